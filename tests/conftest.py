@@ -1,0 +1,22 @@
+"""Shared by all tests: where the real data is, and how hypothesis runs."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("default", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("long", parent=settings.get_profile("default"), max_examples=5_000, derandomize=False)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """The folder with `vocabs` and `corpora`; tests that need it skip where there is none."""
+    folder = os.environ.get("TOKDFA_DATA")
+    if not folder:
+        pytest.skip("TOKDFA_DATA is unset: it names the folder with the real vocabularies and corpora")
+    return Path(folder)

@@ -1,0 +1,49 @@
+"""Random and exhaustive small dictionaries, for property tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hypothesis import strategies as st
+
+from tokdfa import Dictionary
+
+
+@st.composite
+def proper_dictionaries(draw: st.DrawFn, symbols: str = "abc", max_rules: int = 8) -> Dictionary:
+    """Proper dictionaries: every part is a symbol or an earlier product. Dead rules and u = v are common."""
+    alphabet = draw(st.integers(1, len(symbols)).map(lambda size: symbols[:size]))
+    tokens = list(alphabet)
+    rules: list[tuple[str, str]] = []
+    for _ in range(draw(st.integers(0, max_rules))):
+        # The last tokens are the likelier parts, so that long chains come up.
+        part = st.one_of(st.sampled_from(tokens), st.sampled_from(tokens[-2:]))
+        rule = (draw(part), draw(part))
+        rules.append(rule)
+        if rule[0] + rule[1] not in tokens:
+            tokens.append(rule[0] + rule[1])
+    return Dictionary.from_pairs(rules, alphabet)
+
+
+def all_proper_dictionaries(symbols: str, n_rules: int) -> Iterator[Dictionary]:
+    """Every proper dictionary of exactly `n_rules` distinct rules over `symbols`."""
+
+    def extend(rules: list[tuple[str, str]], tokens: list[str]) -> Iterator[list[tuple[str, str]]]:
+        if len(rules) == n_rules:
+            yield rules
+            return
+        for u in tokens:
+            for v in tokens:
+                if (u, v) not in rules:
+                    yield from extend([*rules, (u, v)], tokens if u + v in tokens else [*tokens, u + v])
+
+    for rules in extend([], list(symbols)):
+        yield Dictionary.from_pairs(rules, symbols)
+
+
+def all_words(symbols: str, longest: int) -> Iterator[str]:
+    """Every word of up to `longest` symbols, the shortest first."""
+    level = [""]
+    for _ in range(longest + 1):
+        yield from level
+        level = [word + symbol for word in level for symbol in symbols]

@@ -1,0 +1,43 @@
+"""tokdfa: an automata-theoretic verifier of tokenization.
+
+A byte pair dictionary maps every text to exactly one token sequence, and the set of these sequences is a regular
+language. tokdfa builds its automaton and answers with it: is this token stream canonical, where does a pattern
+match, do two tokenizers agree on every text.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tokdfa.alphabet import TokenAlphabet as TokenAlphabet
+    from tokdfa.dictionary import Dictionary as Dictionary
+    from tokdfa.dictionary import Rule as Rule
+    from tokdfa.errors import TokdfaError as TokdfaError
+    from tokdfa.verdict import Verdict as Verdict
+
+__version__ = "0.1.0"
+
+# Public name -> the module that has it. Imported on first use, so that `import tokdfa` stays light.
+_HOMES = {
+    "Dictionary": "tokdfa.dictionary",
+    "Rule": "tokdfa.dictionary",
+    "TokdfaError": "tokdfa.errors",
+    "TokenAlphabet": "tokdfa.alphabet",
+    "Verdict": "tokdfa.verdict",
+}
+
+__all__ = ["__version__", *_HOMES]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'tokdfa' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,1 @@
+"""Token automata, and what can be done with any of them."""

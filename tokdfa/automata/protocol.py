@@ -1,0 +1,52 @@
+"""The protocol that every token automaton implements."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+from typing import Protocol, TypeVar
+
+__all__ = ["TokenAutomaton", "accepts", "run"]
+
+S = TypeVar("S", bound=Hashable)
+
+
+class TokenAutomaton(Protocol[S]):
+    """A deterministic automaton over token numbers.
+
+    Explicit, compact and lazily built automata all have these four members, and every job is written against them
+    once. States are hashable and opaque; tokens are non-negative integers. A missing transition means that nothing
+    that begins this way is accepted.
+    """
+
+    @property
+    def initial(self) -> S:
+        """The initial state."""
+        ...
+
+    def step(self, state: S, token: int) -> S | None:
+        """Return the state reached from `state` on `token`, or None when there is no such transition."""
+        ...
+
+    def is_final(self, state: S) -> bool:
+        """Tell whether `state` is final."""
+        ...
+
+    def moves(self, state: S) -> Iterator[tuple[int, S]]:
+        """Yield every transition out of `state` as (token, target), tokens ascending."""
+        ...
+
+
+def run(automaton: TokenAutomaton[S], tokenization: Iterable[int], state: S | None = None) -> S | None:
+    """Return the state that `automaton` reaches on `tokenization` (from `state`, or the initial one), or None."""
+    current: S | None = automaton.initial if state is None else state
+    for token in tokenization:
+        if current is None:
+            return None
+        current = automaton.step(current, token)
+    return current
+
+
+def accepts(automaton: TokenAutomaton[S], tokenization: Iterable[int]) -> bool:
+    """Tell whether `tokenization` (token numbers) is in the language of `automaton`."""
+    state = run(automaton, tokenization)
+    return state is not None and automaton.is_final(state)

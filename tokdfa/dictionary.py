@@ -1,0 +1,264 @@
+"""Byte pair dictionaries: ordered merge rules over a base alphabet."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, NamedTuple, TypeAlias, cast, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.alphabet import TokenAlphabet, Word, show
+from tokdfa.errors import AlphabetError, DictionaryError, ImproperDictionaryError
+from tokdfa.verdict import Verdict
+
+__all__ = ["Dictionary", "ImproperRule", "Rule"]
+
+Int32Array: TypeAlias = npt.NDArray[np.int32]
+
+
+class Rule(NamedTuple):
+    """A rule u≀v: the pair of tokens that it merges."""
+
+    left: Word
+    right: Word
+
+    @property
+    def product(self) -> Word:
+        """The token uv that the rule makes."""
+        return cast(Word, self.left + self.right)  # type: ignore[operator]
+
+    def __str__(self) -> str:
+        return f"{show(self.left)}≀{show(self.right)}"
+
+
+@dataclass(frozen=True, slots=True)
+class ImproperRule:
+    """Why a dictionary is improper: a rule with a part that no earlier rule makes.
+
+    `index` counts from 0; `side` tells which part, `part` is that part.
+    """
+
+    index: int
+    rule: Rule
+    side: Literal["left", "right"]
+    part: Word
+
+
+class Dictionary(Sequence[Rule]):
+    """A byte pair dictionary D = [u₁≀v₁, …, uₙ≀vₙ]: rules in order of priority, the first one strongest.
+
+    Immutable and hashable. As a sequence it holds its :class:`Rule` objects; algorithms use the token numbers in
+    `left`, `right` and `product`.
+
+    Parameters
+    ----------
+    pairs : iterable of pairs of words
+        The rules. Over an alphabet of multi-character symbols a part may also be written as the joined string of a
+        symbol or of the product of an earlier rule, where that is unambiguous.
+    alphabet : str, bytes or sequence of symbols, optional
+        The base alphabet Σ, as in :class:`TokenAlphabet`. By default the 256 bytes for rules over bytes, and for
+        rules over strings the sorted characters that occur in them.
+
+    Raises
+    ------
+    DictionaryError
+        If a rule is not a pair of non-empty words, or mixes kinds of words; says which rule.
+    AlphabetError
+        If a rule uses a symbol outside the alphabet; says which rule.
+
+    Notes
+    -----
+    *Constructing a BPE Tokenization DFA*, Def 3. Tokens are numbered in the order in which the rules first mention
+    them, behind the symbols, so that the token alphabet of every prefix D_i is a prefix of this one.
+    """
+
+    def __init__(self, pairs: Iterable[tuple[Word, Word]], alphabet: str | bytes | Iterable[Word] | None = None):
+        rows = [_checked_pair(index, pair) for index, pair in enumerate(pairs)]
+        base = TokenAlphabet(_default_symbols(rows) if alphabet is None else alphabet)
+        parts = _JoinedSpellings(base) if base.kind == "symbols" else None
+        tokens: dict[Word, int] = {word: number for number, word in enumerate(base.symbols)}
+        numbers = np.empty((3, len(rows)), dtype=np.int32)
+        for index, (u, v) in enumerate(rows):
+            if parts is not None:
+                u, v = parts.resolve(u, index), parts.resolve(v, index)
+                parts.add(u + v)
+            elif type(u) is not type(v) or type(u) is not type(base.symbols[0] if base.symbols else u):
+                raise DictionaryError(
+                    f"a rule over {base.kind} has parts of another type", value=(u, v), where=f"rule {index}"
+                )
+            for row, word in enumerate((u, v, u + v)):  # type: ignore[operator]
+                numbers[row, index] = tokens.setdefault(word, len(tokens))
+        self.alphabet = _token_alphabet(base, tokens, numbers)
+        numbers.setflags(write=False)
+        self.left: Int32Array = numbers[0]
+        self.right: Int32Array = numbers[1]
+        self.product: Int32Array = numbers[2]
+
+    @classmethod
+    def from_pairs(
+        cls, pairs: Iterable[tuple[Word, Word]], alphabet: str | bytes | Iterable[Word] | None = None
+    ) -> Dictionary:
+        """Return the dictionary of these rules; see the class."""
+        return cls(pairs, alphabet)
+
+    def prefix(self, length: int) -> Dictionary:
+        """Return D_i, the first `length` rules over the same base alphabet."""
+        if not 0 <= length <= len(self):
+            raise DictionaryError("no such prefix", value=length, hint=f"0 to {len(self)} rules can be taken")
+        return Dictionary((self[index] for index in range(length)), self.alphabet.symbols)
+
+    @cached_property
+    def birth(self) -> Int32Array:
+        """For each token the index of the first rule that makes it; -1 for symbols and for tokens never made."""
+        birth = np.full(len(self.alphabet), -1, dtype=np.int32)
+        # Written backwards, so that the first rule to make a token is the one that stays.
+        birth[self.product[::-1]] = np.arange(len(self) - 1, -1, -1, dtype=np.int32)
+        birth.setflags(write=False)
+        return birth
+
+    @cached_property
+    def _properness(self) -> Verdict[ImproperRule]:
+        index = np.arange(len(self))
+        n_symbols = self.alphabet.n_symbols
+        offending = [
+            (part >= n_symbols) & ((self.birth[part] < 0) | (self.birth[part] >= index))
+            for part in (self.left, self.right)
+        ]
+        either = offending[0] | offending[1]
+        if not either.any():
+            return Verdict(True, None, "every part of a rule is a symbol or made by an earlier rule")
+        first = int(np.argmax(either))
+        side: Literal["left", "right"] = "left" if offending[0][first] else "right"
+        rule = self[first]
+        part = rule.left if side == "left" else rule.right
+        witness = ImproperRule(first, rule, side, part)
+        return Verdict(False, witness, f"rule {first}, {rule}: no earlier rule makes its {side} part {show(part)!r}")
+
+    def is_proper(self) -> Verdict[ImproperRule]:
+        """Decide whether every part longer than one symbol is the product of an earlier rule.
+
+        Returns
+        -------
+        Verdict
+            Its witness names the first offending rule, as :class:`ImproperRule`.
+
+        Notes
+        -----
+        *Constructing a BPE Tokenization DFA*, Def 3.
+        """
+        return self._properness
+
+    def require_proper(self) -> None:
+        """Raise ImproperDictionaryError unless the dictionary is proper."""
+        verdict = self._properness
+        if not verdict:
+            raise ImproperDictionaryError(
+                f"the dictionary is not proper: {verdict.reason}",
+                hint="the token DFA is defined for proper dictionaries; reorder the rules or add the missing one",
+            )
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A SHA-256 over alphabet and rules, in hexadecimal: equal dictionaries have equal fingerprints."""
+        digest = hashlib.sha256(f"tokdfa dictionary {self.alphabet.kind}\n".encode())
+        for words in (
+            self.alphabet.symbols,
+            self.alphabet.spell(np.stack((self.left, self.right), axis=1).ravel().tolist()),
+        ):
+            digest.update(len(words).to_bytes(8, "little"))
+            for word in words:
+                for part in word if isinstance(word, tuple) else (word,):
+                    data = part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass")
+                    digest.update(len(data).to_bytes(8, "little") + data)
+                digest.update(len(word).to_bytes(8, "little"))
+        return digest.hexdigest()
+
+    @overload
+    def __getitem__(self, index: int) -> Rule: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Rule, ...]: ...
+    def __getitem__(self, index: int | slice) -> Rule | tuple[Rule, ...]:
+        if isinstance(index, slice):
+            return tuple(self[i] for i in range(*index.indices(len(self))))
+        return Rule(self.alphabet[int(self.left[index])], self.alphabet[int(self.right[index])])
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    def __iter__(self) -> Iterator[Rule]:
+        words = self.alphabet
+        return (Rule(words[u], words[v]) for u, v in zip(self.left.tolist(), self.right.tolist(), strict=True))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Dictionary):
+            return NotImplemented
+        return (
+            self.alphabet == other.alphabet
+            and np.array_equal(self.left, other.left)
+            and np.array_equal(self.right, other.right)
+        )
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(map(str, self[:6])) + (", …" if len(self) > 6 else "")
+        return f"<Dictionary of {len(self)} rules over {self.alphabet.n_symbols} {self.alphabet.kind}: [{shown}]>"
+
+
+class _JoinedSpellings:
+    """Finds the tokens that joined strings stand for, over an alphabet of multi-character symbols."""
+
+    def __init__(self, base: TokenAlphabet) -> None:
+        self._known: dict[str, set[tuple[str, ...]]] = {}
+        for symbol in base.symbols:
+            self.add(cast("tuple[str, ...]", symbol))
+
+    def add(self, token: tuple[str, ...]) -> None:
+        self._known.setdefault("".join(token), set()).add(token)
+
+    def resolve(self, part: Word, index: int) -> tuple[str, ...]:
+        if isinstance(part, tuple):
+            return part
+        meanings = self._known.get(part, set()) if isinstance(part, str) else set()
+        if len(meanings) != 1:
+            what = "ambiguous part" if meanings else "part that is neither a symbol nor made by an earlier rule"
+            raise DictionaryError(what, value=part, where=f"rule {index}", hint="write it as a tuple of symbols")
+        return next(iter(meanings))
+
+
+def _checked_pair(index: int, pair: object) -> tuple[Word, Word]:
+    if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+        raise DictionaryError("a rule is a pair of words", value=pair, where=f"rule {index}")
+    for part in pair:
+        if not isinstance(part, (bytes, str, tuple)) or len(part) == 0:
+            raise DictionaryError("a part of a rule is a non-empty word", value=part, where=f"rule {index}")
+    return pair[0], pair[1]
+
+
+def _default_symbols(rows: list[tuple[Word, Word]]) -> bytes | Iterable[Word]:
+    parts = [part for row in rows for part in row]
+    if all(isinstance(part, bytes) for part in parts):
+        return bytes(range(256))
+    if any(isinstance(part, bytes) for part in parts):
+        mixed = next(index for index, row in enumerate(rows) if any(isinstance(part, bytes) for part in row))
+        raise DictionaryError("bytes and strings in one dictionary", value=rows[mixed], where=f"rule {mixed}")
+    return sorted({symbol for part in parts for symbol in cast("str | tuple[str, ...]", part)})
+
+
+def _token_alphabet(base: TokenAlphabet, tokens: dict[Word, int], numbers: Int32Array) -> TokenAlphabet:
+    words = list(tokens)
+    try:
+        return TokenAlphabet(base.symbols, words[base.n_symbols :])
+    except AlphabetError as error:
+        # Look the rule up only now: the common case pays nothing for it.
+        known = set(base.symbols)
+        foreign = {
+            number for number, word in enumerate(words) if not all(word[i : i + 1] in known for i in range(len(word)))
+        }
+        index = next(i for i, column in enumerate(numbers.T.tolist()) if foreign.intersection(column))
+        raise AlphabetError(error.what, value=error.value, where=f"rule {index}") from None

@@ -1,0 +1,1 @@
+"""Compiled inner loops: arrays in, arrays out. Callers have checked every integer."""

@@ -1,0 +1,1 @@
+"""Token ids from files, in chunks."""

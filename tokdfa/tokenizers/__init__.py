@@ -1,0 +1,1 @@
+"""Real tokenizers: normalizer, pre-tokenizer, dictionary, special tokens, ids."""

@@ -1,0 +1,1 @@
+"""Readers of tokenizer files. Untrusted bytes end here."""

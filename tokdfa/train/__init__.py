@@ -1,0 +1,1 @@
+"""Training dictionaries, and the theory of what training optimises."""

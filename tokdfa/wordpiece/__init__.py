@@ -1,0 +1,1 @@
+"""WordPiece tokenization by longest match."""
