@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tokdfa.alphabet import TokenAlphabet as TokenAlphabet
+    from tokdfa.bpe import tokenize_leftmost as tokenize_leftmost
+    from tokdfa.bpe import tokenize_rounds as tokenize_rounds
+    from tokdfa.bpe import tokenize_single_pass as tokenize_single_pass
     from tokdfa.dictionary import Dictionary as Dictionary
     from tokdfa.dictionary import Rule as Rule
     from tokdfa.errors import TokdfaError as TokdfaError
@@ -26,6 +29,9 @@ _HOMES = {
     "TokdfaError": "tokdfa.errors",
     "TokenAlphabet": "tokdfa.alphabet",
     "Verdict": "tokdfa.verdict",
+    "tokenize_leftmost": "tokdfa.bpe",
+    "tokenize_rounds": "tokdfa.bpe",
+    "tokenize_single_pass": "tokdfa.bpe",
 }
 
 __all__ = ["__version__", *_HOMES]

@@ -1,0 +1,120 @@
+"""Byte pair encoding of a word, as it is defined: Algorithm 1 and its two neighbours.
+
+Three semantics are in use. They agree on every word when the dictionary is proper, and only then:
+
+*single pass*
+    Algorithm 1 of the automaton paper: each rule once, in order of priority, each to exhaustion from the left.
+*leftmost*
+    after every merge the strongest rule that applies anywhere, at its leftmost place (SentencePiece, tiktoken,
+    Hugging Face's ``tokenizers``).
+*rounds*
+    the strongest rule that applies anywhere, to exhaustion from the left, then again from the top (Hugging Face's
+    slow tokenizers, minbpe).
+
+Nothing here is fast and nothing is clever. It is what the automata are judged by, so it shares no code with them.
+
+Notes
+-----
+Berglund, Martens, van der Merwe, *Constructing a BPE Tokenization DFA*, Algorithm 1 and Example 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+from tokdfa.alphabet import Word
+from tokdfa.dictionary import Dictionary, Rule
+
+__all__ = ["tokenize_leftmost", "tokenize_rounds", "tokenize_single_pass"]
+
+
+def tokenize_single_pass(dictionary: Dictionary, word: Word | Iterable[str]) -> tuple[Word, ...]:
+    """Tokenize `word` by Algorithm 1: each rule once, in order of priority, each to exhaustion from the left.
+
+    Parameters
+    ----------
+    dictionary : Dictionary
+        The rules; proper or not.
+    word : bytes, str or sequence of symbols
+        A word over the dictionary's base alphabet.
+
+    Returns
+    -------
+    tuple of words
+        The tokens, spelled.
+
+    Raises
+    ------
+    AlphabetError
+        If `word` has a symbol outside the base alphabet.
+
+    Notes
+    -----
+    *Constructing a BPE Tokenization DFA*, Algorithm 1 ("HuggingFace semantics" there). The time is proportional to
+    the number of rules times the length of the word, and to the square of the length where many merges happen.
+    """
+    tau = _base_tokenization(dictionary, word)
+    for rule in dictionary:
+        while (place := _first_place(tau, rule)) is not None:
+            tau[place : place + 2] = [rule.product]
+    return tuple(tau)
+
+
+def tokenize_leftmost(dictionary: Dictionary, word: Word | Iterable[str]) -> tuple[Word, ...]:
+    """Tokenize `word` by merging, again and again, the strongest applicable rule at its leftmost place.
+
+    Parameters, result and errors are those of :func:`tokenize_single_pass`.
+
+    Notes
+    -----
+    *Constructing a BPE Tokenization DFA*, section 2 ("SentencePiece semantics" there).
+    """
+    priority = _priorities(dictionary)
+    tau = _base_tokenization(dictionary, word)
+    while (rule := _strongest_applicable(tau, priority)) is not None:
+        place = _first_place(tau, rule)
+        assert place is not None
+        tau[place : place + 2] = [rule.product]
+    return tuple(tau)
+
+
+def tokenize_rounds(dictionary: Dictionary, word: Word | Iterable[str]) -> tuple[Word, ...]:
+    """Tokenize `word` in rounds, each merging the strongest applicable rule to exhaustion from the left.
+
+    Parameters, result and errors are those of :func:`tokenize_single_pass`.
+
+    Notes
+    -----
+    *Constructing a BPE Tokenization DFA*, Example 5, its second reading of "HuggingFace semantics".
+    """
+    priority = _priorities(dictionary)
+    tau = _base_tokenization(dictionary, word)
+    while (rule := _strongest_applicable(tau, priority)) is not None:
+        while (place := _first_place(tau, rule)) is not None:
+            tau[place : place + 2] = [rule.product]
+    return tuple(tau)
+
+
+def _base_tokenization(dictionary: Dictionary, word: Word | Iterable[str]) -> list[Word]:
+    alphabet = dictionary.alphabet
+    return list(alphabet.spell(alphabet.base_tokenization(word)))
+
+
+def _first_place(tau: list[Word], rule: Rule) -> int | None:
+    """Return the least |φ| with φ≀u≀v≀φ' = `tau`, or None."""
+    return next((place for place in range(len(tau) - 1) if (tau[place], tau[place + 1]) == rule), None)
+
+
+@lru_cache(maxsize=4)
+def _priorities(dictionary: Dictionary) -> dict[Rule, int]:
+    """Return the priority of each rule; that of its first occurrence when a rule is given twice."""
+    priority: dict[Rule, int] = {}
+    for index, rule in enumerate(dictionary):
+        priority.setdefault(rule, index)
+    return priority
+
+
+def _strongest_applicable(tau: list[Word], priority: dict[Rule, int]) -> Rule | None:
+    applicable = [rule for rule in map(Rule, tau, tau[1:]) if rule in priority]
+    return min(applicable, key=priority.__getitem__, default=None)
