@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tokdfa.alphabet import TokenAlphabet as TokenAlphabet
+    from tokdfa.automata.compact import CompactTokenDFA as CompactTokenDFA
     from tokdfa.bpe import tokenize_leftmost as tokenize_leftmost
     from tokdfa.bpe import tokenize_rounds as tokenize_rounds
     from tokdfa.bpe import tokenize_single_pass as tokenize_single_pass
@@ -24,6 +25,7 @@ __version__ = "0.1.0"
 
 # Public name -> the module that has it. Imported on first use, so that `import tokdfa` stays light.
 _HOMES = {
+    "CompactTokenDFA": "tokdfa.automata.compact",
     "Dictionary": "tokdfa.dictionary",
     "Rule": "tokdfa.dictionary",
     "TokdfaError": "tokdfa.errors",

@@ -15,7 +15,7 @@ from tokdfa.alphabet import TokenAlphabet, Word, show
 from tokdfa.errors import AlphabetError, DictionaryError, ImproperDictionaryError
 from tokdfa.verdict import Verdict
 
-__all__ = ["Dictionary", "ImproperRule", "Rule"]
+__all__ = ["DeadRule", "Dictionary", "Folding", "ImproperRule", "Rule"]
 
 Int32Array: TypeAlias = npt.NDArray[np.int32]
 
@@ -46,6 +46,46 @@ class ImproperRule:
     rule: Rule
     side: Literal["left", "right"]
     part: Word
+
+
+@dataclass(frozen=True, slots=True)
+class DeadRule:
+    """A rule that no text can ever use, and why.
+
+    `index` counts from 0. `blocker` is the index of the earlier rule that merges across the border between the two
+    parts wherever they meet; None when one of the parts is itself a dead token.
+    """
+
+    index: int
+    rule: Rule
+    blocker: int | None
+    reason: str
+
+
+class Folding(NamedTuple):
+    """The universal token DFA of a proper dictionary, as the fold leaves it: read-only int32 arrays.
+
+    States are numbered by the live rules that made them, from 1 on; 0 is the initial state.
+
+    Attributes
+    ----------
+    parent, removed, rule : one entry a state
+        The state it was copied from, the token it lost thereby, the rule that made it; -1 for the initial state.
+    state, birth, part : one entry a token
+        The state reached on the token; the state that its live rule made, 0 for symbols; the left part in that rule,
+        -1 for symbols. State and birth of a dead token are -1.
+    blocker : one entry a rule
+        -1 for a live rule; for a dead one the earlier rule that merges across the border between its parts, or -2
+        and -3 when the left or the right part is a dead token.
+    """
+
+    parent: Int32Array
+    removed: Int32Array
+    rule: Int32Array
+    state: Int32Array
+    birth: Int32Array
+    part: Int32Array
+    blocker: Int32Array
 
 
 class Dictionary(Sequence[Rule]):
@@ -160,6 +200,50 @@ class Dictionary(Sequence[Rule]):
                 f"the dictionary is not proper: {verdict.reason}",
                 hint="the token DFA is defined for proper dictionaries; reorder the rules or add the missing one",
             )
+
+    @cached_property
+    def folding(self) -> Folding:
+        """The dictionary folded into the universal token DFA; :class:`CompactTokenDFA` makes it an automaton.
+
+        Raises
+        ------
+        ImproperDictionaryError
+            If the dictionary is not proper.
+        """
+        from tokdfa.kernels.fold import fold
+
+        self.require_proper()
+        folding = Folding(*fold(self.left, self.right, self.product, self.alphabet.n_symbols, len(self.alphabet)))
+        for array in folding:
+            array.setflags(write=False)
+        return folding
+
+    @property
+    def live_rules(self) -> Int32Array:
+        """The indices of the rules that some text uses, ascending."""
+        return self.folding.rule[1:]
+
+    @cached_property
+    def dead_rules(self) -> tuple[DeadRule, ...]:
+        """The rules that no text uses, with the reason."""
+        blocker = self.folding.blocker
+        return tuple(self._dead_rule(index, int(blocker[index])) for index in np.flatnonzero(blocker != -1).tolist())
+
+    @cached_property
+    def dead_tokens(self) -> tuple[Word, ...]:
+        """The tokens that no live rule makes: they occur in no correct tokenization."""
+        return self.alphabet.spell(np.flatnonzero(self.folding.birth < 0).tolist())
+
+    def _dead_rule(self, index: int, blocker: int) -> DeadRule:
+        rule = self[index]
+        if blocker < 0:
+            part, side = (rule.left, "left") if blocker == -2 else (rule.right, "right")
+            return DeadRule(index, rule, None, f"no live rule makes its {side} part {show(part)!r}")
+        if rule == self[blocker]:
+            return DeadRule(index, rule, blocker, f"it repeats rule {blocker}")
+        return DeadRule(
+            index, rule, blocker, f"rule {blocker}, {self[blocker]}, merges across the border of its parts first"
+        )
 
     @cached_property
     def fingerprint(self) -> str:

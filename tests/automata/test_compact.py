@@ -1,0 +1,94 @@
+"""The compact token DFA against Algorithm 2 and Algorithm 1."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tokdfa import Dictionary, TokdfaError
+from tokdfa.automata.compact import CompactTokenDFA
+from tokdfa.automata.protocol import accepts
+
+
+def dictionary(*rules: str, alphabet: str) -> Dictionary:
+    return Dictionary.from_pairs([tuple(rule.split("≀")) for rule in rules], alphabet)  # type: ignore[misc]
+
+
+def transitions(automaton: CompactTokenDFA) -> dict[int, set[str]]:
+    return {
+        state: {f"{automaton.alphabet[token]}{target}" for token, target in automaton.moves(state)}
+        for state in range(automaton.states_built)
+    }
+
+
+def test_figure_3() -> None:
+    automaton = CompactTokenDFA(dictionary("a≀a", "b≀a", alphabet="ab"))
+    # A2 of the figure, its states 1 and 2 numbered by the rules that made them.
+    assert transitions(automaton) == {
+        0: {"a1", "b2", "aa0", "ba1"},
+        1: {"b2", "ba1"},
+        2: {"b2", "aa0", "ba1"},
+    }
+    assert (automaton.states_built, automaton.states_reachable, automaton.states_minimal) == (3, 3, 3)
+
+
+def test_unreachable_state() -> None:
+    automaton = CompactTokenDFA(dictionary("a≀b", "a≀c", alphabet="abc"))
+    assert (automaton.states_built, automaton.states_reachable, automaton.states_minimal) == (3, 2, 2)
+    assert automaton.reachable_states.tolist() == [0, 2]
+
+
+def test_dead_rules_have_reasons() -> None:
+    rules = dictionary("a≀b", "b≀c", "a≀bc", "a≀bc", "bc≀a", "abc≀a", "a≀b", alphabet="abc")
+    assert rules.live_rules.tolist() == [0, 1, 4]
+    assert [(dead.index, dead.blocker) for dead in rules.dead_rules] == [(2, 0), (3, 0), (5, None), (6, 0)]
+    assert rules.dead_rules[0].reason == "rule 0, a≀b, merges across the border of its parts first"
+    assert rules.dead_rules[2].reason == "no live rule makes its left part 'abc'"
+    assert rules.dead_rules[3].reason == "it repeats rule 0"
+    assert rules.dead_tokens == ("abc", "abca")
+    automaton = CompactTokenDFA(rules)
+    assert automaton.state_of("abc") is None
+    assert not automaton.allows("abc", "a")
+    assert not automaton.allows("a", "abc")
+    assert not automaton.allowed_mask(0)[automaton.alphabet.number("abc")]
+
+
+def test_pairs_and_what_blocks_them() -> None:
+    automaton = CompactTokenDFA(dictionary("a≀a", "b≀a", "aa≀aa", alphabet="ab"))
+    assert automaton.allows("aa", "a")
+    assert automaton.blocking_rule("aa", "a") is None
+    assert not automaton.allows("a", "aa")
+    assert automaton.blocking_rule("a", "aa") == 0
+    assert automaton.blocking_rule("aa", "aaaa") == 2
+    assert accepts(automaton, automaton.alphabet.numbers(("aaaa", "aa", "a", "b")))
+    assert not accepts(automaton, automaton.alphabet.numbers(("a", "a")))
+
+
+def test_empty_dictionaries() -> None:
+    for alphabet in ("", "ab"):
+        automaton = CompactTokenDFA(Dictionary.from_pairs([], alphabet))
+        assert (automaton.states_built, automaton.states_reachable, automaton.states_minimal) == (1, 1, 1)
+        assert list(automaton.moves(0)) == [(token, 0) for token in range(len(alphabet))]
+
+
+def test_improper_dictionary_is_refused() -> None:
+    with pytest.raises(TokdfaError, match="not proper: rule 0, ab≀a"):
+        CompactTokenDFA(dictionary("ab≀a", "a≀b", alphabet="ab"))
+
+
+def test_wrong_tokens_and_states_are_refused() -> None:
+    automaton = CompactTokenDFA(dictionary("a≀a", alphabet="ab"))
+    with pytest.raises(TokdfaError, match="not a token"):
+        automaton.allows("a", "c")
+    with pytest.raises(TokdfaError, match="no such state"):
+        automaton.allowed_mask(2)
+    assert automaton.step(0, 17) is None
+    assert automaton.step(0, -1) is None
+
+
+def test_arrays_are_read_only() -> None:
+    automaton = CompactTokenDFA(dictionary("a≀a", alphabet="ab"))
+    for array in (automaton.parent, automaton.state, automaton.position, automaton.width, *automaton.rows):
+        assert array.dtype == np.int32
+        with pytest.raises(ValueError, match="read-only"):
+            array[:] = 0

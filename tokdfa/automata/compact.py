@@ -1,0 +1,226 @@
+"""The universal token DFA of a proper dictionary, in memory proportional to the dictionary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.alphabet import TokenAlphabet, Word
+from tokdfa.dictionary import Dictionary
+from tokdfa.errors import AutomatonError, LimitExceededError
+from tokdfa.kernels import fold as kernels
+
+__all__ = ["CompactTokenDFA", "Rows"]
+
+Int32Array: TypeAlias = npt.NDArray[np.int32]
+
+DEFAULT_MAX_INTERVALS = 1 << 28
+
+
+class Rows(NamedTuple):
+    """The states of the minimal token DFA, each given by the tokens that it does *not* allow.
+
+    Read-only int32 arrays. A set of tokens is a union of half-open intervals of `position`; within a row they ascend
+    and do not touch, so equal sets have equal rows. Every row ends with the dead tokens, if there are any.
+
+    Attributes
+    ----------
+    pointer : shape (rows + 1,)
+        Row r has the intervals ``pointer[r]`` to ``pointer[r + 1]``.
+    start, stop : shape (intervals,)
+        The intervals.
+    of_state : shape (states,)
+        The row of a state; -1 for states that cannot be reached. Row 0 is that of the initial state.
+    of_token : shape (tokens,)
+        The row of the state reached on a token; -1 for dead tokens.
+    """
+
+    pointer: Int32Array
+    start: Int32Array
+    stop: Int32Array
+    of_state: Int32Array
+    of_token: Int32Array
+
+
+class CompactTokenDFA:
+    """The token DFA that accepts exactly the correct tokenizations of all texts, T^D(Σ*).
+
+    It implements the protocol of :class:`TokenAutomaton`: states are the integers from 0, the initial one, to the
+    number of live rules; all are final. What a state allows is not written out but found by walking up through the
+    states it was copied from, so that memory is O(|D|), while an explicit DFA would have billions of transitions.
+
+    Parameters
+    ----------
+    dictionary : Dictionary
+        A proper dictionary.
+
+    Attributes
+    ----------
+    dictionary : Dictionary
+    alphabet : TokenAlphabet
+        Spells the token numbers.
+    parent, removed, rule : int32 arrays, one entry a state
+        See :class:`Folding`.
+    state, birth, part : int32 arrays, one entry a token
+        See :class:`Folding`.
+    position : int32 array, one entry a token
+        The place of a token in the order in which what one rule forbids is an interval.
+    width : int32 array, one entry a state
+        State s lacks what its parent lacks and the ``width[s]`` positions from that of ``removed[s]`` on.
+
+    Raises
+    ------
+    ImproperDictionaryError
+        If the dictionary is not proper.
+
+    Notes
+    -----
+    The construction is Algorithm 2 of *Constructing a BPE Tokenization DFA* applied to the universal DFA. There every
+    token leads to one state, whatever the state before (Observation 2), and so a rule u≀v copies one state. The new
+    state lacks v, and lacks those later tokens whose making began with that v. Order the tokens by a depth-first walk
+    of the forest in which uv hangs below u, children latest-born first: then what one rule takes away is an interval,
+    and what a state lacks is the union of the disjoint intervals on its way up. States are equivalent iff these unions
+    are equal, for all states are final and the target of a transition depends on the token alone.
+    """
+
+    def __init__(self, dictionary: Dictionary) -> None:
+        self.dictionary = dictionary
+        self.alphabet: TokenAlphabet = dictionary.alphabet
+        folding = dictionary.folding
+        self.parent, self.removed, self.rule = folding.parent, folding.removed, folding.rule
+        self.state, self.birth, self.part = folding.state, folding.birth, folding.part
+        self.position, self.width = kernels.arrange(
+            self.removed, self.birth, self.part, self.rule, dictionary.product, self.alphabet.n_symbols
+        )
+        self.position.setflags(write=False)
+        self.width.setflags(write=False)
+
+    @property
+    def initial(self) -> int:
+        """The initial state, 0."""
+        return 0
+
+    def step(self, state: int, token: int) -> int | None:
+        """Return the state reached from `state` on `token`, or None when `state` does not allow it."""
+        if 0 <= token < len(self.state) and self._allows(state, token):
+            return int(self.state[token])
+        return None
+
+    def is_final(self, state: int) -> bool:
+        """Tell that `state` is final: every one is."""
+        return True
+
+    def moves(self, state: int) -> Iterator[tuple[int, int]]:
+        """Yield every transition out of `state` as (token, target), tokens ascending."""
+        tokens = np.flatnonzero(self.allowed_mask(state))
+        return zip(tokens.tolist(), self.state[tokens].tolist(), strict=True)
+
+    def state_of(self, token: Word | int) -> int | None:
+        """Return the state reached on `token`, whatever came before; None for a dead token."""
+        (number,) = self.alphabet.numbers((token,))
+        state = int(self.state[number])
+        return None if state < 0 else state
+
+    def allows(self, u: Word | int, v: Word | int) -> bool:
+        """Tell whether u≀v, spelled or numbered, occurs in a correct tokenization: the pair test."""
+        first, second = self.alphabet.numbers((u, v))
+        state = int(self.state[first])
+        return state >= 0 and self._allows(state, second)
+
+    def allowed_mask(self, state: int) -> npt.NDArray[np.bool_]:
+        """Return for each token whether `state` allows it: a bool array over the token numbers."""
+        if not 0 <= state < len(self.parent):
+            raise AutomatonError("no such state", value=state, hint=f"0 to {len(self.parent) - 1} are states")
+        allowed = np.zeros(len(self.position), dtype=np.bool_)
+        allowed[: self.n_live_tokens] = True
+        while state > 0:
+            first = self.position[self.removed[state]]
+            allowed[first : first + self.width[state]] = False
+            state = int(self.parent[state])
+        return allowed[self.position]
+
+    def blocking_rule(self, u: Word | int, v: Word | int) -> int | None:
+        """Return the rule that keeps u and v apart: the one that merges across their border, or None if allowed.
+
+        Returns
+        -------
+        int or None
+            The index of the rule; None, too, when u or v is a dead token and so occurs nowhere.
+        """
+        first, second = self.alphabet.numbers((u, v))
+        if self.state[first] < 0 or self.birth[second] < 0:
+            return None
+        state = kernels.forbidding_state(
+            self.parent, self.removed, self.birth, self.part, int(self.state[first]), second
+        )
+        return int(self.rule[state]) if state else None
+
+    def _allows(self, state: int, token: int) -> bool:
+        return bool(kernels.allows(self.parent, self.removed, self.birth, self.part, state, token))
+
+    @cached_property
+    def n_live_tokens(self) -> int:
+        """The number of tokens that occur in correct tokenizations; they have the first positions."""
+        return int(np.count_nonzero(self.birth >= 0))
+
+    @property
+    def states_built(self) -> int:
+        """The number of states as built: 1 + live rules, the count of Theorem 2."""
+        return len(self.parent)
+
+    @cached_property
+    def reachable_states(self) -> Int32Array:
+        """The states that can be reached from the initial one, ascending."""
+        reachable = np.zeros(len(self.parent), dtype=np.bool_)
+        reachable[0] = True
+        reachable[self.state[self.birth >= 0]] = True
+        states = np.flatnonzero(reachable).astype(np.int32)
+        states.setflags(write=False)
+        return states
+
+    @property
+    def states_reachable(self) -> int:
+        """The number of states that can be reached from the initial one."""
+        return len(self.reachable_states)
+
+    @property
+    def states_minimal(self) -> int:
+        """The number of states of the minimal token DFA."""
+        return len(self.rows.pointer) - 1
+
+    @cached_property
+    def rows(self) -> Rows:
+        """The minimal token DFA, by what its states do not allow.
+
+        Raises
+        ------
+        LimitExceededError
+            If that could take more than 2^28 intervals. Real dictionaries take some dozens a row, but a rule for
+            every pair of a few frequent tokens makes the rows grow with the square of the dictionary.
+        """
+        from tokdfa.kernels.rows import gather_rows
+
+        states = self.reachable_states
+        intervals = int(kernels.depths(self.parent)[states].sum(dtype=np.int64))
+        if intervals > DEFAULT_MAX_INTERVALS:
+            raise LimitExceededError(
+                "the rows of the minimal token DFA would be too long", value=intervals, hint="the pair test needs none"
+            )
+        first = np.zeros_like(self.width)
+        first[1:] = self.position[self.removed[1:]]
+        row, pointer, start, stop = gather_rows(
+            self.parent, first, self.width, states, self.n_live_tokens, len(self.position)
+        )
+        of_state = np.full(len(self.parent), -1, dtype=np.int32)
+        of_state[states] = row
+        of_token = np.where(self.birth >= 0, of_state[self.state], np.int32(-1))
+        for array in (pointer, start, stop, of_state, of_token):
+            array.setflags(write=False)
+        return Rows(pointer, start, stop, of_state, of_token)
+
+    def __repr__(self) -> str:
+        return f"<CompactTokenDFA: {self.states_built} states, {len(self.state)} tokens>"
