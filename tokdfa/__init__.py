@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tokdfa.alphabet import TokenAlphabet as TokenAlphabet
     from tokdfa.automata.compact import CompactTokenDFA as CompactTokenDFA
+    from tokdfa.automata.token_dfa import TokenDFA as TokenDFA
     from tokdfa.bpe import tokenize_leftmost as tokenize_leftmost
     from tokdfa.bpe import tokenize_rounds as tokenize_rounds
     from tokdfa.bpe import tokenize_single_pass as tokenize_single_pass
@@ -30,6 +31,7 @@ _HOMES = {
     "Rule": "tokdfa.dictionary",
     "TokdfaError": "tokdfa.errors",
     "TokenAlphabet": "tokdfa.alphabet",
+    "TokenDFA": "tokdfa.automata.token_dfa",
     "Verdict": "tokdfa.verdict",
     "tokenize_leftmost": "tokdfa.bpe",
     "tokenize_rounds": "tokdfa.bpe",

@@ -1,0 +1,64 @@
+"""Random explicit automata, and what they accept, found by trying everything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from hypothesis import strategies as st
+
+from tokdfa.alphabet import TokenAlphabet, Word
+from tokdfa.automata.protocol import TokenAutomaton
+from tokdfa.automata.token_dfa import TokenDFA
+
+
+@st.composite
+def token_dfas(
+    draw: st.DrawFn,
+    symbols: str = "ab",
+    tokens: Sequence[str] = (),
+    max_states: int = 6,
+) -> TokenDFA:
+    """Partial DFAs with useless states as often as not."""
+    alphabet = TokenAlphabet(symbols, tokens)
+    n = draw(st.integers(1, max_states))
+    # The last value stands for a missing transition.
+    targets = st.lists(st.integers(0, n), min_size=len(alphabet), max_size=len(alphabet))
+    rows = [{token: q for token, q in enumerate(draw(targets)) if q < n} for _ in range(n)]
+    finals = [state for state in range(n) if draw(st.booleans())]
+    return TokenDFA(alphabet, rows, draw(st.integers(0, n - 1)), finals=finals)
+
+
+def string_dfas(symbols: str = "ab", max_states: int = 5) -> st.SearchStrategy[TokenDFA]:
+    """DFAs of regular languages of strings: the tokens are the symbols."""
+    return token_dfas(symbols, (), max_states)
+
+
+def iter_tokenizations(n_tokens: int, longest: int) -> Iterator[tuple[int, ...]]:
+    """Every sequence of up to `longest` token numbers, the shortest first."""
+    level: list[tuple[int, ...]] = [()]
+    for _ in range(longest + 1):
+        yield from level
+        level = [(*sequence, token) for sequence in level for token in range(n_tokens)]
+
+
+def language(automaton: TokenAutomaton[int], longest: int) -> set[tuple[int, ...]]:
+    """Every accepted sequence of up to `longest` tokens."""
+    accepted = set()
+    level = [((), automaton.initial)]
+    for _ in range(longest + 1):
+        accepted.update(sequence for sequence, state in level if automaton.is_final(state))
+        level = [((*sequence, token), target) for sequence, state in level for token, target in automaton.moves(state)]
+    return accepted
+
+
+def spelled_language(dfa: TokenDFA, longest: int) -> set[tuple[Word, ...]]:
+    """Every accepted tokenization of up to `longest` tokens, spelled."""
+    return {dfa.alphabet.spell(sequence) for sequence in language(dfa, longest)}
+
+
+def all_runs(dfa: TokenDFA, longest: int) -> Iterator[tuple[int, tuple[int, ...], int]]:
+    """Every run of up to `longest` tokens, from any state: where it starts, what it reads, where it ends."""
+    level = [(state, (), state) for state in range(dfa.n_states)]
+    for _ in range(longest + 1):
+        yield from level
+        level = [(start, (*tau, token), target) for start, tau, state in level for token, target in dfa.moves(state)]

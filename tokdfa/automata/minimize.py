@@ -1,0 +1,70 @@
+"""Trimming and minimizing explicit token DFAs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tokdfa.automata.token_dfa import BoolArray, Int64Array, TokenDFA
+from tokdfa.kernels import dfa as kernels
+
+__all__ = ["minimize_hopcroft", "reachable_states", "useful_states"]
+
+
+def reachable_states(dfa: TokenDFA) -> BoolArray:
+    """Return for each state whether some run from the initial state ends in it."""
+    starts = np.array([dfa.initial], dtype=np.int32)
+    reached = np.zeros(dfa.n_states, dtype=np.bool_)
+    reached[kernels.breadth_first(dfa.offsets, dfa.targets, starts)] = True
+    return reached
+
+
+def useful_states(dfa: TokenDFA) -> BoolArray:
+    """Return for each state whether an accepting run visits it."""
+    into, incoming = kernels.group(dfa.targets, dfa.n_states)
+    coreached = np.zeros(dfa.n_states, dtype=np.bool_)
+    starts = np.flatnonzero(dfa.final).astype(np.int32)
+    coreached[kernels.breadth_first(into, dfa.sources[incoming], starts)] = True
+    return coreached & reachable_states(dfa)
+
+
+def minimize_hopcroft(dfa: TokenDFA) -> TokenDFA:
+    """Return the minimal trim DFA of the language of `dfa`.
+
+    Its states are numbered in the order of a breadth-first search that takes tokens in ascending order, so that it is
+    the same object, array by array, for every DFA of the language over the same alphabet.
+
+    Notes
+    -----
+    Hopcroft's "process the smaller half" for partial transition functions, with the partitions of states and of
+    transitions refining each other (A. Valmari, *Fast brief practical DFA minimization*, 2012): O(m log n) time
+    for n states and m transitions.
+    """
+    trim = dfa.trim()
+    if not trim.final.any():
+        return trim
+    block = kernels.coarsest_partition(trim.sources, trim.tokens, trim.targets, trim.final, len(trim.alphabet))
+    _, representative = np.unique(block, return_index=True)
+    offsets, index = _take_rows(trim.offsets, representative)
+    targets = block[trim.targets[index]]
+    order = kernels.breadth_first(offsets, targets, block[[trim.initial]])
+    number = np.empty_like(order)
+    number[order] = np.arange(len(order), dtype=np.int32)
+    numbered_offsets, numbered = _take_rows(offsets, order)
+    return TokenDFA.from_arrays(
+        trim.alphabet,
+        numbered_offsets,
+        trim.tokens[index[numbered]],
+        number[targets[numbered]],
+        0,
+        trim.final[representative[order]],
+    )
+
+
+def _take_rows(
+    offsets: Int64Array, rows: np.ndarray[tuple[int], np.dtype[np.integer]]
+) -> tuple[Int64Array, Int64Array]:
+    """Return the offsets of the table made of these rows, and where its entries stand in the old one."""
+    lengths = offsets[rows + 1] - offsets[rows]
+    taken = np.zeros(len(rows) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=taken[1:])
+    return taken, np.arange(taken[-1], dtype=np.int64) + np.repeat(offsets[rows] - taken[:-1], lengths)

@@ -1,0 +1,428 @@
+"""Explicit token DFAs."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.alphabet import TokenAlphabet, Word, iter_symbols
+from tokdfa.automata.protocol import TokenAutomaton
+from tokdfa.errors import AlphabetError, AutomatonError, LimitExceededError
+from tokdfa.verdict import Verdict
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+__all__ = ["TokenDFA"]
+
+Int32Array: TypeAlias = npt.NDArray[np.int32]
+Int64Array: TypeAlias = npt.NDArray[np.int64]
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
+
+S = TypeVar("S", bound=Hashable)
+
+DEFAULT_MAX_STATES = 100_000
+DEFAULT_MAX_TRANSITIONS = 20_000_000
+
+
+class TokenDFA:
+    """A token DFA (Q, Γ, q₀, δ, F) with every transition written out.
+
+    The states are 0 to n-1 and δ may be partial. Immutable; equal when all five parts are equal, state by state
+    (:meth:`is_isomorphic` and :meth:`is_equivalent` look deeper). A DFA for a language of strings is a token DFA
+    whose tokens are the symbols.
+
+    Parameters
+    ----------
+    alphabet : TokenAlphabet
+        Γ, which spells the token numbers.
+    transitions : sequence of mappings from token number to state
+        δ: one mapping for each state.
+    initial : int
+        q₀.
+    finals : iterable of int
+        F.
+
+    Attributes
+    ----------
+    alphabet : TokenAlphabet
+    initial : int
+    offsets : int64 array of shape (n + 1,)
+    tokens, targets : int32 arrays, one entry a transition
+        The transitions of state p are those at ``offsets[p]`` to ``offsets[p + 1]``, tokens ascending. Read-only.
+    final : bool array of shape (n,)
+        Whether a state is final. Read-only.
+
+    Raises
+    ------
+    AutomatonError
+        If there is no state, or a state, token or target is not an integer or out of range; says where.
+
+    Notes
+    -----
+    *Constructing a BPE Tokenization DFA*, Def 1. It implements the protocol of
+    :class:`~tokdfa.automata.protocol.TokenAutomaton`.
+    """
+
+    def __init__(
+        self,
+        alphabet: TokenAlphabet,
+        transitions: Sequence[Mapping[int, int]],
+        initial: int = 0,
+        *,
+        finals: Iterable[int],
+    ) -> None:
+        n = len(transitions)
+        if n == 0:
+            raise AutomatonError("a DFA has at least one state, the initial one")
+        offsets = np.zeros(n + 1, dtype=np.int64)
+        tokens: list[int] = []
+        targets: list[int] = []
+        for state, row in enumerate(transitions):
+            for token, target in sorted(row.items()):
+                where = f"state {state}"
+                tokens.append(_checked(token, len(alphabet), "token", where))
+                targets.append(_checked(target, n, "target", f"{where}, token {token}"))
+            offsets[state + 1] = len(tokens)
+        final = np.zeros(n, dtype=np.bool_)
+        for state in finals:
+            final[_checked(state, n, "state", "final states")] = True
+        initial = _checked(initial, n, "state", "initial state")
+        self._set(alphabet, offsets, np.array(tokens, np.int32), np.array(targets, np.int32), initial, final)
+
+    def _set(
+        self,
+        alphabet: TokenAlphabet,
+        offsets: Int64Array,
+        tokens: Int32Array,
+        targets: Int32Array,
+        initial: int,
+        final: BoolArray,
+    ) -> None:
+        for array in (offsets, tokens, targets, final):
+            array.setflags(write=False)
+        self.alphabet = alphabet
+        self.offsets = offsets
+        self.tokens = tokens
+        self.targets = targets
+        self.initial = initial
+        self.final = final
+
+    @classmethod
+    def from_arrays(
+        cls,
+        alphabet: TokenAlphabet,
+        offsets: Int64Array,
+        tokens: Int32Array,
+        targets: Int32Array,
+        initial: int,
+        final: BoolArray,
+    ) -> TokenDFA:
+        """Return the DFA with these arrays, which it takes over unchecked; see the attributes of the class."""
+        dfa = cls.__new__(cls)
+        dfa._set(alphabet, offsets, tokens, targets, initial, final)
+        return dfa
+
+    @classmethod
+    def from_edges(
+        cls,
+        edges: Iterable[tuple[int, Word, int]],
+        initial: int = 0,
+        *,
+        finals: Iterable[int],
+        symbols: str | bytes | Iterable[Word] | None = None,
+        n_states: int | None = None,
+    ) -> TokenDFA:
+        """Return the DFA with these transitions, spelled as in a figure: (source, token, target).
+
+        Parameters
+        ----------
+        edges : iterable of (int, word, int)
+            The transitions. The tokens of more than one symbol are numbered in the order of their first mention.
+        initial : int
+            The initial state.
+        finals : iterable of int
+            The final states.
+        symbols : str, bytes or sequence of words, optional
+            The base alphabet; by default the sorted symbols of the tokens.
+        n_states : int, optional
+            The number of states; by default one more than the largest one mentioned.
+
+        Raises
+        ------
+        AutomatonError
+            If two transitions of one state read the same token.
+        """
+        rows = list(edges)
+        words = dict.fromkeys(token for _, token, _ in rows)
+        if symbols is None:
+            symbols = sorted({symbol for word in words for symbol in iter_symbols(word)})
+        base = TokenAlphabet(symbols)
+        alphabet = TokenAlphabet(base.symbols, [word for word in words if word not in base])
+        finals = list(finals)
+        if n_states is None:
+            n_states = 1 + max([initial, *finals, *(state for p, _, q in rows for state in (p, q))])
+        transitions: list[dict[int, int]] = [{} for _ in range(n_states)]
+        for p, word, q in rows:
+            row = transitions[_checked(p, n_states, "state", f"transition {p} {word!r} {q}")]
+            if row.setdefault(alphabet.number(word), q) != q:
+                raise AutomatonError("two transitions on one token", value=word, where=f"state {p}")
+        return cls(alphabet, transitions, initial, finals=finals)
+
+    @classmethod
+    def universal(cls, symbols: str | bytes | Iterable[Word]) -> TokenDFA:
+        """Return the DFA with one state that accepts every word over these symbols."""
+        alphabet = TokenAlphabet(symbols)
+        return cls(alphabet, [dict.fromkeys(range(len(alphabet)), 0)], finals=[0])
+
+    @classmethod
+    def from_automaton(
+        cls,
+        automaton: TokenAutomaton[S],
+        alphabet: TokenAlphabet,
+        *,
+        max_states: int = DEFAULT_MAX_STATES,
+        max_transitions: int = DEFAULT_MAX_TRANSITIONS,
+    ) -> TokenDFA:
+        """Write out the reachable part of any token automaton, states in breadth-first order.
+
+        Parameters
+        ----------
+        automaton : TokenAutomaton
+            Compact, lazy or explicit.
+        alphabet : TokenAlphabet
+            Spells its tokens.
+        max_states, max_transitions : int
+            What the result may have at most.
+
+        Raises
+        ------
+        LimitExceededError
+            If it would have more.
+        """
+        numbers: dict[S, int] = {automaton.initial: 0}
+        states = [automaton.initial]
+        transitions: list[dict[int, int]] = []
+        n_transitions = 0
+        for state in states:  # grows while it is walked
+            row: dict[int, int] = {}
+            for token, target in automaton.moves(state):
+                number = numbers.setdefault(target, len(states))
+                if number == len(states):
+                    _check_budget("states", number + 1, max_states)
+                    states.append(target)
+                row[token] = number
+            n_transitions += len(row)
+            _check_budget("transitions", n_transitions, max_transitions)
+            transitions.append(row)
+        return cls(alphabet, transitions, finals=[i for i, state in enumerate(states) if automaton.is_final(state)])
+
+    @property
+    def n_states(self) -> int:
+        """|Q|."""
+        return len(self.final)
+
+    @property
+    def n_transitions(self) -> int:
+        """The number of transitions."""
+        return len(self.tokens)
+
+    @cached_property
+    def finals(self) -> frozenset[int]:
+        """F as a set."""
+        return frozenset(np.flatnonzero(self.final).tolist())
+
+    @cached_property
+    def sources(self) -> Int32Array:
+        """The source of each transition, beside `tokens` and `targets`."""
+        sources = np.repeat(np.arange(self.n_states, dtype=np.int32), np.diff(self.offsets))
+        sources.setflags(write=False)
+        return sources
+
+    @cached_property
+    def _rows(self) -> list[dict[int, int]]:
+        tokens, targets, offsets = self.tokens.tolist(), self.targets.tolist(), self.offsets.tolist()
+        return [dict(zip(tokens[start:stop], targets[start:stop], strict=True)) for start, stop in pairwise(offsets)]
+
+    def step(self, state: int, token: int) -> int | None:
+        """Return δ(state, token), or None where it is undefined."""
+        return self._rows[state].get(token)
+
+    def is_final(self, state: int) -> bool:
+        """Tell whether `state` is final."""
+        return state in self.finals
+
+    def moves(self, state: int) -> Iterator[tuple[int, int]]:
+        """Yield the transitions out of `state` as (token, target), tokens ascending."""
+        return iter(self._rows[state].items())
+
+    def edges(self) -> Iterator[tuple[int, Word, int]]:
+        """Yield every transition as (source, spelled token, target), in the order of states and token numbers."""
+        columns = (self.sources.tolist(), self.alphabet.spell(self.tokens.tolist()), self.targets.tolist())
+        return zip(*columns, strict=True)
+
+    def run(self, tokenization: Iterable[Word | int], state: int | None = None) -> int | None:
+        """Return the state reached on `tokenization`, or None when there is no such run.
+
+        Parameters
+        ----------
+        tokenization : iterable of words or token numbers
+            Tokens, spelled or numbered.
+        state : int, optional
+            Where to start; the initial state by default.
+
+        Raises
+        ------
+        AlphabetError
+            If a token is not in the alphabet, or `tokenization` is a word rather than a sequence of tokens.
+        """
+        if isinstance(tokenization, (str, bytes)):
+            raise AlphabetError(
+                "a tokenization is a sequence of tokens, not a word",
+                value=tokenization,
+                hint="list the tokens, or let alphabet.base_tokenization list the symbols",
+            )
+        if isinstance(tokenization, np.ndarray):
+            tokenization = tokenization.tolist()
+        current = self.initial if state is None else _checked(state, self.n_states, "state", "start of the run")
+        rows = self._rows
+        for token in self.alphabet.numbers(tokenization):
+            following = rows[current].get(token)
+            if following is None:
+                return None
+            current = following
+        return current
+
+    def accepts(self, tokenization: Iterable[Word | int]) -> bool:
+        """Tell whether `tokenization` is in the language; arguments and errors are those of :meth:`run`."""
+        state = self.run(tokenization)
+        return state is not None and state in self.finals
+
+    def over(self, alphabet: TokenAlphabet) -> TokenDFA:
+        """Return the same automaton over another token alphabet, which must have every token that it reads.
+
+        Raises
+        ------
+        AlphabetError
+            If a token on a transition is missing from `alphabet`.
+        """
+        if alphabet == self.alphabet:
+            return self
+        used = np.unique(self.tokens)
+        number = np.full(len(self.alphabet), -1, dtype=np.int32)
+        number[used] = alphabet.numbers(self.alphabet.spell(used.tolist()))
+        tokens = number[self.tokens]
+        order = np.lexsort((tokens, self.sources))
+        return TokenDFA.from_arrays(
+            alphabet, self.offsets, tokens[order], self.targets[order], self.initial, self.final
+        )
+
+    def reachable(self) -> TokenDFA:
+        """Return the automaton without the states that cannot be reached; the others keep their order."""
+        from tokdfa.automata.minimize import reachable_states
+
+        return self.restricted(reachable_states(self))
+
+    def trim(self) -> TokenDFA:
+        """Return the automaton with only the states on accepting runs, in their order.
+
+        An automaton that accepts nothing becomes one state without transitions.
+        """
+        from tokdfa.automata.minimize import useful_states
+
+        useful = useful_states(self)
+        return self.restricted(useful) if useful[self.initial] else TokenDFA(self.alphabet, [{}], finals=[])
+
+    def restricted(self, keep: BoolArray) -> TokenDFA:
+        """Return the automaton with only the states marked in `keep`, in their order; the initial one must be kept."""
+        if keep.all():
+            return self
+        number = np.cumsum(keep, dtype=np.int32) - 1
+        kept = keep[self.sources] & keep[self.targets]
+        n_kept = np.zeros(len(keep) + 1, dtype=np.int64)
+        np.cumsum(np.bincount(self.sources[kept], minlength=len(keep)), out=n_kept[1:])
+        return TokenDFA.from_arrays(
+            self.alphabet,
+            n_kept[np.concatenate(([True], keep))],
+            self.tokens[kept],
+            number[self.targets[kept]],
+            int(number[self.initial]),
+            self.final[keep],
+        )
+
+    def minimize(self) -> TokenDFA:
+        """Return the minimal trim DFA of the same language, states numbered breadth first, tokens ascending.
+
+        Equal languages over equal alphabets give equal (``==``) results. See
+        :func:`~tokdfa.automata.minimize.minimize_hopcroft`.
+        """
+        from tokdfa.automata.minimize import minimize_hopcroft
+
+        return minimize_hopcroft(self)
+
+    def is_equivalent(self, other: TokenDFA) -> Verdict[tuple[Word, ...]]:
+        """Decide whether both accept the same language; see :func:`~tokdfa.automata.equivalence.is_equivalent`."""
+        from tokdfa.automata.equivalence import is_equivalent
+
+        return is_equivalent(self, other)
+
+    def is_isomorphic(self, other: TokenDFA) -> Verdict[dict[int, int] | tuple[Word, ...]]:
+        """Decide whether both are one automaton up to names; see :func:`~tokdfa.automata.equivalence.is_isomorphic`."""
+        from tokdfa.automata.equivalence import is_isomorphic
+
+        return is_isomorphic(self, other)
+
+    def to_networkx(self) -> nx.MultiDiGraph[int]:
+        """Return the automaton as a graph; see :func:`~tokdfa.automata.graph.to_networkx`."""
+        from tokdfa.automata.graph import to_networkx
+
+        return to_networkx(self)
+
+    @classmethod
+    def from_networkx(cls, graph: nx.MultiDiGraph[Any]) -> TokenDFA:
+        """Return the automaton that a graph describes; see :func:`~tokdfa.automata.graph.from_networkx`."""
+        from tokdfa.automata.graph import from_networkx
+
+        return from_networkx(graph)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TokenDFA):
+            return NotImplemented
+        return (
+            self.initial == other.initial
+            and np.array_equal(self.final, other.final)
+            and np.array_equal(self.offsets, other.offsets)
+            and np.array_equal(self.tokens, other.tokens)
+            and np.array_equal(self.targets, other.targets)
+            and self.alphabet == other.alphabet
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.initial, self.final.tobytes(), self.tokens.tobytes(), self.targets.tobytes()))
+
+    def __repr__(self) -> str:
+        return (
+            f"<TokenDFA: {self.n_states} states ({len(self.finals)} final), {self.n_transitions} transitions, "
+            f"{len(self.alphabet)} tokens>"
+        )
+
+
+def _checked(value: int, bound: int, what: str, where: str) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise AutomatonError(f"a {what} is an integer", value=value, where=where) from None
+    if not 0 <= number < bound:
+        raise AutomatonError(f"{what} out of range", value=value, where=where, hint=f"0 to {bound - 1} exist")
+    return number
+
+
+def _check_budget(what: str, count: int, limit: int) -> None:
+    if count > limit:
+        raise LimitExceededError(f"the explicit DFA would have more than {limit} {what}", hint=f"raise max_{what}")
