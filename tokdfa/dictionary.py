@@ -63,7 +63,7 @@ class DeadRule:
 
 
 class Folding(NamedTuple):
-    """The universal token DFA of a proper dictionary, as the fold leaves it: read-only int32 arrays.
+    """The universal token DFA of a proper dictionary, as the fold leaves it: read-only arrays, int32 but for `pairs`.
 
     States are numbered by the live rules that made them, from 1 on; 0 is the initial state.
 
@@ -71,12 +71,14 @@ class Folding(NamedTuple):
     ----------
     parent, removed, rule : one entry a state
         The state it was copied from, the token it lost thereby, the rule that made it; -1 for the initial state.
-    state, birth, part : one entry a token
-        The state reached on the token; the state that its live rule made, 0 for symbols; the left part in that rule,
-        -1 for symbols. State and birth of a dead token are -1.
+    state, birth, head, tail : one entry a token
+        The state reached on the token; the state that its live rule made, 0 for symbols; the left and the right part
+        in that rule, -1 for symbols. State and birth of a dead token are -1.
     blocker : one entry a rule
         -1 for a live rule; for a dead one the earlier rule that merges across the border between its parts, or -2
         and -3 when the left or the right part is a dead token.
+    pairs, made
+        The live rules as a hash table: u·2³² + v (int64) and the state that the rule u≀v made; -1 and 0 where free.
     """
 
     parent: Int32Array
@@ -84,8 +86,11 @@ class Folding(NamedTuple):
     rule: Int32Array
     state: Int32Array
     birth: Int32Array
-    part: Int32Array
+    head: Int32Array
+    tail: Int32Array
     blocker: Int32Array
+    pairs: npt.NDArray[np.int64]
+    made: Int32Array
 
 
 class Dictionary(Sequence[Rule]):

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from support.dictionaries import all_proper_dictionaries, proper_dictionaries
 
 from tokdfa import Dictionary, TokdfaError
 from tokdfa.automata.compact import CompactTokenDFA
 from tokdfa.automata.protocol import accepts
+from tokdfa.bpe import tokenize_single_pass
 
 
 def dictionary(*rules: str, alphabet: str) -> Dictionary:
@@ -92,3 +95,37 @@ def test_arrays_are_read_only() -> None:
         assert array.dtype == np.int32
         with pytest.raises(ValueError, match="read-only"):
             array[:] = 0
+
+
+def assert_pairs_are_what_algorithm_1_leaves(rules: Dictionary) -> None:
+    """Compare live tokens, pairs, masks, rows and the number of minimal states with tokenizing one and two tokens."""
+    automaton = CompactTokenDFA(rules)
+    words = list(rules.alphabet)
+    live = [tokenize_single_pass(rules, word) == (word,) for word in words]
+    assert [automaton.state_of(word) is not None for word in words] == live
+    assert rules.dead_tokens == tuple(word for word, alive in zip(words, live, strict=True) if not alive)
+    allowed = np.zeros((len(words), len(words)), dtype=bool)
+    for i, u in enumerate(words):
+        for j, v in enumerate(words):
+            allowed[i, j] = live[i] and live[j] and tokenize_single_pass(rules, u + v) == (u, v)
+            assert automaton.allows(i, j) == allowed[i, j], (rules, u, v)
+            assert (automaton.blocking_rule(u, v) is None) == (allowed[i, j] or not (live[i] and live[j]))
+    for token in np.flatnonzero(live):
+        assert np.array_equal(automaton.allowed_mask(automaton.state[token]), allowed[token])
+        row = automaton.rows.of_token[token]
+        lacking = np.zeros(len(words), dtype=bool)
+        for k in range(automaton.rows.pointer[row], automaton.rows.pointer[row + 1]):
+            lacking[automaton.rows.start[k] : automaton.rows.stop[k]] = True
+        assert np.array_equal(~lacking[automaton.position], allowed[token])
+    assert automaton.states_minimal == len({tuple(row) for row in (*allowed[live].tolist(), live)})
+
+
+@pytest.mark.parametrize("n_rules", range(5))
+def test_every_small_dictionary_has_the_pairs_that_algorithm_1_leaves(n_rules: int) -> None:
+    for rules in all_proper_dictionaries("ab", n_rules):
+        assert_pairs_are_what_algorithm_1_leaves(rules)
+
+
+@given(proper_dictionaries(max_rules=12))
+def test_random_dictionaries_have_the_pairs_that_algorithm_1_leaves(rules: Dictionary) -> None:
+    assert_pairs_are_what_algorithm_1_leaves(rules)

@@ -65,7 +65,7 @@ class CompactTokenDFA:
         Spells the token numbers.
     parent, removed, rule : int32 arrays, one entry a state
         See :class:`Folding`.
-    state, birth, part : int32 arrays, one entry a token
+    state, birth, head, tail : int32 arrays, one entry a token
         See :class:`Folding`.
     position : int32 array, one entry a token
         The place of a token in the order in which what one rule forbids is an interval.
@@ -92,9 +92,11 @@ class CompactTokenDFA:
         self.alphabet: TokenAlphabet = dictionary.alphabet
         folding = dictionary.folding
         self.parent, self.removed, self.rule = folding.parent, folding.removed, folding.rule
-        self.state, self.birth, self.part = folding.state, folding.birth, folding.part
+        self.state, self.birth, self.head, self.tail = folding.state, folding.birth, folding.head, folding.tail
+        product = np.full_like(self.rule, -1)
+        product[1:] = dictionary.product[self.rule[1:]]
         self.position, self.width = kernels.arrange(
-            self.removed, self.birth, self.part, self.rule, dictionary.product, self.alphabet.n_symbols
+            self.removed, self.birth, self.head, product, self.alphabet.n_symbols
         )
         self.position.setflags(write=False)
         self.width.setflags(write=False)
@@ -106,7 +108,7 @@ class CompactTokenDFA:
 
     def step(self, state: int, token: int) -> int | None:
         """Return the state reached from `state` on `token`, or None when `state` does not allow it."""
-        if 0 <= token < len(self.state) and self._allows(state, token):
+        if 0 <= token < len(self.birth) and self.birth[token] >= 0 and not self._forbidding_state(state, token):
             return int(self.state[token])
         return None
 
@@ -128,8 +130,7 @@ class CompactTokenDFA:
     def allows(self, u: Word | int, v: Word | int) -> bool:
         """Tell whether u≀v, spelled or numbered, occurs in a correct tokenization: the pair test."""
         first, second = self.alphabet.numbers((u, v))
-        state = int(self.state[first])
-        return state >= 0 and self._allows(state, second)
+        return self.birth[first] >= 0 and self.step(int(self.state[first]), second) is not None
 
     def allowed_mask(self, state: int) -> npt.NDArray[np.bool_]:
         """Return for each token whether `state` allows it: a bool array over the token numbers."""
@@ -152,15 +153,20 @@ class CompactTokenDFA:
             The index of the rule; None, too, when u or v is a dead token and so occurs nowhere.
         """
         first, second = self.alphabet.numbers((u, v))
-        if self.state[first] < 0 or self.birth[second] < 0:
+        if self.birth[first] < 0 or self.birth[second] < 0:
             return None
-        state = kernels.forbidding_state(
-            self.parent, self.removed, self.birth, self.part, int(self.state[first]), second
-        )
+        state = self._forbidding_state(int(self.state[first]), second)
         return int(self.rule[state]) if state else None
 
-    def _allows(self, state: int, token: int) -> bool:
-        return bool(kernels.allows(self.parent, self.removed, self.birth, self.part, state, token))
+    def _forbidding_state(self, state: int, token: int) -> int:
+        """Return the state on the way up from `state` that lost the live `token`, or 0."""
+        if state == 0:
+            return 0
+        last_read = int(self.dictionary.left[self.rule[state]])
+        table = self.dictionary.folding
+        return kernels.forbidding_state(
+            table.pairs, table.made, self.birth, self.head, self.tail, last_read, token, state
+        )
 
     @cached_property
     def n_live_tokens(self) -> int:
@@ -212,11 +218,9 @@ class CompactTokenDFA:
             )
         first = np.zeros_like(self.width)
         first[1:] = self.position[self.removed[1:]]
-        row, pointer, start, stop = gather_rows(
+        of_state, pointer, start, stop = gather_rows(
             self.parent, first, self.width, states, self.n_live_tokens, len(self.position)
         )
-        of_state = np.full(len(self.parent), -1, dtype=np.int32)
-        of_state[states] = row
         of_token = np.where(self.birth >= 0, of_state[self.state], np.int32(-1))
         for array in (pointer, start, stop, of_state, of_token):
             array.setflags(write=False)

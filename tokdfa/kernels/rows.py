@@ -16,21 +16,22 @@ def gather_rows(
 ) -> tuple[Ints, Ints, Ints, Ints]:
     """Collect the forbidden intervals of `states` and number the distinct sets.
 
-    The intervals met on the way up from one state are disjoint, so only neighbours that touch are joined.
+    What a state lacks is what its parent lacks and one interval more; the intervals of one state are disjoint, so only
+    those that touch are joined.
 
     Parameters
     ----------
     parent, first, width : int32 arrays, one entry a state
         State s loses the positions from ``first[s]`` on, ``width[s]`` many.
     states : int32 array
-        The states wanted, ascending.
+        The states wanted, ascending, the initial state 0 among them.
     n_live, n_tokens : int
         No state allows the positions from `n_live` to `n_tokens`.
 
     Returns
     -------
-    row : int32 array, one entry a wanted state
-        Its row; rows are numbered in the order in which the states first need them.
+    row : int32 array, one entry a state
+        Its row; -1 for states not wanted. Rows are numbered in the order in which the states first need them.
     pointer : int32 array, one entry a row and one more
         Row r has the intervals ``pointer[r]`` to ``pointer[r + 1]``.
     start, stop : int32 arrays, one entry an interval
@@ -40,36 +41,47 @@ def gather_rows(
     while buckets < 2 * len(states):
         buckets *= 2
     table = np.full(buckets, -1, np.int32)
-    row = np.empty(len(states), np.int32)
+    row = np.full(len(parent), -1, np.int32)
     pointer = np.zeros(len(states) + 1, np.int32)
     start = np.empty(1024, np.int32)
     stop = np.empty(1024, np.int32)
-    chain = np.empty(1024, np.int64)
+    own = np.empty(1024, np.int64)
     n_rows = 0
-    for i in range(len(states)):
+    for wanted in states:
+        # The intervals of its own, up to the next state above that has a row; that row is taken over.
         length = 0
-        state = states[i]
-        while state > 0:
-            if length == len(chain):
-                chain = np.concatenate((chain, np.empty_like(chain)))
-            chain[length] = (np.int64(first[state]) << 32) | np.int64(first[state] + width[state])
+        state = wanted
+        while state > 0 and row[state] < 0:
+            if length == len(own):
+                own = np.concatenate((own, np.empty_like(own)))
+            own[length] = (np.int64(first[state]) << 32) | np.int64(first[state] + width[state])
             length += 1
             state = parent[state]
-        chain[:length].sort()
+        own[:length].sort()
+        above, above_end = np.int32(0), np.int32(0)
+        if wanted > 0:
+            above, above_end = pointer[row[state]], pointer[row[state] + 1]
 
         begin = pointer[n_rows]
         end = begin
-        while end + length + 1 > len(start):
+        while end + length + (above_end - above) + 1 > len(start):
             start = np.concatenate((start, np.empty_like(start)))
             stop = np.concatenate((stop, np.empty_like(stop)))
-        for k in range(length + (n_live < n_tokens)):
-            low = np.int32(chain[k] >> 32) if k < length else n_live
-            high = np.int32(chain[k] & 0xFFFFFFFF) if k < length else n_tokens
+        if wanted == 0 and n_live < n_tokens:
+            start[0], stop[0] = n_live, n_tokens
+            end += 1
+        taken = 0
+        while taken < length or above < above_end:
+            if taken < length and (above == above_end or np.int32(own[taken] >> 32) < start[above]):
+                low, high = np.int32(own[taken] >> 32), np.int32(own[taken] & 0xFFFFFFFF)
+                taken += 1
+            else:
+                low, high = start[above], stop[above]
+                above += 1
             if end > begin and stop[end - 1] == low:
                 stop[end - 1] = high
             else:
-                start[end] = low
-                stop[end] = high
+                start[end], stop[end] = low, high
                 end += 1
 
         key = np.uint64(0x9E3779B97F4A7C15)
@@ -78,11 +90,11 @@ def gather_rows(
             key = (key ^ (key >> np.uint64(29)) ^ np.uint64(stop[k])) * np.uint64(0x94D049BB133111EB)
         bucket = np.int64((key ^ (key >> np.uint64(32))) & np.uint64(buckets - 1))
         while table[bucket] >= 0:
-            other = table[bucket]
-            same = pointer[other + 1] - pointer[other] == end - begin
+            other = pointer[table[bucket]]
+            same = pointer[table[bucket] + 1] - other == end - begin
             k = 0
             while same and k < end - begin:
-                same = start[pointer[other] + k] == start[begin + k] and stop[pointer[other] + k] == stop[begin + k]
+                same = start[other + k] == start[begin + k] and stop[other + k] == stop[begin + k]
                 k += 1
             if same:
                 break
@@ -91,6 +103,6 @@ def gather_rows(
             table[bucket] = n_rows
             n_rows += 1
             pointer[n_rows] = end
-        row[i] = table[bucket]
+        row[wanted] = table[bucket]
     used = pointer[n_rows]
     return row, pointer[: n_rows + 1].copy(), start[:used].copy(), stop[:used].copy()

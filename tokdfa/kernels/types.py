@@ -11,8 +11,10 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["INTS", "Ints"]
+__all__ = ["INTS", "LONGS", "Ints", "Longs"]
 
 Ints: TypeAlias = npt.NDArray[np.int32]
+Longs: TypeAlias = npt.NDArray[np.int64]
 
 INTS = nb.types.Array(nb.int32, 1, "C", readonly=True)
+LONGS = nb.types.Array(nb.int64, 1, "C", readonly=True)
