@@ -1,0 +1,98 @@
+"""The rules of greedy training by name: how pairs are counted, and which of the most frequent pairs is merged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+from tokdfa.alphabet import TokenAlphabet, Word
+from tokdfa.errors import TrainingError
+
+__all__ = ["COUNT_RULES", "TIE_RULES", "CountRule", "GreedyRules", "TieRule", "base_alphabet", "gpt2_byte_order"]
+
+TieRule: TypeAlias = Literal["first-seen", "oldest-pair", "huggingface", "sentencepiece", "subword-nmt"]
+CountRule: TypeAlias = Literal["non-overlapping", "overlapping"]
+
+TIE_RULES: tuple[TieRule, ...] = get_args(TieRule)
+COUNT_RULES: tuple[CountRule, ...] = get_args(CountRule)
+
+
+@dataclass(frozen=True, slots=True)
+class GreedyRules:
+    """What a greedy trainer is asked for; both trainers, the plain and the fast one, obey it alike.
+
+    Parameters
+    ----------
+    tie : str
+        Which of several most frequent pairs is merged.
+
+        ``first-seen``
+            the one whose first occurrence in the text as it stands is leftmost (minbpe; the programs of BLOG and
+            SPEEDY);
+        ``oldest-pair``
+            the one that first occurred after the fewest merges, and among those of one age the one that was leftmost
+            then (Gage; FORMAL's Table 1; the prose of BLOG and SPEEDY);
+        ``huggingface``
+            the least pair of token ids. Symbols come in the order of their code points, bytes in the order of GPT-2's
+            byte alphabet, then the products in the order of their merges (tokenizers);
+        ``sentencepiece``
+            the one with the shortest product, then the least product by code points, then the shortest left part;
+        ``subword-nmt``
+            the greatest pair, left parts compared first, as strings.
+    count : str
+        ``non-overlapping`` counts the replacements that merging the pair would make, so that ``aaa`` has one ``aa``
+        (FORMAL, SentencePiece); ``overlapping`` counts adjacent positions, two (Sennrich, tokenizers, minbpe).
+    min_frequency : int
+        Training stops when no pair is as frequent; 2 is BLOG's stop rule.
+    max_token_length : int, optional
+        The most symbols that a product may have; pairs with a longer one are passed over.
+
+    Raises
+    ------
+    TrainingError
+        If a rule is unknown or a number too small.
+    """
+
+    tie: TieRule = "first-seen"
+    count: CountRule = "non-overlapping"
+    min_frequency: int = 2
+    max_token_length: int | None = None
+
+    def __post_init__(self) -> None:
+        for what, name, names in (("tie rule", self.tie, TIE_RULES), ("count rule", self.count, COUNT_RULES)):
+            if name not in names:
+                raise TrainingError(f"no such {what}", value=name, hint=f"one of {', '.join(names)}")
+        if self.min_frequency < 1:
+            raise TrainingError("the least frequency of a merge is 1 or more", value=self.min_frequency)
+        if self.max_token_length is not None and self.max_token_length < 2:
+            raise TrainingError("a product has two symbols or more", value=self.max_token_length)
+
+
+def base_alphabet(pieces: Mapping[Word, int], alphabet: str | bytes | None = None) -> TokenAlphabet:
+    """Return the base alphabet over which pieces are trained.
+
+    The symbols given come first, in their order. Without any, pieces of bytes have all 256 bytes; pieces of characters
+    or of longer symbols have those that occur, sorted.
+
+    Raises
+    ------
+    TrainingError
+        If the pieces mix bytes, strings and tuples, or a piece is empty.
+    """
+    kinds = {type(piece) for piece in pieces}
+    if len(kinds) > 1 or not kinds <= {bytes, str, tuple}:
+        raise TrainingError("the pieces are all bytes, all strings or all tuples of strings", value=kinds)
+    if any(len(piece) == 0 for piece in pieces):
+        raise TrainingError("a piece is not empty")
+    if alphabet is None and kinds in ({bytes}, set()):
+        return TokenAlphabet(bytes(range(256)))
+    found = {piece[i : i + 1] for piece in pieces for i in range(len(piece))}
+    given = TokenAlphabet(alphabet or ()).symbols
+    return TokenAlphabet((*given, *sorted(found.difference(given))))
+
+
+def gpt2_byte_order() -> bytes:
+    """Return the 256 bytes in the order of GPT-2's byte alphabet: printable ones first, then the others."""
+    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    return bytes([*printable, *(byte for byte in range(256) if byte not in set(printable))])
