@@ -1,0 +1,196 @@
+"""Boolean operations on token automata, built lazily: any two automata of the protocol, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+from typing import Generic, TypeAlias, TypeVar
+
+from tokdfa.automata.protocol import TokenAutomaton
+from tokdfa.errors import AutomatonError
+
+__all__ = [
+    "Combination",
+    "Complement",
+    "complement",
+    "difference",
+    "intersection",
+    "symmetric_difference",
+    "union",
+]
+
+S = TypeVar("S", bound=Hashable)
+T = TypeVar("T", bound=Hashable)
+
+Pair: TypeAlias = tuple[S | None, T | None]
+
+
+class Combination(Generic[S, T]):
+    """Two token automata run side by side; a state is the pair of their states, None where one has no run left.
+
+    Lazy: nothing is computed but what is asked for. It implements the protocol of
+    :class:`~tokdfa.automata.protocol.TokenAutomaton`.
+
+    Parameters
+    ----------
+    first, second : TokenAutomaton
+        The automata. Their tokens are the same numbers.
+    accepting : set of (bool, bool)
+        Which of (the first accepts, the second accepts) make the combination accept; (False, False) is not one.
+
+    Raises
+    ------
+    AutomatonError
+        If what neither accepts should be accepted: that takes :func:`complement`, which knows all tokens.
+    """
+
+    def __init__(
+        self, first: TokenAutomaton[S], second: TokenAutomaton[T], accepting: Iterable[tuple[bool, bool]]
+    ) -> None:
+        self.first = first
+        self.second = second
+        self._accepting = frozenset(accepting)
+        if (False, False) in self._accepting:
+            raise AutomatonError("a combination accepts nothing that neither automaton accepts", hint="use complement")
+        # Whether something can still be accepted when the other automaton has no run left.
+        self._first_alone = (True, False) in self._accepting
+        self._second_alone = (False, True) in self._accepting
+
+    @property
+    def initial(self) -> Pair[S, T]:
+        """The pair of initial states."""
+        return self.first.initial, self.second.initial
+
+    def step(self, state: Pair[S, T], token: int) -> Pair[S, T] | None:
+        """Return the pair of states reached on `token`, or None when nothing can be accepted any more."""
+        p, q = state
+        p_next = None if p is None else self.first.step(p, token)
+        if p_next is None and not self._second_alone:
+            return None
+        q_next = None if q is None else self.second.step(q, token)
+        if q_next is None and (p_next is None or not self._first_alone):
+            return None
+        return p_next, q_next
+
+    def is_final(self, state: Pair[S, T]) -> bool:
+        """Tell whether the combination accepts in `state`."""
+        p, q = state
+        accepted = (p is not None and self.first.is_final(p), q is not None and self.second.is_final(q))
+        return accepted in self._accepting
+
+    def moves(self, state: Pair[S, T]) -> Iterator[tuple[int, Pair[S, T]]]:
+        """Yield every transition out of `state` as (token, target), tokens ascending."""
+        p, q = state
+        first = iter(()) if p is None else self.first.moves(p)
+        second = iter(()) if q is None else self.second.moves(q)
+        if not (self._first_alone or self._second_alone):
+            yield from self._common_moves(state, first, second)
+            return
+        p_move, q_move = next(first, None), next(second, None)
+        while p_move is not None or q_move is not None:
+            if q_move is None or (p_move is not None and p_move[0] < q_move[0]):
+                assert p_move is not None
+                if self._first_alone:
+                    yield p_move[0], (p_move[1], None)
+                p_move = next(first, None)
+            elif p_move is None or q_move[0] < p_move[0]:
+                if self._second_alone:
+                    yield q_move[0], (None, q_move[1])
+                q_move = next(second, None)
+            else:
+                yield p_move[0], (p_move[1], q_move[1])
+                p_move, q_move = next(first, None), next(second, None)
+
+    def _common_moves(
+        self, state: Pair[S, T], first: Iterator[tuple[int, S]], second: Iterator[tuple[int, T]]
+    ) -> Iterator[tuple[int, Pair[S, T]]]:
+        # One state may have a hundred thousand transitions and the other three: listing both in step until one list
+        # ends costs twice the shorter one.
+        p, q = state
+        if p is None or q is None:
+            return
+        p_moves: list[tuple[int, S]] = []
+        q_moves: list[tuple[int, T]] = []
+        while True:
+            p_move = next(first, None)
+            if p_move is None:
+                stepped = ((token, (p_next, self.second.step(q, token))) for token, p_next in p_moves)
+                yield from ((token, pair) for token, pair in stepped if pair[1] is not None)
+                return
+            q_move = next(second, None)
+            if q_move is None:
+                turned = ((token, (self.first.step(p, token), q_next)) for token, q_next in q_moves)
+                yield from ((token, pair) for token, pair in turned if pair[0] is not None)
+                return
+            p_moves.append(p_move)
+            q_moves.append(q_move)
+
+    def __repr__(self) -> str:
+        names = {
+            frozenset({(True, True)}): "intersection",
+            frozenset({(True, False)}): "difference",
+            frozenset({(True, False), (False, True)}): "symmetric difference",
+            frozenset({(True, True), (True, False), (False, True)}): "union",
+        }
+        return f"<{names.get(self._accepting, 'combination')} of {self.first!r} and {self.second!r}>"
+
+
+class Complement(Generic[S]):
+    """The token automaton of everything over `n_tokens` tokens that `automaton` does not accept; None is its sink.
+
+    Lazy, as :class:`Combination`.
+    """
+
+    def __init__(self, automaton: TokenAutomaton[S], n_tokens: int) -> None:
+        self.automaton = automaton
+        self.n_tokens = n_tokens
+
+    @property
+    def initial(self) -> tuple[S | None]:
+        """The initial state."""
+        return (self.automaton.initial,)
+
+    def step(self, state: tuple[S | None], token: int) -> tuple[S | None] | None:
+        """Return the state reached on `token`; None only for numbers that are not tokens."""
+        if not 0 <= token < self.n_tokens:
+            return None
+        (p,) = state
+        return (None if p is None else self.automaton.step(p, token),)
+
+    def is_final(self, state: tuple[S | None]) -> bool:
+        """Tell whether `state` is final: it is where the automaton's own is not."""
+        (p,) = state
+        return p is None or not self.automaton.is_final(p)
+
+    def moves(self, state: tuple[S | None]) -> Iterator[tuple[int, tuple[S | None]]]:
+        """Yield the transitions out of `state`, one on each token, ascending."""
+        (p,) = state
+        known = {} if p is None else dict(self.automaton.moves(p))
+        return ((token, (known.get(token),)) for token in range(self.n_tokens))
+
+    def __repr__(self) -> str:
+        return f"<complement of {self.automaton!r} over {self.n_tokens} tokens>"
+
+
+def intersection(first: TokenAutomaton[S], second: TokenAutomaton[T]) -> Combination[S, T]:
+    """Return the lazy automaton of what both accept."""
+    return Combination(first, second, {(True, True)})
+
+
+def union(first: TokenAutomaton[S], second: TokenAutomaton[T]) -> Combination[S, T]:
+    """Return the lazy automaton of what at least one accepts."""
+    return Combination(first, second, {(True, True), (True, False), (False, True)})
+
+
+def difference(first: TokenAutomaton[S], second: TokenAutomaton[T]) -> Combination[S, T]:
+    """Return the lazy automaton of what the first accepts and the second does not."""
+    return Combination(first, second, {(True, False)})
+
+
+def symmetric_difference(first: TokenAutomaton[S], second: TokenAutomaton[T]) -> Combination[S, T]:
+    """Return the lazy automaton of what exactly one accepts."""
+    return Combination(first, second, {(True, False), (False, True)})
+
+
+def complement(automaton: TokenAutomaton[S], n_tokens: int) -> Complement[S]:
+    """Return the lazy automaton of what `automaton` does not accept, over the tokens 0 to ``n_tokens - 1``."""
+    return Complement(automaton, n_tokens)

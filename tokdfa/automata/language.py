@@ -1,0 +1,243 @@
+"""The members of a token automaton's language: how many, which, one at random."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Hashable, Iterator
+from functools import cached_property
+from itertools import count
+from typing import Generic, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.automata.protocol import TokenAutomaton
+from tokdfa.errors import AutomatonError, LimitExceededError
+from tokdfa.verdict import Verdict
+
+__all__ = ["Language"]
+
+S = TypeVar("S", bound=Hashable)
+
+DEFAULT_MAX_STATES = 100_000
+DEFAULT_MAX_TRANSITIONS = 20_000_000
+
+
+class Language(Generic[S]):
+    """The language of a token automaton, whose reachable part is explored once.
+
+    Iterating it yields its members as tuples of token numbers, those of fewer tokens first and equally long ones in
+    token order; for an infinite language the iteration does not end.
+
+    Parameters
+    ----------
+    automaton : TokenAutomaton
+        Any automaton of the protocol.
+    max_states, max_transitions : int
+        How many may be reachable.
+
+    Raises
+    ------
+    LimitExceededError
+        If more are.
+    """
+
+    def __init__(
+        self,
+        automaton: TokenAutomaton[S],
+        *,
+        max_states: int = DEFAULT_MAX_STATES,
+        max_transitions: int = DEFAULT_MAX_TRANSITIONS,
+    ) -> None:
+        numbers: dict[S, int] = {automaton.initial: 0}
+        states = [automaton.initial]
+        rows: list[npt.NDArray[np.int32]] = []
+        n_transitions = 0
+        for state in states:  # grows while it is walked
+            row = []
+            for token, target in automaton.moves(state):
+                number = numbers.setdefault(target, len(states))
+                if number == len(states):
+                    states.append(target)
+                row.append((token, number))
+            n_transitions += len(row)
+            if len(states) > max_states or n_transitions > max_transitions:
+                raise LimitExceededError(
+                    f"the language has more than {max_states} states or {max_transitions} transitions to explore",
+                    hint="raise max_states or max_transitions, or narrow the language",
+                )
+            rows.append(np.array(row, dtype=np.int32).reshape(-1, 2))
+        final = [automaton.is_final(state) for state in states]
+        useful = _coreachable(rows, final)
+        # Only what leads to a final state is kept, so that every number of ways counts.
+        self._rows = [row[useful[row[:, 1]]] for row in rows]
+        self._ways = [sorted(Counter(row[:, 1].tolist()).items()) for row in self._rows]
+        self._counts: list[list[int]] = [[int(accepting) for accepting in final]]
+
+    def _count(self, length: int) -> list[int]:
+        """Return for each state how many accepted tokenizations of `length` tokens begin there."""
+        while len(self._counts) <= length:
+            last = self._counts[-1]
+            self._counts.append([sum(ways * last[target] for target, ways in row) for row in self._ways])
+        return self._counts[length]
+
+    def count(self, length: int) -> int:
+        """Return the number of members of exactly `length` tokens."""
+        if length < 0:
+            raise AutomatonError("a length is not negative", value=length)
+        return self._count(length)[0]
+
+    @cached_property
+    def _depths(self) -> tuple[list[int], set[int]]:
+        """The length of the longest way to each state, and the states that are on or behind a cycle."""
+        into = Counter(target for row in self._ways for target, _ in row)
+        depth = [-1] * len(self._ways)
+        depth[0] = 0
+        ready = [0] if not into[0] else []
+        for state in ready:  # grows while it is walked
+            for target, _ in self._ways[state]:
+                depth[target] = max(depth[target], depth[state] + 1)
+                into[target] -= 1
+                if not into[target]:
+                    ready.append(target)
+        return depth, {state for state, left in into.items() if left}
+
+    @property
+    def longest(self) -> int | None:
+        """The number of tokens of the longest members; None when the language is infinite, -1 when it is empty."""
+        depth, cyclic = self._depths
+        if cyclic:
+            return None
+        return max((length for length, final in zip(depth, self._counts[0], strict=True) if final), default=-1)
+
+    def is_empty(self) -> bool:
+        """Tell whether there is no member."""
+        return self.longest == -1
+
+    def is_finite(self) -> Verdict[tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]]:
+        """Decide whether the language is finite.
+
+        Returns
+        -------
+        Verdict
+            Its witness, when the language is infinite, is (x, y, z) with y not empty: x yⁿ z is a member for all n.
+        """
+        if self.longest is not None:
+            return Verdict(
+                True, None, f"the longest member has {self.longest} tokens" if self.longest >= 0 else "empty"
+            )
+        cyclic = self._depths[1]
+        before = {
+            int(target): (state, int(token))
+            for state in sorted(cyclic)
+            for token, target in self._rows[state][::-1]
+            if target in cyclic
+        }
+        # Every state of `cyclic` has a predecessor there; going back and back, one is met again.
+        state = min(before)
+        seen: set[int] = set()
+        while state not in seen:
+            seen.add(state)
+            state = before[state][0]
+        knot = state
+        loop: list[int] = []
+        while not loop or state != knot:
+            state, token = before[state]
+            loop.append(token)
+        x = self._shortest_way(0, {knot})
+        z = self._shortest_way(knot, {i for i, final in enumerate(self._counts[0]) if final})
+        return Verdict(False, (x, tuple(reversed(loop)), z), f"{len(loop)} tokens can be repeated without end")
+
+    def _shortest_way(self, source: int, goals: set[int]) -> tuple[int, ...]:
+        ways: dict[int, tuple[int, ...]] = {source: ()}
+        queue = [source]
+        for state in queue:  # grows while it is walked
+            if state in goals:
+                return ways[state]
+            for token, target in self._rows[state].tolist():
+                if target not in ways:
+                    ways[target] = (*ways[state], token)
+                    queue.append(target)
+        raise AssertionError("every useful state leads to a final one")
+
+    def __iter__(self) -> Iterator[tuple[int, ...]]:
+        longest = self.longest
+        for length in count() if longest is None else range(longest + 1):
+            yield from self._members(length)
+
+    def _members(self, length: int) -> Iterator[tuple[int, ...]]:
+        """Yield the members of `length` tokens in token order."""
+        if not self.count(length):
+            return
+        path: list[int] = []
+        pending = [self._moves_within(0, length)]
+        while pending:
+            if len(path) == length:
+                yield tuple(path)
+                move = None
+            else:
+                move = next(pending[-1], None)
+            if move is None:
+                pending.pop()
+                del path[-1:]
+            else:
+                token, target = move
+                path.append(token)
+                pending.append(self._moves_within(target, length - len(path)))
+
+    def _moves_within(self, state: int, length: int) -> Iterator[tuple[int, int]]:
+        """Yield the moves that begin an accepted tokenization of `length` tokens."""
+        if length == 0:
+            return
+        left = self._count(length - 1)
+        for token, target in self._rows[state].tolist():
+            if left[target]:
+                yield token, target
+
+    def sample(self, length: int, rng: random.Random | None = None) -> tuple[int, ...]:
+        """Return a member of exactly `length` tokens, each with the same probability.
+
+        Parameters
+        ----------
+        length : int
+            The number of tokens.
+        rng : random.Random, optional
+            Where the chance comes from; a generator seeded by the system by default.
+
+        Raises
+        ------
+        AutomatonError
+            If no member has this length.
+        """
+        if not self.count(length):
+            raise AutomatonError("no member of this many tokens", value=length)
+        rng = rng or random.Random()
+        state, tokens = 0, []
+        for left in range(length - 1, -1, -1):
+            counts = self._count(left)
+            chosen = rng.randrange(self._count(left + 1)[state])
+            for target, ways in self._ways[state]:
+                if chosen < ways * counts[target]:
+                    break
+                chosen -= ways * counts[target]
+            row = self._rows[state]
+            tokens.append(int(row[row[:, 1] == target, 0][chosen // counts[target]]))
+            state = target
+        return tuple(tokens)
+
+
+def _coreachable(rows: list[npt.NDArray[np.int32]], final: list[bool]) -> npt.NDArray[np.bool_]:
+    """Return for each state whether a final one can be reached from it."""
+    into: list[list[int]] = [[] for _ in rows]
+    for state, row in enumerate(rows):
+        for target in np.unique(row[:, 1]).tolist():
+            into[target].append(state)
+    reached = np.array(final, dtype=np.bool_)
+    stack = np.flatnonzero(reached).tolist()
+    while stack:
+        for state in into[stack.pop()]:
+            if not reached[state]:
+                reached[state] = True
+                stack.append(state)
+    return reached
