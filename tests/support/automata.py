@@ -57,8 +57,14 @@ def spelled_language(dfa: TokenDFA, longest: int) -> set[tuple[Word, ...]]:
 
 
 def all_runs(dfa: TokenDFA, longest: int) -> Iterator[tuple[int, tuple[int, ...], int]]:
-    """Every run of up to `longest` tokens, from any state: where it starts, what it reads, where it ends."""
-    level = [(state, (), state) for state in range(dfa.n_states)]
-    for _ in range(longest + 1):
-        yield from level
-        level = [(start, (*tau, token), target) for start, tau, state in level for token, target in dfa.moves(state)]
+    """Every run that reads up to `longest` symbols, from any state: where it starts, what it reads, where it ends."""
+    length = [len(word) for word in dfa.alphabet]
+    level = [(state, (), state, longest) for state in range(dfa.n_states)]
+    while level:
+        yield from ((start, tau, state) for start, tau, state, _ in level)
+        level = [
+            (start, (*tau, token), target, left - length[token])
+            for start, tau, state, left in level
+            for token, target in dfa.moves(state)
+            if length[token] <= left
+        ]

@@ -1,0 +1,208 @@
+"""Context-invariance of token DFAs, decided with a witness."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from heapq import heappop, heappush
+from itertools import count
+from typing import NamedTuple
+
+from tokdfa.alphabet import TokenAlphabet, Word, concatenate, show
+from tokdfa.automata.token_dfa import TokenDFA
+from tokdfa.errors import LimitExceededError
+from tokdfa.verdict import Verdict
+
+__all__ = ["Run", "TwoRuns", "is_context_invariant"]
+
+DEFAULT_MAX_CONFIGURATIONS = 5_000_000
+
+
+class Run(NamedTuple):
+    """A run: the states that it visits, and the spelled tokens between them."""
+
+    states: tuple[int, ...]
+    tokens: tuple[Word, ...]
+
+    def __str__(self) -> str:
+        steps = (f" –{show(token)}→ {state}" for token, state in zip(self.tokens, self.states[1:], strict=True))
+        return f"{self.states[0]}{''.join(steps)}"
+
+
+class TwoRuns(NamedTuple):
+    """Two runs that read one text as different tokenizations."""
+
+    text: Word
+    first: Run
+    second: Run
+
+
+def is_context_invariant(dfa: TokenDFA, *, max_configurations: int = DEFAULT_MAX_CONFIGURATIONS) -> Verdict[TwoRuns]:
+    """Decide whether any two runs that read one text read one tokenization, wherever they start.
+
+    Parameters
+    ----------
+    dfa : TokenDFA
+        All its states count, useless ones too.
+    max_configurations : int
+        How many configurations the search may have met; there are at most n² times the number of suffixes of tokens.
+
+    Returns
+    -------
+    Verdict
+        Its witness is a :class:`TwoRuns` with a shortest text, and on such a text with the fewest tokens in all.
+
+    Raises
+    ------
+    LimitExceededError
+        If the search would meet more configurations than allowed.
+
+    Notes
+    -----
+    *Constructing a BPE Tokenization DFA*, Def 2. Two runs that begin to differ are followed side by side, the one
+    that has read less text being extended. A configuration is the state of either run and the text by which one is
+    ahead; when nothing is left of that, one text has been read in two ways.
+
+    The search goes first over the automaton whose states are the last tokens read and whose transitions are the
+    pairs of tokens that follow each other somewhere. What `dfa` reads is read there too, so that nothing found there
+    is an answer, at a cost that does not depend on the number of states. It settles every automaton that comes from
+    folding a proper dictionary into a string DFA, for there the pairs alone determine the tokenization (Obs 2).
+    """
+    reached: dict[int, list[int]] = {}
+    for token, state in sorted(set(zip(dfa.tokens.tolist(), dfa.targets.tolist(), strict=True))):
+        reached.setdefault(token, []).append(state)
+    rows = {state: dict(dfa.moves(state)) for state in range(dfa.n_states)}
+    pairs = {token: {after: after for state in states for after in rows[state]} for token, states in reached.items()}
+    tokens = _Tokens(dfa.alphabet, reached)
+    found = _shortest_ambiguity(tokens, {token: [token] for token in reached}, pairs, max_configurations)
+    if found is not None:
+        found = _shortest_ambiguity(tokens, reached, rows, max_configurations)
+    if found is None:
+        return Verdict(True, None, "no two runs read one text as different tokenizations")
+    first, second = (_some_run(dfa, tokenization) for tokenization in found)
+    witness = TwoRuns(concatenate(first.tokens, dfa.alphabet.kind), first, second)
+    return Verdict(False, witness, f"two runs read {show(witness.text)!r} differently: {first} and {second}")
+
+
+class _Configuration(NamedTuple):
+    """Two runs side by side: the state of the one behind (None before its first token), that of the one ahead."""
+
+    behind: int | None
+    ahead: int
+    overhang: Word
+
+
+class _Tokens:
+    """The tokens in use, found by text."""
+
+    def __init__(self, alphabet: TokenAlphabet, used: Iterable[int]) -> None:
+        self.word = {token: alphabet[token] for token in used}
+        self._number = {word: token for token, word in self.word.items()}
+        self._longer: dict[Word, list[int]] = {}
+        for token, word in self.word.items():
+            for length in range(1, len(word)):
+                self._longer.setdefault(word[:length], []).append(token)
+
+    def iter_comparable(self, text: Word) -> Iterator[int]:
+        """Yield the tokens that are a prefix of `text`, shortest first, then those that `text` is a prefix of."""
+        for length in range(1, len(text) + 1):
+            token = self._number.get(text[:length])
+            if token is not None:
+                yield token
+        yield from self._longer.get(text, ())
+
+
+def _shortest_ambiguity(
+    tokens: _Tokens,
+    reached: Mapping[int, Sequence[int]],
+    rows: Mapping[int, Mapping[int, int]],
+    max_configurations: int,
+) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """Return two tokenizations, both read by some runs, of a shortest text that has two; None if there is no such.
+
+    `reached` has for each token the states that transitions on it lead to, `rows` the transitions of each state.
+    """
+    serial = count()
+    # Least text first, then fewest tokens. The serial number spares the comparison of configurations.
+    queue: list[tuple[int, int, int, _Configuration, _Configuration | None, int]] = []
+    origin: dict[_Configuration, tuple[_Configuration | None, int]] = {}
+    for token, states in reached.items():
+        word = tokens.word[token]
+        for state in states:
+            heappush(queue, (len(word), 1, next(serial), _Configuration(None, state, word), None, token))
+    while queue:
+        length, n_tokens, _, here, previous, token = heappop(queue)
+        if here in origin:
+            continue
+        origin[here] = (previous, token)
+        if len(here.overhang) == 0:
+            return _trace(tokens, origin, here)
+        if len(origin) + len(queue) > max_configurations:
+            raise LimitExceededError(
+                f"deciding context-invariance needs more than {max_configurations} configurations",
+                hint="raise max_configurations",
+            )
+        for token, target in _moves(tokens, reached, rows, here):
+            word = tokens.word[token]
+            common = len(here.overhang)
+            if len(word) <= common:
+                following = _Configuration(target, here.ahead, here.overhang[len(word) :])
+            else:
+                following = _Configuration(here.ahead, target, word[common:])
+            if following not in origin:
+                growth = max(0, len(word) - common)
+                heappush(queue, (length + growth, n_tokens + 1, next(serial), following, here, token))
+    return None
+
+
+def _moves(
+    tokens: _Tokens,
+    reached: Mapping[int, Sequence[int]],
+    rows: Mapping[int, Mapping[int, int]],
+    here: _Configuration,
+) -> Iterator[tuple[int, int]]:
+    """Yield the tokens that the run behind may read next, with their targets."""
+    if here.behind is None:
+        # It starts anywhere, with a token that is shorter than the first one of the other run.
+        for token in tokens.iter_comparable(here.overhang):
+            if len(tokens.word[token]) < len(here.overhang):
+                for target in reached[token]:
+                    yield token, target
+    else:
+        row = rows[here.behind]
+        for token in tokens.iter_comparable(here.overhang):
+            if token in row:
+                yield token, row[token]
+
+
+def _trace(
+    tokens: _Tokens,
+    origin: Mapping[_Configuration, tuple[_Configuration | None, int]],
+    end: _Configuration,
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return what the two runs that meet in `end` have read; first the one whose first token is the shorter."""
+    read: list[int] = []
+    here: _Configuration | None = end
+    while here is not None:
+        here, token = origin[here]
+        read.append(token)
+    behind: list[int] = []
+    ahead = [read.pop()]
+    first, second = behind, ahead
+    lead = len(tokens.word[ahead[0]])
+    while read:
+        behind.append(read.pop())
+        lead -= len(tokens.word[behind[-1]])
+        if lead < 0:
+            behind, ahead, lead = ahead, behind, -lead
+    return tuple(first), tuple(second)
+
+
+def _some_run(dfa: TokenDFA, tokenization: Sequence[int]) -> Run:
+    """Return the run on `tokenization` from the least state that has one."""
+    start = next(state for state in range(dfa.n_states) if dfa.run(tokenization, state) is not None)
+    states = [start]
+    for token in tokenization:
+        following = dfa.step(states[-1], token)
+        assert following is not None
+        states.append(following)
+    return Run(tuple(states), dfa.alphabet.spell(tokenization))
