@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tokdfa.bpe import tokenize_leftmost as tokenize_leftmost
     from tokdfa.bpe import tokenize_rounds as tokenize_rounds
     from tokdfa.bpe import tokenize_single_pass as tokenize_single_pass
+    from tokdfa.data import default_dictionary as default_dictionary
     from tokdfa.dictionary import Dictionary as Dictionary
     from tokdfa.dictionary import Rule as Rule
     from tokdfa.errors import TokdfaError as TokdfaError
@@ -33,6 +34,7 @@ _HOMES = {
     "TokenAlphabet": "tokdfa.alphabet",
     "TokenDFA": "tokdfa.automata.token_dfa",
     "Verdict": "tokdfa.verdict",
+    "default_dictionary": "tokdfa.data",
     "tokenize_leftmost": "tokdfa.bpe",
     "tokenize_rounds": "tokdfa.bpe",
     "tokenize_single_pass": "tokdfa.bpe",
