@@ -1,1 +1,146 @@
-"""Readers of tokenizer files. Untrusted bytes end here."""
+"""Tokenizer files of every format, as untrusted bytes; none is ever unpickled or run."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import zlib
+from pathlib import Path
+
+from tokdfa.errors import FileFormatError, LimitExceededError
+from tokdfa.tokenizers.formats.contents import Contents
+
+__all__ = ["FORMATS", "read"]
+
+# Names for --format. "merges" tells the two alphabets of merges.txt apart by itself.
+FORMATS = (
+    "tokenizer.json",
+    "tekken",
+    "tiktoken",
+    "merges+vocab",
+    "merges",
+    "merges-bytes",
+    "merges-characters",
+    "clip",
+)
+
+_LARGEST_FILE = 1 << 28
+
+
+def read(path: str | Path, format: str | None = None) -> Contents:
+    """Read a tokenizer file, or the tokenizer in a folder.
+
+    In a folder ``tokenizer.json`` comes first, then ``tekken.json``, ``vocab.json`` with ``merges.txt``, a single
+    ``.tiktoken`` file, and ``merges.txt`` alone.
+
+    Parameters
+    ----------
+    path : str or Path
+    format : str, optional
+        One of `FORMATS`; detected from content and name by default.
+
+    Raises
+    ------
+    FileFormatError
+        If the file is not what it claims to be, or no format is recognised; says where.
+    UnsupportedFeatureError
+        If it asks for what is not modelled exactly.
+    LimitExceededError
+        If it is larger than 256 MiB, unpacked.
+    OSError
+        If it cannot be read.
+    """
+    path = Path(path)
+    if format is not None and format not in FORMATS:
+        raise FileFormatError("no such format", value=format, hint=f"one of {', '.join(FORMATS)}")
+    if path.is_dir():
+        path, format = _in_folder(path, format)
+    elif path.name == "vocab.json":
+        path, format = path.with_name("merges.txt"), format or "merges+vocab"
+    data = _content(path)
+    if not data:
+        raise FileFormatError("the file is empty", where=str(path))
+    return _read(data, path, format or _detect(data, path))
+
+
+def _read(data: bytes, path: Path, format: str) -> Contents:
+    # A function a format, each imported only when it is used.
+    if format == "tokenizer.json":
+        from tokdfa.tokenizers.formats.tokenizer_json import read_tokenizer_json
+
+        return read_tokenizer_json(data, path)
+    if format == "tekken":
+        from tokdfa.tokenizers.formats.tekken import read_tekken
+
+        return read_tekken(data, path)
+    if format == "tiktoken":
+        from tokdfa.tokenizers.formats.tiktoken import read_tiktoken
+
+        return read_tiktoken(data, path)
+    if format == "merges+vocab":
+        from tokdfa.tokenizers.formats.vocabulary import read_vocabulary_and_merges
+
+        beside = path.with_name("vocab.json")
+        return read_vocabulary_and_merges(_content(beside), data, beside, path)
+    from tokdfa.tokenizers.formats.merges import read_clip, read_merges
+
+    if format == "clip":
+        return read_clip(data, path)
+    bytewise = {"merges": None, "merges-bytes": True, "merges-characters": False}[format]
+    return read_merges(data, path, bytewise=bytewise)
+
+
+def _content(path: Path) -> bytes:
+    """Return what is in a file, unpacked if it is gzip."""
+    with path.open("rb") as file:
+        data = file.read(_LARGEST_FILE + 1)
+    if data.startswith(b"\x1f\x8b"):
+        try:
+            with gzip.open(path) as file:
+                data = file.read(_LARGEST_FILE + 1)
+        except (OSError, EOFError, zlib.error) as error:
+            raise FileFormatError(f"damaged gzip: {error}", where=str(path)) from None
+    if len(data) > _LARGEST_FILE:
+        raise LimitExceededError(f"larger than {_LARGEST_FILE} bytes", where=str(path))
+    return data
+
+
+def _in_folder(folder: Path, format: str | None) -> tuple[Path, str | None]:
+    names = {entry.name for entry in folder.iterdir()}
+    ranked = sorted(name for name in names if name.endswith(".tiktoken"))
+    if len(ranked) > 1 and format in (None, "tiktoken") and not names & {"tokenizer.json", "tekken.json", "merges.txt"}:
+        raise FileFormatError("several .tiktoken files", value=ranked, where=str(folder), hint="name one of them")
+    merges = ("merges", "merges-bytes", "merges-characters")
+    candidates = [
+        ("tokenizer.json", ("tokenizer.json",)),
+        ("tekken.json", ("tekken",)),
+        ("merges.txt", ("merges+vocab",) if "vocab.json" in names else merges),
+        *((name, ("tiktoken",)) for name in ranked),
+        ("merges.txt", merges),
+    ]
+    for name, formats in candidates:
+        if name in names and (format is None or format in formats):
+            return folder / name, format or formats[0]
+    wanted = "tokenizer" if format is None else f"file of the format {format}"
+    raise FileFormatError(f"no {wanted} in this folder", where=str(folder), hint="name the file")
+
+
+def _detect(data: bytes, path: Path) -> str:
+    """Return the format of a file, by what it begins with and then by its name."""
+    from tokdfa.tokenizers.formats.merges import CLIP_HEADER
+
+    name = path.name.removesuffix(".gz")
+    if data.startswith(CLIP_HEADER.encode()):
+        return "clip"
+    if data.lstrip()[:1] == b"{":
+        return "tekken" if re.search(rb'"default_num_special_tokens"\s*:', data) else "tokenizer.json"
+    if name.endswith(".tiktoken"):
+        return "tiktoken"
+    if data.startswith(b"#version") or name.endswith(("merges.txt", ".bpe", ".merges")):
+        return "merges"
+    if name.endswith(".json"):
+        return "tokenizer.json"
+    # A line of a rank file is base64, a space and digits; a rule whose second part is a number looks the same.
+    raise FileFormatError(
+        "no format recognised from content or name", where=str(path), hint=f"name it: {', '.join(FORMATS)}"
+    )

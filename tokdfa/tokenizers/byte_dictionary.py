@@ -1,0 +1,73 @@
+"""Dictionaries over the bytes, made from arrays that a loader has checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.alphabet import TokenAlphabet, Word
+from tokdfa.dictionary import Dictionary
+
+__all__ = ["ByteDictionary", "ByteTokens", "in_order_of_mention"]
+
+Int32Array = npt.NDArray[np.int32]
+
+_BYTES: tuple[Word, ...] = tuple(bytes([byte]) for byte in range(256))
+
+
+class ByteTokens(TokenAlphabet):
+    """A token alphabet over all 256 bytes.
+
+    Parameters
+    ----------
+    tokens : sequence of bytes
+        The further tokens: distinct and of two bytes or more, which is not checked again.
+    """
+
+    def __init__(self, tokens: Sequence[bytes]) -> None:
+        self.kind = "bytes"
+        self.n_symbols = 256
+        self._words = (*_BYTES, *tokens)
+
+    @cached_property
+    def _numbers(self) -> dict[Word, int]:  # type: ignore[override]
+        return {word: number for number, word in enumerate(self._words)}
+
+
+class ByteDictionary(Dictionary):
+    """A dictionary over all 256 bytes.
+
+    Parameters
+    ----------
+    alphabet : ByteTokens
+        Its tokens, those behind the bytes in the order in which the rules first mention them.
+    left, right, product : int32 arrays, one entry a rule
+        The numbers of u, v and uv, which is not checked again.
+    """
+
+    def __init__(self, alphabet: ByteTokens, left: Int32Array, right: Int32Array, product: Int32Array) -> None:
+        self.alphabet = alphabet
+        self.left, self.right, self.product = (np.ascontiguousarray(row, np.int32) for row in (left, right, product))
+        for row in (self.left, self.right, self.product):
+            row.setflags(write=False)
+
+
+def in_order_of_mention(rules: Int32Array, n_tokens: int) -> Int32Array:
+    """Return the tokens that `rules` mention, bytes left out, in the order of their first mention.
+
+    Parameters
+    ----------
+    rules : int32 array of shape (rules, 3)
+        Left part, right part and product of each rule; bytes are the tokens below 256.
+    n_tokens : int
+        All tokens are below this number.
+    """
+    mentions = rules.ravel()
+    first = np.full(n_tokens, len(mentions), dtype=np.int64)
+    # Written backwards, so that the first mention is the one that stays.
+    first[mentions[::-1]] = np.arange(len(mentions) - 1, -1, -1)
+    mentioned = np.flatnonzero(first[256:] < len(mentions)) + 256
+    return mentioned[np.argsort(first[mentioned])].astype(np.int32)

@@ -1,0 +1,180 @@
+"""Untrusted JSON, read strictly: UTF-8, no key twice, no NaN; and objects that know their JSON path."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+from tokdfa.errors import FileFormatError, UnsupportedFeatureError
+
+__all__ = ["JsonObject", "check_text", "decode_utf8", "parse_object"]
+
+T = TypeVar("T")
+_REQUIRED: Any = object()
+_NAMES = {
+    dict: "an object",
+    list: "an array",
+    str: "a string",
+    int: "an integer",
+    bool: "true or false",
+    float: "a number",
+}
+
+
+def decode_utf8(data: bytes, path: Path) -> str:
+    """Return `data` as text; FileFormatError with line and offset where it is not UTF-8, or begins with a BOM."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise FileFormatError(
+            "not UTF-8", value=data[error.start : error.start + 4], where=f"{path}, line {line}, byte {error.start}"
+        ) from None
+    if text.startswith("\ufeff"):
+        raise FileFormatError("the file begins with a byte order mark", where=f"{path}, line 1")
+    return text
+
+
+class _Repeating(dict[str, Any]):
+    """An object in which a key stands twice."""
+
+    key: str
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) == len(pairs):
+        return fields
+    repeating = _Repeating(fields)
+    seen: set[str] = set()
+    repeating.key = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+    return repeating
+
+
+def _not_a_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def parse_object(data: bytes, path: Path) -> JsonObject:
+    """Parse a file that holds one JSON object.
+
+    Raises
+    ------
+    FileFormatError
+        If it is not UTF-8 or not JSON (with line and column), nests too deeply, has a key twice in one object (with
+        its path), or is not an object.
+    """
+    text = decode_utf8(data, path)
+    found_repeating: list[_Repeating] = []
+
+    def hook(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        fields = _object(pairs)
+        if type(fields) is _Repeating:
+            found_repeating.append(fields)
+        return fields
+
+    try:
+        value = json.loads(text, object_pairs_hook=hook, parse_constant=_not_a_number)
+    except json.JSONDecodeError as error:
+        where = f"{path}, line {error.lineno}, column {error.colno}"
+        raise FileFormatError(f"not JSON: {error.msg}", value=text[error.pos : error.pos + 24], where=where) from None
+    except RecursionError:
+        raise FileFormatError("JSON nested too deeply", where=str(path)) from None
+    except ValueError as error:
+        raise FileFormatError(f"not JSON: {error}", where=str(path)) from None
+    if found_repeating:
+        # Dictionaries cannot be ordered by where they stand, but any one of them will do.
+        for where, inner in _walk(value):
+            if type(inner) is _Repeating:
+                raise FileFormatError("a key twice in one object", value=inner.key, where=f"{path}, {where}")
+    if not isinstance(value, dict):
+        raise FileFormatError("a JSON object is wanted", value=value, where=f"{path}, $")
+    return JsonObject(value, "$", path)
+
+
+def _walk(value: Any) -> Iterator[tuple[str, Any]]:
+    stack = [("$", value)]
+    while stack:
+        where, inner = stack.pop()
+        yield where, inner
+        if isinstance(inner, dict):
+            stack.extend((f"{where}.{key}", item) for key, item in inner.items())
+        elif isinstance(inner, list):
+            stack.extend((f"{where}[{index}]", item) for index, item in enumerate(inner))
+
+
+class JsonObject:
+    """A JSON object together with its path.
+
+    Parameters
+    ----------
+    fields : dict
+    where : str
+        JSON path, such as ``$.model``.
+    path : Path
+        The file.
+    """
+
+    def __init__(self, fields: dict[str, Any], where: str, path: Path) -> None:
+        self.fields = fields
+        self.where = where
+        self.path = path
+
+    def place(self, key: str) -> str:
+        """Return file and JSON path of the value of `key`."""
+        return f"{self.path}, {self.where}.{key}"
+
+    def get(self, key: str, kind: type[T], default: Any = _REQUIRED) -> T:
+        """Return the value of `key`, which must be of type `kind`; `default` where it is absent or null.
+
+        Raises
+        ------
+        FileFormatError
+            If it is of another type, or is absent or null and there is no default.
+        """
+        value = self.fields.get(key)
+        if value is None and default is not _REQUIRED:
+            return default  # type: ignore[no-any-return]
+        if value is None and key not in self.fields:
+            raise FileFormatError(f"no field {key!r}", where=f"{self.path}, {self.where}")
+        # bool is a subclass of int.
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+            raise FileFormatError(f"{_NAMES[kind]} is wanted", value=value, where=self.place(key))
+        if isinstance(value, str):
+            check_text(value, self.place(key))
+        return value
+
+    def object(self, key: str) -> JsonObject | None:
+        """Return the object at `key`, None where it is absent or null."""
+        fields = self.get(key, dict, None)
+        return None if fields is None else JsonObject(fields, f"{self.where}.{key}", self.path)
+
+    def objects(self, key: str) -> list[JsonObject]:
+        """Return the objects in the array at `key`; none where it is absent or null."""
+        found = []
+        for index, fields in enumerate(self.get(key, list, [])):
+            if not isinstance(fields, dict):
+                raise FileFormatError("an object is wanted", value=fields, where=f"{self.place(key)}[{index}]")
+            found.append(JsonObject(fields, f"{self.where}.{key}[{index}]", self.path))
+        return found
+
+    def only(self, known: Collection[str]) -> None:
+        """Refuse keys that are not `known`, for they might matter."""
+        for key in self.fields:
+            if key not in known:
+                raise UnsupportedFeatureError("a field that is not known here", value=key, where=self.place(key))
+
+    def refuse_unless(self, key: str, modelled: Collection[Any], why: str) -> None:
+        """Refuse a value of `key` that is not among those modelled; an absent key counts as None."""
+        value = self.fields.get(key)
+        # 0 == False, but they are not the same setting.
+        if not any(value == other and isinstance(value, bool) == isinstance(other, bool) for other in modelled):
+            raise UnsupportedFeatureError(why, value=value, where=self.place(key))
+
+
+def check_text(text: str, where: str) -> None:
+    """Raise FileFormatError if `text` has a lone surrogate, which JSON can write and UTF-8 cannot."""
+    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+        raise FileFormatError("half of a surrogate pair", value=text, where=where)

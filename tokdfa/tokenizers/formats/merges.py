@@ -1,0 +1,219 @@
+"""merges.txt: a rule a line, two parts with a space between; and the dictionaries that such rules make."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from tokdfa.alphabet import Word
+from tokdfa.dictionary import Dictionary
+from tokdfa.errors import FileFormatError, UnsupportedFeatureError
+from tokdfa.tokenizers.formats.byte_alphabet import BYTE_OF, CHARACTER_OF, GPT2_ORDER, is_spelled, read_words
+from tokdfa.tokenizers.formats.contents import Contents, Special, number_bytes
+from tokdfa.tokenizers.formats.json_text import decode_utf8
+
+__all__ = [
+    "CLIP_HEADER",
+    "END_OF_WORD",
+    "Pairs",
+    "check_rules",
+    "check_suffix",
+    "read_clip",
+    "read_merges",
+    "read_pairs",
+    "symbols_of",
+]
+
+END_OF_WORD = "</w>"
+
+# The first line of CLIP's bpe_simple_vocab_16e6.txt, of whose 262,144 rules CLIP uses the first 48,894.
+CLIP_HEADER = '"bpe_simple_vocab_16e6.txt#version: 0.2'
+_CLIP_RULES = 49152 - 256 - 2
+_CLIP_SPECIALS = ("<|startoftext|>", "<|endoftext|>")
+
+
+class Pairs(NamedTuple):
+    """The rules of a file as written; `where` tells the place of one for messages."""
+
+    left: list[str]
+    right: list[str]
+    where: Callable[[int], str]
+
+
+def read_pairs(data: bytes, path: Path, limit: int | None = None) -> Pairs:
+    """Read the lines of a merges.txt.
+
+    Parameters
+    ----------
+    data : bytes
+    path : Path
+    limit : int, optional
+        Read this many rules only.
+
+    Raises
+    ------
+    FileFormatError
+        If a line is not two parts with one space between, or a rule comes twice.
+    """
+    lines = decode_utf8(data, path).split("\n")
+    first_line = 1
+    if "#version" in lines[0]:
+        del lines[0]
+        first_line = 2
+    if lines and lines[-1] == "":
+        del lines[-1]
+    if limit is not None:
+        del lines[limit:]
+
+    def where(index: int) -> str:
+        return f"{path}, line {first_line + index}"
+
+    rows = [line.split(" ") for line in lines]
+    for index, row in enumerate(rows):
+        if len(row) != 2 or not row[0] or not row[1] or row[1][-1] == "\r":
+            if row[-1].endswith("\r"):
+                raise FileFormatError(
+                    "a carriage return; lines end with a line feed alone",
+                    where=where(index),
+                    hint="convert the line ends",
+                )
+            raise FileFormatError("a rule is two parts with one space between", value=lines[index], where=where(index))
+    if not rows:
+        raise FileFormatError("no rules", where=str(path))
+    return check_rules(Pairs([row[0] for row in rows], [row[1] for row in rows], where))
+
+
+def check_rules(pairs: Pairs) -> Pairs:
+    """Return `pairs`; FileFormatError when there are none or one comes twice, for libraries differ on which counts."""
+    rules = list(zip(pairs.left, pairs.right, strict=True))
+    if len(set(rules)) < len(rules):
+        seen: dict[tuple[str, str], int] = {}
+        again = next(i for i, rule in enumerate(rules) if seen.setdefault(rule, i) != i)
+        first = pairs.where(seen[rules[again]]).rpartition(", ")[2]
+        raise FileFormatError(f"the rule of {first} again", value=" ".join(rules[again]), where=pairs.where(again))
+    return pairs
+
+
+def read_merges(data: bytes, path: Path, *, bytewise: bool | None = None) -> Contents:
+    """Read a bare merges.txt: the dictionary alone.
+
+    Without a vocabulary the ids are those that the file's own kind gives: over GPT-2's byte alphabet the bytes in the
+    order of that alphabet and then the tokens in the order of the rules, as GPT-2 does; over characters the sorted
+    symbols and then the tokens in the order of the rules.
+
+    Parameters
+    ----------
+    data : bytes
+    path : Path
+    bytewise : bool, optional
+        Whether the file is written in GPT-2's byte alphabet. By default it is taken to be so when it uses no other
+        characters, and none of the Latin letters that the alphabet shares with ordinary text unless also the
+        characters from U+0100 on that stand for spaces and controls.
+
+    Raises
+    ------
+    FileFormatError
+        If it is not a merges.txt; says in which line.
+    """
+    pairs = read_pairs(data, path)
+    suffix = END_OF_WORD if any(part.endswith(END_OF_WORD) for part in pairs.right) else None
+    stems = pairs.left + pairs.right
+    if suffix:
+        stems = [part.removesuffix(suffix) for part in stems]
+    if bytewise is None:
+        characters = set("".join(stems))
+        bytewise = characters <= BYTE_OF.keys() and (
+            max(characters, default="a") >= "\u0100" or (suffix is None and max(characters) < "\u0080")
+        )
+    elif bytewise and not all(map(is_spelled, stems)):
+        index = next(i for i, stem in enumerate(stems) if not is_spelled(stem)) % len(pairs.left)
+        raise FileFormatError(
+            "a character outside GPT-2's byte alphabet",
+            value=f"{pairs.left[index]} {pairs.right[index]}",
+            where=pairs.where(index),
+        )
+    if bytewise and suffix is None:
+        return _bytewise(pairs)
+    dictionary = Dictionary(_words(pairs, suffix))
+    return Contents(
+        format="merges",
+        dictionary=dictionary,
+        ids=np.arange(len(dictionary.alphabet), dtype=np.int32),
+        suffix=suffix,
+        spelled_bytes=bytewise,
+    )
+
+
+def _bytewise(pairs: Pairs) -> Contents:
+    products = [u + v for u, v in zip(pairs.left, pairs.right, strict=True)]
+    spellings = [*map(CHARACTER_OF.__getitem__, range(256))]
+    words = dict.fromkeys(chain(spellings, pairs.left, pairs.right, products))
+    numbers = {word: number for number, word in enumerate(words)}
+    rules = np.array(
+        [list(map(numbers.__getitem__, column)) for column in (pairs.left, pairs.right, products)], dtype=np.int32
+    ).T
+    long = read_words([*words][256:]).words
+    numbering = number_bytes(long, np.ascontiguousarray(rules))
+    ids = np.arange(256 + len(long), dtype=np.int32)
+    ids[list(GPT2_ORDER)] = np.arange(256)
+    return Contents(format="merges", dictionary=numbering.dictionary, ids=ids)
+
+
+def read_clip(data: bytes, path: Path) -> Contents:
+    """Read CLIP's bpe_simple_vocab_16e6.txt, of whose rules CLIP uses the first 48,894, as CLIP numbers its tokens.
+
+    The symbols are the characters of GPT-2's byte alphabet, and those with ``</w>`` for the end of a word.
+    """
+    pairs = read_pairs(data, path, _CLIP_RULES)
+    if len(pairs.left) < _CLIP_RULES:
+        raise FileFormatError(
+            "rules are missing", value=len(pairs.left), where=str(path), hint=f"CLIP uses {_CLIP_RULES} of them"
+        )
+    characters = [CHARACTER_OF[byte] for byte in GPT2_ORDER]
+    symbols = characters + [character + END_OF_WORD for character in characters]
+    dictionary = Dictionary(_words(pairs, END_OF_WORD), symbols)
+    n_tokens = len(dictionary.alphabet)
+    specials = tuple(Special(n_tokens + i, content) for i, content in enumerate(_CLIP_SPECIALS))
+    return Contents(
+        format="clip",
+        dictionary=dictionary,
+        ids=np.arange(n_tokens, dtype=np.int32),
+        specials=specials,
+        suffix=END_OF_WORD,
+        spelled_bytes=True,
+    )
+
+
+def _words(pairs: Pairs, suffix: str | None) -> Iterator[tuple[Word, Word]]:
+    """Yield the rules as words: over characters, or over symbols of which some end with the suffix."""
+    if suffix is None:
+        return zip(pairs.left, pairs.right, strict=True)
+    # In the oldest files the end of a word is a symbol of its own, not the end of one.
+    separate = suffix in pairs.right
+    check_suffix(pairs, suffix)
+    columns = ([symbols_of(part, suffix, separate=separate) for part in parts] for parts in (pairs.left, pairs.right))
+    return zip(*columns, strict=True)
+
+
+def check_suffix(pairs: Pairs, suffix: str) -> None:
+    """Refuse rules in which `suffix` is more than the mark at the end of the right part."""
+    for index, row in enumerate(zip(pairs.left, pairs.right, strict=True)):
+        if row[0].endswith(suffix) or ("".join(row).endswith(suffix) and not row[1].endswith(suffix)):
+            what = f"{suffix} stands where no word ends, or is merged from its characters"
+            raise UnsupportedFeatureError(what, value=" ".join(row), where=pairs.where(index))
+
+
+def symbols_of(part: str, suffix: str | None, *, separate: bool = False) -> Word:
+    """Return a part as a word: its characters, and the suffix with the last of them, or as a symbol of its own."""
+    if suffix is None:
+        return part
+    if not part.endswith(suffix):
+        return tuple(part)
+    stem = part.removesuffix(suffix)
+    if separate:
+        return (*stem, suffix)
+    return (*stem[:-1], stem[-1:] + suffix)

@@ -1,0 +1,146 @@
+"""tekken.json of mistral-common: ranked tokens behind special tokens, split and merged by tiktoken."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from tokdfa.errors import FileFormatError, UnsupportedFeatureError
+from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents, Special, Split, Splitting
+from tokdfa.tokenizers.formats.json_text import JsonObject, parse_object
+from tokdfa.tokenizers.formats.ranks import from_ranks
+
+__all__ = ["read_tekken"]
+
+_FIELDS = [
+    "config",
+    "vocab",
+    "special_tokens",
+    "version",
+    "type",
+    "image",
+    "audio",
+    "multimodal",
+    "model_settings_builder",
+]
+_CONFIG_FIELDS = ["pattern", "num_vocab_tokens", "default_vocab_size", "default_num_special_tokens", "version"]
+_TOKEN_FIELDS = {"rank", "token_bytes", "token_str"}
+
+# Files up to version 7 may leave the special tokens out; mistral-common then takes these.
+_OLD_VERSIONS = ("v1", "v2", "v3", "v7")
+_OLD_SPECIALS = [
+    "<unk>",
+    "<s>",
+    "</s>",
+    "[INST]",
+    "[/INST]",
+    "[AVAILABLE_TOOLS]",
+    "[/AVAILABLE_TOOLS]",
+    "[TOOL_RESULTS]",
+    "[/TOOL_RESULTS]",
+    "[TOOL_CALLS]",
+    "[IMG]",
+    "<pad>",
+    "[IMG_BREAK]",
+    "[IMG_END]",
+    "[PREFIX]",
+    "[MIDDLE]",
+    "[SUFFIX]",
+    "[SYSTEM_PROMPT]",
+    "[/SYSTEM_PROMPT]",
+    "[TOOL_CONTENT]",
+]
+
+
+def read_tekken(data: bytes, path: Path) -> Contents:
+    """Read a tekken.json.
+
+    The ids of the special tokens come first; of the ranked tokens as many are used as the configuration says.
+
+    Raises
+    ------
+    FileFormatError
+        If it is not JSON, lacks a field or has one of the wrong type, or contradicts itself; names the JSON path.
+    UnsupportedFeatureError
+        If it has a field that is not known here.
+    """
+    top = parse_object(data, path)
+    top.only(_FIELDS)
+    config = top.object("config")
+    if config is None:
+        raise FileFormatError("no configuration", where=top.place("config"))
+    config.only(_CONFIG_FIELDS)
+    n_ids = config.get("default_vocab_size", int)
+    n_specials = config.get("default_num_special_tokens", int)
+    vocabulary = top.get("vocab", list)
+    if not 0 <= n_specials < n_ids <= min(len(vocabulary) + n_specials, LARGEST_ID):
+        raise FileFormatError(
+            f"{n_specials} special tokens and {len(vocabulary)} ranked ones do not give so many ids",
+            value=n_ids,
+            where=config.place("default_vocab_size"),
+        )
+    specials = _read_specials(top, config.get("version", str), n_specials)
+    words = _read_words(vocabulary[: n_ids - n_specials], top)
+    pattern = config.get("pattern", str)
+    contents = from_ranks(words, np.arange(len(words), dtype=np.int64), path, "tekken", first_id=n_specials)
+    return replace(contents, splitting=Splitting("tiktoken", (Split(pattern),)), specials=specials)
+
+
+def _read_words(entries: list[object], top: JsonObject) -> list[bytes]:
+    words: list[bytes] = []
+    for rank, entry in enumerate(entries):
+        where = f"{top.place('vocab')}[{rank}]"
+        if not isinstance(entry, dict) or entry.keys() != _TOKEN_FIELDS:
+            raise FileFormatError(
+                f"a token has the fields {', '.join(sorted(_TOKEN_FIELDS))}", value=entry, where=where
+            )
+        if type(entry["rank"]) is not int or entry["rank"] != rank:
+            raise FileFormatError(f"the rank {rank} is wanted here", value=entry["rank"], where=f"{where}.rank")
+        try:
+            word = base64.b64decode(entry["token_bytes"], validate=True)
+        except (binascii.Error, TypeError, ValueError):
+            raise FileFormatError("not base64", value=entry["token_bytes"], where=f"{where}.token_bytes") from None
+        if not word or (rank < 256 and word != bytes([rank])):
+            what = f"the byte {rank} is wanted here" if rank < 256 else "an empty token"
+            raise FileFormatError(what, value=word, where=f"{where}.token_bytes")
+        words.append(word)
+    if len(set(words)) < len(words):
+        seen: dict[bytes, int] = {}
+        again = next(rank for rank, word in enumerate(words) if seen.setdefault(word, rank) != rank)
+        what = f"the token of rank {seen[words[again]]} again"
+        raise FileFormatError(what, value=words[again], where=f"{top.place('vocab')}[{again}].token_bytes")
+    return words
+
+
+def _read_specials(top: JsonObject, version: str, n_specials: int) -> tuple[Special, ...]:
+    """Return the special tokens: those of the file, or of old versions, and fillers up to their number."""
+    contents: list[str] = []
+    if top.fields.get("special_tokens") is None:
+        if version not in _OLD_VERSIONS:
+            raise FileFormatError(
+                f"a file of version {version} lists its special tokens", where=top.place("special_tokens")
+            )
+        contents = list(_OLD_SPECIALS)
+    for token in top.objects("special_tokens"):
+        content = token.get("token_str", str)
+        # mistral-common looks specials up by their place in the list but reports their rank.
+        if token.get("rank", int) != len(contents):
+            raise UnsupportedFeatureError(
+                f"the special token of rank {len(contents)} is wanted here",
+                value=token.fields["rank"],
+                where=token.place("rank"),
+            )
+        contents.append(content)
+    if len(contents) > n_specials:
+        raise FileFormatError(
+            f"more than {n_specials} special tokens", value=len(contents), where=top.place("special_tokens")
+        )
+    contents.extend(f"<SPECIAL_{id}>" for id in range(len(contents), n_specials))
+    if len(set(contents)) < len(contents):
+        again = next(content for id, content in enumerate(contents) if content in contents[:id])
+        raise FileFormatError("a special token twice", value=again, where=top.place("special_tokens"))
+    return tuple(Special(id, content) for id, content in enumerate(contents))

@@ -1,0 +1,236 @@
+"""tokenizer.json of the library `tokenizers`, with a BPE model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import get_args
+
+from tokdfa.errors import FileFormatError, UnsupportedFeatureError
+from tokdfa.tokenizers.formats.byte_alphabet import is_spelled
+from tokdfa.tokenizers.formats.contents import Behavior, Contents, Special, Split, Splitting
+from tokdfa.tokenizers.formats.json_text import JsonObject, check_text, parse_object
+from tokdfa.tokenizers.formats.merges import Pairs, check_rules
+from tokdfa.tokenizers.formats.vocabulary import Vocabulary, check_vocabulary, over_bytes, over_characters
+
+__all__ = ["GPT2_PATTERN", "read_tokenizer_json"]
+
+# What the step ByteLevel splits with.
+GPT2_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+
+_FIELDS = [
+    "version",
+    "truncation",
+    "padding",
+    "added_tokens",
+    "normalizer",
+    "pre_tokenizer",
+    "post_processor",
+    "decoder",
+    "model",
+]
+_MODEL_FIELDS = [
+    "type",
+    "dropout",
+    "unk_token",
+    "continuing_subword_prefix",
+    "end_of_word_suffix",
+    "fuse_unk",
+    "byte_fallback",
+    "ignore_merges",
+    "vocab",
+    "merges",
+]
+_ADDED_FIELDS = ["id", "content", "single_word", "lstrip", "rstrip", "normalized", "special"]
+_BEHAVIORS: dict[str, Behavior] = {
+    "".join(word.title() for word in behavior.split("_")): behavior for behavior in get_args(Behavior)
+}
+
+
+def read_tokenizer_json(data: bytes, path: Path) -> Contents:
+    """Read a tokenizer.json.
+
+    Raises
+    ------
+    FileFormatError
+        If it is not JSON, lacks a field or has one of the wrong type, or contradicts itself.
+    UnsupportedFeatureError
+        If it asks for what is not modelled exactly; names the JSON path and the value.
+    """
+    top = parse_object(data, path)
+    top.only(_FIELDS)
+    top.refuse_unless("version", (None, "1.0"), "a version of the format that is not known here")
+    for key in ("truncation", "padding"):
+        top.refuse_unless(key, (None,), f"{key} changes the ids")
+    top.refuse_unless("normalizer", (None,), "normalizers are not modelled")
+    splitting, is_bytewise = _read_pre_tokenizer(top)
+    model = _model(top)
+    suffix = model.get("end_of_word_suffix", str, "") or None
+    _check_post_processor(top)
+    _check_decoder(top, is_bytewise, suffix)
+
+    vocabulary = check_vocabulary(model.get("vocab", dict), model.place("vocab"))
+    pairs = _read_merges(model)
+    whole_piece = model.get("ignore_merges", bool, False)
+    if is_bytewise:
+        if suffix:
+            raise UnsupportedFeatureError(
+                "a suffix together with ByteLevel", value=suffix, where=model.place("end_of_word_suffix")
+            )
+        # All bytes have tokens, so that nothing is ever unknown and unk_token, fuse_unk and byte_fallback are idle.
+        contents = over_bytes(vocabulary, pairs, path, "tokenizer.json", whole_piece=whole_piece)
+    else:
+        model.refuse_unless("unk_token", (None,), "unknown symbols are not modelled")
+        model.refuse_unless("byte_fallback", (None, False), "byte fallback is not modelled")
+        contents = over_characters(vocabulary, pairs, "tokenizer.json", suffix=suffix, whole_piece=whole_piece)
+    specials = _read_added_tokens(top, vocabulary, is_bytewise)
+    return replace(contents, splitting=splitting, specials=specials, finds_specials=True)
+
+
+def _model(top: JsonObject) -> JsonObject:
+    model = top.object("model")
+    if model is None:
+        raise FileFormatError("no model", where=top.place("model"))
+    model.refuse_unless("type", (None, "BPE"), "only BPE models are read")
+    model.only(_MODEL_FIELDS)
+    model.refuse_unless("dropout", (None, 0, 0.0), "with dropout the ids are random")
+    model.refuse_unless("continuing_subword_prefix", (None, ""), "a prefix of continuing subwords is not modelled")
+    return model
+
+
+def _read_merges(model: JsonObject) -> Pairs:
+    rows = model.get("merges", list)
+
+    def where(index: int) -> str:
+        return f"{model.place('merges')}[{index}]"
+
+    as_strings = bool(rows) and isinstance(rows[0], str)
+    for index, row in enumerate(rows):
+        if as_strings and not isinstance(row, str):
+            raise FileFormatError("strings and pairs in one list of rules", value=row, where=where(index))
+        if as_strings and row.count(" ") != 1:
+            raise FileFormatError("a rule is two parts with one space between", value=row, where=where(index))
+        if not as_strings and not (
+            isinstance(row, list) and len(row) == 2 and isinstance(row[0], str) and isinstance(row[1], str)
+        ):
+            raise FileFormatError("a rule is a pair of strings", value=row, where=where(index))
+    pairs = [row.split(" ") for row in rows] if as_strings else rows
+    return check_rules(Pairs([row[0] for row in pairs], [row[1] for row in pairs], where))
+
+
+def _flatten(step: JsonObject, key: str) -> Iterator[JsonObject]:
+    """Yield the steps of a processor, those of sequences one by one."""
+    stack = [step]
+    while stack:
+        inner = stack.pop()
+        if inner.get("type", str) == "Sequence":
+            inner.only(("type", key))
+            if key not in inner.fields:
+                raise FileFormatError(f"no field {key!r}", where=f"{inner.path}, {inner.where}")
+            stack.extend(reversed(inner.objects(key)))
+        else:
+            yield inner
+
+
+def _read_pre_tokenizer(top: JsonObject) -> tuple[Splitting | None, bool]:
+    """Return the splitting, and whether it ends in bytes."""
+    root = top.object("pre_tokenizer")
+    if root is None:
+        return None, False
+    splits: list[Split] = []
+    prefix_space = None
+    is_bytewise = False
+    for step in _flatten(root, "pretokenizers"):
+        kind = step.get("type", str)
+        if is_bytewise:
+            raise UnsupportedFeatureError("a step behind ByteLevel", value=kind, where=f"{step.path}, {step.where}")
+        if kind == "ByteLevel":
+            step.only(("type", "add_prefix_space", "trim_offsets", "use_regex"))
+            is_bytewise = True
+            if step.get("add_prefix_space", bool):
+                prefix_space = len(splits)
+            if step.get("use_regex", bool, True):
+                splits.append(Split(GPT2_PATTERN))
+        elif kind == "Split":
+            splits.append(_read_split(step))
+        else:
+            raise UnsupportedFeatureError("a pre-tokenizer that is not modelled", value=kind, where=step.place("type"))
+    return Splitting("tokenizers", tuple(splits), prefix_space), is_bytewise
+
+
+def _read_split(step: JsonObject) -> Split:
+    step.only(("type", "pattern", "behavior", "invert"))
+    pattern = step.get("pattern", dict)
+    spelled = [(key, value) for key, value in pattern.items() if key in ("Regex", "String")]
+    if len(pattern) != 1 or len(spelled) != 1 or not isinstance(spelled[0][1], str):
+        raise FileFormatError('a pattern is {"Regex": …} or {"String": …}', value=pattern, where=step.place("pattern"))
+    ((key, text),) = spelled
+    check_text(text, step.place("pattern"))
+    behavior = step.get("behavior", str)
+    if behavior not in _BEHAVIORS:
+        raise FileFormatError("no such behavior", value=behavior, where=step.place("behavior"))
+    return Split(text, _BEHAVIORS[behavior], step.get("invert", bool, False), literal=key == "String")
+
+
+def _check_post_processor(top: JsonObject) -> None:
+    """Refuse what adds ids; ByteLevel only moves offsets, which are not modelled."""
+    root = top.object("post_processor")
+    for step in _flatten(root, "processors") if root else ():
+        kind = step.get("type", str)
+        bare = kind == "TemplateProcessing" and all(
+            isinstance(part, dict) and "Sequence" in part for part in step.get("single", list)
+        )
+        if kind != "ByteLevel" and not bare:
+            raise UnsupportedFeatureError("a post-processor that adds ids", value=kind, where=step.place("type"))
+
+
+def _check_decoder(top: JsonObject, is_bytewise: bool, suffix: str | None) -> None:
+    """Refuse decoders that do not give back the text that was encoded."""
+    root = top.object("decoder")
+    steps = list(_flatten(root, "decoders")) if root else []
+    kinds = [step.get("type", str) for step in steps]
+    # Fusing joins the tokens to one, which ByteLevel does already.
+    wanted = "ByteLevel" if is_bytewise else "BPEDecoder" if suffix else "Fuse"
+    if not kinds or kinds[0] != wanted or any(kind != "Fuse" for kind in kinds[1:]):
+        what = f"the decoder that undoes the encoding is {wanted}"
+        raise UnsupportedFeatureError(what, value=kinds or None, where=top.place("decoder"))
+    if suffix and steps[0].get("suffix", str) != suffix:
+        raise UnsupportedFeatureError(
+            f"the suffix of the model is {suffix}", value=steps[0].fields["suffix"], where=steps[0].place("suffix")
+        )
+
+
+def _read_added_tokens(top: JsonObject, vocabulary: Vocabulary, is_bytewise: bool) -> tuple[Special, ...]:
+    id_of = dict(zip(vocabulary.spellings, vocabulary.ids.tolist(), strict=True))
+    taken = dict(zip(vocabulary.ids.tolist(), vocabulary.spellings, strict=True))
+    specials: list[Special] = []
+    last = -1
+    for token in top.objects("added_tokens"):
+        token.only(_ADDED_FIELDS)
+        content = token.get("content", str)
+        for flag in ("single_word", "lstrip", "rstrip"):
+            if token.get(flag, bool):
+                raise UnsupportedFeatureError(f"{flag} is not modelled", value=content, where=token.place(flag))
+        if not content or any(content == special.content for special in specials):
+            raise FileFormatError(
+                "an added token that is empty or there already", value=content, where=token.place("content")
+            )
+        if is_bytewise and not content.isascii() and is_spelled(content):
+            raise UnsupportedFeatureError(
+                "decoding takes these letters for bytes of the byte alphabet",
+                value=content,
+                where=token.place("content"),
+            )
+        # The library does not read the ids of added tokens but assigns them; a file that says otherwise is wrong.
+        next_id = last + 1 if last >= len(id_of) else len(id_of)
+        assigned = id_of.get(content, next_id)
+        if token.get("id", int) != assigned or taken.get(assigned, content) != content:
+            raise FileFormatError(
+                f"tokenizers gives {content!r} the id {assigned}", value=token.fields["id"], where=token.place("id")
+            )
+        taken[assigned] = content
+        last = max(last, assigned)
+        token.get("special", bool)
+        specials.append(Special(assigned, content, level=int(token.get("normalized", bool))))
+    return tuple(specials)

@@ -1,0 +1,164 @@
+"""Dictionaries from a vocabulary, which maps spellings to ids, and rules, as `tokenizers` keeps them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tokdfa.dictionary import Dictionary
+from tokdfa.errors import FileFormatError, UnsupportedFeatureError
+from tokdfa.tokenizers.formats.byte_alphabet import BYTE_OF, is_spelled, read_words
+from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents, Int32Array, check_bytes, has_bytes, number_bytes
+from tokdfa.tokenizers.formats.json_text import check_text, parse_object
+from tokdfa.tokenizers.formats.merges import END_OF_WORD, Pairs, check_suffix, read_pairs, symbols_of
+
+__all__ = ["Vocabulary", "check_vocabulary", "over_bytes", "over_characters", "read_vocabulary_and_merges"]
+
+
+class Vocabulary(NamedTuple):
+    """Spellings and their ids, checked: distinct, and the ids small enough for tables."""
+
+    spellings: list[str]
+    ids: Int32Array
+
+
+def check_vocabulary(fields: Mapping[str, Any], where: str) -> Vocabulary:
+    """Check a JSON object of spellings and ids.
+
+    Raises
+    ------
+    FileFormatError
+        If an id is not an integer from 0 on, or too large, or comes twice, or a spelling is empty or no Unicode text.
+    """
+    spellings = list(fields)
+    values = list(fields.values())
+    for spelling, value in fields.items():
+        if type(value) is not int or not 0 <= value <= LARGEST_ID:
+            raise FileFormatError(
+                f"an id is an integer from 0 to {LARGEST_ID}", value=value, where=f"{where}.{spelling}"
+            )
+    if not spellings:
+        raise FileFormatError("no tokens", where=where)
+    if len(set(values)) < len(values):
+        seen: dict[int, str] = {}
+        again = next(spelling for spelling in spellings if seen.setdefault(fields[spelling], spelling) != spelling)
+        what = f"the id of {seen[fields[again]]!r} again"
+        raise FileFormatError(what, value=fields[again], where=f"{where}.{again}")
+    if "" in fields:
+        raise FileFormatError("an empty token", where=where)
+    try:
+        "".join(spellings).encode("utf-8")
+    except UnicodeEncodeError:
+        for spelling in spellings:
+            check_text(spelling, where)
+    return Vocabulary(spellings, np.array(values, dtype=np.int32))
+
+
+def _rules(vocabulary: Vocabulary, pairs: Pairs) -> Int32Array:
+    """Return the rules as rows of left part, right part and product, by their places in the vocabulary."""
+    places = {spelling: place for place, spelling in enumerate(vocabulary.spellings)}
+    products = [u + v for u, v in zip(pairs.left, pairs.right, strict=True)]
+    columns = (pairs.left, pairs.right, products)
+    try:
+        rules = [list(map(places.__getitem__, column)) for column in columns]
+    except KeyError:
+        index, part = next(
+            (index, part) for index, row in enumerate(zip(*columns, strict=True)) for part in row if part not in places
+        )
+        what = f"the rule {pairs.left[index]} {pairs.right[index]} needs a token that is not in the vocabulary"
+        raise FileFormatError(what, value=part, where=pairs.where(index)) from None
+    return np.array(rules, dtype=np.int32).reshape(3, -1).T
+
+
+def over_bytes(vocabulary: Vocabulary, pairs: Pairs, path: Path, format: str, *, whole_piece: bool = False) -> Contents:
+    """Return the contents of a vocabulary that is written in GPT-2's byte alphabet.
+
+    Tokens with other characters stay what they are; no text has them among its tokens.
+
+    Raises
+    ------
+    FileFormatError
+        If a rule needs a token that is not in the vocabulary, or a byte has no token.
+    UnsupportedFeatureError
+        If a rule has a character outside the alphabet.
+    """
+    rules = _rules(vocabulary, pairs)
+    words, foreign = read_words(vocabulary.spellings)
+    lengths = np.fromiter(map(len, words), dtype=np.int64, count=len(words))
+    if foreign[rules].any():
+        index = int(np.argmax(foreign[rules].any(axis=1)))
+        rule = f"{pairs.left[index]} {pairs.right[index]}"
+        raise UnsupportedFeatureError(
+            "a rule with a character outside GPT-2's byte alphabet", value=rule, where=pairs.where(index)
+        )
+    # Provisional numbers: the bytes, then the longer words in the order of the vocabulary.
+    long = np.flatnonzero(lengths > 1)
+    single = np.flatnonzero(lengths == 1)
+    number = np.full(len(words), -1, dtype=np.int32)
+    number[single] = [words[place][0] for place in single.tolist()]
+    number[long] = np.arange(256, 256 + len(long), dtype=np.int32)
+    check_bytes(number[single].tolist(), path)
+    numbering = number_bytes([words[place] for place in long.tolist()], number[rules])
+    ids = np.full(256 + len(long), -1, dtype=np.int32)
+    spelled = np.concatenate((single, long))
+    ids[numbering.number[number[spelled]]] = vocabulary.ids[spelled]
+    unspelled = np.flatnonzero(foreign)
+    return Contents(
+        format=format,
+        dictionary=numbering.dictionary,
+        extra=numbering.extra,
+        foreign=tuple(vocabulary.spellings[place].encode() for place in unspelled.tolist()),
+        ids=np.concatenate((ids, vocabulary.ids[unspelled])),
+        whole_piece=whole_piece,
+    )
+
+
+def over_characters(
+    vocabulary: Vocabulary, pairs: Pairs, format: str, *, suffix: str | None = None, whole_piece: bool = False
+) -> Contents:
+    """Return the contents of a vocabulary over characters, of which the last of a piece may have a suffix.
+
+    Raises
+    ------
+    FileFormatError
+        If a rule needs a token that is not in the vocabulary.
+    """
+    _rules(vocabulary, pairs)
+    if suffix:
+        check_suffix(pairs, suffix)
+    left, right, spelled = (
+        [symbols_of(part, suffix) for part in parts] for parts in (pairs.left, pairs.right, vocabulary.spellings)
+    )
+    symbols = [word for word in spelled if len(word) == 1]
+    dictionary = Dictionary(zip(left, right, strict=True), symbols)
+    known = dictionary.alphabet
+    extra = tuple(word for word in spelled if word not in known)
+    id_of = dict(zip(spelled, vocabulary.ids.tolist(), strict=True))
+    return Contents(
+        format=format,
+        dictionary=dictionary,
+        extra=extra,
+        ids=np.fromiter((id_of[word] for word in (*known, *extra)), dtype=np.int32, count=len(id_of)),
+        suffix=suffix,
+        whole_piece=whole_piece,
+    )
+
+
+def read_vocabulary_and_merges(vocabulary: bytes, merges: bytes, vocabulary_path: Path, merges_path: Path) -> Contents:
+    """Read a vocab.json with its merges.txt; they name neither a pre-tokenizer nor special tokens.
+
+    They are taken to be written in GPT-2's byte alphabet when the rules use no other characters and all bytes of UTF-8
+    have a token.
+    """
+    checked = check_vocabulary(parse_object(vocabulary, vocabulary_path).fields, f"{vocabulary_path}, $")
+    pairs = read_pairs(merges, merges_path)
+    singles = {spelling for spelling in checked.spellings if len(spelling) == 1}
+    if is_spelled("".join(pairs.left + pairs.right)) and has_bytes(
+        BYTE_OF[single] for single in singles & BYTE_OF.keys()
+    ):
+        return over_bytes(checked, pairs, vocabulary_path, "merges+vocab")
+    suffix = END_OF_WORD if any(part.endswith(END_OF_WORD) for part in pairs.right) else None
+    return over_characters(checked, pairs, "merges+vocab", suffix=suffix)
