@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tokdfa.alphabet import TokenAlphabet as TokenAlphabet
     from tokdfa.automata.compact import CompactTokenDFA as CompactTokenDFA
+    from tokdfa.automata.fold import apply_merge as apply_merge
+    from tokdfa.automata.fold import iter_token_dfas as iter_token_dfas
+    from tokdfa.automata.fold import token_dfa as token_dfa
     from tokdfa.automata.token_dfa import TokenDFA as TokenDFA
     from tokdfa.bpe import tokenize_leftmost as tokenize_leftmost
     from tokdfa.bpe import tokenize_rounds as tokenize_rounds
@@ -35,6 +38,9 @@ _HOMES = {
     "TokenDFA": "tokdfa.automata.token_dfa",
     "Verdict": "tokdfa.verdict",
     "default_dictionary": "tokdfa.data",
+    "apply_merge": "tokdfa.automata.fold",
+    "iter_token_dfas": "tokdfa.automata.fold",
+    "token_dfa": "tokdfa.automata.fold",
     "tokenize_leftmost": "tokdfa.bpe",
     "tokenize_rounds": "tokdfa.bpe",
     "tokenize_single_pass": "tokdfa.bpe",

@@ -8,24 +8,14 @@ from itertools import count
 from typing import NamedTuple
 
 from tokdfa.alphabet import TokenAlphabet, Word, concatenate, show
+from tokdfa.automata.runs import Run, run_from
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.errors import LimitExceededError
 from tokdfa.verdict import Verdict
 
-__all__ = ["Run", "TwoRuns", "is_context_invariant"]
+__all__ = ["TwoRuns", "is_context_invariant"]
 
 DEFAULT_MAX_CONFIGURATIONS = 5_000_000
-
-
-class Run(NamedTuple):
-    """A run: the states that it visits, and the spelled tokens between them."""
-
-    states: tuple[int, ...]
-    tokens: tuple[Word, ...]
-
-    def __str__(self) -> str:
-        steps = (f" –{show(token)}→ {state}" for token, state in zip(self.tokens, self.states[1:], strict=True))
-        return f"{self.states[0]}{''.join(steps)}"
 
 
 class TwoRuns(NamedTuple):
@@ -199,10 +189,4 @@ def _trace(
 
 def _some_run(dfa: TokenDFA, tokenization: Sequence[int]) -> Run:
     """Return the run on `tokenization` from the least state that has one."""
-    start = next(state for state in range(dfa.n_states) if dfa.run(tokenization, state) is not None)
-    states = [start]
-    for token in tokenization:
-        following = dfa.step(states[-1], token)
-        assert following is not None
-        states.append(following)
-    return Run(tuple(states), dfa.alphabet.spell(tokenization))
+    return next(run for state in range(dfa.n_states) if (run := run_from(dfa, state, tokenization)) is not None)
