@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from tokdfa.dictionary import Dictionary as Dictionary
     from tokdfa.dictionary import Rule as Rule
     from tokdfa.errors import TokdfaError as TokdfaError
+    from tokdfa.tokenizers.tokenizer import Tokenizer as Tokenizer
+    from tokdfa.tokenizers.tokenizer import load as load
     from tokdfa.verdict import Verdict as Verdict
 
 __version__ = "0.1.0"
@@ -36,6 +38,7 @@ _HOMES = {
     "TokdfaError": "tokdfa.errors",
     "TokenAlphabet": "tokdfa.alphabet",
     "TokenDFA": "tokdfa.automata.token_dfa",
+    "Tokenizer": "tokdfa.tokenizers.tokenizer",
     "Verdict": "tokdfa.verdict",
     "default_dictionary": "tokdfa.data",
     "apply_merge": "tokdfa.automata.fold",
@@ -44,6 +47,7 @@ _HOMES = {
     "tokenize_leftmost": "tokdfa.bpe",
     "tokenize_rounds": "tokdfa.bpe",
     "tokenize_single_pass": "tokdfa.bpe",
+    "load": "tokdfa.tokenizers.tokenizer",
 }
 
 __all__ = ["__version__", *_HOMES]

@@ -1,0 +1,467 @@
+"""A real tokenizer: pre-tokenizer, dictionary, special tokens, ids."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.alphabet import Word
+from tokdfa.dictionary import Dictionary
+from tokdfa.errors import AlphabetError, TokenStreamError
+from tokdfa.tokenizers.formats import read
+from tokdfa.tokenizers.formats.byte_alphabet import BYTE_OF, CHARACTER_OF
+from tokdfa.tokenizers.formats.contents import Contents, Special
+
+if TYPE_CHECKING:
+    from tokdfa.automata.compact import CompactTokenDFA
+    from tokdfa.tokenizers.merger import Merger, Tokenized
+
+__all__ = ["Special", "Spellings", "Tokenizer", "load"]
+
+Int32Array: TypeAlias = npt.NDArray[np.int32]
+Int64Array: TypeAlias = npt.NDArray[np.int64]
+ByteArray: TypeAlias = npt.NDArray[np.uint8]
+
+_BLOCK = 1 << 20
+
+
+class Spellings(NamedTuple):
+    """Bytes of numbered words, read-only: those of word i are ``text[offsets[i]:offsets[i + 1]]``.
+
+    `text` is an uint8 array, `offsets` an int64 array with one entry more than there are words.
+    """
+
+    text: ByteArray
+    offsets: Int64Array
+
+
+class Pretokenizer(Protocol):
+    """What cuts text into pieces, which are merged each by itself."""
+
+    def split(self, text: str) -> list[str]:
+        """Return the pieces of `text`."""
+        ...
+
+
+class Tokenizer:
+    """A byte pair tokenizer as its file and its library define it: text to ids and back.
+
+    Immutable; made by :func:`load`.
+
+    Attributes
+    ----------
+    format : str
+        The format of the file.
+    dictionary : Dictionary
+        The rules. Where they are improper, they need not tell everything; see `merges`.
+    merges : Merges or None
+        All merging pairs with their priorities, where the rules do not tell everything.
+    extra_tokens : tuple of words
+        Tokens that no rule mentions, numbered behind those of the dictionary.
+    token_to_id : int32 array, one entry a token
+        The id of a token: of those of the dictionary's alphabet, then `extra_tokens`, then tokens that nothing can
+        spell. -1 for a token without id.
+    id_to_token : int32 array, one entry an id
+        The number of a token; -1 for special tokens and ids that mean nothing.
+    pretokenizer : Pretokenizer or None
+        What cuts text into pieces; None when all of a text is one piece.
+    specials : tuple of Special
+    finds_specials : bool
+        Whether `encode` finds the specials in its text. The ids of specials cut a stream either way.
+    whole_piece : bool
+        Whether a piece that is itself a token is emitted as it is.
+    semantics : str
+        In which order rules are used: "leftmost", the strongest pair and of equals the leftmost at once.
+    suffix : str or None
+        What the last symbol of a piece has appended, such as ``</w>``.
+    """
+
+    semantics: Literal["leftmost"] = "leftmost"
+
+    def __init__(self, contents: Contents, pretokenizer: Pretokenizer | None = None) -> None:
+        self.format = contents.format
+        self.dictionary: Dictionary = contents.dictionary
+        self.merges = contents.merges
+        self.extra_tokens = contents.extra
+        self._foreign = contents.foreign
+        self.pretokenizer = pretokenizer
+        self.specials = contents.specials
+        self.finds_specials = contents.finds_specials
+        self.whole_piece = contents.whole_piece
+        self.suffix = contents.suffix
+        self._spelled_bytes = contents.spelled_bytes
+        self.token_to_id = contents.ids
+        ids = [int(self.token_to_id.max(initial=-1)), *(special.id for special in self.specials)]
+        self.id_to_token: Int32Array = np.full(max(ids) + 1, -1, dtype=np.int32)
+        has_id = np.flatnonzero(self.token_to_id >= 0).astype(np.int32)
+        self.id_to_token[self.token_to_id[has_id]] = has_id
+        self.id_to_token[[special.id for special in self.specials]] = -1
+        for array in (self.token_to_id, self.id_to_token):
+            array.setflags(write=False)
+
+    @property
+    def is_bytewise(self) -> bool:
+        """Whether the symbols of the dictionary are the bytes of the text."""
+        return self.dictionary.alphabet.kind == "bytes"
+
+    @property
+    def n_ids(self) -> int:
+        """One more than the largest id."""
+        return len(self.id_to_token)
+
+    @property
+    def n_tokens(self) -> int:
+        """The number of ids that are tokens, special ones not counted."""
+        return int(np.count_nonzero(self.id_to_token >= 0))
+
+    @cached_property
+    def special_ids(self) -> Int32Array:
+        """The ids of the special tokens, ascending."""
+        return np.array(sorted(special.id for special in self.specials), dtype=np.int32)
+
+    @cached_property
+    def dfa(self) -> CompactTokenDFA:
+        """The token DFA of the dictionary, over its token numbers.
+
+        Raises
+        ------
+        ImproperDictionaryError
+            If the dictionary is not proper.
+        """
+        from tokdfa.automata.compact import CompactTokenDFA
+
+        return CompactTokenDFA(self.dictionary)
+
+    @cached_property
+    def spellings(self) -> Spellings:
+        """The bytes of all tokens, by token number; the suffix, if there is one, is a space."""
+        words: Iterable[Word] = (*self.dictionary.alphabet, *self.extra_tokens)
+        spelled = cast("list[bytes]", words) if self.is_bytewise else map(self._bytes_of, words)
+        return _spellings([*spelled, *self._foreign])
+
+    @cached_property
+    def id_spellings(self) -> Spellings:
+        """The bytes of all ids, those of special tokens included; empty for ids that mean nothing."""
+        text, offsets = self.spellings
+        buffer = text.tobytes()
+        bounds = offsets.tolist()
+        words = [b"" if token < 0 else buffer[bounds[token] : bounds[token + 1]] for token in self.id_to_token.tolist()]
+        for special in self.specials:
+            words[special.id] = special.content.encode()
+        return _spellings(words)
+
+    def _bytes_of(self, word: Word) -> bytes:
+        text = "".join(cast("str | tuple[str, ...]", word))
+        end = b""
+        if self.suffix and text.endswith(self.suffix):
+            text, end = text.removesuffix(self.suffix), b" "
+        return (bytes(BYTE_OF[character] for character in text) if self._spelled_bytes else text.encode()) + end
+
+    # Text to ids
+
+    def encode(self, text: str) -> Int32Array:
+        """Return the ids of `text`, as an int32 array.
+
+        Special tokens are found in it when `finds_specials`; none are added.
+
+        Raises
+        ------
+        AlphabetError
+            If the text has a symbol that the tokenizer has no token for, or a lone surrogate; says where.
+        """
+        pieces: list[str] = []
+        marks: list[tuple[int, int]] = []
+        for stretch in self._cut(text):
+            if isinstance(stretch, int):
+                marks.append((len(pieces), stretch))
+            elif self.pretokenizer is not None:
+                pieces.extend(self.pretokenizer.split(stretch))
+            elif stretch:
+                pieces.append(stretch)
+        offsets, ids = self.encode_pieces(pieces)
+        if marks:
+            places, specials = zip(*marks, strict=True)
+            ids = np.insert(ids, offsets[list(places)], np.array(specials, dtype=np.int32))
+        return ids
+
+    def encode_piece(self, piece: str | bytes) -> Int32Array:
+        """Return the ids of one piece, which is not split any further; a piece of bytes need not be UTF-8."""
+        return self.encode_pieces([piece]).tokens
+
+    def encode_pieces(self, pieces: Sequence[str | bytes]) -> Tokenized:
+        """Return the ids of pieces that are not split any further, and where those of each begin.
+
+        Raises
+        ------
+        AlphabetError
+            If a piece has a symbol that the tokenizer has no token for, or a lone surrogate; says where.
+        """
+        words = [self._word(piece, index) for index, piece in enumerate(pieces)]
+        tokenized = self._tokenize(words)
+        if self._whole_words:
+            tokenized = self._put_whole_words(tokenized, words)
+        ids = self.token_to_id[tokenized.tokens]
+        if (ids < 0).any():
+            token = tokenized.tokens[np.argmax(ids < 0)]
+            raise AlphabetError("a symbol without an id", value=self.dictionary.alphabet[int(token)])
+        return tokenized._replace(tokens=ids)
+
+    def _word(self, piece: str | bytes, index: int) -> bytes | str:
+        """Return a piece as bytes, or as the characters that the dictionary is over."""
+        if isinstance(piece, str) and (self.is_bytewise or self._spelled_bytes):
+            try:
+                piece = piece.encode("utf-8")
+            except UnicodeEncodeError as error:
+                where = f"piece {index}, character {error.start}"
+                raise AlphabetError("half of a surrogate pair", value=piece[error.start], where=where) from None
+        if self._spelled_bytes:
+            return "".join(map(CHARACTER_OF.__getitem__, cast(bytes, piece)))
+        if isinstance(piece, bytes) and not self.is_bytewise:
+            raise AlphabetError("a piece of text is wanted here", value=piece, where=f"piece {index}")
+        return piece
+
+    def _tokenize(self, words: Sequence[bytes | str]) -> Tokenized:
+        lengths = np.fromiter(map(len, words), dtype=np.int64, count=len(words))
+        offsets = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(lengths)))
+        if self.is_bytewise:
+            # The number of a symbol is its byte.
+            symbols = np.frombuffer(b"".join(cast("Sequence[bytes]", words)), dtype=np.uint8).astype(np.int32)
+        else:
+            symbols = np.fromiter(self._symbols(cast("Sequence[str]", words)), dtype=np.int32, count=int(offsets[-1]))
+        return self._merger.merge(symbols, offsets)
+
+    def _symbols(self, words: Iterable[str]) -> Iterator[int]:
+        numbers = {
+            "".join(cast("str | tuple[str]", word)): i for i, word in enumerate(self.dictionary.alphabet.symbols)
+        }
+        for index, word in enumerate(words):
+            for place, character in enumerate(word, 1):
+                symbol = character + self.suffix if self.suffix and place == len(word) else character
+                number = numbers.get(symbol)
+                if number is None:
+                    where = f"piece {index}, character {place - 1}"
+                    raise AlphabetError("symbol not in the base alphabet", value=symbol, where=where)
+                yield number
+
+    @cached_property
+    def _merger(self) -> Merger:
+        from tokdfa.tokenizers.merger import Merger
+
+        return Merger(self.dictionary, self.merges)
+
+    @cached_property
+    def _whole_words(self) -> dict[bytes | str, int]:
+        """The tokens that only the whole-piece rule makes, for merging them does not give them back."""
+        if not self.whole_piece:
+            return {}
+        words = cast("list[bytes | str]", [*self.dictionary.alphabet, *self.extra_tokens])
+        offsets, tokens = self._tokenize(words)
+        numbers = np.arange(len(words))
+        is_itself = (np.diff(offsets) == 1) & (tokens[offsets[:-1]] == numbers)
+        return {words[number]: number for number in np.flatnonzero(~is_itself).tolist()}
+
+    def _put_whole_words(self, tokenized: Tokenized, words: Sequence[bytes | str]) -> Tokenized:
+        found = [(index, self._whole_words[word]) for index, word in enumerate(words) if word in self._whole_words]
+        if not found:
+            return tokenized
+        offsets, tokens = tokenized
+        keep = np.ones(len(tokens), dtype=np.bool_)
+        counts = np.diff(offsets)
+        for index, number in found:
+            tokens[offsets[index]] = number
+            keep[offsets[index] + 1 : offsets[index + 1]] = False
+            counts[index] = 1
+        return type(tokenized)(np.concatenate((offsets[:1], np.cumsum(counts))), tokens[keep])
+
+    @cached_property
+    def _finders(self) -> list[tuple[re.Pattern[str], dict[str, int]]]:
+        finders = []
+        for level in sorted({special.level for special in self.specials}) if self.finds_specials else ():
+            id_of = {special.content: special.id for special in self.specials if special.level == level}
+            # Of those that begin at one place the longest is meant.
+            longest_first = sorted(id_of, key=len, reverse=True)
+            finders.append((re.compile(f"({'|'.join(map(re.escape, longest_first))})"), id_of))
+        return finders
+
+    def _cut(self, text: str) -> list[str | int]:
+        """Return the stretches of `text` between special tokens, and the ids of these."""
+        stretches: list[str | int] = [text]
+        for pattern, id_of in self._finders:
+            cut: list[str | int] = []
+            for stretch in stretches:
+                if isinstance(stretch, int):
+                    cut.append(stretch)
+                else:
+                    cut.extend(id_of[part] if at % 2 else part for at, part in enumerate(pattern.split(stretch)))
+            stretches = cut
+        return stretches
+
+    # Ids to text
+
+    def decode_bytes(self, ids: npt.ArrayLike) -> bytes:
+        """Return the bytes that `ids` stand for, special tokens spelled out.
+
+        Raises
+        ------
+        TokenStreamError
+            If they are not a flat sequence of integers, or one means nothing; says which.
+        """
+        checked = self.check_ids(ids)
+        text, offsets = self.id_spellings
+        blocks = []
+        for begin in range(0, len(checked), _BLOCK):
+            block = checked[begin : begin + _BLOCK]
+            starts, lengths = offsets[block], offsets[block + 1] - offsets[block]
+            ends = np.cumsum(lengths)
+            blocks.append(text[np.repeat(starts - ends + lengths, lengths) + np.arange(ends[-1])].tobytes())
+        decoded = b"".join(blocks)
+        # The space after the last word is no part of the text.
+        return decoded[:-1] if self.suffix and len(checked) and self._ends_word(int(checked[-1])) else decoded
+
+    def decode(self, ids: npt.ArrayLike) -> str:
+        """Return the text that `ids` stand for, special tokens spelled out.
+
+        Raises
+        ------
+        TokenStreamError
+            If they are not a flat sequence of integers, or one means nothing, or their bytes are not UTF-8; says which
+            token, and which byte.
+        """
+        decoded = self.decode_bytes(ids)
+        try:
+            return decoded.decode("utf-8")
+        except UnicodeDecodeError as error:
+            ends = np.cumsum(np.diff(self.id_spellings.offsets)[self.check_ids(ids)])
+            index = int(np.searchsorted(ends, error.start, side="right"))
+            raise TokenStreamError(
+                "the bytes of the ids are not UTF-8",
+                value=decoded[error.start : error.start + 4],
+                where=f"id {index}, byte {error.start}",
+                hint="no text has these ids; decode_bytes gives the bytes",
+            ) from None
+
+    def check_ids(self, ids: npt.ArrayLike) -> Int64Array:
+        """Return `ids` as an int64 array.
+
+        Raises
+        ------
+        TokenStreamError
+            If they are not a flat sequence of integers, or one means nothing; says which.
+        """
+        try:
+            array = np.asarray(ids)
+        except ValueError:
+            raise TokenStreamError("ids are a flat sequence of integers", value=ids) from None
+        if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+            raise TokenStreamError("ids are a flat sequence of integers", value=ids)
+        means_nothing = (array < 0) | (array >= self.n_ids)
+        if not means_nothing.any():
+            means_nothing = ~self._means_something[array.astype(np.int64)]
+        if means_nothing.any():
+            index = int(np.argmax(means_nothing))
+            raise TokenStreamError("no token has this id", value=int(array[index]), where=f"id {index}")
+        return array.astype(np.int64)
+
+    @cached_property
+    def _means_something(self) -> npt.NDArray[np.bool_]:
+        meaning = self.id_to_token >= 0
+        meaning[self.special_ids] = True
+        return meaning
+
+    def _ends_word(self, id: int) -> bool:
+        token = int(self.id_to_token[id])
+        words = self.dictionary.alphabet
+        if token < 0:
+            return False
+        word = words[token] if token < len(words) else self.extra_tokens[token - len(words)]
+        return bool(self.suffix) and word[-1:] != () and str(word[-1]).endswith(cast(str, self.suffix))
+
+    # What is decided elsewhere
+
+    def validate(self, ids: Any, **options: Any) -> Any:
+        """Decide whether `ids` are canonical; see :func:`tokdfa.validate.validate`."""
+        return import_module("tokdfa.validate").validate(self, ids, **options)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A SHA-256, in hexadecimal: tokenizers of equal fingerprints give every text the same ids.
+
+        Tokenizers of different fingerprints may do so as well.
+        """
+        digest = hashlib.sha256(b"tokdfa tokenizer\n")
+        merges = () if self.merges is None else self.merges
+        arrays = (*self.spellings, self.token_to_id, self.dictionary.left, self.dictionary.right, *merges)
+        for array in arrays:
+            digest.update(len(array).to_bytes(8, "little") + array.astype(np.int64).tobytes())
+        settings = (
+            self.dictionary.alphabet.kind,
+            self.dictionary.alphabet.n_symbols,
+            self.suffix,
+            self._spelled_bytes,
+            self.whole_piece,
+            self.finds_specials,
+            [(special.id, special.content, special.level) for special in self.specials],
+            repr(self.pretokenizer),
+        )
+        digest.update(repr(settings).encode("utf-8", "surrogatepass"))
+        return digest.hexdigest()
+
+    def __repr__(self) -> str:
+        return f"<Tokenizer from {self.format}: {len(self.dictionary)} rules, {self.n_ids} ids>"
+
+
+def _spellings(words: Sequence[bytes]) -> Spellings:
+    text = np.frombuffer(b"".join(words), dtype=np.uint8)
+    offsets = np.zeros(len(words) + 1, dtype=np.int64)
+    np.cumsum(np.fromiter(map(len, words), dtype=np.int64, count=len(words)), out=offsets[1:])
+    offsets.setflags(write=False)
+    return Spellings(text, offsets)
+
+
+def load(path: str | Path, *, pretokenizer: str | None = None, format: str | None = None) -> Tokenizer:
+    """Load a tokenizer from a file or a folder.
+
+    Parameters
+    ----------
+    path : str or Path
+        A ``tokenizer.json``, ``tekken.json``, ``.tiktoken`` or ``merges.txt`` file, or a folder with one.
+    pretokenizer : str, optional
+        What cuts text into pieces: a name (gpt2, cl100k, o200k, llama3, qwen2, tekken, deepseek), a pattern, or
+        "none". By default what the file says, and nothing where it says nothing.
+    format : str, optional
+        One of :data:`tokdfa.tokenizers.formats.FORMATS`; detected by default.
+
+    Raises
+    ------
+    FileFormatError
+        If the file is not what it claims to be; says where.
+    UnsupportedFeatureError
+        If it asks for what is not modelled exactly.
+    PatternError
+        If the pattern cannot be read.
+    OSError
+        If the file cannot be read.
+
+    Examples
+    --------
+    >>> tokenizer = tokdfa.load("gpt2/")  # doctest: +SKIP
+    >>> tokenizer.encode("Akita")  # doctest: +SKIP
+    array([33901,  5350], dtype=int32)
+    """
+    contents = read(path, format)
+    return Tokenizer(contents, _pretokenizer(contents, pretokenizer))
+
+
+def _pretokenizer(contents: Contents, name: str | None) -> Pretokenizer | None:
+    if name == "none" or (name is None and contents.splitting is None):
+        return None
+    module = import_module("tokdfa.tokenizers.pretokenizer")
+    return cast(Pretokenizer, module.pretokenizer(contents.splitting if name is None else name))
