@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tokdfa.alphabet import TokenAlphabet as TokenAlphabet
     from tokdfa.automata.compact import CompactTokenDFA as CompactTokenDFA
+    from tokdfa.automata.context import is_context_invariant as is_context_invariant
     from tokdfa.automata.fold import apply_merge as apply_merge
     from tokdfa.automata.fold import iter_token_dfas as iter_token_dfas
     from tokdfa.automata.fold import token_dfa as token_dfa
+    from tokdfa.automata.locality import dloc as dloc
+    from tokdfa.automata.locality import is_k_local as is_k_local
     from tokdfa.automata.token_dfa import TokenDFA as TokenDFA
     from tokdfa.bpe import tokenize_leftmost as tokenize_leftmost
     from tokdfa.bpe import tokenize_rounds as tokenize_rounds
@@ -42,6 +45,9 @@ _HOMES = {
     "Verdict": "tokdfa.verdict",
     "default_dictionary": "tokdfa.data",
     "apply_merge": "tokdfa.automata.fold",
+    "dloc": "tokdfa.automata.locality",
+    "is_context_invariant": "tokdfa.automata.context",
+    "is_k_local": "tokdfa.automata.locality",
     "iter_token_dfas": "tokdfa.automata.fold",
     "token_dfa": "tokdfa.automata.fold",
     "tokenize_leftmost": "tokdfa.bpe",

@@ -1,0 +1,249 @@
+"""How much of the past a token DFA remembers: degrees of locality, and k-local automata."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from heapq import heappop, heappush
+from itertools import count
+from typing import NamedTuple
+
+import numpy as np
+
+from tokdfa.alphabet import Word
+from tokdfa.automata.runs import Run, run_from
+from tokdfa.automata.token_dfa import Int32Array, Int64Array, TokenDFA
+from tokdfa.errors import AutomatonError, LimitExceededError
+from tokdfa.verdict import Verdict
+
+__all__ = ["DegreeOfLocality", "dloc", "is_k_local", "local_from", "states_after"]
+
+DEFAULT_MAX_SETS = 1_000_000
+DEFAULT_MAX_PAIRS = 20_000_000
+
+
+class DegreeOfLocality(NamedTuple):
+    """dloc(A, k), the tokenization of k tokens that attains it, spelled, and the states E_τ where its runs end.
+
+    When no run reads k tokens the degree is 0 and the tokenization is None.
+    """
+
+    degree: int
+    tokenization: tuple[Word, ...] | None
+    states: frozenset[int]
+
+
+def states_after(dfa: TokenDFA, tokenization: Iterable[Word | int]) -> frozenset[int]:
+    """Return E_τ(A), the states in which the runs that read `tokenization` end, wherever they start.
+
+    Raises
+    ------
+    AlphabetError
+        If a token is not in the alphabet.
+
+    Notes
+    -----
+    *Constructing a BPE Tokenization DFA*, section 5.
+    """
+    states: Iterable[int] = range(dfa.n_states)
+    for token in dfa.alphabet.numbers(tokenization):
+        states = {target for state in states if (target := dfa.step(state, token)) is not None}
+    return frozenset(states)
+
+
+def dloc(dfa: TokenDFA, k: int, *, max_sets: int = DEFAULT_MAX_SETS) -> DegreeOfLocality:
+    """Return the degree of k-locality: in how many states the runs that read one tokenization of k tokens can end.
+
+    The degree belongs to the automaton, not to its language: this is that of `dfa` as it stands, useless states and
+    all. Ask for the degree of ``dfa.minimize()`` to know that of the minimal trim automaton.
+
+    Parameters
+    ----------
+    dfa : TokenDFA
+    k : int
+        The length of the tokenizations, 0 or more.
+    max_sets : int
+        How many sets of states the search may meet.
+
+    Raises
+    ------
+    AutomatonError
+        If `k` is negative.
+    LimitExceededError
+        If the search would meet more sets.
+
+    Notes
+    -----
+    *Constructing a BPE Tokenization DFA*, Def 4. The sets E_τ are made token by token, the largest first. As they
+    never grow, the first one of k tokens to come out is a largest one.
+    """
+    _check_length(k)
+    serial = count()
+    # Largest set first, then longest tokenization, so that ties are followed to their end.
+    queue: list[tuple[int, int, int, frozenset[int], tuple[int, ...]]] = []
+    seen: set[tuple[int, frozenset[int]]] = set()
+
+    def push(states: Iterable[int], tokenization: tuple[int, ...]) -> None:
+        entry = (len(tokenization), frozenset(states))
+        if entry not in seen:
+            if len(seen) >= max_sets:
+                raise LimitExceededError(
+                    f"the degree of {k}-locality needs more than {max_sets} sets of states", hint="raise max_sets"
+                )
+            seen.add(entry)
+            heappush(queue, (-len(entry[1]), -len(tokenization), next(serial), entry[1], tokenization))
+
+    push(range(dfa.n_states), ())
+    while queue:
+        _, negative_length, _, states, tokenization = heappop(queue)
+        if negative_length == -k:
+            return DegreeOfLocality(len(states), dfa.alphabet.spell(tokenization), states)
+        after: dict[int, set[int]] = {}
+        for state in states:
+            for token, target in dfa.moves(state):
+                after.setdefault(token, set()).add(target)
+        for token in sorted(after):
+            push(after[token], (*tokenization, token))
+    return DegreeOfLocality(0, None, frozenset())
+
+
+def is_k_local(dfa: TokenDFA, k: int, *, max_pairs: int = DEFAULT_MAX_PAIRS) -> Verdict[tuple[Run, Run]]:
+    """Decide whether the last k tokens of a run determine the state in which it ends, dloc(A, k) ≤ 1.
+
+    Parameters
+    ----------
+    dfa : TokenDFA
+        Its states all count, useless ones too.
+    k : int
+        0 or more.
+    max_pairs : int
+        How many transitions the graph of pairs of states may have.
+
+    Returns
+    -------
+    Verdict
+        Its witness is two runs that read the same k tokens and end in different states.
+
+    Raises
+    ------
+    AutomatonError
+        If `k` is negative.
+    LimitExceededError
+        If the graph of pairs would have more transitions; they are at most n²/2 a token.
+
+    Notes
+    -----
+    *Constructing a BPE Tokenization DFA*, Def 5. Two states that read one token go over into a pair of different
+    states or become one; `dfa` is k-local when no path in this graph of pairs has k steps.
+    """
+    _check_length(k)
+    paths = _PairGraph(dfa, max_pairs)
+    if paths.local_from is not None and k >= paths.local_from:
+        return Verdict(True, None, f"the last {k} tokens of a run determine its state")
+    start, tokenization = paths.path(k)
+    first, second = (run_from(dfa, state, tokenization) for state in start)
+    assert first is not None
+    assert second is not None
+    return Verdict(False, (first, second), f"two runs read the same {k} tokens: {first} and {second}")
+
+
+def local_from(dfa: TokenDFA, *, max_pairs: int = DEFAULT_MAX_PAIRS) -> int | None:
+    """Return the least k such that `dfa` is k-local (and then so it is for all larger k), or None if it never is.
+
+    Parameters, errors and source are those of :func:`is_k_local`. It never is when the graph of pairs has a cycle.
+    """
+    return _PairGraph(dfa, max_pairs).local_from
+
+
+def _check_length(k: int) -> None:
+    if k < 0:
+        raise AutomatonError("a number of tokens is not negative", value=k, where="k")
+
+
+class _PairGraph:
+    """The pairs of different states that go over into such pairs, and how long the paths into each of them are."""
+
+    def __init__(self, dfa: TokenDFA, max_pairs: int) -> None:
+        self._n_states = dfa.n_states
+        sources, targets, tokens = _pair_transitions(dfa, max_pairs)
+        codes, numbers = np.unique(np.concatenate((sources, targets)), return_inverse=True)
+        self._codes = codes
+        self._source, self._target = np.split(numbers.astype(np.int64, copy=False), 2)
+        self._token = tokens
+        self._depth = self._depths()
+
+    @property
+    def local_from(self) -> int | None:
+        """The least k such that no path has k steps; None when there is a cycle."""
+        if self._n_states == 1:
+            return 0
+        if (self._depth < 0).any():
+            return None
+        return int(self._depth.max(initial=0)) + 1
+
+    def path(self, length: int) -> tuple[tuple[int, int], tuple[int, ...]]:
+        """Return where some path of `length` steps begins, and the tokens on it; there must be one."""
+        if length == 0:
+            return (0, 1), ()
+        order = np.argsort(self._target, kind="stable")
+        into = np.searchsorted(self._target[order], np.arange(len(self._codes) + 1))
+        pair = int(np.argmax((self._depth < 0) | (self._depth >= length)))
+        tokens: list[int] = []
+        for remaining in range(length - 1, -1, -1):
+            incoming = order[into[pair] : into[pair + 1]]
+            depth = self._depth[self._source[incoming]]
+            step = incoming[np.argmax((depth < 0) | (depth >= remaining))]
+            tokens.append(int(self._token[step]))
+            pair = int(self._source[step])
+        p, q = divmod(int(self._codes[pair]), self._n_states)
+        return (p, q), tuple(reversed(tokens))
+
+    def _depths(self) -> Int64Array:
+        """Return for each pair the length of the longest path into it, -1 when there is no longest one."""
+        n = len(self._codes)
+        order = np.argsort(self._source, kind="stable")
+        out = np.searchsorted(self._source[order], np.arange(n + 1))
+        waiting = np.bincount(self._target, minlength=n)
+        depth = np.full(n, -1, dtype=np.int64)
+        # Peel off what has no way in, layer by layer; what lies on cycles or behind them stays.
+        layer = np.flatnonzero(waiting == 0)
+        for level in count():
+            if len(layer) == 0:
+                return depth
+            depth[layer] = level
+            steps = np.concatenate([order[out[pair] : out[pair + 1]] for pair in layer])
+            reached, times = np.unique(self._target[steps], return_counts=True)
+            waiting[reached] -= times
+            layer = reached[waiting[reached] == 0]
+        raise AssertionError("the count of layers ended")
+
+
+def _pair_transitions(dfa: TokenDFA, max_pairs: int) -> tuple[Int64Array, Int64Array, Int32Array]:
+    """Return the transitions between pairs p < q of different states, a pair being coded as p·n + q."""
+    n = np.int64(dfa.n_states)
+    columns: list[tuple[Int64Array, Int64Array, Int32Array]] = [_NO_TRANSITIONS]
+    left = max_pairs
+    by_token = np.argsort(dfa.tokens, kind="stable")
+    for group in np.split(by_token, np.flatnonzero(np.diff(dfa.tokens[by_token])) + 1):
+        ends, counts = np.unique(dfa.targets[group], return_counts=True)
+        if len(ends) <= 1:
+            continue
+        left -= (len(group) ** 2 - int((counts**2).sum())) // 2
+        if left < 0:
+            raise LimitExceededError(
+                f"the graph of pairs of states has more than {max_pairs} transitions", hint="raise max_pairs"
+            )
+        first, second = (group[half] for half in np.triu_indices(len(group), 1))
+        first_end, second_end = dfa.targets[first], dfa.targets[second]
+        different = first_end != second_end
+        columns.append(
+            (
+                (dfa.sources[first] * n + dfa.sources[second])[different],
+                (np.minimum(first_end, second_end) * n + np.maximum(first_end, second_end))[different],
+                dfa.tokens[first[different]],
+            )
+        )
+    sources, targets, tokens = (np.concatenate(column) for column in zip(*columns, strict=True))
+    return sources, targets, tokens
+
+
+_NO_TRANSITIONS = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int32))
