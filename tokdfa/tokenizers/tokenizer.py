@@ -262,11 +262,8 @@ class Tokenizer:
         """The tokens that only the whole-piece rule makes, for merging them does not give them back."""
         if not self.whole_piece:
             return {}
-        words = cast("list[bytes | str]", [*self.dictionary.alphabet, *self.extra_tokens])
-        offsets, tokens = self._tokenize(words)
-        numbers = np.arange(len(words))
-        is_itself = (np.diff(offsets) == 1) & (tokens[offsets[:-1]] == numbers)
-        return {words[number]: number for number in np.flatnonzero(~is_itself).tolist()}
+        words = cast("tuple[bytes | str, ...]", (*self.dictionary.alphabet, *self.extra_tokens))
+        return {words[number]: number for number in np.flatnonzero(~self._is_merged).tolist()}
 
     def _put_whole_words(self, tokenized: Tokenized, words: Sequence[bytes | str]) -> Tokenized:
         found = [(index, self._whole_words[word]) for index, word in enumerate(words) if word in self._whole_words]
@@ -376,6 +373,47 @@ class Tokenizer:
         meaning[self.special_ids] = True
         return meaning
 
+    def token(self, number: int) -> Word:
+        """Return the word of a token number; of a token that nothing can spell, its bytes."""
+        words = self.dictionary.alphabet
+        if number < len(words):
+            return words[number]
+        return (*self.extra_tokens, *self._foreign)[number - len(words)]
+
+    @cached_property
+    def whole_piece_tokens(self) -> Int32Array:
+        """The tokens that come about as whole pieces only, for merging them does not give them back; ascending."""
+        numbers = [number for word, number in self._whole_words.items() if isinstance(word, str) or _is_utf8(word)]
+        return np.array(numbers, dtype=np.int32)
+
+    @cached_property
+    def dead_tokens(self) -> Int32Array:
+        """The tokens with an id, special ones left out, that `encode` never emits; ascending.
+
+        What merges into a token within a longer word does so by itself as well, whether the rules are proper or not.
+        """
+        live = np.zeros(len(self.token_to_id), dtype=np.bool_)
+        live[: len(self._is_merged)] = self._is_merged
+        live[self.whole_piece_tokens] = True
+        candidates = self.id_to_token[self.id_to_token >= 0]
+        return np.sort(candidates[~live[candidates]])
+
+    @cached_property
+    def _is_merged(self) -> npt.NDArray[np.bool_]:
+        """Whether merging a token's word gives that token: one entry for each that is not foreign."""
+        words = (*self.dictionary.alphabet, *self.extra_tokens)
+        lengths = np.fromiter(map(len, words), dtype=np.int64, count=len(words))
+        if self.is_bytewise:
+            symbols = np.frombuffer(b"".join(cast("tuple[bytes, ...]", words)), dtype=np.uint8).astype(np.int32)
+        else:
+            # Symbols that are in no rule and no token by themselves never merge; any number will do for them.
+            numbers = {symbol[0]: number for number, symbol in enumerate(self.dictionary.alphabet.symbols)}
+            spelled = (numbers.get(symbol, len(words)) for word in words for symbol in word)
+            symbols = np.fromiter(spelled, dtype=np.int32, count=int(lengths.sum()))
+        offsets, tokens = self._merger.merge(symbols, np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths))))
+        is_merged: npt.NDArray[np.bool_] = (np.diff(offsets) == 1) & (tokens[offsets[:-1]] == np.arange(len(words)))
+        return is_merged
+
     def _ends_word(self, id: int) -> bool:
         token = int(self.id_to_token[id])
         words = self.dictionary.alphabet
@@ -416,6 +454,14 @@ class Tokenizer:
 
     def __repr__(self) -> str:
         return f"<Tokenizer from {self.format}: {len(self.dictionary)} rules, {self.n_ids} ids>"
+
+
+def _is_utf8(word: bytes) -> bool:
+    try:
+        word.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _spellings(words: Sequence[bytes]) -> Spellings:

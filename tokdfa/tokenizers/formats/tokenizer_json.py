@@ -83,6 +83,10 @@ def read_tokenizer_json(data: bytes, path: Path) -> Contents:
     else:
         model.refuse_unless("unk_token", (None,), "unknown symbols are not modelled")
         model.refuse_unless("byte_fallback", (None, False), "byte fallback is not modelled")
+        if suffix and whole_piece:
+            raise UnsupportedFeatureError(
+                "whole pieces are looked up without the suffix", value=True, where=model.place("ignore_merges")
+            )
         contents = over_characters(vocabulary, pairs, "tokenizer.json", suffix=suffix, whole_piece=whole_piece)
     specials = _read_added_tokens(top, vocabulary, is_bytewise)
     return replace(contents, splitting=splitting, specials=specials, finds_specials=True)

@@ -1,0 +1,164 @@
+"""``tokdfa info``: what a dictionary and its automaton are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tokdfa.cli.output import json_option, print_json
+
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.tokenizer import Tokenizer
+
+__all__ = ["command"]
+
+_EXAMPLES = 5
+_POLICIES = {
+    "found": "found in the text to encode, as tokenizers does",
+    "ignored": "not found in the text to encode, as tiktoken's encode_ordinary",
+    "none": "there are none",
+}
+
+
+@click.command("info")
+@click.argument("tok")
+@click.option("--pretokenizer", metavar="NAME|PATTERN|none", help="What cuts text into pieces, if not what TOK says.")
+@click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK, if not what it looks like.")
+@json_option
+def command(tok: str, pretokenizer: str | None, format_name: str | None, as_json: bool) -> int:
+    """Tell what the dictionary of TOK and its automaton are.
+
+    TOK is a tokenizer.json, tekken.json, .tiktoken or merges.txt file, or a folder with one.
+    """
+    from time import perf_counter
+
+    from tokdfa.tokenizers.tokenizer import load
+
+    began = perf_counter()
+    tokenizer = load(tok, pretokenizer=pretokenizer, format=format_name)
+    fields = {"path": tok, **_describe(tokenizer, perf_counter() - began)}
+    if as_json:
+        print_json(fields)
+    else:
+        _print(fields)
+    return 0
+
+
+def _describe(tokenizer: Tokenizer, load_seconds: float) -> dict[str, Any]:
+    from tokdfa.verdict import Verdict
+
+    proper: Verdict[Any] = tokenizer.dictionary.is_proper()
+    offence = proper.witness
+    dead = _dead_tokens(tokenizer)
+    return {
+        "format": tokenizer.format,
+        "ids": tokenizer.n_ids,
+        "tokens": tokenizer.n_tokens,
+        "rules": len(tokenizer.dictionary),
+        "proper": proper.holds,
+        "first_offending_rule": offence
+        and {"index": offence.index, "rule": str(offence.rule), "side": offence.side, "reason": proper.reason},
+        **_describe_automaton(tokenizer, load_seconds),
+        "dead_tokens": len(dead),
+        "dead_token_examples": dead[:_EXAMPLES],
+        "only_whole_pieces": len(tokenizer.whole_piece_tokens),
+        "pretokenizer": "none" if tokenizer.pretokenizer is None else str(tokenizer.pretokenizer),
+        "semantics": tokenizer.semantics,
+        "whole_piece": tokenizer.whole_piece,
+        "specials": len(tokenizer.specials),
+        "specials_policy": "none" if not tokenizer.specials else "found" if tokenizer.finds_specials else "ignored",
+        "fingerprint": tokenizer.fingerprint,
+        "peak_memory_bytes": _peak_memory(),
+    }
+
+
+def _describe_automaton(tokenizer: Tokenizer, load_seconds: float) -> dict[str, Any]:
+    from time import perf_counter
+
+    from tokdfa.automata.compact import CompactTokenDFA
+    from tokdfa.errors import LimitExceededError
+
+    fields: dict[str, Any] = dict.fromkeys(("live_rules", "states_built", "states_reachable", "states_minimal"))
+    seconds = {"load": load_seconds, "fold": None}
+    if tokenizer.dictionary.is_proper():
+        began = perf_counter()
+        fields["live_rules"] = len(tokenizer.dictionary.live_rules)
+        dfa = CompactTokenDFA(tokenizer.dictionary)
+        seconds["fold"] = perf_counter() - began
+        fields["states_built"] = dfa.states_built
+        fields["states_reachable"] = dfa.states_reachable
+        try:
+            fields["states_minimal"] = dfa.states_minimal
+        except LimitExceededError:
+            fields["states_minimal"] = None
+    return {**fields, "seconds": seconds}
+
+
+def _dead_tokens(tokenizer: Tokenizer) -> list[dict[str, Any]]:
+    """Return the tokens that `encode` never emits, with the reason."""
+    from tokdfa.alphabet import show
+
+    dictionary = tokenizer.dictionary
+    reasons = {}
+    if dictionary.is_proper():
+        reasons = {dictionary.alphabet.number(dead.rule.product): dead.reason for dead in dictionary.dead_rules}
+    return [
+        {
+            "id": int(tokenizer.token_to_id[number]),
+            "token": show(tokenizer.token(number)),
+            "reason": reasons.get(number, "no rule makes it"),
+        }
+        for number in tokenizer.dead_tokens.tolist()
+    ]
+
+
+def _peak_memory() -> int | None:
+    try:
+        import resource
+    except ImportError:  # There is none on Windows.
+        return None
+    import sys
+
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def _print(fields: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+
+    def row(name: str, value: object) -> None:
+        table.add_row(name, Text(f"{value:,}" if isinstance(value, int) else str(value)))
+
+    row("format", fields["format"])
+    row("tokens", f"{fields['tokens']:,} of {fields['ids']:,} ids")
+    row("rules", fields["rules"])
+    if fields["proper"]:
+        row("live rules", fields["live_rules"])
+        row("states built", fields["states_built"])
+        row("  reachable", fields["states_reachable"])
+        if fields["states_minimal"] is not None:
+            row("  minimal", fields["states_minimal"])
+    else:
+        row("improper", fields["first_offending_rule"]["reason"])
+    row("dead tokens", fields["dead_tokens"])
+    for example in fields["dead_token_examples"]:
+        row("", f"{example['id']} {example['token']}: {example['reason']}")
+    if fields["only_whole_pieces"]:
+        row("only whole pieces", fields["only_whole_pieces"])
+    row("pre-tokenizer", fields["pretokenizer"])
+    row("semantics", fields["semantics"] + (", a piece that is a token as it is" if fields["whole_piece"] else ""))
+    row("specials", f"{fields['specials']:,}, {_POLICIES[fields['specials_policy']]}" if fields["specials"] else "none")
+    row("fingerprint", fields["fingerprint"])
+    seconds = fields["seconds"]
+    timed = f"load {seconds['load']:.3f} s"
+    row("time", timed if seconds["fold"] is None else f"{timed}, fold {seconds['fold']:.3f} s")
+    if fields["peak_memory_bytes"] is not None:
+        row("peak memory", f"{fields['peak_memory_bytes'] / 1e6:,.0f} MB")
+    Console(highlight=False, soft_wrap=True).print(table)
