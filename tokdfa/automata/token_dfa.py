@@ -391,6 +391,12 @@ class TokenDFA:
 
         return from_networkx(graph)
 
+    def to_dot(self, *, max_labels: int | None = None) -> str:
+        """Return the automaton in the DOT language; see :func:`~tokdfa.draw.automaton.dfa_to_dot`."""
+        from tokdfa.draw.automaton import dfa_to_dot
+
+        return dfa_to_dot(self, max_labels=max_labels)
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TokenDFA):
             return NotImplemented

@@ -1,0 +1,54 @@
+"""What a picture shows, before anything is said about how it is drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = ["Edge", "Graph", "Node"]
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node.
+
+    Parameters
+    ----------
+    name : str
+        Tells it from the others.
+    label : str
+        What is written into it; any text.
+    double : bool
+        Whether its outline is double, as that of a final state.
+    shape : str
+        Its outline; only that of a circle can be double.
+    """
+
+    name: str
+    label: str
+    double: bool = False
+    shape: Literal["circle", "octagon", "plaintext"] = "circle"
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """An arrow between two nodes, given by name; its labels, any texts, stand side by side on it."""
+
+    source: str
+    target: str
+    labels: tuple[str, ...] = ()
+    style: Literal["solid", "dashed", "dotted"] = "solid"
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """Nodes and edges in the order in which they are to be drawn.
+
+    Edges with the same ends and the same style become one arrow with all their labels. An arrow from nowhere points
+    at each of the nodes named in `initial`.
+    """
+
+    nodes: tuple[Node, ...] = ()
+    edges: tuple[Edge, ...] = ()
+    initial: tuple[str, ...] = ()
+    direction: Literal["LR", "TB"] = "LR"

@@ -1,0 +1,51 @@
+"""Words as labels: readable, and never two words with one label."""
+
+from __future__ import annotations
+
+import re
+
+from tokdfa.alphabet import Word
+
+__all__ = ["character_sign", "word_label"]
+
+_OWN_SIGNS = {" ": "␣", "\n": r"\n", "\t": r"\t", "\r": r"\r", "␣": r"\u2423"}
+_LOOKS_ESCAPED = re.compile(r"\\[\\xuUntr]")
+
+
+def word_label(word: Word) -> str:
+    r"""Return `word` as it should stand in a picture.
+
+    Printable text stands for itself, but a space is shown as ``␣``. Line breaks, control characters, lone surrogates,
+    bytes that are not UTF-8 and whatever else does not print become escapes: ``\n``, ``\x00``, ``\u200f``. A word
+    that has any of these, or that reads as if it had, also gets its backslashes doubled. So the labels of different
+    words over one alphabet differ; only the symbols of a word over longer symbols are joined without a trace.
+    """
+    if isinstance(word, bytes):
+        text = word.decode("utf-8", "surrogateescape")
+        signs = [_byte_sign(character) for character in text]
+    else:
+        text = word if isinstance(word, str) else "".join(word)
+        signs = [character_sign(character) for character in text]
+    if any(sign.startswith("\\") for sign, character in zip(signs, text, strict=True) if character != "\\") or (
+        _LOOKS_ESCAPED.search(text)
+    ):
+        signs = [r"\\" if sign == "\\" else sign for sign in signs]
+    return "".join(signs)
+
+
+def character_sign(character: str) -> str:
+    """Return how one character is shown: as itself when it prints, as an escape when it does not, ``␣`` for a space."""
+    if character in _OWN_SIGNS:
+        return _OWN_SIGNS[character]
+    if character.isprintable():
+        return character
+    code = ord(character)
+    if code < 0x80:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _byte_sign(character: str) -> str:
+    """Return the sign of a character decoded from bytes, where a surrogate stands for a byte that is not UTF-8."""
+    code = ord(character)
+    return f"\\x{code - 0xDC00:02x}" if 0xDC80 <= code <= 0xDCFF else character_sign(character)
