@@ -1,0 +1,287 @@
+"""Read the tables off the installed libraries: ``python -m tokdfa.unicode.probe [TABLE…]`` rewrites ``data/``.
+
+Every class is tried on every code point. Needs the libraries themselves (the extra ``test`` brings them) and minutes.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from importlib.metadata import version
+from itertools import chain
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.unicode.ranges import LAST, SCALARS, Ranges
+from tokdfa.unicode.tables import CATEGORIES, Table
+
+__all__ = ["Library", "libraries", "main"]
+
+Mask = npt.NDArray[np.bool_]
+
+_LEAVES = tuple(short for short in CATEGORIES if len(short) == 2 and short != "LC")
+_PROPERTIES = ("alphabetic", "uppercase", "lowercase", "whitespace")
+_PERL = (r"\s", r"\w", r"\d")
+_SEPARATOR = "\U0010ffff"
+_BLOCK_BITS = 12
+
+
+class Library(Protocol):
+    """A library that can be asked which characters of a text match a one-symbol pattern."""
+
+    @property
+    def universe(self) -> Ranges:
+        """The code points that its texts can hold."""
+        ...
+
+    def matches(self, pattern: str, text: str) -> Mask:
+        """Tell for every character of `text`, all different, whether `pattern` matches it; ValueError if it cannot."""
+        ...
+
+
+class RegexModule:
+    """The `regex` module."""
+
+    universe: Ranges = ((0, LAST),)
+
+    def matches(self, pattern: str, text: str) -> Mask:
+        """See :class:`Library`."""
+        import regex
+
+        try:
+            program = regex.compile(f"(?:{pattern})+")
+        except regex.error as error:
+            raise ValueError(str(error)) from error
+        mask = np.zeros(len(text), dtype=np.bool_)
+        for match in program.finditer(text):
+            mask[match.start() : match.end()] = True
+        return mask
+
+
+class Tokenizers:
+    """The Split pre-tokenizer of tokenizers, whose engine is Oniguruma."""
+
+    universe: Ranges = SCALARS
+
+    def matches(self, pattern: str, text: str) -> Mask:
+        """See :class:`Library`."""
+        split = _split(f"(?:{pattern})+")
+        # Where case is ignored a character may match a sequence, so the characters are kept apart.
+        step = 2 if "(?i" in pattern else 1
+        spaced = text if step == 1 else _SEPARATOR.join(text)
+        mask = np.ones(len(spaced), dtype=np.bool_)
+        for _, (start, end) in split.pre_tokenize_str(spaced):
+            mask[start:end] = False
+        return mask[::step]
+
+
+def _split(pattern: str) -> Any:
+    from tokenizers import Regex, pre_tokenizers
+
+    try:
+        return pre_tokenizers.Split(Regex(pattern), "removed")
+    except Exception as error:
+        raise ValueError(str(error)) from error
+
+
+class TikToken:
+    """The splitter of tiktoken, which drops what its pattern does not match."""
+
+    universe: Ranges = SCALARS
+
+    def matches(self, pattern: str, text: str) -> Mask:
+        """See :class:`Library`."""
+        import tiktoken
+
+        ranks = {bytes([byte]): byte for byte in range(256)}
+        try:
+            encoding = tiktoken.Encoding("probe", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
+        except Exception as error:
+            raise ValueError(str(error)) from error
+        kept = set(encoding.decode_bytes(encoding.encode_ordinary(text)).decode("utf-8"))
+        return np.fromiter((symbol in kept for symbol in text), dtype=np.bool_, count=len(text))
+
+
+def libraries() -> dict[Table, Library]:
+    """Return the libraries by the names of their tables."""
+    return {"regex": RegexModule(), "tokenizers": Tokenizers(), "tiktoken": TikToken()}
+
+
+def _characters(ranges: Ranges) -> str:
+    return "".join(map(chr, chain.from_iterable(range(first, last + 1) for first, last in ranges)))
+
+
+def _deltas(mask: Mask, text: str) -> list[int]:
+    """Return the coding that :func:`tokdfa.unicode.tables.ranges` undoes."""
+    members = np.zeros(LAST + 3, dtype=np.int8)
+    members[np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)[mask] + 1] = 1
+    edges = np.flatnonzero(np.diff(members))
+    return [int(delta) for delta in np.diff(edges, prepend=0)]
+
+
+def _scripts() -> list[str]:
+    """Return the long names of the scripts that `regex` knows, in the form in which names are compared."""
+    from regex import _regex_core
+
+    names: dict[int, list[str]] = {}
+    for name, value in _regex_core.PROPERTIES["SCRIPT"][1].items():
+        names.setdefault(value, []).append(name.lower())
+    # Some long names have four letters too, each beside an alias of four letters.
+    short = {"cham", "thai", "kawi", "modi", "newa", "lisu", "toto"}
+    return sorted(n for several in names.values() for n in several if len(n) != 4 or len(several) == 1 or n in short)
+
+
+def _probe_classes(library: Library) -> dict[str, list[int]]:
+    text = _characters(library.universe)
+    patterns = {name: rf"\p{{{name}}}" for name in (*_LEAVES, *_PROPERTIES, *_scripts())}
+    patterns |= {name: name for name in _PERL}
+    classes = {}
+    for name, pattern in sorted(patterns.items()):
+        try:
+            deltas = _deltas(library.matches(pattern, text), text)
+        except ValueError:
+            continue
+        if deltas:
+            classes[name] = deltas
+    return classes
+
+
+def _probe_own_classes() -> dict[str, list[int]]:
+    """Return the classes of the pre-tokenizers of tokenizers that are not regular expressions of Oniguruma."""
+    from tokenizers import pre_tokenizers
+
+    text = _characters(SCALARS)
+    # Between two x, a character that is dropped is a space, one that stands alone is what is looked for.
+    spaced = "x" + "x".join(text) + "x"
+
+    def look(pre_tokenizer: Any) -> tuple[Mask, Mask]:
+        kept = np.zeros(len(spaced), dtype=np.bool_)
+        alone = np.zeros(len(spaced), dtype=np.bool_)
+        for _, (start, end) in pre_tokenizer.pre_tokenize_str(spaced):
+            kept[start:end] = True
+            alone[start] = end == start + 1
+        return ~kept[1::2], alone[1::2]
+
+    space, punctuation = look(pre_tokenizers.BertPreTokenizer())
+    if (look(pre_tokenizers.WhitespaceSplit())[0] != space).any():
+        raise AssertionError("BertPreTokenizer and WhitespaceSplit know different spaces")
+    regex_space, regex_other = look(pre_tokenizers.Whitespace())
+    masks = {
+        "is_numeric": look(pre_tokenizers.Digits(individual_digits=True))[1],
+        "is_punctuation": look(pre_tokenizers.Punctuation("isolated"))[1],
+        "is_bert_punctuation": punctuation,
+        "is_whitespace": space,
+        "whitespace_space": regex_space,
+        "whitespace_word": ~regex_space & ~regex_other,
+    }
+    return {name: _deltas(mask, text) for name, mask in masks.items()}
+
+
+def _bracket(members: Iterable[int]) -> str:
+    """Return a class of these ascending code points, written as ranges so that no escape is needed but for one."""
+    runs: list[list[int]] = []
+    for member in members:
+        if runs and runs[-1][1] + 1 == member:
+            runs[-1][1] = member
+        else:
+            runs.append([member, member])
+    return "[" + "".join(f"{_escape(first)}-{_escape(last)}" for first, last in runs) + "]"
+
+
+def _escape(code_point: int) -> str:
+    return ("\\" if chr(code_point) in "[]^-&~\\" else "") + chr(code_point)
+
+
+def _cased(library: Library) -> list[int]:
+    """Return every code point that matches another one where case is ignored.
+
+    If c matches d ≠ c, the two differ in some bit: so for each bit, ask what matches the code points that have it and
+    what matches those that do not. High bits over everything, low bits block by block.
+    """
+    blocks = [range(start, start + (1 << _BLOCK_BITS)) for start in range(0, LAST + 1, 1 << _BLOCK_BITS)]
+    inside = [first for first, _ in library.universe], [last for _, last in library.universe]
+
+    def keep(code_points: Iterable[int]) -> list[int]:
+        return [c for c in code_points if any(first <= c <= last for first, last in zip(*inside, strict=True))]
+
+    def both(bit: int, code_points: list[int]) -> Iterator[int]:
+        halves: tuple[list[int], list[int]] = ([], [])
+        for code_point in code_points:
+            halves[code_point >> bit & 1].append(code_point)
+        if not (halves[0] and halves[1]):
+            return
+        text = "".join(map(chr, code_points))
+        first, second = (library.matches(f"(?i:{_bracket(half)})", text) for half in halves)
+        yield from (code_points[index] for index in np.flatnonzero(first & second))
+
+    everything = keep(range(LAST + 1))
+    found = {c for bit in range(_BLOCK_BITS, LAST.bit_length()) for c in both(bit, everything)}
+    for block in blocks:
+        members = keep(block)
+        for bit in range(_BLOCK_BITS):
+            found.update(both(bit, members))
+    return sorted(found)
+
+
+def _probe_case(library: Library) -> list[list[int]]:
+    """Return sets of code points that match one another: what matches c is the union of the sets that have c."""
+    cased = _cased(library)
+    text = "".join(map(chr, cased))
+    matched: dict[int, tuple[int, ...]] = {}
+    for code_point in cased:
+        mask = library.matches(f"(?i:{_escape(code_point)})", text)
+        matched[code_point] = tuple(cased[index] for index in np.flatnonzero(mask))
+    sets: set[tuple[int, ...]] = set()
+    for code_point, group in matched.items():
+        if any(code_point not in matched[member] for member in group):
+            raise AssertionError(f"matching without case is not symmetric at {code_point:#x}")
+        if all(matched[member] == group for member in group):
+            sets.add(group)
+        else:  # not transitive: in `regex` I matches ı and i, which matches İ
+            sets.update((code_point, member) for member in group if member > code_point)
+    return sorted(map(list, sets))
+
+
+def _probe_expansions(library: Library) -> dict[str, str]:
+    expansions: dict[str, str] = {}
+    if not isinstance(library, Tokenizers):
+        return expansions  # one code point matches one, asserted by the tests
+    for code_point in range(LAST + 1):
+        symbol = chr(code_point)
+        sequence = symbol.casefold()
+        if len(sequence) > 1 and not _split(f"(?i:{symbol})").pre_tokenize_str(sequence):
+            expansions[symbol] = sequence
+    return expansions
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
+def _write(table: Table, library: Library, folder: Path) -> None:
+    classes = _probe_classes(library)
+    if table == "tokenizers":
+        classes |= _probe_own_classes()
+    rows = ",\n".join(f"  {json.dumps(name)}: {_compact(deltas)}" for name, deltas in classes.items())
+    case = _compact(_probe_case(library))
+    expansions = _compact(_probe_expansions(library))
+    head = f'"library": "{table}", "version": "{version(table)}"'
+    (folder / f"{table}.json").write_text(
+        f'{{{head},\n"classes": {{\n{rows}\n}},\n"case": {case},\n"expansions": {expansions}}}\n', encoding="utf-8"
+    )
+
+
+def main(names: list[str]) -> None:
+    """Rewrite the tables of these names, all by default."""
+    folder = Path(__file__).with_name("data")
+    for table, library in libraries().items():
+        if not names or table in names:
+            _write(table, library, folder)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

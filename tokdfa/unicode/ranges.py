@@ -1,0 +1,70 @@
+"""Sets of code points as sorted tuples of disjoint ranges.
+
+A set is a tuple of pairs (first, last), both inclusive, ascending, neither overlapping nor touching, so that equal
+sets are equal tuples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import TypeAlias
+
+__all__ = ["LAST", "SCALARS", "SURROGATES", "Ranges", "complement", "contains", "difference", "intersection", "union"]
+
+Ranges: TypeAlias = tuple[tuple[int, int], ...]
+
+LAST = 0x10FFFF
+SURROGATES: Ranges = ((0xD800, 0xDFFF),)
+SCALARS: Ranges = ((0, 0xD7FF), (0xE000, LAST))
+"""All code points that UTF-8 can spell: every one but the surrogates."""
+
+
+def union(*sets: Iterable[tuple[int, int]]) -> Ranges:
+    """Return the union of `sets`, whose ranges may come in any order and overlap."""
+    merged: list[tuple[int, int]] = []
+    for first, last in sorted(pair for ranges in sets for pair in ranges):
+        if merged and first <= merged[-1][1] + 1:
+            merged[-1] = (merged[-1][0], max(last, merged[-1][1]))
+        else:
+            merged.append((first, last))
+    return tuple(merged)
+
+
+def complement(ranges: Ranges, universe: Ranges = SCALARS) -> Ranges:
+    """Return the code points of `universe` that are not in `ranges`."""
+    edges = [(-1, -1), *ranges, (LAST + 1, LAST + 1)]
+    gaps = tuple((left + 1, right - 1) for (_, left), (right, _) in pairwise(edges) if left + 1 < right)
+    return intersection(gaps, universe)
+
+
+def intersection(left: Ranges, right: Ranges) -> Ranges:
+    """Return the code points that are in both sets."""
+    common = []
+    i = j = 0
+    while i < len(left) and j < len(right):
+        first, last = max(left[i][0], right[j][0]), min(left[i][1], right[j][1])
+        if first <= last:
+            common.append((first, last))
+        if left[i][1] < right[j][1]:
+            i += 1
+        else:
+            j += 1
+    return tuple(common)
+
+
+def difference(left: Ranges, right: Ranges) -> Ranges:
+    """Return the code points of `left` that are not in `right`."""
+    return complement(right, universe=left)
+
+
+def contains(ranges: Ranges, code_point: int) -> bool:
+    """Tell whether `code_point` is in the set."""
+    low, high = 0, len(ranges)
+    while low < high:
+        middle = (low + high) // 2
+        if ranges[middle][1] < code_point:
+            low = middle + 1
+        else:
+            high = middle
+    return low < len(ranges) and ranges[low][0] <= code_point

@@ -1,0 +1,156 @@
+"""Character classes as the tokenizers' own libraries understand them, one table for each library and version."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib import resources
+from itertools import accumulate
+from typing import Any, Literal, TypeAlias, get_args
+
+from tokdfa.errors import PatternError
+from tokdfa.unicode.ranges import LAST, SCALARS, Ranges, complement, contains, union
+
+__all__ = [
+    "CATEGORIES",
+    "TABLES",
+    "Table",
+    "case_variants",
+    "decode",
+    "fold_expansions",
+    "ranges",
+    "universe",
+    "version",
+]
+
+Table: TypeAlias = Literal["regex", "tokenizers", "tiktoken"]
+TABLES: tuple[Table, ...] = get_args(Table)
+
+_MAJOR = ("L", "M", "N", "P", "S", "Z", "C")
+CATEGORIES = {
+    "L": "letter", "Lu": "uppercaseletter", "Ll": "lowercaseletter", "Lt": "titlecaseletter",
+    "LC": "casedletter", "Lm": "modifierletter", "Lo": "otherletter",
+    "M": "mark", "Mn": "nonspacingmark", "Mc": "spacingmark", "Me": "enclosingmark",
+    "N": "number", "Nd": "decimalnumber", "Nl": "letternumber", "No": "othernumber",
+    "P": "punctuation", "Pc": "connectorpunctuation", "Pd": "dashpunctuation", "Ps": "openpunctuation",
+    "Pe": "closepunctuation", "Pi": "initialpunctuation", "Pf": "finalpunctuation", "Po": "otherpunctuation",
+    "S": "symbol", "Sm": "mathsymbol", "Sc": "currencysymbol", "Sk": "modifiersymbol", "So": "othersymbol",
+    "Z": "separator", "Zs": "spaceseparator", "Zl": "lineseparator", "Zp": "paragraphseparator",
+    "C": "other", "Cc": "control", "Cf": "format", "Cs": "surrogate", "Co": "privateuse", "Cn": "unassigned",
+}  # fmt: skip
+"""The general categories: short name -> long name, as names are compared."""
+_SHORT = {short.lower(): short for short in CATEGORIES} | {long: short for short, long in CATEGORIES.items()}
+
+
+@cache
+def _data(table: Table) -> dict[str, Any]:
+    if table not in TABLES:
+        raise PatternError("no such table of character classes", value=table, hint=f"there are {', '.join(TABLES)}")
+    text = resources.files("tokdfa.unicode").joinpath("data", f"{table}.json").read_text("utf-8")
+    data: dict[str, Any] = json.loads(text)
+    return data
+
+
+def version(table: Table) -> str:
+    """Return the version of the library whose classes `table` holds."""
+    return str(_data(table)["version"])
+
+
+def universe(table: Table) -> Ranges:
+    """Return the code points that a text of this library can hold.
+
+    The libraries in Rust read UTF-8, in which surrogates do not exist; `regex` reads Python strings, in which they do.
+    """
+    return ((0, LAST),) if table == "regex" else SCALARS
+
+
+@cache
+def ranges(name: str, table: Table = "tiktoken") -> Ranges:
+    r"""Return a character class of a library as ranges of code points.
+
+    Parameters
+    ----------
+    name : str
+        What stands between the braces of ``\p{…}``: a general category by its short or long name (``Lu``, ``Letter``,
+        ``LC`` for cased letters), a script by its long name (``Han``), ``Alphabetic``, ``Uppercase``, ``Lowercase``,
+        ``White_Space``, ``Any``, ``ASCII`` or ``Assigned``; case, spaces, hyphens and underscores do not matter. Or
+        one of ``\s``, ``\w``, ``\d``, spelled so. The table ``tokenizers`` further has the classes of its own
+        pre-tokenizers: ``is_numeric`` (Digits), ``is_punctuation`` (Punctuation), ``is_bert_punctuation``,
+        ``is_whitespace`` (WhitespaceSplit), and ``whitespace_word`` and ``whitespace_space``, the two classes of
+        Whitespace.
+    table : {"tiktoken", "tokenizers", "regex"}
+        Whose class it is: libraries carry different versions of Unicode.
+
+    Returns
+    -------
+    tuple of (first, last)
+        Ascending, inclusive, disjoint. Surrogates occur in the table ``regex`` only, where they are ``Cs``; in the
+        other two ``Cs`` is empty, for their texts are UTF-8.
+
+    Raises
+    ------
+    PatternError
+        If the table has no such class.
+
+    Notes
+    -----
+    The tables were read off the installed libraries by ``python -m tokdfa.unicode.probe``, all code points tried.
+    """
+    classes: dict[str, list[int]] = _data(table)["classes"]
+    if name in classes:
+        return decode(classes[name])
+    key = name.translate({ord(symbol): None for symbol in " _-"}).lower()
+    if key in _SHORT:
+        return _category(_SHORT[key], table, classes)
+    if key in classes:
+        return decode(classes[key])
+    if key == "any":
+        return universe(table)
+    if key == "ascii":
+        return ((0, 127),)
+    if key == "assigned":
+        return complement(ranges("Cn", table), universe(table))
+    raise PatternError("no such character class", value=name, where=f"table {table} {version(table)}")
+
+
+def _category(short: str, table: Table, classes: dict[str, list[int]]) -> Ranges:
+    if short == "LC":
+        parts = ["Lu", "Ll", "Lt"]
+    elif short in _MAJOR:
+        parts = [leaf for leaf in CATEGORIES if len(leaf) == 2 and leaf[0] == short and leaf != "LC"]
+    else:
+        return decode(classes.get(short, []))
+    return union(*(ranges(part, table) for part in parts))
+
+
+def decode(deltas: list[int]) -> Ranges:
+    """Undo the coding of the files: the distance from range to range and the length of each, by turns."""
+    edges = list(accumulate(deltas))
+    return tuple((first, end - 1) for first, end in zip(edges[::2], edges[1::2], strict=True))
+
+
+@cache
+def _variants(table: Table) -> dict[int, Ranges]:
+    """Return for each cased code point what it matches; in the files it is the union of the sets that have it."""
+    found: dict[int, Ranges] = {}
+    for members in _data(table)["case"]:
+        group = [(member, member) for member in members]
+        for member in members:
+            found[member] = union(found.get(member, ()), group)
+    return found
+
+
+def case_variants(code_points: Ranges, table: Table = "tiktoken") -> Ranges:
+    """Return `code_points` with everything that they match where case is ignored.
+
+    One code point stands for one: what a library further does with sequences (Oniguruma lets ``ss`` match ß) is told
+    by :func:`fold_expansions`.
+    """
+    variants = _variants(table)
+    return union(code_points, *(group for member, group in variants.items() if contains(code_points, member)))
+
+
+def fold_expansions(table: Table = "tiktoken") -> dict[int, str]:
+    """Return the code points that, case being ignored, match a sequence of several; and which sequence."""
+    expansions: dict[str, str] = _data(table)["expansions"]
+    return {ord(symbol): sequence for symbol, sequence in expansions.items()}
