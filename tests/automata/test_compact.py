@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
-from support.dictionaries import all_proper_dictionaries, proper_dictionaries
+from support.dictionaries import all_proper_dictionaries, all_words, proper_dictionaries
 
 from tokdfa import Dictionary, TokdfaError
 from tokdfa.automata.compact import CompactTokenDFA
+from tokdfa.automata.fold import token_dfa
 from tokdfa.automata.protocol import accepts
 from tokdfa.bpe import tokenize_single_pass
+from tokdfa.errors import LimitExceededError
+from tokdfa.tokenizers.formats import read
 
 
 def dictionary(*rules: str, alphabet: str) -> Dictionary:
@@ -33,6 +38,22 @@ def test_figure_3() -> None:
         2: {"b2", "aa0", "ba1"},
     }
     assert (automaton.states_built, automaton.states_reachable, automaton.states_minimal) == (3, 3, 3)
+
+
+@pytest.mark.parametrize("n_rules", range(5))
+def test_algorithm_2_builds_the_same_for_every_small_dictionary(n_rules: int) -> None:
+    for rules in all_proper_dictionaries("ab", n_rules):
+        assert CompactTokenDFA(rules).to_token_dfa() == token_dfa(rules), rules
+
+
+@given(proper_dictionaries(max_rules=16))
+def test_algorithm_2_builds_the_same_for_random_dictionaries(rules: Dictionary) -> None:
+    compact = CompactTokenDFA(rules)
+    explicit = token_dfa(rules)
+    assert compact.to_token_dfa() == explicit
+    assert compact.states_built == explicit.n_states == 1 + len(rules.live_rules)
+    assert compact.states_reachable == explicit.trim().n_states
+    assert compact.states_minimal == explicit.minimize().n_states
 
 
 def test_unreachable_state() -> None:
@@ -129,3 +150,68 @@ def test_every_small_dictionary_has_the_pairs_that_algorithm_1_leaves(n_rules: i
 @given(proper_dictionaries(max_rules=12))
 def test_random_dictionaries_have_the_pairs_that_algorithm_1_leaves(rules: Dictionary) -> None:
     assert_pairs_are_what_algorithm_1_leaves(rules)
+
+
+def assert_accepts_exactly_what_algorithm_1_gives(rules: Dictionary, longest: int) -> int:
+    """Compare both ways on all texts of up to `longest` symbols; return the number of tokenizations looked at."""
+    automaton = CompactTokenDFA(rules)
+    lengths = [len(word) for word in automaton.alphabet]
+    accepted = []
+    looked_at = 0
+    stack: list[tuple[int, tuple[int, ...], int]] = [(0, (), longest)]
+    while stack:
+        state, tokenization, room = stack.pop()
+        accepted.append(tokenization)
+        for token, length in enumerate(lengths):
+            if length <= room:
+                looked_at += 1
+                target = automaton.step(state, token)
+                if target is not None:
+                    stack.append((target, (*tokenization, token), room - length))
+    symbols = "".join(map(str, automaton.alphabet.symbols))
+    expected = [automaton.alphabet.numbers(tokenize_single_pass(rules, word)) for word in all_words(symbols, longest)]
+    assert sorted(accepted) == sorted(expected), rules
+    return looked_at
+
+
+@pytest.mark.parametrize(("n_rules", "longest"), [(0, 8), (1, 8), (2, 8), (3, 7), (4, 4)])
+def test_every_small_dictionary_accepts_exactly_what_algorithm_1_gives(n_rules: int, longest: int) -> None:
+    for rules in all_proper_dictionaries("ab", n_rules):
+        assert_accepts_exactly_what_algorithm_1_gives(rules, longest)
+
+
+@pytest.mark.slow
+def test_every_dictionary_of_four_rules_accepts_exactly_what_algorithm_1_gives() -> None:
+    for rules in all_proper_dictionaries("ab", 4):
+        assert_accepts_exactly_what_algorithm_1_gives(rules, 9)
+
+
+@given(proper_dictionaries(max_rules=10))
+def test_random_dictionaries_accept_exactly_what_algorithm_1_gives(rules: Dictionary) -> None:
+    assert_accepts_exactly_what_algorithm_1_gives(rules, 5)
+
+
+def test_expansion_has_a_budget() -> None:
+    with pytest.raises(LimitExceededError, match="more than 5 transitions"):
+        CompactTokenDFA(dictionary("a≀a", "b≀a", alphabet="ab")).to_token_dfa(max_transitions=5)
+
+
+@pytest.mark.parametrize(
+    ("name", "states"),
+    [
+        ("gpt2/merges.txt", (50_001, 14_639, 14_410)),
+        ("cl100k_base.tiktoken", (100_001, 28_450, 27_889)),
+        ("o200k_base.tiktoken", (199_743, 59_709, 58_866)),
+    ],
+)
+def test_real_dictionaries(data: Path, name: str, states: tuple[int, int, int]) -> None:
+    rules = read(data / "vocabs" / name).dictionary
+    automaton = CompactTokenDFA(rules)
+    assert (automaton.states_built, automaton.states_reachable, automaton.states_minimal) == states
+    assert rules.dead_rules == ()
+    for token in np.random.default_rng(0).integers(0, len(rules.alphabet), size=20).tolist():
+        row = automaton.rows.of_token[token]
+        lacking = np.zeros(len(rules.alphabet), dtype=bool)
+        for k in range(automaton.rows.pointer[row], automaton.rows.pointer[row + 1]):
+            lacking[automaton.rows.start[k] : automaton.rows.stop[k]] = True
+        assert np.array_equal(automaton.allowed_mask(automaton.state[token]), ~lacking[automaton.position])

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokdfa.alphabet import TokenAlphabet, Word
+from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.dictionary import Dictionary
 from tokdfa.errors import AutomatonError, LimitExceededError
 from tokdfa.kernels import fold as kernels
@@ -19,6 +20,7 @@ __all__ = ["CompactTokenDFA", "Rows"]
 Int32Array: TypeAlias = npt.NDArray[np.int32]
 
 DEFAULT_MAX_INTERVALS = 1 << 28
+DEFAULT_MAX_TRANSITIONS = 10_000_000
 
 
 class Rows(NamedTuple):
@@ -225,6 +227,33 @@ class CompactTokenDFA:
         for array in (pointer, start, stop, of_state, of_token):
             array.setflags(write=False)
         return Rows(pointer, start, stop, of_state, of_token)
+
+    def to_token_dfa(self, *, max_transitions: int = DEFAULT_MAX_TRANSITIONS) -> TokenDFA:
+        """Write out all transitions, of unreachable states as well: what Algorithm 2 builds, state by state.
+
+        Parameters
+        ----------
+        max_transitions : int
+            What the explicit automaton may have at most.
+
+        Raises
+        ------
+        LimitExceededError
+            If it would have more.
+        """
+        offsets = np.zeros(self.states_built + 1, dtype=np.int64)
+        tokens = []
+        for state in range(self.states_built):
+            tokens.append(np.flatnonzero(self.allowed_mask(state)).astype(np.int32))
+            offsets[state + 1] = offsets[state] + len(tokens[-1])
+            if offsets[state + 1] > max_transitions:
+                raise LimitExceededError(
+                    f"the explicit token DFA has more than {max_transitions} transitions",
+                    hint="take a prefix of the dictionary, or raise max_transitions",
+                )
+        labels = np.concatenate(tokens)
+        final = np.ones(self.states_built, dtype=np.bool_)
+        return TokenDFA.from_arrays(self.alphabet, offsets, labels, self.state[labels], 0, final)
 
     def __repr__(self) -> str:
         return f"<CompactTokenDFA: {self.states_built} states, {len(self.state)} tokens>"
