@@ -1,0 +1,157 @@
+"""Languages of texts as languages of tokenizations: the inverse image under π, and T^D(L)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.alphabet import TokenAlphabet, show
+from tokdfa.automata.boolean import Combination, intersection
+from tokdfa.automata.compact import CompactTokenDFA
+from tokdfa.automata.token_dfa import TokenDFA
+from tokdfa.automata.trie import TokenTrie
+from tokdfa.dictionary import Dictionary
+from tokdfa.errors import AutomatonError, LimitExceededError
+from tokdfa.kernels import trie as kernels
+
+__all__ = ["Lifted", "lift", "tokenized_language"]
+
+Int32Array: TypeAlias = npt.NDArray[np.int32]
+
+DEFAULT_MAX_ENTRIES = 1 << 27
+_MAX_CACHED_MOVES = 1 << 24
+
+
+class Lifted:
+    """All tokenizations of the words of a language, correct ones or not: π⁻¹(L) for the language L of a string DFA.
+
+    It implements the protocol of :class:`~tokdfa.automata.protocol.TokenAutomaton`; its states are those of the
+    string DFA, and a token is read symbol by symbol. What a state allows is found by running the DFA over the trie of
+    the tokens, so that only what can be read is visited; it is kept, up to a bound.
+
+    Parameters
+    ----------
+    dfa : TokenDFA
+        A DFA of strings: its tokens are the symbols of `alphabet`, in the same order.
+    alphabet : TokenAlphabet
+        The token alphabet.
+    trie : TokenTrie, optional
+        The trie of its tokens, if it has been built already.
+
+    Raises
+    ------
+    AutomatonError
+        If `dfa` is over other symbols, or reads longer tokens.
+    LimitExceededError
+        If its table of states and symbols would be too large.
+    """
+
+    def __init__(self, dfa: TokenDFA, alphabet: TokenAlphabet, trie: TokenTrie | None = None) -> None:
+        if dfa.alphabet.symbols != alphabet.symbols:
+            raise AutomatonError("the automaton is over other symbols than the tokens", value=dfa.alphabet)
+        if dfa.n_transitions and dfa.tokens.max() >= alphabet.n_symbols:
+            token = dfa.alphabet[int(dfa.tokens.max())]
+            raise AutomatonError("a DFA of strings reads single symbols", value=show(token))
+        self.dfa = dfa
+        self.alphabet = alphabet
+        self.trie = TokenTrie.of(alphabet) if trie is None else trie
+        # A dense table with a sink as state 0; equal columns are one.
+        used, column = np.unique(dfa.tokens, return_inverse=True)
+        if (dfa.n_states + 1) * (len(used) + 1) > DEFAULT_MAX_ENTRIES:
+            raise LimitExceededError("the automaton has too many states and symbols to lift", value=dfa)
+        table = np.zeros((dfa.n_states + 1, len(used) + 1), dtype=np.int32)
+        table[dfa.sources + 1, column + 1] = dfa.targets + 1
+        distinct, shared = np.unique(table, axis=1, return_inverse=True)
+        self._n_columns = distinct.shape[1]
+        self._table: Int32Array = np.ascontiguousarray(distinct).reshape(-1)
+        column_of_symbol = np.full(max(alphabet.n_symbols, 1), shared.reshape(-1)[0], dtype=np.int32)
+        column_of_symbol[used] = shared.reshape(-1)[1:]
+        self._column_of_symbol: Int32Array = column_of_symbol
+        self._moves: dict[int, tuple[Int32Array, Int32Array]] = {}
+        self._n_cached = 0
+
+    @property
+    def initial(self) -> int:
+        """The initial state."""
+        return self.dfa.initial
+
+    def is_final(self, state: int) -> bool:
+        """Tell whether `state` is final."""
+        return self.dfa.is_final(state)
+
+    def step(self, state: int, token: int) -> int | None:
+        """Return the state reached by reading the symbols of `token`, or None when that is not possible."""
+        if not 0 <= token < len(self.alphabet):
+            return None
+        current = state + 1
+        for column in self._column_of_symbol[self.trie.word(token)].tolist():
+            current = int(self._table[current * self._n_columns + column])
+        return current - 1 if current else None
+
+    def moves(self, state: int) -> Iterator[tuple[int, int]]:
+        """Yield every transition out of `state` as (token, target), tokens ascending."""
+        tokens, targets = self.move_arrays(state)
+        return zip(tokens.tolist(), targets.tolist(), strict=True)
+
+    def move_arrays(self, state: int) -> tuple[Int32Array, Int32Array]:
+        """Return the transitions out of `state`: int32 arrays of the tokens, ascending, and their targets."""
+        known = self._moves.get(state)
+        if known is not None:
+            return known
+        trie = self.trie
+        places, targets = kernels.tokens_from(
+            self._table, self._n_columns, state + 1, self._column_of_node, trie.depth, trie.end, trie.first
+        )
+        tokens = trie.words[places]
+        order = np.argsort(tokens)
+        moves = tokens[order].astype(np.int32), targets[order] - np.int32(1)
+        if self._n_cached + len(tokens) <= _MAX_CACHED_MOVES:
+            self._n_cached += len(tokens)
+            self._moves[state] = moves
+        return moves
+
+    @cached_property
+    def _column_of_node(self) -> Int32Array:
+        return self._column_of_symbol[self.trie.symbol]
+
+    def __repr__(self) -> str:
+        return f"<Lifted: {self.dfa.n_states} states, {len(self.alphabet)} tokens>"
+
+
+def lift(dfa: TokenDFA, alphabet: TokenAlphabet, trie: TokenTrie | None = None) -> Lifted:
+    """Return the automaton of all tokenizations of the words that a string DFA accepts; see :class:`Lifted`."""
+    return Lifted(dfa, alphabet, trie)
+
+
+def tokenized_language(
+    dictionary: Dictionary, language: TokenDFA, *, dfa: CompactTokenDFA | None = None
+) -> Combination[int, int]:
+    """Return the lazy automaton of T^D(L), the correct tokenizations of the words of L.
+
+    Parameters
+    ----------
+    dictionary : Dictionary
+        D, a proper dictionary of any size.
+    language : TokenDFA
+        A DFA of the language L over the symbols of D.
+    dfa : CompactTokenDFA, optional
+        The token DFA of D, if it has been built already.
+
+    Raises
+    ------
+    ImproperDictionaryError
+        If the dictionary is not proper.
+    AutomatonError
+        If `language` is over other symbols, or reads longer tokens.
+
+    Notes
+    -----
+    T^D(L) = T^D(Σ*) ∩ π⁻¹(L). :func:`~tokdfa.automata.fold.token_dfa` makes an explicit automaton of the same
+    language by Algorithm 2 of *Constructing a BPE Tokenization DFA* (Theorem 1).
+    """
+    compact = CompactTokenDFA(dictionary) if dfa is None else dfa
+    return intersection(compact, lift(language.over(TokenAlphabet(dictionary.alphabet.symbols)), dictionary.alphabet))
