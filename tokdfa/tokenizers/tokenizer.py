@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, cast
 
@@ -229,27 +230,32 @@ class Tokenizer:
         return piece
 
     def _tokenize(self, words: Sequence[bytes | str]) -> Tokenized:
-        lengths = np.fromiter(map(len, words), dtype=np.int64, count=len(words))
-        offsets = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(lengths)))
         if self.is_bytewise:
             # The number of a symbol is its byte.
             symbols = np.frombuffer(b"".join(cast("Sequence[bytes]", words)), dtype=np.uint8).astype(np.int32)
+            lengths = np.fromiter(map(len, words), dtype=np.int64, count=len(words))
         else:
-            symbols = np.fromiter(self._symbols(cast("Sequence[str]", words)), dtype=np.int32, count=int(offsets[-1]))
-        return self._merger.merge(symbols, offsets)
+            spelled = [self._symbols(cast(str, word), index) for index, word in enumerate(words)]
+            lengths = np.fromiter(map(len, spelled), dtype=np.int64, count=len(words))
+            symbols = np.fromiter(chain.from_iterable(spelled), dtype=np.int32, count=int(lengths.sum()))
+        return self._merger.merge(symbols, np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(lengths))))
 
-    def _symbols(self, words: Iterable[str]) -> Iterator[int]:
-        numbers = {
-            "".join(cast("str | tuple[str]", word)): i for i, word in enumerate(self.dictionary.alphabet.symbols)
-        }
-        for index, word in enumerate(words):
-            for place, character in enumerate(word, 1):
-                symbol = character + self.suffix if self.suffix and place == len(word) else character
-                number = numbers.get(symbol)
-                if number is None:
-                    where = f"piece {index}, character {place - 1}"
-                    raise AlphabetError("symbol not in the base alphabet", value=symbol, where=where)
-                yield number
+    def _symbols(self, word: str, index: int) -> list[int]:
+        spelled = list(word)
+        if self.suffix and self.suffix in self._symbol_numbers:
+            spelled.append(self.suffix)
+        elif self.suffix and spelled:
+            spelled[-1] += self.suffix
+        try:
+            return [self._symbol_numbers[symbol] for symbol in spelled]
+        except KeyError as error:
+            symbol = error.args[0]
+            where = f"piece {index}, character {spelled.index(symbol)}"
+            raise AlphabetError("symbol not in the base alphabet", value=symbol, where=where) from None
+
+    @cached_property
+    def _symbol_numbers(self) -> dict[str, int]:
+        return {cast(str, symbol[0]): number for number, symbol in enumerate(self.dictionary.alphabet.symbols)}
 
     @cached_property
     def _merger(self) -> Merger:
@@ -407,8 +413,7 @@ class Tokenizer:
             symbols = np.frombuffer(b"".join(cast("tuple[bytes, ...]", words)), dtype=np.uint8).astype(np.int32)
         else:
             # Symbols that are in no rule and no token by themselves never merge; any number will do for them.
-            numbers = {symbol[0]: number for number, symbol in enumerate(self.dictionary.alphabet.symbols)}
-            spelled = (numbers.get(symbol, len(words)) for word in words for symbol in word)
+            spelled = (self._symbol_numbers.get(cast(str, symbol), len(words)) for word in words for symbol in word)
             symbols = np.fromiter(spelled, dtype=np.int32, count=int(lengths.sum()))
         offsets, tokens = self._merger.merge(symbols, np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths))))
         is_merged: npt.NDArray[np.bool_] = (np.diff(offsets) == 1) & (tokens[offsets[:-1]] == np.arange(len(words)))

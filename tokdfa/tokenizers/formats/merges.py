@@ -13,7 +13,7 @@ from tokdfa.alphabet import Word
 from tokdfa.dictionary import Dictionary
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError
 from tokdfa.tokenizers.formats.byte_alphabet import BYTE_OF, CHARACTER_OF, GPT2_ORDER, is_spelled, read_words
-from tokdfa.tokenizers.formats.contents import Contents, Special, number_bytes
+from tokdfa.tokenizers.formats.contents import Contents, Int32Array, Special, number_bytes
 from tokdfa.tokenizers.formats.json_text import decode_utf8
 
 __all__ = [
@@ -142,7 +142,7 @@ def read_merges(data: bytes, path: Path, *, bytewise: bool | None = None) -> Con
     return Contents(
         format="merges",
         dictionary=dictionary,
-        ids=np.arange(len(dictionary.alphabet), dtype=np.int32),
+        ids=_ids_by_rule(dictionary),
         suffix=suffix,
         spelled_bytes=bytewise,
     )
@@ -158,9 +158,18 @@ def _bytewise(pairs: Pairs) -> Contents:
     ).T
     long = read_words([*words][256:]).words
     numbering = number_bytes(long, np.ascontiguousarray(rules))
-    ids = np.arange(256 + len(long), dtype=np.int32)
+    ids = _ids_by_rule(numbering.dictionary)
     ids[list(GPT2_ORDER)] = np.arange(256)
     return Contents(format="merges", dictionary=numbering.dictionary, ids=ids)
+
+
+def _ids_by_rule(dictionary: Dictionary) -> Int32Array:
+    """Number the symbols, then the tokens in the order of the rules that make them, then those that no rule makes."""
+    birth = np.where(dictionary.birth < 0, len(dictionary), dictionary.birth)
+    birth[: dictionary.alphabet.n_symbols] = -1
+    ids = np.empty(len(birth), dtype=np.int32)
+    ids[np.argsort(birth, kind="stable")] = np.arange(len(birth), dtype=np.int32)
+    return ids
 
 
 def read_clip(data: bytes, path: Path) -> Contents:

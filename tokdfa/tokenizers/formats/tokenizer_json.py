@@ -68,8 +68,6 @@ def read_tokenizer_json(data: bytes, path: Path) -> Contents:
     model = _model(top)
     suffix = model.get("end_of_word_suffix", str, "") or None
     _check_post_processor(top)
-    _check_decoder(top, is_bytewise, suffix)
-
     vocabulary = check_vocabulary(model.get("vocab", dict), model.place("vocab"))
     pairs = _read_merges(model)
     whole_piece = model.get("ignore_merges", bool, False)
@@ -88,6 +86,7 @@ def read_tokenizer_json(data: bytes, path: Path) -> Contents:
                 "whole pieces are looked up without the suffix", value=True, where=model.place("ignore_merges")
             )
         contents = over_characters(vocabulary, pairs, "tokenizer.json", suffix=suffix, whole_piece=whole_piece)
+    _check_decoder(top, is_bytewise, suffix)
     specials = _read_added_tokens(top, vocabulary, is_bytewise)
     return replace(contents, splitting=splitting, specials=specials, finds_specials=True)
 

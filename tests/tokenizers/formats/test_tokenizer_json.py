@@ -1,0 +1,270 @@
+"""tokenizer.json: what is read is what the library reads, and the rest is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.tokenizer_files import RULES, TEXTS, added_token, as_bytes, spell, tokenizer_json, vocabulary
+
+import tokdfa
+from tokdfa import Tokenizer
+from tokdfa.errors import FileFormatError, UnsupportedFeatureError
+from tokdfa.tokenizers.formats.tokenizer_json import read_tokenizer_json
+
+HERE = Path("tokenizer.json")
+WITHOUT_SPLITTING = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
+
+
+def read(fields: dict[str, Any]) -> Tokenizer:
+    """Read without the pre-tokenizer, which has tests of its own."""
+    return Tokenizer(read_tokenizer_json(as_bytes(fields), HERE))
+
+
+def model(**changes: Any) -> dict[str, Any]:
+    return {"model": {**tokenizer_json()["model"], **changes}}
+
+
+def theirs(fields: dict[str, Any]) -> Any:
+    return pytest.importorskip("tokenizers").Tokenizer.from_str(json.dumps(fields))
+
+
+def agrees(fields: dict[str, Any]) -> None:
+    tokenizer, library = read(fields), theirs(fields)
+    for text in TEXTS:
+        ids = library.encode(text).ids
+        assert tokenizer.encode(text).tolist() == ids
+        assert tokenizer.decode(ids) == library.decode(ids, skip_special_tokens=False)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"version": None},
+        {"post_processor": {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": False}},
+        {"decoder": {"type": "Sequence", "decoders": [tokenizer_json()["decoder"], {"type": "Fuse"}]}},
+        model(merges=[f"{spell(u)} {spell(v)}" for u, v in RULES]),
+        model(dropout=0.0),
+        model(unk_token="a", fuse_unk=True, byte_fallback=True),
+        model(end_of_word_suffix="", continuing_subword_prefix=""),
+        model(ignore_merges=True),
+        model(vocab={**vocabulary(), "then": 899, "Ġthen": 900, "\u4e2d": 901}, ignore_merges=True)
+        | {"added_tokens": []},
+        {"added_tokens": []},
+        {"added_tokens": None},
+        {"added_tokens": [added_token(263, "the"), added_token(264, "then"), added_token(265, "\u4e2d")]},
+        {"added_tokens": [added_token(263, "en", normalized=True), added_token(264, "hen", special=False)]},
+        {"added_tokens": [added_token(257, "he"), added_token(263, "ab")]},
+        {"pre_tokenizer": {"type": "Sequence", "pretokenizers": [WITHOUT_SPLITTING]}},
+    ],
+)
+def test_what_is_read_means_the_same_to_the_library(changes: dict[str, Any]) -> None:
+    fields = tokenizer_json(**{"pre_tokenizer": WITHOUT_SPLITTING, **changes})
+    if fields["added_tokens"] is None or fields["version"] is None:
+        fields = {key: value for key, value in fields.items() if value is not None or key in ("normalizer",)}
+    agrees(fields)
+
+
+def test_the_type_of_the_model_may_be_left_out() -> None:
+    fields = tokenizer_json(pre_tokenizer=WITHOUT_SPLITTING)
+    del fields["model"]["type"]
+    agrees(fields)
+
+
+def test_bytes_that_no_text_has_may_be_left_out() -> None:
+    fields = tokenizer_json(pre_tokenizer=WITHOUT_SPLITTING)
+    del fields["model"]["vocab"][spell(b"\xff")]
+    fields["added_tokens"] = []
+    agrees(fields)
+
+
+def nested(depth: int) -> dict[str, Any]:
+    step: dict[str, Any] = WITHOUT_SPLITTING
+    for _ in range(depth):
+        step = {"type": "Sequence", "pretokenizers": [step]}
+    return step
+
+
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"version": "2.0"}, "$.version: a version of the format that is not known here: '2.0'"),
+    ({"truncation": {"max_length": 5}}, "$.truncation: truncation changes the ids"),
+    ({"padding": {"strategy": "BatchLongest"}}, "$.padding: padding changes the ids"),
+    ({"normalizer": {"type": "NFC"}}, "$.normalizer: normalizers are not modelled: {'type': 'NFC'}"),
+    ({"flavour": 1}, "$.flavour: a field that is not known here: 'flavour'"),
+    ({"model": {**tokenizer_json()["model"], "type": "Unigram"}}, "$.model.type: only BPE models are read: 'Unigram'"),
+    (model(dropout=0.1), "$.model.dropout: with dropout the ids are random: 0.1"),
+    (model(dropout=False), "$.model.dropout"),
+    (model(continuing_subword_prefix="##"), "$.model.continuing_subword_prefix: a prefix of continuing subwords"),
+    (model(end_of_word_suffix="</w>"), "$.model.end_of_word_suffix: a suffix together with ByteLevel: '</w>'"),
+    (model(cache_capacity=3), "$.model.cache_capacity: a field that is not known here"),
+    (
+        {"pre_tokenizer": {"type": "Whitespace"}},
+        "$.pre_tokenizer.type: a pre-tokenizer that is not modelled: 'Whitespace'",
+    ),
+    (
+        {"pre_tokenizer": {"type": "Sequence", "pretokenizers": [WITHOUT_SPLITTING, WITHOUT_SPLITTING]}},
+        "$.pre_tokenizer.pretokenizers[1]: a step behind ByteLevel",
+    ),
+    ({"pre_tokenizer": {**WITHOUT_SPLITTING, "mode": 1}}, "$.pre_tokenizer.mode: a field that is not known here"),
+    (
+        {"post_processor": {"type": "RobertaProcessing", "sep": ["a", 1], "cls": ["b", 2]}},
+        "$.post_processor.type: a post-processor that adds ids: 'RobertaProcessing'",
+    ),
+    ({"decoder": None}, "$.decoder: the decoder that undoes the encoding is ByteLevel: None"),
+    ({"decoder": {"type": "WordPiece"}}, "$.decoder: the decoder that undoes the encoding is ByteLevel: ['WordPiece']"),
+    ({"added_tokens": [added_token(263, "x", lstrip=True)]}, "$.added_tokens[0].lstrip: lstrip is not modelled: 'x'"),
+    ({"added_tokens": [added_token(263, "x", rstrip=True)]}, "$.added_tokens[0].rstrip"),
+    ({"added_tokens": [added_token(263, "x", single_word=True)]}, "$.added_tokens[0].single_word"),
+    ({"added_tokens": [added_token(263, "é")]}, "$.added_tokens[0].content: decoding takes these letters for bytes"),
+    ({"added_tokens": [added_token(263, "x", color=1)]}, "$.added_tokens[0].color: a field that is not known here"),
+    (
+        model(merges=[["a", "\u4e2d"]], vocab={**vocabulary(), "\u4e2d": 900, "a\u4e2d": 901}),
+        "$.model.merges[0]: a rule with a character outside GPT-2's byte alphabet: 'a 中'",
+    ),
+]
+
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"model": None}, "$.model: no model"),
+    ({"model": []}, "$.model: an object is wanted: []"),
+    ({"version": 1}, "$.version"),
+    ({"added_tokens": {}}, "$.added_tokens: an array is wanted"),
+    ({"added_tokens": [3]}, "$.added_tokens[0]: an object is wanted: 3"),
+    ({"added_tokens": [{}]}, "$.added_tokens[0]: no field 'content'"),
+    ({"added_tokens": [added_token(263, "")]}, "$.added_tokens[0].content: an added token that is empty"),
+    (
+        {"added_tokens": [added_token(263, "xyz")] * 2},
+        "$.added_tokens[1].content: an added token that is empty or there",
+    ),
+    ({"added_tokens": [added_token(264, "xyz")]}, "$.added_tokens[0].id: tokenizers gives 'xyz' the id 263: 264"),
+    ({"added_tokens": [added_token(263, "he")]}, "$.added_tokens[0].id: tokenizers gives 'he' the id 257: 263"),
+    ({"added_tokens": [added_token(-1, "x")]}, "$.added_tokens[0].id"),
+    ({"added_tokens": [added_token(263, "\ud800")]}, "$.added_tokens[0].content: half of a surrogate pair"),
+    (
+        model(vocab={**vocabulary(), "zz": 264}) | {"added_tokens": [added_token(264, "xyz")]},
+        "$.added_tokens[0].id: tokenizers gives 'xyz' the id 264",
+    ),
+    (model(vocab=None), "$.model.vocab: an object is wanted: None"),
+    (model(vocab={}), "$.model.vocab: no tokens"),
+    (model(vocab={**vocabulary(), "zz": 3}), "$.model.vocab.zz: the id of '$' again: 3"),
+    (model(vocab={**vocabulary(), "zz": 1e3}), "$.model.vocab.zz: an id is an integer"),
+    (model(merges=None), "$.model.merges: an array is wanted: None"),
+    (model(merges=[["a"]]), "$.model.merges[0]: a rule is a pair of strings: ['a']"),
+    (model(merges=[["a", 1]]), "$.model.merges[0]: a rule is a pair of strings"),
+    (model(merges=["a b c"]), "$.model.merges[0]: a rule is two parts with one space between: 'a b c'"),
+    (model(merges=["a a", ["a", "a"]]), "$.model.merges[1]: strings and pairs in one list of rules"),
+    (model(merges=[["a", "a"], "a a"]), "$.model.merges[1]: a rule is a pair of strings"),
+    (model(merges=[["a", "a"]] * 2), "$.model.merges[1]: the rule of $.model.merges[0] again: 'a a'"),
+    (model(merges=[["q", "q"]]), "$.model.merges[0]: the rule q q needs a token that is not in the vocabulary: 'qq'"),
+    (model(ignore_merges=1), "$.model.ignore_merges: true or false is wanted: 1"),
+    ({"pre_tokenizer": {"type": "Sequence"}}, "$.pre_tokenizer: no field 'pretokenizers'"),
+    ({"pre_tokenizer": {"type": 3}}, "$.pre_tokenizer.type: a string is wanted: 3"),
+    ({"pre_tokenizer": {"type": "ByteLevel"}}, "$.pre_tokenizer: no field 'add_prefix_space'"),
+    (
+        {"pre_tokenizer": {"type": "Split", "pattern": {"Glob": "*"}, "behavior": "Isolated", "invert": False}},
+        '$.pre_tokenizer.pattern: a pattern is {"Regex": …} or {"String": …}',
+    ),
+    (
+        {"pre_tokenizer": {"type": "Split", "pattern": {"Regex": "x"}, "behavior": "Gone", "invert": False}},
+        "$.pre_tokenizer.behavior: no such behavior: 'Gone'",
+    ),
+]
+
+
+@pytest.mark.parametrize(("changes", "message"), REFUSED)
+def test_what_is_not_modelled_is_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(UnsupportedFeatureError) as caught:
+        read(tokenizer_json(**changes))
+    assert str(caught.value).startswith(f"tokenizer.json, {message}")
+
+
+@pytest.mark.parametrize(("changes", "message"), WRONG)
+def test_what_is_wrong(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(FileFormatError) as caught:
+        Tokenizer(read_tokenizer_json(json.dumps(tokenizer_json(**changes)).encode(), HERE))
+    assert str(caught.value).startswith(f"tokenizer.json, {message}")
+
+
+def test_a_byte_without_token_is_refused() -> None:
+    fields = tokenizer_json()
+    del fields["model"]["vocab"]["q"]
+    with pytest.raises(FileFormatError, match="1 of the bytes that text can have are no tokens, the first one 0x71"):
+        read(fields)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda text: text[: len(text) // 2], r"tokenizer.json, line 1, column \d+: not JSON"),
+        (lambda text: "\ufeff" + text, "line 1: the file begins with a byte order mark"),
+        (lambda text: text.replace("null", "NaN", 1), "NaN is not JSON"),
+        (lambda text: text.replace('"padding"', '"truncation"'), r"\$: a key twice in one object: 'truncation'"),
+        (lambda text: text.replace('"he": 257', '"he": 257, "he": 3'), r"\$.model.vocab: a key twice in one object"),
+        (lambda text: text.replace("257", "9" * 5000), "not JSON: Exceeds the limit"),
+        (lambda text: text.replace("null", "[" * 100_000, 1), "JSON nested too deeply"),
+        (lambda _: "[]", r"\$: a JSON object is wanted: \[\]"),
+    ],
+)
+def test_what_is_not_json(spoil: Callable[[str], str], message: str) -> None:
+    with pytest.raises(FileFormatError, match=message):
+        read_tokenizer_json(spoil(json.dumps(tokenizer_json())).encode(), HERE)
+
+
+def test_sequences_in_sequences() -> None:
+    assert read(tokenizer_json(pre_tokenizer=nested(200))).encode("the").tolist() == [83, 257]
+
+
+# Over characters
+
+
+def over_characters(**changes: Any) -> dict[str, Any]:
+    vocab = {"a": 0, "b": 1, "é": 2, "ab": 3, "中": 4, "abé": 5, " ": 6}
+    fields = tokenizer_json(pre_tokenizer=None, decoder={"type": "Fuse"}, added_tokens=[added_token(7, "<|end|>")])
+    fields["model"] |= {"vocab": vocab, "merges": [["a", "b"], ["ab", "é"]], **changes}
+    return fields
+
+
+def test_a_model_over_characters() -> None:
+    fields = over_characters()
+    tokenizer, library = read(fields), theirs(fields)
+    for text in ("", "abé ab", "abéab", "中<|end|>ab", "é"):
+        ids = library.encode(text).ids
+        assert tokenizer.encode(text).tolist() == ids
+        assert tokenizer.decode(ids) == library.decode(ids, skip_special_tokens=False)
+
+
+def test_unknown_characters_are_refused_not_dropped() -> None:
+    with pytest.raises(tokdfa.TokdfaError, match="piece 0, character 1: symbol not in the base alphabet: 'x'"):
+        read(over_characters()).encode("axb")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"unk_token": "a"}, "unknown symbols are not modelled"),
+        ({"byte_fallback": True}, "byte fallback is not modelled"),
+        ({"end_of_word_suffix": "</w>", "ignore_merges": True}, "whole pieces are looked up without the suffix"),
+    ],
+)
+def test_what_is_refused_over_characters(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(UnsupportedFeatureError, match=message):
+        read(over_characters(**changes))
+
+
+def test_a_suffix() -> None:
+    pytest.importorskip("tokenizers")
+    fields = over_characters(end_of_word_suffix="</w>")
+    fields["decoder"] = {"type": "BPEDecoder", "suffix": "</w>"}
+    fields["model"]["vocab"] = {"a": 0, "b": 1, "b</w>": 2, "ab": 3, "ab</w>": 4, "a</w>": 5, "abab</w>": 6}
+    fields["model"]["merges"] = [["a", "b</w>"], ["a", "b"], ["ab", "ab</w>"]]
+    tokenizer, library = read(fields), theirs(fields)
+    for text in ("", "a", "b", "ab", "abab", "bababa", "ab<|end|>ba"):
+        ids = library.encode(text).ids
+        assert tokenizer.encode(text).tolist() == ids
+    assert tokenizer.decode([6]) == library.decode([6]) == "abab"
+    fields["decoder"]["suffix"] = "@"
+    with pytest.raises(UnsupportedFeatureError, match=r"\$.decoder.suffix: the suffix of the model is </w>: '@'"):
+        read(fields)
