@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import chain
+from operator import add
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,13 +19,13 @@ from tokdfa.tokenizers.formats.json_text import decode_utf8
 
 __all__ = [
     "CLIP_HEADER",
-    "END_OF_WORD",
     "Pairs",
     "check_rules",
     "check_suffix",
     "read_clip",
     "read_merges",
     "read_pairs",
+    "suffix_in",
     "symbols_of",
 ]
 
@@ -59,32 +60,50 @@ def read_pairs(data: bytes, path: Path, limit: int | None = None) -> Pairs:
     FileFormatError
         If a line is not two parts with one space between, or a rule comes twice.
     """
-    lines = decode_utf8(data, path).split("\n")
+    text = decode_utf8(data, path)
     first_line = 1
-    if "#version" in lines[0]:
-        del lines[0]
+    if "#version" in text[: text.find("\n") + 1 or None]:
+        text = text[text.find("\n") + 1 :] if "\n" in text else ""
         first_line = 2
-    if lines and lines[-1] == "":
-        del lines[-1]
     if limit is not None:
-        del lines[limit:]
+        text = "\n".join(text.split("\n", limit)[:limit])
+    text = text.removesuffix("\n")
 
     def where(index: int) -> str:
         return f"{path}, line {first_line + index}"
 
-    rows = [line.split(" ") for line in lines]
-    for index, row in enumerate(rows):
-        if len(row) != 2 or not row[0] or not row[1] or row[1][-1] == "\r":
-            if row[-1].endswith("\r"):
-                raise FileFormatError(
-                    "a carriage return; lines end with a line feed alone",
-                    where=where(index),
-                    hint="convert the line ends",
-                )
-            raise FileFormatError("a rule is two parts with one space between", value=lines[index], where=where(index))
-    if not rows:
+    if not text:
         raise FileFormatError("no rules", where=str(path))
-    return check_rules(Pairs([row[0] for row in rows], [row[1] for row in rows], where))
+    if not _alternates(text):
+        _find_fault(text.split("\n"), where)
+    # One list of all parts is much faster than a list a line.
+    parts = text.replace("\n", " ").split(" ")
+    return check_rules(Pairs(parts[::2], parts[1::2], where))
+
+
+def _alternates(text: str) -> bool:
+    """Tell whether spaces and line feeds alternate, with something between any two."""
+    data = np.frombuffer(text.encode("utf-8"), dtype=np.uint8)
+    places = np.flatnonzero((data == ord(" ")) | (data == ord("\n")))
+    found = data[places]
+    return (
+        len(places) % 2 == 1
+        and bool((found[::2] == ord(" ")).all())
+        and bool((found[1::2] == ord("\n")).all())
+        and bool((np.diff(places, prepend=-1, append=len(data)) > 1).all())
+        and "\r" not in text
+    )
+
+
+def _find_fault(lines: list[str], where: Callable[[int], str]) -> None:
+    """Raise for the first line that is no rule; a carriage return within a line is an ordinary character."""
+    for index, line in enumerate(lines):
+        parts = line.split(" ")
+        if line.endswith("\r"):
+            what = "a carriage return; lines end with a line feed alone"
+            raise FileFormatError(what, where=where(index), hint="convert the line ends")
+        if len(parts) != 2 or not parts[0] or not parts[1]:
+            raise FileFormatError("a rule is two parts with one space between", value=line, where=where(index))
 
 
 def check_rules(pairs: Pairs) -> Pairs:
@@ -120,7 +139,7 @@ def read_merges(data: bytes, path: Path, *, bytewise: bool | None = None) -> Con
         If it is not a merges.txt; says in which line.
     """
     pairs = read_pairs(data, path)
-    suffix = END_OF_WORD if any(part.endswith(END_OF_WORD) for part in pairs.right) else None
+    suffix = suffix_in(pairs)
     stems = pairs.left + pairs.right
     if suffix:
         stems = [part.removesuffix(suffix) for part in stems]
@@ -149,7 +168,7 @@ def read_merges(data: bytes, path: Path, *, bytewise: bool | None = None) -> Con
 
 
 def _bytewise(pairs: Pairs) -> Contents:
-    products = [u + v for u, v in zip(pairs.left, pairs.right, strict=True)]
+    products = list(map(add, pairs.left, pairs.right))
     spellings = [*map(CHARACTER_OF.__getitem__, range(256))]
     words = dict.fromkeys(chain(spellings, pairs.left, pairs.right, products))
     numbers = {word: number for number, word in enumerate(words)}
@@ -206,6 +225,13 @@ def _words(pairs: Pairs, suffix: str | None) -> Iterator[tuple[Word, Word]]:
     check_suffix(pairs, suffix)
     columns = ([symbols_of(part, suffix, separate=separate) for part in parts] for parts in (pairs.left, pairs.right))
     return zip(*columns, strict=True)
+
+
+def suffix_in(pairs: Pairs) -> str | None:
+    """Return ``</w>`` if there are words that end with it."""
+    # The test of all parts together is much faster and settles most files.
+    together = " ".join(pairs.right)
+    return END_OF_WORD if f"{END_OF_WORD} " in f"{together} " else None
 
 
 def check_suffix(pairs: Pairs, suffix: str) -> None:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import get_args
+
+import numpy as np
 
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError
 from tokdfa.tokenizers.formats.byte_alphabet import is_spelled
@@ -108,6 +111,11 @@ def _read_merges(model: JsonObject) -> Pairs:
     def where(index: int) -> str:
         return f"{model.place('merges')}[{index}]"
 
+    # The usual case is found out in bulk; whatever is odd is then looked for row by row.
+    if set(map(type, rows)) == {list} and set(map(len, rows)) == {2}:
+        parts = list(chain.from_iterable(rows))
+        if set(map(type, parts)) == {str}:
+            return check_rules(Pairs(parts[::2], parts[1::2], where))
     as_strings = bool(rows) and isinstance(rows[0], str)
     for index, row in enumerate(rows):
         if as_strings and not isinstance(row, str):
@@ -205,11 +213,15 @@ def _check_decoder(top: JsonObject, is_bytewise: bool, suffix: str | None) -> No
 
 
 def _read_added_tokens(top: JsonObject, vocabulary: Vocabulary, is_bytewise: bool) -> tuple[Special, ...]:
+    tokens = top.objects("added_tokens")
+    if not tokens:
+        return ()
     id_of = dict(zip(vocabulary.spellings, vocabulary.ids.tolist(), strict=True))
-    taken = dict(zip(vocabulary.ids.tolist(), vocabulary.spellings, strict=True))
+    is_taken = np.zeros(max(len(id_of), int(vocabulary.ids.max()) + 1) + len(tokens), dtype=np.bool_)
+    is_taken[vocabulary.ids] = True
     specials: list[Special] = []
     last = -1
-    for token in top.objects("added_tokens"):
+    for token in tokens:
         token.only(_ADDED_FIELDS)
         content = token.get("content", str)
         for flag in ("single_word", "lstrip", "rstrip"):
@@ -228,11 +240,11 @@ def _read_added_tokens(top: JsonObject, vocabulary: Vocabulary, is_bytewise: boo
         # The library does not read the ids of added tokens but assigns them; a file that says otherwise is wrong.
         next_id = last + 1 if last >= len(id_of) else len(id_of)
         assigned = id_of.get(content, next_id)
-        if token.get("id", int) != assigned or taken.get(assigned, content) != content:
+        if token.get("id", int) != assigned or (content not in id_of and is_taken[assigned]):
             raise FileFormatError(
                 f"tokenizers gives {content!r} the id {assigned}", value=token.fields["id"], where=token.place("id")
             )
-        taken[assigned] = content
+        is_taken[assigned] = True
         last = max(last, assigned)
         token.get("special", bool)
         specials.append(Special(assigned, content, level=int(token.get("normalized", bool))))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import add
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +14,7 @@ from tokdfa.errors import FileFormatError, UnsupportedFeatureError
 from tokdfa.tokenizers.formats.byte_alphabet import BYTE_OF, is_spelled, read_words
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents, Int32Array, check_bytes, has_bytes, number_bytes
 from tokdfa.tokenizers.formats.json_text import check_text, parse_object
-from tokdfa.tokenizers.formats.merges import END_OF_WORD, Pairs, check_suffix, read_pairs, symbols_of
+from tokdfa.tokenizers.formats.merges import Pairs, check_suffix, read_pairs, suffix_in, symbols_of
 
 __all__ = ["Vocabulary", "check_vocabulary", "over_bytes", "over_characters", "read_vocabulary_and_merges"]
 
@@ -60,7 +61,7 @@ def check_vocabulary(fields: Mapping[str, Any], where: str) -> Vocabulary:
 def _rules(vocabulary: Vocabulary, pairs: Pairs) -> Int32Array:
     """Return the rules as rows of left part, right part and product, by their places in the vocabulary."""
     places = {spelling: place for place, spelling in enumerate(vocabulary.spellings)}
-    products = [u + v for u, v in zip(pairs.left, pairs.right, strict=True)]
+    products = list(map(add, pairs.left, pairs.right))
     columns = (pairs.left, pairs.right, products)
     try:
         rules = [list(map(places.__getitem__, column)) for column in columns]
@@ -160,5 +161,4 @@ def read_vocabulary_and_merges(vocabulary: bytes, merges: bytes, vocabulary_path
         BYTE_OF[single] for single in singles & BYTE_OF.keys()
     ):
         return over_bytes(checked, pairs, vocabulary_path, "merges+vocab")
-    suffix = END_OF_WORD if any(part.endswith(END_OF_WORD) for part in pairs.right) else None
-    return over_characters(checked, pairs, "merges+vocab", suffix=suffix)
+    return over_characters(checked, pairs, "merges+vocab", suffix=suffix_in(pairs))
