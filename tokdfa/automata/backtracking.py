@@ -1,0 +1,86 @@
+"""Patterns for the backtracking engine of the `regex` module: what a tree means, by definition.
+
+The tree is spelled out with every set of symbols written as ranges, so that neither the engine's dialect nor its
+version of Unicode has a say.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tokdfa.automata.syntax import Alternate, Anchor, Atomic, Concat, LookAhead, Node, Place, Repeat, Symbols
+from tokdfa.unicode import Ranges
+
+__all__ = ["compile_backtracking", "spell_out"]
+
+_ANCHORS: dict[Place, str] = {
+    "start of text": r"\A",
+    "end of text": r"\Z",
+    "start of line": r"(?:\A|(?<=\n))",
+    "end of line": r"(?=\n|\Z)",
+    "end of last line": r"(?=\n?\Z)",
+}
+_SUFFIXES = {"greedy": "", "lazy": "?", "possessive": "+"}
+
+
+def spell_out(node: Node) -> str:
+    """Return the pattern in the syntax of the `regex` module."""
+    done: list[str] = []
+    tasks: list[tuple[Node, bool]] = [(node, False)]
+    while tasks:
+        node, expanded = tasks.pop()
+        children = _children(node)
+        if not expanded:
+            tasks.append((node, True))
+            tasks.extend((child, False) for child in reversed(children))
+        else:
+            spelled = [done.pop() for _ in children][::-1]
+            done.append(_spell_node(node, spelled))
+    return done.pop()
+
+
+def compile_backtracking(node: Node) -> Any:
+    """Return the pattern compiled by the `regex` module."""
+    import regex
+
+    return regex.compile(spell_out(node), regex.VERSION0)
+
+
+def _children(node: Node) -> tuple[Node, ...]:
+    if isinstance(node, Concat):
+        return node.parts
+    if isinstance(node, Alternate):
+        return node.options
+    if isinstance(node, (Repeat, Atomic)):
+        return (node.body,)
+    return ()
+
+
+def _spell_node(node: Node, children: list[str]) -> str:
+    if isinstance(node, Symbols):
+        return _spell_set(node.ranges)
+    if isinstance(node, LookAhead):
+        options = ([_spell_set(node.ranges)] if node.ranges else []) + ([r"\Z"] if node.at_end else [])
+        return f"(?={'|'.join(options)})" if options else "(?!)"
+    if isinstance(node, Anchor):
+        if node.word:
+            word = _spell_set(node.word)
+            inside = f"(?<={word})(?={word})|(?<!{word})(?!{word})"
+            across = f"(?<={word})(?!{word})|(?<!{word})(?={word})"
+            return f"(?:{across if node.place == 'word boundary' else inside})"
+        return _ANCHORS[node.place]
+    if isinstance(node, Repeat):
+        bounds = f"{{{node.least},{'' if node.most is None else node.most}}}"
+        return f"(?:{children[0]}){bounds}{_SUFFIXES[node.mode]}"
+    if isinstance(node, Atomic):
+        return f"(?>{children[0]})"
+    if isinstance(node, Alternate):
+        return f"(?:{'|'.join(children)})"
+    return "".join(children)
+
+
+def _spell_set(ranges: Ranges) -> str:
+    if not ranges:
+        return "(?!)"
+    spelled = (f"\\U{first:08X}" + (f"-\\U{last:08X}" if last > first else "") for first, last in ranges)
+    return f"[{''.join(spelled)}]"
