@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 
 from tokdfa.dictionary import Dictionary
-from tokdfa.train.rules import gpt2_byte_order
+from tokdfa.tokenizers.formats.merges import read_merges
 
 __all__ = ["default_dictionary"]
 
@@ -20,11 +21,5 @@ def default_dictionary() -> Dictionary:
     Dictionary
         Proper, every rule live. It was trained on pieces split by GPT-2's pattern; see ``README.md`` beside the file.
     """
-    order = gpt2_byte_order()
-    characters = {chr(byte) if index < 188 else chr(68 + index): byte for index, byte in enumerate(order)}
-    lines = files(__package__).joinpath("default.merges.txt").read_text(encoding="utf-8").splitlines()
-    return Dictionary(
-        tuple(bytes(characters[character] for character in part) for part in line.split(" "))  # type: ignore[misc]
-        for line in lines
-        if not line.startswith("#version")
-    )
+    resource = files(__package__).joinpath("default.merges.txt")
+    return read_merges(resource.read_bytes(), Path(str(resource)), bytewise=True).dictionary

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Any, TypeAlias
 
-from tokdfa.alphabet import Word
-from tokdfa.dictionary import Dictionary
-from tokdfa.train.rules import CountRule, GreedyRules, TieRule, base_alphabet, gpt2_byte_order
+from tokdfa.alphabet import TokenAlphabet, Word
+from tokdfa.dictionary import Dictionary, Rule
+from tokdfa.train.rules import CountRule, GreedyRules, TieRule, base_alphabet, symbol_ranks
 
 __all__ = ["apply_rule", "count_pairs", "train_naive"]
 
@@ -60,7 +60,7 @@ def train_naive(
     words = list(symbols)
     texts = [list(symbols.base_tokenization(piece)) for piece in pieces]
     weights = list(pieces.values())
-    key = _tie_key(rules.tie, words)
+    key = _tie_key(rules.tie, symbols, words)
     entered: dict[Pair, int] = {}
     made: list[Pair] = []
     while len(made) < merges:
@@ -79,7 +79,7 @@ def train_naive(
             break
         best = min(candidates, key=lambda pair: (-counts[pair], key(pair, seen[pair], entered[pair])))
         texts = [apply_rule(text, best, len(words)) for text in texts]
-        words.append(words[best[0]] + words[best[1]])  # type: ignore[operator]
+        words.append(Rule(words[best[0]], words[best[1]]).product)
         made.append(best)
     return Dictionary(((words[u], words[v]) for u, v in made), symbols.symbols)
 
@@ -115,18 +115,15 @@ def _fits(length: int, rules: GreedyRules) -> bool:
     return rules.max_token_length is None or length <= rules.max_token_length
 
 
-def _tie_key(tie: TieRule, words: list[Word]) -> Callable[[Pair, int, int], Any]:
+def _tie_key(tie: TieRule, symbols: TokenAlphabet, words: list[Word]) -> Callable[[Pair, int, int], Any]:
     """Return the function whose least value tells which of equally frequent pairs is merged; `words` may grow."""
     if tie == "first-seen":
         return lambda pair, seen, entered: seen
     if tie == "oldest-pair":
         return lambda pair, seen, entered: entered
     if tie == "huggingface":
-        in_bytes = bool(words) and isinstance(words[0], bytes)
-        in_order = [bytes([byte]) for byte in gpt2_byte_order()] if in_bytes else sorted(words)
-        number = {word: rank for rank, word in enumerate(in_order)}
-        symbols = [number[word] for word in words]
-        return lambda pair, seen, entered: [symbols[token] if token < len(symbols) else token for token in pair]
+        rank = symbol_ranks(symbols).tolist()
+        return lambda pair, seen, entered: [rank[token] if token < len(rank) else token for token in pair]
     if tie == "sentencepiece":
         return lambda pair, seen, entered: (
             len(words[pair[0]]) + len(words[pair[1]]),

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, cast, get_args
 
-from tokdfa.alphabet import TokenAlphabet, Word
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.alphabet import Kind, TokenAlphabet, Word, concatenate, iter_symbols
 from tokdfa.errors import TrainingError
+from tokdfa.tokenizers.formats.byte_alphabet import GPT2_ORDER
 
-__all__ = ["COUNT_RULES", "TIE_RULES", "CountRule", "GreedyRules", "TieRule", "base_alphabet", "gpt2_byte_order"]
+__all__ = ["COUNT_RULES", "TIE_RULES", "CountRule", "GreedyRules", "TieRule", "base_alphabet", "symbol_ranks"]
 
 TieRule: TypeAlias = Literal["first-seen", "oldest-pair", "huggingface", "sentencepiece", "subword-nmt"]
 CountRule: TypeAlias = Literal["non-overlapping", "overlapping"]
 
 TIE_RULES: tuple[TieRule, ...] = get_args(TieRule)
 COUNT_RULES: tuple[CountRule, ...] = get_args(CountRule)
+
+_KINDS: dict[type, Kind] = {bytes: "bytes", str: "characters", tuple: "symbols"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +93,17 @@ def base_alphabet(pieces: Mapping[Word, int], alphabet: str | bytes | None = Non
         raise TrainingError("a piece is not empty")
     if alphabet is None and kinds in ({bytes}, set()):
         return TokenAlphabet(bytes(range(256)))
-    found = {piece[i : i + 1] for piece in pieces for i in range(len(piece))}
+    found = set(iter_symbols(concatenate(pieces, _KINDS[kinds.pop()]) if kinds else ""))
     given = TokenAlphabet(alphabet or ()).symbols
     return TokenAlphabet((*given, *sorted(found.difference(given))))
 
 
-def gpt2_byte_order() -> bytes:
-    """Return the 256 bytes in the order of GPT-2's byte alphabet: printable ones first, then the others."""
-    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    return bytes([*printable, *(byte for byte in range(256) if byte not in set(printable))])
+def symbol_ranks(symbols: TokenAlphabet) -> npt.NDArray[np.int32]:
+    """Return for each symbol its place among all of them, as ``huggingface`` numbers them."""
+    words = symbols.symbols
+    if symbols.kind == "bytes":
+        in_order = sorted(words, key=lambda word: GPT2_ORDER.index(cast(bytes, word)[0]))
+    else:
+        in_order = sorted(words)
+    place = {word: number for number, word in enumerate(in_order)}
+    return np.array([place[word] for word in words], np.int32)

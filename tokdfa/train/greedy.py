@@ -1,0 +1,156 @@
+"""The greedy trainer, fast: unique pieces, positions of pairs, counts kept as they change, a queue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from typing import TypeAlias, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.alphabet import TokenAlphabet, Word, concatenate
+from tokdfa.dictionary import Dictionary, Rule
+from tokdfa.errors import LimitExceededError
+from tokdfa.tokenizers.byte_dictionary import ByteDictionary, ByteTokens
+from tokdfa.train.rules import CountRule, GreedyRules, TieRule, base_alphabet, symbol_ranks
+
+__all__ = ["train_greedy"]
+
+Int32Array: TypeAlias = npt.NDArray[np.int32]
+Int64Array: TypeAlias = npt.NDArray[np.int64]
+
+_LONGEST_TEXT = 2**31 - 2
+
+
+def train_greedy(
+    pieces: Mapping[Word, int],
+    merges: int,
+    *,
+    tie: TieRule = "first-seen",
+    count: CountRule = "non-overlapping",
+    min_frequency: int = 2,
+    max_token_length: int | None = None,
+    alphabet: str | bytes | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> Dictionary:
+    """Train a byte pair dictionary greedily.
+
+    Parameters
+    ----------
+    pieces, merges, tie, count, min_frequency, max_token_length, alphabet
+        As for :func:`~tokdfa.train.naive.train_naive`, to which the result is equal.
+    progress : callable, optional
+        Called now and then with the number of rules made.
+
+    Returns
+    -------
+    Dictionary
+        The rules in the order of their merges: proper, and every rule live.
+
+    Raises
+    ------
+    TrainingError
+        If the pieces are not words of one kind, or a rule is unknown.
+    LimitExceededError
+        If the unique pieces have 2³¹ symbols or more.
+
+    Notes
+    -----
+    *A Formal Perspective on Byte-Pair Encoding*, Algorithm 2 and Theorem 4.2: O(N log P) for N symbols and P pairs in
+    the queue, however many merges. Its heap is not cut to the M best pairs, which would lose merges.
+    """
+    from tokdfa.kernels import greedy as kernel
+
+    rules = GreedyRules(tie, count, min_frequency, max_token_length)
+    symbols = base_alphabet(pieces, alphabet)
+    corpus = _lay_out(pieces, symbols, rules.tie)
+    made = min(merges, int(np.count_nonzero(corpus.text >= 0)))
+    length = np.ones(len(symbols) + made, np.int32)
+    rank = np.empty(0, np.int32)
+    if rules.tie == "huggingface":
+        rank = np.concatenate((symbol_ranks(symbols), np.arange(len(symbols), len(length), dtype=np.int32)))
+    numbers = np.array([len(symbols), 0, 0, 0, 0], np.int64)
+    left, right = np.empty(made, np.int32), np.empty(made, np.int32)
+    tie_kind = {
+        "first-seen": kernel.FIRST_SEEN, "sentencepiece": kernel.SENTENCEPIECE, "subword-nmt": kernel.SUBWORD_NMT
+    }.get(rules.tie, kernel.FIXED)  # fmt: skip
+    longest = rules.max_token_length or _LONGEST_TEXT
+    fixed = (corpus.text, corpus.weight, length, rank, corpus.units, corpus.unit_at, numbers)
+    options = (tie_kind, rules.count == "overlapping", rules.min_frequency, longest)
+    queue = kernel.count_pairs(*fixed, *options)
+    step = max(made if progress is None else made // 100, 1)
+    for target in chain(range(step, made, step), [made]):
+        queue = kernel.merge_pairs(*fixed, *queue, left, right, *options, target)
+        if progress is not None:
+            progress(int(numbers[kernel.MADE]))
+    made = int(numbers[kernel.MADE])
+    return _dictionary(symbols, left[:made], right[:made])
+
+
+@dataclass(frozen=True, slots=True)
+class _Corpus:
+    """The text as the kernel takes it; see there."""
+
+    text: Int32Array
+    weight: Int64Array
+    units: Int32Array
+    unit_at: Int64Array
+
+
+def _lay_out(pieces: Mapping[Word, int], symbols: TokenAlphabet, tie: TieRule) -> _Corpus:
+    n_pieces = len(pieces)
+    lengths = np.fromiter(map(len, pieces), np.int64, n_pieces)
+    total = int(lengths.sum()) + n_pieces + 1
+    if total > _LONGEST_TEXT:
+        raise LimitExceededError("the unique pieces are too long to train on", value=total, hint="2³¹ symbols fit")
+    # Borders stand before, between and behind the pieces.
+    borders = np.concatenate(([0], np.cumsum(lengths + 1)))
+    text = np.empty(total, np.int32)
+    weight = np.zeros(total, np.int64)
+    inside = np.ones(total, np.bool_)
+    inside[borders] = False
+    text[borders] = -1
+    text[inside] = _numbers(pieces, symbols)
+    weight[inside] = np.repeat(np.fromiter(pieces.values(), np.int64, n_pieces), lengths)
+    units, unit_at = np.empty(0, np.int32), np.empty(0, np.int64)
+    if tie in ("sentencepiece", "subword-nmt"):
+        spelled = [_spelling(word) for word in symbols.symbols]
+        widths = np.zeros(total + 1, np.int64)
+        widths[1:][inside] = np.fromiter(map(len, spelled), np.int64, len(spelled))[text[inside]]
+        unit_at = np.cumsum(widths)
+        units = np.fromiter(chain.from_iterable(spelled[number] for number in text[inside].tolist()), np.int32)
+    return _Corpus(text, weight, units, unit_at)
+
+
+def _numbers(pieces: Mapping[Word, int], symbols: TokenAlphabet) -> Int32Array:
+    """Return the symbols of all pieces, one behind the other, as numbers."""
+    joined = concatenate(pieces, symbols.kind)
+    if isinstance(joined, tuple):
+        number = {cast("tuple[str, ...]", word)[0]: i for i, word in enumerate(symbols.symbols)}
+        return np.fromiter(map(number.__getitem__, joined), np.int32, len(joined))
+    if isinstance(joined, bytes):
+        units = np.frombuffer(joined, np.uint8)
+    else:
+        units = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), np.uint32)
+    spelled = np.array([_spelling(word)[0] for word in symbols.symbols], np.int64)
+    table = np.zeros(int(spelled.max(initial=0)) + 1, np.int32)
+    table[spelled] = np.arange(len(symbols), dtype=np.int32)
+    return table[units]
+
+
+def _spelling(word: Word) -> list[int]:
+    text = "".join(word) if isinstance(word, tuple) else word
+    return list(text) if isinstance(text, bytes) else list(map(ord, text))
+
+
+def _dictionary(symbols: TokenAlphabet, left: Int32Array, right: Int32Array) -> Dictionary:
+    words = list(symbols.symbols)
+    for u, v in zip(left.tolist(), right.tolist(), strict=True):
+        words.append(Rule(words[u], words[v]).product)
+    if symbols == TokenAlphabet(bytes(range(256))):
+        # No token is made twice, so that each is first mentioned as the product of its rule.
+        product = np.arange(256, len(words), dtype=np.int32)
+        return ByteDictionary(ByteTokens(cast("list[bytes]", words[256:])), left, right, product)
+    return Dictionary(zip(map(words.__getitem__, left), map(words.__getitem__, right), strict=True), symbols.symbols)
