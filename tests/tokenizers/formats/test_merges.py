@@ -58,6 +58,12 @@ def test_header_and_last_newline_are_optional(text: str) -> None:
     assert [str(rule) for rule in read(text).dictionary] == ["a≀b", "ab≀c"]
 
 
+def test_a_header_alone_is_a_dictionary_without_rules() -> None:
+    tokenizer = read("#version: 0.2\n")
+    assert (len(tokenizer.dictionary), tokenizer.n_ids) == (0, 256)
+    assert tokenizer.encode("ab").tolist() == [64, 65]
+
+
 def test_a_number_sign_begins_a_rule() -> None:
     assert [str(rule) for rule in read("#version: 0.2\n# #\n## #\n").dictionary] == ["#≀#", "##≀#"]
 
@@ -74,7 +80,7 @@ def test_a_number_sign_begins_a_rule() -> None:
         ("a b\r\nab c\r\n", "line 1: a carriage return"),
         ("a b\nb c\na b\n", "line 3: the rule of line 1 again: 'a b'"),
         ("\ufeff#version: 0.2\na b\n", "line 1: the file begins with a byte order mark"),
-        ("#version: 0.2\n", "no rules"),
+        ("\n", "line 1: a rule is two parts"),
         ("a</w> b\nc d</w>\n", "line 1: </w> stands where no word ends"),
         ("b </w\nb</w >\nc d</w>\n", "line 2: </w> stands where no word ends, or is merged from its characters"),
     ],

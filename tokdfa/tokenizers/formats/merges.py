@@ -58,7 +58,7 @@ def read_pairs(data: bytes, path: Path, limit: int | None = None) -> Pairs:
     Raises
     ------
     FileFormatError
-        If a line is not two parts with one space between, or a rule comes twice.
+        If a line is not two parts with one space between.
     """
     text = decode_utf8(data, path)
     first_line = 1
@@ -72,13 +72,13 @@ def read_pairs(data: bytes, path: Path, limit: int | None = None) -> Pairs:
     def where(index: int) -> str:
         return f"{path}, line {first_line + index}"
 
-    if not text:
-        raise FileFormatError("no rules", where=str(path))
+    if not text and first_line == 2:
+        return Pairs([], [], where)
     if not _alternates(text):
         _find_fault(text.split("\n"), where)
     # One list of all parts is much faster than a list a line.
     parts = text.replace("\n", " ").split(" ")
-    return check_rules(Pairs(parts[::2], parts[1::2], where))
+    return Pairs(parts[::2], parts[1::2], where)
 
 
 def _alternates(text: str) -> bool:
@@ -106,15 +106,18 @@ def _find_fault(lines: list[str], where: Callable[[int], str]) -> None:
             raise FileFormatError("a rule is two parts with one space between", value=line, where=where(index))
 
 
-def check_rules(pairs: Pairs) -> Pairs:
-    """Return `pairs`; FileFormatError when there are none or one comes twice, for libraries differ on which counts."""
-    rules = list(zip(pairs.left, pairs.right, strict=True))
-    if len(set(rules)) < len(rules):
-        seen: dict[tuple[str, str], int] = {}
-        again = next(i for i, rule in enumerate(rules) if seen.setdefault(rule, i) != i)
-        first = pairs.where(seen[rules[again]]).rpartition(", ")[2]
-        raise FileFormatError(f"the rule of {first} again", value=" ".join(rules[again]), where=pairs.where(again))
-    return pairs
+def check_rules(pairs: Pairs, left: Int32Array, right: Int32Array) -> None:
+    """Raise FileFormatError when a rule comes twice, for libraries differ on which of them counts.
+
+    `left` and `right` number the parts.
+    """
+    keys = left.astype(np.int64) << 32 | right
+    if len(np.unique(keys)) < len(keys):
+        seen: dict[int, int] = {}
+        again = next(i for i, key in enumerate(keys.tolist()) if seen.setdefault(key, i) != i)
+        first = pairs.where(seen[int(keys[again])]).rpartition(", ")[2]
+        rule = f"{pairs.left[again]} {pairs.right[again]}"
+        raise FileFormatError(f"the rule of {first} again", value=rule, where=pairs.where(again))
 
 
 def read_merges(data: bytes, path: Path, *, bytewise: bool | None = None) -> Contents:
@@ -145,9 +148,8 @@ def read_merges(data: bytes, path: Path, *, bytewise: bool | None = None) -> Con
         stems = [part.removesuffix(suffix) for part in stems]
     if bytewise is None:
         characters = set("".join(stems))
-        bytewise = characters <= BYTE_OF.keys() and (
-            max(characters, default="a") >= "\u0100" or (suffix is None and max(characters) < "\u0080")
-        )
+        largest = max(characters, default="a")
+        bytewise = characters <= BYTE_OF.keys() and (largest >= "\u0100" or (suffix is None and largest < "\u0080"))
     elif bytewise and not all(map(is_spelled, stems)):
         index = next(i for i, stem in enumerate(stems) if not is_spelled(stem)) % len(pairs.left)
         raise FileFormatError(
@@ -158,6 +160,7 @@ def read_merges(data: bytes, path: Path, *, bytewise: bool | None = None) -> Con
     if bytewise and suffix is None:
         return _bytewise(pairs)
     dictionary = Dictionary(_words(pairs, suffix))
+    check_rules(pairs, dictionary.left, dictionary.right)
     return Contents(
         format="merges",
         dictionary=dictionary,
@@ -175,6 +178,7 @@ def _bytewise(pairs: Pairs) -> Contents:
     rules = np.array(
         [list(map(numbers.__getitem__, column)) for column in (pairs.left, pairs.right, products)], dtype=np.int32
     ).T
+    check_rules(pairs, rules[:, 0], rules[:, 1])
     long = read_words([*words][256:]).words
     numbering = number_bytes(long, np.ascontiguousarray(rules))
     ids = _ids_by_rule(numbering.dictionary)
@@ -204,6 +208,7 @@ def read_clip(data: bytes, path: Path) -> Contents:
     characters = [CHARACTER_OF[byte] for byte in GPT2_ORDER]
     symbols = characters + [character + END_OF_WORD for character in characters]
     dictionary = Dictionary(_words(pairs, END_OF_WORD), symbols)
+    check_rules(pairs, dictionary.left, dictionary.right)
     n_tokens = len(dictionary.alphabet)
     specials = tuple(Special(n_tokens + i, content) for i, content in enumerate(_CLIP_SPECIALS))
     return Contents(

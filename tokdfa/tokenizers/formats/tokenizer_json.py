@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, repeat
 from pathlib import Path
 from typing import get_args
 
@@ -14,7 +14,7 @@ from tokdfa.errors import FileFormatError, UnsupportedFeatureError
 from tokdfa.tokenizers.formats.byte_alphabet import is_spelled
 from tokdfa.tokenizers.formats.contents import Behavior, Contents, Special, Split, Splitting
 from tokdfa.tokenizers.formats.json_text import JsonObject, check_text, parse_object
-from tokdfa.tokenizers.formats.merges import Pairs, check_rules
+from tokdfa.tokenizers.formats.merges import Pairs
 from tokdfa.tokenizers.formats.vocabulary import Vocabulary, check_vocabulary, over_bytes, over_characters
 
 __all__ = ["GPT2_PATTERN", "read_tokenizer_json"]
@@ -66,7 +66,9 @@ def read_tokenizer_json(data: bytes, path: Path) -> Contents:
     top.refuse_unless("version", (None, "1.0"), "a version of the format that is not known here")
     for key in ("truncation", "padding"):
         top.refuse_unless(key, (None,), f"{key} changes the ids")
-    top.refuse_unless("normalizer", (None,), "normalizers are not modelled")
+    normalizer = top.object("normalizer")
+    for step in _flatten(normalizer, "normalizers") if normalizer else ():
+        raise UnsupportedFeatureError("normalizers are not modelled", value=step.fields, where=step.place("type"))
     splitting, is_bytewise = _read_pre_tokenizer(top)
     model = _model(top)
     suffix = model.get("end_of_word_suffix", str, "") or None
@@ -111,23 +113,29 @@ def _read_merges(model: JsonObject) -> Pairs:
     def where(index: int) -> str:
         return f"{model.place('merges')}[{index}]"
 
-    # The usual case is found out in bulk; whatever is odd is then looked for row by row.
-    if set(map(type, rows)) == {list} and set(map(len, rows)) == {2}:
-        parts = list(chain.from_iterable(rows))
-        if set(map(type, parts)) == {str}:
-            return check_rules(Pairs(parts[::2], parts[1::2], where))
-    as_strings = bool(rows) and isinstance(rows[0], str)
+    # The usual cases are found out in bulk; whatever is odd is then looked for row by row.
+    kinds = set(map(type, rows))
+    if kinds == {str} and set(map(str.count, rows, repeat(" "))) == {1}:
+        parts = " ".join(rows).split(" ")
+    else:
+        parts = list(chain.from_iterable(rows)) if kinds == {list} and set(map(len, rows)) == {2} else []
+        if len(parts) != 2 * len(rows) or not set(map(type, parts)) <= {str}:
+            _find_fault(rows, where)
+    return Pairs(parts[::2], parts[1::2], where)
+
+
+def _find_fault(rows: list[object], where: Callable[[int], str]) -> None:
+    """Raise for the first row that is no rule."""
+    as_strings = isinstance(rows[0], str)
     for index, row in enumerate(rows):
-        if as_strings and not isinstance(row, str):
+        if isinstance(row, str) != as_strings and isinstance(row, (str, list)):
             raise FileFormatError("strings and pairs in one list of rules", value=row, where=where(index))
-        if as_strings and row.count(" ") != 1:
+        if isinstance(row, str) and row.count(" ") != 1:
             raise FileFormatError("a rule is two parts with one space between", value=row, where=where(index))
-        if not as_strings and not (
+        if not isinstance(row, str) and not (
             isinstance(row, list) and len(row) == 2 and isinstance(row[0], str) and isinstance(row[1], str)
         ):
             raise FileFormatError("a rule is a pair of strings", value=row, where=where(index))
-    pairs = [row.split(" ") for row in rows] if as_strings else rows
-    return check_rules(Pairs([row[0] for row in pairs], [row[1] for row in pairs], where))
 
 
 def _flatten(step: JsonObject, key: str) -> Iterator[JsonObject]:
@@ -220,6 +228,7 @@ def _read_added_tokens(top: JsonObject, vocabulary: Vocabulary, is_bytewise: boo
     is_taken = np.zeros(max(len(id_of), int(vocabulary.ids.max()) + 1) + len(tokens), dtype=np.bool_)
     is_taken[vocabulary.ids] = True
     specials: list[Special] = []
+    contents: set[str] = set()
     last = -1
     for token in tokens:
         token.only(_ADDED_FIELDS)
@@ -227,7 +236,7 @@ def _read_added_tokens(top: JsonObject, vocabulary: Vocabulary, is_bytewise: boo
         for flag in ("single_word", "lstrip", "rstrip"):
             if token.get(flag, bool):
                 raise UnsupportedFeatureError(f"{flag} is not modelled", value=content, where=token.place(flag))
-        if not content or any(content == special.content for special in specials):
+        if not content or content in contents:
             raise FileFormatError(
                 "an added token that is empty or there already", value=content, where=token.place("content")
             )
@@ -246,6 +255,7 @@ def _read_added_tokens(top: JsonObject, vocabulary: Vocabulary, is_bytewise: boo
             )
         is_taken[assigned] = True
         last = max(last, assigned)
+        contents.add(content)
         token.get("special", bool)
         specials.append(Special(assigned, content, level=int(token.get("normalized", bool))))
     return tuple(specials)

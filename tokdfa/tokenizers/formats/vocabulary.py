@@ -14,7 +14,7 @@ from tokdfa.errors import FileFormatError, UnsupportedFeatureError
 from tokdfa.tokenizers.formats.byte_alphabet import BYTE_OF, is_spelled, read_words
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents, Int32Array, check_bytes, has_bytes, number_bytes
 from tokdfa.tokenizers.formats.json_text import check_text, parse_object
-from tokdfa.tokenizers.formats.merges import Pairs, check_suffix, read_pairs, suffix_in, symbols_of
+from tokdfa.tokenizers.formats.merges import Pairs, check_rules, check_suffix, read_pairs, suffix_in, symbols_of
 
 __all__ = ["Vocabulary", "check_vocabulary", "over_bytes", "over_characters", "read_vocabulary_and_merges"]
 
@@ -71,7 +71,9 @@ def _rules(vocabulary: Vocabulary, pairs: Pairs) -> Int32Array:
         )
         what = f"the rule {pairs.left[index]} {pairs.right[index]} needs a token that is not in the vocabulary"
         raise FileFormatError(what, value=part, where=pairs.where(index)) from None
-    return np.array(rules, dtype=np.int32).reshape(3, -1).T
+    left, right, product = np.array(rules, dtype=np.int32)
+    check_rules(pairs, left, right)
+    return np.stack((left, right, product), axis=1)
 
 
 def over_bytes(vocabulary: Vocabulary, pairs: Pairs, path: Path, format: str, *, whole_piece: bool = False) -> Contents:
