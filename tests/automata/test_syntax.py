@@ -113,6 +113,7 @@ def test_common_prefixes_do_not_change_preference() -> None:
         ("*a", "tiktoken", "nothing to repeat", 0),
         ("ab**", "tiktoken", "multiple repeat", 3),
         ("a{2,1}", "tiktoken", "min repeat", 1),
+        ("a(?!b)*", "tiktoken", "assertion is repeated", None),
         ("a(?i)b", "tiktoken", "flags behind", 1),
         ("(?x: a)", "tiktoken", "flag 'x'", 0),
         ("(?s:.)", "tokenizers", "flag 's'", 0),
@@ -138,10 +139,10 @@ def test_common_prefixes_do_not_change_preference() -> None:
         ("a{2}?", "tokenizers", "behind an interval", 4),
     ],
 )
-def test_refused_by_name_and_place(pattern: str, table: Table, what: str, offset: int) -> None:
+def test_refused_by_name_and_place(pattern: str, table: Table, what: str, offset: int | None) -> None:
     with pytest.raises(PatternError, match=what) as caught:
         parse(pattern, table)
-    assert f"offset {offset}:" in str(caught.value)
+    assert offset is None or f"offset {offset}:" in str(caught.value)
 
 
 @pytest.mark.parametrize("opening", ["(", "[", "(?:", "(?=", "(?>", "[^"])
@@ -262,7 +263,8 @@ def test_what_dialects_do_not_share(pattern: str, table: Table) -> None:
     assert matches_of_tree(pattern, DIALECT_TEXTS, table) == matches_of_library(pattern, DIALECT_TEXTS, table)
 
 
-atoms = st.sampled_from(["a", "b", "[ab]", "[^a]", r"\s", " ", "(?i:a)", r"(?!\S)", "(?=b)"])
+atoms = st.sampled_from(["a", "b", "[ab]", "[^a]", r"\s", " ", "(?i:a)"])
+looks = st.sampled_from([r"(?!\S)", "(?=b)"])  # which the libraries do not let repeat
 quantifiers = st.sampled_from(["", "", "", "*", "+", "?", "{1,2}", "*?", "+?", "++", "*+", "?+"])
 
 
@@ -276,7 +278,7 @@ def grow(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     )
 
 
-random_patterns = st.recursive(st.tuples(atoms, quantifiers).map("".join), grow, max_leaves=6)
+random_patterns = st.recursive(st.one_of(st.tuples(atoms, quantifiers).map("".join), looks), grow, max_leaves=6)
 short_texts = [
     "".join(text) for text in (lambda s: [*s, *(x + y for x in s for y in s)])(["a", "A", "b", " ", "ab", "aa", "b "])
 ]

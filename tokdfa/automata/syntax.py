@@ -188,7 +188,7 @@ class _Conversion:
         least, most, body = argument
         modes: dict[str, Mode] = {"MAX_REPEAT": "greedy", "MIN_REPEAT": "lazy", "POSSESSIVE_REPEAT": "possessive"}
         bound = None if str(most) == "MAXREPEAT" else int(most)
-        return lambda children: Repeat(children[0], int(least), bound, modes[name]), [("SEQUENCE", body)]
+        return lambda children: self.repeat(children[0], int(least), bound, modes[name]), [("SEQUENCE", body)]
 
     def leaf(self, stand_in: int) -> Node:
         atom = self.operators.atom(stand_in)
@@ -197,6 +197,11 @@ class _Conversion:
         if atom in ("word boundary", "inside a word"):
             return Anchor(atom, ranges(r"\w", self.table))
         return Anchor(atom)
+
+    def repeat(self, body: Node, least: int, most: int | None, mode: Mode) -> Node:
+        if isinstance(body, (LookAhead, Anchor)):
+            raise PatternError("an assertion is repeated, which the libraries refuse", value=self.pattern)
+        return Repeat(body, least, most, mode)
 
     def look(self, body: Node, negated: bool, at: int) -> Node:
         test = _one_symbol_test(body)
