@@ -1,0 +1,160 @@
+"""T^D evaluated from left to right in linear time, for dictionaries of any size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.alphabet import TokenAlphabet, Word
+from tokdfa.dictionary import Dictionary
+from tokdfa.errors import AlphabetError
+from tokdfa.kernels import one_pass as kernels
+
+__all__ = ["ByteCode", "OnePass"]
+
+Int32Array: TypeAlias = npt.NDArray[np.int32]
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
+
+_SURROGATES = range(0xD800, 0xE000)
+
+
+class ByteCode:
+    """Words over any alphabet, written as bytes, such that code words are told apart from left to right.
+
+    Bytes stand for themselves and characters for their UTF-8. Symbols of several characters are numbered, and the
+    number, as a character, has its UTF-8.
+    """
+
+    def __init__(self, alphabet: TokenAlphabet) -> None:
+        self._alphabet = alphabet
+        self._characters: dict[str, str] = {}
+        if alphabet.kind == "symbols":
+            numbers = (n if n < _SURROGATES.start else n + len(_SURROGATES) for n in range(alphabet.n_symbols))
+            self._characters = {
+                cast(str, symbol[0]): chr(n) for symbol, n in zip(alphabet.symbols, numbers, strict=True)
+            }
+
+    def encode(self, word: Word) -> bytes:
+        """Return the code of a word whose symbols are all in the alphabet."""
+        if isinstance(word, bytes):
+            return word
+        text = word if isinstance(word, str) else "".join(self._characters[symbol] for symbol in word)
+        return text.encode("utf-8", "surrogatepass")
+
+    def checked(self, text: Word | Iterable[str]) -> bytes:
+        """Return the code of a word.
+
+        Raises
+        ------
+        AlphabetError
+            If it is not a word of the alphabet's kind, or a symbol is not in the alphabet; says at which offset.
+        """
+        word = self._alphabet.word(text)
+        if self._alphabet.kind != "bytes" or self._alphabet.n_symbols < 256:
+            foreign = set(_units(word)).difference(*map(_units, self._alphabet.symbols))
+            if foreign:
+                offset = next(i for i, symbol in enumerate(_units(word)) if symbol in foreign)
+                raise AlphabetError(
+                    "symbol not in the base alphabet", value=word[offset : offset + 1], where=f"offset {offset}"
+                )
+        return self.encode(word)
+
+
+def _units(word: Word) -> Iterable[str | int]:
+    return cast("Iterable[str | int]", word)
+
+
+def find_tables(words: Sequence[bytes], live: BoolArray, ids: Int32Array | None = None) -> kernels.Tables:
+    """Return the tables in which the words marked as live are found, those of the pair test left empty.
+
+    `ids` are what the words are numbered outside; by default their indices.
+    """
+    length = np.fromiter(map(len, words), dtype=np.int32, count=len(words))
+    offsets = np.zeros(len(words) + 1, dtype=np.int64)
+    np.cumsum(length, out=offsets[1:])
+    text = np.frombuffer(b"".join(words), dtype=np.uint8)
+    slots, bits, edges, ending, shorter = kernels.find_words(text, offsets, live)
+    records = np.zeros((len(words), kernels.RECORD), dtype=np.int32)
+    records[:, kernels.LENGTH] = length
+    records[:, kernels.SHORTER] = shorter
+    records[:, kernels.ID] = np.arange(len(words)) if ids is None else ids
+    none = np.zeros(0, dtype=np.int32)
+    tables = kernels.Tables(slots, bits, edges, ending, records.ravel(), *kernels.find_pairs(none, none))
+    return _frozen(tables)
+
+
+class OnePass:
+    """The function T^D of a proper dictionary, evaluated in one pass over the text.
+
+    Parameters
+    ----------
+    dictionary : Dictionary
+
+    Attributes
+    ----------
+    dictionary : Dictionary
+    tables : Tables
+        What the kernels read.
+
+    Raises
+    ------
+    ImproperDictionaryError
+        If the dictionary is not proper.
+
+    Notes
+    -----
+    It is what the subsequential transducer of *Constructing a BPE Tokenization DFA* (Theorem 4) computes, and linear
+    as Corollary 3 promises, without its states: every prefix of a word has one last token, which must be allowed
+    behind the last token of what is before it, and the pair test of the compact token DFA tells whether it is.
+    """
+
+    def __init__(self, dictionary: Dictionary) -> None:
+        folding = dictionary.folding
+        self.dictionary = dictionary
+        self.code = ByteCode(dictionary.alphabet)
+        words = [*map(self.code.encode, dictionary.alphabet)]
+        tables = find_tables(words, folding.birth >= 0)
+        state = np.maximum(folding.state, 0)
+        left, right = (np.append(np.int32(-1), part[folding.rule[1:]]) for part in (dictionary.left, dictionary.right))
+        records = tables.records.reshape(-1, kernels.RECORD).copy()
+        columns = (kernels.STATE, kernels.READ, kernels.BIRTH, kernels.HEAD, kernels.TAIL)
+        records[:, columns] = np.stack((state, left[state], folding.birth, folding.head, folding.tail), axis=1)
+        pairs, pair_filter = kernels.find_pairs(left, right)
+        self.tables = _frozen(tables._replace(records=records.ravel(), pairs=pairs, pair_filter=pair_filter))
+
+    def with_ids(self, ids: Int32Array) -> kernels.Tables:
+        """Return the tables with these ids for the tokens, instead of their numbers."""
+        records = self.tables.records.reshape(-1, kernels.RECORD).copy()
+        records[:, kernels.ID] = ids[: len(records)]
+        return _frozen(self.tables._replace(records=records.ravel()))
+
+    def tokenize(self, word: Word | Iterable[str]) -> Int32Array:
+        """Return T^D(word), as token numbers.
+
+        Raises
+        ------
+        AlphabetError
+            If `word` has a symbol outside the base alphabet; says at which offset.
+        """
+        text = np.frombuffer(self.code.checked(word), dtype=np.uint8)
+        out = np.empty(len(text), dtype=np.int32)
+        if not len(text):
+            return out
+        left = np.zeros((len(text) >> 6) + 1, dtype=np.uint64)
+        return out[: kernels.tokenize(self.tables, text, 0, len(text), out, 0, left)].copy()
+
+    def __call__(self, word: Word | Iterable[str]) -> tuple[Word, ...]:
+        """Return T^D(word), spelled."""
+        return self.dictionary.alphabet.spell(self.tokenize(word).tolist())
+
+    def __repr__(self) -> str:
+        return f"<OnePass of {len(self.dictionary)} rules>"
+
+
+def _frozen(tables: kernels.Tables) -> kernels.Tables:
+    for array in tables:
+        array.setflags(write=False)
+    return tables
