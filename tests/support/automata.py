@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from hypothesis import strategies as st
 
+from support.dictionaries import proper_dictionaries
+from tokdfa import Dictionary, token_dfa
 from tokdfa.alphabet import TokenAlphabet, Word
 from tokdfa.automata.protocol import TokenAutomaton
 from tokdfa.automata.token_dfa import TokenDFA
@@ -31,6 +33,34 @@ def token_dfas(
 def string_dfas(symbols: str = "ab", max_states: int = 5) -> st.SearchStrategy[TokenDFA]:
     """DFAs of regular languages of strings: the tokens are the symbols."""
     return token_dfas(symbols, (), max_states)
+
+
+@st.composite
+def context_invariant_dfas(draw: st.DrawFn) -> TokenDFA:
+    """Context-invariant token DFAs over {a, b}: folded from a language, then robbed of some transitions.
+
+    Taking transitions away takes runs away, which cannot make two runs disagree.
+    """
+    dictionary = Dictionary(draw(proper_dictionaries("ab", 4)), "ab")
+    dfa = token_dfa(dictionary, draw(string_dfas("ab", 4)))
+    lost = draw(st.sets(st.sampled_from(range(dfa.n_transitions)), max_size=3)) if dfa.n_transitions else set()
+    rows: list[dict[int, int]] = [{} for _ in range(dfa.n_states)]
+    columns = zip(dfa.sources.tolist(), dfa.tokens.tolist(), dfa.targets.tolist(), strict=True)
+    for i, (source, token, target) in enumerate(columns):
+        if i not in lost:
+            rows[source][token] = target
+    return TokenDFA(dfa.alphabet, rows, dfa.initial, finals=dfa.finals)
+
+
+@st.composite
+def automata_with_a_rule(draw: st.DrawFn) -> tuple[TokenDFA, Word, Word]:
+    """A context-invariant token DFA and a rule u≀v over its tokens; nearly always one that some run reads."""
+    dfa = draw(context_invariant_dfas())
+    pairs = sorted({(u, v) for _, u, p in dfa.edges() for q, v, _ in dfa.edges() if p == q})
+    words = list(dfa.alphabet)
+    anything = st.tuples(st.sampled_from(words), st.sampled_from(words))
+    u, v = draw(st.one_of(st.sampled_from(pairs), st.sampled_from(pairs), anything) if pairs else anything)
+    return dfa, u, v
 
 
 def iter_tokenizations(n_tokens: int, longest: int) -> Iterator[tuple[int, ...]]:

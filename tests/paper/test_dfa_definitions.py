@@ -1,0 +1,205 @@
+"""*Constructing a BPE Tokenization DFA*, sections 1 to 3: definitions, figures and examples."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from support.automata import spelled_language, token_dfas
+from support.dictionaries import proper_dictionaries
+from support.figures import FIGURE_1, FIGURE_2, FIGURE_3, FIGURE_4
+
+from tokdfa import (
+    CompactTokenDFA,
+    Dictionary,
+    TokenAlphabet,
+    TokenDFA,
+    apply_merge,
+    is_context_invariant,
+    iter_token_dfas,
+    token_dfa,
+    tokenize_leftmost,
+    tokenize_rounds,
+    tokenize_single_pass,
+)
+from tokdfa.automata.protocol import accepts
+from tokdfa.errors import AutomatonError, ImproperDictionaryError
+
+EXAMPLE_2 = Dictionary.from_pairs([("a", "a"), ("b", "a")], "ab")
+EXAMPLE_5 = Dictionary.from_pairs([("ab", "a"), ("a", "b")], "ab")
+
+
+def test_section_1_gpt2(data: Path) -> None:
+    lines = (data / "vocabs/gpt2/merges.txt").read_text(encoding="utf-8").splitlines()
+    dictionary = Dictionary.from_pairs(tuple(line.split(" ")) for line in lines[1:] if line)  # type: ignore[misc]
+    automaton = CompactTokenDFA(dictionary)
+    # Ġ is a space in GPT-2's byte alphabet.
+    pieces = ["CIA≀A", "Ġ2024", "Ġin", "ĠAk≀ita", "ĠJapan", "Ak≀ita", "kit"]
+    for tokens in (tuple(piece.split("≀")) for piece in pieces):
+        text = "".join(tokens)
+        assert tokenize_single_pass(dictionary, text) == tokenize_leftmost(dictionary, text) == tokens
+        assert accepts(automaton, dictionary.alphabet.numbers(tokens))
+    for tokens in (("CI", "AA"), ("ĠAki", "ta")):
+        assert all(token in dictionary.alphabet for token in tokens)
+        assert not accepts(automaton, dictionary.alphabet.numbers(tokens))
+
+
+def test_definition_1_token_dfa() -> None:
+    alphabet = TokenAlphabet("ab", ["ab"])
+    dfa = TokenDFA(alphabet, [{0: 1, 2: 0}, {1: 0}], finals=[0])
+    assert dfa.run(["a", "b", "ab"]) == 0
+    assert dfa.run(["b"], state=1) == 0
+    assert dfa.run(["b"]) is None
+    # An accepting run begins in the initial state and ends in a final one.
+    assert dfa.accepts(["a", "b", "ab"])
+    assert not dfa.accepts(["ab", "a"])
+    assert not dfa.accepts(["b", "ab"])
+    # A tokenization is not the string that it spells.
+    assert alphabet.text(["a", "b"]) == alphabet.text(["ab"])
+    assert spelled_language(dfa, 2) == {(), ("ab",), ("ab", "ab"), ("a", "b")}
+
+
+def test_figure_1_two_tokenizations_of_one_string() -> None:
+    assert spelled_language(FIGURE_1, 4) == {("a", "b", "c"), ("a", "bc")}
+    verdict = is_context_invariant(FIGURE_1)
+    assert not verdict
+    # The paper's runs begin with a common a; the shortest ones do without it.
+    text, first, second = verdict.witness
+    assert (text, first.tokens, second.tokens) == ("bc", ("b", "c"), ("bc",))
+    assert (first.states, second.states) == ((1, 2, 3), (1, 4))
+
+
+def test_definition_2_and_remark_1_unique_tokenizations_are_not_enough() -> None:
+    # Figure 2 accepts a…a≀aa, one tokenization of every string of two symbols or more.
+    texts = [FIGURE_2.alphabet.text(tokens) for tokens in spelled_language(FIGURE_2, 8)]
+    assert sorted(map(len, texts)) == list(range(2, 10))
+    verdict = is_context_invariant(FIGURE_2)
+    assert not verdict
+    assert (verdict.witness.first.tokens, verdict.witness.second.tokens) == (("a", "a"), ("aa",))
+
+
+@given(token_dfas("ab", ["ab", "ba", "aba"], max_states=4))
+def test_remark_1_context_invariance_gives_unique_tokenizations(dfa: TokenDFA) -> None:
+    if is_context_invariant(dfa):
+        tokenizations = spelled_language(dfa, 4)
+        assert len({dfa.alphabet.text(tokens) for tokens in tokenizations}) == len(tokenizations)
+
+
+def test_definition_3_proper_dictionaries() -> None:
+    assert EXAMPLE_2.is_proper()
+    verdict = EXAMPLE_5.is_proper()
+    assert not verdict
+    assert (verdict.witness.index, verdict.witness.side, verdict.witness.part) == (0, "left", "ab")
+    on_the_right = Dictionary.from_pairs([("a", "b"), ("a", "ba"), ("b", "a")]).is_proper()
+    assert (on_the_right.witness.index, on_the_right.witness.side, on_the_right.witness.part) == (1, "right", "ba")
+    # Its own product does not count: the rule that makes a part comes earlier.
+    assert not Dictionary.from_pairs([("a", "b"), ("aba", "b"), ("ab", "a")]).is_proper()
+
+
+def test_example_1() -> None:
+    rules = [("a", "a"), ("a", "b"), ("b", "c"), ("ab", "c"), ("bc", "ab")]
+    dictionary = Dictionary.from_pairs(rules)
+    steps = [tokenize_single_pass(dictionary.prefix(i), "aaaaacbcabc") for i in range(6)]
+    assert ["≀".join(step) for step in steps] == [
+        "a≀a≀a≀a≀a≀c≀b≀c≀a≀b≀c",
+        "aa≀aa≀a≀c≀b≀c≀a≀b≀c",
+        "aa≀aa≀a≀c≀b≀c≀ab≀c",
+        "aa≀aa≀a≀c≀bc≀ab≀c",
+        "aa≀aa≀a≀c≀bc≀abc",
+        "aa≀aa≀a≀c≀bc≀abc",
+    ]
+    assert tokenize_leftmost(dictionary, "aaaaacbcabc") == steps[-1]
+    assert [dfa.accepts(step) for dfa, step in zip(iter_token_dfas(dictionary), steps, strict=True)] == [True] * 6
+    assert not token_dfa(dictionary).accepts(steps[3])
+
+
+def test_example_2_and_figure_3() -> None:
+    automata = list(iter_token_dfas(EXAMPLE_2))
+    assert len(automata) == 3
+    for dfa, figure in zip(automata, FIGURE_3, strict=True):
+        assert dfa.is_isomorphic(figure)
+        assert dfa.n_states == figure.n_states
+    # The paper says that ba stands on two transitions of A2.
+    assert [token for _, token, _ in automata[2].edges()].count("ba") == 3
+
+
+def test_algorithm_2_copies_the_product_to_fresh_states_unless_both_parts_are_equal() -> None:
+    first = apply_merge(TokenDFA.universal("ab"), "a", "a")
+    assert first.fresh == {0: 1}
+    assert list(first.dfa.edges()) == [(0, "a", 1), (0, "b", 0), (0, "aa", 0), (1, "b", 0)]
+    second = apply_merge(first.dfa, "b", "a")
+    assert second.fresh == {0: 2}
+    assert second.dfa.run(["ba"], state=2) == 1
+
+
+def test_algorithm_2_without_runs_adds_the_token_only() -> None:
+    merge = apply_merge(FIGURE_3[1], "a", "a")
+    assert merge.dfa == FIGURE_3[1]
+    merge = apply_merge(FIGURE_3[1], "aab", "a")
+    assert merge.fresh == {}
+    assert merge.dfa.is_isomorphic(FIGURE_3[1])
+    assert "aaba" in merge.dfa.alphabet
+
+
+def test_remark_2_erratum_a_fresh_state_may_be_unreachable() -> None:
+    automata = list(iter_token_dfas(Dictionary.from_pairs([("a", "b"), ("a", "c")], "abc")))
+    assert [dfa.n_states for dfa in automata] == [1, 2, 3]
+    last = automata[-1]
+    assert [state for state in range(3) if state not in last.targets] == [1]
+    assert last.reachable().n_states == last.trim().n_states == 2
+    # Before the second rule the state was in use: the rule took its only ways in away.
+    assert automata[1].reachable().n_states == 2
+
+
+@given(proper_dictionaries())
+def test_remark_2_no_state_is_useless_in_the_other_sense(dictionary: Dictionary) -> None:
+    # All states accept, so that every one leads to acceptance; it may just not be reached.
+    dfa = token_dfa(dictionary)
+    assert len(dfa.finals) == dfa.n_states
+    assert dfa.trim() == dfa.reachable()
+
+
+def test_remark_3_loops_at_fresh_states() -> None:
+    before, after = FIGURE_3[1], apply_merge(FIGURE_3[1], "b", "a")
+    fresh = after.fresh[0]
+    assert before.run(["b"], state=0) == 0
+    assert after.dfa.run(["b"], state=0) == fresh
+    assert after.dfa.run(["b"], state=fresh) == fresh
+    # With equal parts there is no loop.
+    loop = apply_merge(TokenDFA.universal("a"), "a", "a")
+    assert loop.dfa.run(["a"], state=loop.fresh[0]) is None
+
+
+@pytest.mark.parametrize(
+    ("figure", "left", "right", "text", "state", "second"),
+    [(FIGURE_1, "b", "c", "bc", 1, "bc"), (FIGURE_2, "a", "a", "aa", 0, "aa")],
+    ids=["example 3", "example 4"],
+)
+def test_examples_3_and_4_algorithm_2_needs_context_invariance(figure, left, right, text, state, second) -> None:
+    with pytest.raises(AutomatonError, match=f"not context-invariant: two runs read '{text}' differently"):
+        apply_merge(figure, left, right)
+    with pytest.raises(AutomatonError, match=f"state {state}: a second transition on {second}"):
+        apply_merge(figure, left, right, check=False)
+
+
+def test_example_5_three_semantics_of_an_improper_dictionary() -> None:
+    word = "ababababa"
+    assert "≀".join(tokenize_leftmost(EXAMPLE_5, word)) == "aba≀b≀aba≀b≀a"
+    assert "≀".join(tokenize_single_pass(EXAMPLE_5, word)) == "ab≀ab≀ab≀ab≀a"
+    assert "≀".join(tokenize_rounds(EXAMPLE_5, word)) == "ab≀ab≀ab≀aba"
+
+
+def test_example_5_and_figure_4_the_automaton_accepts_one_of_them() -> None:
+    with pytest.raises(ImproperDictionaryError, match="rule 0, ab≀a"):
+        token_dfa(EXAMPLE_5)
+    automata = list(iter_token_dfas(EXAMPLE_5, check=False))
+    assert automata[1].is_isomorphic(automata[0])
+    dfa = automata[2]
+    assert dfa.is_isomorphic(FIGURE_4)
+    assert dfa.n_states == FIGURE_4.n_states
+    semantics = [tokenize_leftmost, tokenize_single_pass, tokenize_rounds]
+    known = [all(token in dfa.alphabet for token in tokenize(EXAMPLE_5, "ababababa")) for tokenize in semantics]
+    assert known == [True] * 3
+    assert [dfa.accepts(tokenize(EXAMPLE_5, "ababababa")) for tokenize in semantics] == [False, True, False]
+    assert "aba" not in [token for _, token, _ in dfa.edges()]
