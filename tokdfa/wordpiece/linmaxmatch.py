@@ -1,0 +1,107 @@
+"""LinMaxMatch: the longest match first, in time linear in the length of the word."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import chain
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.errors import LimitExceededError
+from tokdfa.kernels.wordpiece import pack_trie, tokenize_word
+from tokdfa.wordpiece.trie import FailureTrie
+from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
+
+__all__ = ["LinMaxMatch", "PackedTrie"]
+
+Int32Array: TypeAlias = npt.NDArray[np.int32]
+
+_ASCII = 128
+
+
+class PackedTrie(NamedTuple):
+    """A failure trie as arrays, the way the kernels of :mod:`tokdfa.kernels.wordpiece` take it.
+
+    `symbols` numbers the characters: ASCII ones by their code, the others of the trie behind them, and every character
+    that the trie lacks is `foreign`, the largest number.
+    """
+
+    cells: Int32Array
+    pops: Int32Array
+    symbols: Mapping[str, int]
+    foreign: int
+
+    @classmethod
+    def of(cls, trie: FailureTrie) -> PackedTrie:
+        """Pack `trie`."""
+        used = {symbol for children in trie.children for symbol in children if ord(symbol) >= _ASCII}
+        symbols = {chr(code): code for code in range(_ASCII)}
+        symbols.update((symbol, _ASCII + i) for i, symbol in enumerate(sorted(used)))
+        foreign = len(symbols)
+        edges = [sorted((symbols[symbol], child) for symbol, child in children.items()) for children in trie.children]
+        n_edges = np.fromiter(map(len, edges), np.int32, len(edges))
+        pointer = np.concatenate(([0], np.cumsum(n_edges))).astype(np.int32)
+        flat = np.fromiter(chain.from_iterable(chain.from_iterable(edges)), np.int32, 2 * int(pointer[-1]))
+        if len(trie) * (foreign + 1) >= 2**62 or len(trie) > 2**28:
+            raise LimitExceededError("the vocabulary has too many symbols", value=len(trie), hint="2²⁸ can be packed")
+        cells, place = pack_trie(pointer, flat[::2].copy(), flat[1::2].copy(), foreign + 1)
+
+        links = cells.reshape(-1, 4)
+        failure = np.array(trie.failure)
+        links[place, 2] = np.where(failure < 0, -1, place[failure])
+        entry = np.array(trie.entry)
+        links[place[entry >= 0], 3] = entry[entry >= 0]
+        pops: list[int] = []
+        for node, popped in enumerate(trie.pops):
+            if popped and trie.entry[node] < 0:
+                links[place[node], 3] = -1 - len(pops)
+                pops += [len(popped), *chain.from_iterable(popped)]
+        return cls(cells, np.array(pops, np.int32), symbols, foreign)
+
+    def numbers(self, word: str) -> Int32Array:
+        """Return the symbol numbers of `word`."""
+        symbols, foreign = self.symbols, self.foreign
+        return np.fromiter((symbols.get(symbol, foreign) for symbol in word), np.int32, len(word))
+
+
+class LinMaxMatch:
+    """A tokenizer of single words by LinMaxMatch.
+
+    Gives what :func:`tokdfa.wordpiece.max_match` gives, in linear time.
+
+    Parameters
+    ----------
+    vocabulary : WordPieceVocabulary
+        The entries, the prefix, the unknown token and the length limit.
+
+    Notes
+    -----
+    *Fast WordPiece Tokenization*, EMNLP 2021, algorithms 1 and 2. The trie is laid out as a double array.
+    """
+
+    def __init__(self, vocabulary: WordPieceVocabulary) -> None:
+        self.vocabulary = vocabulary
+        self.trie = FailureTrie.of(vocabulary)
+        self._packed = PackedTrie.of(self.trie)
+
+    def tokenize(self, word: str) -> list[int]:
+        """Return the ids of one word: that of the unknown token when it has no tokenization, none when it is empty.
+
+        Raises
+        ------
+        AlphabetError
+            If the word is unknown and the vocabulary has no token for that.
+        """
+        if not word:
+            return []
+        limit = self.vocabulary.longest_word
+        if limit is not None and len(word) > limit:
+            return [self.vocabulary.unknown_word(word)]
+        packed = self._packed
+        ids, _, found = tokenize_word(packed.numbers(word), packed.cells, packed.pops)
+        return ids.tolist() if found else [self.vocabulary.unknown_word(word)]
+
+    def __repr__(self) -> str:
+        return f"<LinMaxMatch of {len(self.vocabulary)} entries, {len(self.trie)} nodes>"

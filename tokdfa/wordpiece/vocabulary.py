@@ -1,0 +1,162 @@
+"""WordPiece vocabularies: entries with ids, those behind the prefix continuing a word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+
+from tokdfa.errors import AlphabetError
+
+__all__ = ["WordPieceVocabulary"]
+
+_LARGEST_ID = 2**28 - 2
+
+
+class WordPieceVocabulary:
+    """A WordPiece vocabulary: which pieces a word may begin with, and which may continue it.
+
+    Immutable. An entry is matched literally at the beginning of a word; after the beginning only the entries that
+    start with `prefix` are matched, without it.
+
+    Parameters
+    ----------
+    entries : iterable of str, or mapping of str to int
+        The entries in the order of their ids, or with their ids. In an iterable the last of equal entries counts, as
+        in BERT's own reader, and the ids of the others stand for nothing.
+    prefix : str, optional
+        What marks an entry that continues a word; may be empty.
+    unknown : str, optional
+        The entry that stands for a word that has no tokenization. The vocabulary may lack it.
+    longest_word : int or None, optional
+        Words of more characters than this are unknown without being looked at; None for no limit.
+
+    Raises
+    ------
+    AlphabetError
+        If an entry is not a string, an id is not an integer from 0 to 2²⁸ - 2, or two entries share an id.
+
+    Notes
+    -----
+    Devlin et al., *BERT*, 2019; Song et al., *Fast WordPiece Tokenization*, EMNLP 2021, section 3.
+    """
+
+    def __init__(
+        self,
+        entries: Iterable[str] | Mapping[str, int],
+        *,
+        prefix: str = "##",
+        unknown: str = "[UNK]",
+        longest_word: int | None = 100,
+    ) -> None:
+        pairs = entries.items() if isinstance(entries, Mapping) else ((entry, i) for i, entry in enumerate(entries))
+        self._ids: dict[str, int] = {}
+        self._entries: dict[int, str] = {}
+        self.duplicates: tuple[tuple[str, int], ...] = ()
+        lost = []
+        for entry, number in pairs:
+            if not isinstance(entry, str):
+                raise AlphabetError("an entry of a WordPiece vocabulary is a string", value=entry)
+            if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= _LARGEST_ID:
+                raise AlphabetError(f"the id of {entry!r} is not an integer from 0 to {_LARGEST_ID}", value=number)
+            if number in self._entries:
+                raise AlphabetError(f"{self._entries[number]!r} and {entry!r} have the same id", value=number)
+            if entry in self._ids:
+                lost.append((entry, self._ids[entry]))
+                del self._entries[self._ids[entry]]
+            self._ids[entry] = number
+            self._entries[number] = entry
+        if longest_word is not None and longest_word < 0:
+            raise AlphabetError("the longest word has a negative length", value=longest_word, hint="None is no limit")
+        self.duplicates = tuple(lost)
+        self.prefix = prefix
+        self.unknown = unknown
+        self.longest_word = longest_word
+
+    @cached_property
+    def beginnings(self) -> dict[str, int]:
+        """What a word can begin with, with the ids: every entry but the empty one, literally."""
+        return {entry: number for entry, number in self._ids.items() if entry}
+
+    @cached_property
+    def continuations(self) -> dict[str, int]:
+        """What a word can continue with, without the prefix, with the ids."""
+        skip = len(self.prefix)
+        return {
+            entry[skip:]: number
+            for entry, number in self._ids.items()
+            if len(entry) > skip and entry.startswith(self.prefix)
+        }
+
+    @property
+    def unknown_id(self) -> int | None:
+        """The id of the unknown token; None when the vocabulary lacks it."""
+        return self._ids.get(self.unknown)
+
+    def unknown_word(self, word: str, where: str | None = None) -> int:
+        """Return the id of the unknown token, for `word`, which has no tokenization.
+
+        Raises
+        ------
+        AlphabetError
+            If the vocabulary has no such token; names the word.
+        """
+        number = self.unknown_id
+        if number is None:
+            raise AlphabetError(
+                "a word has no tokenization, and there is no entry for unknown words",
+                value=word,
+                where=where,
+                hint=f"add {self.unknown!r} to the vocabulary",
+            )
+        return number
+
+    @property
+    def n_ids(self) -> int:
+        """One more than the largest id; 0 when there are no entries."""
+        return max(self._entries, default=-1) + 1
+
+    def id(self, entry: str) -> int | None:
+        """Return the id of `entry`, or None."""
+        return self._ids.get(entry)
+
+    def entry(self, number: int) -> str | None:
+        """Return the entry with id `number`, or None when there is none."""
+        return self._entries.get(number)
+
+    def spell(self, ids: Iterable[int]) -> list[str]:
+        """Return the entries of `ids`.
+
+        Raises
+        ------
+        AlphabetError
+            If an id has no entry.
+        """
+        try:
+            return [self._entries[number] for number in ids]
+        except KeyError as error:
+            raise AlphabetError("no entry has this id", value=error.args[0]) from None
+
+    def items(self) -> Iterable[tuple[str, int]]:
+        """Return the entries with their ids, in the order given."""
+        return self._ids.items()
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def __contains__(self, entry: object) -> bool:
+        return entry in self._ids
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, WordPieceVocabulary):
+            return NotImplemented
+        return self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash((self.prefix, self.unknown, self.longest_word, frozenset(self._ids.items())))
+
+    def _key(self) -> tuple[object, ...]:
+        return self._ids, self.prefix, self.unknown, self.longest_word
+
+    def __repr__(self) -> str:
+        limit = "no limit" if self.longest_word is None else f"words of up to {self.longest_word}"
+        return f"<WordPieceVocabulary of {len(self)} entries, prefix {self.prefix!r}, {limit}>"
