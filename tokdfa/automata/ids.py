@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from tokdfa.errors import TokenStreamError
 
-__all__ = ["checked_ids", "id_array"]
+__all__ = ["IntegerArray", "checked_ids", "id_array"]
 
 IntegerArray: TypeAlias = npt.NDArray[np.integer[Any]]
 

@@ -1,1 +1,65 @@
-"""Token ids from files, in chunks."""
+"""Token streams on disk: ids out of files of several formats, in chunks, in constant memory."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from tokdfa.automata.ids import IntegerArray
+from tokdfa.errors import TokenStreamError
+from tokdfa.stores.binary import dtype_of, iter_bin, iter_npy, iter_stream
+from tokdfa.stores.text import iter_json, iter_text, iter_text_or_json
+
+__all__ = ["iter_ids"]
+
+
+def iter_ids(source: str | Path, *, dtype: str | None = None) -> Iterator[IntegerArray]:
+    """Yield the ids of a file, chunk by chunk.
+
+    Parameters
+    ----------
+    source : str or Path
+        A file; its name tells the format: ``.npy``; ``.bin``, raw integers of the given `dtype`; ``.json``, one flat
+        array of integers; ``.txt``, integers between white space. ``-`` is standard input, with `dtype` raw integers
+        and otherwise text: an array if it begins with a bracket, else integers between white space.
+    dtype : str, optional
+        The integers of raw data, as numpy names them: ``uint16``, ``uint32``, ``>u2`` …
+
+    Yields
+    ------
+    integer array
+        One-dimensional, not empty, of any width; those of ``.npy`` and ``.bin`` are mapped from the file. Whether they
+        are ids of a tokenizer is not checked. Nothing when an array of a ``.npy`` or ``.json`` file is empty.
+
+    Raises
+    ------
+    TokenStreamError
+        If the file is not what its name says, holds anything but integers, ends in the middle of one, or is empty;
+        says where. Of ``.json`` and text only when it is reached.
+    OSError
+        If the file cannot be read.
+    """
+    if str(source) == "-":
+        if dtype is not None:
+            return iter_stream(sys.stdin.buffer, dtype_of(dtype), "standard input")
+        return iter_text_or_json(sys.stdin.buffer, "standard input")
+    path = Path(source)
+    suffix = path.suffix.lower()
+    if suffix == ".bin":
+        if dtype is None:
+            raise TokenStreamError(
+                "the integers of a .bin file have no name", where=str(path), hint="give --dtype, such as uint16"
+            )
+        return iter_bin(path, dtype_of(dtype))
+    if dtype is not None:
+        raise TokenStreamError("a dtype is for .bin files and standard input", value=dtype, where=str(path))
+    if suffix == ".npy":
+        return iter_npy(path)
+    if suffix == ".json":
+        return iter_json(path.open("rb"), str(path))
+    if suffix == ".txt":
+        return iter_text(path.open("rb"), str(path))
+    raise TokenStreamError(
+        "ids come in .npy, .bin, .json and .txt files", value=path.suffix, where=str(path), hint="or on standard input"
+    )

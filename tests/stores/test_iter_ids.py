@@ -1,0 +1,178 @@
+"""Ids out of files: every format, every chunk size, and what is refused."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tokdfa.errors import TokenStreamError
+from tokdfa.stores import binary, iter_ids, text
+
+IDS = [0, 1, 50256, 17, 4, 4, 65535]
+
+
+def collect(source: str | Path, dtype: str | None = None) -> list[int]:
+    return [id for chunk in iter_ids(source, dtype=dtype) for id in chunk.tolist()]
+
+
+@pytest.fixture(params=[1, 2, 3, 5, 1 << 20])
+def block(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text, "BLOCK", request.param)
+    monkeypatch.setattr(binary, "CHUNK", request.param)
+
+
+class _Stdin:
+    def __init__(self, data: bytes) -> None:
+        self.buffer = io.BytesIO(data)
+
+
+@pytest.mark.usefixtures("block")
+@pytest.mark.parametrize("dtype", ["uint16", "int32", "uint32", "int64", "uint64", ">u2", "<i8"])
+def test_binary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dtype: str) -> None:
+    array = np.array(IDS, dtype=dtype)
+    array.tofile(tmp_path / "ids.bin")
+    assert collect(tmp_path / "ids.bin", dtype) == IDS
+    np.save(tmp_path / "ids.npy", array)
+    assert collect(tmp_path / "ids.npy") == IDS
+    monkeypatch.setattr(sys, "stdin", _Stdin(array.tobytes()))
+    assert collect("-", dtype) == IDS
+
+
+@pytest.mark.usefixtures("block")
+@pytest.mark.parametrize("separator", [" ", "\n", "\r\n", "\t\t\n "])
+def test_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, separator: str) -> None:
+    written = separator.join(map(str, IDS))
+    for around in ("{}", " {}\n"):
+        (tmp_path / "ids.txt").write_text(around.format(written), newline="")
+        assert collect(tmp_path / "ids.txt") == IDS
+        monkeypatch.setattr(sys, "stdin", _Stdin(around.format(written).encode()))
+        assert collect("-") == IDS
+
+
+@pytest.mark.usefixtures("block")
+@pytest.mark.parametrize("options", [{}, {"indent": 1}, {"separators": (",", ":")}])
+def test_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, object]) -> None:
+    for ids in (IDS, [7], [], [-3, 9]):
+        written = json.dumps(ids, **options)  # type: ignore[arg-type]
+        for around in ("{}", " \n{}\n"):
+            (tmp_path / "ids.json").write_text(around.format(written))
+            assert collect(tmp_path / "ids.json") == ids
+            monkeypatch.setattr(sys, "stdin", _Stdin(around.format(written).encode()))
+            assert collect("-") == ids
+
+
+@given(st.text(alphabet='[], 019-.e\n{}"', max_size=12), st.integers(1, 4))
+def test_json_is_read_as_the_standard_library_reads_it(written: str, size: int) -> None:
+    array = text._JsonArray("file")
+    data = written.encode()
+    read: list[int] | None = []
+    try:
+        for begin in range(0, len(data), size):
+            read += array.read(data[begin : begin + size]).tolist()
+        array.finish()
+    except TokenStreamError:
+        read = None
+    try:
+        expected = json.loads(written)
+    except ValueError:
+        expected = None
+    is_flat = isinstance(expected, list) and all(type(item) is int for item in expected)
+    assert read == (expected if is_flat else None)
+
+
+def test_empty_arrays_have_no_chunks(tmp_path: Path) -> None:
+    np.save(tmp_path / "ids.npy", np.zeros(0, np.uint16))
+    assert collect(tmp_path / "ids.npy") == []
+
+
+def test_files_are_mapped(tmp_path: Path) -> None:
+    np.arange(10, dtype=np.uint16).tofile(tmp_path / "ids.bin")
+    np.save(tmp_path / "ids.npy", np.arange(10))
+    for name, dtype in (("ids.bin", "uint16"), ("ids.npy", None)):
+        (chunk,) = iter_ids(tmp_path / name, dtype=dtype)
+        assert not chunk.flags.owndata
+
+
+@pytest.mark.usefixtures("block")
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("ids.txt", b"", "ids.txt: no ids: there is nothing but white space"),
+        ("ids.txt", b" \n ", "ids.txt: no ids: there is nothing but white space"),
+        ("ids.txt", b"1 2\n3 x4 5", r"ids.txt, line 2: not an integer: 'x4'"),
+        ("ids.txt", b"1\n\n2.0", r"ids.txt, line 3: ids are integers, not floats: '2.0'"),
+        ("ids.txt", b"1 1e3", r"ids.txt, line 1: ids are integers, not floats: '1e3'"),
+        ("ids.txt", b"1, 2", r"ids.txt, line 1: not an integer: '1,'"),
+        ("ids.txt", b"99999999999999999999", "ids.txt, line 1: an integer of more than 64 bits"),
+        ("ids.txt", b"1" * 100, "ids.txt, line 1: an integer of more than 64 bits"),
+        ("ids.txt", b"1\n\xff\xfe", r"ids.txt, line 2: not an integer: '\\\\xff\\\\xfe'"),
+        ("ids.txt", "１".encode(), r"ids.txt, line 1: not an integer"),
+        ("ids.json", b"", "ids.json: no ids: it is empty"),
+        ("ids.json", b"{}", "ids.json, byte 0: an array of integers is wanted"),
+        ("ids.json", b"[1, 2", "ids.json, byte 5: the array has no end"),
+        ("ids.json", b"[1, 2,]", "ids.json, byte 6: a comma with nothing before or behind it"),
+        ("ids.json", b"[, 2]", "ids.json, byte 1: a comma with nothing before or behind it"),
+        ("ids.json", b"[1, [2], 3]", "ids.json, byte 4: one flat array of integers is wanted"),
+        ("ids.json", b'[1, "2"]', "ids.json, byte 4: not an integer"),
+        ("ids.json", b"[1, 2.5]", "ids.json, byte 4: ids are integers, not floats: '2.5'"),
+        ("ids.json", b"[1, 02]", "ids.json, byte 4: an integer with leading zeros"),
+        ("ids.json", b"[1, null]", "ids.json, byte 4: not an integer: 'null'"),
+        ("ids.json", b"[1]  [2]", "ids.json, byte 5: something behind the array"),
+        ("ids.json", b"[" + b"1" * 100 + b"]", "ids.json, byte 1: an integer of more than 64 bits"),
+    ],
+)
+def test_bad_text(tmp_path: Path, name: str, data: bytes, message: str) -> None:
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(TokenStreamError, match=message):
+        collect(tmp_path / name)
+
+
+def test_bad_binary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(name: str, data: bytes, message: str, dtype: str | None = None) -> None:
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(TokenStreamError, match=message):
+            collect(tmp_path / name, dtype)
+
+    def saved(array: np.ndarray) -> bytes:
+        stream = io.BytesIO()
+        np.save(stream, array, allow_pickle=True)
+        return stream.getvalue()
+
+    refused("ids.bin", b"abc", "ends in the middle of a uint16: '3 bytes'", "uint16")
+    refused("ids.bin", b"", "ids.bin: no ids: the file is empty", "uint16")
+    refused("ids.bin", b"ab", "no name .give --dtype")
+    refused("ids.bin", b"ab", "not a type of integers: 'float32'", "float32")
+    refused("ids.bin", b"ab", "not a type of integers: 'nonsense'", "nonsense")
+    refused("ids.bin", b"ab", "not a type of integers: 'bool'", "bool")
+    refused("ids.npy", b"", "ids.npy: no ids: the file is empty")
+    refused("ids.npy", b"abc", "not a whole .npy file")
+    refused("ids.npy", saved(np.arange(100))[:-1], "not a whole .npy file")
+    refused("ids.npy", saved(np.arange(100))[:20], "not a whole .npy file")
+    refused("ids.npy", saved(np.arange(3.0)), "ids.npy: ids are integers: 'float64'")
+    refused("ids.npy", saved(np.array([True])), "ids.npy: ids are integers: 'bool'")
+    refused("ids.npy", saved(np.zeros((2, 2), int)), r"ids.npy: ids come in one dimension: \(2, 2\)")
+    refused("ids.npy", saved(np.array([{}])), "not a whole .npy file")
+    refused("ids.npy", saved(np.arange(3)), "a dtype is for .bin files", "uint16")
+    refused("ids.csv", b"1,2", "ids come in .npy, .bin, .json and .txt files: '.csv'")
+    stream = io.BytesIO()
+    np.savez(stream, a=np.arange(3))
+    refused("ids.npy", stream.getvalue(), "an archive of arrays")
+    for data, message in ((b"abc", "standard input, token 1: the stream ends in the middle"), (b"", "it is empty")):
+        monkeypatch.setattr(sys, "stdin", _Stdin(data))
+        with pytest.raises(TokenStreamError, match=message):
+            collect("-", "uint16")
+    monkeypatch.setattr(sys, "stdin", _Stdin(b" \n"))
+    with pytest.raises(TokenStreamError, match="nothing but white space"):
+        collect("-")
+    with pytest.raises(FileNotFoundError):
+        collect(tmp_path / "none.npy")
+    (tmp_path / "folder.txt").mkdir()
+    with pytest.raises(IsADirectoryError):
+        collect(tmp_path / "folder.txt")

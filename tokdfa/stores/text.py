@@ -1,0 +1,198 @@
+"""Integers written out: between white space, or as a JSON array."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import chain
+from typing import BinaryIO, Literal, NoReturn
+
+import numpy as np
+
+from tokdfa.automata.ids import IntegerArray
+from tokdfa.errors import TokenStreamError
+
+__all__ = ["iter_json", "iter_text", "iter_text_or_json"]
+
+BLOCK = 1 << 20
+LONGEST = 64
+"""No integer is written with more bytes than this."""
+
+_SPACES = (b" ", b"\t", b"\n", b"\r", b"\v", b"\f")
+_SPACE = b"".join(_SPACES)
+_JSON_SPACE = b" \t\n\r"
+_INTEGER = re.compile(rb"-?[0-9]+")
+_JSON_INTEGER = re.compile(rb"-?(?:0|[1-9][0-9]*)")
+_FLOAT = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+
+
+def iter_text(stream: BinaryIO, name: str) -> Iterator[IntegerArray]:
+    """Yield the integers of a text, between white space; `name` is for messages."""
+    return _text(_blocks(stream), name)
+
+
+def iter_json(stream: BinaryIO, name: str) -> Iterator[IntegerArray]:
+    """Yield the integers of a JSON array; `name` is for messages."""
+    return _json(_blocks(stream), name)
+
+
+def iter_text_or_json(stream: BinaryIO, name: str) -> Iterator[IntegerArray]:
+    """Yield the integers of a JSON array, if the stream begins like one, and otherwise those of a text."""
+    blocks = _blocks(stream)
+    begin = b""
+    for block in blocks:
+        begin += block
+        if begin.lstrip(_SPACE):
+            break
+    read = _json if begin.lstrip(_SPACE).startswith(b"[") else _text
+    yield from read(chain([begin], blocks), name)
+
+
+def _blocks(stream: BinaryIO) -> Iterator[bytes]:
+    with stream:
+        while block := stream.read(BLOCK):
+            yield block
+
+
+def _text(blocks: Iterator[bytes], name: str) -> Iterator[IntegerArray]:
+    rest = b""
+    line = 1
+    empty = True
+    for block in chain(blocks, [b"\n"]):
+        text = rest + block
+        # What stands behind the last white space may go on.
+        end = 1 + max(text.rfind(space) for space in _SPACES)
+        words = text[:end].split()
+        ids = _integers(words, _INTEGER)
+        if isinstance(ids, int):
+            _refuse(words[ids], f"{name}, line {line + _lines_before(text, words, ids)}")
+        if words:
+            empty = False
+            yield ids
+        line += text.count(b"\n", 0, end)
+        rest = text[end:]
+        if len(rest) > LONGEST:
+            _refuse(rest, f"{name}, line {line}")
+    if empty:
+        raise TokenStreamError("no ids: there is nothing but white space", where=name)
+
+
+def _json(blocks: Iterator[bytes], name: str) -> Iterator[IntegerArray]:
+    array = _JsonArray(name)
+    for block in blocks:
+        ids = array.read(block)
+        if len(ids):
+            yield ids
+    array.finish()
+
+
+class _JsonArray:
+    """A flat JSON array of integers, read in blocks."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._rest = b""
+        self._offset = 0  # Where the rest begins.
+        self._place: Literal["before", "inside", "behind"] = "before"
+        self._empty = True
+
+    def read(self, block: bytes) -> IntegerArray:
+        """Return the integers that are whole with this block."""
+        self._rest += block
+        ids: IntegerArray = np.empty(0, dtype=np.int64)
+        if self._place == "before" and self._skip_space():
+            if not self._rest.startswith(b"["):
+                self._refuse("an array of integers is wanted")
+            self._take(1)
+            self._place = "inside"
+        if self._place == "inside":
+            ids = self._items()
+        if self._place == "behind" and self._skip_space():
+            self._refuse("something behind the array")
+        return ids
+
+    def finish(self) -> None:
+        """Make sure that the array has come to its end."""
+        if self._place == "before":
+            raise TokenStreamError("no ids: it is empty", where=self._name)
+        if self._place == "inside":
+            where = f"{self._name}, byte {self._offset + len(self._rest)}"
+            raise TokenStreamError("the array has no end", where=where, hint="cut short?")
+
+    def _items(self) -> IntegerArray:
+        bracket = self._rest.find(b"]")
+        end = bracket if bracket >= 0 else self._rest.rfind(b",")
+        if end < 0:
+            self._skip_space()
+            if len(self._rest) > LONGEST:
+                _refuse_item(self._rest.rstrip(_JSON_SPACE), f"{self._name}, byte {self._offset}")
+            return np.empty(0, dtype=np.int64)
+        items = self._rest[:end].split(b",")
+        words = [item.strip(_JSON_SPACE) for item in items]
+        if bracket >= 0 and self._empty and words == [b""]:
+            items = words = []
+        ids = _integers(words, _JSON_INTEGER)
+        if isinstance(ids, int):
+            self._take(sum(len(item) + 1 for item in items[:ids]))
+            self._skip_space()
+            _refuse_item(words[ids], f"{self._name}, byte {self._offset}")
+        self._empty = False
+        self._take(end + 1)
+        if bracket >= 0:
+            self._place = "behind"
+        return ids
+
+    def _take(self, length: int) -> None:
+        self._rest = self._rest[length:]
+        self._offset += length
+
+    def _skip_space(self) -> bool:
+        """Drop white space at the beginning of the rest; tell whether anything is left."""
+        self._take(len(self._rest) - len(self._rest.lstrip(_JSON_SPACE)))
+        return bool(self._rest)
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise TokenStreamError(what, value=_shown(self._rest), where=f"{self._name}, byte {self._offset}")
+
+
+def _integers(words: list[bytes], form: re.Pattern[bytes]) -> IntegerArray | int:
+    """Return the integers of these words, or the index of the first word that is none (or does not fit 64 bits)."""
+    if all(map(form.fullmatch, words)):
+        try:
+            return np.array(list(map(int, words)), dtype=np.int64)
+        except (OverflowError, ValueError):
+            pass
+    return next(index for index, word in enumerate(words) if not form.fullmatch(word) or _exceeds_64_bits(word))
+
+
+def _exceeds_64_bits(word: bytes) -> bool:
+    return len(word) > LONGEST or not -(2**63) <= int(word) < 2**63
+
+
+def _lines_before(text: bytes, words: list[bytes], index: int) -> int:
+    """Return how many lines of `text` end before word `index`."""
+    at = 0
+    for word in words[: index + 1]:
+        at = text.index(word, at) + len(word)
+    return text.count(b"\n", 0, at)
+
+
+def _refuse(word: bytes, where: str) -> NoReturn:
+    if _INTEGER.fullmatch(word):
+        what = "an integer of more than 64 bits" if _exceeds_64_bits(word) else "an integer with leading zeros"
+        raise TokenStreamError(what, value=_shown(word), where=where)
+    if _FLOAT.fullmatch(word):
+        raise TokenStreamError("ids are integers, not floats", value=_shown(word), where=where)
+    raise TokenStreamError("not an integer", value=_shown(word), where=where)
+
+
+def _refuse_item(item: bytes, where: str) -> NoReturn:
+    if item.startswith((b"[", b"{")):
+        raise TokenStreamError("one flat array of integers is wanted", value=_shown(item), where=where)
+    if not item:
+        raise TokenStreamError("a comma with nothing before or behind it", where=where)
+    _refuse(item, where)
+
+
+def _shown(data: bytes) -> str:
+    return data[:LONGEST].decode("utf-8", "backslashreplace")
