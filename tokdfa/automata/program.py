@@ -1,0 +1,261 @@
+"""Patterns as programs: nondeterministic automata whose threads have an order of preference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+from tokdfa.automata.syntax import (
+    Alternate,
+    Anchor,
+    Atomic,
+    Concat,
+    LookAhead,
+    Node,
+    Place,
+    Repeat,
+    Symbols,
+    is_nullable,
+)
+from tokdfa.errors import LimitExceededError, PatternError
+from tokdfa.unicode import LAST, Ranges, complement
+
+__all__ = ["Instruction", "Look", "LookAround", "Match", "Program", "Read", "Split", "compile_program"]
+
+DEFAULT_MAX_INSTRUCTIONS = 500_000
+
+
+class LookAround(NamedTuple):
+    """What an assertion asks of the symbols on both sides of a position.
+
+    The symbol before the position is or is not in `before`, where the edge of the text counts as `before_edge`;
+    likewise behind. The assertion holds when the pair of answers is in `when`.
+    """
+
+    before: Ranges
+    before_edge: bool
+    behind: Ranges
+    behind_edge: bool
+    when: frozenset[tuple[bool, bool]]
+
+    def mirrored(self) -> LookAround:
+        """Return the assertion for text that is read from right to left."""
+        return LookAround(
+            self.behind, self.behind_edge, self.before, self.before_edge, frozenset((y, x) for x, y in self.when)
+        )
+
+
+class Read(NamedTuple):
+    """Read one symbol of a set, then go on at `following`."""
+
+    symbols: int
+    following: int
+
+
+class Split(NamedTuple):
+    """Go on at each of these, the first being preferred."""
+
+    following: tuple[int, ...]
+
+
+class Look(NamedTuple):
+    """Go on at `following` where an assertion holds."""
+
+    assertion: int
+    following: int
+
+
+class Match(NamedTuple):
+    """The pattern has been read."""
+
+
+Instruction: TypeAlias = Read | Split | Look | Match
+
+
+@dataclass
+class Program:
+    """Instructions, the last-numbered one being where it starts.
+
+    Attributes
+    ----------
+    instructions : list of Instruction
+    sets : list of ranges
+        The sets of symbols that are read, without repetition.
+    assertions : list of LookAround
+        The assertions, without repetition.
+    max_instructions : int
+        The budget.
+    """
+
+    max_instructions: int = DEFAULT_MAX_INSTRUCTIONS
+    instructions: list[Instruction] = field(default_factory=list)
+    _sets: dict[Ranges, int] = field(default_factory=dict)
+    _assertions: dict[LookAround, int] = field(default_factory=dict)
+
+    @property
+    def start(self) -> int:
+        """The instruction to start with."""
+        return len(self.instructions) - 1
+
+    @property
+    def sets(self) -> list[Ranges]:
+        """The sets of symbols that are read."""
+        return list(self._sets)
+
+    @property
+    def assertions(self) -> list[LookAround]:
+        """The assertions."""
+        return list(self._assertions)
+
+    def add(self, instruction: Instruction) -> int:
+        """Add an instruction and return its number.
+
+        Raises
+        ------
+        LimitExceededError
+            If there are too many.
+        """
+        if len(self.instructions) >= self.max_instructions:
+            raise LimitExceededError(
+                f"the pattern takes more than {self.max_instructions} instructions", hint="repeat less, or less deeply"
+            )
+        self.instructions.append(instruction)
+        return len(self.instructions) - 1
+
+    def read(self, symbols: Ranges, following: int) -> int:
+        """Add the instruction that reads one of `symbols`."""
+        return self.add(Read(self._sets.setdefault(symbols, len(self._sets)), following))
+
+    def look(self, assertion: LookAround, following: int) -> int:
+        """Add the instruction that checks `assertion`."""
+        return self.add(Look(self._assertions.setdefault(assertion, len(self._assertions)), following))
+
+
+_LINE_FEED: Ranges = ((10, 10),)
+_YES_BEFORE = frozenset({(True, False)})
+_YES_BEHIND = frozenset({(False, True)})
+_ASSERTIONS: dict[Place, LookAround] = {
+    "start of text": LookAround((), True, (), False, _YES_BEFORE),
+    "start of line": LookAround(_LINE_FEED, True, (), False, _YES_BEFORE),
+    "end of text": LookAround((), False, (), True, _YES_BEHIND),
+    "end of last line": LookAround((), False, (), True, _YES_BEHIND),
+    "end of line": LookAround((), False, _LINE_FEED, True, _YES_BEHIND),
+}
+
+
+def compile_program(node: Node, *, mirrored: bool = False, max_instructions: int = DEFAULT_MAX_INSTRUCTIONS) -> Program:
+    """Return the program of a pattern.
+
+    Parameters
+    ----------
+    node : Node
+        The pattern. Its depth is bounded where patterns are read, so that recursion is safe here.
+    mirrored : bool
+        Whether to read its words from right to left.
+    max_instructions : int
+        The budget.
+
+    Raises
+    ------
+    PatternError
+        If the pattern has an atomic group, or a possessive repetition of more than one symbol.
+    LimitExceededError
+        If it would take more instructions.
+
+    Notes
+    -----
+    Ken Thompson's construction. The end of the last line (``$``) is taken for the end of the text: what stands before
+    a line feed that ends the text is two symbols away from knowing it.
+    """
+    compiler = _Compiler(Program(max_instructions), mirrored)
+    start = compiler.compile(node, compiler.program.add(Match()))
+    compiler.program.add(Split((start,)))
+    return compiler.program
+
+
+class _Compiler:
+    def __init__(self, program: Program, mirrored: bool) -> None:
+        self.program = program
+        self.mirrored = mirrored
+
+    def compile(self, node: Node, following: int) -> int:
+        """Add the instructions that read `node` and then go on at `following`; return the first."""
+        program = self.program
+        if isinstance(node, Symbols):
+            return program.read(node.ranges, following)
+        if isinstance(node, Concat):
+            for part in node.parts if self.mirrored else reversed(node.parts):
+                following = self.compile(part, following)
+            return following
+        if isinstance(node, Alternate):
+            return program.add(Split(tuple(self.compile(option, following) for option in node.options)))
+        if isinstance(node, Repeat):
+            if node.mode == "possessive":
+                return self.compile(_without_possession(node), following)
+            return self.repeat(node, following)
+        if isinstance(node, Atomic):
+            if _has_choice(node.body):
+                raise PatternError(
+                    "an atomic group, which gives nothing back, is no matter of automata", hint="use an ordinary group"
+                )
+            return self.compile(node.body, following)
+        if isinstance(node, LookAhead):
+            look = LookAround((), False, node.ranges, node.at_end, _YES_BEHIND)
+        else:
+            look = _assertion(node)
+        return program.look(look.mirrored() if self.mirrored else look, following)
+
+    def repeat(self, node: Repeat, following: int) -> int:
+        """Add a repetition: the copies that must be, then those that may be."""
+        optional = following
+        least = node.least
+        if node.most is None:
+            # The body once or more. What can be empty is not repeated without end, and `*` of it is `(…+)?`, so that
+            # an empty turn ends the repetition.
+            loop = self.program.add(Split(()))
+            once = self.compile(node.body, loop)
+            self.program.instructions[loop] = self.choice(node, once, following)
+            if least > 0:
+                optional, least = once, least - 1
+            elif is_nullable(node.body):
+                optional = self.program.add(self.choice(node, once, following))
+            else:
+                optional = loop
+        else:
+            for _ in range(node.most - least):
+                optional = self.program.add(self.choice(node, self.compile(node.body, optional), following))
+        for _ in range(least):
+            optional = self.compile(node.body, optional)
+        return optional
+
+    def choice(self, node: Repeat, more: int, enough: int) -> Split:
+        return Split((enough, more) if node.mode == "lazy" else (more, enough))
+
+
+def _assertion(anchor: Anchor) -> LookAround:
+    if anchor.place in ("word boundary", "inside a word"):
+        pairs = {(True, False), (False, True)} if anchor.place == "word boundary" else {(True, True), (False, False)}
+        return LookAround(anchor.word, False, anchor.word, False, frozenset(pairs))
+    return _ASSERTIONS[anchor.place]
+
+
+def _without_possession(node: Repeat) -> Node:
+    """Return a possessive repetition of one symbol by way of look-ahead: it stops where no further symbol comes."""
+    body, least, most = node.body, node.least, node.most
+    if not isinstance(body, Symbols):
+        raise PatternError(
+            "a possessive repetition of more than one symbol is no matter of automata", hint="leave the + out"
+        )
+    stop = LookAhead(complement(body.ranges, ((0, LAST),)), True)
+    if most is None:
+        return Concat((Repeat(body, least, None), stop))
+    if most == least:
+        return Repeat(body, least, most)
+    return Alternate((Repeat(body, most, most), Concat((Repeat(body, least, most - 1), stop))))
+
+
+def _has_choice(node: Node) -> bool:
+    """Tell whether a pattern can be read in more than one way."""
+    if isinstance(node, Concat):
+        return any(map(_has_choice, node.parts))
+    return isinstance(node, (Alternate, Atomic)) or (isinstance(node, Repeat) and node.least != node.most)

@@ -1,0 +1,401 @@
+"""Subset constructions: programs as deterministic automata over classes of code points.
+
+What a state is depends on what is asked of the automaton:
+
+*set*
+    a set of threads: whether something matches;
+*first*
+    a list of threads in order of preference, cut behind a match: the leftmost match that a backtracking search finds
+    first;
+*longest*
+    a set of threads for each place where a match may have begun, in the order of these places, cut behind the first
+    one that has a match: the leftmost match, and among those that begin there the longest.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.automata.partition import Partition
+from tokdfa.automata.program import Look, LookAround, Match, Program, Read, Split
+from tokdfa.errors import LimitExceededError
+
+__all__ = ["DEFAULT_MAX_SECONDS", "DEFAULT_MAX_STATES", "ClassDFA", "Preference", "determinize"]
+
+Preference: TypeAlias = Literal["set", "first", "longest"]
+
+DEFAULT_MAX_STATES = 20_000
+DEFAULT_MAX_SECONDS = 20.0
+
+# A thread is the number of an instruction, Read, Look or Match, doubled; plus 1 if it may match where it stands, which
+# is asked only of programs with assertions.
+Group: TypeAlias = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class ClassDFA:
+    """A deterministic automaton over the classes of a partition and a few symbols that are not code points.
+
+    State 0 is the sink.
+
+    Attributes
+    ----------
+    partition : Partition
+    table : int32 array of shape (states, classes + 3)
+        Targets. The last three columns are those of what stands for no code point, of an edge of the text, and of the
+        border of two tokens.
+    accepts : bool array, one entry a state
+        Whether a match has ended: here, or, if `delayed`, before the symbol just read.
+    restart : int32 array, one entry a state
+        For a state that accepts: the state to begin anew with at the end of that match.
+    kind : int32 array, one entry a state
+        The kind of the symbol just read.
+    initial : int32 array, one entry a kind
+        The initial state behind a symbol of each kind; the last one is that at an edge of the text.
+    delayed : bool
+        Whether the symbol behind a match must be known to know that it is one: when there are assertions.
+    """
+
+    partition: Partition
+    table: npt.NDArray[np.int32]
+    accepts: npt.NDArray[np.bool_]
+    restart: npt.NDArray[np.int32]
+    kind: npt.NDArray[np.int32]
+    initial: npt.NDArray[np.int32]
+    delayed: bool
+
+    @property
+    def no_symbol(self) -> int:
+        """The column of what stands for no code point."""
+        return self.partition.n_classes
+
+    @property
+    def edge(self) -> int:
+        """The column of an edge of the text."""
+        return self.partition.n_classes + 1
+
+    @property
+    def border(self) -> int:
+        """The column of the border of two tokens."""
+        return self.partition.n_classes + 2
+
+
+def determinize(
+    program: Program,
+    preference: Preference = "set",
+    *,
+    searching: bool = False,
+    anchored: bool = True,
+    aligned: bool = False,
+    max_states: int = DEFAULT_MAX_STATES,
+    max_seconds: float = DEFAULT_MAX_SECONDS,
+) -> ClassDFA:
+    """Return the automaton of a program.
+
+    Parameters
+    ----------
+    program : Program
+        The pattern.
+    preference : {"set", "first", "longest"}
+        See the module.
+    searching : bool
+        Whether empty matches do not count.
+    anchored : bool
+        Whether matches begin at the beginning only; otherwise they begin anywhere.
+    aligned : bool
+        Whether matches begin and end at borders of tokens only.
+    max_states, max_seconds : int, float
+        The budget.
+
+    Raises
+    ------
+    LimitExceededError
+        If the automaton would have more states, or takes longer to build.
+    """
+    construction = _Construction(program, preference, searching, anchored, aligned)
+    return construction.run(max_states, max_seconds)
+
+
+class _Key(NamedTuple):
+    """A state: its threads, whether new ones are still to be added, the kind of the last symbol, what was accepted."""
+
+    groups: tuple[Group, ...]
+    adding: bool
+    kind: int
+    accepts: bool = False
+    kind_before: int = 0
+
+
+class _Construction:
+    def __init__(
+        self, program: Program, preference: Preference, searching: bool, anchored: bool, aligned: bool
+    ) -> None:
+        self.instructions = program.instructions
+        self.preference = preference
+        self.anchored = anchored
+        self.aligned = aligned
+        looks, sets = program.assertions, program.sets
+        self.delayed = bool(looks)
+        self.partition = Partition([*sets, *(side for look in looks for side in (look.before, look.behind))])
+        n = self.partition.n_classes
+        self.no_symbol, self.edge, self.border = n, n + 1, n + 2
+        self.kind_of, self.holds = _kinds(looks, self.partition.members[:, len(sets) :])
+        self.reads: list[list[int]] = [np.flatnonzero(column).tolist() for column in self.partition.members.T]
+        self.closures: dict[int, list[int]] = {}
+        # A thread that has read something may match where it stands; in an aligned search not before the border.
+        self.mark = int(self.delayed and not aligned)
+        start = self.closure(program.start)
+        if searching:
+            start = [number for number in start if not isinstance(self.instructions[number], Match)]
+        self.start = [self.thread(number, int(self.delayed and not searching)) for number in start]
+        self.start_looks = any(isinstance(self.instructions[number], Look) for number in start)
+
+    def run(self, max_states: int, max_seconds: float) -> ClassDFA:
+        """Return the automaton."""
+        deadline = time.monotonic() + max_seconds
+        numbers: dict[_Key, int] = {}
+        keys = [_Key((), False, 0)]
+
+        def number(key: _Key) -> int:
+            if not (key.groups or key.adding or key.accepts):
+                return 0
+            known = numbers.setdefault(key, len(keys))
+            if known == len(keys):
+                keys.append(key)
+            return known
+
+        initial = [number(self.begin(kind)) for kind in range(self.kind_of[self.edge] + 1)]
+        rows = [[0] * (self.border + 1)]
+        while len(rows) < len(keys):
+            rows.append([number(target) for target in self.targets(keys[len(rows)])])
+            if len(keys) > max_states:
+                raise LimitExceededError(
+                    f"the automaton of the pattern has more than {max_states} states", hint="narrow it"
+                )
+            if time.monotonic() > deadline:
+                raise LimitExceededError(
+                    f"the automaton of the pattern takes more than {max_seconds:g} seconds to build",
+                    hint=f"{len(keys)} states were found",
+                )
+        return ClassDFA(
+            self.partition,
+            np.array(rows, dtype=np.int32),
+            np.array([key.accepts for key in keys]),
+            np.array([initial[key.kind_before] if key.accepts else 0 for key in keys], dtype=np.int32),
+            np.array([key.kind for key in keys], dtype=np.int32),
+            np.array(initial, dtype=np.int32),
+            self.delayed,
+        )
+
+    def closure(self, start: int) -> list[int]:
+        """Return the instructions to be carried out next from `start`, in order: Read, Look and Match."""
+        if start in self.closures:
+            return self.closures[start]
+        found: list[int] = []
+        seen = set()
+        stack = [start]
+        while stack:
+            number = stack.pop()
+            if number in seen:
+                continue
+            seen.add(number)
+            instruction = self.instructions[number]
+            if isinstance(instruction, Split):
+                stack.extend(reversed(instruction.following))
+            else:
+                found.append(number)
+        self.closures[start] = found
+        return found
+
+    def thread(self, number: int, mark: int) -> int:
+        """Return the thread at an instruction; what only reads has no mark, so that equal threads are equal numbers."""
+        return 2 * number + (0 if isinstance(self.instructions[number], Read) else mark)
+
+    def begin(self, kind: int) -> _Key:
+        """Return the initial state behind a symbol of a kind."""
+        if self.anchored:
+            return self.arrive([self.start], False, kind)
+        state = self.arrive([], True, kind)
+        return self.at_border(state) if self.aligned else state
+
+    def arrive(self, groups: list[list[int]], adding: bool, kind: int) -> _Key:
+        """Return the state with these threads: matches noted, new threads added."""
+        accepts = False
+        if not (self.delayed or self.aligned):
+            groups, accepts = self.cut(groups)
+            adding = adding and (not accepts or self.preference == "set")
+        if adding and not self.aligned:
+            groups = self.with_new_threads(groups)
+        return self.key(groups, adding, kind, accepts)
+
+    def at_border(self, key: _Key) -> _Key:
+        """Return the state at the border of two tokens, in an aligned search."""
+        groups = [list(group) for group in key.groups]
+        accepts, adding = False, key.adding
+        if self.delayed:
+            groups = [[self.thread(thread >> 1, 1) for thread in group] for group in groups]
+        else:
+            groups, accepts = self.cut(groups)
+            adding = adding and (not accepts or self.preference == "set")
+        if adding:
+            groups = self.with_new_threads(groups)
+        return self.key(groups, adding, key.kind, accepts)
+
+    def key(self, groups: list[list[int]], adding: bool, kind: int, accepts: bool) -> _Key:
+        """Return the state, in the one form in which equal states are equal."""
+        if self.preference != "first":
+            groups = [sorted(group) for group in groups]
+        frozen = tuple(tuple(group) for group in groups if group)
+        if not self.start_looks and not any(
+            isinstance(self.instructions[thread >> 1], Look) for group in frozen for thread in group
+        ):
+            kind = 0  # nobody will ask
+        return _Key(frozen, adding, kind, accepts, kind if accepts else 0)
+
+    def cut(self, groups: list[list[int]]) -> tuple[list[list[int]], bool]:
+        """Return the threads that are still wanted behind those that match, and whether one does."""
+        kept = []
+        accepts = False
+        for group in groups:
+            place = next((i for i, t in enumerate(group) if isinstance(self.instructions[t >> 1], Match)), None)
+            if place is None:
+                kept.append(group)
+            elif self.preference == "first":
+                return [*kept, group[:place]], True
+            else:
+                kept.append(group[:place] + group[place + 1 :])
+                if self.preference == "longest":
+                    return kept, True
+                accepts = True
+        return kept, accepts
+
+    def with_new_threads(self, groups: list[list[int]]) -> list[list[int]]:
+        """Return the threads and those of a match that begins here, which are the last in order."""
+        seen = {thread for group in groups for thread in group}
+        new = [thread for thread in self.start if thread not in seen]
+        if self.preference == "longest" or not groups:
+            return [*groups, new]
+        return [*groups[:-1], groups[-1] + new]
+
+    def targets(self, key: _Key) -> list[_Key]:
+        """Return the states reached on each class, on no symbol, at an edge and at a border."""
+        targets = self.targets_knowing(key) if self.delayed else self.targets_at_once(key)
+        targets.append(self.at_border(key) if self.aligned else key)
+        return targets
+
+    def targets_at_once(self, key: _Key) -> list[_Key]:
+        """Return the targets without assertions; classes that the same threads read lead to the same state."""
+        groups = [[t for t in group if isinstance(self.instructions[t >> 1], Read)] for group in key.groups]
+        readers = [0] * self.partition.n_classes
+        bit = 1
+        for group in groups:
+            for thread in group:
+                for symbol in self.reads[self.read_by(thread).symbols]:
+                    readers[symbol] |= bit
+                bit <<= 1
+        known: dict[int, _Key] = {}
+        for symbol, which in enumerate(readers):
+            if which not in known:
+                known[which] = self.arrive(self.behind(groups, symbol), key.adding, 0)
+        edge = _Key((), False, 0) if self.anchored else self.begin(0)
+        return [*(known[which] for which in readers), self.arrive([], key.adding, 0), edge]
+
+    def targets_knowing(self, key: _Key) -> list[_Key]:
+        """Return the targets when it takes the next symbol to know which threads go on and which match."""
+        targets = []
+        for symbol in range(self.border):
+            groups, accepts = self.resolve(key, symbol)
+            adding = key.adding and (not accepts or self.preference == "set")
+            kind = self.kind_of[symbol]
+            if symbol == self.edge:
+                target = _Key((), False, kind) if self.anchored else self.begin(kind)
+            else:
+                target = self.arrive(self.behind(groups, symbol), adding, kind)
+            if accepts:
+                target = target._replace(accepts=True, kind=kind, kind_before=key.kind)
+            targets.append(target)
+        return targets
+
+    def read_by(self, thread: int) -> Read:
+        instruction = self.instructions[thread >> 1]
+        assert isinstance(instruction, Read)
+        return instruction
+
+    def behind(self, groups: list[list[int]], symbol: int) -> list[list[int]]:
+        """Return the threads behind those that read a symbol."""
+        if symbol >= self.no_symbol:
+            return []
+        members = self.partition.members[symbol]
+        found = []
+        seen: set[int] = set()
+        for group in groups:
+            following = []
+            for thread in group:
+                instruction = self.read_by(thread)
+                if members[instruction.symbols]:
+                    for number in self.closure(instruction.following):
+                        next_thread = self.thread(number, self.mark)
+                        if next_thread not in seen:
+                            seen.add(next_thread)
+                            following.append(next_thread)
+            if following:
+                found.append(following)
+        return found
+
+    def resolve(self, key: _Key, symbol: int) -> tuple[list[list[int]], bool]:
+        """Return the threads that read, now that the next symbol is known, and whether there is a match before it."""
+        next_kind = self.kind_of[symbol]
+        groups: list[list[int]] = []
+        accepts = False
+        seen: set[int] = set()
+        for group in key.groups:
+            reading: list[int] = []
+            matches = False
+            stack = list(reversed(group))
+            while stack:
+                thread = stack.pop()
+                if thread in seen:
+                    continue
+                seen.add(thread)
+                instruction = self.instructions[thread >> 1]
+                if isinstance(instruction, Read):
+                    reading.append(thread)
+                elif isinstance(instruction, Match):
+                    matches = matches or bool(thread & 1)
+                    if matches and self.preference == "first":
+                        break
+                elif isinstance(instruction, Look) and self.holds[instruction.assertion][key.kind][next_kind]:
+                    following = self.closure(instruction.following)
+                    stack.extend(self.thread(number, thread & 1) for number in reversed(following))
+            groups.append(reading)
+            accepts = accepts or matches
+            if matches and self.preference != "set":
+                break
+        return groups, accepts
+
+
+def _kinds(looks: list[LookAround], members: npt.NDArray[np.bool_]) -> tuple[list[int], list[list[list[bool]]]]:
+    """Return the kind of each class, of no symbol and of an edge; and when each assertion holds between two kinds.
+
+    `members` has two columns an assertion. Symbols are of one kind when no assertion can tell them apart; the edge
+    is of its own kind, the last one.
+    """
+    n = len(members)
+    if not looks:
+        return [0] * (n + 2), []
+    before = [[*members[:, 2 * i].tolist(), False, look.before_edge] for i, look in enumerate(looks)]
+    behind = [[*members[:, 2 * i + 1].tolist(), False, look.behind_edge] for i, look in enumerate(looks)]
+    signatures = [tuple(column[symbol] for column in (*before, *behind)) for symbol in range(n + 2)]
+    kinds = {signature: kind for kind, signature in enumerate(dict.fromkeys(signatures[:-1]))}
+    edge = len(kinds)
+    kind_of = [*(kinds[signature] for signature in signatures[:-1]), edge]
+    example = [kind_of.index(kind) for kind in range(edge + 1)]
+    holds = [
+        [[(before[i][p], behind[i][q]) in look.when for q in example] for p in example] for i, look in enumerate(looks)
+    ]
+    return kind_of, holds
