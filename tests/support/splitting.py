@@ -101,3 +101,16 @@ def _ranks(words: Iterable[bytes]) -> dict[bytes, int]:
     for word in sorted(word for word in words if len(word) > 1):
         ranks[word] = len(ranks)
     return ranks
+
+
+REPRESENTATIVES = {
+    "gpt2": "'slrea1 \n!",
+    "gpt2_tiktoken": "'slrea1 \n!",
+    "cl100k": "'slSa1 \n\t!",
+    "llama3": "'slSa1 \n\t!",
+    "qwen2": "'slSa1 \n\t!",
+    "o200k": "'slA中\u03011 \n!/",
+    "tekken": "'aA中\u03011 \n\t!/",
+    "deepseek": "1中aé\u0301!€ \n\t\0",
+}
+"""For each named pattern a symbol of every kind that it tells apart, letters of contractions being a few kinds."""

@@ -1,0 +1,185 @@
+"""Pre-tokenizers split as the libraries that they are of."""
+
+from __future__ import annotations
+
+import random
+from importlib.metadata import version as installed
+from itertools import product
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from support.splitting import REPRESENTATIVES, pieces_of_tiktoken, tiktoken_agrees
+
+from tokdfa.tokenizers import patterns
+from tokdfa.tokenizers.formats.contents import Behavior, Split, Splitting
+from tokdfa.tokenizers.patterns import NAMED
+from tokdfa.tokenizers.pretokenizer import PreTokenizer, pretokenizer
+from tokdfa.unicode import Table, version
+
+CORPORA = ("english.txt", "python_code.txt", "multilingual.txt", "fra_eng_en.txt")
+# What the patterns, or the versions of Unicode, tell apart.
+SYMBOLS = (
+    "  \t\n\r\x0b\x1c\x1d\x85\xa0\u2028\u3000''sSltTrReEvVdDmMaAzéÉßſ\u017f\u0295\u02b0ǅ中ひ\u0301\u0345\u094d"
+    "12\u0661\u00b2\u2167!?/,.-_€™😀\u200d\ufe0f\U0001f3fd\0\x7f\ue000\U000e0041\U0002ebf0\u1c89\ua7ce\u0897"
+)
+
+
+def check_version(library: Table) -> None:
+    pytest.importorskip(library)
+    if installed(library) != version(library):
+        pytest.skip(f"the table is of {library} {version(library)}, installed is {installed(library)}")
+
+
+def original(splitting: Splitting) -> Any:
+    """Return the pre-tokenizer of the library tokenizers."""
+    from tokenizers import Regex, pre_tokenizers
+
+    steps = [
+        pre_tokenizers.Split(step.pattern if step.literal else Regex(step.pattern), step.behavior, step.invert)
+        for step in splitting.steps
+    ]
+    return pre_tokenizers.Sequence(steps)
+
+
+def check(splitting: Splitting, texts: list[str], pre_tokenizer: Any = None) -> None:
+    ours = PreTokenizer(splitting)
+    if splitting.library == "tokenizers":
+        theirs = pre_tokenizer or original(splitting)
+        for text in texts:
+            assert ours.spans(text) == [span for _, span in theirs.pre_tokenize_str(text)], text
+    else:
+        pieces = [ours.split(text) for text in texts]
+        assert all("".join(split) == text for split, text in zip(pieces, texts, strict=True))
+        assert tiktoken_agrees(splitting.steps[0].pattern, texts, pieces)
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_all_short_texts(name: str) -> None:
+    check_version(NAMED[name].library)
+    check(NAMED[name], ["".join(text) for n in range(5) for text in product(REPRESENTATIVES[name], repeat=n)])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMED)
+def test_all_texts_of_six_symbols(name: str) -> None:
+    check_version(NAMED[name].library)
+    for start in product(REPRESENTATIVES[name], repeat=2):
+        check(NAMED[name], ["".join(start + text) for text in product(REPRESENTATIVES[name], repeat=4)])
+
+
+def random_texts(seed: int, n: int) -> list[str]:
+    source = random.Random(seed)
+    return ["".join(source.choices(SYMBOLS, k=source.randint(1, 20))) for _ in range(n)]
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_random_texts(name: str) -> None:
+    check_version(NAMED[name].library)
+    check(NAMED[name], random_texts(0, 3_000))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMED)
+def test_many_random_texts(name: str) -> None:
+    check_version(NAMED[name].library)
+    for seed in range(1, 51):
+        check(NAMED[name], random_texts(seed, 20_000))
+
+
+def corpus(data: Path, name: str, length: int | None = None) -> str:
+    with (data / "corpora" / name).open(encoding="utf-8", newline="") as file:
+        return file.read(length)
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_beginnings_of_corpora(name: str, data: Path) -> None:
+    check_version(NAMED[name].library)
+    check(NAMED[name], [corpus(data, file, 20_000) for file in CORPORA])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMED)
+@pytest.mark.parametrize("file", CORPORA)
+def test_corpora(name: str, file: str, data: Path) -> None:
+    check_version(NAMED[name].library)
+    check(NAMED[name], [corpus(data, file)])
+
+
+@pytest.mark.parametrize("prefix_space", [False, True])
+def test_byte_level(prefix_space: bool) -> None:
+    check_version("tokenizers")
+    from tokenizers import pre_tokenizers
+
+    byte_level = pre_tokenizers.ByteLevel(add_prefix_space=prefix_space, trim_offsets=False)
+    gpt2 = NAMED["gpt2"].steps
+    texts = ["".join(text) for n in range(4) for text in product(REPRESENTATIVES["gpt2"], repeat=n)] + random_texts(
+        1, 500
+    )
+    check_pieces(Splitting("tokenizers", gpt2, 0 if prefix_space else None), byte_level, texts)
+    sequence = pre_tokenizers.Sequence([pre_tokenizers.Digits(individual_digits=True), byte_level])
+    check_pieces(Splitting("tokenizers", (patterns.digits(True), *gpt2), 1 if prefix_space else None), sequence, texts)
+    bare = pre_tokenizers.ByteLevel(add_prefix_space=prefix_space, use_regex=False)
+    sequence = pre_tokenizers.Sequence([pre_tokenizers.Digits(), bare])
+    check_pieces(Splitting("tokenizers", (patterns.digits(),), 1 if prefix_space else None), sequence, texts)
+
+
+def check_pieces(splitting: Splitting, theirs: Any, texts: list[str]) -> None:
+    """Compare pieces that are spelled in the byte alphabet, in which an inserted space can be seen."""
+    from tokdfa.tokenizers.formats.byte_alphabet import BYTE_OF
+
+    ours = PreTokenizer(splitting)
+    for text in texts:
+        spelled = [bytes(BYTE_OF[c] for c in piece).decode() for piece, _ in theirs.pre_tokenize_str(text)]
+        assert ours.split(text) == spelled, text
+
+
+@pytest.mark.parametrize("behavior", get_args(Behavior))
+@pytest.mark.parametrize("invert", [False, True])
+@pytest.mark.parametrize("step", [Split("a"), Split("a+|ab"), Split("ab", literal=True), Split("a.", literal=True)])
+def test_behaviors(behavior: Behavior, invert: bool, step: Split) -> None:
+    pytest.importorskip("tokenizers")
+    splitting = Splitting("tokenizers", (Split(step.pattern, behavior, invert, step.literal),))
+    check(splitting, ["".join(text) for n in range(7) for text in product("ab.", repeat=n)])
+
+
+@pytest.mark.parametrize(
+    "name", ["digits", "digits_individual", "punctuation", "whitespace", "whitespace_split", "bert"]
+)
+def test_other_pre_tokenizers_of_tokenizers(name: str) -> None:
+    check_version("tokenizers")
+    from tokenizers import pre_tokenizers as p
+
+    ours, theirs = {
+        "digits": ((patterns.digits(),), p.Digits()),
+        "digits_individual": ((patterns.digits(individual=True),), p.Digits(individual_digits=True)),
+        "punctuation": ((patterns.punctuation("merged_with_next"),), p.Punctuation("merged_with_next")),
+        "whitespace": ((patterns.whitespace(),), p.Whitespace()),
+        "whitespace_split": ((patterns.whitespace_split(),), p.WhitespaceSplit()),
+        "bert": (patterns.bert(), p.BertPreTokenizer()),
+    }[name]
+    texts = random_texts(2, 2_000) + ["".join(text) for n in range(5) for text in product("a1 \n!\u0301", repeat=n)]
+    check(Splitting("tokenizers", ours), texts, theirs)
+
+
+def test_what_tiktoken_drops() -> None:
+    pytest.importorskip("tiktoken")
+    texts = ["".join(text) for n in range(1, 7) for text in product("ab ", repeat=n)]
+    ours = pretokenizer("a+b|bb")
+    assert [ours.split(text) for text in texts] == pieces_of_tiktoken("a+b|bb", texts)
+
+
+def test_the_check_of_tiktoken_can_fail() -> None:
+    pytest.importorskip("tiktoken")
+    pattern = NAMED["cl100k"].steps[0].pattern
+    texts = ["I've got a b 1234 中中", "a\n\n b"]
+    right = [pretokenizer("cl100k").split(text) for text in texts]
+    assert tiktoken_agrees(pattern, texts, right)
+    for index, split in enumerate(right):
+        for place, piece in enumerate(split):
+            wrongs = [[*split[:place], piece[:cut], piece[cut:], *split[place + 1 :]] for cut in range(1, len(piece))]
+            wrongs += (
+                [[*split[:place], piece + split[place + 1], *split[place + 2 :]]] if place + 1 < len(split) else []
+            )
+            for wrong in wrongs:
+                assert not tiktoken_agrees(pattern, texts, [*right[:index], wrong, *right[index + 1 :]])

@@ -1,0 +1,200 @@
+"""What cuts text into pieces before any rule is used: the definition."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import Any
+
+from tokdfa.automata.backtracking import compile_backtracking
+from tokdfa.automata.syntax import Concat, Node, Symbols, is_nullable, parse
+from tokdfa.errors import PatternError
+from tokdfa.tokenizers.formats.contents import Behavior, Split, Splitting
+from tokdfa.tokenizers.patterns import NAMED
+from tokdfa.unicode import version
+
+__all__ = ["PreTokenizer", "pretokenizer", "step_tree"]
+
+Span = tuple[int, int]
+Flagged = list[tuple[Span, bool]]
+
+
+class PreTokenizer:
+    """Splits text as a library does, by the backtracking engine of `regex` with the library's own classes.
+
+    Immutable.
+
+    Parameters
+    ----------
+    splitting : Splitting
+        The steps. Each splits every piece of the one before it by itself, for which the piece is the whole text.
+    name : str, optional
+        What to call it.
+
+    Raises
+    ------
+    PatternError
+        If a pattern cannot be read, or can match the empty text, or the steps are more than the library has.
+    LimitExceededError
+        If a pattern is nested too deeply.
+
+    Notes
+    -----
+    tokenizers keeps what a pattern does not match, as pieces of their own; tiktoken drops it.
+    """
+
+    def __init__(self, splitting: Splitting, name: str | None = None) -> None:
+        if splitting.library == "tiktoken" and (
+            len(splitting.steps) != 1
+            or splitting.prefix_space is not None
+            or splitting.steps[0] != Split(splitting.steps[0].pattern)
+        ):
+            raise PatternError("tiktoken splits by one pattern, nothing else", value=splitting)
+        self.splitting = splitting
+        self.name = name
+        self._programs = [compile_backtracking(step_tree(step, splitting)) for step in splitting.steps]
+
+    @property
+    def drops_text(self) -> bool:
+        """Whether a step may leave out text, so that the pieces need not be the whole of it."""
+        return self.splitting.library == "tiktoken" or any(step.behavior == "removed" for step in self.splitting.steps)
+
+    def split(self, text: str) -> list[str]:
+        """Return the pieces of `text`, none of them empty, with the spaces that are put before some."""
+        return [prefix + text[start:end] for prefix, (start, end) in self._split(text)]
+
+    def spans(self, text: str) -> list[Span]:
+        """Return the pieces of `text` as pairs (start, end) of offsets in code points.
+
+        A space that is put before a piece has no width.
+        """
+        return [span for _, span in self._split(text)]
+
+    def _split(self, text: str) -> Iterable[tuple[str, Span]]:
+        pieces: list[tuple[str, Span]] = [("", (0, len(text)))] if text else []
+        for index, (step, program) in enumerate(zip(self.splitting.steps, self._programs, strict=True)):
+            pieces = self._put_spaces(pieces, text) if index == self.splitting.prefix_space else pieces
+            pieces = [
+                inner
+                for prefix, (start, end) in pieces
+                for inner in _shift(self._split_piece(prefix + text[start:end], step, program), prefix, start)
+            ]
+        if self.splitting.prefix_space == len(self.splitting.steps):
+            pieces = self._put_spaces(pieces, text)
+        return pieces
+
+    def _put_spaces(self, pieces: Iterable[tuple[str, Span]], text: str) -> list[tuple[str, Span]]:
+        return [("" if text[span[0]] == " " else " ", span) for _, span in pieces]
+
+    def _split_piece(self, piece: str, step: Split, program: Any) -> list[Span]:
+        matches = (match.span() for match in program.finditer(piece))
+        if self.splitting.library == "tiktoken":
+            return list(matches)
+        flagged = list(_with_gaps(matches, len(piece)))
+        return behave([(span, matched != step.invert) for span, matched in flagged], step.behavior)
+
+    def __str__(self) -> str:
+        return self.name or " · ".join(step.pattern for step in self.splitting.steps)
+
+    def __repr__(self) -> str:
+        library = self.splitting.library
+        return f"PreTokenizer({self.splitting!r}, {self.name!r}, {library}=={version(library)})"
+
+
+def step_tree(step: Split, splitting: Splitting) -> Node:
+    """Return the pattern of a step as a tree.
+
+    Raises
+    ------
+    PatternError
+        If it cannot be read, or can match the empty text.
+    """
+    if step.literal:
+        tree: Node = Concat(tuple(Symbols(((ord(symbol), ord(symbol)),)) for symbol in step.pattern))
+    else:
+        tree = parse(step.pattern, splitting.library)
+    if is_nullable(tree):
+        raise PatternError("a pattern that splits must not match the empty text", value=step.pattern)
+    return tree
+
+
+def _with_gaps(matches: Iterable[Span], length: int) -> Iterator[tuple[Span, bool]]:
+    """Yield the matches and what is between them, and whether each is a match."""
+    at = 0
+    for start, end in matches:
+        if at < start:
+            yield (at, start), False
+        yield (start, end), True
+        at = end
+    if at < length:
+        yield (at, length), False
+
+
+def behave(flagged: Flagged, behavior: Behavior) -> list[Span]:
+    """Return the pieces that a behavior of tokenizers makes of matches and what is between them.
+
+    Parameters
+    ----------
+    flagged : list of (span, whether it is a match)
+        They cover the text.
+    behavior : str
+        ``removed`` drops the matches; ``isolated`` makes each a piece; ``contiguous`` joins matches that touch;
+        ``merged_with_previous`` and ``merged_with_next`` join a match with the piece before or behind it, unless that
+        is a match, too.
+    """
+    if behavior == "removed":
+        return [span for span, matched in flagged if not matched]
+    if behavior == "isolated":
+        return [span for span, _ in flagged]
+    backward = behavior == "merged_with_next"
+    merged: list[list[int]] = []
+    previous: bool | None = None
+    for (start, end), matched in reversed(flagged) if backward else flagged:
+        joins = matched == previous if behavior == "contiguous" else matched and previous is False
+        previous = matched
+        if not joins:
+            merged.append([start, end])
+        elif backward:
+            merged[-1][0] = start
+        else:
+            merged[-1][1] = end
+    return [(start, end) for start, end in (reversed(merged) if backward else merged)]
+
+
+def _shift(spans: Iterable[Span], prefix: str, start: int) -> Iterator[tuple[str, Span]]:
+    """Yield the spans of a piece as spans of the text; the first one keeps the space put before the piece."""
+    for first, end in spans:
+        inserted = prefix if first == 0 else ""
+        yield inserted, (start + max(first - len(prefix), 0), start + end - len(prefix))
+
+
+@cache
+def _named(name: str) -> PreTokenizer:
+    return PreTokenizer(NAMED[name], name)
+
+
+def pretokenizer(splitting: str | Splitting) -> PreTokenizer:
+    """Return a pre-tokenizer.
+
+    Parameters
+    ----------
+    splitting : str or Splitting
+        What a file says; or a name, one of :data:`tokdfa.tokenizers.patterns.NAMED`; or a pattern, read as tiktoken
+        would.
+
+    Raises
+    ------
+    PatternError
+        If it is neither a name nor a pattern that can be used.
+    LimitExceededError
+        If it is nested too deeply.
+    """
+    if isinstance(splitting, Splitting):
+        return PreTokenizer(splitting)
+    if splitting in NAMED:
+        return _named(splitting)
+    if re.fullmatch(r"[\w.-]+", splitting, re.ASCII):
+        hint = f"there are {', '.join(NAMED)}, and patterns"
+        raise PatternError("no pre-tokenizer of that name", value=splitting, hint=hint)
+    return PreTokenizer(Splitting("tiktoken", (Split(splitting),)))
