@@ -1,0 +1,166 @@
+"""Normalization, splitting and symbol numbers of every code point, compiled into one table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.kernels.code_points import (
+    ALONE,
+    BLOCK_BITS,
+    CONTINUES,
+    KIND_BITS,
+    REORDER,
+    SEQUENCE,
+    SKIP,
+    SPACE,
+    SYMBOL,
+)
+from tokdfa.wordpiece.normalizer import BertNormalizer, punctuation, spaces, tables
+
+__all__ = ["CodeTable"]
+
+Int32Array: TypeAlias = npt.NDArray[np.int32]
+UInt16Array: TypeAlias = npt.NDArray[np.uint16]
+UInt32Array: TypeAlias = npt.NDArray[np.uint32]
+
+_N_CODE_POINTS = 0x110000
+_HANGUL = range(0xAC00, 0xD7A4)
+
+
+class CodeTable(NamedTuple):
+    """What each code point means to the end-to-end tokenizer, in two stages.
+
+    The code of c is ``blocks[pages[c >> 8] * 256 + c % 256]``: a kind, a flag and a payload, as
+    `tokdfa.kernels.code_points` describes them. `pool` has the codes of the sequences, each behind its length.
+    The code points whose normal form has a combining mark that stays, and all other marks, are in `marks`, ascending;
+    what mark i decomposes to is in ``mark_parts[mark_pointer[i]:mark_pointer[i + 1]]``, each part as combining class
+    and symbol number, the latter -1 where the part is removed.
+    """
+
+    pages: UInt16Array
+    blocks: UInt32Array
+    pool: UInt32Array
+    marks: Int32Array
+    mark_pointer: Int32Array
+    mark_parts: Int32Array
+
+    @classmethod
+    def of(
+        cls, normalizer: BertNormalizer, symbols: Mapping[str, int], foreign: int, alone: Mapping[str, int], other: int
+    ) -> CodeTable:
+        """Compile `normalizer`.
+
+        Parameters
+        ----------
+        normalizer : BertNormalizer
+            The settings.
+        symbols, foreign
+            The number of each symbol of the trie, and that of all others.
+        alone, other
+            The ids of words of one character, and the id of those that are not there.
+        """
+        return _Compiler(normalizer, symbols, foreign, alone, other).compile()
+
+
+class _Compiler:
+    def __init__(
+        self, normalizer: BertNormalizer, symbols: Mapping[str, int], foreign: int, alone: Mapping[str, int], other: int
+    ) -> None:
+        self._normalizer = normalizer
+        self._symbols = symbols
+        self._foreign = foreign
+        self._alone = alone
+        self._other = other
+        self._pool: list[int] = []
+
+    def compile(self) -> CodeTable:
+        normalizer, data = self._normalizer, tables()
+        codes = np.full(_N_CODE_POINTS, _code(SYMBOL, self._foreign), np.uint32)
+        special = {*self._symbols, *self._alone, *normalizer.changed, *spaces(), *punctuation()}
+        if normalizer.strip_accents:
+            special.update(map(chr, _HANGUL))
+        if normalizer.chinese:
+            for first, last in data.chinese:
+                codes[first : last + 1] = _code(ALONE, self._other + 1)
+        for character in special:
+            codes[ord(character)] = self._of(character)
+        if normalizer.clean_text:
+            for first, last in data.control:
+                codes[first : last + 1] = _code(SKIP, 0) | CONTINUES
+
+        blocks: dict[bytes, int] = {}
+        pages = [blocks.setdefault(block.tobytes(), len(blocks)) for block in codes.reshape(-1, 1 << BLOCK_BITS)]
+        return CodeTable(
+            np.array(pages, np.uint16),
+            np.frombuffer(b"".join(blocks), np.uint32),
+            np.array(self._pool, np.uint32),
+            *self._marks(),
+        )
+
+    def _of(self, character: str) -> int:
+        """Return the code of one character."""
+        data = tables()
+        text = self._normalizer.effect(character)
+        flags = 0
+        if self._normalizer.strip_accents:
+            parts = data.decompose(character)
+            if data.combining.get(parts[0]):
+                flags = CONTINUES
+            if any(part in data.combining and part not in data.mark for part in parts):
+                return _code(REORDER, 0) | flags
+        if not text:
+            return _code(SKIP, 0) | flags
+        if len(text) == 3 and text[0] == text[2] == " " and text[1] not in spaces():
+            return self._word(text[1])
+        items = [self._item(part) for part in text]
+        if len(items) == 1:
+            return items[0]
+        # No character makes more symbols than it has bytes, which bounds the number of tokens.
+        assert len(items) <= len(character.encode("utf-8"))
+        self._pool += [len(items), *items]
+        return _code(SEQUENCE, len(self._pool) - len(items) - 1)
+
+    def _item(self, character: str) -> int:
+        if character in spaces():
+            return _code(SPACE, 0)
+        if character in punctuation():
+            return self._word(character)
+        return _code(SYMBOL, self._symbols.get(character, self._foreign))
+
+    def _word(self, character: str) -> int:
+        return _code(ALONE, self._alone.get(character, self._other) + 1)
+
+    def _marks(self) -> tuple[Int32Array, Int32Array, Int32Array]:
+        pointer, rows = [0], []
+        marks: list[str] = []
+        if self._normalizer.strip_accents:
+            data = tables()
+            surviving = data.combining.keys() - data.mark
+            assert not surviving & (spaces() | punctuation())
+            marks = sorted(
+                {
+                    *data.combining,
+                    *(c for c, text in data.decompositions.items() if text[0] in data.combining),
+                    *(c for c, text in data.decompositions.items() if surviving & set(text)),
+                }
+            )
+            for character in marks:
+                for part in data.decompose(character):
+                    lower = data.lowercase.get(part, part) if self._normalizer.lowercase else part
+                    assert len(lower) == 1
+                    number = -1 if part in data.mark else self._symbols.get(lower, self._foreign)
+                    rows.append((data.combining.get(part, 0), number))
+                pointer.append(len(rows))
+        return (
+            np.array([ord(character) for character in marks], np.int32),
+            np.array(pointer, np.int32),
+            np.array(rows, np.int32).ravel(),
+        )
+
+
+def _code(kind: int, payload: int) -> int:
+    return payload << KIND_BITS | kind

@@ -1,0 +1,251 @@
+"""From text to ids in one pass, as BERT's tokenizer does it in four."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple, NoReturn, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.errors import AlphabetError, TokdfaError
+from tokdfa.kernels.code_points import ALONE, KIND, SPACE
+from tokdfa.kernels.end_to_end import EDGE, LEAD, LONGEST_INDEXED, Machine, encode, index_words
+from tokdfa.wordpiece.codes import CodeTable
+from tokdfa.wordpiece.linmaxmatch import PackedTrie
+from tokdfa.wordpiece.normalizer import BertNormalizer, punctuation, spaces, tables
+from tokdfa.wordpiece.trie import FailureTrie
+from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
+
+__all__ = ["EndToEnd", "Tokens"]
+
+Int32Array: TypeAlias = npt.NDArray[np.int32]
+Int64Array: TypeAlias = npt.NDArray[np.int64]
+
+
+_NOTHING = np.empty(0, np.int64)
+
+
+class Tokens(NamedTuple):
+    """The tokens of texts, and where they come from.
+
+    `ids` are int32; token t comes from ``begins[t]`` to ``ends[t]`` of its text, int64, empty when not asked for.
+    """
+
+    ids: Int32Array
+    begins: Int64Array
+    ends: Int64Array
+
+
+class EndToEnd:
+    """BERT's tokenization of texts: cleaning, splitting and LinMaxMatch in one pass over UTF-8.
+
+    Parameters
+    ----------
+    vocabulary : WordPieceVocabulary
+        The entries, the prefix, the unknown token and the length limit, which counts normalized characters.
+    normalizer : BertNormalizer, optional
+        The text cleaning.
+    added : mapping of str to int, optional
+        Tokens that are cut out of the raw text before anything else, the leftmost first and of these the longest.
+
+    Raises
+    ------
+    AlphabetError
+        If an added token is empty or begins with a combining mark.
+
+    Notes
+    -----
+    *Fast WordPiece Tokenization*, EMNLP 2021, section 4. Words are gathered and matched when they end, instead of
+    being walked through the trie on the way, so that a word that is an entry, as most are, costs one look-up.
+    """
+
+    def __init__(
+        self,
+        vocabulary: WordPieceVocabulary,
+        normalizer: BertNormalizer | None = None,
+        added: Mapping[str, int] | None = None,
+    ) -> None:
+        self.vocabulary = vocabulary
+        self.normalizer = BertNormalizer() if normalizer is None else normalizer
+        self.added = dict(added or {})
+        for token in self.added:
+            _check_added(token, self.normalizer)
+        self._unknown = -1 if vocabulary.unknown_id is None else vocabulary.unknown_id
+        limit = vocabulary.longest_word
+        self._limit = -1 if limit is None else limit
+        self._machine = self._build()
+        leads = (chr(byte) for byte in range(128) if self._machine.flags[byte] & LEAD)
+        self._fast = not any(map(str.isalnum, leads))
+
+    def _build(self) -> Machine:
+        vocabulary, normalizer = self.vocabulary, self.normalizer
+        apart = spaces() | punctuation()
+        whole: dict[str, bool] = {}
+
+        def stays(symbol: str) -> bool:
+            """Whether `symbol` is kept as it is, inside words."""
+            if symbol not in whole:
+                whole[symbol] = normalizer.effect(symbol) == symbol and symbol not in apart
+            return whole[symbol]
+
+        trie = FailureTrie(
+            {entry: number for entry, number in vocabulary.beginnings.items() if all(map(stays, entry))},
+            {entry: number for entry, number in vocabulary.continuations.items() if all(map(stays, entry))},
+        )
+        packed = PackedTrie.of(trie)
+        alone = {} if vocabulary.longest_word == 0 else {e: n for e, n in vocabulary.beginnings.items() if len(e) == 1}
+        codes = CodeTable.of(normalizer, packed.symbols, packed.foreign, alone, self._unknown)
+        flags = np.zeros(256, np.uint8)
+        flags[:128][np.isin(codes.blocks[:128] & KIND, (SPACE, ALONE))] = EDGE
+        for token in self.added:
+            flags[token.encode("utf-8")[0]] |= LEAD
+
+        longest = LONGEST_INDEXED if self._limit < 0 else min(self._limit, LONGEST_INDEXED)
+        words = {
+            entry: number
+            for entry, number in vocabulary.beginnings.items()
+            if entry.isascii() and entry.isalnum() and len(entry) <= longest and all(map(stays, entry))
+        }
+        arrays = flags, _index(words), *codes, packed.cells, packed.pops, *_rows(self.added)
+        for array in arrays:
+            array.setflags(write=False)
+        return Machine(*arrays)
+
+    def encode(self, text: str | bytes, offsets: Literal["characters", "bytes"] | None = None) -> Tokens:
+        """Tokenize one text.
+
+        Parameters
+        ----------
+        text : str or bytes
+            Bytes are UTF-8.
+        offsets : {"characters", "bytes"}, optional
+            Whether to tell where the tokens come from, and how it is counted: in code points or in bytes of UTF-8.
+
+        Returns
+        -------
+        Tokens
+            The ids, and where they come from.
+
+        Raises
+        ------
+        AlphabetError
+            If the text is not valid Unicode, with the place; or if a word has no tokenization and the vocabulary has
+            no unknown token.
+        """
+        if isinstance(text, bytes):
+            _check_utf8(text)
+            data = text
+        else:
+            data = _utf8(text)
+        return self._run(data, np.array([len(data)], np.int64), offsets)[0]
+
+    def encode_batch(
+        self, texts: Sequence[str], offsets: Literal["characters", "bytes"] | None = None
+    ) -> tuple[Tokens, Int64Array]:
+        """Tokenize many texts in one go; see :meth:`encode`.
+
+        Returns
+        -------
+        tokens : Tokens
+            The tokens of all texts, one text behind the other.
+        rows : int64 array, one entry a text and one more
+            Text t has the tokens ``rows[t]`` to ``rows[t + 1]``.
+        """
+        joined = "\n".join(texts)
+        try:
+            data = _utf8(joined)
+        except AlphabetError:
+            for index, text in enumerate(texts):
+                _utf8(text, f"text {index}, ")
+            raise
+        counted = texts if len(data) == len(joined) else [text.encode("utf-8") for text in texts]
+        lengths = np.fromiter(map(len, counted), np.int64, len(texts))
+        stops = np.cumsum(lengths + 1) - 1
+        return self._run(data, stops, offsets)
+
+    def _run(self, data: bytes, stops: Int64Array, offsets: str | None) -> tuple[Tokens, Int64Array]:
+        tokens, rows = self._tokenize(data, stops, offsets)
+        if self._unknown < 0 and (tokens.ids < 0).any():
+            self._refuse(data, stops)
+        return tokens, rows
+
+    def _tokenize(self, data: bytes, stops: Int64Array, offsets: str | None) -> tuple[Tokens, Int64Array]:
+        """Run the kernel; the id of unknown words is -1 where there is no unknown token."""
+        # One symbol more than the limit shows that a word exceeds it.
+        room = max(LONGEST_INDEXED, len(data) if self._limit < 0 else min(self._limit, len(data))) + 1
+        size = len(data) + 1
+        if offsets is None:
+            begins = ends = sources = _NOTHING
+        elif offsets in ("characters", "bytes"):
+            begins, ends, sources = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(2 * room, np.int64)
+        else:
+            raise TokdfaError("offsets are counted in characters or in bytes", value=offsets)
+        ids, rows = np.empty(size, np.int32), np.empty(len(stops) + 1, np.int64)
+        n = encode(
+            *(np.frombuffer(data, np.uint8), stops, self._machine, self._unknown, self._limit),
+            *(self._fast, self.normalizer.lowercase, offsets == "bytes"),
+            *(ids, rows, begins, ends, np.empty(room, np.int32), sources, np.empty(room, np.int32)),
+        )
+        return Tokens(ids[:n], begins[:n], ends[:n]), rows
+
+    def _refuse(self, data: bytes, stops: Int64Array) -> NoReturn:
+        """Raise the error for the first word that has no tokenization."""
+        (ids, begins, ends), rows = self._tokenize(data, stops, "bytes")
+        first = int(np.argmax(ids < 0))
+        text = int(np.searchsorted(rows, first, "right")) - 1
+        start = int(stops[text - 1]) + 1 if text else 0
+        word = data[start + int(begins[first]) : start + int(ends[first])].decode("utf-8")
+        where = f"text {text}, byte {begins[first]}" if len(stops) > 1 else f"byte {begins[first]}"
+        self.vocabulary.unknown_word(word, where)
+        raise AssertionError("unreachable: the vocabulary has an unknown token")
+
+    def __repr__(self) -> str:
+        return f"<EndToEnd of {len(self.vocabulary)} entries, {self.normalizer}>"
+
+
+def _check_added(token: str, normalizer: BertNormalizer) -> None:
+    if not token:
+        raise AlphabetError("an added token is empty")
+    _utf8(token)
+    if normalizer.strip_accents and tables().decompose(token[0])[0] in tables().combining:
+        # It would be cut out of the middle of a combining sequence.
+        raise AlphabetError("an added token begins with a combining mark", value=token)
+
+
+def _utf8(text: str, where: str = "") -> bytes:
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise AlphabetError(
+            "the text has a lone surrogate, which is not a character",
+            value=text[error.start],
+            where=f"{where}character {error.start}",
+        ) from None
+
+
+def _check_utf8(data: bytes) -> None:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise AlphabetError(
+            "the text is not UTF-8", value=data[error.start : error.end], where=f"byte {error.start}"
+        ) from None
+
+
+def _index(words: Mapping[str, int]) -> npt.NDArray[np.uint64]:
+    """Return the table in which whole words are looked up."""
+    data = b"".join(word.encode("ascii").ljust(LONGEST_INDEXED, b"\0") for word in words)
+    keys = np.frombuffer(data, "<u8")
+    ids = np.fromiter(words.values(), np.int32, len(words))
+    table = np.zeros(3 << (2 * len(words)).bit_length(), np.uint64)
+    index_words(keys[::2].astype(np.uint64), keys[1::2].astype(np.uint64), ids, table)
+    return table
+
+
+def _rows(added: Mapping[str, int]) -> tuple[npt.NDArray[np.uint8], Int32Array]:
+    """Return the added tokens' bytes and, for each token, where they begin, how many they are, and its id."""
+    tokens = sorted(((token.encode("utf-8"), number) for token, number in added.items()), key=lambda row: -len(row[0]))
+    starts = np.cumsum([0, *(len(token) for token, _ in tokens)])
+    rows = [(int(start), len(token), number) for start, (token, number) in zip(starts, tokens, strict=False)]
+    return np.frombuffer(b"".join(token for token, _ in tokens), np.uint8), np.array(rows, np.int32).ravel()

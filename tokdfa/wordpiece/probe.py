@@ -1,0 +1,137 @@
+"""Read BERT's text normalization off the installed tokenizers: ``python -m tokdfa.wordpiece.probe`` rewrites ``data/``.
+
+Every step is tried on every code point, and every combining mark against marks of every class.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from importlib.metadata import version
+from itertools import chain, pairwise
+from pathlib import Path
+from typing import Any
+
+from tokdfa.unicode import SCALARS
+
+__all__ = ["main", "probe"]
+
+_HANGUL = range(0xAC00, 0xD7A4)
+
+
+def probe() -> dict[str, Any]:
+    """Return the tables; :mod:`tokdfa.wordpiece.normalizer` says what they hold."""
+    from tokenizers import normalizers
+
+    steps = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")
+
+    def only(step: str) -> Callable[[str], str]:
+        return normalizers.BertNormalizer(**{name: name == step for name in steps}).normalize_str
+
+    clean, chinese, strip, lower = (dict(_changes(only(step))) for step in steps)
+    decompositions = dict(_changes(normalizers.NFD().normalize_str))
+    marks = {c for c, text in strip.items() if not text}
+    hangul = {c: decompositions.pop(c) for c in list(decompositions) if ord(c) in _HANGUL}
+
+    assert set(clean.values()) == {"", " "}
+    assert all(text == f" {c} " for c, text in chinese.items())
+    assert all(
+        strip.get(c, c) == "".join(d for d in decompositions.get(c, hangul.get(c, c)) if d not in marks)
+        for c in _characters()
+    )
+    assert all(text == "".join(_jamo(ord(c))) for c, text in hangul.items())
+    assert len(hangul) == len(_HANGUL)
+    combining = _combining()
+    # So that what cleaning removes is never a mark that is put in order.
+    assert not clean.keys() & set(chain.from_iterable(combining.values()))
+    return {
+        "library": "tokenizers",
+        "version": version("tokenizers"),
+        "control": _deltas(c for c, text in clean.items() if not text),
+        "space": _deltas(c for c, text in clean.items() if text),
+        "chinese": _deltas(chinese),
+        "mark": _deltas(marks),
+        "combining": {order: _deltas(members) for order, members in sorted(combining.items())},
+        "decompositions": decompositions,
+        "lowercase": lower,
+    }
+
+
+def _characters() -> Iterator[str]:
+    return map(chr, chain.from_iterable(range(first, last + 1) for first, last in SCALARS))
+
+
+def _changes(step: Callable[[str], str]) -> Iterator[tuple[str, str]]:
+    """Yield the characters that `step` changes, with what it makes of them."""
+    for character in _characters():
+        # Letters around it, so that nothing is lost at an edge.
+        text = step(f"a{character}b")
+        assert text[0] == "a"
+        assert text[-1] == "b"
+        if text[1:-1] != character:
+            yield character, text[1:-1]
+
+
+def _jamo(code: int) -> Iterator[str]:
+    """Yield the parts of a Hangul syllable; the Unicode Standard, section 3.12."""
+    index = code - 0xAC00
+    yield chr(0x1100 + index // 588)
+    yield chr(0x1161 + index % 588 // 28)
+    if index % 28:
+        yield chr(0x11A7 + index % 28)
+
+
+def _combining() -> dict[int, list[str]]:
+    """Return the characters that are put in order behind a starter, by their canonical combining class."""
+    from unicodedata import combining
+
+    from tokenizers import normalizers
+
+    def swaps(left: str, right: str) -> bool:
+        return bool(normalizers.NFD().normalize_str(f"a{left}{right}") != f"a{left}{right}")
+
+    # The overlay tilde has the lowest class, 1, and the iota below the highest, 240.
+    marks = [
+        character
+        for character in _characters()
+        if normalizers.NFD().normalize_str(character) == character
+        and (swaps("\u0345", character) or swaps(character, "\u0334"))
+    ]
+    # One mark for each class, as Python has them; their order is checked on the library.
+    samples: dict[int, str] = {}
+    for character in marks:
+        samples.setdefault(combining(character), character)
+    orders = sorted(samples)
+    assert orders[0] > 0
+    assert all(swaps(samples[b], samples[a]) for a, b in pairwise(orders))
+    found: dict[int, list[str]] = {}
+    for character in marks:
+        exact = [
+            order for order in orders if not swaps(samples[order], character) and not swaps(character, samples[order])
+        ]
+        assert len(exact) == 1, hex(ord(character))
+        found.setdefault(exact[0], []).append(character)
+    return found
+
+
+def _deltas(characters: Iterable[str]) -> list[int]:
+    """Return a set of characters as the distances from range to range and the lengths of the ranges, by turns."""
+    deltas: list[int] = []
+    at = 0
+    for code in sorted(map(ord, characters)):
+        if deltas and code == at:
+            deltas[-1] += 1
+        else:
+            deltas += [code - at, 1]
+        at = code + 1
+    return deltas
+
+
+def main() -> None:
+    """Write the tables."""
+    path = Path(__file__).parent / "data" / "tokenizers.json"
+    path.write_text(json.dumps(probe(), ensure_ascii=False, separators=(",", ":")) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()
