@@ -140,8 +140,22 @@ def test_long_labels_are_broken_between_tokens() -> None:
 
 
 def test_labels_can_be_limited() -> None:
-    dot = TokenDFA.universal("abcdef").to_dot(max_labels=2)
-    assert 'label="a, b, … 4 more"' in dot
+    dfa = TokenDFA.from_edges([(0, "a", 0), (0, "b", 0), (0, "c", 0), (1, "b", 0), (1, "c", 1)], finals=[])
+    dot = dfa.to_dot(max_labels=2)
+    assert 'q0 -> q0 [label="a, b, … 1 more"]' in dot
+    assert 'q1 -> q0 [label="b"]' in dot
+
+
+def test_many_tokens_that_behave_alike_are_only_counted() -> None:
+    dfa = token_dfa(Dictionary.from_pairs([(b"a", b"b")]))
+    assert [line.strip() for line in dfa.to_dot(max_labels=4).splitlines() if "->" in line] == [
+        "start0 -> q0",
+        'q0 -> q0 [label="b, ab, … 254 more"]',
+        'q0 -> q1 [label="a"]',
+        'q1 -> q0 [label="ab, … 254 more"]',
+        'q1 -> q1 [label="a"]',
+    ]
+    assert 'q0 -> q0 [label="26 tokens"]' in TokenDFA.universal("abcdefghijklmnopqrstuvwxyz").to_dot(max_labels=4)
 
 
 def test_large_pictures_are_written_quickly() -> None:

@@ -192,7 +192,7 @@ class _Folding:
         self.n_transitions += more
         if self.max_transitions is not None and self.n_transitions > self.max_transitions:
             raise LimitExceededError(
-                f"the explicit token DFA has more than {self.max_transitions} transitions",
+                f"the explicit token DFA has more than {self.max_transitions:,} transitions",
                 hint="fold a prefix of the dictionary, use CompactTokenDFA, or raise max_transitions",
             )
 

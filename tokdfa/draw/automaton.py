@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
+
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.draw.dot import to_dot
 from tokdfa.draw.graph import Edge, Graph, Node
@@ -18,13 +20,21 @@ def dfa_graph(dfa: TokenDFA, *, max_labels: int | None = None) -> Graph:
     dfa : TokenDFA
         What to draw, useless states and all.
     max_labels : int, optional
-        How many tokens to write on one arrow; the others are counted there. All of them by default.
+        How many tokens to write on one arrow; the others are counted there. When more symbols than that have the same
+        transitions everywhere, such as those that no rule mentions, they are only counted. By default all are written.
     """
     nodes = tuple(Node(str(state), str(state), double=dfa.is_final(state)) for state in range(dfa.n_states))
-    tokens: dict[tuple[int, int], list[str]] = {}
-    for source, token, target in dfa.edges():
-        tokens.setdefault((source, target), []).append(word_label(token))
-    edges = (Edge(str(p), str(q), _limited(labels, max_labels)) for (p, q), labels in tokens.items())
+    arrows: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
+    for source, token, target in zip(dfa.sources.tolist(), dfa.tokens.tolist(), dfa.targets.tolist(), strict=True):
+        arrows[source, target].append(token)
+    shown = set(range(len(dfa.alphabet))) if max_labels is None else _tokens_to_show(dfa, max_labels)
+    edges = []
+    for (source, target), tokens in arrows.items():
+        labels = [word_label(dfa.alphabet[token]) for token in tokens if token in shown][:max_labels]
+        if len(labels) < len(tokens):
+            rest = len(tokens) - len(labels)
+            labels.append(f"… {rest} more" if labels else f"{rest} tokens")
+        edges.append(Edge(str(source), str(target), tuple(labels)))
     return Graph(nodes, tuple(edges), (str(dfa.initial),))
 
 
@@ -33,7 +43,13 @@ def dfa_to_dot(dfa: TokenDFA, *, max_labels: int | None = None) -> str:
     return to_dot(dfa_graph(dfa, max_labels=max_labels))
 
 
-def _limited(labels: list[str], max_labels: int | None) -> tuple[str, ...]:
-    if max_labels is None or len(labels) <= max_labels:
-        return tuple(labels)
-    return (*labels[:max_labels], f"… {len(labels) - max_labels} more")
+def _tokens_to_show(dfa: TokenDFA, max_alike: int) -> set[int]:
+    """Return all tokens but the symbols that have the same transitions as too many others."""
+    n_symbols = dfa.alphabet.n_symbols
+    columns: list[list[int]] = [[] for _ in range(n_symbols)]
+    for token, source, target in zip(dfa.tokens.tolist(), dfa.sources.tolist(), dfa.targets.tolist(), strict=True):
+        if token < n_symbols:
+            columns[token] += (source, target)
+    alike = Counter(map(tuple, columns))
+    few = (symbol for symbol in range(n_symbols) if alike[tuple(columns[symbol])] <= max_alike)
+    return {*few, *range(n_symbols, len(dfa.alphabet))}

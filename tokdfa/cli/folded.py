@@ -1,0 +1,81 @@
+"""What the commands that show explicit automata share: which one, and how large it may be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from tokdfa.automata.token_dfa import TokenDFA
+    from tokdfa.dictionary import Dictionary
+
+__all__ = ["Folded", "automaton_options"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+MAX_TRANSITIONS = 2_000_000
+
+
+def automaton_options(command: F) -> F:
+    """Add the options that say which automaton is meant; their values make a :class:`Folded`."""
+    options = [
+        click.argument("tok"),
+        click.option("--language", metavar="REGEX", help="Only the tokenizations of the texts that REGEX matches."),
+        click.option("--rules", type=click.IntRange(min=0), metavar="N", help="Only the first N rules."),
+        click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK, if not what it looks like."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+class Folded(NamedTuple):
+    """A dictionary and, if one was named, a regular language: what T^D(L) is made of."""
+
+    dictionary: Dictionary
+    language: TokenDFA | None
+
+    @classmethod
+    def load(cls, tok: str, language: str | None, rules: int | None, format_name: str | None) -> Folded:
+        """Read the dictionary of TOK, refusing an improper one, and the language."""
+        from tokdfa.automata.regex import language as regular_language
+        from tokdfa.tokenizers.tokenizer import load
+
+        dictionary = load(tok, format=format_name).dictionary
+        if rules is not None and rules < len(dictionary):
+            dictionary = dictionary.prefix(rules)
+        dictionary.require_proper()
+        return cls(dictionary, None if language is None else regular_language(language, dictionary))
+
+    @property
+    def most_states(self) -> int:
+        """The number of states that Algorithm 2 builds: exactly that for Σ*, at most that for other languages.
+
+        *Constructing a BPE Tokenization DFA*, Theorem 2.
+        """
+        from tokdfa.automata.locality import dloc
+
+        if self.language is None:
+            return 1 + len(self.dictionary.live_rules)
+        return self.language.n_states + len(self.dictionary) * dloc(self.language, 1).degree
+
+    def token_dfa(self) -> TokenDFA:
+        """Build the automaton, as it is built, within the budget of a command.
+
+        Raises
+        ------
+        LimitExceededError
+            If it has too many transitions.
+        """
+        from tokdfa.automata.fold import token_dfa
+        from tokdfa.errors import LimitExceededError
+
+        try:
+            return token_dfa(self.dictionary, self.language, max_transitions=MAX_TRANSITIONS)
+        except LimitExceededError as error:
+            raise LimitExceededError(
+                f"{error.what}, and up to {self.most_states:,} states",
+                hint="take the first rules only, with --rules N",
+            ) from None

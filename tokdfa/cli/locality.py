@@ -1,0 +1,89 @@
+"""``tokdfa locality``: how much of the past the automaton of a tokenizer remembers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tokdfa.cli.folded import Folded, automaton_options
+from tokdfa.cli.output import json_option, print_json
+
+if TYPE_CHECKING:
+    from tokdfa.automata.token_dfa import TokenDFA
+
+__all__ = ["command"]
+
+
+@click.command("locality")
+@automaton_options
+@click.option("-k", "longest", type=click.IntRange(min=1), default=4, show_default=True, help="Up to how many tokens.")
+@json_option
+def command(
+    tok: str, language: str | None, rules: int | None, format_name: str | None, longest: int, as_json: bool
+) -> int:
+    """Tell in how many states the runs on K tokens can end, and from which K on only in one.
+
+    The automaton is that of the correct tokenizations of all texts, or of those that REGEX matches, by the dictionary
+    of TOK alone: pre-tokenizer and special tokens are left out. Degrees are those of the automaton as Algorithm 2
+    builds it, and of the minimal trim one.
+    """
+    folded = Folded.load(tok, language, rules, format_name)
+    if folded.language is None:
+        built, minimal = _of_all_texts(folded, longest)
+    else:
+        dfa = folded.token_dfa()
+        built, minimal = _measure(dfa, longest), _measure(dfa.minimize(), longest)
+    fields = {"path": tok, "rules": len(folded.dictionary), "language": language, **built, "minimal": minimal}
+    if as_json:
+        print_json(fields)
+    else:
+        _print(fields, longest)
+    return 0
+
+
+def _of_all_texts(folded: Folded, longest: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the degrees for T^D(Σ*), without writing it out: 1 for every k, by Corollary 2 and Observation 1."""
+    from tokdfa.automata.compact import CompactTokenDFA
+
+    dfa = CompactTokenDFA(folded.dictionary)
+    degree = int(folded.dictionary.alphabet.n_symbols > 0)
+    built, minimal = (
+        {"states": n, "dloc": dict.fromkeys(range(1, longest + 1), degree), "local_from": int(n > 1)}
+        for n in (dfa.states_built, dfa.states_minimal)
+    )
+    return built, minimal
+
+
+def _measure(dfa: TokenDFA, longest: int) -> dict[str, Any]:
+    from tokdfa.alphabet import show
+    from tokdfa.automata.locality import dloc, local_from
+
+    degrees = {k: dloc(dfa, k) for k in range(1, longest + 1)}
+    attained = {k: found.tokenization and "≀".join(map(show, found.tokenization)) for k, found in degrees.items()}
+    return {
+        "states": dfa.n_states,
+        "dloc": {k: found.degree for k, found in degrees.items()},
+        "attained_by": attained,
+        "local_from": local_from(dfa),
+    }
+
+
+def _print(fields: dict[str, Any], longest: int) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    automata = (fields, fields["minimal"])
+    table = Table("", box=None, pad_edge=False)
+    for heading in ("as built", "minimal trim"):
+        table.add_column(heading, justify="right")
+    table.add_column("attained by, as built", overflow="fold")
+    table.add_row("states", *(f"{automaton['states']:,}" for automaton in automata))
+    attained = fields.get("attained_by", {})
+    for k in range(1, longest + 1):
+        degrees = (f"{automaton['dloc'][k]:,}" for automaton in automata)
+        table.add_row(f"dloc(A, {k})", *degrees, Text(attained.get(k) or ""))
+    local = ("never" if automaton["local_from"] is None else str(automaton["local_from"]) for automaton in automata)
+    table.add_row("k-local from k =", *local)
+    Console(highlight=False).print(table)
