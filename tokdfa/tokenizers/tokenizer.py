@@ -9,7 +9,7 @@ from functools import cached_property
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -19,11 +19,12 @@ from tokdfa.dictionary import Dictionary
 from tokdfa.errors import AlphabetError, TokenStreamError
 from tokdfa.tokenizers.formats import read
 from tokdfa.tokenizers.formats.byte_alphabet import BYTE_OF, CHARACTER_OF
-from tokdfa.tokenizers.formats.contents import Contents, Special
+from tokdfa.tokenizers.formats.contents import Contents, Special, Splitting
 
 if TYPE_CHECKING:
     from tokdfa.automata.compact import CompactTokenDFA
     from tokdfa.tokenizers.merger import Merger, Tokenized
+    from tokdfa.tokenizers.pretokenizer import PreTokenizer
 
 __all__ = ["Special", "Spellings", "Tokenizer", "load"]
 
@@ -42,14 +43,6 @@ class Spellings(NamedTuple):
 
     text: ByteArray
     offsets: Int64Array
-
-
-class Pretokenizer(Protocol):
-    """What cuts text into pieces, which are merged each by itself."""
-
-    def split(self, text: str) -> list[str]:
-        """Return the pieces of `text`."""
-        ...
 
 
 class Tokenizer:
@@ -72,7 +65,7 @@ class Tokenizer:
         spell. -1 for a token without id.
     id_to_token : int32 array, one entry an id
         The number of a token; -1 for special tokens and ids that mean nothing.
-    pretokenizer : Pretokenizer or None
+    pretokenizer : PreTokenizer or None
         What cuts text into pieces; None when all of a text is one piece.
     specials : tuple of Special
     finds_specials : bool
@@ -87,7 +80,7 @@ class Tokenizer:
 
     semantics: Literal["leftmost"] = "leftmost"
 
-    def __init__(self, contents: Contents, pretokenizer: Pretokenizer | None = None) -> None:
+    def __init__(self, contents: Contents, pretokenizer: PreTokenizer | None = None) -> None:
         self.format = contents.format
         self.dictionary: Dictionary = contents.dictionary
         self.merges = contents.merges
@@ -452,7 +445,7 @@ class Tokenizer:
             self.whole_piece,
             self.finds_specials,
             [(special.id, special.content, special.level) for special in self.specials],
-            repr(self.pretokenizer),
+            None if self.pretokenizer is None else self.pretokenizer.splitting,
         )
         digest.update(repr(settings).encode("utf-8", "surrogatepass"))
         return digest.hexdigest()
@@ -511,8 +504,11 @@ def load(path: str | Path, *, pretokenizer: str | None = None, format: str | Non
     return Tokenizer(contents, _pretokenizer(contents, pretokenizer))
 
 
-def _pretokenizer(contents: Contents, name: str | None) -> Pretokenizer | None:
-    if name == "none" or (name is None and contents.splitting is None):
+def _pretokenizer(contents: Contents, name: str | None) -> PreTokenizer | None:
+    splitting = contents.splitting if name is None else name
+    # A file may name steps that leave a text whole.
+    if splitting is None or splitting == "none" or (isinstance(splitting, Splitting) and splitting.is_nothing):
         return None
-    module = import_module("tokdfa.tokenizers.pretokenizer")
-    return cast(Pretokenizer, module.pretokenizer(contents.splitting if name is None else name))
+    from tokdfa.tokenizers.pretokenizer import pretokenizer
+
+    return pretokenizer(splitting)

@@ -14,14 +14,15 @@ import tokdfa
 from tokdfa import Tokenizer
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError
 from tokdfa.tokenizers.formats.tokenizer_json import read_tokenizer_json
+from tokdfa.tokenizers.pretokenizer import pretokenizer
 
 HERE = Path("tokenizer.json")
 WITHOUT_SPLITTING = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
 
 
 def read(fields: dict[str, Any]) -> Tokenizer:
-    """Read without the pre-tokenizer, which has tests of its own."""
-    return Tokenizer(read_tokenizer_json(as_bytes(fields), HERE))
+    contents = read_tokenizer_json(as_bytes(fields), HERE)
+    return Tokenizer(contents, contents.splitting and pretokenizer(contents.splitting))
 
 
 def model(**changes: Any) -> dict[str, Any]:
@@ -103,8 +104,8 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     (model(end_of_word_suffix="</w>"), "$.model.end_of_word_suffix: a suffix together with ByteLevel: '</w>'"),
     (model(cache_capacity=3), "$.model.cache_capacity: a field that is not known here"),
     (
-        {"pre_tokenizer": {"type": "Whitespace"}},
-        "$.pre_tokenizer.type: a pre-tokenizer that is not modelled: 'Whitespace'",
+        {"pre_tokenizer": {"type": "Metaspace", "replacement": "_", "prepend_scheme": "always", "split": True}},
+        "$.pre_tokenizer.type: a pre-tokenizer that is not modelled: 'Metaspace'",
     ),
     (
         {"pre_tokenizer": {"type": "Sequence", "pretokenizers": [WITHOUT_SPLITTING, WITHOUT_SPLITTING]}},
@@ -163,7 +164,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     (model(ignore_merges=1), "$.model.ignore_merges: true or false is wanted: 1"),
     ({"pre_tokenizer": {"type": "Sequence"}}, "$.pre_tokenizer: no field 'pretokenizers'"),
     ({"pre_tokenizer": {"type": 3}}, "$.pre_tokenizer.type: a string is wanted: 3"),
-    ({"pre_tokenizer": {"type": "ByteLevel"}}, "$.pre_tokenizer: no field 'add_prefix_space'"),
+    ({"pre_tokenizer": {"type": "ByteLevel"}}, "$.pre_tokenizer: no field 'trim_offsets'"),
     (
         {"pre_tokenizer": {"type": "Split", "pattern": {"Glob": "*"}, "behavior": "Isolated", "invert": False}},
         '$.pre_tokenizer.pattern: a pattern is {"Regex": …} or {"String": …}',
@@ -216,6 +217,47 @@ def test_what_is_not_json(spoil: Callable[[str], str], message: str) -> None:
 
 def test_sequences_in_sequences() -> None:
     assert read(tokenizer_json(pre_tokenizer=nested(200))).encode("the").tolist() == [83, 257]
+
+
+# Pre-tokenizers
+
+BYTES = {**WITHOUT_SPLITTING, "add_prefix_space": True}
+STEPS: list[list[dict[str, Any]]] = [
+    [tokenizer_json()["pre_tokenizer"]],
+    [{**tokenizer_json()["pre_tokenizer"], "add_prefix_space": True}],
+    [BYTES],
+    [{"type": "Digits", "individual_digits": True}, WITHOUT_SPLITTING],
+    [{"type": "Digits", "individual_digits": False}, BYTES],
+    [{"type": "Punctuation", "behavior": "Contiguous"}, BYTES],
+    [{"type": "Punctuation"}, WITHOUT_SPLITTING],
+    [{"type": "Whitespace"}, WITHOUT_SPLITTING],
+    [{"type": "WhitespaceSplit"}, BYTES],
+    [{"type": "BertPreTokenizer"}, WITHOUT_SPLITTING],
+    [{"type": "Digits", "individual_digits": True}, tokenizer_json()["pre_tokenizer"]],
+    *(
+        [{"type": "Split", "pattern": pattern, "behavior": behavior, "invert": invert}, BYTES]
+        for behavior in ("Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous")
+        for invert in (False, True)
+        for pattern in ({"Regex": r"\p{L}|\s+(?!\S)"}, {"String": "a"})
+    ),
+]
+SPLIT_TEXTS = [
+    "",
+    "a",
+    " the then",
+    "aa a\n\n  12 ½x!! ?<|end|> they're aaa-bb  ",
+    "  \t<|end|>",
+    "中文 aé\x1c\u0301ʕAb",
+    "²a",
+]
+
+
+@pytest.mark.parametrize("steps", STEPS, ids=str)
+def test_pre_tokenizers(steps: list[dict[str, Any]]) -> None:
+    fields = tokenizer_json(pre_tokenizer={"type": "Sequence", "pretokenizers": steps})
+    tokenizer, library = read(fields), theirs(fields)
+    for text in SPLIT_TEXTS:
+        assert tokenizer.encode(text).tolist() == library.encode(text).ids
 
 
 # Over characters

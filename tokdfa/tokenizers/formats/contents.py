@@ -72,6 +72,11 @@ class Splitting:
     steps: tuple[Split, ...] = ()
     prefix_space: int | None = None
 
+    @property
+    def is_nothing(self) -> bool:
+        """Whether every text is one piece and stays as it is."""
+        return not self.steps and self.prefix_space is None
+
 
 class Merges(NamedTuple):
     """Every pair that merges, as int32 arrays of token numbers; smaller priorities are stronger."""

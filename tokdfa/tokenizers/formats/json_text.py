@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError
 
-__all__ = ["JsonObject", "check_text", "decode_utf8", "parse_object"]
+__all__ = ["JsonObject", "decode_utf8", "parse_object"]
 
 T = TypeVar("T")
 _REQUIRED: Any = object()
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _NAMES = {
     dict: "an object",
     list: "an array",
@@ -63,8 +65,8 @@ def parse_object(data: bytes, path: Path) -> JsonObject:
     Raises
     ------
     FileFormatError
-        If it is not UTF-8 or not JSON (with line and column), nests too deeply, has a key twice in one object (with
-        its path), or is not an object.
+        If it is not UTF-8 or not JSON (with line and column), nests too deeply, has a key twice in one object or half
+        of a surrogate pair (with the path), or is not an object.
     """
     text = decode_utf8(data, path)
     found_repeating: list[_Repeating] = []
@@ -84,22 +86,25 @@ def parse_object(data: bytes, path: Path) -> JsonObject:
         raise FileFormatError("JSON nested too deeply", where=str(path)) from None
     except ValueError as error:
         raise FileFormatError(f"not JSON: {error}", where=str(path)) from None
-    if found_repeating:
-        # Dictionaries cannot be ordered by where they stand, but any one of them will do.
+    if found_repeating or _SURROGATE.search(text):
         for where, inner in _walk(value):
             if type(inner) is _Repeating:
                 raise FileFormatError("a key twice in one object", value=inner.key, where=f"{path}, {where}")
+            if isinstance(inner, str) and any("\ud800" <= character <= "\udfff" for character in inner):
+                raise FileFormatError("half of a surrogate pair", value=inner, where=f"{path}, {where}")
     if not isinstance(value, dict):
         raise FileFormatError("a JSON object is wanted", value=value, where=f"{path}, $")
     return JsonObject(value, "$", path)
 
 
 def _walk(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield all values with their paths, and the keys of objects with the paths of these."""
     stack = [("$", value)]
     while stack:
         where, inner = stack.pop()
         yield where, inner
         if isinstance(inner, dict):
+            stack.extend((where, key) for key in inner)
             stack.extend((f"{where}.{key}", item) for key, item in inner.items())
         elif isinstance(inner, list):
             stack.extend((f"{where}[{index}]", item) for index, item in enumerate(inner))
@@ -127,34 +132,36 @@ class JsonObject:
         return f"{self.path}, {self.where}.{key}"
 
     def get(self, key: str, kind: type[T], default: Any = _REQUIRED) -> T:
-        """Return the value of `key`, which must be of type `kind`; `default` where it is absent or null.
+        """Return the value of `key`, which must be of type `kind`, not null; `default` where it is absent.
 
         Raises
         ------
         FileFormatError
-            If it is of another type, or is absent or null and there is no default.
+            If it is of another type, or is absent and there is no default.
         """
-        value = self.fields.get(key)
-        if value is None and default is not _REQUIRED:
-            return default  # type: ignore[no-any-return]
-        if value is None and key not in self.fields:
+        if key not in self.fields:
+            if default is not _REQUIRED:
+                return default  # type: ignore[no-any-return]
             raise FileFormatError(f"no field {key!r}", where=f"{self.path}, {self.where}")
+        value = self.fields[key]
         # bool is a subclass of int.
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
             raise FileFormatError(f"{_NAMES[kind]} is wanted", value=value, where=self.place(key))
-        if isinstance(value, str):
-            check_text(value, self.place(key))
         return value
+
+    def get_or_none(self, key: str, kind: type[T]) -> T | None:
+        """Return the value of `key`, None where it is absent or null; see `get`."""
+        return None if self.fields.get(key) is None else self.get(key, kind)
 
     def object(self, key: str) -> JsonObject | None:
         """Return the object at `key`, None where it is absent or null."""
-        fields = self.get(key, dict, None)
+        fields = self.get_or_none(key, dict)
         return None if fields is None else JsonObject(fields, f"{self.where}.{key}", self.path)
 
-    def objects(self, key: str) -> list[JsonObject]:
-        """Return the objects in the array at `key`; none where it is absent or null."""
+    def objects(self, key: str, default: Any = _REQUIRED) -> list[JsonObject]:
+        """Return the objects in the array at `key`."""
         found = []
-        for index, fields in enumerate(self.get(key, list, [])):
+        for index, fields in enumerate(self.get(key, list, default)):
             if not isinstance(fields, dict):
                 raise FileFormatError("an object is wanted", value=fields, where=f"{self.place(key)}[{index}]")
             found.append(JsonObject(fields, f"{self.where}.{key}[{index}]", self.path))
@@ -167,14 +174,10 @@ class JsonObject:
                 raise UnsupportedFeatureError("a field that is not known here", value=key, where=self.place(key))
 
     def refuse_unless(self, key: str, modelled: Collection[Any], why: str) -> None:
-        """Refuse a value of `key` that is not among those modelled; an absent key counts as None."""
-        value = self.fields.get(key)
+        """Refuse a value of `key` that is not among those modelled; it may be absent."""
+        if key not in self.fields:
+            return
+        value = self.fields[key]
         # 0 == False, but they are not the same setting.
         if not any(value == other and isinstance(value, bool) == isinstance(other, bool) for other in modelled):
             raise UnsupportedFeatureError(why, value=value, where=self.place(key))
-
-
-def check_text(text: str, where: str) -> None:
-    """Raise FileFormatError if `text` has a lone surrogate, which JSON can write and UTF-8 cannot."""
-    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
-        raise FileFormatError("half of a surrogate pair", value=text, where=where)

@@ -32,6 +32,7 @@ _TOKEN_FIELDS = {"rank", "token_bytes", "token_str"}
 
 # Files up to version 7 may leave the special tokens out; mistral-common then takes these.
 _OLD_VERSIONS = ("v1", "v2", "v3", "v7")
+_VERSIONS = (*_OLD_VERSIONS, "v11", "v13", "v15")
 _OLD_SPECIALS = [
     "<unk>",
     "<s>",
@@ -74,6 +75,7 @@ def read_tekken(data: bytes, path: Path) -> Contents:
     if config is None:
         raise FileFormatError("no configuration", where=top.place("config"))
     config.only(_CONFIG_FIELDS)
+    config.refuse_unless("version", _VERSIONS, "a version of the format that is not known here")
     n_ids = config.get("default_vocab_size", int)
     n_specials = config.get("default_num_special_tokens", int)
     vocabulary = top.get("vocab", list)
@@ -125,7 +127,7 @@ def _read_specials(top: JsonObject, version: str, n_specials: int) -> tuple[Spec
                 f"a file of version {version} lists its special tokens", where=top.place("special_tokens")
             )
         contents = list(_OLD_SPECIALS)
-    for token in top.objects("special_tokens"):
+    for token in top.objects("special_tokens") if top.fields.get("special_tokens") is not None else ():
         content = token.get("token_str", str)
         # mistral-common looks specials up by their place in the list but reports their rank.
         if token.get("rank", int) != len(contents):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, repeat
 from pathlib import Path
@@ -11,9 +11,10 @@ from typing import get_args
 import numpy as np
 
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError
+from tokdfa.tokenizers import patterns
 from tokdfa.tokenizers.formats.byte_alphabet import is_spelled
 from tokdfa.tokenizers.formats.contents import Behavior, Contents, Special, Split, Splitting
-from tokdfa.tokenizers.formats.json_text import JsonObject, check_text, parse_object
+from tokdfa.tokenizers.formats.json_text import JsonObject, parse_object
 from tokdfa.tokenizers.formats.merges import Pairs
 from tokdfa.tokenizers.formats.vocabulary import Vocabulary, check_vocabulary, over_bytes, over_characters
 
@@ -63,7 +64,7 @@ def read_tokenizer_json(data: bytes, path: Path) -> Contents:
     """
     top = parse_object(data, path)
     top.only(_FIELDS)
-    top.refuse_unless("version", (None, "1.0"), "a version of the format that is not known here")
+    top.refuse_unless("version", ("1.0",), "a version of the format that is not known here")
     for key in ("truncation", "padding"):
         top.refuse_unless(key, (None,), f"{key} changes the ids")
     normalizer = top.object("normalizer")
@@ -71,11 +72,11 @@ def read_tokenizer_json(data: bytes, path: Path) -> Contents:
         raise UnsupportedFeatureError("normalizers are not modelled", value=step.fields, where=step.place("type"))
     splitting, is_bytewise = _read_pre_tokenizer(top)
     model = _model(top)
-    suffix = model.get("end_of_word_suffix", str, "") or None
+    suffix = model.get_or_none("end_of_word_suffix", str) or None
     _check_post_processor(top)
     vocabulary = check_vocabulary(model.get("vocab", dict), model.place("vocab"))
     pairs = _read_merges(model)
-    whole_piece = model.get("ignore_merges", bool, False)
+    whole_piece = bool(model.get_or_none("ignore_merges", bool))
     if is_bytewise:
         if suffix:
             raise UnsupportedFeatureError(
@@ -100,8 +101,11 @@ def _model(top: JsonObject) -> JsonObject:
     model = top.object("model")
     if model is None:
         raise FileFormatError("no model", where=top.place("model"))
-    model.refuse_unless("type", (None, "BPE"), "only BPE models are read")
+    model.refuse_unless("type", ("BPE",), "only BPE models are read")
     model.only(_MODEL_FIELDS)
+    model.get_or_none("unk_token", str)
+    model.get_or_none("fuse_unk", bool)
+    model.get_or_none("byte_fallback", bool)
     model.refuse_unless("dropout", (None, 0, 0.0), "with dropout the ids are random")
     model.refuse_unless("continuing_subword_prefix", (None, ""), "a prefix of continuing subwords is not modelled")
     return model
@@ -165,17 +169,41 @@ def _read_pre_tokenizer(top: JsonObject) -> tuple[Splitting | None, bool]:
         if is_bytewise:
             raise UnsupportedFeatureError("a step behind ByteLevel", value=kind, where=f"{step.path}, {step.where}")
         if kind == "ByteLevel":
-            step.only(("type", "add_prefix_space", "trim_offsets", "use_regex"))
             is_bytewise = True
-            if step.get("add_prefix_space", bool):
+            puts_space, uses_pattern = _read_byte_level(step)
+            if puts_space:
                 prefix_space = len(splits)
-            if step.get("use_regex", bool, True):
+            if uses_pattern:
                 splits.append(Split(GPT2_PATTERN))
-        elif kind == "Split":
-            splits.append(_read_split(step))
         else:
-            raise UnsupportedFeatureError("a pre-tokenizer that is not modelled", value=kind, where=step.place("type"))
+            splits.extend(_read_splits(step, kind))
     return Splitting("tokenizers", tuple(splits), prefix_space), is_bytewise
+
+
+def _read_byte_level(step: JsonObject) -> tuple[bool, bool]:
+    """Return whether a step ByteLevel puts a space in front, and whether it splits."""
+    step.only(("type", "add_prefix_space", "trim_offsets", "use_regex"))
+    step.get("trim_offsets", bool)
+    return step.get("add_prefix_space", bool), step.get("use_regex", bool, True)
+
+
+def _read_splits(step: JsonObject, kind: str) -> Sequence[Split]:
+    if kind == "Split":
+        return (_read_split(step),)
+    if kind == "Digits":
+        step.only(("type", "individual_digits"))
+        return (patterns.digits(step.get("individual_digits", bool)),)
+    if kind == "Punctuation":
+        step.only(("type", "behavior"))
+        return (patterns.punctuation(_read_behavior(step, "Isolated")),)
+    simple = {"Whitespace": patterns.whitespace, "WhitespaceSplit": patterns.whitespace_split}
+    if kind in simple:
+        step.only(("type",))
+        return (simple[kind](),)
+    if kind == "BertPreTokenizer":
+        step.only(("type",))
+        return patterns.bert()
+    raise UnsupportedFeatureError("a pre-tokenizer that is not modelled", value=kind, where=step.place("type"))
 
 
 def _read_split(step: JsonObject) -> Split:
@@ -185,11 +213,14 @@ def _read_split(step: JsonObject) -> Split:
     if len(pattern) != 1 or len(spelled) != 1 or not isinstance(spelled[0][1], str):
         raise FileFormatError('a pattern is {"Regex": …} or {"String": …}', value=pattern, where=step.place("pattern"))
     ((key, text),) = spelled
-    check_text(text, step.place("pattern"))
-    behavior = step.get("behavior", str)
+    return Split(text, _read_behavior(step), step.get("invert", bool), literal=key == "String")
+
+
+def _read_behavior(step: JsonObject, *default: str) -> Behavior:
+    behavior = step.get("behavior", str, *default)
     if behavior not in _BEHAVIORS:
         raise FileFormatError("no such behavior", value=behavior, where=step.place("behavior"))
-    return Split(text, _BEHAVIORS[behavior], step.get("invert", bool, False), literal=key == "String")
+    return _BEHAVIORS[behavior]
 
 
 def _check_post_processor(top: JsonObject) -> None:
@@ -197,10 +228,9 @@ def _check_post_processor(top: JsonObject) -> None:
     root = top.object("post_processor")
     for step in _flatten(root, "processors") if root else ():
         kind = step.get("type", str)
-        bare = kind == "TemplateProcessing" and all(
-            isinstance(part, dict) and "Sequence" in part for part in step.get("single", list)
-        )
-        if kind != "ByteLevel" and not bare:
+        if kind == "ByteLevel":
+            _read_byte_level(step)
+        else:
             raise UnsupportedFeatureError("a post-processor that adds ids", value=kind, where=step.place("type"))
 
 
@@ -214,6 +244,8 @@ def _check_decoder(top: JsonObject, is_bytewise: bool, suffix: str | None) -> No
     if not kinds or kinds[0] != wanted or any(kind != "Fuse" for kind in kinds[1:]):
         what = f"the decoder that undoes the encoding is {wanted}"
         raise UnsupportedFeatureError(what, value=kinds or None, where=top.place("decoder"))
+    if is_bytewise:
+        _read_byte_level(steps[0])
     if suffix and steps[0].get("suffix", str) != suffix:
         raise UnsupportedFeatureError(
             f"the suffix of the model is {suffix}", value=steps[0].fields["suffix"], where=steps[0].place("suffix")
@@ -221,7 +253,7 @@ def _check_decoder(top: JsonObject, is_bytewise: bool, suffix: str | None) -> No
 
 
 def _read_added_tokens(top: JsonObject, vocabulary: Vocabulary, is_bytewise: bool) -> tuple[Special, ...]:
-    tokens = top.objects("added_tokens")
+    tokens = top.objects("added_tokens", [])
     if not tokens:
         return ()
     id_of = dict(zip(vocabulary.spellings, vocabulary.ids.tolist(), strict=True))

@@ -13,7 +13,7 @@ from tokdfa.dictionary import Dictionary
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError
 from tokdfa.tokenizers.formats.byte_alphabet import BYTE_OF, is_spelled, read_words
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents, Int32Array, check_bytes, has_bytes, number_bytes
-from tokdfa.tokenizers.formats.json_text import check_text, parse_object
+from tokdfa.tokenizers.formats.json_text import parse_object
 from tokdfa.tokenizers.formats.merges import Pairs, check_rules, check_suffix, read_pairs, suffix_in, symbols_of
 
 __all__ = ["Vocabulary", "check_vocabulary", "over_bytes", "over_characters", "read_vocabulary_and_merges"]
@@ -32,7 +32,7 @@ def check_vocabulary(fields: Mapping[str, Any], where: str) -> Vocabulary:
     Raises
     ------
     FileFormatError
-        If an id is not an integer from 0 on, or too large, or comes twice, or a spelling is empty or no Unicode text.
+        If an id is not an integer from 0 on, or too large, or comes twice, or a spelling is empty.
     """
     spellings = list(fields)
     values = list(fields.values())
@@ -50,11 +50,6 @@ def check_vocabulary(fields: Mapping[str, Any], where: str) -> Vocabulary:
         raise FileFormatError(what, value=fields[again], where=f"{where}.{again}")
     if "" in fields:
         raise FileFormatError("an empty token", where=where)
-    try:
-        "".join(spellings).encode("utf-8")
-    except UnicodeEncodeError:
-        for spelling in spellings:
-            check_text(spelling, where)
     return Vocabulary(spellings, np.array(values, dtype=np.int32))
 
 

@@ -1,0 +1,109 @@
+"""tokdfa info."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from support.tokenizer_files import as_bytes, merges_txt, ranks, tiktoken_lines, tokenizer_json
+
+from tokdfa.cli import main
+
+
+def run(*arguments: object) -> int:
+    with pytest.raises(SystemExit) as leaving:
+        main([str(argument) for argument in arguments])
+    assert isinstance(leaving.value.code, int)
+    return leaving.value.code
+
+
+@pytest.fixture
+def merges(tmp_path: Path) -> Path:
+    path = tmp_path / "merges.txt"
+    path.write_text(merges_txt([(b"a", b"b"), (b"b", b"c"), (b"ab", b"c"), (b"a", b"bc")]), encoding="utf-8")
+    return path
+
+
+def test_json(merges: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("info", merges, "--json") == 0
+    captured = capsys.readouterr()
+    fields = json.loads(captured.out)
+    expected = {
+        "format": "merges",
+        "ids": 259,
+        "tokens": 259,
+        "rules": 4,
+        "live_rules": 3,
+        "proper": True,
+        "first_offending_rule": None,
+        "dead_tokens": 0,
+        "states_built": 4,
+        "pretokenizer": "none",
+        "semantics": "leftmost",
+        "whole_piece": False,
+        "specials": 0,
+        "specials_policy": "none",
+    }
+    assert {key: fields[key] for key in expected} == expected
+    assert fields["states_minimal"] <= fields["states_reachable"] <= fields["states_built"]
+    assert fields["seconds"]["fold"] > 0
+    assert captured.err == ""
+
+
+def test_dead_tokens_have_reasons(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "merges.txt"
+    path.write_text(merges_txt([(b"a", b"b"), (b"b", b"c"), (b"a", b"bc")]), encoding="utf-8")
+    assert run("info", path, "--json") == 0
+    fields = json.loads(capsys.readouterr().out)
+    assert fields["dead_tokens"] == 1
+    (example,) = fields["dead_token_examples"]
+    assert (example["id"], example["token"]) == (258, "abc")
+    assert "merges across the border" in example["reason"]
+
+
+def test_an_improper_dictionary(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "x.tiktoken"
+    path.write_bytes(tiktoken_lines(ranks([b"abc", b"ab"])))
+    assert run("info", path, "--json") == 0
+    fields = json.loads(capsys.readouterr().out)
+    assert (fields["proper"], fields["live_rules"], fields["states_minimal"]) == (False, None, None)
+    assert fields["first_offending_rule"]["rule"] == "ab≀c"
+    assert fields["first_offending_rule"]["index"] == 0
+    assert run("info", path) == 0
+    assert "rule 0, ab≀c: no earlier rule makes its left part 'ab'" in capsys.readouterr().out
+
+
+def test_for_people(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "tokenizer.json"
+    path.write_bytes(as_bytes(tokenizer_json()))
+    assert run("info", path, "--pretokenizer", "none") == 0
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert "format         tokenizer.json" in lines
+    assert "specials       1, found in the text to encode, as tokenizers does" in lines
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b"a b c\n"])
+def test_trouble_is_one_line(content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "merges.txt"
+    path.write_bytes(content)
+    assert run("info", path) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("tokdfa: error: ")
+    assert captured.err.count("\n") == 1
+    assert run("info", tmp_path / "nothing") == 2
+    assert "No such file" in capsys.readouterr().err
+
+
+def test_gpt2(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("info", data / "vocabs/gpt2/merges.txt", "--json") == 0
+    fields = json.loads(capsys.readouterr().out)
+    counts = {key: fields[key] for key in ("rules", "live_rules", "states_built", "states_reachable", "dead_tokens")}
+    assert counts == {
+        "rules": 50_000,
+        "live_rules": 50_000,
+        "states_built": 50_001,
+        "states_reachable": 14_639,
+        "dead_tokens": 0,
+    }
