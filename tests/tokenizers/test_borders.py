@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -39,15 +40,15 @@ def test_named_patterns(name: str) -> None:
     splitter = pretokenizer(name)
     borders = Borders(splitter)
     drawn = random.Random(name)
-    found = sum(assert_certain(splitter, borders, "".join(drawn.choices(SYMBOLS, k=9))) for _ in range(1500))
-    assert found > 1500
+    found = sum(assert_certain(splitter, borders, "".join(drawn.choices(SYMBOLS, k=9))) for _ in range(200))
+    assert found > 200
 
 
 @pytest.mark.parametrize("name", NAMED)
 def test_ordinary_text_is_cut_every_few_symbols(name: str) -> None:
     text = 'He said: "It\'s 1,234.50 €!"\n\n\tWhy?  — Я не знаю… 你好，世界。def f(x): return x\n' * 20
     places = [0, *certain_borders(Borders(pretokenizer(name)), text)]
-    assert max(b - a for a, b in zip(places, places[1:], strict=False)) < 40
+    assert max(b - a for a, b in pairwise(places)) < 40
 
 
 _ATOMS = st.sampled_from(["a", "b", "[ab]", "[^a]", ".", "c", "(?!a)", "(?=b)", "$", "(?!.)"])
