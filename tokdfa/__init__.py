@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from tokdfa.errors import TokdfaError as TokdfaError
     from tokdfa.tokenizers.tokenizer import Tokenizer as Tokenizer
     from tokdfa.tokenizers.tokenizer import load as load
+    from tokdfa.train.from_corpus import train_corpus as train_corpus
+    from tokdfa.train.greedy import train_greedy as train_greedy
+    from tokdfa.transducers.determinize import determinize as determinize
+    from tokdfa.transducers.transducer import Transducer as Transducer
     from tokdfa.verdict import Verdict as Verdict
 
 __version__ = "0.1.0"
@@ -43,7 +47,9 @@ _HOMES = {
     "TokenDFA": "tokdfa.automata.token_dfa",
     "Tokenizer": "tokdfa.tokenizers.tokenizer",
     "Verdict": "tokdfa.verdict",
+    "Transducer": "tokdfa.transducers.transducer",
     "default_dictionary": "tokdfa.data",
+    "determinize": "tokdfa.transducers.determinize",
     "apply_merge": "tokdfa.automata.fold",
     "dloc": "tokdfa.automata.locality",
     "is_context_invariant": "tokdfa.automata.context",
@@ -53,6 +59,8 @@ _HOMES = {
     "tokenize_leftmost": "tokdfa.bpe",
     "tokenize_rounds": "tokdfa.bpe",
     "tokenize_single_pass": "tokdfa.bpe",
+    "train_corpus": "tokdfa.train.from_corpus",
+    "train_greedy": "tokdfa.train.greedy",
     "load": "tokdfa.tokenizers.tokenizer",
 }
 

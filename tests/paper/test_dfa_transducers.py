@@ -1,0 +1,208 @@
+"""*Constructing a BPE Tokenization DFA*, section 6: transducers."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import networkx as nx
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from support.automata import spelled_language, string_dfas, token_dfas
+from support.dictionaries import all_words, proper_dictionaries
+from support.transducers import rightmost_transducer
+
+from tokdfa import (
+    CompactTokenDFA,
+    Dictionary,
+    TokenAlphabet,
+    TokenDFA,
+    is_context_invariant,
+    token_dfa,
+    tokenize_single_pass,
+)
+from tokdfa.alphabet import Word, concatenate
+from tokdfa.errors import AutomatonError
+from tokdfa.transducers.determinize import determinize
+from tokdfa.transducers.minimize import minimize
+from tokdfa.transducers.one_pass import OnePass
+from tokdfa.transducers.square import is_functional
+from tokdfa.transducers.transducer import Transducer
+from tokdfa.transducers.twinning import is_twinned
+
+EXAMPLE_6 = Dictionary.from_pairs([("a", "a")], "ab")
+EXAMPLE_7 = Dictionary.from_pairs([("a", "b"), ("ab", "a")], "ab")
+FIGURE_6A = Transducer.from_edges(
+    [(0, "b", ["b"], 0), (0, "a", ["a"], 1), (1, "b", ["b"], 0), (0, "a", [], 2), (2, "a", ["aa"], 0)],
+    finals={0: [], 1: []},
+)
+FIGURE_6B = Transducer.from_edges(
+    [(0, "b", ["b"], 0), (0, "a", [], 1), (1, "a", ["aa"], 0), (1, "b", ["a", "b"], 0)], finals={0: [], 1: ["a"]}
+)
+
+
+def isomorphic(first: Transducer, second: Transducer) -> bool:
+    graphs = []
+    for transducer in (first, second):
+        graph = nx.DiGraph()
+        for state in range(transducer.n_states):
+            output = transducer.finals.get(state)
+            shown = None if output is None else transducer.alphabet.spell(output)
+            graph.add_node(state, kind=(state == transducer.initial, shown))
+        for p, symbol, output, q in transducer.edges():
+            labels = graph.get_edge_data(p, q, {"labels": frozenset()})["labels"]
+            graph.add_edge(p, q, labels=labels | {(symbol, output)})
+        graphs.append(graph)
+    return nx.is_isomorphic(
+        *graphs, node_match=lambda a, b: a["kind"] == b["kind"], edge_match=lambda a, b: a["labels"] == b["labels"]
+    )
+
+
+def lcp(x: tuple[Word, ...] | str, y: tuple[Word, ...] | str) -> int:
+    return next((i for i, (a, b) in enumerate(zip(x, y, strict=False)) if a != b), min(len(x), len(y)))
+
+
+def distance(x: tuple[Word, ...] | str, y: tuple[Word, ...] | str) -> int:
+    return len(x) + len(y) - 2 * lcp(x, y)
+
+
+def test_definition_6_transducers() -> None:
+    alphabet = TokenAlphabet("ab", ["ab"])
+    # A relation, not a function: from state 0, reading a leads to two states.
+    transducer = Transducer(alphabet, [[(0, (), 1), (0, (0,), 0)], [(1, (2,), 0)]], finals={0: (0,)})
+    runs = {(run.states, run.output) for run in transducer.iter_runs("aab")}
+    assert runs == {((0, 0, 1, 0), ("a", "ab"))}
+    # An accepting run ends where F is defined, and F is written behind it.
+    assert transducer.relation(all_words("ab", 2)) == {
+        ("", ("a",)),
+        ("a", ("a", "a")),
+        ("aa", ("a", "a", "a")),
+        ("ab", ("ab", "a")),
+    }
+    assert transducer.is_functional()
+    assert not transducer.is_subsequential()
+    assert FIGURE_6B.is_subsequential()
+    assert not FIGURE_6B.is_sequential()
+    assert Transducer(alphabet, [[(0, (0, 1), 0)]], finals={0: ()}).is_sequential()
+
+
+def test_definition_6_subsequential_outputs_are_words() -> None:
+    # Observation 3 writes one token or none at a step; that is too few for a subsequential transducer.
+    assert all(len(output) <= 1 for _, _, output, _ in FIGURE_6A.edges())
+    assert (1, "b", ("a", "b"), 0) in set(FIGURE_6B.edges())
+
+
+@given(token_dfas("ab", ["aa", "ab", "aab"], max_states=4))
+def test_observation_3_transducer_from_a_token_dfa(dfa: TokenDFA) -> None:
+    transducer = Transducer.from_token_dfa(dfa)
+    spelled = [dfa.alphabet[token] for token in dfa.tokens.tolist()]
+    assert transducer.n_states == dfa.n_states + sum(len(word) - 1 for word in spelled)
+    assert transducer.n_arcs == sum(map(len, spelled))
+    assert transducer.finals == dict.fromkeys(dfa.finals, ())
+
+
+@given(token_dfas("ab", ["aa", "ab", "aab"], max_states=4))
+def test_lemma_6_relation_and_functionality(dfa: TokenDFA) -> None:
+    transducer = Transducer.from_token_dfa(dfa)
+    expected = {(concatenate(tau, "characters"), tau) for tau in spelled_language(dfa, 5) if sum(map(len, tau)) <= 5}
+    assert transducer.relation(all_words("ab", 5)) == expected
+    if is_context_invariant(dfa):
+        assert is_functional(transducer)
+
+
+@given(proper_dictionaries("ab", max_rules=6), string_dfas("ab", 4))
+def test_lemma_6_for_folded_dictionaries(dictionary: Dictionary, language: TokenDFA) -> None:
+    assume(dictionary.alphabet.n_symbols == 2)
+    transducer = Transducer.from_token_dfa(token_dfa(dictionary, language))
+    assert is_functional(transducer)
+    assert transducer.relation(all_words("ab", 6)) == {
+        (word, tokenize_single_pass(dictionary, word)) for word in all_words("ab", 6) if language.accepts(list(word))
+    }
+
+
+def test_example_6_figure_6a() -> None:
+    transducer = Transducer.from_token_dfa(token_dfa(EXAMPLE_6))
+    assert isomorphic(transducer, FIGURE_6A)
+    verdict = transducer.is_subsequential()
+    assert not verdict
+    assert verdict.witness is not None
+    assert verdict.witness.state == transducer.initial
+    assert {verdict.witness.first.output, verdict.witness.second.output} == {(), (transducer.alphabet.number("a"),)}
+
+
+def test_example_6_figure_6b() -> None:
+    transducer = determinize(Transducer.from_token_dfa(token_dfa(EXAMPLE_6)))
+    assert isomorphic(transducer, FIGURE_6B)
+    assert minimize(transducer) == transducer
+    assert transducer.finals == {0: (), 1: (transducer.alphabet.number("a"),)}
+
+
+def test_definition_7_and_example_7() -> None:
+    u, v = "ababa", "ababb"
+    outputs = {word: tokenize_single_pass(EXAMPLE_7, word) for word in (u, v, "abab")}
+    assert u[: lcp(u, v)] == "abab"
+    assert outputs["abab"] == ("ab", "ab")
+    assert outputs[u] == ("ab", "aba")
+    assert outputs[v] == ("ab", "ab", "b")
+    assert outputs[u][: lcp(outputs[u], outputs[v])] == ("ab",)
+    assert distance(u, v) == 2
+    assert distance(outputs[u], outputs[v]) == 3
+
+
+@given(proper_dictionaries("abc", max_rules=8), st.data())
+def test_lemma_7_bounded_variation(dictionary: Dictionary, data: st.DataObject) -> None:
+    symbols = "".join(map(str, dictionary.alphabet.symbols))
+    common = data.draw(st.text(symbols, max_size=12))
+    u, v = (common + data.draw(st.text(symbols, max_size=4)) for _ in range(2))
+    k = distance(u, v)
+    t = max((len(rule.product) for rule in dictionary), default=0)
+    outputs = [tokenize_single_pass(dictionary, word) for word in (u, v)]
+    assert distance(*outputs) <= 2 * len(dictionary) * t + k
+
+
+def test_example_8_rightmost_rules_vary_without_bound() -> None:
+    transducer = rightmost_transducer(EXAMPLE_6)
+    for n in range(12):
+        assert transducer("a" * n) == ("a",) * (n % 2) + ("aa",) * (n // 2)
+    # One more a, and everything changes: no bound holds for words at distance 1.
+    distances = [distance(*map(tuple, map(transducer, ("a" * n, "a" * (n + 1))))) for n in range(0, 12, 2)]
+    assert distances == [n + 1 for n in range(0, 12, 2)]
+    verdict = is_twinned(transducer)
+    assert not verdict
+    assert verdict.witness is not None
+    assert verdict.witness.loop == "aa"
+    assert set(verdict.witness.loop_outputs) == {("aa",)}
+    with pytest.raises(AutomatonError, match="no subsequential transducer does the same"):
+        determinize(transducer)
+
+
+def test_example_9_no_sequential_transducer() -> None:
+    transducer = minimize(determinize(Transducer.from_token_dfa(token_dfa(EXAMPLE_6))))
+    # A sequential function writes on a word a prefix of what it writes on every continuation of the word.
+    a, aa = transducer("a"), transducer("aa")
+    assert a is not None
+    assert aa is not None
+    assert aa[: len(a)] != a
+    assert not transducer.is_sequential()
+
+
+@given(proper_dictionaries("abc", max_rules=5))
+def test_theorem_4_a_subsequential_transducer_exists(dictionary: Dictionary) -> None:
+    transducer = Transducer.from_token_dfa(token_dfa(dictionary))
+    assert is_twinned(transducer)
+    subsequential = determinize(transducer)
+    assert subsequential.is_subsequential()
+    for word in all_words("".join(map(str, dictionary.alphabet.symbols)), 5):
+        assert subsequential(word) == tokenize_single_pass(dictionary, word)
+
+
+@given(proper_dictionaries("abc", max_rules=8), st.data())
+def test_corollary_3_one_pass_over_the_word(dictionary: Dictionary, data: st.DataObject) -> None:
+    # The growth with the length is measured in tests/benchmarks; here, that it is the same function.
+    evaluate = OnePass(dictionary)
+    symbols = "".join(map(str, dictionary.alphabet.symbols))
+    word = data.draw(st.text(symbols, max_size=60))
+    output = evaluate(word)
+    assert output == tokenize_single_pass(dictionary, word)
+    automaton = CompactTokenDFA(dictionary)
+    assert all(automaton.allows(u, v) for u, v in pairwise(output))

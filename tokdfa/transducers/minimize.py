@@ -1,0 +1,140 @@
+"""Minimal subsequential transducers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tokdfa.errors import AutomatonError
+from tokdfa.transducers.transducer import Arc, Output, Transducer
+
+__all__ = ["is_equivalent", "minimize", "onward"]
+
+
+def onward(transducer: Transducer) -> Transducer:
+    """Return the subsequential transducer of the same function that writes every token as early as it can.
+
+    What all outputs from a state on have in common is written before it is reached. Only the initial state cannot do
+    that, for nothing is read before it: if all outputs have a common prefix, it becomes a state of its own that no
+    transition leads to, and whose transitions write the prefix.
+
+    Raises
+    ------
+    AutomatonError
+        If the transducer is not subsequential.
+    """
+    verdict = transducer.is_subsequential()
+    if not verdict:
+        raise AutomatonError(f"the transducer is not subsequential: {verdict.reason}", hint="determinize it first")
+    trim = transducer.trim()
+    if not trim.finals:
+        return trim
+    ahead = _common_outputs(trim)
+
+    def arcs_of(state: int, before: Output) -> list[Arc]:
+        return [
+            Arc(symbol, (before + output + ahead[target])[len(ahead[state]) :], target)
+            for symbol, output, target in trim.arcs[state]
+        ]
+
+    arcs = [arcs_of(state, ()) for state in range(trim.n_states)]
+    finals = {state: output[len(ahead[state]) :] for state, output in trim.finals.items()}
+    prefix = ahead[trim.initial]
+    if not prefix:
+        return Transducer(trim.alphabet, arcs, trim.initial, finals=finals)
+    first = trim.n_states
+    arcs.append([Arc(symbol, prefix + output, target) for symbol, output, target in arcs[trim.initial]])
+    if trim.initial in finals:
+        finals[first] = prefix + finals[trim.initial]
+    return Transducer(trim.alphabet, arcs, first, finals=finals).trim()
+
+
+def _common_outputs(transducer: Transducer) -> list[Output]:
+    """Return for each state the longest common prefix of all that may be written from there on."""
+    into: list[list[tuple[int, Arc]]] = [[] for _ in transducer.arcs]
+    for state, row in enumerate(transducer.arcs):
+        for arc in row:
+            into[arc.target].append((state, arc))
+    # Some output of each state to begin with; then prefixes of it, until nothing contradicts.
+    ahead: list[Output | None] = [transducer.finals.get(state) for state in range(transducer.n_states)]
+    queue = list(transducer.finals)
+    for state in queue:  # grows while it is walked
+        for source, arc in into[state]:
+            if ahead[source] is None:
+                ahead[source] = arc.output + (ahead[state] or ())
+                queue.append(source)
+    waiting = dict.fromkeys(range(transducer.n_states))
+    found = [output or () for output in ahead]
+    while waiting:
+        state = waiting.popitem()[0]
+        for source, arc in into[state]:
+            shared = _shared(found[source], arc.output + found[state])
+            if len(shared) < len(found[source]):
+                found[source] = shared
+                waiting[source] = None
+    return found
+
+
+def _shared(first: Output, second: Output) -> Output:
+    n = 0
+    for one, other in zip(first, second, strict=False):
+        if one != other:
+            break
+        n += 1
+    return first[:n]
+
+
+def minimize(transducer: Transducer) -> Transducer:
+    """Return the minimal onward subsequential transducer of the same function, numbered breadth first.
+
+    Equal functions over equal alphabets give equal (``==``) results. No subsequential transducer is smaller, unless all
+    outputs begin with the same token (see :func:`onward`).
+
+    Raises
+    ------
+    AutomatonError
+        If the transducer is not subsequential.
+
+    Notes
+    -----
+    C. Choffrut, *Minimizing subsequential transducers: a survey*, 2003: in onward form, equivalent states have equal
+    outputs on equal symbols, and the coarsest partition of a DFA over (symbol, output) finds them.
+    """
+    from tokdfa.kernels.dfa import coarsest_partition
+
+    trim = onward(transducer)
+    if not trim.finals:
+        return trim
+    # What a final state writes is the label of one more transition, to a state where all words end.
+    labels: dict[tuple[int, Output], int] = {}
+    end = trim.n_states
+    cords = [
+        (state, labels.setdefault((symbol, output), len(labels)), target)
+        for state, row in enumerate(trim.arcs)
+        for symbol, output, target in row
+    ]
+    cords += [(state, labels.setdefault((-1, output), len(labels)), end) for state, output in trim.finals.items()]
+    sources, tokens, targets = np.array(cords, dtype=np.int32).T.copy()
+    final = np.zeros(end + 1, dtype=np.bool_)
+    final[end] = True
+    block = coarsest_partition(sources, tokens, targets, final, len(labels)).tolist()
+    representative: dict[int, int] = {}
+    for state in range(end):
+        representative.setdefault(block[state], state)
+    numbers = {block[trim.initial]: 0}
+    order = list(numbers)
+    arcs: list[list[Arc]] = []
+    for one in order:  # grows while it is walked
+        row = []
+        for symbol, output, target in trim.arcs[representative[one]]:
+            number = numbers.setdefault(block[target], len(order))
+            if number == len(order):
+                order.append(block[target])
+            row.append(Arc(symbol, output, number))
+        arcs.append(row)
+    finals = {numbers[one]: trim.finals[representative[one]] for one in order if representative[one] in trim.finals}
+    return Transducer(trim.alphabet, arcs, finals=finals)
+
+
+def is_equivalent(first: Transducer, second: Transducer) -> bool:
+    """Tell whether two subsequential transducers over one alphabet compute the same function."""
+    return minimize(first) == minimize(second)

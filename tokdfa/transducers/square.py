@@ -1,0 +1,199 @@
+"""The square of a transducer: pairs of runs side by side on one word, and how far one output is ahead of the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
+
+from tokdfa.alphabet import Word, concatenate, show
+from tokdfa.errors import LimitExceededError
+from tokdfa.transducers.transducer import Output, Transducer, show_output
+from tokdfa.verdict import Verdict
+
+__all__ = ["Delay", "Pair", "Square", "Step", "extend_delay", "is_functional", "trace"]
+
+Pair: TypeAlias = tuple[int, int]
+# What either output has behind their common prefix.
+Delay: TypeAlias = tuple[Output, Output]
+
+DEFAULT_MAX_PAIRS = 1_000_000
+
+
+class Step(NamedTuple):
+    """A step of two runs on one symbol: what either writes, and the pair of states they come to."""
+
+    symbol: int
+    first: Output
+    second: Output
+    target: Pair
+
+
+class Square:
+    """The pairs of states that two runs from the initial state reach on one word.
+
+    Parameters
+    ----------
+    transducer : Transducer
+    max_pairs : int
+        How many pairs there may be.
+
+    Attributes
+    ----------
+    transducer : Transducer
+    start : pair of states
+    steps : mapping from pair to list of Step
+        For each pair, in the order of a breadth-first search, the steps out of it.
+
+    Raises
+    ------
+    LimitExceededError
+        If there are more.
+    """
+
+    def __init__(self, transducer: Transducer, *, max_pairs: int = DEFAULT_MAX_PAIRS) -> None:
+        self.transducer = transducer
+        self.start: Pair = (transducer.initial, transducer.initial)
+        self.steps: dict[Pair, list[Step]] = {self.start: []}
+        queue = [self.start]
+        for pair in queue:  # grows while it is walked
+            self.steps[pair] = list(self._steps(pair))
+            for step in self.steps[pair]:
+                if step.target not in self.steps:
+                    if len(self.steps) >= max_pairs:
+                        raise LimitExceededError(
+                            f"the square of the transducer has more than {max_pairs} pairs", hint="raise max_pairs"
+                        )
+                    self.steps[step.target] = []
+                    queue.append(step.target)
+
+    def _steps(self, pair: Pair) -> Iterator[Step]:
+        p, q = pair
+        second = self.transducer.rows[q]
+        for symbol, arcs in self.transducer.rows[p].items():
+            for one in arcs:
+                for other in second.get(symbol, ()):
+                    yield Step(symbol, one.output, other.output, (one.target, other.target))
+
+    def ways_to_the_end(self) -> dict[Pair, Step | None]:
+        """Return for each pair that both runs can end from the first step of a shortest way; None at such an end."""
+        finals = self.transducer.finals
+        into: dict[Pair, list[tuple[Pair, Step]]] = {}
+        for pair, steps in self.steps.items():
+            for step in steps:
+                into.setdefault(step.target, []).append((pair, step))
+        way: dict[Pair, Step | None] = {(p, q): None for p, q in self.steps if p in finals and q in finals}
+        queue = list(way)
+        for pair in queue:  # grows while it is walked
+            for source, step in into.get(pair, ()):
+                if source not in way:
+                    way[source] = step
+                    queue.append(source)
+        return way
+
+    def spell(self, steps: Sequence[Step]) -> Word:
+        """Return the word that these steps read."""
+        alphabet = self.transducer.alphabet
+        return concatenate(alphabet.spell(step.symbol for step in steps), alphabet.kind)
+
+
+def extend_delay(delay: Delay, first: Output, second: Output) -> Delay:
+    """Return the delay after either run has written more."""
+    one, other = delay[0] + first, delay[1] + second
+    common = 0
+    for left, right in zip(one, other, strict=False):
+        if left != right:
+            break
+        common += 1
+    return one[common:], other[common:]
+
+
+def is_functional(
+    transducer: Transducer, *, max_pairs: int = DEFAULT_MAX_PAIRS
+) -> Verdict[tuple[Word, tuple[Word, ...], tuple[Word, ...]]]:
+    """Decide whether no word has two outputs.
+
+    Parameters
+    ----------
+    transducer : Transducer
+    max_pairs : int
+        How many pairs of states may be reached on equal words.
+
+    Returns
+    -------
+    Verdict
+        Its witness is a word and two of its outputs, spelled.
+
+    Raises
+    ------
+    LimitExceededError
+        If there are more pairs.
+
+    Notes
+    -----
+    M.-P. Béal, O. Carton, C. Prieur, J. Sakarovitch, *Squaring transducers*, 2003: on pairs of states from which both
+    runs can end on one word, the delay between their outputs must depend on the pair alone, and be made up for at the
+    end.
+    """
+    square = Square(transducer.trim(), max_pairs=max_pairs)
+    way = square.ways_to_the_end()
+    delays: dict[Pair, Delay] = {square.start: ((), ())} if square.start in way else {}
+    origin: dict[Pair, tuple[Pair, Step]] = {}
+    for pair in (queue := list(delays)):  # grows while it is walked
+        end = way[pair]
+        if end is None and _ends_apart(square, pair, delays[pair]):
+            return _two_outputs(square, [trace(origin, pair)])
+        for step in square.steps[pair]:
+            if step.target not in way:
+                continue
+            delay = extend_delay(delays[pair], step.first, step.second)
+            if step.target not in delays:
+                delays[step.target] = delay
+                origin[step.target] = (pair, step)
+                queue.append(step.target)
+                if not (delay[0] and delay[1]):
+                    continue
+            elif delays[step.target] == delay:
+                continue
+            # Of two ways to a pair with different delays, at most one leads to equal outputs.
+            rest = _rest(way, step.target)
+            ways = [[*trace(origin, pair), step, *rest], [*trace(origin, step.target), *rest]]
+            return _two_outputs(square, ways)
+    return Verdict(True, None, "no word has two outputs")
+
+
+def _ends_apart(square: Square, pair: Pair, delay: Delay) -> bool:
+    finals = square.transducer.finals
+    return extend_delay(delay, finals[pair[0]], finals[pair[1]]) != ((), ())
+
+
+def trace(origin: Mapping[Pair, tuple[Pair, Step]], pair: Pair) -> list[Step]:
+    """Return the steps by which a search came to `pair`."""
+    path = []
+    while pair in origin:
+        pair, step = origin[pair]
+        path.append(step)
+    return path[::-1]
+
+
+def _rest(way: Mapping[Pair, Step | None], pair: Pair) -> list[Step]:
+    rest = []
+    while (step := way[pair]) is not None:
+        rest.append(step)
+        pair = step.target
+    return rest
+
+
+def _two_outputs(square: Square, ways: list[list[Step]]) -> Verdict[tuple[Word, tuple[Word, ...], tuple[Word, ...]]]:
+    """Return the verdict with the shortest of these words whose two runs write differently."""
+    alphabet, finals = square.transducer.alphabet, square.transducer.finals
+    for steps in sorted(ways, key=len):
+        p, q = steps[-1].target if steps else square.start
+        first = tuple(token for step in steps for token in step.first) + finals[p]
+        second = tuple(token for step in steps for token in step.second) + finals[q]
+        if first != second:
+            word = square.spell(steps)
+            shown = f"{show_output(alphabet, first)} and {show_output(alphabet, second)}"
+            return Verdict(
+                False, (word, alphabet.spell(first), alphabet.spell(second)), f"{show(word)!r} has the outputs {shown}"
+            )
+    raise AssertionError("of two different delays at one pair, one is not made up for")

@@ -1,0 +1,488 @@
+"""Transducers from words to tokenizations, with every transition written out."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from importlib import import_module
+from typing import NamedTuple, TypeAlias, cast
+
+from tokdfa.alphabet import TokenAlphabet, Word, iter_symbols, show
+from tokdfa.automata.protocol import TokenAutomaton
+from tokdfa.automata.token_dfa import TokenDFA
+from tokdfa.errors import AutomatonError, LimitExceededError
+from tokdfa.verdict import Verdict
+
+__all__ = ["Arc", "Output", "Transducer", "TransducerRun", "show_output"]
+
+# Token numbers.
+Output: TypeAlias = tuple[int, ...]
+
+DEFAULT_MAX_STATES = 1_000_000
+
+
+class Arc(NamedTuple):
+    """A transition out of a state: the symbol it reads, the tokens it writes, where it leads."""
+
+    symbol: int
+    output: Output
+    target: int
+
+
+class TransducerRun(NamedTuple):
+    """A run: the states that it visits and, between them, the tokens (spelled) that it writes at each step."""
+
+    states: tuple[int, ...]
+    outputs: tuple[tuple[Word, ...], ...]
+
+    @property
+    def output(self) -> tuple[Word, ...]:
+        """What the run writes, in all."""
+        return tuple(token for step in self.outputs for token in step)
+
+
+class TwoArcs(NamedTuple):
+    """Two transitions of one state on one symbol."""
+
+    state: int
+    first: Arc
+    second: Arc
+
+
+class Transducer:
+    """A transducer T = (Q, Σ × Γ*, q₀, δ, F) from words over the symbols of Γ to tokenizations.
+
+    The states are 0 to n-1. Immutable.
+
+    Parameters
+    ----------
+    alphabet : TokenAlphabet
+        Γ; its symbols are Σ.
+    arcs : sequence of iterables of (symbol, output, target)
+        δ: for each state its transitions, by the numbers of the symbol and of the tokens written. Equal ones are one.
+    initial : int
+        q₀.
+    finals : mapping from state to output
+        F, a partial function: the states in its domain accept, and what they map to is written at the end.
+
+    Attributes
+    ----------
+    alphabet : TokenAlphabet
+    arcs : tuple of tuples of Arc
+        The transitions of each state, ascending.
+    initial : int
+    finals : mapping from state to output
+
+    Raises
+    ------
+    AutomatonError
+        If there is no state, or a number is not an integer or out of range; says where.
+
+    Notes
+    -----
+    *Constructing a BPE Tokenization DFA*, Def 6. There a transition writes at most one token, which is too few for
+    the subsequential transducer of Fig 6(b); here it writes any number.
+    """
+
+    def __init__(
+        self,
+        alphabet: TokenAlphabet,
+        arcs: Sequence[Iterable[tuple[int, Sequence[int], int]]],
+        initial: int = 0,
+        *,
+        finals: Mapping[int, Sequence[int]],
+    ) -> None:
+        n = len(arcs)
+        if n == 0:
+            raise AutomatonError("a transducer has at least one state, the initial one")
+        self.alphabet = alphabet
+        self.arcs = tuple(
+            tuple(sorted({_checked_arc(alphabet, n, state, arc) for arc in row})) for state, row in enumerate(arcs)
+        )
+        self.initial = _checked(initial, n, "state", "initial state")
+        self.finals: Mapping[int, Output] = {
+            _checked(state, n, "state", "final states"): _checked_output(alphabet, output, f"final state {state}")
+            for state, output in sorted(finals.items())
+        }
+
+    @classmethod
+    def from_edges(
+        cls,
+        edges: Iterable[tuple[int, Word, Sequence[Word], int]],
+        initial: int = 0,
+        *,
+        finals: Mapping[int, Sequence[Word]],
+        alphabet: TokenAlphabet | None = None,
+        n_states: int | None = None,
+    ) -> Transducer:
+        """Return the transducer with these transitions, spelled as in a figure.
+
+        Parameters
+        ----------
+        edges : iterable of (int, word, sequence of words, int)
+            Source, symbol, tokens written, target.
+        initial : int
+            The initial state.
+        finals : mapping from state to sequence of words
+            The final states, and what they write.
+        alphabet : TokenAlphabet, optional
+            By default the symbols and tokens that are mentioned, in this order: the symbols sorted, the tokens as
+            they come.
+        n_states : int, optional
+            By default one more than the largest state mentioned.
+        """
+        rows = list(edges)
+        if alphabet is None:
+            tokens = [token for _, _, output, _ in rows for token in output]
+            tokens += [token for output in finals.values() for token in output]
+            symbols = sorted(
+                {s for word in [*tokens, *(symbol for _, symbol, _, _ in rows)] for s in iter_symbols(word)}
+            )
+            alphabet = TokenAlphabet(TokenAlphabet(symbols).symbols, dict.fromkeys(t for t in tokens if len(t) > 1))
+        if n_states is None:
+            n_states = 1 + max([initial, *finals, *(state for p, _, _, q in rows for state in (p, q))])
+        arcs: list[list[Arc]] = [[] for _ in range(n_states)]
+        for p, symbol, output, q in rows:
+            arc = Arc(alphabet.number(symbol), alphabet.numbers(output), q)
+            arcs[_checked(p, n_states, "state", f"transition {p} {symbol!r} {q}")].append(arc)
+        numbered = {state: alphabet.numbers(output) for state, output in finals.items()}
+        return cls(alphabet, arcs, initial, finals=numbered)
+
+    @classmethod
+    def from_token_dfa(cls, dfa: TokenDFA, *, max_states: int = DEFAULT_MAX_STATES) -> Transducer:
+        """Return the transducer that maps the text of every tokenization that `dfa` accepts to it.
+
+        Parameters
+        ----------
+        dfa : TokenDFA
+            Its states keep their numbers. A transition on a token of k symbols becomes k steps through k - 1 states
+            of its own, the last of which writes the token.
+        max_states : int
+            How many states the transducer may have.
+
+        Raises
+        ------
+        LimitExceededError
+            If it would have more.
+
+        Notes
+        -----
+        *Constructing a BPE Tokenization DFA*, Observation 3. By Lemma 6 it is functional if `dfa` is
+        context-invariant.
+        """
+        alphabet = dfa.alphabet
+        spelled = [alphabet.base_tokenization(word) for word in alphabet]
+        arcs: list[list[Arc]] = [[] for _ in range(dfa.n_states)]
+        for p in range(dfa.n_states):
+            for token, q in dfa.moves(p):
+                *first, last = spelled[token]
+                at = p
+                for symbol in first:
+                    if len(arcs) >= max_states:
+                        raise LimitExceededError(
+                            f"the transducer would have more than {max_states} states", hint="raise max_states"
+                        )
+                    arcs[at].append(Arc(symbol, (), len(arcs)))
+                    at = len(arcs)
+                    arcs.append([])
+                arcs[at].append(Arc(last, (token,), q))
+        return cls(alphabet, arcs, dfa.initial, finals=dict.fromkeys(dfa.finals, ()))
+
+    @property
+    def n_states(self) -> int:
+        """|Q|."""
+        return len(self.arcs)
+
+    @cached_property
+    def n_arcs(self) -> int:
+        """|δ|."""
+        return sum(map(len, self.arcs))
+
+    def edges(self) -> Iterator[tuple[int, Word, tuple[Word, ...], int]]:
+        """Yield every transition as (source, symbol, tokens written, target), spelled."""
+        spell = self.alphabet.spell
+        for p, row in enumerate(self.arcs):
+            for symbol, output, q in row:
+                yield p, self.alphabet[symbol], spell(output), q
+
+    @cached_property
+    def rows(self) -> tuple[Mapping[int, tuple[Arc, ...]], ...]:
+        """For each state its transitions, by the symbol that they read."""
+        rows: list[Mapping[int, tuple[Arc, ...]]] = []
+        for row in self.arcs:
+            by_symbol: dict[int, list[Arc]] = {}
+            for arc in row:
+                by_symbol.setdefault(arc.symbol, []).append(arc)
+            rows.append({symbol: tuple(arcs) for symbol, arcs in by_symbol.items()})
+        return tuple(rows)
+
+    # What it does to words
+
+    def iter_runs(self, word: Word | Iterable[str], state: int | None = None) -> Iterator[TransducerRun]:
+        """Yield the runs that read `word`, from the initial state unless told otherwise; accepting or not.
+
+        Raises
+        ------
+        AlphabetError
+            If `word` has a symbol outside the alphabet.
+        """
+        symbols = self.alphabet.base_tokenization(word)
+        start = self.initial if state is None else _checked(state, self.n_states, "state", "start of the runs")
+        states = [start]
+        written: list[Output] = []
+        pending = [iter(self._arcs_at(start, symbols, 0))]
+        if not symbols:
+            yield TransducerRun((start,), ())
+        while pending:
+            arc = next(pending[-1], None)
+            if arc is None:
+                pending.pop()
+                states.pop()
+                if written:
+                    written.pop()
+                continue
+            states.append(arc.target)
+            written.append(arc.output)
+            if len(written) == len(symbols):
+                yield TransducerRun(tuple(states), tuple(map(self.alphabet.spell, written)))
+            pending.append(iter(self._arcs_at(arc.target, symbols, len(written))))
+
+    def _arcs_at(self, state: int, symbols: Sequence[int], at: int) -> tuple[Arc, ...]:
+        return self.rows[state].get(symbols[at], ()) if at < len(symbols) else ()
+
+    def outputs(self, word: Word | Iterable[str]) -> frozenset[tuple[Word, ...]]:
+        """Return every tokenization that an accepting run on `word` writes, spelled.
+
+        Raises
+        ------
+        AlphabetError
+            If `word` has a symbol outside the alphabet.
+        """
+        # What was written is a node of a tree of tokens: equal outputs are one number, and a step copies nothing.
+        nodes: dict[tuple[int, int], int] = {}
+        at: dict[int, set[int]] = {self.initial: {-1}}
+        for symbol in self.alphabet.base_tokenization(word):
+            following: dict[int, set[int]] = {}
+            for state, written in at.items():
+                for _, output, target in self.rows[state].get(symbol, ()):
+                    reached = following.setdefault(target, set())
+                    for node in written:
+                        for token in output:
+                            node = nodes.setdefault((node, token), len(nodes))
+                        reached.add(node)
+            at = following
+        tree = list(nodes)
+        found = set()
+        for state, written in at.items():
+            if state in self.finals:
+                end = self.alphabet.spell(self.finals[state])
+                for node in written:
+                    tokens = []
+                    while node >= 0:
+                        node, token = tree[node]
+                        tokens.append(token)
+                    found.add(self.alphabet.spell(reversed(tokens)) + end)
+        return frozenset(found)
+
+    def __call__(self, word: Word | Iterable[str]) -> tuple[Word, ...] | None:
+        """Return the one tokenization of `word`, spelled, or None when no accepting run reads it.
+
+        Raises
+        ------
+        AlphabetError
+            If `word` has a symbol outside the alphabet.
+        AutomatonError
+            If there are several.
+        """
+        found = self.outputs(word)
+        if len(found) > 1:
+            raise AutomatonError("the transducer is not functional: a word with several outputs", value=word)
+        return next(iter(found), None)
+
+    def relation(self, words: Iterable[Word]) -> set[tuple[Word, tuple[Word, ...]]]:
+        """Return the recognized relation restricted to a finite set of words: (word, tokenization), spelled."""
+        return {(word, output) for word in words for output in self.outputs(word)}
+
+    # What it is
+
+    def is_functional(self) -> Verdict[tuple[Word, tuple[Word, ...], tuple[Word, ...]]]:
+        """Decide whether no word has two outputs; see :func:`tokdfa.transducers.square.is_functional`."""
+        from tokdfa.transducers.square import is_functional
+
+        return is_functional(self)
+
+    def is_subsequential(self) -> Verdict[TwoArcs]:
+        """Decide whether the input alone determines every step.
+
+        Returns
+        -------
+        Verdict
+            Its witness is a state with two transitions on one symbol.
+
+        Notes
+        -----
+        *Constructing a BPE Tokenization DFA*, Def 6.
+        """
+        for state, row in enumerate(self.rows):
+            for symbol, (first, *others) in row.items():
+                if others:
+                    reason = f"state {state} has {1 + len(others)} transitions on {show(self.alphabet[symbol])!r}"
+                    return Verdict(False, TwoArcs(state, first, others[0]), reason)
+        return Verdict(True, None, "no state has two transitions on one symbol")
+
+    def is_sequential(self) -> Verdict[TwoArcs | int]:
+        """Decide whether it is subsequential and final states write nothing.
+
+        Returns
+        -------
+        Verdict
+            Its witness is that of :meth:`is_subsequential`, or a final state that writes something.
+
+        Notes
+        -----
+        *Constructing a BPE Tokenization DFA*, Def 6.
+        """
+        subsequential = self.is_subsequential()
+        if not subsequential:
+            return Verdict(False, subsequential.witness, subsequential.reason)
+        for state, output in self.finals.items():
+            if output:
+                return Verdict(False, state, f"F({state}) = {show_output(self.alphabet, output)}")
+        return Verdict(True, None, "subsequential, and no final state writes anything")
+
+    # What can be made of it
+
+    def trim(self) -> Transducer:
+        """Return the transducer with only the states on accepting runs, in their order.
+
+        A transducer that accepts nothing becomes one state without transitions.
+        """
+        forward = _closure([self.initial], [{arc.target for arc in row} for row in self.arcs])
+        sources: list[set[int]] = [set() for _ in self.arcs]
+        for p, row in enumerate(self.arcs):
+            for arc in row:
+                sources[arc.target].add(p)
+        useful = forward & _closure(self.finals, sources)
+        if self.initial not in useful:
+            return Transducer(self.alphabet, [()], finals={})
+        number = {state: i for i, state in enumerate(sorted(useful))}
+        arcs = [
+            [arc._replace(target=number[arc.target]) for arc in self.arcs[state] if arc.target in number]
+            for state in number
+        ]
+        finals = {number[state]: output for state, output in self.finals.items() if state in number}
+        return Transducer(self.alphabet, arcs, number[self.initial], finals=finals)
+
+    def compose(self, automaton: TokenAutomaton[int], *, max_states: int = DEFAULT_MAX_STATES) -> Transducer:
+        """Return the transducer of those pairs (word, tokenization) whose tokenization `automaton` accepts.
+
+        Parameters
+        ----------
+        automaton : TokenAutomaton
+            Over the token numbers of this transducer's alphabet.
+        max_states : int
+            How many states the result may have.
+
+        Raises
+        ------
+        LimitExceededError
+            If it would have more.
+        """
+        numbers = {(self.initial, automaton.initial): 0}
+        pairs = list(numbers)
+        arcs: list[list[Arc]] = []
+        finals: dict[int, Output] = {}
+        for here, (p, s) in enumerate(pairs):  # grows while it is walked
+            if p in self.finals:
+                end = _run(automaton, s, self.finals[p])
+                if end is not None and automaton.is_final(end):
+                    finals[here] = self.finals[p]
+            row = []
+            for symbol, output, q in self.arcs[p]:
+                t = _run(automaton, s, output)
+                if t is None:
+                    continue
+                if (q, t) not in numbers:
+                    if len(numbers) >= max_states:
+                        raise LimitExceededError(
+                            f"the composition would have more than {max_states} states", hint="raise max_states"
+                        )
+                    numbers[q, t] = len(numbers)
+                    pairs.append((q, t))
+                row.append(Arc(symbol, output, numbers[q, t]))
+            arcs.append(row)
+        return Transducer(self.alphabet, arcs, finals=finals)
+
+    def to_dot(self) -> str:
+        """Return it in the DOT language; see :func:`tokdfa.draw.transducer.transducer_to_dot`."""
+        # Drawing is above transducers in the package, so the way there is by name.
+        return cast(str, import_module("tokdfa.draw.transducer").transducer_to_dot(self))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Transducer):
+            return NotImplemented
+        return (
+            self.initial == other.initial
+            and self.finals == other.finals
+            and self.arcs == other.arcs
+            and self.alphabet == other.alphabet
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.initial, self.arcs))
+
+    def __repr__(self) -> str:
+        return (
+            f"<Transducer: {self.n_states} states ({len(self.finals)} final), {self.n_arcs} transitions, "
+            f"{len(self.alphabet)} tokens>"
+        )
+
+
+def show_output(alphabet: TokenAlphabet, output: Output) -> str:
+    """Return tokens as the papers write them: u≀v, or ε."""
+    return "≀".join(map(show, alphabet.spell(output))) or "ε"
+
+
+def _run(automaton: TokenAutomaton[int], state: int, output: Output) -> int | None:
+    current: int | None = state
+    for token in output:
+        if current is None:
+            return None
+        current = automaton.step(current, token)
+    return current
+
+
+def _closure(starts: Iterable[int], successors: Sequence[Iterable[int]]) -> set[int]:
+    reached = set(starts)
+    queue = list(reached)
+    for state in queue:  # grows while it is walked
+        for target in successors[state]:
+            if target not in reached:
+                reached.add(target)
+                queue.append(target)
+    return reached
+
+
+def _checked_arc(alphabet: TokenAlphabet, n_states: int, state: int, arc: tuple[int, Sequence[int], int]) -> Arc:
+    symbol, output, target = arc
+    where = f"state {state}"
+    return Arc(
+        _checked(symbol, alphabet.n_symbols, "symbol", where),
+        _checked_output(alphabet, output, where),
+        _checked(target, n_states, "target", where),
+    )
+
+
+def _checked_output(alphabet: TokenAlphabet, output: Sequence[int], where: str) -> Output:
+    return tuple(_checked(token, len(alphabet), "token", where) for token in output)
+
+
+def _checked(value: int, bound: int, what: str, where: str) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise AutomatonError(f"a {what} is an integer", value=value, where=where) from None
+    if not 0 <= number < bound:
+        raise AutomatonError(f"{what} out of range", value=value, where=where, hint=f"0 to {bound - 1} exist")
+    return number

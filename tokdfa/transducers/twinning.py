@@ -1,0 +1,170 @@
+"""The twinning property: whether a transducer can be made subsequential."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+from tokdfa.alphabet import Word, show
+from tokdfa.errors import LimitExceededError
+from tokdfa.transducers.square import DEFAULT_MAX_PAIRS, Delay, Pair, Square, Step, extend_delay, trace
+from tokdfa.transducers.transducer import Transducer, show_output
+from tokdfa.verdict import Verdict
+
+__all__ = ["Twins", "is_twinned"]
+
+DEFAULT_MAX_CONFIGURATIONS = 1_000_000
+
+_Configuration: TypeAlias = tuple[Pair, Delay]
+# Where the search comes into a component, and the steps from the start to there.
+_Entries: TypeAlias = dict[_Configuration, list[Step]]
+
+
+class Twins(NamedTuple):
+    """Two states reached on one word, with loops on one word that change the delay between the outputs.
+
+    Attributes
+    ----------
+    states : pair of int
+    word, loop : words
+        Two runs lead from the initial state to the two states on `word`, and back to them on `loop`.
+    outputs : pair of tokenizations, spelled
+        What the two runs write on `word`.
+    loop_outputs : pair of tokenizations, spelled
+        What they write on `loop`.
+    """
+
+    states: Pair
+    word: Word
+    loop: Word
+    outputs: tuple[tuple[Word, ...], tuple[Word, ...]]
+    loop_outputs: tuple[tuple[Word, ...], tuple[Word, ...]]
+
+
+def is_twinned(
+    transducer: Transducer,
+    *,
+    max_pairs: int = DEFAULT_MAX_PAIRS,
+    max_configurations: int = DEFAULT_MAX_CONFIGURATIONS,
+) -> Verdict[Twins]:
+    """Decide the twinning property, by which a functional transducer can be made subsequential, or cannot.
+
+    States that are on no accepting run do not count.
+
+    Parameters
+    ----------
+    transducer : Transducer
+    max_pairs : int
+        How many pairs of states may be reached on equal words.
+    max_configurations : int
+        How many delays there may be, over all pairs.
+
+    Returns
+    -------
+    Verdict
+        Its witness is a :class:`Twins`.
+
+    Raises
+    ------
+    LimitExceededError
+        If there are more.
+
+    Notes
+    -----
+    M.-P. Béal, O. Carton, *Determinization of transducers over finite and infinite words*, 2002. The property holds iff
+    no loop of the square changes a delay. Loops stay within a strongly connected component, and there two delays at
+    one pair are enough for a loop that changes one: the way back to where the search began takes different delays to
+    different ones, of which at most one is the old one. So at most one delay a pair is met for each delay with which
+    a component is entered, and the search ends whether or not the property holds.
+    """
+    import networkx as nx
+
+    square = Square(transducer.trim(), max_pairs=max_pairs)
+    graph = nx.DiGraph((pair, step.target) for pair, steps in square.steps.items() for step in steps)
+    graph.add_node(square.start)
+    # Components come sinks first.
+    components = list(nx.strongly_connected_components(graph))[::-1]
+    number = {pair: i for i, component in enumerate(components) for pair in component}
+    start: _Configuration = (square.start, ((), ()))
+    entries: list[_Entries] = [{} for _ in components]
+    entries[number[square.start]][start] = []
+    n_configurations = 0
+    for i, component in enumerate(components):
+        explored: set[_Configuration] = set()
+        for entry, access in entries[i].items():
+            if entry in explored:
+                continue
+            delays = {entry[0]: entry[1]}
+            origin: dict[Pair, tuple[Pair, Step]] = {}
+            for pair in (queue := [entry[0]]):  # grows while it is walked
+                for step in square.steps[pair]:
+                    delay = extend_delay(delays[pair], step.first, step.second)
+                    if number[step.target] != i:
+                        entries[number[step.target]].setdefault(
+                            (step.target, delay), [*access, *trace(origin, pair), step]
+                        )
+                    elif step.target not in delays:
+                        delays[step.target] = delay
+                        origin[step.target] = (pair, step)
+                        queue.append(step.target)
+                    elif delays[step.target] != delay:
+                        back = _way_within(square, component, step.target, entry[0])
+                        loops = (
+                            [*trace(origin, pair), step, *back],
+                            [*trace(origin, step.target), *back],
+                        )
+                        return _verdict(square, entry, access, next(loop for loop in loops if _shifts(entry, loop)))
+            explored.update(delays.items())
+            n_configurations += len(delays)
+            if n_configurations > max_configurations:
+                raise LimitExceededError(
+                    f"the square of the transducer has more than {max_configurations} delays",
+                    hint="raise max_configurations",
+                )
+    return Verdict(True, None, "no loop changes the delay between two runs on one word")
+
+
+def _shifts(entry: _Configuration, loop: list[Step]) -> bool:
+    delay = entry[1]
+    for step in loop:
+        delay = extend_delay(delay, step.first, step.second)
+    return delay != entry[1]
+
+
+def _way_within(square: Square, component: set[Pair], start: Pair, goal: Pair) -> list[Step]:
+    """Return a shortest way between two pairs of a strongly connected component."""
+    origin: dict[Pair, tuple[Pair, Step] | None] = {start: None}
+    queue = [start]
+    for pair in queue:  # grows while it is walked
+        for step in square.steps[pair]:
+            if step.target in component and step.target not in origin:
+                origin[step.target] = (pair, step)
+                queue.append(step.target)
+    way = []
+    while (came := origin[goal]) is not None:
+        goal, step = came
+        way.append(step)
+    return way[::-1]
+
+
+def _verdict(square: Square, entry: _Configuration, access: list[Step], loop: list[Step]) -> Verdict[Twins]:
+    alphabet = square.transducer.alphabet
+
+    def written(steps: list[Step]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        first = tuple(token for step in steps for token in step.first)
+        return first, tuple(token for step in steps for token in step.second)
+
+    before, during = written(access), written(loop)
+    (p, q), word, repeated = entry[0], square.spell(access), square.spell(loop)
+    witness = Twins(
+        (p, q),
+        word,
+        repeated,
+        (alphabet.spell(before[0]), alphabet.spell(before[1])),
+        (alphabet.spell(during[0]), alphabet.spell(during[1])),
+    )
+    shown = [show_output(alphabet, output) for output in (*before, *during)]
+    reason = (
+        f"{show(word)!r} leads to states {p} and {q}, writing {shown[0]} and {shown[1]}, and {show(repeated)!r} leads "
+        f"back to both, writing {shown[2]} and {shown[3]}"
+    )
+    return Verdict(False, witness, reason)
