@@ -6,20 +6,23 @@ targets beside them.
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numba as nb
 import numpy as np
+import numpy.typing as npt
+
+from tokdfa.kernels.types import INTS, LONGS, Ints, Longs
 
 __all__ = ["breadth_first", "coarsest_partition", "first_difference", "group"]
 
-INTS = nb.types.Array(nb.int32, 1, "C", readonly=True)
-OFFSETS = nb.types.Array(nb.int64, 1, "C", readonly=True)
+Flags: TypeAlias = npt.NDArray[np.bool_]
+
 FLAGS = nb.types.Array(nb.boolean, 1, "C", readonly=True)
-GROUPS = nb.types.Tuple((nb.int64[::1], nb.int32[::1]))  # type: ignore[no-untyped-call]
-ANSWER = nb.types.Tuple((nb.boolean, nb.int32[::1]))  # type: ignore[no-untyped-call]
 
 
-@nb.njit(nb.int32[::1](OFFSETS, INTS, INTS), cache=True)
-def breadth_first(offsets, targets, starts):  # type: ignore[no-untyped-def]
+@nb.njit((LONGS, INTS, INTS), cache=True)
+def breadth_first(offsets: Longs, targets: Ints, starts: Ints) -> Ints:
     """Return the states reached from `starts` (distinct states), in breadth-first order."""
     n_states = len(offsets) - 1
     order = np.empty(n_states, np.int32)
@@ -42,8 +45,8 @@ def breadth_first(offsets, targets, starts):  # type: ignore[no-untyped-def]
     return order[:found].copy()
 
 
-@nb.njit(GROUPS(INTS, nb.int64), cache=True)
-def group(keys, n_keys):  # type: ignore[no-untyped-def]
+@nb.njit((INTS, nb.int64), cache=True)
+def group(keys: Ints, n_keys: int) -> tuple[Longs, Ints]:
     """Return offsets and positions such that the positions with key k are ``positions[offsets[k]:offsets[k + 1]]``."""
     offsets = np.zeros(n_keys + 1, np.int64)
     for key in keys:
@@ -63,7 +66,9 @@ def group(keys, n_keys):  # type: ignore[no-untyped-def]
 
 
 @nb.njit(cache=True)
-def _mark(elements, place, part, first, marked, touched, n_touched, element):  # type: ignore[no-untyped-def]
+def _mark(
+    elements: Ints, place: Ints, part: Ints, first: Ints, marked: Ints, touched: Ints, n_touched: int, element: int
+) -> int:
     s = part[element]
     i = place[element]
     j = first[s] + marked[s]
@@ -80,7 +85,9 @@ def _mark(elements, place, part, first, marked, touched, n_touched, element):  #
 
 
 @nb.njit(cache=True)
-def _split(elements, part, first, end, marked, touched, n_touched, n_parts):  # type: ignore[no-untyped-def]
+def _split(
+    elements: Ints, part: Ints, first: Ints, end: Ints, marked: Ints, touched: Ints, n_touched: int, n_parts: int
+) -> int:
     """Split every touched part into marked and unmarked members; the smaller half becomes the new part."""
     for t in range(n_touched):
         s = touched[t]
@@ -101,8 +108,8 @@ def _split(elements, part, first, end, marked, touched, n_touched, n_parts):  # 
     return n_parts
 
 
-@nb.njit(nb.int32[::1](INTS, INTS, INTS, FLAGS, nb.int64), cache=True)
-def coarsest_partition(sources, tokens, targets, final, n_tokens):  # type: ignore[no-untyped-def]
+@nb.njit((INTS, INTS, INTS, FLAGS, nb.int64), cache=True)
+def coarsest_partition(sources: Ints, tokens: Ints, targets: Ints, final: Flags, n_tokens: int) -> Ints:
     """Return for each state the number of its class of states with equal languages.
 
     Every state must lead to a final one. Blocks of states and cords (sets of transitions on one token) split each
@@ -164,15 +171,15 @@ def coarsest_partition(sources, tokens, targets, final, n_tokens):  # type: igno
 
 
 @nb.njit(cache=True)
-def _find(parent, state):  # type: ignore[no-untyped-def]
+def _find(parent: Ints, state: int) -> int:
     while parent[state] != state:
         parent[state] = parent[parent[state]]
         state = parent[state]
     return state
 
 
-@nb.njit(ANSWER(OFFSETS, INTS, INTS, FLAGS, nb.int32, nb.int32), cache=True)
-def first_difference(offsets, tokens, targets, final, p, q):  # type: ignore[no-untyped-def]
+@nb.njit((LONGS, INTS, INTS, FLAGS, nb.int32, nb.int32), cache=True)
+def first_difference(offsets: Longs, tokens: Ints, targets: Ints, final: Flags, p: int, q: int) -> tuple[bool, Ints]:
     """Tell whether the languages of states `p` and `q` differ, and by which shortest token sequence.
 
     The last state of the automaton is a sink without transitions, not final. Pairs that should be equal are merged
