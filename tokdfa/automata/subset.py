@@ -55,6 +55,9 @@ class ClassDFA:
         For a state that accepts: the state to begin anew with at the end of that match.
     kind : int32 array, one entry a state
         The kind of the symbol just read.
+    kind_of : int32 array, one entry a class and two more
+        The kind of the symbols of each class, of what stands for no code point, and of an edge. Symbols of one kind
+        are alike to all assertions.
     initial : int32 array, one entry a kind
         The initial state behind a symbol of each kind; the last one is that at an edge of the text.
     delayed : bool
@@ -66,6 +69,7 @@ class ClassDFA:
     accepts: npt.NDArray[np.bool_]
     restart: npt.NDArray[np.int32]
     kind: npt.NDArray[np.int32]
+    kind_of: npt.NDArray[np.int32]
     initial: npt.NDArray[np.int32]
     delayed: bool
 
@@ -122,13 +126,17 @@ def determinize(
 
 
 class _Key(NamedTuple):
-    """A state: its threads, whether new ones are still to be added, the kind of the last symbol, what was accepted."""
+    """A state: its threads, whether new ones are still to be added, the kind of the last symbol, what was accepted.
+
+    And whether it is at the border of two tokens, where another border (of a token without text) changes nothing.
+    """
 
     groups: tuple[Group, ...]
     adding: bool
     kind: int
     accepts: bool = False
     kind_before: int = 0
+    bordered: bool = False
 
 
 class _Construction:
@@ -188,6 +196,7 @@ class _Construction:
             np.array([key.accepts for key in keys]),
             np.array([initial[key.kind_before] if key.accepts else 0 for key in keys], dtype=np.int32),
             np.array([key.kind for key in keys], dtype=np.int32),
+            np.array(self.kind_of, dtype=np.int32),
             np.array(initial, dtype=np.int32),
             self.delayed,
         )
@@ -235,6 +244,8 @@ class _Construction:
 
     def at_border(self, key: _Key) -> _Key:
         """Return the state at the border of two tokens, in an aligned search."""
+        if key.bordered:
+            return key._replace(accepts=False, kind_before=0)
         groups = [list(group) for group in key.groups]
         accepts, adding = False, key.adding
         if self.delayed:
@@ -244,7 +255,7 @@ class _Construction:
             adding = adding and (not accepts or self.preference == "set")
         if adding:
             groups = self.with_new_threads(groups)
-        return self.key(groups, adding, key.kind, accepts)
+        return self.key(groups, adding, key.kind, accepts)._replace(bordered=True)
 
     def key(self, groups: list[list[int]], adding: bool, kind: int, accepts: bool) -> _Key:
         """Return the state, in the one form in which equal states are equal."""
@@ -302,7 +313,7 @@ class _Construction:
         for symbol, which in enumerate(readers):
             if which not in known:
                 known[which] = self.arrive(self.behind(groups, symbol), key.adding, 0)
-        edge = _Key((), False, 0) if self.anchored else self.begin(0)
+        edge = self.begin(0) if key.adding else _Key((), False, 0)
         return [*(known[which] for which in readers), self.arrive([], key.adding, 0), edge]
 
     def targets_knowing(self, key: _Key) -> list[_Key]:
@@ -313,7 +324,7 @@ class _Construction:
             adding = key.adding and (not accepts or self.preference == "set")
             kind = self.kind_of[symbol]
             if symbol == self.edge:
-                target = _Key((), False, kind) if self.anchored else self.begin(kind)
+                target = self.begin(kind) if adding else _Key((), False, kind)
             else:
                 target = self.arrive(self.behind(groups, symbol), adding, kind)
             if accepts:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from tokdfa.automata.partition import Partition
 from tokdfa.automata.subset import ClassDFA
 from tokdfa.errors import LimitExceededError
+from tokdfa.unicode import LAST
 
 __all__ = ["BORDER", "EDGE", "ByteDFA", "to_bytes"]
 
@@ -46,8 +47,8 @@ class ByteDFA:
         The kind of the symbol behind that match.
     end_delay, end_right : one entry a state
         The same if the text ends here.
-    initial : int
-        The initial state at an edge.
+    starts : one entry a kind
+        The initial state behind a symbol of each kind; the last one is that at an edge.
     """
 
     table: Int32Array
@@ -57,7 +58,12 @@ class ByteDFA:
     right: Int32Array
     end_delay: Int32Array
     end_right: Int32Array
-    initial: int
+    starts: Int32Array
+
+    @property
+    def initial(self) -> int:
+        """The initial state at an edge."""
+        return int(self.starts[-1])
 
     @property
     def n_states(self) -> int:
@@ -95,10 +101,7 @@ class _Sequences:
     """
 
     def __init__(self, partition: Partition, no_symbol: int) -> None:
-        dense = partition.dense.astype(np.int32)
-        dense[0xD800:0xE000] = no_symbol
-        blocks = np.concatenate((dense.reshape(-1, 64), np.full((1, 64), no_symbol, np.int32)))
-        self.last, block = _unique_rows(blocks)
+        self.last, block = _blocks(partition, no_symbol)
         nothing = block[-1]
         block = block[:-1]
         self.two = block[: 0x800 >> 6]
@@ -112,6 +115,21 @@ class _Sequences:
         first.reshape(-1)[: len(four)] = number[16:-1]
         first[0, : 0x10000 >> 12] = number[-1]  # overlong
         self.first = first
+
+
+def _blocks(partition: Partition, no_symbol: int) -> tuple[Int32Array, Int32Array]:
+    """Return the distinct rows of classes of 64 code points, and the row of every block; a block of nothing is last."""
+    starts = np.arange(0, LAST + 1, 64)
+    interval = np.searchsorted(partition.bounds, starts, side="right")
+    mixed = np.flatnonzero(interval != np.searchsorted(partition.bounds, starts + 63, side="right"))
+    block = np.append(partition.class_of_interval[interval - 1], np.int32(no_symbol))
+    surrogates = slice(0xD800 >> 6, 0xE000 >> 6)
+    block[surrogates] = no_symbol
+    mixed = mixed[block[mixed] != no_symbol]
+    uniform = np.repeat(np.arange(no_symbol + 1, dtype=np.int32), 64).reshape(-1, 64)
+    rows, number = _unique_rows(partition.classes(starts[mixed, np.newaxis] + np.arange(64)))
+    block[mixed] = number + np.int32(len(uniform))
+    return np.concatenate((uniform, rows)), block
 
 
 def _unique_rows(rows: Int32Array) -> tuple[Int32Array, Int32Array]:
@@ -155,7 +173,7 @@ class _Expansion:
         self.dfa = dfa
         self.max_states = max_states
         self.sequences = _Sequences(dfa.partition, dfa.no_symbol)
-        self.ascii = dfa.partition.dense[:0x80].astype(np.int32)
+        self.ascii = dfa.partition.classes(np.arange(0x80))
         self.waiting = dfa.accepts & dfa.delayed
         self.numbers: dict[_Between | _Within | _Late, int] = {}
         self.nodes: dict[tuple[int, int, int, int], int] = {}
@@ -225,7 +243,7 @@ class _Expansion:
     def run(self) -> ByteDFA:
         """Return the automaton."""
         dfa = self.dfa
-        initial = self.between(int(dfa.initial[-1]), 0)
+        starts = np.array([self.between(int(state), 0) for state in dfa.initial], dtype=np.int32)
         restarts = np.array([self.between(int(state), 0) for state in dfa.restart], dtype=np.int32)
         rows: list[Int32Array] = []
         states: list[_Between | _Within | _Late] = []
@@ -246,7 +264,7 @@ class _Expansion:
                 delay[1, number] = 0 if self.waiting[ended[1, number]] else -1
         table, column = _shared_columns(np.array(rows))
         right = dfa.kind[ended]
-        return ByteDFA(table, column, delay[0], restarts[ended[0]], right[0], delay[1], right[1], initial)
+        return ByteDFA(table, column, delay[0], restarts[ended[0]], right[0], delay[1], right[1], starts)
 
 
 def _mapped(values: Int32Array, function: Callable[[int], int]) -> Int32Array:

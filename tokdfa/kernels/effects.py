@@ -78,7 +78,7 @@ def token_effects(
         end = offsets[word + 1] + (last >= 0)
         for place in range(offsets[word], end):
             symbol = symbols[place] if place < offsets[word + 1] else last
-            after = np.int64(following[current * n_columns + symbol])
+            after = int(following[current * n_columns + symbol])
             if after < 0:
                 if (n_effects + 1) * n_states > len(effects):
                     effects = np.concatenate((effects, np.empty_like(effects)))
@@ -89,7 +89,7 @@ def token_effects(
                     effects[n_effects * n_states + state] = (entry & 1) | table[
                         np.int64(entry >> 1) * n_columns + symbol
                     ]
-                after = np.int64(_number(effects, known, buckets, n_effects, n_states))
+                after = _number(effects, known, buckets, n_effects, n_states)
                 if after == n_effects:
                     n_effects += 1
                     if n_effects > max_effects:

@@ -1,0 +1,41 @@
+"""Vocabularies of any bytes, and streams over them, for searching."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+from hypothesis import strategies as st
+
+from tokdfa.tokenizers.tokenizer import Spellings
+
+
+class Vocabulary:
+    """What a search asks of a tokenizer: words by id, None being a hole, and which of them are special."""
+
+    def __init__(self, words: Sequence[bytes | None], specials: Sequence[int] = ()) -> None:
+        self.words = list(words)
+        self.n_ids = len(words)
+        self.special_ids = np.array(sorted(specials), dtype=np.int32)
+        self.id_to_token = np.array([-1 if word is None else i for i, word in enumerate(words)], dtype=np.int32)
+        self.id_to_token[self.special_ids] = -1
+        spelled = [word or b"" for word in words]
+        text = np.frombuffer(b"".join(spelled), dtype=np.uint8)
+        self.id_spellings = Spellings(text, np.cumsum([0, *map(len, spelled)], dtype=np.int64))
+
+    def decode_bytes(self, ids: npt.ArrayLike) -> bytes:
+        """The bytes of ids."""
+        return b"".join(self.words[i] or b"" for i in np.asarray(ids).tolist())
+
+
+def cut(text: bytes, places: Sequence[int]) -> tuple[Vocabulary, list[int]]:
+    """A vocabulary of the stretches of `text` between some places, and the ids that spell it."""
+    bounds = [0, *sorted({place % (len(text) + 1) for place in places}), len(text)]
+    words = [text[start:stop] for start, stop in pairwise(bounds) if start < stop]
+    distinct = list(dict.fromkeys(words)) or [b"a"]
+    return Vocabulary(distinct), [distinct.index(word) for word in words]
+
+
+places = st.lists(st.integers(0, 60), max_size=25)
