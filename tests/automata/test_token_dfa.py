@@ -146,6 +146,9 @@ def test_another_alphabet_changes_numbers_only(dfa: TokenDFA) -> None:
     wider = TokenAlphabet("xba", ["ba", "ab"])
     moved = dfa.over(wider)
     assert set(moved.edges()) == set(dfa.edges())
+    for state in range(moved.n_states):
+        tokens = [token for token, _ in moved.moves(state)]
+        assert tokens == sorted(tokens)
     assert spelled_language(moved, 3) == spelled_language(dfa, 3)
     assert moved.over(dfa.alphabet) == dfa
 

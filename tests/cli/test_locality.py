@@ -85,6 +85,16 @@ def test_trouble_is_one_line(tmp_path: Path, capsys, pairs, arguments: list[str]
     assert message in captured.err
 
 
+def test_the_budget_is_told_with_the_bound_of_theorem_2(merges: Path, capsys, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tokdfa.cli.folded.MAX_TRANSITIONS", 5)
+    assert run("locality", merges, "--language", "(aa|b)*") == 2
+    # Two states of the language, of which both are reached on a, and six rules.
+    assert capsys.readouterr().err == (
+        "tokdfa: error: the explicit token DFA has more than 5 transitions, and up to 14 states "
+        "(take the first rules only, with --rules N)\n"
+    )
+
+
 def test_the_prefix_of_an_improper_dictionary_may_be_proper(tmp_path: Path, capsys) -> None:
     path = tmp_path / "merges.txt"
     path.write_text(merges_txt([(b"a", b"b"), (b"ba", b"b")]), encoding="utf-8")
