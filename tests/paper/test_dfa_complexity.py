@@ -131,7 +131,7 @@ def test_figure_5() -> None:
         assert dfa.n_states == figure.n_states
 
 
-@given(proper_dictionaries(max_rules=12))
+@given(proper_dictionaries(max_rules=8))
 def test_observation_2_adjacent_pairs_decide(dictionary: Dictionary) -> None:
     dfa = token_dfa(dictionary)
     assert dloc(dfa, 1).degree <= 1
