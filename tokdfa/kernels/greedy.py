@@ -85,6 +85,49 @@ def _begins_even_run(text: Ints, at: int, token: int, length: int) -> bool:
     return even
 
 
+@nb.njit(nb.int64(INTS, LONGS, INTS, INTS, LONGS, ROWS, LONGS, nb.int64, nb.boolean, nb.int64), cache=True)
+def _count_while_room(
+    text: Ints,
+    weight: Longs,
+    length: Ints,
+    rank: Ints,
+    numbers: Longs,
+    pairs: Longs,
+    table: Longs,
+    tie: int,
+    overlapping: bool,
+    first: int,
+) -> int:
+    """Count the pairs of symbols from position `first` on; return the position of one that finds no room.
+
+    For the time being `TO` is the number of positions, and `FROM` the position of the second symbol of the pair that
+    counted last, which is what runs need.
+    """
+    n_pairs = numbers[PAIRS]
+    end = len(text) - 1
+    for at in range(first, len(text) - 1):
+        u, v = text[at], text[at + 1]
+        if u < 0 or v < 0:
+            continue
+        key = int((np.int64(u) << 32) | np.int64(v))
+        row = find(table, pairs, key)
+        if row < 0:
+            if n_pairs == len(pairs):
+                end = at
+                break
+            enter(table, -1 - row, key, n_pairs)
+            row = n_pairs
+            n_pairs += 1
+            pairs[row, KEY], pairs[row, COUNT], pairs[row, FROM], pairs[row, TO] = key, 0, -1, 0
+            pairs[row, TIE] = _tie_number(tie, row, at, u, v, rank, length)
+        pairs[row, TO] += 1
+        if u != v or overlapping or pairs[row, FROM] != at:
+            pairs[row, COUNT] += weight[at]
+            pairs[row, FROM] = at + 1
+    numbers[PAIRS] = n_pairs
+    return end
+
+
 @nb.njit(
     _QUEUE(INTS, LONGS, INTS, INTS, INTS, LONGS, LONGS, nb.int64, nb.boolean, nb.int64, nb.int64),
     cache=True,
@@ -131,31 +174,15 @@ def count_pairs(
         What :func:`merge_pairs` goes on with.
     """
     pairs = np.empty((1 << 10, 5), np.int64)
-    table = np.full(1 << 12, -1, np.int64)
-    n_pairs = 0
-    counted = -1  # Where the second symbol of the last pair of equal symbols stands that was counted.
-    for at in range(1, len(text) - 1):
-        u, v = text[at], text[at + 1]
-        if u < 0 or v < 0:
-            continue
-        key = int((np.int64(u) << 32) | np.int64(v))
-        row = find(table, pairs, key)
-        if row < 0:
-            if 2 * (n_pairs + 1) > len(table):
-                table = table_for(table, pairs, n_pairs, n_pairs)
-                row = find(table, pairs, key)
-            pairs = rows_for(pairs, n_pairs, 1)
-            enter(table, -1 - row, key, n_pairs)
-            row = n_pairs
-            n_pairs += 1
-            pairs[row, KEY], pairs[row, COUNT], pairs[row, TO] = key, 0, 0
-            pairs[row, TIE] = _tie_number(tie, row, at, u, v, rank, length)
-        pairs[row, TO] += 1
-        if u != v:
-            pairs[row, COUNT] += weight[at]
-        elif overlapping or counted != at:
-            pairs[row, COUNT] += weight[at]
-            counted = at + 1
+    table = np.full(1 << 11, -1, np.int64)
+    numbers[PAIRS] = 0
+    # Arrays that are replaced within a loop are counted at every turn of it, so growing them is an affair of its own.
+    at = 1
+    while at < len(text) - 1:
+        at = _count_while_room(text, weight, length, rank, numbers, pairs, table, tie, overlapping, at)
+        table = table_for(table, pairs, numbers[PAIRS], numbers[PAIRS])
+        pairs = rows_for(pairs, numbers[PAIRS], len(table) // 2 - numbers[PAIRS])
+    n_pairs = numbers[PAIRS]
     wanted = np.int64(0)
     for row in range(n_pairs):
         many = pairs[row, TO]

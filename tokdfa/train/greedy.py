@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TypeAlias, cast
@@ -32,7 +32,7 @@ def train_greedy(
     count: CountRule = "non-overlapping",
     min_frequency: int = 2,
     max_token_length: int | None = None,
-    alphabet: str | bytes | None = None,
+    alphabet: str | bytes | Sequence[Word] | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> Dictionary:
     """Train a byte pair dictionary greedily.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -23,7 +23,7 @@ def train_naive(
     count: CountRule = "non-overlapping",
     min_frequency: int = 2,
     max_token_length: int | None = None,
-    alphabet: str | bytes | None = None,
+    alphabet: str | bytes | Sequence[Word] | None = None,
 ) -> Dictionary:
     """Train a byte pair dictionary greedily, slowly and obviously.
 

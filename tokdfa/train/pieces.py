@@ -1,21 +1,139 @@
-"""Pieces of a text with their multiplicities: what a greedy trainer trains on."""
+"""Pieces of text with their multiplicities: what a greedy trainer trains on."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from itertools import pairwise
 
-import regex
+import numpy as np
+import numpy.typing as npt
 
-__all__ = ["GPT2_PATTERN", "count_pieces"]
+from tokdfa.errors import TrainingError
+from tokdfa.tokenizers.pretokenizer import pretokenizer
 
-GPT2_PATTERN = r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"""
+__all__ = ["PieceCounts", "PieceTable", "count_pieces", "with_end_of_word"]
+
+ByteArray = npt.NDArray[np.uint8]
+Int64Array = npt.NDArray[np.int64]
 
 
-def count_pieces(texts: Iterable[str], pattern: str = GPT2_PATTERN) -> dict[bytes, int]:
-    """Return the UTF-8 pieces into which `pattern` splits the texts, with multiplicities, in order of first use."""
-    compiled = regex.compile(pattern)
-    pieces: Counter[str] = Counter()
+class PieceCounts(Mapping[bytes, int]):
+    """Unique pieces, as bytes, with their multiplicities, in the order in which the corpus first has them. Immutable.
+
+    Parameters
+    ----------
+    text : uint8 array
+        The pieces one behind the other.
+    ends : int64 array
+        Where each ends; none is empty.
+    counts : int64 array
+        How often each occurs.
+    """
+
+    def __init__(self, text: ByteArray, ends: Int64Array, counts: Int64Array) -> None:
+        self.text = text
+        self.ends = ends
+        self.counts = counts
+        for array in (text, ends, counts):
+            array.setflags(write=False)
+
+    @cached_property
+    def _dict(self) -> dict[bytes, int]:
+        return dict(zip(self, self.counts.tolist(), strict=True))
+
+    def characters(self) -> dict[str, int]:
+        """Return the pieces as strings, with their multiplicities, in the same order.
+
+        Raises
+        ------
+        TrainingError
+            If a piece is not UTF-8.
+        """
+        try:
+            return {piece.decode(): count for piece, count in zip(self, self.counts.tolist(), strict=True)}
+        except UnicodeDecodeError as error:
+            raise TrainingError("a piece that is not UTF-8 has no characters", value=error.object) from None
+
+    def __getitem__(self, piece: bytes) -> int:
+        return self._dict[piece]
+
+    def __iter__(self) -> Iterator[bytes]:
+        text = self.text.tobytes()
+        return (text[start:end] for start, end in pairwise([0, *self.ends.tolist()]))
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def __repr__(self) -> str:
+        return f"<PieceCounts: {len(self)} pieces of {int(self.counts.sum())}>"
+
+
+class PieceTable:
+    """Counts pieces as they come, in memory that grows with the unique ones alone."""
+
+    def __init__(self) -> None:
+        self._slots = np.zeros((1 << 13, 4), np.uint64)
+        self._text = np.empty(1 << 14, np.uint8)
+        self._ends = np.empty(1 << 12, np.int64)
+        self._numbers = np.zeros(2, np.int64)
+
+    def __len__(self) -> int:
+        return int(self._numbers[0])
+
+    def add(self, text: ByteArray, ends: Int64Array, counts: Int64Array | None = None) -> None:
+        """Count the pieces of `text` that end at `ends`, once each or as often as `counts` says."""
+        from tokdfa.kernels.piece_table import add_pieces
+
+        weights = np.empty(0, np.int64) if counts is None else counts
+        self._slots, self._text, self._ends = add_pieces(
+            self._slots, self._text, self._ends, self._numbers, text, ends, weights
+        )
+
+    def counts(self) -> PieceCounts:
+        """Return what has been counted so far."""
+        pieces, kept = self._numbers.tolist()
+        taken = self._slots[self._slots[:, 3] > 0]
+        counts = np.empty(pieces, np.int64)
+        counts[taken[:, 3].astype(np.int64) - 1] = taken[:, 2]
+        return PieceCounts(self._text[:kept].copy(), self._ends[:pieces].copy(), counts)
+
+
+def count_pieces(texts: Iterable[str], pattern: str | None = "gpt2") -> dict[bytes, int]:
+    """Return the UTF-8 pieces of some texts with their multiplicities, in the order in which the texts have them.
+
+    Parameters
+    ----------
+    texts : iterable of str
+    pattern : str, optional
+        A pre-tokenizer, as for :func:`tokdfa.tokenizers.pretokenizer.pretokenizer`; with None every text is one piece.
+
+    Raises
+    ------
+    PatternError
+        If there is no such pre-tokenizer.
+    """
+    split = (lambda text: [text] if text else []) if pattern is None else pretokenizer(pattern).split
+    pieces: dict[str, int] = {}
     for text in texts:
-        pieces.update(compiled.findall(text))
+        for piece in split(text):
+            pieces[piece] = pieces.get(piece, 0) + 1
     return {piece.encode(): count for piece, count in pieces.items()}
+
+
+def with_end_of_word(
+    pieces: Mapping[str, int], mark: str = "</w>", *, attached: bool = False
+) -> dict[tuple[str, ...], int]:
+    """Return pieces over symbols with a mark at their ends, as Sennrich's program has it.
+
+    Parameters
+    ----------
+    pieces : mapping from str to int
+    mark : str
+    attached : bool
+        Whether the mark is part of the last symbol (subword-nmt from version 0.2 on, tokenizers) or a symbol of its
+        own (BLOG, subword-nmt before).
+    """
+    if attached:
+        return {(*piece[:-1], piece[-1] + mark): count for piece, count in pieces.items()}
+    return {(*piece, mark): count for piece, count in pieces.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, cast, get_args
 
@@ -75,7 +75,7 @@ class GreedyRules:
             raise TrainingError("a product has two symbols or more", value=self.max_token_length)
 
 
-def base_alphabet(pieces: Mapping[Word, int], alphabet: str | bytes | None = None) -> TokenAlphabet:
+def base_alphabet(pieces: Mapping[Word, int], alphabet: str | bytes | Sequence[Word] | None = None) -> TokenAlphabet:
     """Return the base alphabet over which pieces are trained.
 
     The symbols given come first, in their order. Without any, pieces of bytes have all 256 bytes; pieces of characters

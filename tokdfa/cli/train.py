@@ -1,0 +1,150 @@
+"""``tokdfa train``: make a dictionary from a corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from tokdfa.cli.output import json_option, print_json
+
+__all__ = ["command"]
+
+_TIES = ("first-seen", "oldest-pair", "huggingface", "sentencepiece", "subword-nmt")
+
+
+@click.command("train")
+@click.argument("corpus", nargs=-1, required=True)
+@click.option("--merges", type=click.IntRange(0), required=True, help="How many rules to make.")
+@click.option("-o", "--output", required=True, help="merges.txt, tokenizer.json, X.tiktoken, or a folder for several.")
+@click.option("--tie", type=click.Choice(_TIES), default="first-seen", show_default=True, help="Which of equals.")
+@click.option(
+    "--count",
+    type=click.Choice(["non-overlapping", "overlapping"]),
+    default="non-overlapping",
+    show_default=True,
+    help="Whether aaa has one aa or two.",
+)
+@click.option(
+    "--method",
+    type=click.Choice(["greedy", "naive", "exact"]),
+    default="greedy",
+    show_default=True,
+    help="naive: the same, slowly. exact: the best dictionary there is, for tiny corpora.",
+)
+@click.option(
+    "--pretokenizer", metavar="NAME|PATTERN|none", default="gpt2", show_default=True, help="What cuts text into pieces."
+)
+@click.option("--level", type=click.Choice(["byte", "character"]), default="byte", show_default=True, help="Symbols.")
+@click.option(
+    "--unit",
+    type=click.Choice(["file", "line"]),
+    default="file",
+    show_default=True,
+    help="What is split by itself: a file, or a line with its end.",
+)
+@click.option("--end-of-word", type=click.Choice(["attached", "separate"]), help="Mark the ends of pieces by </w>.")
+@click.option("--min-frequency", type=click.IntRange(1), default=2, show_default=True, help="Rarer pairs stay apart.")
+@click.option("--max-token-length", type=click.IntRange(2), metavar="N", help="The most symbols a token may have.")
+@click.option("--alphabet", metavar="TEXT", help="Characters that are symbols even if they do not occur.")
+@click.option("--threads", type=click.IntRange(1), help="How many to count with; all processors by default.")
+@click.option("--checkpoint", metavar="FILE", help="Where to keep how far it went, and to go on from.")
+@click.option(
+    "--interval", type=click.FloatRange(0), default=60, show_default=True, help="Seconds between checkpoints."
+)
+@json_option
+def command(corpus: tuple[str, ...], merges: int, output: str, as_json: bool, **options: Any) -> int:
+    """Train a dictionary on CORPUS: files (plain, .gz, .zst), folders, patterns of names, or - for standard input."""
+    import os
+    from time import perf_counter
+
+    from tokdfa.errors import TrainingError
+    from tokdfa.train.from_corpus import Reading, count_corpus_pieces
+    from tokdfa.train.output import check_output, write_dictionary
+    from tokdfa.train.rules import GreedyRules
+
+    began = perf_counter()
+    reading = Reading(options["pretokenizer"], options["level"], options["unit"], options["end_of_word"])
+    rules = GreedyRules(options["tie"], options["count"], options["min_frequency"], options["max_token_length"])
+    if options["alphabet"] is not None and reading.kind != "characters":
+        raise TrainingError("an alphabet is given for characters; bytes have all 256", value=options["alphabet"])
+    check_output(output, reading.kind, reading.pretokenizer, reading.suffix)
+    with _progress(corpus, merges) as (counted, made):
+        counts = count_corpus_pieces(
+            corpus,
+            reading,
+            threads=options["threads"] or os.cpu_count() or 1,
+            checkpoint=options["checkpoint"],
+            interval=options["interval"],
+            progress=counted,
+        )
+        if not len(counts):
+            raise TrainingError("the corpus is empty", value=" ".join(corpus))
+        counting = perf_counter() - began
+        trainer = _trainer(options["method"], made)
+        dictionary = trainer(reading.words(counts), merges, rules, options["alphabet"])
+    merging = perf_counter() - began - counting
+    files = write_dictionary(dictionary, output, pretokenizer=reading.pretokenizer, suffix=reading.suffix)
+    if options["checkpoint"]:
+        from pathlib import Path
+
+        Path(options["checkpoint"]).unlink(missing_ok=True)
+    fields: dict[str, Any] = {
+        "rules": len(dictionary),
+        "seconds": perf_counter() - began,
+        "seconds_counting": counting,
+        "seconds_merging": merging,
+        "pieces": int(counts.counts.sum()),
+        "unique_pieces": len(counts),
+        "files": [str(path) for path in files],
+    }
+    if as_json:
+        print_json(fields)
+    else:
+        click.echo(
+            f"{fields['rules']:,} rules from {fields['pieces']:,} pieces, {fields['unique_pieces']:,} of them different"
+        )
+        click.echo(f"written to {', '.join(fields['files'])} in {fields['seconds']:.2f} s")
+    return 0
+
+
+def _trainer(method: str, made: Callable[[int], object] | None) -> Callable[..., Any]:
+    from dataclasses import asdict
+
+    if method == "greedy":
+        from tokdfa.train.greedy import train_greedy
+
+        return lambda pieces, merges, rules, alphabet: train_greedy(
+            pieces, merges, **asdict(rules), alphabet=alphabet, progress=made
+        )
+    from tokdfa.train.naive import train_naive
+
+    return lambda pieces, merges, rules, alphabet: train_naive(pieces, merges, **asdict(rules), alphabet=alphabet)
+
+
+@contextmanager
+def _progress(
+    corpus: tuple[str, ...], merges: int
+) -> Iterator[tuple[Callable[[int], object] | None, Callable[[int], object] | None]]:
+    """Give two functions that move the bars on a terminal, or None where there is none."""
+    import sys
+
+    if not sys.stderr.isatty():
+        yield None, None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    from tokdfa.train.corpus import Corpus
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    packed = any(name.endswith((".gz", ".zst")) for name in corpus)
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+        counting = bars.add_task("counting", total=None if packed else Corpus.find(corpus).size())
+        merging = bars.add_task("merging", total=merges)
+        yield (
+            lambda count: bars.advance(counting, count),
+            lambda count: bars.update(merging, completed=count),
+        )
