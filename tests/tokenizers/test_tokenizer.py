@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -98,7 +100,7 @@ def test_dead_tokens_are_those_that_no_live_rule_makes(dictionary: Dictionary) -
 
 
 def test_pieces_keep_their_places(tokenizer: Tokenizer) -> None:
-    offsets, ids = tokenizer.encode_pieces(["the", "", " the", b"\xff\xc3\xa9"])
+    ids, offsets = tokenizer.encode_pieces(["the", "", " the", b"\xff\xc3\xa9"])
     assert [ids[a:b].tolist() for a, b in pairwise(offsets)] == [[83, 257], [], [258], [187, 259]]
 
 
@@ -143,17 +145,17 @@ def test_a_token_that_is_special_is_no_token(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("ids", "message"),
     [
-        ([-1], "id 0: no token has this id: -1"),
-        ([0, 264], "id 1: no token has this id: 264"),
-        ([2**63], "id 0: no token has this id: 9223372036854775808"),
-        ([2**70], "ids are a flat sequence of integers"),
-        ([0.0], "ids are a flat sequence of integers"),
-        ([True], "ids are a flat sequence of integers"),
-        (["a"], "ids are a flat sequence of integers"),
-        ([[0]], "ids are a flat sequence of integers"),
-        ([[0], []], "ids are a flat sequence of integers"),
-        (5, "ids are a flat sequence of integers"),
-        (None, "ids are a flat sequence of integers"),
+        ([-1], "token 0: negative id: -1"),
+        ([0, 264], "token 1: id out of range: 264 (ids go from 0 to 263)"),
+        ([2**63], "token 0: id out of range: 9223372036854775808"),
+        ([2**70], "ids are integers"),
+        ([0.0], "ids are integers"),
+        ([True], "ids are integers"),
+        (["a"], "ids are integers"),
+        ([[0]], "ids come in one dimension"),
+        ([[0], []], "ids are integers in one dimension"),
+        (5, "ids come in one dimension"),
+        (None, "ids come in one dimension"),
     ],
 )
 def test_what_are_no_ids(ids: Any, message: str, tokenizer: Tokenizer) -> None:
@@ -172,7 +174,7 @@ def test_ids_of_any_integer_type(dtype: type, tokenizer: Tokenizer) -> None:
 def test_bytes_that_are_not_utf8(tokenizer: Tokenizer) -> None:
     ids = [*tokenizer.encode("the "), *tokenizer.encode_piece(b"\xc3"), 64]
     assert tokenizer.decode_bytes(ids) == b"the \xc3a"
-    with pytest.raises(TokenStreamError, match=r"id 3, byte 4: the bytes of the ids are not UTF-8: b'\\xc3a'"):
+    with pytest.raises(TokenStreamError, match=r"token 3, byte 4: the bytes of the ids are not UTF-8: b'\\xc3a'"):
         tokenizer.decode(ids)
 
 
@@ -264,3 +266,17 @@ def test_missing_files_are_os_errors(tmp_path: Path) -> None:
     (tmp_path / "vocab.json").write_bytes(as_bytes(vocabulary()))
     with pytest.raises(FileNotFoundError):
         tokdfa.load(tmp_path / "vocab.json")
+
+
+def test_a_tokenizer_goes_to_another_process(tokenizer: Tokenizer) -> None:
+    tokenizer.encode("the")
+    twin = pickle.loads(pickle.dumps(tokenizer))
+    assert twin.fingerprint == tokenizer.fingerprint
+    assert twin.encode("the then").tolist() == tokenizer.encode("the then").tolist()
+
+
+def test_threads_share_a_tokenizer(tokenizer: Tokenizer) -> None:
+    texts = [f"{i} the then aaaa{i}" * 50 for i in range(40)]
+    alone = [tokenizer.encode(text).tolist() for text in texts]
+    with ThreadPoolExecutor(4) as pool:
+        assert [ids.tolist() for ids in pool.map(tokenizer.encode, texts)] == alone

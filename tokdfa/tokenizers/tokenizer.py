@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from importlib import import_module
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
@@ -15,18 +14,19 @@ import numpy as np
 import numpy.typing as npt
 
 from tokdfa.alphabet import Word
+from tokdfa.automata.ids import checked_ids
 from tokdfa.dictionary import Dictionary
-from tokdfa.errors import AlphabetError, TokenStreamError
+from tokdfa.errors import TokenStreamError
 from tokdfa.tokenizers.formats import read
-from tokdfa.tokenizers.formats.byte_alphabet import BYTE_OF, CHARACTER_OF
+from tokdfa.tokenizers.formats.byte_alphabet import BYTE_OF
 from tokdfa.tokenizers.formats.contents import Contents, Special, Splitting
+from tokdfa.tokenizers.piece_ids import Encoded, PieceIds, running_sum
 
 if TYPE_CHECKING:
     from tokdfa.automata.compact import CompactTokenDFA
-    from tokdfa.tokenizers.merger import Merger, Tokenized
     from tokdfa.tokenizers.pretokenizer import PreTokenizer
 
-__all__ = ["Special", "Spellings", "Tokenizer", "load"]
+__all__ = ["Encoded", "Special", "Spellings", "Tokenizer", "load", "spellings"]
 
 Int32Array: TypeAlias = npt.NDArray[np.int32]
 Int64Array: TypeAlias = npt.NDArray[np.int64]
@@ -92,6 +92,7 @@ class Tokenizer:
         self.whole_piece = contents.whole_piece
         self.suffix = contents.suffix
         self._spelled_bytes = contents.spelled_bytes
+        self._piece_ids = PieceIds(contents)
         self.token_to_id = contents.ids
         ids = [int(self.token_to_id.max(initial=-1)), *(special.id for special in self.specials)]
         self.id_to_token: Int32Array = np.full(max(ids) + 1, -1, dtype=np.int32)
@@ -139,7 +140,7 @@ class Tokenizer:
         """The bytes of all tokens, by token number; the suffix, if there is one, is a space."""
         words: Iterable[Word] = (*self.dictionary.alphabet, *self.extra_tokens)
         spelled = cast("list[bytes]", words) if self.is_bytewise else map(self._bytes_of, words)
-        return _spellings([*spelled, *self._foreign])
+        return spellings([*spelled, *self._foreign])
 
     @cached_property
     def id_spellings(self) -> Spellings:
@@ -150,7 +151,7 @@ class Tokenizer:
         words = [b"" if token < 0 else buffer[bounds[token] : bounds[token + 1]] for token in self.id_to_token.tolist()]
         for special in self.specials:
             words[special.id] = special.content.encode()
-        return _spellings(words)
+        return spellings(words)
 
     def _bytes_of(self, word: Word) -> bytes:
         text = "".join(cast("str | tuple[str, ...]", word))
@@ -180,7 +181,7 @@ class Tokenizer:
                 pieces.extend(self.pretokenizer.split(stretch))
             elif stretch:
                 pieces.append(stretch)
-        offsets, ids = self.encode_pieces(pieces)
+        ids, offsets = self.encode_pieces(pieces)
         if marks:
             places, specials = zip(*marks, strict=True)
             ids = np.insert(ids, offsets[list(places)], np.array(specials, dtype=np.int32))
@@ -188,9 +189,9 @@ class Tokenizer:
 
     def encode_piece(self, piece: str | bytes) -> Int32Array:
         """Return the ids of one piece, which is not split any further; a piece of bytes need not be UTF-8."""
-        return self.encode_pieces([piece]).tokens
+        return self.encode_pieces([piece]).ids
 
-    def encode_pieces(self, pieces: Sequence[str | bytes]) -> Tokenized:
+    def encode_pieces(self, pieces: Sequence[str | bytes]) -> Encoded:
         """Return the ids of pieces that are not split any further, and where those of each begin.
 
         Raises
@@ -198,84 +199,7 @@ class Tokenizer:
         AlphabetError
             If a piece has a symbol that the tokenizer has no token for, or a lone surrogate; says where.
         """
-        words = [self._word(piece, index) for index, piece in enumerate(pieces)]
-        tokenized = self._tokenize(words)
-        if self._whole_words:
-            tokenized = self._put_whole_words(tokenized, words)
-        ids = self.token_to_id[tokenized.tokens]
-        if (ids < 0).any():
-            token = tokenized.tokens[np.argmax(ids < 0)]
-            raise AlphabetError("a symbol without an id", value=self.dictionary.alphabet[int(token)])
-        return tokenized._replace(tokens=ids)
-
-    def _word(self, piece: str | bytes, index: int) -> bytes | str:
-        """Return a piece as bytes, or as the characters that the dictionary is over."""
-        if isinstance(piece, str) and (self.is_bytewise or self._spelled_bytes):
-            try:
-                piece = piece.encode("utf-8")
-            except UnicodeEncodeError as error:
-                where = f"piece {index}, character {error.start}"
-                raise AlphabetError("half of a surrogate pair", value=piece[error.start], where=where) from None
-        if self._spelled_bytes:
-            return "".join(map(CHARACTER_OF.__getitem__, cast(bytes, piece)))
-        if isinstance(piece, bytes) and not self.is_bytewise:
-            raise AlphabetError("a piece of text is wanted here", value=piece, where=f"piece {index}")
-        return piece
-
-    def _tokenize(self, words: Sequence[bytes | str]) -> Tokenized:
-        if self.is_bytewise:
-            # The number of a symbol is its byte.
-            symbols = np.frombuffer(b"".join(cast("Sequence[bytes]", words)), dtype=np.uint8).astype(np.int32)
-            lengths = np.fromiter(map(len, words), dtype=np.int64, count=len(words))
-        else:
-            spelled = [self._symbols(cast(str, word), index) for index, word in enumerate(words)]
-            lengths = np.fromiter(map(len, spelled), dtype=np.int64, count=len(words))
-            symbols = np.fromiter(chain.from_iterable(spelled), dtype=np.int32, count=int(lengths.sum()))
-        return self._merger.merge(symbols, np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(lengths))))
-
-    def _symbols(self, word: str, index: int) -> list[int]:
-        spelled = list(word)
-        if self.suffix and self.suffix in self._symbol_numbers:
-            spelled.append(self.suffix)
-        elif self.suffix and spelled:
-            spelled[-1] += self.suffix
-        try:
-            return [self._symbol_numbers[symbol] for symbol in spelled]
-        except KeyError as error:
-            symbol = error.args[0]
-            where = f"piece {index}, character {spelled.index(symbol)}"
-            raise AlphabetError("symbol not in the base alphabet", value=symbol, where=where) from None
-
-    @cached_property
-    def _symbol_numbers(self) -> dict[str, int]:
-        return {cast(str, symbol[0]): number for number, symbol in enumerate(self.dictionary.alphabet.symbols)}
-
-    @cached_property
-    def _merger(self) -> Merger:
-        from tokdfa.tokenizers.merger import Merger
-
-        return Merger(self.dictionary, self.merges)
-
-    @cached_property
-    def _whole_words(self) -> dict[bytes | str, int]:
-        """The tokens that only the whole-piece rule makes, for merging them does not give them back."""
-        if not self.whole_piece:
-            return {}
-        words = cast("tuple[bytes | str, ...]", (*self.dictionary.alphabet, *self.extra_tokens))
-        return {words[number]: number for number in np.flatnonzero(~self._is_merged).tolist()}
-
-    def _put_whole_words(self, tokenized: Tokenized, words: Sequence[bytes | str]) -> Tokenized:
-        found = [(index, self._whole_words[word]) for index, word in enumerate(words) if word in self._whole_words]
-        if not found:
-            return tokenized
-        offsets, tokens = tokenized
-        keep = np.ones(len(tokens), dtype=np.bool_)
-        counts = np.diff(offsets)
-        for index, number in found:
-            tokens[offsets[index]] = number
-            keep[offsets[index] + 1 : offsets[index + 1]] = False
-            counts[index] = 1
-        return type(tokenized)(np.concatenate((offsets[:1], np.cumsum(counts))), tokens[keep])
+        return self._piece_ids.encode(pieces)
 
     @cached_property
     def _finders(self) -> list[tuple[re.Pattern[str], dict[str, int]]]:
@@ -308,7 +232,7 @@ class Tokenizer:
         Raises
         ------
         TokenStreamError
-            If they are not a flat sequence of integers, or one means nothing; says which.
+            If they are not integers in one dimension, or one means nothing; says which.
         """
         checked = self.check_ids(ids)
         text, offsets = self.id_spellings
@@ -328,7 +252,7 @@ class Tokenizer:
         Raises
         ------
         TokenStreamError
-            If they are not a flat sequence of integers, or one means nothing, or their bytes are not UTF-8; says which
+            If they are not integers in one dimension, or one means nothing, or their bytes are not UTF-8; says which
             token, and which byte.
         """
         decoded = self.decode_bytes(ids)
@@ -340,31 +264,24 @@ class Tokenizer:
             raise TokenStreamError(
                 "the bytes of the ids are not UTF-8",
                 value=decoded[error.start : error.start + 4],
-                where=f"id {index}, byte {error.start}",
+                where=f"token {index}, byte {error.start}",
                 hint="no text has these ids; decode_bytes gives the bytes",
             ) from None
 
-    def check_ids(self, ids: npt.ArrayLike) -> Int64Array:
-        """Return `ids` as an int64 array.
+    def check_ids(self, ids: npt.ArrayLike) -> Int32Array:
+        """Return `ids` as an int32 array.
 
         Raises
         ------
         TokenStreamError
-            If they are not a flat sequence of integers, or one means nothing; says which.
+            If they are not integers in one dimension, or one means nothing; says which.
         """
-        try:
-            array = np.asarray(ids)
-        except ValueError:
-            raise TokenStreamError("ids are a flat sequence of integers", value=ids) from None
-        if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-            raise TokenStreamError("ids are a flat sequence of integers", value=ids)
-        means_nothing = (array < 0) | (array >= self.n_ids)
-        if not means_nothing.any():
-            means_nothing = ~self._means_something[array.astype(np.int64)]
-        if means_nothing.any():
-            index = int(np.argmax(means_nothing))
-            raise TokenStreamError("no token has this id", value=int(array[index]), where=f"id {index}")
-        return array.astype(np.int64)
+        checked = checked_ids(ids, self.n_ids)
+        means_something = self._means_something[checked]
+        if not means_something.all():
+            index = int(np.argmin(means_something))
+            raise TokenStreamError("no token has this id", value=int(checked[index]), where=f"token {index}")
+        return checked
 
     @cached_property
     def _means_something(self) -> npt.NDArray[np.bool_]:
@@ -382,35 +299,19 @@ class Tokenizer:
     @cached_property
     def whole_piece_tokens(self) -> Int32Array:
         """The tokens that come about as whole pieces only, for merging them does not give them back; ascending."""
-        numbers = [number for word, number in self._whole_words.items() if isinstance(word, str) or _is_utf8(word)]
+        whole = self._piece_ids.whole_words.items()
+        numbers = [number for word, number in whole if not isinstance(word, bytes) or _is_utf8(word)]
         return np.array(numbers, dtype=np.int32)
 
     @cached_property
     def dead_tokens(self) -> Int32Array:
-        """The tokens with an id, special ones left out, that `encode` never emits; ascending.
-
-        What merges into a token within a longer word does so by itself as well, whether the rules are proper or not.
-        """
+        """The tokens with an id, special ones left out, that `encode` never emits; ascending."""
         live = np.zeros(len(self.token_to_id), dtype=np.bool_)
-        live[: len(self._is_merged)] = self._is_merged
+        is_merged = self._piece_ids.is_merged
+        live[: len(is_merged)] = is_merged
         live[self.whole_piece_tokens] = True
         candidates = self.id_to_token[self.id_to_token >= 0]
         return np.sort(candidates[~live[candidates]])
-
-    @cached_property
-    def _is_merged(self) -> npt.NDArray[np.bool_]:
-        """Whether merging a token's word gives that token: one entry for each that is not foreign."""
-        words = (*self.dictionary.alphabet, *self.extra_tokens)
-        lengths = np.fromiter(map(len, words), dtype=np.int64, count=len(words))
-        if self.is_bytewise:
-            symbols = np.frombuffer(b"".join(cast("tuple[bytes, ...]", words)), dtype=np.uint8).astype(np.int32)
-        else:
-            # Symbols that are in no rule and no token by themselves never merge; any number will do for them.
-            spelled = (self._symbol_numbers.get(cast(str, symbol), len(words)) for word in words for symbol in word)
-            symbols = np.fromiter(spelled, dtype=np.int32, count=int(lengths.sum()))
-        offsets, tokens = self._merger.merge(symbols, np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths))))
-        is_merged: npt.NDArray[np.bool_] = (np.diff(offsets) == 1) & (tokens[offsets[:-1]] == np.arange(len(words)))
-        return is_merged
 
     def _ends_word(self, id: int) -> bool:
         token = int(self.id_to_token[id])
@@ -462,10 +363,10 @@ def _is_utf8(word: bytes) -> bool:
     return True
 
 
-def _spellings(words: Sequence[bytes]) -> Spellings:
+def spellings(words: Sequence[bytes]) -> Spellings:
+    """Return words one behind the other."""
     text = np.frombuffer(b"".join(words), dtype=np.uint8)
-    offsets = np.zeros(len(words) + 1, dtype=np.int64)
-    np.cumsum(np.fromiter(map(len, words), dtype=np.int64, count=len(words)), out=offsets[1:])
+    offsets = running_sum(np.fromiter(map(len, words), dtype=np.int64, count=len(words)))
     offsets.setflags(write=False)
     return Spellings(text, offsets)
 

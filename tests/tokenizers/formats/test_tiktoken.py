@@ -35,7 +35,7 @@ def test_ids_are_ranks_with_holes() -> None:
     plain = read(LINES)
     for text in TEXTS:
         assert tokenizer.encode(text).tolist() == (2 * plain.encode(text) + 5).tolist()
-    with pytest.raises(tokdfa.TokdfaError, match="id 1: no token has this id: 6"):
+    with pytest.raises(tokdfa.TokdfaError, match="token 1: no token has this id: 6"):
         tokenizer.decode([5, 6])
 
 

@@ -10,7 +10,7 @@ from typing import Any, NoReturn, TypeVar
 
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError
 
-__all__ = ["JsonObject", "decode_utf8", "parse_object"]
+__all__ = ["JsonObject", "check_text", "decode_utf8", "parse_object"]
 
 T = TypeVar("T")
 _REQUIRED: Any = object()
@@ -90,8 +90,8 @@ def parse_object(data: bytes, path: Path) -> JsonObject:
         for where, inner in _walk(value):
             if type(inner) is _Repeating:
                 raise FileFormatError("a key twice in one object", value=inner.key, where=f"{path}, {where}")
-            if isinstance(inner, str) and any("\ud800" <= character <= "\udfff" for character in inner):
-                raise FileFormatError("half of a surrogate pair", value=inner, where=f"{path}, {where}")
+            if isinstance(inner, str):
+                check_text(inner, f"{path}, {where}")
     if not isinstance(value, dict):
         raise FileFormatError("a JSON object is wanted", value=value, where=f"{path}, $")
     return JsonObject(value, "$", path)
@@ -181,3 +181,9 @@ class JsonObject:
         # 0 == False, but they are not the same setting.
         if not any(value == other and isinstance(value, bool) == isinstance(other, bool) for other in modelled):
             raise UnsupportedFeatureError(why, value=value, where=self.place(key))
+
+
+def check_text(text: str, where: str) -> None:
+    """Raise FileFormatError if `text` has a lone surrogate, which JSON can write and UTF-8 cannot."""
+    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+        raise FileFormatError("half of a surrogate pair", value=text, where=where)

@@ -1,0 +1,187 @@
+"""From pieces of text to ids: in one pass where the dictionary is proper, by merging where it is not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from threading import local
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.alphabet import Word
+from tokdfa.errors import AlphabetError
+from tokdfa.tokenizers.formats.byte_alphabet import CHARACTER_OF
+from tokdfa.tokenizers.formats.contents import Contents
+
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.merger import Merger
+    from tokdfa.transducers.pieces import PieceEncoder
+
+__all__ = ["Encoded", "PieceIds", "running_sum"]
+
+Int32Array: TypeAlias = npt.NDArray[np.int32]
+Int64Array: TypeAlias = npt.NDArray[np.int64]
+
+
+class Encoded(NamedTuple):
+    """The ids of several pieces: those of piece i are ``ids[offsets[i]:offsets[i + 1]]``.
+
+    `ids` is an int32 array, `offsets` an int64 array with one entry more than there are pieces.
+    """
+
+    ids: Int32Array
+    offsets: Int64Array
+
+
+class PieceIds:
+    """The function from a piece to its ids, for what a tokenizer file says. May be used by several threads at a time.
+
+    Parameters
+    ----------
+    contents : Contents
+    """
+
+    def __init__(self, contents: Contents) -> None:
+        self._contents = contents
+        self._of_thread = local()
+
+    def __getstate__(self) -> Contents:
+        return self._contents
+
+    def __setstate__(self, contents: Contents) -> None:
+        self.__init__(contents)  # type: ignore[misc]
+
+    def encode(self, pieces: Sequence[str | bytes]) -> Encoded:
+        """Return the ids of all pieces.
+
+        Raises
+        ------
+        AlphabetError
+            If a piece has a symbol that there is no token or no id for, or a lone surrogate; says where.
+        """
+        words = [self._word(piece, index) for index, piece in enumerate(pieces)]
+        is_proper = bool(self._contents.dictionary.is_proper())
+        encoded = self._encode_in_one_pass(words) if is_proper else self._encode_by_merging(words)
+        if (encoded.ids < 0).any():
+            index = int(np.searchsorted(encoded.offsets, np.argmax(encoded.ids < 0), side="right")) - 1
+            raise AlphabetError("a symbol without an id", value=pieces[index], where=f"piece {index}")
+        return encoded
+
+    @cached_property
+    def is_merged(self) -> npt.NDArray[np.bool_]:
+        """Whether merging a token's word gives that token: one entry for each token that can be spelled.
+
+        What merges into a token within a longer word does so by itself as well, whether the rules are proper or not.
+        """
+        dictionary = self._contents.dictionary
+        words = (*dictionary.alphabet, *self._contents.extra)
+        if dictionary.is_proper():
+            is_merged = np.zeros(len(words), dtype=np.bool_)
+            is_merged[: len(dictionary.alphabet)] = dictionary.folding.birth >= 0
+            return is_merged
+        symbols, lengths = self._symbols(words)
+        offsets, tokens = self._merger.merge(symbols, running_sum(lengths))
+        return cast("npt.NDArray[np.bool_]", (np.diff(offsets) == 1) & (tokens[offsets[:-1]] == np.arange(len(words))))
+
+    @cached_property
+    def whole_words(self) -> dict[Word, int]:
+        """The tokens, by word, that a piece is as a whole only: merging it would give others."""
+        if not self._contents.whole_piece:
+            return {}
+        words = (*self._contents.dictionary.alphabet, *self._contents.extra)
+        return {words[number]: number for number in np.flatnonzero(~self.is_merged).tolist()}
+
+    def _word(self, piece: str | bytes, index: int) -> Word:
+        """Return a piece as a word over the base alphabet, the suffix with its last symbol."""
+        is_bytewise = self._contents.dictionary.alphabet.kind == "bytes"
+        if isinstance(piece, str) and (is_bytewise or self._contents.spelled_bytes):
+            try:
+                piece = piece.encode("utf-8")
+            except UnicodeEncodeError as error:
+                where = f"piece {index}, character {error.start}"
+                raise AlphabetError("half of a surrogate pair", value=piece[error.start], where=where) from None
+        if is_bytewise:
+            return piece
+        if self._contents.spelled_bytes:
+            piece = "".join(map(CHARACTER_OF.__getitem__, cast(bytes, piece)))
+        if isinstance(piece, bytes):
+            raise AlphabetError("a piece of text is wanted here", value=piece, where=f"piece {index}")
+        symbols, suffix = [*piece], self._contents.suffix
+        if suffix and suffix in self._numbers:
+            symbols.append(suffix)
+        elif suffix and symbols:
+            symbols[-1] += suffix
+        if not self._numbers.keys() >= set(symbols):
+            place, symbol = next((i, symbol) for i, symbol in enumerate(symbols) if symbol not in self._numbers)
+            where = f"piece {index}, character {place}"
+            raise AlphabetError("symbol not in the base alphabet", value=symbol, where=where)
+        return tuple(symbols) if suffix else piece
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {
+            cast(str, symbol[0]): number for number, symbol in enumerate(self._contents.dictionary.alphabet.symbols)
+        }
+
+    @cached_property
+    def _encoder(self) -> PieceEncoder:
+        from tokdfa.transducers.one_pass import OnePass
+        from tokdfa.transducers.pieces import PieceEncoder
+
+        one_pass = OnePass(self._contents.dictionary)
+        extra = [*map(one_pass.code.encode, self._contents.extra)] if self._contents.whole_piece else []
+        return PieceEncoder(one_pass, self._contents.ids, extra=extra, whole=[*self.whole_words.values()])
+
+    def _encode_in_one_pass(self, words: Sequence[Word]) -> Encoded:
+        encoder: PieceEncoder | None = getattr(self._of_thread, "encoder", None)
+        if encoder is None:
+            self._of_thread.encoder = encoder = self._encoder.copy()
+        is_bytewise = self._contents.dictionary.alphabet.kind == "bytes"
+        codes = cast("Sequence[bytes]", words) if is_bytewise else [*map(encoder.one_pass.code.encode, words)]
+        sizes = np.fromiter(map(len, codes), dtype=np.int64, count=len(codes))
+        is_something = sizes > 0
+        ids, offsets = encoder.encode(np.frombuffer(b"".join(codes), dtype=np.uint8), running_sum(sizes[is_something]))
+        if not is_something.all():
+            counts = np.zeros(len(codes), dtype=np.int64)
+            counts[is_something] = np.diff(offsets)
+            offsets = running_sum(counts)
+        return Encoded(ids, offsets)
+
+    @cached_property
+    def _merger(self) -> Merger:
+        from tokdfa.tokenizers.merger import Merger
+
+        return Merger(self._contents.dictionary, self._contents.merges)
+
+    def _encode_by_merging(self, words: Sequence[Word]) -> Encoded:
+        symbols, lengths = self._symbols(words)
+        offsets, tokens = self._merger.merge(symbols, running_sum(lengths))
+        found = [(index, self.whole_words[word]) for index, word in enumerate(words) if word in self.whole_words]
+        if found:
+            keep = np.ones(len(tokens), dtype=np.bool_)
+            counts = np.diff(offsets)
+            for index, number in found:
+                tokens[offsets[index]] = number
+                keep[offsets[index] + 1 : offsets[index + 1]] = False
+                counts[index] = 1
+            offsets, tokens = running_sum(counts), tokens[keep]
+        return Encoded(self._contents.ids[tokens], offsets)
+
+    def _symbols(self, words: Sequence[Word]) -> tuple[Int32Array, Int64Array]:
+        """Return the numbers of the symbols of all words, and how many each has; foreign symbols merge with nothing."""
+        lengths = np.fromiter(map(len, words), dtype=np.int64, count=len(words))
+        if self._contents.dictionary.alphabet.kind == "bytes":
+            # The number of a symbol is its byte.
+            return np.frombuffer(b"".join(cast("Sequence[bytes]", words)), dtype=np.uint8).astype(np.int32), lengths
+        foreign = len(self._contents.dictionary.alphabet)
+        numbers = (self._numbers.get(cast(str, symbol), foreign) for word in words for symbol in word)
+        return np.fromiter(numbers, dtype=np.int32, count=int(lengths.sum())), lengths
+
+
+def running_sum(counts: npt.NDArray[Any]) -> Int64Array:
+    """Return 0, the first count, the sum of the first two, and so on."""
+    sums = np.zeros(len(counts) + 1, dtype=np.int64)
+    np.cumsum(counts, out=sums[1:])
+    return sums
