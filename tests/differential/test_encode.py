@@ -1,0 +1,120 @@
+"""Ids of real tokenizers are those of their own libraries."""
+
+from __future__ import annotations
+
+import base64
+import json
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tokdfa
+from tokdfa import Tokenizer
+
+CORPORA = ["english", "python_code", "multilingual", "fra_eng_en"]
+
+# What patterns tell apart, and what tokens are made of.
+ALPHABET = [
+    *(" ", "  ", "      ", "\n", "\r\n", "\n\n", "\t", "\x0b", "\x1c", "\x85", "\xa0", "\u2028", "\u3000"),
+    *("a", "b", "ab", "the", "The", "ING", "Ab", "é", "ſ", "ʕ", "ǅ", "ª", "中", "国", "の", "ア", "한", "ا", "क", "ि"),
+    *("\u0301", "\u200d", "\u20e3", "0", "1", "12", "2024", "²", "½", "Ⅷ", "٣", "'", "'s", "'S", "'ſ", "'ll", "'Re"),
+    *("!", "??", "/", "//", "_", "-", "—", "$", "€", "😀", "👩‍👩‍👧", "\U000e0067", "\x00", "\x7f", "\ufeff", "\ufffd"),
+    *("<|endoftext|>", "<|end", "|>", "<s>", "</s>", "[INST]"),
+]
+
+
+def slices(data: Path, size: int = 20_000, count: int = 3) -> Iterator[str]:
+    choice = random.Random(11)
+    for name in CORPORA:
+        text = (data / f"corpora/{name}.txt").read_text(encoding="utf-8")
+        for _ in range(count):
+            begin = choice.randrange(len(text) - size)
+            yield text[begin : begin + size]
+
+
+def odd_texts(count: int = 1500) -> Iterator[str]:
+    choice = random.Random(12)
+    for _ in range(count):
+        yield "".join(choice.choices(ALPHABET, k=choice.randrange(1, 9)))
+
+
+def texts_of_tokens(tokenizer: Tokenizer, count: int = 500) -> Iterator[str]:
+    choice = random.Random(13)
+    ids = tokenizer.token_to_id[tokenizer.token_to_id >= 0]
+    for _ in range(count):
+        picked = choice.choices(range(len(ids)), k=choice.randrange(1, 5))
+        yield tokenizer.decode_bytes(ids[picked]).decode("utf-8", "ignore")
+
+
+def check(tokenizer: Tokenizer, encode: Callable[[str], list[int]], texts: Iterator[str]) -> None:
+    n_texts = 0
+    for text in texts:
+        assert tokenizer.encode(text).tolist() == encode(text), text[:200]
+        n_texts += 1
+    assert n_texts
+
+
+@pytest.fixture(scope="module")
+def gpt2(data: Path) -> tuple[Tokenizer, Callable[[str], list[int]]]:
+    library = pytest.importorskip("tokenizers")
+    theirs = library.Tokenizer.from_file(str(data / "vocabs/gpt2/tokenizer.json"))
+    return tokdfa.load(data / "vocabs/gpt2"), lambda text: theirs.encode(text).ids
+
+
+def ranked(name: str, data: Path) -> tuple[Tokenizer, Callable[[str], list[int]]]:
+    tiktoken = pytest.importorskip("tiktoken")
+    path = data / f"vocabs/{name}_base.tiktoken"
+    pattern: Any = json.loads((data / "vocabs/patterns.json").read_bytes())[name]
+    rows = (line.split() for line in path.read_bytes().splitlines())
+    ranks = {base64.b64decode(word): int(rank) for word, rank in rows}
+    theirs = tiktoken.Encoding(name, pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
+    return tokdfa.load(path, pretokenizer=name), theirs.encode_ordinary
+
+
+@pytest.fixture(scope="module")
+def cl100k(data: Path) -> tuple[Tokenizer, Callable[[str], list[int]]]:
+    return ranked("cl100k", data)
+
+
+@pytest.fixture(scope="module")
+def o200k(data: Path) -> tuple[Tokenizer, Callable[[str], list[int]]]:
+    return ranked("o200k", data)
+
+
+@pytest.fixture(scope="module")
+def tekken() -> tuple[Tokenizer, Callable[[str], list[int]]]:
+    library = pytest.importorskip("mistral_common.tokens.tokenizers.tekken")
+    import mistral_common
+
+    path = Path(mistral_common.__file__).parent / "data/tekken_240911.json"
+    theirs = library.Tekkenizer.from_file(path)
+    return tokdfa.load(path), lambda text: theirs.encode(text, bos=False, eos=False)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k", "tekken"])
+def test_odd_texts(name: str, request: pytest.FixtureRequest) -> None:
+    tokenizer, encode = request.getfixturevalue(name)
+    check(tokenizer, encode, odd_texts())
+    check(tokenizer, encode, texts_of_tokens(tokenizer))
+
+
+@pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k", "tekken"])
+def test_corpora(name: str, request: pytest.FixtureRequest, data: Path) -> None:
+    tokenizer, encode = request.getfixturevalue(name)
+    check(tokenizer, encode, slices(data))
+    for text in slices(data, size=1000, count=1):
+        assert tokenizer.decode(tokenizer.encode(text)) == text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("corpus", CORPORA)
+@pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k", "tekken"])
+def test_whole_corpora(name: str, corpus: str, request: pytest.FixtureRequest, data: Path) -> None:
+    tokenizer, encode = request.getfixturevalue(name)
+    text = (data / f"corpora/{corpus}.txt").read_text(encoding="utf-8")
+    ids = tokenizer.encode(text)
+    assert ids.tolist() == encode(text)
+    assert tokenizer.decode(ids) == text
