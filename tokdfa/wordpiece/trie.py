@@ -63,7 +63,7 @@ class FailureTrie:
         self.children: list[dict[str, int]] = [{}, {}]
         self.parent = [-1, -1]
         self.entry = [-1, -1]
-        self._depth = [0, 0]
+        self.depth = [0, 0]
         for root, words in ((ROOT, beginnings), (SUFFIX_ROOT, continuations)):
             for word, number in words.items():
                 self._insert(root, word, number)
@@ -85,7 +85,7 @@ class FailureTrie:
                 self.children.append({})
                 self.parent.append(node)
                 self.entry.append(-1)
-                self._depth.append(self._depth[node] + 1)
+                self.depth.append(self.depth[node] + 1)
             node = child
         self.entry[node] = number
 
@@ -99,7 +99,7 @@ class FailureTrie:
                 if self.entry[child] >= 0:
                     # The longest match is the whole path.
                     self.failure[child] = SUFFIX_ROOT
-                    self.pops[child] = (Pop(self.entry[child], self._depth[child]),)
+                    self.pops[child] = (Pop(self.entry[child], self.depth[child]),)
                 else:
                     popped = list(self.pops[node])
                     target = self.failure[node]

@@ -1,0 +1,229 @@
+"""The language of correct WordPiece tokenizations of words, as a token automaton."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+from tokdfa.verdict import Verdict
+from tokdfa.wordpiece.trie import ROOT, SUFFIX_ROOT, FailureTrie
+from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
+
+__all__ = ["TwoRuns", "WordLanguage", "WordState"]
+
+
+class WordState(NamedTuple):
+    """Where a word stands: a node of the trie, and the length of the word; 0 when there is no limit."""
+
+    node: int
+    length: int
+
+
+class TwoRuns(NamedTuple):
+    """Two runs that read the same ids and end in different nodes: the nodes where they begin, the ids, the ends."""
+
+    begins: tuple[int, int]
+    ids: tuple[int, ...]
+    ends: tuple[int, int]
+
+
+class WordLanguage:
+    """The token sequences that MaxMatch gives for words, as a deterministic automaton over ids.
+
+    Implements :class:`tokdfa.automata.protocol.TokenAutomaton`. Its first token is an entry without the prefix, all
+    others have it; words that MaxMatch begins with a prefixed entry are left out. With an empty prefix every entry may
+    stand everywhere. All states are final.
+
+    Parameters
+    ----------
+    vocabulary : WordPieceVocabulary
+        The entries, and the longest word that has a tokenization.
+    limited : bool, optional
+        Whether the length limit counts. If so, states count the symbols of the word.
+
+    Notes
+    -----
+    A state is a node of the trie of LinMaxMatch: the one that is reached on the text of the tokens. What the failure
+    transitions from there to the end of the word would pop are the last tokens read, which :attr:`pending` tells. A
+    further token is correct if and only if reading its symbols pops nothing else. So the automaton has no more states
+    than the trie has nodes, although a longest match is only known to be one several tokens later.
+    """
+
+    def __init__(self, vocabulary: WordPieceVocabulary, *, limited: bool = True) -> None:
+        self.vocabulary = vocabulary
+        self.trie = FailureTrie.of(vocabulary)
+        self.limit = vocabulary.longest_word if limited else None
+        self._texts: dict[int, str] = {}
+        self._beginnings: dict[int, str] = {}
+        skip = len(vocabulary.prefix)
+        for entry, number in sorted(vocabulary.beginnings.items(), key=lambda item: item[1]):
+            if not entry.startswith(vocabulary.prefix):
+                self._beginnings[number] = entry
+            elif len(entry) > skip:
+                self._texts[number] = entry[skip:]
+        self._root = ROOT if vocabulary.prefix else SUFFIX_ROOT
+
+    @cached_property
+    def pending(self) -> list[tuple[int, ...] | None]:
+        """For each node the ids that a word ending there ends with, as far as more symbols could change them.
+
+        None where no word can end.
+        """
+        trie = self.trie
+        pending: list[tuple[int, ...] | None] = [None] * len(trie)
+        pending[ROOT] = pending[SUFFIX_ROOT] = ()
+        # A failure link leads to a node that is nearer to its root.
+        for node in sorted(range(2, len(trie)), key=trie.depth.__getitem__):
+            rest = pending[trie.failure[node]] if trie.failure[node] >= 0 else None
+            if rest is not None:
+                pending[node] = tuple(pop.id for pop in trie.pops[node]) + rest
+        return pending
+
+    def advance(self, node: int, text: str) -> tuple[list[int], int]:
+        """Read `text` from `node` on; return the ids popped on the way and the node reached, -1 for none."""
+        trie = self.trie
+        popped: list[int] = []
+        for symbol in text:
+            while symbol not in trie.children[node]:
+                if trie.failure[node] < 0:
+                    return popped, -1
+                popped.extend(pop.id for pop in trie.pops[node])
+                node = trie.failure[node]
+            node = trie.children[node][symbol]
+        return popped, node
+
+    def settle(self, node: int) -> int:
+        """Return where a node without edges leads at the next symbol whatever it is; other nodes themselves."""
+        while node > SUFFIX_ROOT and not self.trie.children[node]:
+            node = self.trie.failure[node]
+        return node
+
+    @property
+    def initial(self) -> WordState:
+        """The state at the beginning of a word."""
+        return WordState(self._root, 0)
+
+    def step(self, state: WordState, token: int) -> WordState | None:
+        """Return the state reached on an id, or None when no correct tokenization goes on so."""
+        node, length = state
+        text = (self._beginnings if node == ROOT else self._texts).get(token)
+        if text is None:
+            return None
+        if self.limit is not None:
+            length += len(text)
+            if length > self.limit:
+                return None
+        popped, target = self.advance(node, text)
+        if target < 0:
+            return None
+        before, after = self.pending[node], self.pending[target]
+        if before is None or after is None or (*popped, *after) != (*before, token):
+            return None
+        return WordState(self.settle(target), length)
+
+    def is_final(self, state: WordState) -> bool:
+        """Tell that a word may end in every state."""
+        return True
+
+    def moves(self, state: WordState) -> Iterator[tuple[int, WordState]]:
+        """Yield the ids that may follow, ascending, with the states reached."""
+        for token in self._beginnings if state.node == ROOT else self._texts:
+            target = self.step(state, token)
+            if target is not None:
+                yield token, target
+
+    @cached_property
+    def _left_out(self) -> set[int]:
+        """The nodes that are only reached on words whose first token is an entry with the prefix."""
+        trie = self.trie
+        left_out = set()
+        below_root = [True, False]
+        for node in range(2, len(trie)):
+            below_root.append(below_root[trie.parent[node]])
+            pops = trie.pops[node]
+            if below_root[node] and pops and pops[0].id not in self._beginnings:
+                left_out.add(node)
+        return left_out
+
+    @cached_property
+    def distance(self) -> dict[int, int]:
+        """For each node that is reached on some word, the length of the shortest one; nearest first.
+
+        On the words that are left out, and on beginnings of words that have no tokenization, nodes are reached too.
+        """
+        trie = self.trie
+        distance = {self._root: 0}
+        queue = [self._root]
+        unseen = [set(children) for children in trie.children]
+        for node in queue:
+            # What the node has no edge for is looked for along the failure links.
+            blocked: set[str] = set()
+            at = node
+            while at >= 0:
+                for symbol in sorted(unseen[at] - blocked):
+                    child = trie.children[at][symbol]
+                    distance[child] = distance[node] + 1
+                    queue.append(child)
+                    unseen[at].discard(symbol)
+                blocked.update(trie.children[at])
+                at = -1 if at in self._left_out else trie.failure[at]
+        return distance
+
+    @cached_property
+    def states(self) -> list[int]:
+        """The nodes that are states, limits left aside: the initial one, then those reached on words, nearest first."""
+        pending, left_out = self.pending, self._left_out
+        reached = (node for node in self.distance if pending[node] is not None and node not in left_out)
+        return list(dict.fromkeys(map(self.settle, reached)))
+
+    @cached_property
+    def local_from(self) -> int:
+        """The least k such that the last k tokens of a run determine its node, limits left aside.
+
+        Notes
+        -----
+        The node is the place, in one entry, of everything read since the first token that may still turn out to be
+        too short. That token is among the pending ones of the node, so as many tokens as the longest pending sequence
+        has are enough; one less is not, for without its first token the same run leads elsewhere. Every WordPiece
+        vocabulary is local, for the tokens of a pending sequence are parts of one entry.
+        """
+        if len(self.states) == 1:
+            return 0
+        return max(1, *(len(self.pending[node] or ()) for node in self.states))
+
+    def is_k_local(self, k: int) -> Verdict[TwoRuns]:
+        """Decide whether the last `k` tokens of a run determine its node, the length limit left aside.
+
+        Returns
+        -------
+        Verdict
+            Its witness is two runs on the same `k` tokens that end in different nodes.
+        """
+        least = self.local_from
+        if k >= least:
+            return Verdict(True, None, f"the last {k} tokens of a run determine its state")
+        pending = self.pending
+        if k == 0:
+            ends = (self.states[0], self.states[1])
+            return Verdict(False, TwoRuns(ends, (), ends), "there are several states")
+        far = next(node for node in self.states if len(pending[node] or ()) == least)
+        ids = pending[far] or ()
+        # The nodes on the way to `far`, one behind each of its pending tokens.
+        root = ROOT if ids[0] in self._beginnings else SUFFIX_ROOT
+        on_way = [root]
+        for token in ids:
+            text = self._beginnings[token] if on_way[-1] == ROOT else self._texts[token]
+            on_way.append(self.advance(on_way[-1], text)[1])
+        tail = ids[len(ids) - k :]
+        near = SUFFIX_ROOT
+        for token in tail:
+            near = self.settle(self.advance(near, self._texts[token])[1])
+        begins = (on_way[len(ids) - k], SUFFIX_ROOT)
+        spelled = " ".join(self.vocabulary.spell(tail))
+        return Verdict(
+            False, TwoRuns(begins, tail, (far, near)), f"two runs read {spelled} and end in different states"
+        )
+
+    def __repr__(self) -> str:
+        return f"<WordLanguage of {len(self.vocabulary)} entries>"
