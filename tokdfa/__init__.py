@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from tokdfa.train.greedy import train_greedy as train_greedy
     from tokdfa.transducers.determinize import determinize as determinize
     from tokdfa.transducers.transducer import Transducer as Transducer
+    from tokdfa.validate import Validation as Validation
+    from tokdfa.validate import Validator as Validator
+    from tokdfa.validation.violation import Violation as Violation
     from tokdfa.verdict import Verdict as Verdict
 
 __version__ = "0.1.0"
@@ -46,7 +49,10 @@ _HOMES = {
     "TokenAlphabet": "tokdfa.alphabet",
     "TokenDFA": "tokdfa.automata.token_dfa",
     "Tokenizer": "tokdfa.tokenizers.tokenizer",
+    "Validation": "tokdfa.validate",
+    "Validator": "tokdfa.validate",
     "Verdict": "tokdfa.verdict",
+    "Violation": "tokdfa.validation.violation",
     "Transducer": "tokdfa.transducers.transducer",
     "default_dictionary": "tokdfa.data",
     "determinize": "tokdfa.transducers.determinize",

@@ -1,0 +1,80 @@
+"""``tokdfa validate``: are the ids those that the tokenizer gives for their text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tokdfa.cli.output import json_option, print_json, remark
+
+if TYPE_CHECKING:
+    from tokdfa.validation.violation import Violation
+
+__all__ = ["command"]
+
+
+@click.command("validate")
+@click.argument("tok")
+@click.argument("ids")
+@click.option("--dtype", metavar="TYPE", help="The integers of a .bin file or of raw standard input, such as uint16.")
+@click.option("--all", "every", is_flag=True, help="Go on behind the first violation.")
+@click.option("--pretokenizer", metavar="NAME|PATTERN|none", help="What cuts text into pieces, if not what TOK says.")
+@click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK, if not what it looks like.")
+@json_option
+def command(
+    tok: str,
+    ids: str,
+    dtype: str | None,
+    every: bool,
+    pretokenizer: str | None,
+    format_name: str | None,
+    as_json: bool,
+) -> int:
+    """Tell whether IDS are canonical: what the tokenizer TOK gives for the text that they spell.
+
+    TOK is a tokenizer.json, tekken.json, .tiktoken or merges.txt file, or a folder with one. IDS is a .npy file, a .bin
+    file with --dtype, a .txt or .json file of integers, or - for standard input. The exit status is 0 if they are
+    canonical and 1 if they are not.
+    """
+    from tokdfa.stores import iter_ids
+    from tokdfa.tokenizers.tokenizer import load
+    from tokdfa.validate import validate
+
+    tokenizer = load(tok, pretokenizer=pretokenizer, format=format_name)
+    if tokenizer.pretokenizer is None:
+        remark("pretokenizer: none, the whole text is one piece (--pretokenizer names another)")
+    verdict = validate(tokenizer, iter_ids(ids, dtype=dtype), every=every)
+    if as_json:
+        print_json(
+            {
+                "valid": verdict.holds,
+                "tokens": verdict.tokens,
+                "violations": [_fields(violation) for violation in verdict.violations],
+            }
+        )
+    elif verdict:
+        click.echo(f"canonical: {verdict.tokens:,} tokens")
+    else:
+        for violation in verdict.violations:
+            click.echo(_line(violation))
+        found = f"{len(verdict.violations):,} violations" if every else "the first violation is shown"
+        click.echo(f"not canonical: {found}, {verdict.tokens:,} tokens")
+    return 0 if verdict else 1
+
+
+def _fields(violation: Violation) -> dict[str, Any]:
+    return {name: getattr(violation, name) for name in violation.__slots__}
+
+
+def _line(violation: Violation) -> str:
+    canonical = "" if violation.canonical_ids is None else f", canonical {_ids(violation.canonical_ids)}"
+    return (
+        f"token {violation.index}, byte {violation.byte_offset}: {violation.reason} "
+        f"[from token {violation.start}: {_ids(violation.ids)}{canonical}]"
+    )
+
+
+def _ids(ids: tuple[int, ...]) -> str:
+    shown = " ".join(map(str, ids[:12]))
+    return shown if len(ids) <= 12 else f"{shown} … ({len(ids)} ids)"

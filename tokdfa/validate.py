@@ -1,0 +1,201 @@
+"""Deciding whether a stream of ids is canonical: the ids that its tokenizer gives for its text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+
+import numpy.typing as npt
+
+from tokdfa.automata.ids import IntegerArray, id_array
+from tokdfa.tokenizers.tokenizer import Tokenizer
+from tokdfa.validation.literal import LiteralJudge
+from tokdfa.validation.model import Model
+from tokdfa.validation.pieces import PieceJudge
+from tokdfa.validation.violation import Violation
+from tokdfa.validation.whole import WholeJudge
+from tokdfa.verdict import Verdict
+
+__all__ = ["Validation", "Validator", "Violation", "iter_violations", "validate"]
+
+CHUNK = 1 << 18
+
+# Files whose library, and so its way of using rules, is known: theirs may be improper.
+_KNOWN_SEMANTICS = ("tokenizer.json", "tiktoken", "tekken")
+
+
+@dataclass(frozen=True, slots=True)
+class Validation(Verdict[Violation]):
+    """Whether a stream is canonical; truthy when it is.
+
+    Attributes
+    ----------
+    holds, reason
+        See :class:`Verdict`.
+    witness : Violation or None
+        The first violation.
+    tokens : int
+        The number of ids in the stream.
+    violations : tuple of Violation
+        All of them if they were asked for, otherwise the first one; empty when there is none.
+    """
+
+    tokens: int = 0
+    violations: tuple[Violation, ...] = ()
+
+    @property
+    def index(self) -> int | None:
+        """The first token that the tokenizer would not have given; see :class:`Violation`."""
+        return None if self.witness is None else self.witness.index
+
+    @property
+    def detected_at(self) -> int | None:
+        """The token with which this became certain."""
+        return None if self.witness is None else self.witness.detected_at
+
+    @property
+    def byte_offset(self) -> int | None:
+        """Where that token begins in the bytes of the stream."""
+        return None if self.witness is None else self.witness.byte_offset
+
+    @property
+    def ids(self) -> tuple[int, ...] | None:
+        """The piece concerned, as it is in the stream."""
+        return None if self.witness is None else self.witness.ids
+
+    @property
+    def canonical_ids(self) -> tuple[int, ...] | None:
+        """What should stand in its place; None where no text has these bytes, too."""
+        return None if self.witness is None else self.witness.canonical_ids
+
+
+class Validator:
+    """Judges a stream that comes in chunks, in memory that does not grow with it.
+
+    The answer does not depend on how the stream is cut into chunks. What is kept is the end of the stream back to the
+    last place where its text is certainly cut into pieces; an endless piece is kept as a whole.
+
+    Parameters
+    ----------
+    tokenizer : Tokenizer
+
+    Attributes
+    ----------
+    tokens : int
+        How many ids have come.
+
+    Raises
+    ------
+    ImproperDictionaryError
+        If the dictionary is not proper and comes without the library that tells what it means all the same.
+
+    Notes
+    -----
+    A stream is canonical iff ``encode(decode(ids)) == ids``. By *Constructing a BPE Tokenization DFA*, Observation 2,
+    that hangs on pairs of neighbours within each piece, so nothing is encoded again but what is wrong. Tokenizers that
+    drop text or put spaces in are the exception: their streams are decoded and encoded as a whole.
+    """
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._model = _model(tokenizer)
+        self._judge = _judge(self._model)
+        self.tokens = 0
+
+    def feed(self, ids: npt.ArrayLike) -> Iterator[Violation]:
+        """Take more ids; yield the violations that are certain with them.
+
+        Raises
+        ------
+        TokenStreamError
+            If they are not ids of the tokenizer; says which.
+        """
+        checked = self._model.checked(ids, self.tokens)
+        self.tokens += len(checked)
+        yield from self._judge.feed(checked)
+
+    def skip(self, ids: npt.ArrayLike) -> None:
+        """Count more ids and make sure that they are ids, but do not judge them."""
+        self.tokens += len(self._model.checked(ids, self.tokens))
+
+    def finish(self) -> Iterator[Violation]:
+        """Take the end of the stream; yield the remaining violations."""
+        yield from self._judge.finish()
+
+
+def validate(tokenizer: Tokenizer, ids: npt.ArrayLike | Iterator[IntegerArray], *, every: bool = False) -> Validation:
+    """Decide whether ids are canonical: the ids that the tokenizer gives for the text that they spell.
+
+    Parameters
+    ----------
+    tokenizer : Tokenizer
+    ids : array_like of int, or iterator of arrays
+        The stream; an iterator gives it in chunks.
+    every : bool
+        Whether to go on behind the first violation, from where ids and pieces meet again.
+
+    Returns
+    -------
+    Validation
+        Truthy if they are. No ids at all are canonical.
+
+    Raises
+    ------
+    TokenStreamError
+        If they are not ids of the tokenizer; says which.
+    ImproperDictionaryError
+        If the dictionary is not proper and comes without the library that tells what it means all the same.
+
+    Examples
+    --------
+    >>> tokenizer = tokdfa.load("gpt2/")  # doctest: +SKIP
+    >>> verdict = tokenizer.validate([32, 74, 5350])  # A≀k≀ita  # doctest: +SKIP
+    >>> verdict.index, verdict.canonical_ids  # doctest: +SKIP
+    (0, (33901, 5350))
+    """
+    validator = Validator(tokenizer)
+    chunks = _chunks(ids if isinstance(ids, Iterator) else [ids])
+    violations = _violations(validator, chunks)
+    found = tuple(violations if every else islice(violations, 1))
+    for chunk in chunks:
+        validator.skip(chunk)
+    if not found:
+        return Validation(True, None, "the ids are those that their text is encoded as", validator.tokens)
+    return Validation(False, found[0], found[0].reason, validator.tokens, found)
+
+
+def iter_violations(tokenizer: Tokenizer, chunks: Iterable[npt.ArrayLike]) -> Iterator[Violation]:
+    """Yield every place where a stream is not canonical, in order; see :func:`validate`."""
+    return _violations(Validator(tokenizer), _chunks(chunks))
+
+
+def _chunks(arrays: Iterable[npt.ArrayLike]) -> Iterator[IntegerArray]:
+    for array in map(id_array, arrays):
+        for begin in range(0, len(array), CHUNK):
+            yield array[begin : begin + CHUNK]
+
+
+def _violations(validator: Validator, chunks: Iterable[IntegerArray]) -> Iterator[Violation]:
+    for chunk in chunks:
+        yield from validator.feed(chunk)
+    yield from validator.finish()
+
+
+@lru_cache(maxsize=4)
+def _model(tokenizer: Tokenizer) -> Model:
+    return Model(tokenizer)
+
+
+def _judge(model: Model) -> PieceJudge | WholeJudge | LiteralJudge:
+    tokenizer = model.tokenizer
+    if not model.by_pairs and tokenizer.format not in _KNOWN_SEMANTICS:
+        tokenizer.dictionary.require_proper()
+    split = tokenizer.pretokenizer
+    if tokenizer.suffix is not None:
+        return LiteralJudge(model)
+    if split is not None:
+        steps = split.splitting.steps
+        keeps_text = split.splitting.prefix_space is None and all(step.behavior != "removed" for step in steps)
+        return PieceJudge(model) if keeps_text else LiteralJudge(model)
+    return WholeJudge(model) if model.by_pairs and not model.alone.any() else LiteralJudge(model)

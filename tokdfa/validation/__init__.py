@@ -1,0 +1,1 @@
+"""How streams are judged: by pieces, as a whole, or by the definition."""

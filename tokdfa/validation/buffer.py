@@ -1,0 +1,75 @@
+"""The ids of a stream that are not judged yet."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Buffer"]
+
+Int32Array: TypeAlias = npt.NDArray[np.int32]
+
+WINDOW = 1 << 15
+
+
+class Buffer:
+    """A queue of ids that remembers where in the stream it begins.
+
+    Attributes
+    ----------
+    first : int
+        Which token of the stream the first id is.
+    byte : int
+        Where its bytes begin in those of the stream.
+    """
+
+    def __init__(self, first: int = 0, byte: int = 0) -> None:
+        self.first = first
+        self.byte = byte
+        self._chunks: list[Int32Array] = []
+        self._length = 0
+        self._wanted = WINDOW
+
+    def append(self, ids: Int32Array) -> None:
+        """Put ids at the end."""
+        if len(ids):
+            self._chunks.append(ids)
+            self._length += len(ids)
+
+    def is_full(self) -> bool:
+        """Tell whether there are enough ids for a window, which grows while nothing is dropped."""
+        return self._length >= self._wanted
+
+    @property
+    def window(self) -> Int32Array:
+        """The first ids, as many as are to be judged at once."""
+        return self._joined()[: self._wanted]
+
+    @property
+    def is_last(self) -> bool:
+        """Whether the window has all ids."""
+        return self._length <= self._wanted
+
+    def drop(self, count: int, size: int) -> None:
+        """Drop the first ids, which have `size` bytes."""
+        self._wanted = WINDOW if count else 2 * self._wanted
+        self._chunks = [self._joined()[count:]]
+        self._length -= count
+        self.first += count
+        self.byte += size
+
+    def take_all(self) -> Int32Array:
+        """Return all ids, and forget them."""
+        ids = self._joined()
+        self._chunks, self._length = [], 0
+        return ids
+
+    def _joined(self) -> Int32Array:
+        if len(self._chunks) != 1:
+            self._chunks = [np.concatenate((np.zeros(0, dtype=np.int32), *self._chunks))]
+        return self._chunks[0]
+
+    def __len__(self) -> int:
+        return self._length

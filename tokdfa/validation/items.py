@@ -1,0 +1,151 @@
+"""Ids against the pieces and special tokens of their text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.validation.violation import Violation, common_prefix
+from tokdfa.validation.window import Window
+
+__all__ = ["NOT_SPECIAL", "Items"]
+
+Int32Array: TypeAlias = npt.NDArray[np.int32]
+Int64Array: TypeAlias = npt.NDArray[np.int64]
+Flags: TypeAlias = npt.NDArray[np.bool_]
+
+NOT_SPECIAL = -1
+
+
+class Items:
+    """The pieces and special tokens of a text, side by side with the ids that spell it.
+
+    Parameters
+    ----------
+    window : Window
+    spans : int64 array of shape (items, 2)
+        The items, one behind the other from the beginning of the text, as places of characters.
+    specials : int32 array
+        For each item the id of the special token that it is, or `NOT_SPECIAL` for a piece.
+    stop : int
+        The ids of the window that spell the items are those before this one.
+    """
+
+    def __init__(self, window: Window, spans: Int64Array, specials: Int32Array, stop: int) -> None:
+        self._window = window
+        self._model = window.model
+        self._spans = spans
+        self._special = specials
+        self._ids = window.ids[:stop]
+        self._starts, self._ends = window.starts[:stop], window.ends[:stop]
+        bounds = window.byte_at[spans]
+        self._item_starts, self._item_ends = bounds[:, 0], bounds[:, 1]
+        # The token that reaches the end of an item, and whether it ends there.
+        self._reaching = np.searchsorted(self._ends, self._item_ends)
+        self._aligned: Flags = self._ends[self._reaching] == self._item_ends
+        # The item in which a token begins. Nothing but a token without bytes begins at the very end.
+        self._item = np.minimum(np.searchsorted(self._item_ends, self._starts, side="right"), max(len(spans) - 1, 0))
+
+    def violations(self) -> Iterator[Violation]:
+        """Yield what is not canonical, in order.
+
+        Items that a token links belong together; what links no further is what has to be repaired.
+        """
+        if not len(self._ids):
+            return
+        bad_items = ~self._aligned
+        bad_items[self._item[self._bad_tokens]] = True
+        if not bad_items.any():
+            return
+        group = np.concatenate(([0], np.cumsum(self._aligned)[:-1]))
+        for number in np.unique(group[bad_items]).tolist():
+            first, last = (int(np.searchsorted(group, number, side)) for side in ("left", "right"))
+            start, stop = (int(np.searchsorted(self._item, item)) for item in (first, last))
+            canonical = self._canonical(first, last)
+            prefix = common_prefix(self._ids[start:stop], canonical)
+            detected, reason = self._cause(first, last, start, stop)
+            yield self._window.violation(start, stop, prefix, canonical, detected, reason)
+
+    @cached_property
+    def _bad_tokens(self) -> Flags:
+        """For each token whether it cannot be in its item, be it behind the token before it or at all."""
+        model, ids = self._model, self._ids
+        begins = self._starts == self._item_starts[self._item]
+        whole = begins & (self._ends == self._item_ends[self._item])
+        bad: Flags = self._wrongly_merged(begins, whole)
+        bad |= (model.lengths[ids] == 0) | np.where(
+            self._special[self._item] == NOT_SPECIAL, model.special[ids], ids != self._special[self._item]
+        )
+        return bad
+
+    def _wrongly_merged(self, begins: Flags, whole: Flags) -> Flags:
+        """Return the tokens that merging does not give there."""
+        model, ids = self._model, self._ids
+        if not model.by_pairs:
+            return self._encoded_otherwise()
+        bad: Flags = model.pairs.forbidden(ids) & ~begins
+        bad |= model.dead[ids] & ~(model.alone[ids] & whole)
+        if model.whole_words:
+            for item in np.unique(self._item[~whole & (self._special[self._item] == NOT_SPECIAL)]).tolist():
+                low, high = int(self._item_starts[item]), int(self._item_ends[item])
+                if self._window.data[low:high] in model.whole_words:
+                    bad[np.searchsorted(self._starts, high) - 1] = True
+        return bad
+
+    def _encoded_otherwise(self) -> Flags:
+        """Return for each item that is encoded otherwise the first token that differs."""
+        pieces = np.flatnonzero(self._special == NOT_SPECIAL)
+        encoded = self._model.tokenizer.encode_pieces([self._word(item) for item in pieces.tolist()])
+        bad: Flags = np.zeros(len(self._ids), dtype=np.bool_)
+        starts = np.searchsorted(self._starts, self._item_starts[pieces]).tolist()
+        stops = (self._reaching[pieces] + 1).tolist()
+        bounds = encoded.offsets.tolist()
+        for index, (start, stop) in enumerate(zip(starts, stops, strict=True)):
+            expected = encoded.ids[bounds[index] : bounds[index + 1]]
+            if not np.array_equal(self._ids[start:stop], expected):
+                bad[min(start + common_prefix(self._ids[start:stop], expected), len(bad) - 1)] = True
+        return bad
+
+    def _word(self, item: int) -> str:
+        start, end = self._spans[item].tolist()
+        return self._window.text[start:end]
+
+    def _canonical(self, first: int, last: int) -> Int32Array:
+        """Return the ids of items `first` to `last`."""
+        tokenizer = self._model.tokenizer
+        ids = [
+            tokenizer.encode_piece(self._word(item)) if special == NOT_SPECIAL else np.array([special], np.int32)
+            for item, special in enumerate(self._special[first:last].tolist(), first)
+        ]
+        return np.concatenate(ids)
+
+    def _cause(self, first: int, last: int, start: int, stop: int) -> tuple[int, str]:
+        """Return the first token of a group by which it is bad, and why."""
+        model, ids = self._model, self._ids
+        bad = start + np.flatnonzero(self._bad_tokens[start:stop])
+        crossed = first + np.flatnonzero(~self._aligned[first:last])
+        crossing = self._reaching[crossed]
+        if len(crossing) and (not len(bad) or crossing[0] <= bad[0]):
+            item = int(crossed[0])
+            what = "piece" if self._special[item] == NOT_SPECIAL else "special token"
+            token = int(crossing[0])
+            return token, f"{model.show(ids[token])} goes on behind the end of the {what} {self._word(item)!r}"
+        token = int(bad[0])
+        item = int(self._item[token])
+        if not model.lengths[ids[token]]:
+            return token, f"the token {int(ids[token])} spells nothing"
+        if self._special[item] != NOT_SPECIAL or model.special[ids[token]]:
+            return token, f"{model.show(ids[token])} is not what the special token {self._word(item)!r} is read as"
+        if not model.by_pairs:
+            return token, f"the piece {self._word(item)!r} is encoded otherwise"
+        if self._window.data[self._item_starts[item] : self._item_ends[item]] in model.whole_words:
+            return token, f"the piece {self._word(item)!r} is a token, and is emitted as it is"
+        if model.alone[ids[token]]:
+            return token, f"{model.show(ids[token])} is given for a whole piece only"
+        if model.dead[ids[token]]:
+            return token, f"merging never gives {model.show(ids[token])}"
+        return token, model.pair_reason(int(ids[token - 1]), int(ids[token]))

@@ -1,0 +1,134 @@
+"""What judging needs to know of a tokenizer, as tables over its ids."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.alphabet import show
+from tokdfa.automata.ids import checked_ids
+from tokdfa.automata.pairs import CUT, NO_TOKEN, PairTest
+from tokdfa.errors import TokenStreamError
+from tokdfa.tokenizers.borders import Borders
+from tokdfa.tokenizers.tokenizer import Tokenizer
+
+__all__ = ["Model"]
+
+Int32Array: TypeAlias = npt.NDArray[np.int32]
+Flags: TypeAlias = npt.NDArray[np.bool_]
+
+
+class Model:
+    """A tokenizer and tables over its ids.
+
+    Attributes
+    ----------
+    tokenizer : Tokenizer
+    lengths : int64 array
+        How many bytes an id has.
+    special : bool array
+        Whether it is that of a special token.
+    dead : bool array
+        Whether it is a token that merging never gives.
+    alone : bool array
+        Whether it is a token that comes about only as a whole piece.
+    by_pairs : bool
+        Whether pairs of neighbours decide what merging gives: the dictionary is proper.
+    """
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self.tokenizer = tokenizer
+        self.lengths = np.diff(tokenizer.id_spellings.offsets)
+        self.special: Flags = np.zeros(tokenizer.n_ids, dtype=np.bool_)
+        self.special[tokenizer.special_ids] = True
+        self.by_pairs = bool(tokenizer.dictionary.is_proper())
+        token = tokenizer.id_to_token
+        self._meaning: Flags = (token >= 0) | self.special
+        self.alone: Flags = np.zeros(tokenizer.n_ids, dtype=np.bool_)
+        self.alone[tokenizer.token_to_id[tokenizer.whole_piece_tokens]] = True
+        self.dead: Flags = np.zeros(tokenizer.n_ids, dtype=np.bool_)
+        if self.by_pairs:
+            live = np.zeros(max(len(tokenizer.token_to_id), 1), dtype=np.bool_)
+            birth = tokenizer.dfa.birth
+            live[: len(birth)] = birth >= 0
+            self.dead = ~self.special & ~live[token]
+
+    def checked(self, ids: npt.ArrayLike, first: int) -> Int32Array:
+        """Return ids as an int32 array, refusing what cannot be ids of this tokenizer; see :func:`checked_ids`."""
+        checked = checked_ids(ids, self.tokenizer.n_ids, first=first)
+        if not self._meaning.all() and not self._meaning[checked].all():
+            place = int(np.argmin(self._meaning[checked]))
+            raise TokenStreamError("no token has this id", value=int(checked[place]), where=f"token {first + place}")
+        return checked
+
+    @cached_property
+    def pairs(self) -> PairTest:
+        """The pair test over ids."""
+        token = np.where(self.special, CUT, self.tokenizer.id_to_token)
+        return PairTest(self.tokenizer.dfa, np.where(self.dead, NO_TOKEN, token))
+
+    @cached_property
+    def opens(self) -> Flags:
+        """For each id whether its bytes begin with a character and not within one."""
+        text, offsets = self.tokenizer.id_spellings
+        padded = np.append(text, np.uint8(0x80))
+        return np.where(self.lengths > 0, padded[offsets[:-1]] & 0xC0 != 0x80, False)
+
+    @cached_property
+    def borders(self) -> Borders:
+        """Where the pre-tokenizer certainly cuts."""
+        assert self.tokenizer.pretokenizer is not None
+        return Borders(self.tokenizer.pretokenizer)
+
+    def bytes_of(self, id: int) -> bytes:
+        """Return the bytes of an id."""
+        text, offsets = self.tokenizer.id_spellings
+        return text[offsets[id] : offsets[id + 1]].tobytes()
+
+    @cached_property
+    def whole_words(self) -> frozenset[bytes]:
+        """The tokens that come about only as whole pieces."""
+        return frozenset(self.bytes_of(id) for id in np.flatnonzero(self.alone).tolist())
+
+    @cached_property
+    def longest_special(self) -> int:
+        """The length in characters of the longest special token; 0 if there is none."""
+        return max((len(special.content) for special in self.tokenizer.specials), default=0)
+
+    @cached_property
+    def _live_words(self) -> list[bytes]:
+        return sorted(self.bytes_of(id) for id in np.flatnonzero(self._meaning & ~self.dead & ~self.special).tolist())
+
+    @cached_property
+    def longest(self) -> int:
+        """The length in bytes of the longest token that merging gives."""
+        return max(map(len, self._live_words), default=0)
+
+    def is_proper_prefix(self, data: bytes) -> bool:
+        """Tell whether a token that merging gives begins with `data` and goes on."""
+        place = bisect_left(self._live_words, data + b"\0")
+        return place < len(self._live_words) and self._live_words[place].startswith(data)
+
+    def may_follow(self, left: int, right: int) -> bool:
+        """Tell whether the pair test allows id `right` behind id `left`."""
+        return not self.pairs.forbidden(np.array([right], dtype=np.int32), left)[0]
+
+    # Reasons
+
+    def show(self, id: int) -> str:
+        """Return an id as text for a reader."""
+        return f"{show(self.bytes_of(id))!r} ({id})"
+
+    def pair_reason(self, left: int, right: int) -> str:
+        """Return why id `right` may not stand behind id `left` in one piece."""
+        if self.dead[right]:
+            return f"merging never gives {self.show(right)}"
+        tokens = self.tokenizer.id_to_token
+        dictionary = self.tokenizer.dictionary
+        rule = self.tokenizer.dfa.blocking_rule(int(tokens[left]), int(tokens[right]))
+        merged = "" if rule is None else f": rule {rule}, {dictionary[rule]}, merges across their border"
+        return f"{self.show(right)} never stands behind {self.show(left)}{merged}"

@@ -1,0 +1,187 @@
+"""A part of a stream: its ids, their bytes, and the text that these spell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.validation.model import Model
+from tokdfa.validation.violation import Violation
+
+__all__ = ["Special", "Specials", "Window"]
+
+Int32Array: TypeAlias = npt.NDArray[np.int32]
+Int64Array: TypeAlias = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Special:
+    """A special token in a text: from character `start` to `end`."""
+
+    start: int
+    end: int
+    id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Specials:
+    """The special tokens of a text.
+
+    Attributes
+    ----------
+    found : list of Special
+        Those that are in the ids and would be found again, in order.
+    intruder : Special or None
+        The first one that would be found where the ids do not have it; `found` ends before it.
+    decided : int
+        No other begins before this character, however the text goes on.
+    """
+
+    found: list[Special]
+    intruder: Special | None
+    decided: int
+
+
+class Window:
+    """Some ids of a stream, one after the other.
+
+    Parameters
+    ----------
+    model : Model
+    ids : int32 array
+    first : int
+        Which token of the stream the first id is.
+    byte : int
+        Where its bytes begin in those of the stream.
+    final : bool
+        Whether the stream ends with these ids.
+
+    Attributes
+    ----------
+    starts, ends : int64 arrays
+        Where the bytes of each id begin and end in those of the window.
+    """
+
+    def __init__(self, model: Model, ids: Int32Array, first: int, byte: int, final: bool) -> None:
+        self.model = model
+        self.ids = ids
+        self.first = first
+        self.byte = byte
+        self.final = final
+        lengths = model.lengths[ids]
+        self.ends: Int64Array = np.cumsum(lengths)
+        self.starts: Int64Array = self.ends - lengths
+
+    @cached_property
+    def data(self) -> bytes:
+        """The bytes."""
+        return self.model.tokenizer.decode_bytes(self.ids)
+
+    @cached_property
+    def _decoded(self) -> tuple[str, tuple[int, int] | None]:
+        try:
+            return self.data.decode("utf-8"), None
+        except UnicodeDecodeError as error:
+            bad = (error.start, error.end)
+            # What is cut off at the end may go on in the ids to come.
+            if not self.final and error.end == len(self.data) and error.reason == "unexpected end of data":
+                return self.data[: error.start].decode("utf-8"), None
+            return self.data[: error.start].decode("utf-8"), bad
+
+    @property
+    def text(self) -> str:
+        """The text, as far as the bytes are UTF-8."""
+        return self._decoded[0]
+
+    @property
+    def bad(self) -> tuple[int, int] | None:
+        """The first bytes that are not UTF-8, as start and end; None if there are none."""
+        return self._decoded[1]
+
+    @cached_property
+    def byte_at(self) -> Int64Array:
+        """For each character of the text, and for its end, where its bytes begin."""
+        if self.text.isascii():
+            return np.arange(len(self.text) + 1)
+        size = len(self.data) if self.bad is None else self.bad[0]
+        leads = np.flatnonzero(np.frombuffer(self.data, dtype=np.uint8, count=size) & 0xC0 != 0x80)
+        return np.append(leads[: len(self.text)], size if len(leads) == len(self.text) else leads[len(self.text)])
+
+    def is_border(self, character: int) -> bool:
+        """Tell whether a token begins at this character, or the ids end there."""
+        byte = self.byte_at[character]
+        token = int(np.searchsorted(self.starts, byte))
+        return bool((self.starts[token] if token < len(self.starts) else self.ends[-1]) == byte)
+
+    def token_at(self, byte: int) -> int:
+        """Return the token that the byte belongs to."""
+        return int(np.searchsorted(self.ends, byte, side="right"))
+
+    def token_from(self, byte: int) -> int:
+        """Return the first token that begins at this byte or behind it."""
+        return int(np.searchsorted(self.starts, byte))
+
+    def specials(self) -> Specials:
+        """Return the special tokens of the text, and whether the tokenizer would find the same ones."""
+        real = self._special_ids()
+        tokenizer = self.model.tokenizer
+        if not tokenizer.finds_specials:
+            return Specials(real, None, len(self.text))
+        # One that begins may be part of a longer one, or be cut by one of another level.
+        held_back = 0 if self.final or self.bad else 2 * self.model.longest_special
+        decided = max(len(self.text) - held_back, 0)
+        found = []
+        place = 0
+        for part in tokenizer._cut(self.text):
+            length = len(part) if isinstance(part, str) else len(self.model.bytes_of(part).decode("utf-8"))
+            if not isinstance(part, str) and place < decided:
+                found.append(Special(place, place + length, part))
+            place += length
+        same = 0
+        while same < len(found) and same < len(real) and found[same] == real[same]:
+            same += 1
+        return Specials(found[:same], found[same] if same < len(found) else None, decided)
+
+    def _special_ids(self) -> list[Special]:
+        size = int(self.byte_at[-1])
+        tokens = np.flatnonzero(self.model.special[self.ids] & (self.ends <= size))
+        starts = np.searchsorted(self.byte_at, self.starts[tokens]).tolist()
+        ends = np.searchsorted(self.byte_at, self.ends[tokens]).tolist()
+        return [Special(*row) for row in zip(starts, ends, self.ids[tokens].tolist(), strict=True)]
+
+    def violation(
+        self, start: int, stop: int, prefix: int, canonical: Int32Array | None, detected: int, reason: str
+    ) -> Violation:
+        """Return the violation that tokens `start` to `stop` of the window are, the first `prefix` of them in order."""
+        index = start + prefix
+        return Violation(
+            index=self.first + index,
+            detected_at=self.first + max(detected, index),
+            byte_offset=self.byte + int(self.starts[index] if index < len(self.starts) else self.ends[-1]),
+            start=self.first + start,
+            ids=tuple(self.ids[start:stop].tolist()),
+            canonical_ids=None if canonical is None else tuple(canonical.tolist()),
+            reason=reason,
+        )
+
+    def not_utf8(self) -> tuple[Violation, int]:
+        """Return the violation that the first bad bytes are, and the token that follows them."""
+        assert self.bad is not None
+        start, end = self.bad
+        first, last = self.token_at(start), self.token_at(end - 1)
+        shown = " ".join(f"{byte:02x}" for byte in self.data[start:end])
+        reason = f"the bytes {shown} are not UTF-8, so that no text has these ids"
+        violation = Violation(
+            index=self.first + first,
+            detected_at=self.first + last,
+            byte_offset=self.byte + start,
+            start=self.first + first,
+            ids=tuple(self.ids[first : last + 1].tolist()),
+            canonical_ids=None,
+            reason=reason,
+        )
+        return violation, last + 1
