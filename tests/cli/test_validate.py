@@ -1,0 +1,178 @@
+"""tokdfa validate: exit status, output, and one clear line for whatever is wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.tokenizer_files import merges_txt, tiktoken_lines, tokenizer_json
+
+from tokdfa.cli import main
+
+
+def run(*arguments: object) -> int:
+    with pytest.raises(SystemExit) as leaving:
+        main(["validate", *(str(argument) for argument in arguments)])
+    assert isinstance(leaving.value.code, int)
+    return leaving.value.code
+
+
+@pytest.fixture
+def tok(tmp_path: Path) -> Path:
+    """A tokenizer.json with GPT-2's pattern, in which `the` is id 258."""
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps(tokenizer_json()), encoding="utf-8")
+    return path
+
+
+# "t", "he" and " the" in this vocabulary, whose bytes are in GPT-2's order.
+T, HE, SPACE_THE = 83, 257, 258
+GOOD = [T, HE, SPACE_THE, SPACE_THE]
+BAD = [T, HE, 256, HE, SPACE_THE]
+
+
+@pytest.fixture
+def ids(tmp_path: Path) -> dict[str, Path]:
+    files = {}
+    for name, stream in (("good", GOOD), ("bad", BAD)):
+        files[name] = tmp_path / f"{name}.npy"
+        np.save(files[name], np.array(stream, dtype=np.uint16))
+    return files
+
+
+def test_exit_status_and_words(tok: Path, ids: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(tok, ids["good"]) == 0
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == ("canonical: 4 tokens\n", "")
+    assert run(tok, ids["bad"]) == 1
+    captured = capsys.readouterr()
+    first, last = captured.out.splitlines()
+    assert first.startswith("token 2, byte 3: 'he' (257) never stands behind ' t' (256): rule 2,  t≀he, merges across")
+    assert first.endswith("[from token 2: 256 257, canonical 258]")
+    assert last == "not canonical: the first violation is shown, 5 tokens"
+    assert captured.err == ""
+
+
+def test_json(tok: Path, ids: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(tok, ids["good"], "--json") == 0
+    assert json.loads(capsys.readouterr().out) == {"valid": True, "tokens": 4, "violations": []}
+    assert run(tok, ids["bad"], "--json") == 1
+    report = json.loads(capsys.readouterr().out)
+    (violation,) = report["violations"]
+    assert report["valid"] is False
+    assert report["tokens"] == 5
+    assert violation.pop("reason").startswith("'he' (257) never stands behind")
+    assert violation == {
+        "index": 2,
+        "detected_at": 3,
+        "byte_offset": 3,
+        "start": 2,
+        "ids": [256, HE],
+        "canonical_ids": [SPACE_THE],
+    }
+
+
+def test_all_violations(tok: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    np.save(tmp_path / "ids.npy", np.array(BAD + GOOD[2:] + [256, HE]))
+    assert run(tok, tmp_path / "ids.npy", "--json") == 1
+    assert [row["index"] for row in json.loads(capsys.readouterr().out)["violations"]] == [2]
+    assert run(tok, tmp_path / "ids.npy", "--all", "--json") == 1
+    assert [row["index"] for row in json.loads(capsys.readouterr().out)["violations"]] == [2, 7]
+    assert run(tok, tmp_path / "ids.npy", "--all") == 1
+    assert capsys.readouterr().out.splitlines()[-1] == "not canonical: 2 violations, 9 tokens"
+
+
+def test_formats_of_ids(tok: Path, tmp_path: Path) -> None:
+    np.array(BAD, dtype=np.uint16).tofile(tmp_path / "ids.bin")
+    (tmp_path / "ids.txt").write_text(" ".join(map(str, BAD)))
+    (tmp_path / "ids.json").write_text(json.dumps(BAD))
+    assert run(tok, tmp_path / "ids.bin", "--dtype", "uint16") == 1
+    assert run(tok, tmp_path / "ids.txt") == 1
+    assert run(tok, tmp_path / "ids.json") == 1
+
+
+def test_dictionaries_alone_say_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "merges.txt").write_text(merges_txt(), encoding="utf-8")
+    (tmp_path / "ranks.tiktoken").write_bytes(tiktoken_lines())
+    (tmp_path / "ids.txt").write_text("64 65")
+    for tok in ("merges.txt", "ranks.tiktoken"):
+        assert run(tmp_path / tok, tmp_path / "ids.txt", "--json") == 0
+        captured = capsys.readouterr()
+        assert (
+            captured.err == "tokdfa: pretokenizer: none, the whole text is one piece (--pretokenizer names another)\n"
+        )
+        json.loads(captured.out)
+        assert run(tmp_path / tok, tmp_path / "ids.txt", "--pretokenizer", "gpt2") == 0
+        assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "options", "message"),
+    [
+        ("ids.txt", b"83 -1", [], "token 1: negative id: -1"),
+        ("ids.txt", b"83 70000", [], "token 1: id out of range: 70000"),
+        ("ids.txt", b"83 1.5", [], "ids are integers, not floats: '1.5'"),
+        ("ids.txt", b"", [], "no ids"),
+        ("ids.txt", b"\n", [], "no ids"),
+        ("ids.json", b"", [], "no ids"),
+        ("ids.json", b"[83, ", [], "the array has no end"),
+        ("ids.json", b"[83, -1]", [], "token 1: negative id: -1"),
+        ("ids.json", b"[1e2]", [], "not floats"),
+        ("ids.bin", b"", ["--dtype", "uint16"], "no ids: the file is empty"),
+        ("ids.bin", b"abc", ["--dtype", "uint16"], "ends in the middle of a uint16"),
+        ("ids.bin", b"abcd", ["--dtype", "uint32"], "token 0: id out of range"),
+        ("ids.bin", b"abcd", ["--dtype", "float32"], "not a type of integers"),
+        ("ids.bin", b"abcd", [], "give --dtype"),
+        ("ids.npy", b"", [], "no ids: the file is empty"),
+        ("ids.npy", b"\x93NUMPY", [], "not a whole .npy file"),
+        ("ids.parquet", b"PAR1", [], "ids come in .npy, .bin, .json and .txt files"),
+    ],
+)
+def test_bad_ids(
+    tok: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+    data: bytes,
+    options: list[str],
+    message: str,
+) -> None:
+    (tmp_path / name).write_bytes(data)
+    assert run(tok, tmp_path / name, *options, "--json") == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert len(captured.err.splitlines()) == 1
+    assert captured.err.startswith("tokdfa: error: ")
+    assert message in captured.err
+
+
+def test_bad_arrays(tok: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for array, message in (
+        (np.array([1.0, 2.0]), "ids are integers: 'float64'"),
+        (np.array([True]), "ids are integers: 'bool'"),
+        (np.array([[1, 2]]), "ids come in one dimension: (1, 2)"),
+    ):
+        np.save(tmp_path / "ids.npy", array)
+        assert run(tok, tmp_path / "ids.npy") == 2
+        assert message in capsys.readouterr().err
+    np.save(tmp_path / "ids.npy", np.zeros(0, dtype=np.int64))
+    assert run(tok, tmp_path / "ids.npy") == 0
+    assert capsys.readouterr().out == "canonical: 0 tokens\n"
+
+
+def test_missing_files_and_improper_dictionaries(
+    tok: Path, ids: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "merges.txt").write_text("#version: 0.2\nab a\na b\n")
+    for tokenizer, stream, message in (
+        (tmp_path / "nothing.json", ids["good"], "nothing.json: No such file"),
+        (tok, tmp_path / "nothing.npy", "nothing.npy: No such file"),
+        (tok, tmp_path / "nothing.txt", "nothing.txt: No such file"),
+        (tmp_path / "merges.txt", ids["good"], "not proper: rule 0, ab≀a"),
+    ):
+        assert run(tokenizer, stream) == 2
+        lines = [line for line in capsys.readouterr().err.splitlines() if "pretokenizer: none" not in line]
+        assert len(lines) == 1
+        assert message in lines[0]
