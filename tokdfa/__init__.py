@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from tokdfa.dictionary import Dictionary as Dictionary
     from tokdfa.dictionary import Rule as Rule
     from tokdfa.errors import TokdfaError as TokdfaError
+    from tokdfa.tokenizers.loading import load as load
     from tokdfa.tokenizers.tokenizer import Tokenizer as Tokenizer
-    from tokdfa.tokenizers.tokenizer import load as load
+    from tokdfa.tokenizers.wordpiece import WordPieceTokenizer as WordPieceTokenizer
     from tokdfa.train.from_corpus import train_corpus as train_corpus
     from tokdfa.train.greedy import train_greedy as train_greedy
     from tokdfa.transducers.determinize import determinize as determinize
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
     from tokdfa.validate import Validator as Validator
     from tokdfa.validation.violation import Violation as Violation
     from tokdfa.verdict import Verdict as Verdict
+    from tokdfa.wordpiece.linmaxmatch import LinMaxMatch as LinMaxMatch
+    from tokdfa.wordpiece.maxmatch import max_match as max_match
+    from tokdfa.wordpiece.vocabulary import WordPieceVocabulary as WordPieceVocabulary
 
 __version__ = "0.1.0"
 
@@ -52,6 +56,10 @@ _HOMES = {
     "Validation": "tokdfa.validate",
     "Validator": "tokdfa.validate",
     "Verdict": "tokdfa.verdict",
+    "LinMaxMatch": "tokdfa.wordpiece.linmaxmatch",
+    "WordPieceTokenizer": "tokdfa.tokenizers.wordpiece",
+    "WordPieceVocabulary": "tokdfa.wordpiece.vocabulary",
+    "max_match": "tokdfa.wordpiece.maxmatch",
     "Violation": "tokdfa.validation.violation",
     "Transducer": "tokdfa.transducers.transducer",
     "default_dictionary": "tokdfa.data",
@@ -67,7 +75,7 @@ _HOMES = {
     "tokenize_single_pass": "tokdfa.bpe",
     "train_corpus": "tokdfa.train.from_corpus",
     "train_greedy": "tokdfa.train.greedy",
-    "load": "tokdfa.tokenizers.tokenizer",
+    "load": "tokdfa.tokenizers.loading",
 }
 
 __all__ = ["__version__", *_HOMES]

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from tokdfa.alphabet import Word
 from tokdfa.automata.ids import checked_ids
 from tokdfa.dictionary import Dictionary
-from tokdfa.errors import TokenStreamError
+from tokdfa.errors import TokenStreamError, UnsupportedFeatureError
 from tokdfa.tokenizers.formats import read
 from tokdfa.tokenizers.formats.byte_alphabet import BYTE_OF
 from tokdfa.tokenizers.formats.contents import Contents, Special, Splitting
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tokdfa.automata.compact import CompactTokenDFA
     from tokdfa.tokenizers.pretokenizer import PreTokenizer
 
-__all__ = ["Encoded", "Special", "Spellings", "Tokenizer", "load", "spellings"]
+__all__ = ["Encoded", "Special", "Spellings", "Tokenizer", "load", "spellings", "tokenizer_of"]
 
 Int32Array: TypeAlias = npt.NDArray[np.int32]
 Int64Array: TypeAlias = npt.NDArray[np.int64]
@@ -372,7 +372,7 @@ def spellings(words: Sequence[bytes]) -> Spellings:
 
 
 def load(path: str | Path, *, pretokenizer: str | None = None, format: str | None = None) -> Tokenizer:
-    """Load a tokenizer from a file or a folder.
+    """Load a byte pair tokenizer from a file or a folder.
 
     Parameters
     ----------
@@ -402,6 +402,13 @@ def load(path: str | Path, *, pretokenizer: str | None = None, format: str | Non
     array([33901,  5350], dtype=int32)
     """
     contents = read(path, format)
+    if not isinstance(contents, Contents):
+        raise UnsupportedFeatureError("byte pair rules are wanted, and this is WordPiece", where=str(path))
+    return tokenizer_of(contents, pretokenizer)
+
+
+def tokenizer_of(contents: Contents, pretokenizer: str | None = None) -> Tokenizer:
+    """Return the tokenizer that a file describes; see :func:`load`."""
     return Tokenizer(contents, _pretokenizer(contents, pretokenizer))
 
 

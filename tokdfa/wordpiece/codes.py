@@ -19,7 +19,7 @@ from tokdfa.kernels.code_points import (
     SPACE,
     SYMBOL,
 )
-from tokdfa.wordpiece.normalizer import BertNormalizer, punctuation, spaces, tables
+from tokdfa.wordpiece.normalizer import HANGUL_FIRST, HANGUL_LAST, BertNormalizer, effects, punctuation, spaces, tables
 
 __all__ = ["CodeTable"]
 
@@ -28,7 +28,6 @@ UInt16Array: TypeAlias = npt.NDArray[np.uint16]
 UInt32Array: TypeAlias = npt.NDArray[np.uint32]
 
 _N_CODE_POINTS = 0x110000
-_HANGUL = range(0xAC00, 0xD7A4)
 
 
 class CodeTable(NamedTuple):
@@ -80,14 +79,13 @@ class _Compiler:
     def compile(self) -> CodeTable:
         normalizer, data = self._normalizer, tables()
         codes = np.full(_N_CODE_POINTS, _code(SYMBOL, self._foreign), np.uint32)
-        special = {*self._symbols, *self._alone, *normalizer.changed, *spaces(), *punctuation()}
-        if normalizer.strip_accents:
-            special.update(map(chr, _HANGUL))
         if normalizer.chinese:
             for first, last in data.chinese:
                 codes[first : last + 1] = _code(ALONE, self._other + 1)
-        for character in special:
+        for character in sorted({*self._symbols, *self._alone, *effects(normalizer), *spaces(), *punctuation()}):
             codes[ord(character)] = self._of(character)
+        if normalizer.strip_accents:
+            codes[HANGUL_FIRST : HANGUL_LAST + 1] = self._hangul()
         if normalizer.clean_text:
             for first, last in data.control:
                 codes[first : last + 1] = _code(SKIP, 0) | CONTINUES
@@ -104,7 +102,9 @@ class _Compiler:
     def _of(self, character: str) -> int:
         """Return the code of one character."""
         data = tables()
-        text = self._normalizer.effect(character)
+        text = effects(self._normalizer).get(character)
+        if text is None:
+            text = self._normalizer.effect(character)
         flags = 0
         if self._normalizer.strip_accents:
             parts = data.decompose(character)
@@ -123,6 +123,17 @@ class _Compiler:
         assert len(items) <= len(character.encode("utf-8"))
         self._pool += [len(items), *items]
         return _code(SEQUENCE, len(self._pool) - len(items) - 1)
+
+    def _hangul(self) -> UInt32Array:
+        """Return the codes of the Hangul syllables, each a sequence of two or three symbols."""
+        syllables = [tables().decompose(chr(code)) for code in range(HANGUL_FIRST, HANGUL_LAST + 1)]
+        jamo = {part: self._item(part) for syllable in syllables for part in syllable}
+        first = len(self._pool)
+        for syllable in syllables:
+            items = [jamo[part] for part in syllable]
+            self._pool += [len(items), *items]
+        lengths = np.fromiter(map(len, syllables), np.int64, len(syllables)) + 1
+        return ((first + np.cumsum(lengths) - lengths) << KIND_BITS | SEQUENCE).astype(np.uint32)
 
     def _item(self, character: str) -> int:
         if character in spaces():

@@ -140,6 +140,12 @@ class EndToEnd:
             data = _utf8(text)
         return self._run(data, np.array([len(data)], np.int64), offsets)[0]
 
+    def try_encode(self, text: str) -> tuple[int, ...] | None:
+        """Return the ids of `text`; None when it has a word without a tokenization and there is no unknown token."""
+        data = _utf8(text)
+        ids = self._tokenize(data, np.array([len(data)], np.int64), None)[0].ids
+        return None if self._unknown < 0 and (ids < 0).any() else tuple(ids.tolist())
+
     def encode_batch(
         self, texts: Sequence[str], offsets: Literal["characters", "bytes"] | None = None
     ) -> tuple[Tokens, Int64Array]:

@@ -42,6 +42,11 @@ class WordLanguage:
     limited : bool, optional
         Whether the length limit counts. If so, states count the symbols of the word.
 
+    Attributes
+    ----------
+    beginnings, continuations : dict of int to str
+        The ids that begin and that continue words, ascending, with their texts.
+
     Notes
     -----
     A state is a node of the trie of LinMaxMatch: the one that is reached on the text of the tokens. What the failure
@@ -54,14 +59,14 @@ class WordLanguage:
         self.vocabulary = vocabulary
         self.trie = FailureTrie.of(vocabulary)
         self.limit = vocabulary.longest_word if limited else None
-        self._texts: dict[int, str] = {}
-        self._beginnings: dict[int, str] = {}
+        self.continuations: dict[int, str] = {}
+        self.beginnings: dict[int, str] = {}
         skip = len(vocabulary.prefix)
         for entry, number in sorted(vocabulary.beginnings.items(), key=lambda item: item[1]):
             if not entry.startswith(vocabulary.prefix):
-                self._beginnings[number] = entry
+                self.beginnings[number] = entry
             elif len(entry) > skip:
-                self._texts[number] = entry[skip:]
+                self.continuations[number] = entry[skip:]
         self._root = ROOT if vocabulary.prefix else SUFFIX_ROOT
 
     @cached_property
@@ -104,10 +109,14 @@ class WordLanguage:
         """The state at the beginning of a word."""
         return WordState(self._root, 0)
 
-    def step(self, state: WordState, token: int) -> WordState | None:
+    def begins(self, token: int) -> bool:
+        """Tell whether words begin with an id."""
+        return token in (self.beginnings if self._root == ROOT else self.continuations)
+
+    def step(self, state: tuple[int, int], token: int) -> WordState | None:
         """Return the state reached on an id, or None when no correct tokenization goes on so."""
         node, length = state
-        text = (self._beginnings if node == ROOT else self._texts).get(token)
+        text = (self.beginnings if node == ROOT else self.continuations).get(token)
         if text is None:
             return None
         if self.limit is not None:
@@ -128,7 +137,7 @@ class WordLanguage:
 
     def moves(self, state: WordState) -> Iterator[tuple[int, WordState]]:
         """Yield the ids that may follow, ascending, with the states reached."""
-        for token in self._beginnings if state.node == ROOT else self._texts:
+        for token in self.beginnings if state.node == ROOT else self.continuations:
             target = self.step(state, token)
             if target is not None:
                 yield token, target
@@ -142,40 +151,84 @@ class WordLanguage:
         for node in range(2, len(trie)):
             below_root.append(below_root[trie.parent[node]])
             pops = trie.pops[node]
-            if below_root[node] and pops and pops[0].id not in self._beginnings:
+            if below_root[node] and pops and pops[0].id not in self.beginnings:
                 left_out.add(node)
         return left_out
 
     @cached_property
-    def distance(self) -> dict[int, int]:
-        """For each node that is reached on some word, the length of the shortest one; nearest first.
+    def reached(self) -> dict[int, tuple[int, str]]:
+        """The nodes that are reached on words, nearest first: for each the node before it and the last symbol.
 
-        On the words that are left out, and on beginnings of words that have no tokenization, nodes are reached too.
+        Following these back gives the shortest word, and of these the least. On the words that are left out, and on
+        beginnings of words that have no tokenization, nodes are reached too.
         """
         trie = self.trie
-        distance = {self._root: 0}
+        reached = {self._root: (-1, "")}
         queue = [self._root]
         unseen = [set(children) for children in trie.children]
         for node in queue:
+            found: list[tuple[str, int]] = []
             # What the node has no edge for is looked for along the failure links.
             blocked: set[str] = set()
             at = node
             while at >= 0:
-                for symbol in sorted(unseen[at] - blocked):
-                    child = trie.children[at][symbol]
-                    distance[child] = distance[node] + 1
-                    queue.append(child)
-                    unseen[at].discard(symbol)
+                found += [(symbol, at) for symbol in unseen[at] - blocked]
                 blocked.update(trie.children[at])
                 at = -1 if at in self._left_out else trie.failure[at]
+            for symbol, at in sorted(found):
+                child = trie.children[at][symbol]
+                reached[child] = (node, symbol)
+                queue.append(child)
+                unseen[at].discard(symbol)
+        return reached
+
+    @cached_property
+    def distance(self) -> dict[int, int]:
+        """For each node of `reached` the length of the shortest word."""
+        distance = {-1: -1}
+        for node, (before, _) in self.reached.items():
+            distance[node] = distance[before] + 1
+        del distance[-1]
         return distance
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        """The nodes at which words end, nearest first."""
+        pending, left_out = self.pending, self._left_out
+        return [node for node in self.reached if pending[node] is not None and node not in left_out]
 
     @cached_property
     def states(self) -> list[int]:
         """The nodes that are states, limits left aside: the initial one, then those reached on words, nearest first."""
-        pending, left_out = self.pending, self._left_out
-        reached = (node for node in self.distance if pending[node] is not None and node not in left_out)
-        return list(dict.fromkeys(map(self.settle, reached)))
+        return list(dict.fromkeys(map(self.settle, self._ends)))
+
+    def shortest_word(self, token: int) -> str | None:
+        """Return the shortest word of which an id is the last token, of these the least; None when there is none."""
+        text = self.beginnings.get(token)
+        if text is not None:
+            return text if self.limit is None or len(text) <= self.limit else None
+        text = self.continuations.get(token)
+        if text is None:
+            return None
+        for node in self._ends:
+            if self.limit is not None and self.distance[node] + len(text) > self.limit:
+                break
+            if self.step((node, 0), token) is not None:
+                return self._word(node) + text
+        return None
+
+    def _word(self, node: int) -> str:
+        symbols = []
+        while node >= 0:
+            node, symbol = self.reached[node]
+            symbols.append(symbol)
+        return "".join(reversed(symbols))
+
+    @cached_property
+    def live(self) -> frozenset[int]:
+        """The ids that occur in tokenizations of words."""
+        ids = (*self.beginnings, *self.continuations)
+        return frozenset(token for token in ids if self.shortest_word(token) is not None)
 
     @cached_property
     def local_from(self) -> int:
@@ -210,15 +263,15 @@ class WordLanguage:
         far = next(node for node in self.states if len(pending[node] or ()) == least)
         ids = pending[far] or ()
         # The nodes on the way to `far`, one behind each of its pending tokens.
-        root = ROOT if ids[0] in self._beginnings else SUFFIX_ROOT
+        root = ROOT if ids[0] in self.beginnings else SUFFIX_ROOT
         on_way = [root]
         for token in ids:
-            text = self._beginnings[token] if on_way[-1] == ROOT else self._texts[token]
+            text = self.beginnings[token] if on_way[-1] == ROOT else self.continuations[token]
             on_way.append(self.advance(on_way[-1], text)[1])
         tail = ids[len(ids) - k :]
         near = SUFFIX_ROOT
         for token in tail:
-            near = self.settle(self.advance(near, self._texts[token])[1])
+            near = self.settle(self.advance(near, self.continuations[token])[1])
         begins = (on_way[len(ids) - k], SUFFIX_ROOT)
         spelled = " ".join(self.vocabulary.spell(tail))
         return Verdict(

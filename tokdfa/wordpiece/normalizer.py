@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from importlib import resources
 from itertools import accumulate
 from typing import Any
 
 from tokdfa.unicode import Ranges, contains, ranges
 
-__all__ = ["BertNormalizer", "Tables", "punctuation", "spaces", "tables"]
+__all__ = ["HANGUL_FIRST", "HANGUL_LAST", "BertNormalizer", "Tables", "effects", "punctuation", "spaces", "tables"]
 
-_HANGUL_FIRST, _HANGUL_LAST = 0xAC00, 0xD7A3
+HANGUL_FIRST, HANGUL_LAST = 0xAC00, 0xD7A3
 
 
 @dataclass(frozen=True)
@@ -49,10 +49,10 @@ class Tables:
     def decompose(self, character: str) -> str:
         """Return the canonical decomposition of `character`."""
         code = ord(character)
-        if not _HANGUL_FIRST <= code <= _HANGUL_LAST:
+        if not HANGUL_FIRST <= code <= HANGUL_LAST:
             return self.decompositions.get(character, character)
         # The Unicode Standard, section 3.12.
-        lead, rest = divmod(code - _HANGUL_FIRST, 21 * 28)
+        lead, rest = divmod(code - HANGUL_FIRST, 21 * 28)
         vowel, tail = divmod(rest, 28)
         return chr(0x1100 + lead) + chr(0x1161 + vowel) + (chr(0x11A7 + tail) if tail else "")
 
@@ -127,18 +127,19 @@ class BertNormalizer:
             text = "".join(data.lowercase.get(part, part) for part in text)
         return text
 
-    @cached_property
-    def changed(self) -> frozenset[str]:
-        """The characters that are not simply kept, without the bulk: control characters, ideographs, Hangul."""
-        data = tables()
-        found: set[str] = set()
-        if self.clean_text:
-            found.update(data.space)
-        if self.strip_accents:
-            found.update(data.decompositions, data.combining, data.mark)
-        if self.lowercase:
-            found.update(data.lowercase)
-        return frozenset(found)
+
+@cache
+def effects(normalizer: BertNormalizer) -> Mapping[str, str]:
+    """Return what characters become, but for the bulk: control characters, ideographs, Hangul and what is kept."""
+    data = tables()
+    touched: set[str] = set()
+    if normalizer.clean_text:
+        touched.update(data.space)
+    if normalizer.strip_accents:
+        touched.update(data.decompositions, data.combining, data.mark)
+    if normalizer.lowercase:
+        touched.update(data.lowercase)
+    return {character: normalizer.effect(character) for character in sorted(touched)}
 
 
 @cache

@@ -6,9 +6,13 @@ import gzip
 import re
 import zlib
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tokdfa.errors import FileFormatError, LimitExceededError
 from tokdfa.tokenizers.formats.contents import Contents
+
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
 
 __all__ = ["FORMATS", "read"]
 
@@ -22,16 +26,17 @@ FORMATS = (
     "merges-bytes",
     "merges-characters",
     "clip",
+    "vocab.txt",
 )
 
 _LARGEST_FILE = 1 << 28
 
 
-def read(path: str | Path, format: str | None = None) -> Contents:
+def read(path: str | Path, format: str | None = None) -> Contents | WordPieceContents:
     """Read a tokenizer file, or the tokenizer in a folder.
 
     In a folder ``tokenizer.json`` comes first, then ``tekken.json``, ``vocab.json`` with ``merges.txt``, a single
-    ``.tiktoken`` file, and ``merges.txt`` alone.
+    ``.tiktoken`` file, ``merges.txt`` alone, and ``vocab.txt``.
 
     Parameters
     ----------
@@ -63,8 +68,16 @@ def read(path: str | Path, format: str | None = None) -> Contents:
     return _read(data, path, format or _detect(data, path))
 
 
-def _read(data: bytes, path: Path, format: str) -> Contents:
+def _read(data: bytes, path: Path, format: str) -> Contents | WordPieceContents:
     # A function a format, each imported only when it is used.
+    if format == "vocab.txt":
+        from tokdfa.tokenizers.formats.wordpiece import read_vocab_txt
+
+        return read_vocab_txt(data, path)
+    if format == "tokenizer.json" and b'"WordPiece"' in data:
+        from tokdfa.tokenizers.formats.wordpiece import read_wordpiece_json
+
+        return read_wordpiece_json(data, path)
     if format == "tokenizer.json":
         from tokdfa.tokenizers.formats.tokenizer_json import read_tokenizer_json
 
@@ -117,6 +130,7 @@ def _in_folder(folder: Path, format: str | None) -> tuple[Path, str | None]:
         ("merges.txt", ("merges+vocab",) if "vocab.json" in names else merges),
         *((name, ("tiktoken",)) for name in ranked),
         ("merges.txt", merges),
+        ("vocab.txt", ("vocab.txt",)),
     ]
     for name, formats in candidates:
         if name in names and (format is None or format in formats):
@@ -140,6 +154,8 @@ def _detect(data: bytes, path: Path) -> str:
         return "merges"
     if name.endswith(".json"):
         return "tokenizer.json"
+    if name.endswith("vocab.txt"):
+        return "vocab.txt"
     # A line of a rank file is base64, a space and digits; a rule whose second part is a number looks the same.
     raise FileFormatError(
         "no format recognised from content or name", where=str(path), hint=f"name it: {', '.join(FORMATS)}"

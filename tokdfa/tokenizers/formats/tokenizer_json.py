@@ -18,12 +18,12 @@ from tokdfa.tokenizers.formats.json_text import JsonObject, parse_object
 from tokdfa.tokenizers.formats.merges import Pairs
 from tokdfa.tokenizers.formats.vocabulary import Vocabulary, check_vocabulary, over_bytes, over_characters
 
-__all__ = ["GPT2_PATTERN", "read_tokenizer_json"]
+__all__ = ["GPT2_PATTERN", "TOP_FIELDS", "read_added_tokens", "read_tokenizer_json"]
 
 # What the step ByteLevel splits with.
 GPT2_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 
-_FIELDS = [
+TOP_FIELDS = [
     "version",
     "truncation",
     "padding",
@@ -63,7 +63,7 @@ def read_tokenizer_json(data: bytes, path: Path) -> Contents:
         If it asks for what is not modelled exactly; names the JSON path and the value.
     """
     top = parse_object(data, path)
-    top.only(_FIELDS)
+    top.only(TOP_FIELDS)
     top.refuse_unless("version", ("1.0",), "a version of the format that is not known here")
     for key in ("truncation", "padding"):
         top.refuse_unless(key, (None,), f"{key} changes the ids")
@@ -93,7 +93,7 @@ def read_tokenizer_json(data: bytes, path: Path) -> Contents:
             )
         contents = over_characters(vocabulary, pairs, "tokenizer.json", suffix=suffix, whole_piece=whole_piece)
     _check_decoder(top, is_bytewise, suffix)
-    specials = _read_added_tokens(top, vocabulary, is_bytewise)
+    specials = read_added_tokens(top, vocabulary, is_bytewise)
     return replace(contents, splitting=splitting, specials=specials, finds_specials=True)
 
 
@@ -252,7 +252,8 @@ def _check_decoder(top: JsonObject, is_bytewise: bool, suffix: str | None) -> No
         )
 
 
-def _read_added_tokens(top: JsonObject, vocabulary: Vocabulary, is_bytewise: bool) -> tuple[Special, ...]:
+def read_added_tokens(top: JsonObject, vocabulary: Vocabulary, is_bytewise: bool) -> tuple[Special, ...]:
+    """Return the added tokens of a tokenizer.json, checked; `is_bytewise` if it spells bytes as letters."""
     tokens = top.objects("added_tokens", [])
     if not tokens:
         return ()

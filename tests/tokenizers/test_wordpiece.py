@@ -1,0 +1,261 @@
+"""WordPiece tokenizers from their files: what is read, what is refused, and decoding as tokenizers does it."""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.bert import random_text
+
+import tokdfa
+from tokdfa.errors import AlphabetError, FileFormatError, TokdfaError, TokenStreamError, UnsupportedFeatureError
+from tokdfa.tokenizers.tokenizer import load as load_byte_pairs
+from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
+from tokdfa.wordpiece.normalizer import BertNormalizer
+
+ENTRIES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "un", "##aff", "##able", "a", "##s", ",", "'", ".", "!"]
+
+
+def _added(number: int, content: str, **changes: Any) -> dict[str, Any]:
+    flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
+    return {"id": number, "content": content, **flags, **changes}
+
+
+FILE: dict[str, Any] = {
+    "version": "1.0",
+    "truncation": None,
+    "padding": None,
+    "added_tokens": [_added(number, entry) for number, entry in enumerate(ENTRIES[:5])],
+    "normalizer": {
+        "type": "BertNormalizer",
+        "clean_text": True,
+        "handle_chinese_chars": True,
+        "strip_accents": None,
+        "lowercase": True,
+    },
+    "pre_tokenizer": {"type": "BertPreTokenizer"},
+    "post_processor": None,
+    "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
+    "model": {
+        "type": "WordPiece",
+        "unk_token": "[UNK]",
+        "continuing_subword_prefix": "##",
+        "max_input_chars_per_word": 100,
+        "vocab": {entry: number for number, entry in enumerate(ENTRIES)},
+    },
+}
+
+
+def _load(path: Path, content: dict[str, Any] | str | bytes, name: str = "tokenizer.json") -> WordPieceTokenizer:
+    if isinstance(content, dict):
+        content = json.dumps(content)
+    (path / name).write_bytes(content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content)
+    tokenizer = tokdfa.load(path / name)
+    assert isinstance(tokenizer, WordPieceTokenizer)
+    return tokenizer
+
+
+def test_both_formats_are_read(tmp_path: Path) -> None:
+    for tokenizer in (_load(tmp_path, FILE), _load(tmp_path, "\n".join(ENTRIES) + "\n", "vocab.txt")):
+        assert (tokenizer.n_ids, tokenizer.n_tokens) == (14, 9)
+        assert tokenizer.special_ids.tolist() == [0, 1, 2, 3, 4]
+        assert tokenizer.normalizer == BertNormalizer()
+        ids = tokenizer.encode("Unaffable, [MASK]!")
+        assert ids.tolist() == [5, 6, 7, 10, 4, 13]
+        assert tokenizer.decode(ids) == "unaffable, [MASK]!"
+        assert tokenizer.decode_bytes(ids) == b"unaffable, [MASK]!"
+        assert tokenizer.encode(b"una").tolist() == [1]
+        tokens = tokenizer.encode_with_offsets("a Unaffáble")
+        assert (tokens.begins.tolist(), tokens.ends.tolist()) == ([0, 2, 4, 7], [1, 4, 7, 11])
+    assert tokenizer.fingerprint != _load(tmp_path, FILE | {"added_tokens": []}).fingerprint
+    assert _load(tmp_path, FILE).fingerprint == _load(tmp_path, json.dumps(FILE, indent=1)).fingerprint
+
+
+def test_folders(tmp_path: Path) -> None:
+    (tmp_path / "vocab.txt").write_text("\n".join(ENTRIES))
+    assert tokdfa.load(tmp_path).format == "vocab.txt"
+    (tmp_path / "tokenizer.json").write_text(json.dumps(FILE))
+    assert tokdfa.load(tmp_path).format == "tokenizer.json"
+    assert tokdfa.load(tmp_path, format="vocab.txt").format == "vocab.txt"
+
+
+def test_lines_of_vocab_txt_are_read_as_tokenizers_does(tmp_path: Path) -> None:
+    tokenizers = pytest.importorskip("tokenizers")
+    lines = "a\r\nb \n c\t\nd\u3000\n\ne\x1c\nf\u2028g\na\n\u00a0\nh\ri"
+    path = tmp_path / "my-vocab.txt"
+    path.write_bytes(lines.encode())
+    ours = tokdfa.load(path)
+    assert isinstance(ours, WordPieceTokenizer)
+    assert dict(ours.vocabulary.items()) == tokenizers.models.WordPiece.read_file(str(path))
+    assert ours.vocabulary.duplicates == (("a", 0), ("", 4))
+
+
+@pytest.mark.parametrize(
+    ("entry", "is_cased"), [("abc", False), ("[MASK2]", False), ("Abc", True), ("##É", True), ("é", False)]
+)
+def test_a_vocabulary_with_capitals_is_cased(tmp_path: Path, entry: str, is_cased: bool) -> None:
+    tokenizer = _load(tmp_path, f"[UNK]\n{entry}\n", "vocab.txt")
+    assert tokenizer.normalizer == BertNormalizer(strip_accents=not is_cased, lowercase=not is_cased)
+
+
+def _change(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
+    def change(content: dict[str, Any]) -> None:
+        *way, last = path.split("/")
+        for key in way:
+            content = content[int(key)] if isinstance(content, list) else content[key]
+        if value is ...:
+            del content[last]
+        else:
+            content[last] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        ("version", "2.0", r"\$.version: a version of the format"),
+        ("surprise", 1, r"\$.surprise: a field that is not known here"),
+        ("normalizer", None, r"\$.normalizer: WordPiece is modelled behind it only: None \(it has to be BertNorm"),
+        ("normalizer/type", "NFC", r"\$.normalizer.type: WordPiece is modelled behind it only: 'NFC'"),
+        ("normalizer/clean_text", ..., r"no field 'clean_text'"),
+        ("normalizer/lowercase", 1, r"\$.normalizer.lowercase: true or false is wanted: 1"),
+        ("normalizer/extra", 1, r"\$.normalizer.extra: a field that is not known"),
+        ("pre_tokenizer/type", "Whitespace", r"\$.pre_tokenizer.type.*'Whitespace'"),
+        ("decoder", None, r"\$.decoder: the decoder that undoes"),
+        ("decoder/prefix", "@@", r"\$.decoder.prefix: the prefix of the model is '##': '@@'"),
+        ("model/type", "Unigram", r"\$.model.type: only WordPiece models"),
+        ("model/dropout", 0.1, r"\$.model.dropout: a field"),
+        ("model/vocab", {}, r"\$.model.vocab: no tokens"),
+        ("model/vocab", [], r"\$.model.vocab: an object is wanted"),
+        ("model/vocab", {"a": 0, "b": 0}, r"\$.model.vocab: 'a' and 'b' have the same id: 0"),
+        ("model/vocab", {"a": -1}, r"\$.model.vocab: the id of 'a' is not an integer.*: -1"),
+        ("model/vocab", {"a": "1"}, r"\$.model.vocab: the id of 'a' is not an integer.*: '1'"),
+        ("model/vocab", {"a": 1 << 24}, r"\$.model.vocab.a: an id above 16777215"),
+        ("model/vocab", {"\ud800": 1}, r"\$.model.vocab: half of a surrogate pair"),
+        ("model/max_input_chars_per_word", -1, r"a negative length: -1"),
+        ("model/max_input_chars_per_word", ..., r"no field 'max_input_chars_per_word'"),
+        ("model/unk_token", 7, r"\$.model.unk_token: a string is wanted: 7"),
+        ("added_tokens/0/lstrip", True, r"\$.added_tokens\[0\].lstrip: lstrip is not modelled"),
+        ("added_tokens/1/normalized", True, r"\$.added_tokens\[1\].normalized: added tokens that are looked for in"),
+        ("added_tokens/1/id", 9, r"\$.added_tokens\[1\].id: tokenizers gives '\[UNK\]' the id 1: 9"),
+    ],
+)
+def test_what_is_not_modelled_is_refused_with_its_place(tmp_path: Path, path: str, value: Any, message: str) -> None:
+    content = copy.deepcopy(FILE)
+    _change(path, value)(content)
+    with pytest.raises(FileFormatError, match=message):
+        _load(tmp_path, content)
+
+
+def test_bad_files(tmp_path: Path) -> None:
+    for data, message in (
+        (b"", "the file is empty"),
+        (b"a\n\xff\n", "line 2, byte 2: not UTF-8"),
+        (b"\xef\xbb\xbfa", "byte order"),
+    ):
+        with pytest.raises(FileFormatError, match=message):
+            _load(tmp_path, data, "vocab.txt")
+    with pytest.raises(FileFormatError, match="a key twice"):
+        _load(tmp_path, json.dumps(FILE).replace('"un": 5', '"un": 5, "un": 6'))
+    (tmp_path / "tokenizer.json").write_text(json.dumps(FILE))
+    with pytest.raises(UnsupportedFeatureError, match="BERT's pre-tokenizer only: 'gpt2'"):
+        tokdfa.load(tmp_path / "tokenizer.json", pretokenizer="gpt2")
+    with pytest.raises(UnsupportedFeatureError, match="byte pair rules are wanted, and this is WordPiece"):
+        load_byte_pairs(tmp_path / "tokenizer.json")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_spoiled_files_are_refused_or_read_never_a_traceback(tmp_path: Path, seed: int) -> None:
+    dice = random.Random(seed)
+    data = json.dumps(FILE).encode()
+    for _ in range(150):
+        spoiled = bytearray(data)
+        for _ in range(dice.randint(1, 3)):
+            at = dice.randrange(len(spoiled))
+            spoiled[at : at + dice.randint(0, 3)] = bytes(dice.choices(b'0{}[],"x\xff', k=dice.randint(0, 2)))
+        (tmp_path / "tokenizer.json").write_bytes(spoiled)
+        try:
+            tokenizer = tokdfa.load(tmp_path / "tokenizer.json")
+        except TokdfaError as error:
+            message = str(error)
+        else:
+            message = repr(tokenizer.decode(tokenizer.encode("[UNK]")))
+        assert "\n" not in message
+
+
+def test_no_entry_for_unknown_words(tmp_path: Path) -> None:
+    tokenizer = _load(tmp_path, "a\n##b\n", "vocab.txt")
+    assert tokenizer.encode("ab a").tolist() == [0, 1, 0]
+    with pytest.raises(AlphabetError, match=r"byte 3: a word has no tokenization, and there is no entry.*'abc'"):
+        tokenizer.encode("ab abc")
+
+
+def test_ids_that_mean_nothing(tmp_path: Path) -> None:
+    tokenizer = _load(tmp_path, "a\nb\na\n", "vocab.txt")
+    assert tokenizer.decode([]) == ""
+    assert tokenizer.decode([2, 1]) == "a b"
+    with pytest.raises(TokenStreamError, match="token 1: no token has this id: 0"):
+        tokenizer.decode([1, 0])
+    with pytest.raises(TokenStreamError, match="token 0: id out of range: 3"):
+        tokenizer.decode([3])
+    with pytest.raises(TokenStreamError, match="token 2: negative id"):
+        tokenizer.decode([1, 1, -1])
+
+
+@pytest.fixture(scope="module")
+def bert(data: Path) -> tuple[WordPieceTokenizer, Any]:
+    tokenizers = pytest.importorskip("tokenizers")
+    path = data / "vocabs" / "bert_uncased_tokenizer.json"
+    theirs = tokenizers.Tokenizer.from_file(str(path))
+    theirs.no_truncation()
+    theirs.no_padding()
+    ours = tokdfa.load(path)
+    assert isinstance(ours, WordPieceTokenizer)
+    return ours, theirs
+
+
+def test_the_real_file(bert: tuple[WordPieceTokenizer, Any], data: Path) -> None:
+    ours, _ = bert
+    assert ours.ignored == ("truncation", "padding", "post_processor")
+    other = tokdfa.load(data / "vocabs" / "bert_uncased_vocab.txt")
+    assert isinstance(other, WordPieceTokenizer)
+    assert other.vocabulary == ours.vocabulary
+    assert other.normalizer == ours.normalizer
+    assert other.specials == ours.specials
+
+
+@pytest.mark.parametrize("cleanup", [True, False])
+def test_decoding_is_that_of_tokenizers(bert: tuple[WordPieceTokenizer, Any], cleanup: bool) -> None:
+    from tokenizers import decoders
+
+    ours, theirs = bert
+    contents = {slot: getattr(ours, slot) for slot in ("format", "vocabulary", "normalizer", "specials")}
+    ours = WordPieceTokenizer(_contents(**contents, cleanup=cleanup))
+    theirs.decoder = decoders.WordPiece(cleanup=cleanup)
+    dice = random.Random(1)
+    for _ in range(300):
+        ids = [dice.randrange(30522) for _ in range(dice.randrange(30))]
+        ids += ours.encode(random_text(dice) + "do not. isn't, 's ' a").tolist()
+        dice.shuffle(ids)
+        assert ours.decode(ids) == theirs.decode(ids, skip_special_tokens=False)
+
+
+def _contents(**fields: Any) -> Any:
+    from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
+
+    return WordPieceContents(**fields)
+
+
+def test_spellings_are_what_ids_add(bert: tuple[WordPieceTokenizer, Any]) -> None:
+    ours, _ = bert
+    ids = ours.encode("The unaffable man's [MASK], 中文!").tolist()
+    (text, offsets), (first, firsts) = ours.id_spellings, ours.first_spellings
+    parts = [text[offsets[number] : offsets[number + 1]].tobytes() for number in ids]
+    parts[0] = first[firsts[ids[0]] : firsts[ids[0] + 1]].tobytes()
+    assert b"".join(parts) == ours.decode_bytes(ids)

@@ -1,0 +1,169 @@
+"""WordPiece tokenizers: vocab.txt, and tokenizer.json with a WordPiece model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from tokdfa.errors import AlphabetError, FileFormatError, UnsupportedFeatureError
+from tokdfa.tokenizers.formats.contents import LARGEST_ID, Special
+from tokdfa.tokenizers.formats.json_text import JsonObject, check_text, decode_utf8, parse_object
+from tokdfa.tokenizers.formats.tokenizer_json import TOP_FIELDS, read_added_tokens
+from tokdfa.tokenizers.formats.vocabulary import Vocabulary
+from tokdfa.wordpiece.normalizer import BertNormalizer, spaces, tables
+from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
+
+__all__ = ["WordPieceContents", "read_vocab_txt", "read_wordpiece_json"]
+
+# What BERT's vocabularies call the tokens that stand for no text.
+_SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+
+
+@dataclass(frozen=True, slots=True)
+class WordPieceContents:
+    """What the file of a WordPiece tokenizer says.
+
+    Attributes
+    ----------
+    format : str
+        The format's name, as ``--format`` takes it.
+    vocabulary : WordPieceVocabulary
+    normalizer : BertNormalizer
+    specials : tuple of Special
+        Cut out of the raw text before anything else.
+    cleanup : bool
+        Whether decoding takes away spaces before punctuation, as the decoder of tokenizers does when asked to.
+    ignored : tuple of str
+        What else the file asks for, which shapes batches for a model and is left to its user.
+    """
+
+    format: str
+    vocabulary: WordPieceVocabulary
+    normalizer: BertNormalizer
+    specials: tuple[Special, ...]
+    cleanup: bool
+    ignored: tuple[str, ...] = ()
+
+
+def read_vocab_txt(data: bytes, path: Path) -> WordPieceContents:
+    """Read a vocab.txt: one entry a line, its id the number of the line.
+
+    As in tokenizers, white space at the ends of lines is dropped and of equal entries the last one counts. Nothing is
+    said there about normalization: it is BERT's, and letters are taken in lower case and without accents unless an
+    entry has one that normalization would change.
+
+    Raises
+    ------
+    FileFormatError
+        If it is not UTF-8 or begins with a byte order mark.
+    """
+    text = decode_utf8(data, path)
+    lines = text.removesuffix("\n").split("\n")
+    if len(lines) > LARGEST_ID:
+        raise FileFormatError(f"more than {LARGEST_ID} lines", value=len(lines), where=str(path))
+    blanks = "".join(spaces())
+    vocabulary = WordPieceVocabulary(line.rstrip(blanks) for line in lines)
+    specials = tuple(Special(number, name) for name in _SPECIALS if (number := vocabulary.id(name)) is not None)
+    return WordPieceContents("vocab.txt", vocabulary, _normalizer_for(vocabulary), specials, cleanup=True)
+
+
+def _normalizer_for(vocabulary: WordPieceVocabulary) -> BertNormalizer:
+    upper = tables().lowercase.keys()
+    is_cased = any(
+        not upper.isdisjoint(entry) for entry, _ in vocabulary.items() if not (entry[:1] == "[" and entry[-1:] == "]")
+    )
+    return BertNormalizer(strip_accents=not is_cased, lowercase=not is_cased)
+
+
+def read_wordpiece_json(data: bytes, path: Path) -> WordPieceContents:
+    """Read a tokenizer.json with a WordPiece model and BERT's normalizer and pre-tokenizer.
+
+    Truncation, padding and the post-processor, which adds special tokens, shape what is given to a model. They are
+    left out, and named.
+
+    Raises
+    ------
+    FileFormatError
+        If it is not JSON, lacks a field or has one of the wrong type, or contradicts itself.
+    UnsupportedFeatureError
+        If it asks for what is not modelled exactly; names the JSON path and the value.
+    """
+    top = parse_object(data, path)
+    top.only(TOP_FIELDS)
+    top.refuse_unless("version", ("1.0",), "a version of the format that is not known here")
+    vocabulary = _read_model(top)
+    normalizer = _read_normalizer(top)
+    splitter = _read_step(top, "pre_tokenizer", "BertPreTokenizer", "WordPiece is modelled behind it only")
+    splitter.only(("type",))
+    decoder = _read_step(top, "decoder", "WordPiece", "the decoder that undoes the encoding is WordPiece")
+    decoder.only(("type", "prefix", "cleanup"))
+    if decoder.get("prefix", str) != vocabulary.prefix:
+        what = f"the prefix of the model is {vocabulary.prefix!r}"
+        raise UnsupportedFeatureError(what, value=decoder.fields["prefix"], where=decoder.place("prefix"))
+    entries = dict(vocabulary.items())
+    ids = np.fromiter(entries.values(), np.int32, len(entries))
+    specials = read_added_tokens(top, Vocabulary(list(entries), ids), is_bytewise=False)
+    for index, special in enumerate(specials):
+        if special.level:
+            where = f"{top.place('added_tokens')}[{index}].normalized"
+            raise UnsupportedFeatureError(
+                "added tokens that are looked for in normalized text", value=special.content, where=where
+            )
+    ignored = tuple(key for key in ("truncation", "padding", "post_processor") if top.fields.get(key) is not None)
+    cleanup = decoder.get("cleanup", bool)
+    return WordPieceContents("tokenizer.json", vocabulary, normalizer, specials, cleanup, ignored)
+
+
+def _read_model(top: JsonObject) -> WordPieceVocabulary:
+    model = top.object("model")
+    if model is None:
+        raise FileFormatError("no model", where=top.place("model"))
+    model.refuse_unless("type", ("WordPiece",), "only WordPiece models are read here")
+    model.only(("type", "unk_token", "continuing_subword_prefix", "max_input_chars_per_word", "vocab"))
+    entries = model.get("vocab", dict)
+    place = model.place("vocab")
+    if not entries:
+        raise FileFormatError("no tokens", where=place)
+    for entry, number in entries.items():
+        check_text(entry, place)
+        if isinstance(number, int) and number > LARGEST_ID:
+            raise FileFormatError(f"an id above {LARGEST_ID}", value=number, where=f"{place}.{entry}")
+    longest_word = model.get("max_input_chars_per_word", int)
+    if longest_word < 0:
+        raise FileFormatError("a negative length", value=longest_word, where=model.place("max_input_chars_per_word"))
+    try:
+        return WordPieceVocabulary(
+            entries,
+            prefix=model.get("continuing_subword_prefix", str),
+            unknown=model.get("unk_token", str),
+            longest_word=longest_word,
+        )
+    except AlphabetError as error:
+        raise FileFormatError(error.what, value=error.value, where=place) from None
+
+
+def _read_normalizer(top: JsonObject) -> BertNormalizer:
+    step = _read_step(top, "normalizer", "BertNormalizer", "WordPiece is modelled behind it only")
+    step.only(("type", "clean_text", "handle_chinese_chars", "strip_accents", "lowercase"))
+    lowercase = step.get("lowercase", bool)
+    strip_accents = step.get_or_none("strip_accents", bool)
+    return BertNormalizer(
+        clean_text=step.get("clean_text", bool),
+        chinese=step.get("handle_chinese_chars", bool),
+        strip_accents=lowercase if strip_accents is None else strip_accents,
+        lowercase=lowercase,
+    )
+
+
+def _read_step(top: JsonObject, key: str, kind: str, why: str) -> JsonObject:
+    """Return the processor at `key`, which has to be of one kind."""
+    step = top.object(key)
+    if step is None:
+        raise UnsupportedFeatureError(why, value=None, where=top.place(key), hint=f"it has to be {kind}")
+    if step.get("type", str) != kind:
+        raise UnsupportedFeatureError(
+            why, value=step.fields["type"], where=step.place("type"), hint=f"it has to be {kind}"
+        )
+    return step

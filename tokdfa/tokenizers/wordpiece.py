@@ -1,0 +1,229 @@
+"""A real WordPiece tokenizer: normalizer, vocabulary, special tokens, ids."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.automata.ids import checked_ids
+from tokdfa.errors import AutomatonError, TokenStreamError
+from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
+from tokdfa.tokenizers.tokenizer import Spellings, spellings
+
+if TYPE_CHECKING:
+    from tokdfa.wordpiece.end_to_end import EndToEnd, Tokens
+    from tokdfa.wordpiece.stream import StreamLanguage
+    from tokdfa.wordpiece.trie import FailureTrie
+
+__all__ = ["WordPieceTokenizer"]
+
+Int32Array: TypeAlias = npt.NDArray[np.int32]
+
+# What the decoder of tokenizers takes away when asked to clean up, in this order.
+_CLEANUP = (
+    *((" .", "."), (" ?", "?"), (" !", "!"), (" ,", ","), (" ' ", "'"), (" n't", "n't"), (" 'm", "'m")),
+    *((" do not", " don't"), (" 's", "'s"), (" 've", "'ve"), (" 're", "'re")),
+)
+
+
+class WordPieceTokenizer:
+    """A WordPiece tokenizer as its file and the tokenizers library define it: text to ids and back.
+
+    Immutable; made by :func:`tokdfa.load`.
+
+    Attributes
+    ----------
+    format : str
+        The format of the file.
+    vocabulary : WordPieceVocabulary
+        The entries and their ids.
+    normalizer : BertNormalizer
+        What is done to the text before it is split at white space and punctuation.
+    specials : tuple of Special
+        Cut out of the raw text before anything else.
+    cleanup : bool
+        Whether decoding takes away spaces before punctuation.
+    ignored : tuple of str
+        What else the file asks for, which `encode` leaves out: truncation, padding, special tokens at the ends.
+    finds_specials : bool
+        True: `encode` finds the specials in its text.
+    semantics : str
+        "longest match": the longest entry first, from left to right.
+    """
+
+    finds_specials = True
+    semantics: Literal["longest match"] = "longest match"
+
+    def __init__(self, contents: WordPieceContents) -> None:
+        self.format = contents.format
+        self.vocabulary = contents.vocabulary
+        self.normalizer = contents.normalizer
+        self.specials = contents.specials
+        self.cleanup = contents.cleanup
+        self.ignored = contents.ignored
+
+    @cached_property
+    def n_ids(self) -> int:
+        """One more than the largest id."""
+        return max(self.vocabulary.n_ids, 1 + max((special.id for special in self.specials), default=-1))
+
+    @property
+    def n_tokens(self) -> int:
+        """The number of ids that are entries, special ones not counted."""
+        return len({number for _, number in self.vocabulary.items()}.difference(self.special_ids.tolist()))
+
+    @cached_property
+    def special_ids(self) -> Int32Array:
+        """The ids of the special tokens, ascending."""
+        return np.array(sorted(special.id for special in self.specials), dtype=np.int32)
+
+    @cached_property
+    def end_to_end(self) -> EndToEnd:
+        """What turns text into ids, in one pass."""
+        from tokdfa.wordpiece.end_to_end import EndToEnd
+
+        added = {special.content: special.id for special in self.specials}
+        return EndToEnd(self.vocabulary, self.normalizer, added)
+
+    @cached_property
+    def trie(self) -> FailureTrie:
+        """The trie of the vocabulary with failure links and pops."""
+        from tokdfa.wordpiece.trie import FailureTrie
+
+        return FailureTrie.of(self.vocabulary)
+
+    @cached_property
+    def language(self) -> StreamLanguage:
+        """The automaton of the id streams that are encoded again to themselves once decoded.
+
+        Raises
+        ------
+        AutomatonError
+            If other tokens can spell a special one, decoding does not give one back, or words can begin with the
+            prefix.
+        """
+        from tokdfa.wordpiece.stream import StreamLanguage
+
+        for special in self.specials:
+            if not all(spelled[special.id].endswith(special.content) for spelled in self._spelled):
+                raise AutomatonError("decoding does not give a special token back", value=special.content)
+        return StreamLanguage(
+            self.vocabulary, self.normalizer, {special.content: special.id for special in self.specials}
+        )
+
+    def encode(self, text: str | bytes) -> Int32Array:
+        """Return the ids of `text`, as an int32 array.
+
+        Special tokens are found in it; none are added.
+
+        Raises
+        ------
+        AlphabetError
+            If the text is not valid Unicode, or has a word without a tokenization and there is no token for unknown
+            words; says where.
+        """
+        return self.end_to_end.encode(text).ids
+
+    def encode_with_offsets(self, text: str | bytes, unit: Literal["characters", "bytes"] = "characters") -> Tokens:
+        """Return the ids of `text`, and where in it each comes from; see :meth:`EndToEnd.encode`."""
+        return self.end_to_end.encode(text, unit)
+
+    @cached_property
+    def _spelled(self) -> tuple[list[str], list[str]]:
+        """What each id adds to the text, behind other ids and in front of all."""
+        behind, first = [""] * self.n_ids, [""] * self.n_ids
+        entries = [(number, entry) for entry, number in self.vocabulary.items()]
+        prefix = self.vocabulary.prefix
+        for number, entry in (*entries, *((special.id, special.content) for special in self.specials)):
+            first[number] = self._clean(entry)
+            behind[number] = self._clean(entry[len(prefix) :] if entry.startswith(prefix) else f" {entry}")
+        return behind, first
+
+    def _clean(self, text: str) -> str:
+        for old, new in _CLEANUP if self.cleanup else ():
+            text = text.replace(old, new)
+        return text
+
+    @cached_property
+    def id_spellings(self) -> Spellings:
+        """The bytes that each id adds behind others, those of special tokens included; empty where there is none.
+
+        Where an id begins a word that is a space and the word. In front of all others it adds `first_spellings`.
+        """
+        return spellings([text.encode("utf-8") for text in self._spelled[0]])
+
+    @cached_property
+    def first_spellings(self) -> Spellings:
+        """The bytes that each id adds in front of all others: its entry, prefix and all."""
+        return spellings([text.encode("utf-8") for text in self._spelled[1]])
+
+    def decode(self, ids: npt.ArrayLike) -> str:
+        """Return the text of `ids`, as the decoder of the tokenizers library does, special tokens spelled out.
+
+        Words are joined by single spaces and pieces without their prefix. This is not always the text that was
+        encoded, but it has the same ids if they were correct.
+
+        Raises
+        ------
+        TokenStreamError
+            If they are not a flat sequence of integers, or one means nothing; says which.
+        """
+        checked = self.check_ids(ids).tolist()
+        behind, first = self._spelled
+        return first[checked[0]] + "".join(map(behind.__getitem__, checked[1:])) if checked else ""
+
+    def decode_bytes(self, ids: npt.ArrayLike) -> bytes:
+        """Return the text of `ids` in UTF-8; see :meth:`decode`."""
+        return self.decode(ids).encode("utf-8")
+
+    def check_ids(self, ids: npt.ArrayLike) -> Int32Array:
+        """Return `ids` as an int32 array.
+
+        Raises
+        ------
+        TokenStreamError
+            If they are not a flat sequence of integers, or one means nothing; says which.
+        """
+        checked = checked_ids(ids, self.n_ids)
+        if self._n_means_nothing:
+            means_nothing = ~self._means_something[checked]
+            if means_nothing.any():
+                index = int(np.argmax(means_nothing))
+                raise TokenStreamError("no token has this id", value=int(checked[index]), where=f"token {index}")
+        return checked
+
+    @cached_property
+    def _means_something(self) -> npt.NDArray[np.bool_]:
+        meaning = np.zeros(self.n_ids, dtype=np.bool_)
+        meaning[[number for _, number in self.vocabulary.items()]] = True
+        meaning[self.special_ids] = True
+        return meaning
+
+    @cached_property
+    def _n_means_nothing(self) -> int:
+        return int(np.count_nonzero(~self._means_something))
+
+    def validate(self, ids: Any, **options: Any) -> Any:
+        """Decide whether `ids` are canonical; see :func:`tokdfa.validate.validate`."""
+        return import_module("tokdfa.validate").validate(self, ids, **options)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A SHA-256, in hexadecimal: tokenizers of equal fingerprints give every text the same ids."""
+        vocabulary = self.vocabulary
+        settings = (
+            sorted(vocabulary.items()),
+            (vocabulary.prefix, vocabulary.unknown, vocabulary.longest_word),
+            self.normalizer,
+            self.specials,
+            self.cleanup,
+        )
+        return hashlib.sha256(f"tokdfa wordpiece\n{settings!r}".encode("utf-8", "surrogatepass")).hexdigest()
+
+    def __repr__(self) -> str:
+        return f"<WordPieceTokenizer from {self.format}: {len(self.vocabulary)} entries, {self.n_ids} ids>"

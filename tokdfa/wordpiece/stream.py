@@ -1,0 +1,180 @@
+"""The language of correct id streams of a WordPiece tokenizer, as a token automaton."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
+
+from tokdfa.errors import AutomatonError
+from tokdfa.wordpiece.language import WordLanguage
+from tokdfa.wordpiece.normalizer import BertNormalizer, punctuation, spaces, tables
+from tokdfa.wordpiece.trie import ROOT
+from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
+
+__all__ = ["Characters", "StreamLanguage", "StreamState"]
+
+# Decoding may put these directly behind the token before them.
+_GLUED = frozenset(".?!,")
+
+
+class StreamState(NamedTuple):
+    """Where a stream stands.
+
+    `node` and `length` are those of the word that is under way, the root and 0 between words; `order` is the
+    combining class of its last character.
+    """
+
+    node: int
+    length: int
+    order: int
+
+
+class Characters:
+    """Which characters BERT's normalization keeps, and whether inside words or as words of their own."""
+
+    def __init__(self, normalizer: BertNormalizer) -> None:
+        self._normalizer = normalizer
+        self._kind: dict[str, str] = {}
+
+    def is_inner(self, character: str) -> bool:
+        """Tell whether `character` is kept as it is, inside words."""
+        return self._of(character) == "inner"
+
+    def is_alone(self, character: str) -> bool:
+        """Tell whether `character` is kept as it is, as a word of its own."""
+        return self._of(character) == "alone"
+
+    def order(self, character: str) -> int:
+        """Return the combining class by which `character` is put in order; 0 when it stays where it is."""
+        return tables().combining.get(character, 0) if self._normalizer.strip_accents else 0
+
+    def are_inner(self, text: str) -> bool:
+        """Tell whether `text` is kept as it is, inside a word."""
+        orders = [self.order(character) for character in text]
+        in_order = all(not 0 < after < before for before, after in pairwise(orders))
+        return in_order and all(map(self.is_inner, text))
+
+    def _of(self, character: str) -> str:
+        kind = self._kind.get(character)
+        if kind is None:
+            text = self._normalizer.effect(character)
+            apart = text == f" {character} " or (text == character and character in punctuation())
+            if apart and character not in spaces():
+                kind = "alone"
+            else:
+                kind = "inner" if text == character and character not in spaces() else "changed"
+            self._kind[character] = kind
+        return kind
+
+
+class StreamLanguage:
+    """The id streams that are encoded again to themselves once decoded, as a deterministic automaton over ids.
+
+    Implements :class:`tokdfa.automata.protocol.TokenAutomaton`. A stream is a sequence of words, of characters that are
+    words of their own and of special tokens; words are those of :class:`tokdfa.wordpiece.language.WordLanguage` over
+    the entries that normalization keeps. All states are final.
+
+    Parameters
+    ----------
+    vocabulary : WordPieceVocabulary
+        The entries.
+    normalizer : BertNormalizer
+        The text cleaning.
+    specials : mapping of str to int
+        Tokens that are cut out of the raw text.
+
+    Raises
+    ------
+    AutomatonError
+        If words could begin with an entry that has the prefix, or special tokens could be spelled by other ones: what
+        a token means would then depend on more than the tokens before it.
+    """
+
+    def __init__(
+        self, vocabulary: WordPieceVocabulary, normalizer: BertNormalizer, specials: Mapping[str, int]
+    ) -> None:
+        self.vocabulary = vocabulary
+        self.specials = dict(specials)
+        self._characters = Characters(normalizer)
+        if all(map(self._characters.is_inner, vocabulary.prefix)):
+            raise AutomatonError("words can begin with the prefix", value=vocabulary.prefix)
+        for special in specials:
+            if self._can_be_spelled(special):
+                raise AutomatonError("other tokens can spell a special token", value=special)
+        special_ids = frozenset(specials.values())
+        skip = len(vocabulary.prefix)
+        inner: dict[str, int] = {}
+        self._single = set(special_ids)
+        self._orders: dict[int, tuple[int, int]] = {}
+        for entry, number in vocabulary.items():
+            text = entry[skip:] if entry.startswith(vocabulary.prefix) else entry
+            if number in special_ids or not text:
+                continue
+            if self._characters.are_inner(text):
+                inner[entry] = number
+                self._orders[number] = (self._characters.order(text[0]), self._characters.order(text[-1]))
+            elif text == entry and len(text) == 1 and self._characters.is_alone(text) and vocabulary.longest_word != 0:
+                self._single.add(number)
+        self.words = WordLanguage(
+            WordPieceVocabulary(inner, prefix=vocabulary.prefix, longest_word=vocabulary.longest_word)
+        )
+
+    def _can_be_spelled(self, special: str) -> bool:
+        """Tell whether the decoded text of other tokens could contain `special`; True when in doubt."""
+        characters = self._characters
+        for before, here in zip(f" {special}", special, strict=False):
+            if here == " ":
+                continue
+            if not characters.is_alone(here) and not characters.is_inner(here):
+                return False
+            # A character of its own has a space on both sides, unless it is one of those that are glued.
+            if characters.is_alone(before) and here not in _GLUED:
+                return False
+            if characters.is_alone(here) and before != " " and here not in _GLUED:
+                return False
+        return True
+
+    @property
+    def initial(self) -> StreamState:
+        """The state at the beginning of a stream."""
+        return StreamState(ROOT, 0, 0)
+
+    def step(self, state: StreamState, token: int) -> StreamState | None:
+        """Return the state reached on an id, or None when no correct stream goes on so."""
+        if token in self._single:
+            return self.initial
+        orders = self._orders.get(token)
+        if orders is None:
+            return None
+        target = None
+        if state.node != ROOT and not 0 < orders[0] < state.order:
+            target = self.words.step(state[:2], token)
+        if target is None and self.words.begins(token):
+            target = self.words.step(self.words.initial, token)
+        return None if target is None else StreamState(*target, orders[1])
+
+    def is_final(self, state: StreamState) -> bool:
+        """Tell that a stream may end in every state."""
+        return True
+
+    def moves(self, state: StreamState) -> Iterator[tuple[int, StreamState]]:
+        """Yield the ids that may follow, ascending, with the states reached."""
+        for token in self._tokens:
+            target = self.step(state, token)
+            if target is not None:
+                yield token, target
+
+    @cached_property
+    def _tokens(self) -> list[int]:
+        return sorted({*self._single, *self._orders})
+
+    @cached_property
+    def dead(self) -> frozenset[int]:
+        """The ids of entries that occur in no correct stream."""
+        live = {*self._single, *self.words.live}
+        return frozenset(number for _, number in self.vocabulary.items() if number not in live)
+
+    def __repr__(self) -> str:
+        return f"<StreamLanguage of {len(self.vocabulary)} entries>"
