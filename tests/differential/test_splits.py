@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+from support.machines import all_beginnings
 from support.splitting import REPRESENTATIVES, pieces_of_tiktoken, tiktoken_agrees
 
 from tokdfa.tokenizers import patterns
 from tokdfa.tokenizers.formats.contents import Behavior, Split, Splitting
+from tokdfa.tokenizers.hypotheses import build_machine
 from tokdfa.tokenizers.patterns import NAMED
 from tokdfa.tokenizers.pretokenizer import PreTokenizer, pretokenizer
 from tokdfa.unicode import Table, version
@@ -44,6 +46,9 @@ def original(splitting: Splitting) -> Any:
 
 def check(splitting: Splitting, texts: list[str], pre_tokenizer: Any = None) -> None:
     ours = PreTokenizer(splitting)
+    assert ours.splitter is not None
+    for text in texts:
+        assert ours.spans(text) == ours.spans_backtracking(text), text
     if splitting.library == "tokenizers":
         theirs = pre_tokenizer or original(splitting)
         for text in texts:
@@ -57,7 +62,7 @@ def check(splitting: Splitting, texts: list[str], pre_tokenizer: Any = None) -> 
 @pytest.mark.parametrize("name", NAMED)
 def test_all_short_texts(name: str) -> None:
     check_version(NAMED[name].library)
-    check(NAMED[name], ["".join(text) for n in range(5) for text in product(REPRESENTATIVES[name], repeat=n)])
+    check(NAMED[name], ["".join(text) for n in range(4) for text in product(REPRESENTATIVES[name], repeat=n)])
 
 
 @pytest.mark.slow
@@ -66,6 +71,33 @@ def test_all_texts_of_six_symbols(name: str) -> None:
     check_version(NAMED[name].library)
     for start in product(REPRESENTATIVES[name], repeat=2):
         check(NAMED[name], ["".join(start + text) for text in product(REPRESENTATIVES[name], repeat=4)])
+
+
+def check_machine(name: str, length: int) -> int:
+    """Compare the machine with the definition on every text of that length of the representatives."""
+    symbols = REPRESENTATIVES[name]
+    splitter = pretokenizer(name)
+    program, steps = splitter._programs[0], splitter.splitting.steps
+    beginnings = all_beginnings(build_machine(splitter.splitting), symbols, length).tolist()
+    for text, found in zip(map("".join, product(symbols, repeat=length)), beginnings, strict=True):
+        if len(steps) > 1:
+            spans = splitter.spans_backtracking(text)
+        else:
+            spans = [match.span() for match in program.finditer(text)]
+            assert sum(end - start for start, end in spans) == length
+        assert sum(1 << start for start, _ in spans) == found, text
+    return len(beginnings)
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_the_machine_on_all_texts_of_five_symbols(name: str) -> None:
+    assert sum(check_machine(name, length) for length in range(6)) > 100_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMED)
+def test_the_machine_on_all_texts_of_seven_symbols(name: str) -> None:
+    assert check_machine(name, 6) + check_machine(name, 7) > 10_000_000
 
 
 def random_texts(seed: int, n: int) -> list[str]:
@@ -131,7 +163,7 @@ def check_pieces(splitting: Splitting, theirs: Any, texts: list[str]) -> None:
     ours = PreTokenizer(splitting)
     for text in texts:
         spelled = [bytes(BYTE_OF[c] for c in piece).decode() for piece, _ in theirs.pre_tokenize_str(text)]
-        assert ours.split(text) == spelled, text
+        assert ours.split(text) == ours.split_backtracking(text) == spelled, text
 
 
 @pytest.mark.parametrize("behavior", get_args(Behavior))

@@ -84,12 +84,24 @@ def test_perl_classes(table: Table, name: str) -> None:
 
 
 @pytest.mark.slow
-def test_every_other_class(table: Table) -> None:
+def test_unions_and_properties(table: Table) -> None:
+    for name in [*UNIONS, "Alphabetic", "Uppercase", "Lowercase", "White_Space", "Any", "ASCII", "Assigned"]:
+        check(table, name)
+
+
+@pytest.mark.slow
+def test_scripts(table: Table) -> None:
+    # Each library has one script for a code point, so it is enough to look where the table says it is, and beside all.
     from tokdfa.unicode.tables import _data
 
-    own = ("is_", "whitespace_")
-    for name in [*UNIONS, *(name for name in _data(table)["classes"] if not name.startswith(own)), "Any", "ASCII"]:
-        check(table, name)
+    others = {*LEAVES, "alphabetic", "uppercase", "lowercase", "whitespace"}
+    names = [n for n in _data(table)["classes"] if n not in others and n[0] != "\\" and "_" not in n]
+    assert len(names) > 150
+    for name in names:
+        text = text_of(ranges(name, table))
+        assert FINDERS[table](spell(name), text) == set(text), name
+    rest = text_of(complement(union(*(ranges(name, table) for name in names)), universe(table)))
+    assert not rest or FINDERS[table](f"[{''.join(map(spell, names))}]", rest) == set()
 
 
 def test_surrogates() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tokdfa.automata.syntax import Alternate, Anchor, Atomic, Concat, LookAhead, Node, Place, Repeat, Symbols
+from tokdfa.automata.syntax import Alternate, Anchor, Atomic, LookAhead, Node, Place, Repeat, Symbols, children
 from tokdfa.unicode import Ranges
 
 __all__ = ["compile_backtracking", "spell_out"]
@@ -29,12 +29,12 @@ def spell_out(node: Node) -> str:
     tasks: list[tuple[Node, bool]] = [(node, False)]
     while tasks:
         node, expanded = tasks.pop()
-        children = _children(node)
+        parts = children(node)
         if not expanded:
             tasks.append((node, True))
-            tasks.extend((child, False) for child in reversed(children))
+            tasks.extend((part, False) for part in reversed(parts))
         else:
-            spelled = [done.pop() for _ in children][::-1]
+            spelled = [done.pop() for _ in parts][::-1]
             done.append(_spell_node(node, spelled))
     return done.pop()
 
@@ -46,17 +46,7 @@ def compile_backtracking(node: Node) -> Any:
     return regex.compile(spell_out(node), regex.VERSION0)
 
 
-def _children(node: Node) -> tuple[Node, ...]:
-    if isinstance(node, Concat):
-        return node.parts
-    if isinstance(node, Alternate):
-        return node.options
-    if isinstance(node, (Repeat, Atomic)):
-        return (node.body,)
-    return ()
-
-
-def _spell_node(node: Node, children: list[str]) -> str:
+def _spell_node(node: Node, parts: list[str]) -> str:
     if isinstance(node, Symbols):
         return _spell_set(node.ranges)
     if isinstance(node, LookAhead):
@@ -71,12 +61,12 @@ def _spell_node(node: Node, children: list[str]) -> str:
         return _ANCHORS[node.place]
     if isinstance(node, Repeat):
         bounds = f"{{{node.least},{'' if node.most is None else node.most}}}"
-        return f"(?:{children[0]}){bounds}{_SUFFIXES[node.mode]}"
+        return f"(?:{parts[0]}){bounds}{_SUFFIXES[node.mode]}"
     if isinstance(node, Atomic):
-        return f"(?>{children[0]})"
+        return f"(?>{parts[0]})"
     if isinstance(node, Alternate):
-        return f"(?:{'|'.join(children)})"
-    return "".join(children)
+        return f"(?:{'|'.join(parts)})"
+    return "".join(parts)
 
 
 def _spell_set(ranges: Ranges) -> str:

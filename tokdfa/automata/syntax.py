@@ -28,6 +28,7 @@ __all__ = [
     "Place",
     "Repeat",
     "Symbols",
+    "children",
     "is_nullable",
     "parse",
 ]
@@ -240,6 +241,17 @@ def _one_symbol_test(node: Node) -> tuple[Ranges, bool] | None:
         if len(known) == len(tests):
             return union(*(symbols for symbols, _ in known)), any(at_end for _, at_end in known)
     return None
+
+
+def children(node: Node) -> tuple[Node, ...]:
+    """Return the parts that a node is made of."""
+    if isinstance(node, Concat):
+        return node.parts
+    if isinstance(node, Alternate):
+        return node.options
+    if isinstance(node, (Repeat, Atomic)):
+        return (node.body,)
+    return ()
 
 
 def is_nullable(node: Node) -> bool:

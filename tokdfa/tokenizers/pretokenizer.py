@@ -1,27 +1,35 @@
-"""What cuts text into pieces before any rule is used: the definition."""
+"""What cuts text into pieces before any rule is used."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import cache
-from typing import Any
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
 
 from tokdfa.automata.backtracking import compile_backtracking
-from tokdfa.automata.syntax import Concat, Node, Symbols, is_nullable, parse
-from tokdfa.errors import PatternError
+from tokdfa.automata.syntax import Concat, Node, Repeat, Symbols, children, is_nullable, parse
+from tokdfa.errors import LimitExceededError, PatternError
 from tokdfa.tokenizers.formats.contents import Behavior, Split, Splitting
 from tokdfa.tokenizers.patterns import NAMED
 from tokdfa.unicode import version
 
-__all__ = ["PreTokenizer", "pretokenizer", "step_tree"]
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.splitter import Splitter
 
-Span = tuple[int, int]
-Flagged = list[tuple[Span, bool]]
+__all__ = ["PreTokenizer", "behave", "pretokenizer", "step_tree"]
+
+Span: TypeAlias = tuple[int, int]
+Flagged: TypeAlias = list[tuple[Span, bool]]
 
 
 class PreTokenizer:
-    """Splits text as a library does, by the backtracking engine of `regex` with the library's own classes.
+    """Splits text as a library does.
+
+    What a splitting means is defined by a backtracking engine, that of `regex`, with the library's own classes. Where
+    automata can do it, and they can for every pattern in use, a finite machine does the work, with the same result.
 
     Immutable.
 
@@ -35,7 +43,8 @@ class PreTokenizer:
     Raises
     ------
     PatternError
-        If a pattern cannot be read, or can match the empty text, or the steps are more than the library has.
+        If a pattern cannot be read, can match the empty text or repeats what may be empty, or the steps are more than
+        the library has.
     LimitExceededError
         If a pattern is nested too deeply.
 
@@ -45,33 +54,80 @@ class PreTokenizer:
     """
 
     def __init__(self, splitting: Splitting, name: str | None = None) -> None:
-        if splitting.library == "tiktoken" and (
-            len(splitting.steps) != 1
-            or splitting.prefix_space is not None
-            or splitting.steps[0] != Split(splitting.steps[0].pattern)
-        ):
-            raise PatternError("tiktoken splits by one pattern, nothing else", value=splitting)
+        if splitting.library == "tiktoken":
+            _check_tiktoken(splitting)
         self.splitting = splitting
         self.name = name
-        self._programs = [compile_backtracking(step_tree(step, splitting)) for step in splitting.steps]
+        self._trees = [step_tree(step, splitting) for step in splitting.steps]
 
     @property
     def drops_text(self) -> bool:
         """Whether a step may leave out text, so that the pieces need not be the whole of it."""
         return self.splitting.library == "tiktoken" or any(step.behavior == "removed" for step in self.splitting.steps)
 
+    @cached_property
+    def splitter(self) -> Splitter | None:
+        """The machine of the splitting; None when it takes more than automata have, or too many states."""
+        from tokdfa.tokenizers.splitter import Splitter
+
+        try:
+            return Splitter(self.splitting)
+        except (PatternError, LimitExceededError):
+            return None
+
     def split(self, text: str) -> list[str]:
         """Return the pieces of `text`, none of them empty, with the spaces that are put before some."""
-        return [prefix + text[start:end] for prefix, (start, end) in self._split(text)]
+        spaced = self._with_space(text)
+        spans = self._spans_by_machine(spaced)
+        if spans is None:
+            return self.split_backtracking(text)
+        return [spaced[start:end] for start, end in spans]
 
     def spans(self, text: str) -> list[Span]:
         """Return the pieces of `text` as pairs (start, end) of offsets in code points.
 
         A space that is put before a piece has no width.
         """
+        spaced = self._with_space(text)
+        spans = self._spans_by_machine(spaced)
+        if spans is None:
+            return self.spans_backtracking(text)
+        width = len(spaced) - len(text)
+        return [(max(start - width, 0), end - width) for start, end in spans]
+
+    def _with_space(self, text: str) -> str:
+        return " " + text if self.splitting.prefix_space == 0 and text and text[0] != " " else text
+
+    def _spans_by_machine(self, text: str) -> list[Span] | None:
+        if self.splitter is None:
+            return None
+        try:
+            data = text.encode("utf-8")
+        except UnicodeEncodeError:  # half a surrogate pair: for whoever wants the bytes to refuse
+            return None
+        spans = self.splitter.spans(data)
+        if len(data) > len(text):
+            begins = (np.frombuffer(data, dtype=np.uint8) & 0xC0) != 0x80
+            place = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(begins)))
+            spans = place[spans]
+        pairs: list[Span] = spans.tolist()
+        return pairs
+
+    # The definition
+
+    def split_backtracking(self, text: str) -> list[str]:
+        """Return the same as :meth:`split`, by the backtracking engine."""
+        return [prefix + text[start:end] for prefix, (start, end) in self._split(text)]
+
+    def spans_backtracking(self, text: str) -> list[Span]:
+        """Return the same as :meth:`spans`, by the backtracking engine."""
         return [span for _, span in self._split(text)]
 
-    def _split(self, text: str) -> Iterable[tuple[str, Span]]:
+    @cached_property
+    def _programs(self) -> list[Any]:
+        return [compile_backtracking(tree) for tree in self._trees]
+
+    def _split(self, text: str) -> list[tuple[str, Span]]:
         pieces: list[tuple[str, Span]] = [("", (0, len(text)))] if text else []
         for index, (step, program) in enumerate(zip(self.splitting.steps, self._programs, strict=True)):
             pieces = self._put_spaces(pieces, text) if index == self.splitting.prefix_space else pieces
@@ -102,13 +158,19 @@ class PreTokenizer:
         return f"PreTokenizer({self.splitting!r}, {self.name!r}, {library}=={version(library)})"
 
 
+def _check_tiktoken(splitting: Splitting) -> None:
+    steps = splitting.steps
+    if len(steps) != 1 or splitting.prefix_space is not None or steps[0] != Split(steps[0].pattern):
+        raise PatternError("tiktoken splits by one pattern, nothing else", value=splitting)
+
+
 def step_tree(step: Split, splitting: Splitting) -> Node:
     """Return the pattern of a step as a tree.
 
     Raises
     ------
     PatternError
-        If it cannot be read, or can match the empty text.
+        If it cannot be read, or can match the empty text, or repeats what may be empty.
     """
     if step.literal:
         tree: Node = Concat(tuple(Symbols(((ord(symbol), ord(symbol)),)) for symbol in step.pattern))
@@ -116,7 +178,19 @@ def step_tree(step: Split, splitting: Splitting) -> Node:
         tree = parse(step.pattern, splitting.library)
     if is_nullable(tree):
         raise PatternError("a pattern that splits must not match the empty text", value=step.pattern)
+    if _repeats_nullable(tree):
+        # Libraries differ in what they prefer when a turn of a repetition is empty.
+        raise PatternError("a split pattern must not repeat what may be empty", value=step.pattern)
     return tree
+
+
+def _repeats_nullable(tree: Node) -> bool:
+    nodes = [tree]
+    for node in nodes:  # grows while it is walked
+        if isinstance(node, Repeat) and node.most != 1 and is_nullable(node.body):
+            return True
+        nodes.extend(children(node))
+    return False
 
 
 def _with_gaps(matches: Iterable[Span], length: int) -> Iterator[tuple[Span, bool]]:

@@ -147,7 +147,11 @@ def case_variants(code_points: Ranges, table: Table = "tiktoken") -> Ranges:
     by :func:`fold_expansions`.
     """
     variants = _variants(table)
-    return union(code_points, *(group for member, group in variants.items() if contains(code_points, member)))
+    if sum(last - first + 1 for first, last in code_points) < len(variants):
+        cased = [member for first, last in code_points for member in range(first, last + 1) if member in variants]
+    else:
+        cased = [member for member in variants if contains(code_points, member)]
+    return union(code_points, *(variants[member] for member in cased))
 
 
 def fold_expansions(table: Table = "tiktoken") -> dict[int, str]:

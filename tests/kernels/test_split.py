@@ -1,0 +1,36 @@
+"""The kernel that splits, against a plain run of the same machine."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from support.machines import events, spans_of_events
+
+from tokdfa.tokenizers.formats.contents import Split, Splitting
+from tokdfa.tokenizers.patterns import NAMED
+from tokdfa.tokenizers.splitter import Splitter
+
+SYMBOLS = "  \n\n\r\t'slvaAé中\u0301\U0001f600\x1c12!/"
+
+
+@pytest.mark.parametrize(
+    "splitting",
+    [
+        *NAMED.values(),
+        Splitting("tiktoken", (Split(r"[a-z]+!|\s+(?!\S)|1"),)),
+        Splitting("tokenizers", (Split("a.*!|é"), Split(r"\s", "removed"), Split("l", "merged_with_next"))),
+    ],
+)
+def test_split(splitting: Splitting) -> None:
+    splitter = Splitter(splitting)
+    source = random.Random(1)
+    for _ in range(1_000):
+        text = "".join(source.choices(SYMBOLS, k=source.randint(0, 30)))
+        offset = [len(text[:at].encode()) for at in range(len(text) + 1)]
+        plain = [[offset[start], offset[end]] for start, end in spans_of_events(events(splitter.machine, text))]
+        data = text.encode()
+        assert splitter.spans(data).tolist() == plain
+        stream = splitter.stream()
+        cut = source.randint(0, len(data))
+        assert stream.feed(data[:cut]).tolist() + stream.feed(data[cut:]).tolist() + stream.finish().tolist() == plain

@@ -1,0 +1,347 @@
+"""Splitting as a finite machine: guess where pieces begin, and verify the guesses.
+
+Whether a piece begins at some place may hang on text far to its right, so the machine supposes. A *hypothesis* has,
+for each step of the splitting, a scan of the piece that it supposes to be the current one, and scans that it supposes
+will find nothing: a piece ended where such a scan had a match, and what is preferred to that match must come to
+nothing; or nothing begins where such a scan was started. A hypothesis whose supposition turns out wrong ends; one that
+nothing can bear out is not pursued. For every text exactly one hypothesis is borne out in the end, so the automaton of
+hypotheses is unambiguous, and determinized it is small: what it remembers are a few hypotheses and not how far back
+they part.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.automata.partition import Partition
+from tokdfa.errors import LimitExceededError, PatternError
+from tokdfa.kernels.split import BEGINS, CONTINUES, DROPPED
+from tokdfa.tokenizers.formats.contents import Behavior, Split, Splitting
+from tokdfa.tokenizers.pretokenizer import step_tree
+from tokdfa.tokenizers.scan import Scan
+from tokdfa.unicode import Ranges
+
+__all__ = ["Machine", "build_machine"]
+
+Int32Array: TypeAlias = npt.NDArray[np.int32]
+Uint8Array: TypeAlias = npt.NDArray[np.uint8]
+
+DEFAULT_MAX_STATES = 5_000
+DEFAULT_MAX_HYPOTHESES = 20_000
+DEFAULT_MAX_SECONDS = 20.0
+
+# The current scan of a step, where there is none: between matches, and in text that an earlier step left out.
+_GAP: Final = 0
+_OFF: Final = -1
+
+
+class _Stage(NamedTuple):
+    """A step of a hypothesis: the scan that is to match, or _GAP or _OFF; and those that are to find nothing."""
+
+    scan: int
+    fruitless: frozenset[int]
+
+
+# None is the hypothesis before the first symbol.
+Hypothesis: TypeAlias = tuple[_Stage, ...] | None
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The deterministic machine of a splitting, over classes of code points. State 0 is the initial one.
+
+    A state is a tuple of hypotheses. The arrays over (state, class, hypothesis of the target) are padded.
+
+    Attributes
+    ----------
+    class_of_code_point : uint8 array of shape (0x110000,)
+        The class of every code point; code points of one class are told apart nowhere.
+    target : int32 array of shape (states, classes)
+        The state behind a symbol.
+    n_hypotheses : int32 array, one entry a state
+    parent : uint8 array of shape (states, classes, most hypotheses)
+        The hypothesis of the source that a hypothesis of the target goes on from.
+    event : uint8 array of the same shape
+        What it supposes the symbol to do: CONTINUES, BEGINS or DROPPED.
+    borne_out : uint8 array, one entry a state
+        The hypothesis that the end of the text bears out.
+    """
+
+    class_of_code_point: Uint8Array
+    target: Int32Array
+    n_hypotheses: Int32Array
+    parent: Uint8Array
+    event: Uint8Array
+    borne_out: Uint8Array
+
+    @property
+    def n_states(self) -> int:
+        """The number of states."""
+        return len(self.target)
+
+
+def build_machine(
+    splitting: Splitting,
+    *,
+    max_states: int = DEFAULT_MAX_STATES,
+    max_hypotheses: int = DEFAULT_MAX_HYPOTHESES,
+    max_seconds: float = DEFAULT_MAX_SECONDS,
+) -> Machine:
+    """Return the machine of a splitting.
+
+    Parameters
+    ----------
+    splitting : Splitting
+        The steps. A space may be put before the first step only, where whoever runs the machine feeds it.
+    max_states, max_hypotheses, max_seconds : int, int, float
+        The budget.
+
+    Raises
+    ------
+    PatternError
+        If a pattern cannot be read, or has what automata cannot do.
+    LimitExceededError
+        If the budget does not suffice.
+    """
+    if splitting.prefix_space:
+        raise PatternError("a space put before the pieces of a later step is no matter of automata", value=splitting)
+    steps = [_Step(step, splitting, max_states) for step in splitting.steps]
+    return _Construction(steps, max_states, max_hypotheses, max_seconds).run()
+
+
+class _Step:
+    """A step: its scan, and what its behavior makes of matches and of what is between them."""
+
+    def __init__(self, step: Split, splitting: Splitting, max_states: int) -> None:
+        scan = Scan(step_tree(step, splitting), max_states=max_states)
+        self.partition = scan.partition
+        self.start = scan.start
+        self.target: list[list[int]] = scan.target.tolist()
+        self.matched: list[list[bool]] = scan.matched.tolist()
+        self.behavior: Behavior = step.behavior
+        self.invert = step.invert
+        if splitting.library == "tiktoken":
+            self.behavior, self.invert = "removed", True
+
+    def drops(self, matches: bool) -> bool:
+        return self.behavior == "removed" and matches != self.invert
+
+    def joins(self, before: bool, behind: bool) -> bool:
+        """Tell whether two neighbours, each a match or not, become one piece."""
+        before, behind = before != self.invert, behind != self.invert
+        if self.behavior == "contiguous":
+            return before == behind
+        if self.behavior == "merged_with_previous":
+            return behind and not before
+        return self.behavior == "merged_with_next" and before and not behind
+
+    def ends(self, stage: _Stage) -> bool:
+        """Tell whether the end of the text bears the stage out."""
+        if any(self.matched[scan][-1] for scan in stage.fruitless):
+            return False
+        return stage.scan <= _GAP or self.matched[stage.scan][-1]
+
+    def begin(self, symbol: int, fruitless: frozenset[int] = frozenset()) -> Iterator[_Stage]:
+        """Yield the stages behind a symbol that begins a match or is in none."""
+        scan = self.target[self.start][symbol]
+        if scan:
+            yield _Stage(scan, fruitless)
+        yield _Stage(_GAP, fruitless | {scan} if scan else fruitless)
+
+    def advance(self, stage: _Stage, symbol: int) -> Iterator[tuple[_Stage, bool]]:
+        """Yield the stages behind a symbol, and whether it begins a match or what is between two."""
+        if any(self.matched[scan][symbol] for scan in stage.fruitless):
+            return
+        fruitless = frozenset(self.target[scan][symbol] for scan in stage.fruitless) - {0}
+        if stage.scan == _GAP:
+            for new in self.begin(symbol, fruitless):
+                yield new, new.scan != _GAP
+            return
+        scan = self.target[stage.scan][symbol]
+        if scan:
+            yield _Stage(scan, fruitless), False
+        if self.matched[stage.scan][symbol]:
+            for new in self.begin(symbol, fruitless | {scan} if scan else fruitless):
+                yield new, True
+
+
+class _Construction:
+    def __init__(self, steps: list[_Step], max_states: int, max_hypotheses: int, max_seconds: float) -> None:
+        self.steps = steps
+        self.max_states = max_states
+        self.max_hypotheses = max_hypotheses
+        self.deadline = time.monotonic() + max_seconds
+        self.partition = _common_partition([step.partition for step in steps])
+        # A code point of each class gives the classes of each step.
+        first = np.unique(self.partition.class_of_interval, return_index=True)[1]
+        examples = self.partition.bounds[first]
+        classes = [step.partition.classes(examples).tolist() for step in steps]
+        self.symbols: list[tuple[int, ...]] = list(zip(*classes, strict=True)) if steps else [()]
+
+    def run(self) -> Machine:
+        """Return the machine."""
+        self.number, self.edges = self.explore()
+        self.worth = self.can_be_borne_out()
+        return self.determinize()
+
+    def check_time(self) -> None:
+        if time.monotonic() > self.deadline:
+            raise LimitExceededError("the automaton of the split pattern takes too long to build")
+
+    # The automaton of hypotheses
+
+    def successors(self, hypothesis: Hypothesis, symbol: tuple[int, ...]) -> Iterator[tuple[Hypothesis, int]]:
+        """Yield the hypotheses behind a symbol, and what each supposes the symbol to do."""
+        # What the symbol does to the text of a step is what it does in the step before.
+        partial: list[tuple[tuple[_Stage, ...], int]] = [((), BEGINS if hypothesis is None else CONTINUES)]
+        for level, step in enumerate(self.steps):
+            old = None if hypothesis is None else hypothesis[level]
+            partial = [
+                ((*stages, stage), event)
+                for stages, outer in partial
+                for stage, event in self.through(step, old, outer, symbol[level])
+            ]
+        yield from partial
+
+    def through(self, step: _Step, old: _Stage | None, outer: int, symbol: int) -> Iterator[tuple[_Stage, int]]:
+        """Yield the stages of a step behind a symbol, and what it does, given what it does to the step's text."""
+        if outer == CONTINUES:
+            assert old is not None
+            if old.scan == _OFF:
+                yield old, CONTINUES
+                return
+            for stage, begins in step.advance(old, symbol):
+                joined = not begins or step.joins(old.scan != _GAP, stage.scan != _GAP)
+                yield stage, CONTINUES if joined else DROPPED if step.drops(stage.scan != _GAP) else BEGINS
+        elif old is None or old.scan == _OFF or step.ends(old):
+            if outer == DROPPED:
+                yield _Stage(_OFF, frozenset()), DROPPED
+                return
+            for stage in step.begin(symbol):
+                yield stage, DROPPED if step.drops(stage.scan != _GAP) else BEGINS
+
+    def explore(self) -> tuple[dict[Hypothesis, int], list[list[list[tuple[int, int]]]]]:
+        """Return all hypotheses with their numbers, and for each and each class the successors with events."""
+        number: dict[Hypothesis, int] = {None: 0}
+        order: list[Hypothesis] = [None]
+        edges: list[list[list[tuple[int, int]]]] = []
+        while len(edges) < len(order):
+            hypothesis = order[len(edges)]
+            row = []
+            for symbol in self.symbols:
+                targets = []
+                for target, event in self.successors(hypothesis, symbol):
+                    if target not in number:
+                        number[target] = len(order)
+                        order.append(target)
+                    targets.append((number[target], event))
+                row.append(targets)
+            edges.append(row)
+            if len(order) > self.max_hypotheses:
+                raise LimitExceededError(
+                    f"the automaton of the split pattern has more than {self.max_hypotheses} hypotheses",
+                    hint="simplify the pattern",
+                )
+            self.check_time()
+        return number, edges
+
+    def ends(self, hypothesis: Hypothesis) -> bool:
+        """Tell whether the end of the text bears a hypothesis out."""
+        return hypothesis is None or all(
+            stage.scan == _OFF or step.ends(stage) for step, stage in zip(self.steps, hypothesis, strict=True)
+        )
+
+    def can_be_borne_out(self) -> list[bool]:
+        """Tell for each hypothesis whether some text bears it out."""
+        sources: list[list[int]] = [[] for _ in self.edges]
+        for source, row in enumerate(self.edges):
+            for targets in row:
+                for target, _ in targets:
+                    sources[target].append(source)
+        worth = [self.ends(hypothesis) for hypothesis in self.number]
+        stack = [number for number, is_worth in enumerate(worth) if is_worth]
+        while stack:
+            for source in sources[stack.pop()]:
+                if not worth[source]:
+                    worth[source] = True
+                    stack.append(source)
+        return worth
+
+    # The deterministic machine
+
+    def determinize(self) -> Machine:
+        """Return the machine whose states are the sets of hypotheses that are worth pursuing together."""
+        n_classes = len(self.symbols)
+        states: dict[tuple[int, ...], int] = {(0,): 0}
+        order: list[tuple[int, ...]] = [(0,)]
+        targets: list[list[int]] = []
+        origins: list[list[list[tuple[int, int]]]] = []
+        while len(targets) < len(order):
+            state = order[len(targets)]
+            row, origin_row = [], []
+            for symbol in range(n_classes):
+                origin: dict[int, tuple[int, int]] = {}
+                for place, hypothesis in enumerate(state):
+                    for target, event in self.edges[hypothesis][symbol]:
+                        if self.worth[target]:
+                            # Two ways to one hypothesis would be two splits of one text.
+                            assert target not in origin
+                            origin[target] = (place, event)
+                assert origin
+                key = tuple(sorted(origin))
+                if key not in states:
+                    states[key] = len(order)
+                    order.append(key)
+                row.append(states[key])
+                origin_row.append([origin[hypothesis] for hypothesis in key])
+            targets.append(row)
+            origins.append(origin_row)
+            if len(order) > self.max_states:
+                raise LimitExceededError(
+                    f"the automaton of the split pattern has more than {self.max_states} states",
+                    hint="simplify the pattern",
+                )
+            self.check_time()
+        most = max(map(len, order))
+        if most > 255:
+            raise LimitExceededError("the split pattern takes more than 255 hypotheses at once", value=most)
+        padded = np.zeros((2, len(order), n_classes, most), dtype=np.uint8)
+        for source, origin_row in enumerate(origins):
+            for symbol, pairs in enumerate(origin_row):
+                padded[:, source, symbol, : len(pairs)] = np.array(pairs, dtype=np.uint8).T
+        ends = [self.ends(hypothesis) for hypothesis in self.number]
+        borne_out = []
+        for state in order:
+            (place,) = [place for place, hypothesis in enumerate(state) if ends[hypothesis]]
+            borne_out.append(place)
+        table = np.array(targets, dtype=np.int32)
+        columns = np.concatenate((table[..., None], *padded), axis=2).swapaxes(0, 1).reshape(n_classes, -1)
+        _, first, merged = np.unique(columns, axis=0, return_index=True, return_inverse=True)
+        if len(first) > 256:
+            raise LimitExceededError("the split pattern takes more than 256 classes of symbols", value=len(first))
+        return Machine(
+            merged.reshape(-1).astype(np.uint8)[self.partition.dense],
+            table[:, first],
+            np.array([len(state) for state in order], dtype=np.int32),
+            np.ascontiguousarray(padded[0][:, first]),
+            np.ascontiguousarray(padded[1][:, first]),
+            np.array(borne_out, dtype=np.uint8),
+        )
+
+
+def _common_partition(partitions: list[Partition]) -> Partition:
+    """Return the coarsest partition that refines all."""
+    sets: list[Ranges] = []
+    for partition in partitions:
+        bounds = [*partition.bounds.tolist(), 0x110000]
+        ranges: list[list[tuple[int, int]]] = [[] for _ in range(partition.n_classes)]
+        for interval, number in enumerate(partition.class_of_interval.tolist()):
+            ranges[number].append((bounds[interval], bounds[interval + 1] - 1))
+        sets.extend(map(tuple, ranges))
+    return Partition(sets)

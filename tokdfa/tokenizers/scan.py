@@ -1,0 +1,93 @@
+"""The leftmost-first scan of a split pattern: one automaton that reads a piece and tells where it may end."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.automata.partition import Partition
+from tokdfa.automata.program import compile_program
+from tokdfa.automata.subset import determinize
+from tokdfa.automata.syntax import Anchor, Node, children
+from tokdfa.errors import PatternError
+
+__all__ = ["Scan"]
+
+Int32Array: TypeAlias = npt.NDArray[np.int32]
+
+
+class Scan:
+    """The search for a match that begins where it is started, as a deterministic automaton.
+
+    State 0 is the sink: nothing can be found any more. The match that a backtracking engine finds is the last one that
+    is told of before the sink, since behind each match only what is preferred to it goes on.
+
+    Parameters
+    ----------
+    tree : Node
+        A pattern that does not match the empty text.
+    max_states : int
+        The budget.
+
+    Attributes
+    ----------
+    partition : Partition
+        The classes of code points; the last column of the tables is that of the end of the text.
+    start : int
+        The state before the first symbol.
+    target : int32 array of shape (states, classes + 1)
+        The state behind a symbol.
+    matched : bool array of shape (states, classes + 1)
+        Whether there is a match before that symbol.
+
+    Raises
+    ------
+    PatternError
+        If the pattern has what automata cannot do, or a match begins with a look back.
+    LimitExceededError
+        If the automaton would have more states.
+    """
+
+    def __init__(self, tree: Node, *, max_states: int) -> None:
+        _refuse_last_line(tree)
+        dfa = determinize(compile_program(tree), "first", max_states=max_states)
+        self.partition: Partition = dfa.partition
+        columns = [*range(self.partition.n_classes), dfa.edge]
+        target = dfa.table[:, columns]
+        matched = dfa.accepts[target] if dfa.delayed else np.repeat(dfa.accepts[:, None], len(columns), axis=1)
+        # A state from which no symbol leads on and no match is told of is as good as the sink.
+        alive: npt.NDArray[np.bool_] = np.any(target, axis=1)
+        if not dfa.delayed:
+            alive |= dfa.accepts
+        target = np.where(alive[target], target, 0)
+        block = _indistinguishable(target, matched)
+        if len(set(block[dfa.initial].tolist())) > 1:
+            raise PatternError("an anchor at the beginning of a match looks back, which a split pattern cannot")
+        self.start = int(block[dfa.initial[-1]])
+        first = np.unique(block, return_index=True)[1]
+        self.target: Int32Array = block[target[first]]
+        self.matched: npt.NDArray[np.bool_] = matched[first]
+
+
+def _indistinguishable(target: Int32Array, matched: npt.NDArray[np.bool_]) -> Int32Array:
+    """Return for each state the number of its block of states that behave alike; that of state 0 is 0."""
+    block = np.unique(matched, axis=0, return_inverse=True)[1].reshape(-1)
+    while True:
+        refined = np.unique(np.column_stack((block, block[target])), axis=0, return_inverse=True)[1].reshape(-1)
+        if refined.max() == block.max():
+            break
+        block = refined
+    order = np.unique(block, return_index=True)[1]
+    number = np.empty(len(order), dtype=np.int32)
+    number[np.argsort(order)] = np.arange(len(order), dtype=np.int32)
+    return number[block]
+
+
+def _refuse_last_line(tree: Node) -> None:
+    nodes = [tree]
+    for node in nodes:  # grows while it is walked
+        if isinstance(node, Anchor) and node.place == "end of last line":
+            raise PatternError("the end of the last line is two symbols away", hint=r"\z is the end of the text")
+        nodes.extend(children(node))

@@ -1,0 +1,218 @@
+"""Splitting UTF-8 by a finite machine: whole texts, and streams of any length."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.errors import PatternError
+from tokdfa.kernels import split as kernels
+from tokdfa.tokenizers.formats.contents import Splitting
+from tokdfa.tokenizers.hypotheses import DEFAULT_MAX_SECONDS, DEFAULT_MAX_STATES, Machine, build_machine
+
+__all__ = ["SplitStream", "Splitter"]
+
+Int32Array: TypeAlias = npt.NDArray[np.int32]
+Int64Array: TypeAlias = npt.NDArray[np.int64]
+Uint8Array: TypeAlias = npt.NDArray[np.uint8]
+
+_BLOCK = 1 << 18
+
+
+class Splitter:
+    """A splitting as a machine over UTF-8, equal to the backtracking definition on every text.
+
+    Immutable. A space that the splitting puts before a text is for the caller to put there.
+
+    Parameters
+    ----------
+    splitting : Splitting
+        The steps.
+    max_states, max_seconds : int, float
+        The budget.
+
+    Attributes
+    ----------
+    machine : Machine
+        The machine, over classes of code points.
+
+    Raises
+    ------
+    PatternError
+        If a pattern cannot be read, or has what automata cannot do: back-references, look-behind, look-ahead at more
+        than one symbol, atomic groups of more than one symbol.
+    LimitExceededError
+        If the budget does not suffice.
+
+    Examples
+    --------
+    >>> from tokdfa.tokenizers.patterns import NAMED
+    >>> Splitter(NAMED["gpt2"]).spans("I've  got").tolist()
+    [[0, 1], [1, 4], [4, 5], [5, 9]]
+    """
+
+    def __init__(
+        self,
+        splitting: Splitting,
+        *,
+        max_states: int = DEFAULT_MAX_STATES,
+        max_seconds: float = DEFAULT_MAX_SECONDS,
+    ) -> None:
+        self.machine: Machine = build_machine(splitting, max_states=max_states, max_seconds=max_seconds)
+        machine = self.machine
+        n_classes = machine.target.shape[1]
+        single = machine.n_hypotheses == 1
+        settled = single[:, None] & single[machine.target]
+        quick = np.where(settled, machine.event[:, :, 0], kernels.UNSETTLED).astype(np.uint8)
+        pages, classes = _paged(machine.class_of_code_point)
+        self._tables = (
+            machine.class_of_code_point[:0x80].copy(),
+            pages,
+            classes,
+            np.ascontiguousarray(machine.target * n_classes).reshape(-1).astype(np.int32),
+            quick.reshape(-1),
+            np.repeat(single, n_classes).astype(np.uint8),
+            machine.parent.reshape(-1),
+            machine.event.reshape(-1),
+            machine.parent.shape[2],
+        )
+
+    @property
+    def n_states(self) -> int:
+        """The number of states of the machine."""
+        return self.machine.n_states
+
+    def spans(self, text: str | bytes) -> Int64Array:
+        """Return the pieces of a text as an int64 array of shape (pieces, 2) of byte offsets, start and end.
+
+        Raises
+        ------
+        PatternError
+            If the text is not UTF-8, or has surrogates; says where.
+        """
+        stream = self.stream()
+        return np.concatenate((stream.feed(_encoded(text)), stream.finish()))
+
+    def stream(self) -> SplitStream:
+        """Return a stream to feed a text to, part by part."""
+        return SplitStream(self)
+
+
+class SplitStream:
+    """A text that comes in parts, of which pieces are given out as soon as no continuation can change them.
+
+    Attributes
+    ----------
+    n_bytes : int
+        How many bytes have been fed.
+    """
+
+    def __init__(self, splitter: Splitter) -> None:
+        self._machine = splitter.machine
+        self._tables = splitter._tables
+        self._state = 0
+        self._tail = b""
+        self._trail: Int32Array = np.empty(0, dtype=np.int32)
+        self._trail_at: Int64Array = np.empty(0, dtype=np.int64)
+        self._n_trail = 0
+        self._out: Int64Array = np.empty(1, dtype=np.int64)
+        self._open = kernels.CONTINUES  # the piece, or the text left out, that has begun
+        self.n_bytes = 0
+
+    def feed(self, part: bytes) -> Int64Array:
+        """Read more of the text.
+
+        Parameters
+        ----------
+        part : bytes
+            Any number of bytes; symbols may be cut.
+
+        Returns
+        -------
+        int64 array of shape (pieces, 2)
+            The pieces settled since the last call: byte offsets in the whole text, start and end.
+
+        Raises
+        ------
+        PatternError
+            If the text is not UTF-8; says where.
+        """
+        found = [self._feed(part[start : start + _BLOCK]) for start in range(0, len(part), _BLOCK)]
+        return np.concatenate(found) if found else np.empty((0, 2), dtype=np.int64)
+
+    def _feed(self, part: bytes) -> Int64Array:
+        base = self.n_bytes - len(self._tail)
+        data = self._tail + part
+        self.n_bytes += len(part)
+        self._make_room(self._n_trail + len(data))
+        self._state, at, self._n_trail, n_out, valid = kernels.split(
+            np.frombuffer(data, dtype=np.uint8),
+            base,
+            *self._tables,
+            self._state,
+            self._trail,
+            self._trail_at,
+            self._n_trail,
+            self._out,
+        )
+        if not valid:
+            raise PatternError("not UTF-8", value=data[at : at + 4], where=f"byte {base + at}")
+        self._tail = data[at:]
+        return self._close(n_out)
+
+    def _make_room(self, room: int) -> None:
+        if room > len(self._trail):
+            room = max(room, 2 * len(self._trail))
+            trail, trail_at = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int64)
+            trail[: self._n_trail] = self._trail[: self._n_trail]
+            trail_at[: self._n_trail] = self._trail_at[: self._n_trail]
+            self._trail, self._trail_at = trail, trail_at
+            self._out = np.empty(room + 1, dtype=np.int64)
+
+    def finish(self) -> Int64Array:
+        """Return the pieces that the end of the text settles; nothing can be fed any more.
+
+        Raises
+        ------
+        PatternError
+            If the text ends within a symbol.
+        """
+        end = self.n_bytes
+        if self._tail:
+            raise PatternError("the text ends within a symbol", value=self._tail, where=f"byte {end - len(self._tail)}")
+        hypothesis = int(self._machine.borne_out[self._state // self._machine.target.shape[1]])
+        *_, parent, event, width = self._tables
+        n_out = kernels.walk_back(
+            parent, event, width, self._trail, self._trail_at, self._n_trail, hypothesis, self._out
+        )
+        self._out[n_out] = end << kernels.EVENT_BITS
+        return self._close(n_out + 1)
+
+    def _close(self, n_begun: int) -> Int64Array:
+        """Return the pieces that end where something else begins."""
+        spans = np.empty((n_begun, 2), dtype=np.int64)
+        n_spans = kernels.close(self._out, n_begun, self._open, spans)
+        if n_begun:
+            self._open = int(self._out[n_begun - 1])
+        return spans[:n_spans]
+
+
+def _paged(classes: Uint8Array) -> tuple[npt.NDArray[np.uint16], Uint8Array]:
+    """Return the classes of all code points in two tables: the page of each block, and the pages, each but once."""
+    size = 1 << kernels.BLOCK_BITS
+    data = classes.tobytes()
+    numbers: dict[bytes, int] = {}
+    pages = [numbers.setdefault(data[at : at + size], len(numbers)) for at in range(0, len(data), size)]
+    return np.array(pages, dtype=np.uint16), np.frombuffer(b"".join(numbers), dtype=np.uint8)
+
+
+def _encoded(text: str | bytes) -> bytes:
+    if isinstance(text, bytes):
+        return text
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        where = f"character {error.start}"
+        raise PatternError("half of a surrogate pair", value=text[error.start], where=where) from None
