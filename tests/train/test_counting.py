@@ -5,9 +5,11 @@ from __future__ import annotations
 import gzip
 import os
 from collections import Counter
-from itertools import pairwise
+from functools import cache
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,6 +18,7 @@ from tokdfa import TokdfaError
 from tokdfa.tokenizers.patterns import NAMED
 from tokdfa.tokenizers.pretokenizer import pretokenizer
 from tokdfa.train import corpus as corpus_module
+from tokdfa.train import splitting as splitting_module
 from tokdfa.train.checkpoint import Checkpoint
 from tokdfa.train.corpus import Block, Corpus
 from tokdfa.train.counting import count_corpus
@@ -51,6 +54,18 @@ def count(*sources: str | Path, name: str = "gpt2", unit: str = "file", **option
     return count_corpus(Corpus.find(sources), splitter, **options)  # type: ignore[arg-type]
 
 
+def laid_out(pieces: list[bytes]) -> tuple[Any, Any]:
+    """Return pieces with gaps between them, and where they are."""
+    ends = np.cumsum([len(piece) + 1 for piece in pieces], dtype=np.int64)
+    starts = ends - [len(piece) for piece in pieces] if pieces else ends
+    return np.frombuffer(b"".join(b"." + piece for piece in pieces), np.uint8), np.stack((starts, ends), axis=1)
+
+
+@cache
+def splitter_named(name: str) -> Splitter:
+    return Splitter(name)
+
+
 def plainly(texts: list[str], name: str) -> list[tuple[bytes, int]]:
     split = pretokenizer(name).split
     return [(piece.encode(), n) for piece, n in Counter(piece for text in texts for piece in split(text)).items()]
@@ -58,15 +73,12 @@ def plainly(texts: list[str], name: str) -> list[tuple[bytes, int]]:
 
 @given(st.lists(st.tuples(st.binary(min_size=1, max_size=40), st.integers(1, 9)), max_size=60))
 def test_the_table_counts_as_a_counter_does(pieces: list[tuple[bytes, int]]) -> None:
-    import numpy as np
-
     expected: Counter[bytes] = Counter()
     table = PieceTable()
     for some in (pieces[::2], pieces[1::2]):
-        text = np.frombuffer(b"".join(piece for piece, _ in some), np.uint8)
-        ends = np.cumsum([len(piece) for piece, _ in some], dtype=np.int64)
-        table.add(text, ends, np.array([n for _, n in some], np.int64))
-        table.add(text, ends)
+        text, spans = laid_out([piece for piece, _ in some])
+        table.add(text, spans, np.array([n for _, n in some], np.int64))
+        table.add(text, spans)
         for piece, n in some:
             expected[piece] += n + 1
     assert list(table.counts().items()) == list(expected.items())
@@ -74,16 +86,20 @@ def test_the_table_counts_as_a_counter_does(pieces: list[tuple[bytes, int]]) -> 
 
 
 def test_the_table_grows() -> None:
-    import numpy as np
-
     pieces = [b"%d" % (i * 7919 % 30_011) * (1 + i % 5) for i in range(60_000)]
     table = PieceTable()
-    table.add(np.frombuffer(b"".join(pieces), np.uint8), np.cumsum(list(map(len, pieces)), dtype=np.int64))
+    table.add(*laid_out(pieces))
     assert list(table.counts().items()) == list(Counter(pieces).items())
 
 
-@pytest.mark.usefixtures("small_blocks")
-@pytest.mark.parametrize("name", ["whitespace", *NAMED])
+@pytest.fixture(params=["machine", "definition"])
+def splitting(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "definition":
+        monkeypatch.setattr(splitting_module, "_machine", lambda splitting: None)
+
+
+@pytest.mark.usefixtures("small_blocks", "splitting")
+@pytest.mark.parametrize("name", ["whitespace", "gpt2", "cl100k", "deepseek"])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_blocks_change_nothing(folder: Path, name: str, threads: int) -> None:
     counts = count(folder, name=name, threads=threads)
@@ -100,12 +116,12 @@ def test_blocks_change_nothing(folder: Path, name: str, threads: int) -> None:
 )
 def test_odd_texts_can_be_cut_where_it_says(parts: list[str], name: str) -> None:
     text = "".join(parts).encode()
-    splitter = Splitter(name)
+    splitter = splitter_named(name)
     cut = splitter.last_cut(text)
     pieces: list[bytes] = []
     for block in (Block(text[:cut], text[cut : cut + 8], "", 0, 0), Block(text[cut:], b"", "", 0, cut)):
-        joined, ends = splitter.cut(block)
-        pieces += [bytes(piece) for piece in (joined[a:b] for a, b in pairwise([0, *ends.tolist()]))]
+        array, spans = splitter.cut(block)
+        pieces += [bytes(array[start:end]) for start, end in spans.tolist()]
     assert pieces == [piece.encode() for piece in pretokenizer(name).split(text.decode())]
 
 
@@ -115,7 +131,7 @@ def test_a_pattern_of_which_nothing_is_known_sees_the_whole_file(folder: Path) -
     assert list(count(folder / "b.txt", name=pattern).items()) == plainly([TEXTS["b.txt"]], pattern)
 
 
-@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.usefixtures("small_blocks", "splitting")
 @pytest.mark.parametrize("threads", [1, 2])
 def test_lines_are_split_by_themselves(folder: Path, threads: int) -> None:
     lines = [line + "\n" for line in TEXTS["b.txt"].split("\n")[:-1]]
@@ -168,7 +184,7 @@ def test_folders_and_patterns_are_read_by_name(folder: Path) -> None:
         names()
 
 
-@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.usefixtures("small_blocks", "splitting")
 @pytest.mark.parametrize("threads", [1, 2])
 def test_text_that_is_not_utf8_is_told_with_its_place(tmp_path: Path, threads: int) -> None:
     path = tmp_path / "spoiled"
@@ -220,11 +236,9 @@ def test_counts_are_a_mapping() -> None:
     counts = count_pieces(["a b a"])
     assert counts == {b"a": 1, b" b": 1, b" a": 1}
     table = PieceTable()
-    import numpy as np
-
-    table.add(np.frombuffer("äb".encode(), np.uint8), np.array([2, 3]))
+    table.add(*laid_out(["ä".encode(), b"b"]))
     assert table.counts()["ä".encode()] == 1
     assert table.counts().characters() == {"ä": 1, "b": 1}
-    table.add(np.frombuffer(b"\xff", np.uint8), np.array([1]))
+    table.add(*laid_out([b"\xff"]))
     with pytest.raises(TokdfaError, match="no characters"):
         table.counts().characters()

@@ -24,6 +24,7 @@ _LONG = np.uint64(0xFF << 56)
 _SLOTS = nb.types.Array(nb.uint64, 2, "C")
 _KEPT = nb.types.Array(nb.uint8, 1, "C")
 _ENDS = nb.types.Array(nb.int64, 1, "C")
+_SPANS = nb.types.Array(nb.int64, 2, "C", readonly=True)
 _TABLE = nb.types.Tuple((_SLOTS, _KEPT, _ENDS))  # type: ignore[no-untyped-call]
 
 
@@ -52,17 +53,16 @@ def _same(text: Bytes, start: int, end: int, kept: Bytes, at: int) -> bool:
     return True
 
 
-@nb.njit(nb.int64(_SLOTS, _KEPT, _ENDS, _ENDS, BYTES, LONGS, LONGS, nb.int64), cache=True, nogil=True)
+@nb.njit(nb.int64(_SLOTS, _KEPT, _ENDS, _ENDS, BYTES, _SPANS, LONGS, nb.int64), cache=True, nogil=True)
 def _add_while_room(
-    slots: Words, kept: Bytes, ends: Longs, numbers: Longs, text: Bytes, piece_ends: Longs, weights: Longs, first: int
+    slots: Words, kept: Bytes, ends: Longs, numbers: Longs, text: Bytes, spans: Longs, weights: Longs, first: int
 ) -> int:
     """Count the pieces from number `first` on, and return the number of the first one that finds no room."""
     n_pieces, n_kept = numbers[PIECES], numbers[BYTES_KEPT]
     mask = np.uint64(len(slots) - 1)
-    start = piece_ends[first - 1] if first > 0 else 0
-    done = len(piece_ends)
-    for i in range(first, len(piece_ends)):
-        end = piece_ends[i]
+    done = len(spans)
+    for i in range(first, len(spans)):
+        start, end = spans[i, 0], spans[i, 1]
         length = end - start
         if length <= LONGEST:
             low, high = pack(load(text, start), load(text, start + 8) if length > 8 else np.uint64(0), length)
@@ -94,14 +94,13 @@ def _add_while_room(
             ends[n_pieces] = n_kept
             n_pieces += 1
         slots[slot, 2] += np.uint64(1) if len(weights) == 0 else np.uint64(weights[i])
-        start = end
     numbers[PIECES], numbers[BYTES_KEPT] = n_pieces, n_kept
     return done
 
 
-@nb.njit(_TABLE(_SLOTS, _KEPT, _ENDS, _ENDS, BYTES, LONGS, LONGS), cache=True, nogil=True)
+@nb.njit(_TABLE(_SLOTS, _KEPT, _ENDS, _ENDS, BYTES, _SPANS, LONGS), cache=True, nogil=True)
 def add_pieces(
-    slots: Words, kept: Bytes, ends: Longs, numbers: Longs, text: Bytes, piece_ends: Longs, weights: Longs
+    slots: Words, kept: Bytes, ends: Longs, numbers: Longs, text: Bytes, spans: Longs, weights: Longs
 ) -> tuple[Words, Bytes, Longs]:
     """Count the pieces of a text.
 
@@ -113,8 +112,8 @@ def add_pieces(
         The unique pieces one behind the other, and where each ends; as long as there is room for more.
     numbers : int64 array of length 2
         How many unique pieces there are and how many bytes they have; brought up to date.
-    text : uint8 array, piece_ends : int64 array
-        The pieces one behind the other, from the beginning on, and where each ends, ascending; none is empty.
+    text : uint8 array, spans : int64 array of shape (pieces, 2)
+        Where in the text each piece begins and ends; none is empty.
     weights : int64 array
         How often each of them counts; once each if there are no weights.
 
@@ -126,8 +125,8 @@ def add_pieces(
     # Arrays that are replaced within a loop are counted at every turn of it, which would take most of the time.
     first = 0
     while True:
-        first = _add_while_room(slots, kept, ends, numbers, text, piece_ends, weights, first)
-        if first == len(piece_ends):
+        first = _add_while_room(slots, kept, ends, numbers, text, spans, weights, first)
+        if first == len(spans):
             return slots, kept, ends
         if 2 * numbers[PIECES] >= len(slots):
             slots = _twice(slots)
@@ -136,7 +135,7 @@ def add_pieces(
             for i in range(len(ends)):
                 further[i] = ends[i]
             ends = further
-        length = piece_ends[first] - (piece_ends[first - 1] if first > 0 else 0)
+        length = spans[first, 1] - spans[first, 0]
         if numbers[BYTES_KEPT] + length > len(kept):
             more = np.empty(2 * len(kept) + length, np.uint8)
             for i in range(numbers[BYTES_KEPT]):

@@ -55,11 +55,11 @@ def count_corpus(
     file = offset = 0
     if checkpoint is not None and (saved := checkpoint.load()) is not None:
         pieces, file, offset = saved
-        table.add(pieces.text, pieces.ends, pieces.counts)
+        table.add_counts(pieces)
     last = time.monotonic()
     for block, counts in _counted(corpus.blocks(splitter.last_cut, file, offset), splitter, table, threads):
         if counts is not None:
-            table.add(counts.text, counts.ends, counts.counts)
+            table.add_counts(counts)
         file, offset = block.file, block.offset + len(block.text)
         if progress is not None:
             progress(len(block.text))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,7 @@ from tokdfa.alphabet import TokenAlphabet, Word, concatenate
 from tokdfa.dictionary import Dictionary, Rule
 from tokdfa.errors import LimitExceededError
 from tokdfa.tokenizers.byte_dictionary import ByteDictionary, ByteTokens
+from tokdfa.train.pieces import PieceCounts
 from tokdfa.train.rules import CountRule, GreedyRules, TieRule, base_alphabet, symbol_ranks
 
 __all__ = ["train_greedy"]
@@ -25,7 +26,7 @@ _LONGEST_TEXT = 2**31 - 2
 
 
 def train_greedy(
-    pieces: Mapping[Word, int],
+    pieces: Mapping[Any, int],
     merges: int,
     *,
     tie: TieRule = "first-seen",
@@ -64,7 +65,9 @@ def train_greedy(
     from tokdfa.kernels import greedy as kernel
 
     rules = GreedyRules(tie, count, min_frequency, max_token_length)
-    symbols = base_alphabet(pieces, alphabet)
+    # What has been counted as bytes needs no second look.
+    counted = isinstance(pieces, PieceCounts) and alphabet is None
+    symbols = TokenAlphabet(bytes(range(256))) if counted else base_alphabet(pieces, alphabet)
     corpus = _lay_out(pieces, symbols, rules.tie)
     made = min(merges, int(np.count_nonzero(corpus.text >= 0)))
     length = np.ones(len(symbols) + made, np.int32)
@@ -99,9 +102,13 @@ class _Corpus:
     unit_at: Int64Array
 
 
-def _lay_out(pieces: Mapping[Word, int], symbols: TokenAlphabet, tie: TieRule) -> _Corpus:
+def _lay_out(pieces: Mapping[Any, int], symbols: TokenAlphabet, tie: TieRule) -> _Corpus:
     n_pieces = len(pieces)
-    lengths = np.fromiter(map(len, pieces), np.int64, n_pieces)
+    if isinstance(pieces, PieceCounts):
+        lengths, weights = np.diff(pieces.ends, prepend=0), pieces.counts
+    else:
+        lengths = np.fromiter(map(len, pieces), np.int64, n_pieces)
+        weights = np.fromiter(pieces.values(), np.int64, n_pieces)
     total = int(lengths.sum()) + n_pieces + 1
     if total > _LONGEST_TEXT:
         raise LimitExceededError("the unique pieces are too long to train on", value=total, hint="2³¹ symbols fit")
@@ -113,7 +120,7 @@ def _lay_out(pieces: Mapping[Word, int], symbols: TokenAlphabet, tie: TieRule) -
     inside[borders] = False
     text[borders] = -1
     text[inside] = _numbers(pieces, symbols)
-    weight[inside] = np.repeat(np.fromiter(pieces.values(), np.int64, n_pieces), lengths)
+    weight[inside] = np.repeat(weights, lengths)
     units, unit_at = np.empty(0, np.int32), np.empty(0, np.int64)
     if tie in ("sentencepiece", "subword-nmt"):
         spelled = [_spelling(word) for word in symbols.symbols]
@@ -124,14 +131,15 @@ def _lay_out(pieces: Mapping[Word, int], symbols: TokenAlphabet, tie: TieRule) -
     return _Corpus(text, weight, units, unit_at)
 
 
-def _numbers(pieces: Mapping[Word, int], symbols: TokenAlphabet) -> Int32Array:
+def _numbers(pieces: Mapping[Any, int], symbols: TokenAlphabet) -> Int32Array:
     """Return the symbols of all pieces, one behind the other, as numbers."""
-    joined = concatenate(pieces, symbols.kind)
+    joined = b"" if isinstance(pieces, PieceCounts) else concatenate(pieces, symbols.kind)
     if isinstance(joined, tuple):
         number = {cast("tuple[str, ...]", word)[0]: i for i, word in enumerate(symbols.symbols)}
         return np.fromiter(map(number.__getitem__, joined), np.int32, len(joined))
+    units: npt.NDArray[Any]
     if isinstance(joined, bytes):
-        units = np.frombuffer(joined, np.uint8)
+        units = pieces.text if isinstance(pieces, PieceCounts) else np.frombuffer(joined, np.uint8)
     else:
         units = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), np.uint32)
     spelled = np.array([_spelling(word)[0] for word in symbols.symbols], np.int64)

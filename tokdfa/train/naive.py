@@ -16,7 +16,7 @@ Pair: TypeAlias = tuple[int, int]
 
 
 def train_naive(
-    pieces: Mapping[Word, int],
+    pieces: Mapping[Any, int],
     merges: int,
     *,
     tie: TieRule = "first-seen",

@@ -38,6 +38,12 @@ class PieceCounts(Mapping[bytes, int]):
         for array in (text, ends, counts):
             array.setflags(write=False)
 
+    @property
+    def spans(self) -> Int64Array:
+        """Where each piece begins and ends in the text, as an array of shape (pieces, 2)."""
+        starts = np.concatenate((np.zeros(1, np.int64), self.ends))[: len(self)]
+        return np.stack((starts, self.ends), axis=1)
+
     @cached_property
     def _dict(self) -> dict[bytes, int]:
         return dict(zip(self, self.counts.tolist(), strict=True))
@@ -81,19 +87,32 @@ class PieceTable:
     def __len__(self) -> int:
         return int(self._numbers[0])
 
-    def add(self, text: ByteArray, ends: Int64Array, counts: Int64Array | None = None) -> None:
-        """Count the pieces of `text` that end at `ends`, once each or as often as `counts` says."""
+    def add(self, text: ByteArray, spans: Int64Array, weights: Int64Array | None = None) -> None:
+        """Count pieces of `text`, once each or as often as `weights` says.
+
+        Parameters
+        ----------
+        text : uint8 array
+        spans : int64 array of shape (pieces, 2)
+            Where each begins and ends; none is empty.
+        weights : int64 array, optional
+        """
         from tokdfa.kernels.piece_table import add_pieces
 
-        weights = np.empty(0, np.int64) if counts is None else counts
+        if weights is None:
+            weights = np.empty(0, np.int64)
         self._slots, self._text, self._ends = add_pieces(
-            self._slots, self._text, self._ends, self._numbers, text, ends, weights
+            self._slots, self._text, self._ends, self._numbers, text, spans, weights
         )
+
+    def add_counts(self, counts: PieceCounts) -> None:
+        """Add what has been counted elsewhere."""
+        self.add(counts.text, counts.spans, counts.counts)
 
     def counts(self) -> PieceCounts:
         """Return what has been counted so far."""
         pieces, kept = self._numbers.tolist()
-        taken = self._slots[self._slots[:, 3] > 0]
+        taken = self._slots[np.flatnonzero(self._slots[:, 3])]
         counts = np.empty(pieces, np.int64)
         counts[taken[:, 3].astype(np.int64) - 1] = taken[:, 2]
         return PieceCounts(self._text[:kept].copy(), self._ends[:pieces].copy(), counts)

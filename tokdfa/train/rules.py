@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, cast, get_args
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -75,7 +75,7 @@ class GreedyRules:
             raise TrainingError("a product has two symbols or more", value=self.max_token_length)
 
 
-def base_alphabet(pieces: Mapping[Word, int], alphabet: str | bytes | Sequence[Word] | None = None) -> TokenAlphabet:
+def base_alphabet(pieces: Mapping[Any, int], alphabet: str | bytes | Sequence[Word] | None = None) -> TokenAlphabet:
     """Return the base alphabet over which pieces are trained.
 
     The symbols given come first, in their order. Without any, pieces of bytes have all 256 bytes; pieces of characters
@@ -84,13 +84,15 @@ def base_alphabet(pieces: Mapping[Word, int], alphabet: str | bytes | Sequence[W
     Raises
     ------
     TrainingError
-        If the pieces mix bytes, strings and tuples, or a piece is empty.
+        If the pieces mix bytes, strings and tuples, or a piece is empty, or occurs less than once.
     """
     kinds = {type(piece) for piece in pieces}
     if len(kinds) > 1 or not kinds <= {bytes, str, tuple}:
         raise TrainingError("the pieces are all bytes, all strings or all tuples of strings", value=kinds)
     if any(len(piece) == 0 for piece in pieces):
         raise TrainingError("a piece is not empty")
+    if any(count < 1 for count in pieces.values()):
+        raise TrainingError("a piece occurs once or more", value=min(pieces.values()))
     if alphabet is None and kinds in ({bytes}, set()):
         return TokenAlphabet(bytes(range(256)))
     found = set(iter_symbols(concatenate(pieces, _KINDS[kinds.pop()]) if kinds else ""))

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.errors import TrainingError
+from tokdfa.errors import LimitExceededError, PatternError, TrainingError
 from tokdfa.tokenizers.borders import CONTEXT, Borders
 from tokdfa.tokenizers.formats.contents import Splitting
 from tokdfa.tokenizers.patterns import NAMED, whitespace_split
 from tokdfa.tokenizers.pretokenizer import PreTokenizer, pretokenizer
+from tokdfa.tokenizers.splitter import Splitter as Machine
 from tokdfa.train.corpus import Block
 
 __all__ = ["PRETOKENIZERS", "Splitter", "Unit"]
@@ -62,6 +62,10 @@ class Splitter:
         return f"<Splitter {self._pretokenizer or self.name!r} by {self.unit}>"
 
     @cached_property
+    def _machine(self) -> Machine | None:
+        return None if self._pretokenizer is None else _machine(self._pretokenizer.splitting)
+
+    @cached_property
     def _borders(self) -> Borders | None:
         return None if self._pretokenizer is None else Borders(self._pretokenizer)
 
@@ -89,40 +93,52 @@ class Splitter:
             window *= 16
 
     def cut(self, block: Block) -> tuple[ByteArray, Int64Array]:
-        """Return the pieces of a block, one behind the other, and where each ends.
+        """Return the pieces of a block: bytes, and where in them each piece begins and ends.
 
         Raises
         ------
         TrainingError
             If the text is not UTF-8; says at which byte.
         """
-        try:
-            if self._pretokenizer is None:
-                if not self._any_bytes:
-                    block.text.decode()
-                ends = np.cumsum(np.fromiter(map(len, self._units(block.text)), np.int64))
-                return np.frombuffer(block.text, np.uint8), ends
-            pieces = [piece.encode() for unit in self._units(block.text) for piece in self._split(unit, block.context)]
-        except UnicodeDecodeError:
-            raise _not_utf8(block) from None
-        return np.frombuffer(b"".join(pieces), np.uint8), np.cumsum(np.fromiter(map(len, pieces), np.int64))
-
-    def _split(self, text: bytes, context: bytes) -> Iterator[str]:
-        assert self._pretokenizer is not None
-        unit = text.decode()
-        length = len(unit)
-        if self.unit == "file":
-            unit += context.decode("utf-8", "ignore")
-        return (unit[start:end] for start, end in self._pretokenizer.spans(unit) if end <= length)
-
-    def _units(self, text: bytes) -> Iterator[bytes]:
-        start = 0
-        while start < len(text):
+        # What comes next has a say in where the last piece ends, but is not a piece of this block.
+        context = block.context.decode("utf-8", "ignore").encode() if self.unit == "file" else b""
+        text = np.frombuffer(block.text + context, np.uint8)
+        end = len(block.text)
+        found, start = [np.empty((0, 2), np.int64)], 0
+        while start < end:
             # bytes.splitlines would end lines at carriage returns, too.
-            end = text.find(b"\n", start) + 1 if self.unit == "line" else 0
-            end = end or len(text)
-            yield text[start:end]
-            start = end
+            stop = (block.text.find(b"\n", start) + 1 if self.unit == "line" else 0) or end
+            try:
+                found.append(start + self._spans(block.text[start:stop] + context))
+            except (UnicodeDecodeError, PatternError):
+                raise _not_utf8(block) from None
+            start = stop
+        spans = np.concatenate(found)
+        return text, np.ascontiguousarray(spans[: np.searchsorted(spans[:, 1], end, side="right")])
+
+    def _spans(self, text: bytes) -> Int64Array:
+        """Return the pieces of a text that is split by itself."""
+        if self._pretokenizer is None:
+            if not self._any_bytes:
+                text.decode()
+            return np.array([[0, len(text)]])
+        if self._machine is not None:
+            return self._machine.spans(text)
+        decoded = text.decode()
+        spans = np.array(self._pretokenizer.spans(decoded), np.int64).reshape(-1, 2)
+        if len(decoded) < len(text):
+            widths = np.fromiter((len(symbol.encode()) for symbol in decoded), np.int64, len(decoded))
+            spans = np.concatenate(([0], np.cumsum(widths)))[spans]
+        return spans
+
+
+@cache
+def _machine(splitting: Splitting) -> Machine | None:
+    """Return the machine that splits so, or None where there is none and the definition must do."""
+    try:
+        return Machine(splitting)
+    except (PatternError, LimitExceededError):
+        return None
 
 
 def _not_utf8(block: Block) -> TrainingError:
