@@ -1,0 +1,86 @@
+"""``tokdfa demo``: the main job on the embedded dictionary."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.tokenizer import Tokenizer
+
+__all__ = ["command"]
+
+_TEXT = "It is a truth universally acknowledged, that a single man must be in want of a wife."
+_PREFIX = [("h", "e"), ("t", "he"), ("t", "h"), ("th", "e")]
+
+
+@click.command("demo")
+@click.option(
+    "-o",
+    "--output",
+    default="tokdfa-demo",
+    show_default=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="The folder to write the dictionary, the two streams and the picture to.",
+)
+def command(output: Path) -> int:
+    """Fold the embedded dictionary, validate a good and a spoiled stream, draw a small automaton."""
+    from importlib.resources import files
+    from time import perf_counter
+
+    import numpy as np
+
+    import tokdfa
+    from tokdfa.tokenizers.tokenizer import load
+
+    output.mkdir(parents=True, exist_ok=True)
+    rules = output / "merges.txt"
+    rules.write_bytes(files("tokdfa.data").joinpath("default.merges.txt").read_bytes())
+    tokenizer = load(rules, pretokenizer="gpt2")
+
+    tokdfa.CompactTokenDFA(tokenizer.dictionary.prefix(1))  # Loads the compiled kernels, which is not what is timed.
+    began = perf_counter()
+    dfa = tokdfa.CompactTokenDFA(tokenizer.dictionary)
+    seconds = perf_counter() - began
+    click.echo(f"dictionary  {len(tokenizer.dictionary):,} rules over bytes, trained on English books: {rules}")
+    click.echo(
+        f"fold        {dfa.states_built:,} states built, {dfa.states_reachable:,} reachable, "
+        f"{dfa.states_minimal:,} minimal, in {seconds * 1000:.1f} ms"
+    )
+
+    good = tokenizer.encode(_TEXT)
+    spoiled = _split_longest(tokenizer, good)
+    for name, ids in (("good", good), ("spoiled", spoiled)):
+        path = output / f"{name}.npy"
+        np.save(path, ids)
+        verdict = tokenizer.validate(ids)
+        click.echo(f"validate    {path}, {len(ids)} tokens: {'canonical' if verdict else 'NOT canonical'}")
+        if not verdict:
+            click.echo(f"            token {verdict.index} (byte {verdict.byte_offset}): {verdict.reason}")
+            given, right = (_spell(tokenizer, part) for part in (verdict.ids, verdict.canonical_ids))
+            click.echo(f"            given {given}, canonical {right}")
+
+    toy = tokdfa.token_dfa(tokdfa.Dictionary.from_pairs(_PREFIX, alphabet="teh"))
+    picture = output / "toy.dot"
+    picture.write_text(toy.to_dot(), encoding="utf-8")
+    click.echo(f"draw        {picture}: the token DFA of the rules {', '.join('≀'.join(rule) for rule in _PREFIX)}")
+    return 0
+
+
+def _split_longest(tokenizer: Tokenizer, ids: Any) -> list[int]:
+    """Return `ids` with the longest token taken apart, into the parts of the rule that makes it."""
+    dictionary = tokenizer.dictionary
+    tokens = tokenizer.id_to_token[ids].tolist()
+    place = max(range(len(tokens)), key=lambda index: len(dictionary.alphabet[tokens[index]]))
+    rule = dictionary.birth[tokens[place]]
+    parts = tokenizer.token_to_id[[dictionary.left[rule], dictionary.right[rule]]]
+    return [*ids[:place].tolist(), *parts.tolist(), *ids[place + 1 :].tolist()]
+
+
+def _spell(tokenizer: Tokenizer, ids: Sequence[int]) -> str:
+    from tokdfa.alphabet import show
+
+    return "≀".join(show(tokenizer.token(int(tokenizer.id_to_token[id]))) for id in ids)
