@@ -17,6 +17,7 @@ from tokdfa.tokenizers.formats.contents import Contents
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.merger import Merger
+    from tokdfa.transducers.one_pass import OnePass
     from tokdfa.transducers.pieces import PieceEncoder
 
 __all__ = ["Encoded", "PieceIds", "running_sum"]
@@ -64,10 +65,27 @@ class PieceIds:
         words = [self._word(piece, index) for index, piece in enumerate(pieces)]
         is_proper = bool(self._contents.dictionary.is_proper())
         encoded = self._encode_in_one_pass(words) if is_proper else self._encode_by_merging(words)
-        if (encoded.ids < 0).any():
-            index = int(np.searchsorted(encoded.offsets, np.argmax(encoded.ids < 0), side="right")) - 1
-            raise AlphabetError("a symbol without an id", value=pieces[index], where=f"piece {index}")
-        return encoded
+        return _checked(encoded)
+
+    def encode_spans(self, data: bytes, spans: Int64Array) -> Encoded:
+        """Return the ids of pieces of UTF-8, for a dictionary over bytes.
+
+        Parameters
+        ----------
+        data : bytes
+        spans : int64 array of shape (pieces, 2)
+            Piece i is ``data[spans[i, 0]:spans[i, 1]]``; none is empty.
+
+        Raises
+        ------
+        AlphabetError
+            If a byte has no id.
+        """
+        is_everything = len(spans) > 0 and bool((spans[1:, 0] == spans[:-1, 1]).all())
+        if not is_everything or not self._contents.dictionary.is_proper():
+            return self.encode([data[start:end] for start, end in spans.tolist()])
+        bounds = np.append(spans[:, 0], spans[-1, 1])
+        return _checked(Encoded(*self._thread_encoder().encode(np.frombuffer(data, dtype=np.uint8), bounds)))
 
     @cached_property
     def is_merged(self) -> npt.NDArray[np.bool_]:
@@ -126,18 +144,28 @@ class PieceIds:
         }
 
     @cached_property
-    def _encoder(self) -> PieceEncoder:
+    def one_pass(self) -> OnePass:
+        """The one-pass evaluation of the dictionary."""
         from tokdfa.transducers.one_pass import OnePass
+
+        return OnePass(self._contents.dictionary)
+
+    @cached_property
+    def _encoder(self) -> PieceEncoder:
         from tokdfa.transducers.pieces import PieceEncoder
 
-        one_pass = OnePass(self._contents.dictionary)
+        one_pass = self.one_pass
         extra = [*map(one_pass.code.encode, self._contents.extra)] if self._contents.whole_piece else []
         return PieceEncoder(one_pass, self._contents.ids, extra=extra, whole=[*self.whole_words.values()])
 
-    def _encode_in_one_pass(self, words: Sequence[Word]) -> Encoded:
+    def _thread_encoder(self) -> PieceEncoder:
         encoder: PieceEncoder | None = getattr(self._of_thread, "encoder", None)
         if encoder is None:
             self._of_thread.encoder = encoder = self._encoder.copy()
+        return encoder
+
+    def _encode_in_one_pass(self, words: Sequence[Word]) -> Encoded:
+        encoder = self._thread_encoder()
         is_bytewise = self._contents.dictionary.alphabet.kind == "bytes"
         codes = cast("Sequence[bytes]", words) if is_bytewise else [*map(encoder.one_pass.code.encode, words)]
         sizes = np.fromiter(map(len, codes), dtype=np.int64, count=len(codes))
@@ -178,6 +206,13 @@ class PieceIds:
         foreign = len(self._contents.dictionary.alphabet)
         numbers = (self._numbers.get(cast(str, symbol), foreign) for word in words for symbol in word)
         return np.fromiter(numbers, dtype=np.int32, count=int(lengths.sum())), lengths
+
+
+def _checked(encoded: Encoded) -> Encoded:
+    if encoded.ids.min(initial=0) < 0:
+        piece = int(np.searchsorted(encoded.offsets, np.argmin(encoded.ids), side="right")) - 1
+        raise AlphabetError("a symbol without an id", where=f"piece {piece}")
+    return encoded
 
 
 def running_sum(counts: npt.NDArray[Any]) -> Int64Array:

@@ -4,45 +4,37 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property, lru_cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from tokdfa.alphabet import Word
-from tokdfa.automata.ids import checked_ids
 from tokdfa.dictionary import Dictionary
-from tokdfa.errors import TokenStreamError, UnsupportedFeatureError
+from tokdfa.errors import AlphabetError, UnsupportedFeatureError
+from tokdfa.tokenizers.decoder import Decoder, Spellings, spellings
 from tokdfa.tokenizers.formats import read
 from tokdfa.tokenizers.formats.byte_alphabet import BYTE_OF
 from tokdfa.tokenizers.formats.contents import Contents, Special, Splitting
-from tokdfa.tokenizers.piece_ids import Encoded, PieceIds, running_sum
+from tokdfa.tokenizers.piece_ids import Encoded, PieceIds
 
 if TYPE_CHECKING:
     from tokdfa.automata.compact import CompactTokenDFA
+    from tokdfa.automata.ids import IntegerArray
+    from tokdfa.search import Matches
     from tokdfa.tokenizers.pretokenizer import PreTokenizer
+    from tokdfa.transducers.one_pass import OnePass
+    from tokdfa.validate import Validation
 
 __all__ = ["Encoded", "Special", "Spellings", "Tokenizer", "load", "spellings", "tokenizer_of"]
 
 Int32Array: TypeAlias = npt.NDArray[np.int32]
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 ByteArray: TypeAlias = npt.NDArray[np.uint8]
-
-_BLOCK = 1 << 20
-
-
-class Spellings(NamedTuple):
-    """Bytes of numbered words, read-only: those of word i are ``text[offsets[i]:offsets[i + 1]]``.
-
-    `text` is an uint8 array, `offsets` an int64 array with one entry more than there are words.
-    """
-
-    text: ByteArray
-    offsets: Int64Array
 
 
 class Tokenizer:
@@ -135,6 +127,17 @@ class Tokenizer:
 
         return CompactTokenDFA(self.dictionary)
 
+    @property
+    def transducer(self) -> OnePass:
+        """The function T^D of the dictionary, from words to token numbers, in one pass over the word.
+
+        Raises
+        ------
+        ImproperDictionaryError
+            If the dictionary is not proper.
+        """
+        return self._piece_ids.one_pass
+
     @cached_property
     def spellings(self) -> Spellings:
         """The bytes of all tokens, by token number; the suffix, if there is one, is a space."""
@@ -172,20 +175,27 @@ class Tokenizer:
         AlphabetError
             If the text has a symbol that the tokenizer has no token for, or a lone surrogate; says where.
         """
-        pieces: list[str] = []
-        marks: list[tuple[int, int]] = []
+        parts: list[Int32Array] = []
         for stretch in self._cut(text):
             if isinstance(stretch, int):
-                marks.append((len(pieces), stretch))
-            elif self.pretokenizer is not None:
-                pieces.extend(self.pretokenizer.split(stretch))
+                parts.append(np.array([stretch], dtype=np.int32))
             elif stretch:
-                pieces.append(stretch)
-        ids, offsets = self.encode_pieces(pieces)
-        if marks:
-            places, specials = zip(*marks, strict=True)
-            ids = np.insert(ids, offsets[list(places)], np.array(specials, dtype=np.int32))
-        return ids
+                parts.append(self._encode_stretch(stretch))
+        return parts[0] if len(parts) == 1 else np.concatenate((np.empty(0, dtype=np.int32), *parts))
+
+    def _encode_stretch(self, text: str) -> Int32Array:
+        pretokenizer = self.pretokenizer
+        if pretokenizer is None:
+            return self.encode_piece(text)
+        if not self.is_bytewise or pretokenizer.splitter is None:
+            return self.encode_pieces(pretokenizer.split(text)).ids
+        if pretokenizer.splitting.prefix_space == 0 and text[0] != " ":
+            text = " " + text
+        try:
+            data = text.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise AlphabetError("half of a surrogate pair", value=error.object[error.start]) from None
+        return self._piece_ids.encode_spans(data, pretokenizer.splitter.spans(data)).ids
 
     def encode_piece(self, piece: str | bytes) -> Int32Array:
         """Return the ids of one piece, which is not split any further; a piece of bytes need not be UTF-8."""
@@ -234,17 +244,7 @@ class Tokenizer:
         TokenStreamError
             If they are not integers in one dimension, or one means nothing; says which.
         """
-        checked = self.check_ids(ids)
-        text, offsets = self.id_spellings
-        blocks = []
-        for begin in range(0, len(checked), _BLOCK):
-            block = checked[begin : begin + _BLOCK]
-            starts, lengths = offsets[block], offsets[block + 1] - offsets[block]
-            ends = np.cumsum(lengths)
-            blocks.append(text[np.repeat(starts - ends + lengths, lengths) + np.arange(ends[-1])].tobytes())
-        decoded = b"".join(blocks)
-        # The space after the last word is no part of the text.
-        return decoded[:-1] if self.suffix and len(checked) and self._ends_word(int(checked[-1])) else decoded
+        return b"".join(self.decoder.iter_bytes([ids]))
 
     def decode(self, ids: npt.ArrayLike) -> str:
         """Return the text that `ids` stand for, special tokens spelled out.
@@ -255,39 +255,19 @@ class Tokenizer:
             If they are not integers in one dimension, or one means nothing, or their bytes are not UTF-8; says which
             token, and which byte.
         """
-        decoded = self.decode_bytes(ids)
-        try:
-            return decoded.decode("utf-8")
-        except UnicodeDecodeError as error:
-            ends = np.cumsum(np.diff(self.id_spellings.offsets)[self.check_ids(ids)])
-            index = int(np.searchsorted(ends, error.start, side="right"))
-            raise TokenStreamError(
-                "the bytes of the ids are not UTF-8",
-                value=decoded[error.start : error.start + 4],
-                where=f"token {index}, byte {error.start}",
-                hint="no text has these ids; decode_bytes gives the bytes",
-            ) from None
-
-    def check_ids(self, ids: npt.ArrayLike) -> Int32Array:
-        """Return `ids` as an int32 array.
-
-        Raises
-        ------
-        TokenStreamError
-            If they are not integers in one dimension, or one means nothing; says which.
-        """
-        checked = checked_ids(ids, self.n_ids)
-        means_something = self._means_something[checked]
-        if not means_something.all():
-            index = int(np.argmin(means_something))
-            raise TokenStreamError("no token has this id", value=int(checked[index]), where=f"token {index}")
-        return checked
+        return "".join(self.decoder.iter_text([ids]))
 
     @cached_property
-    def _means_something(self) -> npt.NDArray[np.bool_]:
-        meaning = self.id_to_token >= 0
-        meaning[self.special_ids] = True
-        return meaning
+    def decoder(self) -> Decoder:
+        """Spells ids chunk by chunk."""
+        means_something = self.id_to_token >= 0
+        means_something[self.special_ids] = True
+        if self.suffix is None:
+            return Decoder(self.id_spellings, means_something)
+        ends_word = np.zeros(self.n_ids, dtype=np.bool_)
+        words = (*self.dictionary.alphabet, *self.extra_tokens)
+        ends_word[:] = [number >= 0 and str(words[number][-1]).endswith(self.suffix) for number in self.id_to_token]
+        return Decoder(self.id_spellings, means_something, ends_word)
 
     def token(self, number: int) -> Word:
         """Return the word of a token number; of a token that nothing can spell, its bytes."""
@@ -313,19 +293,17 @@ class Tokenizer:
         candidates = self.id_to_token[self.id_to_token >= 0]
         return np.sort(candidates[~live[candidates]])
 
-    def _ends_word(self, id: int) -> bool:
-        token = int(self.id_to_token[id])
-        words = self.dictionary.alphabet
-        if token < 0:
-            return False
-        word = words[token] if token < len(words) else self.extra_tokens[token - len(words)]
-        return bool(self.suffix) and word[-1:] != () and str(word[-1]).endswith(cast(str, self.suffix))
-
     # What is decided elsewhere
 
-    def validate(self, ids: Any, **options: Any) -> Any:
-        """Decide whether `ids` are canonical; see :func:`tokdfa.validate.validate`."""
-        return import_module("tokdfa.validate").validate(self, ids, **options)
+    # These modules import this one, so that they are imported by name and on use.
+
+    def validate(self, ids: npt.ArrayLike | Iterator[IntegerArray], **options: Any) -> Validation:
+        """Decide whether `ids` are what `encode` gives for their text; see :func:`tokdfa.validate.validate`."""
+        return cast("Validation", import_module("tokdfa.validate").validate(self, ids, **options))
+
+    def search(self, pattern: str, ids: npt.ArrayLike, **options: Any) -> Matches:
+        """Find where a pattern matches the text of `ids`; see :func:`tokdfa.search.search`."""
+        return cast("Matches", import_module("tokdfa.search").search(self, pattern, ids, **options))
 
     @cached_property
     def fingerprint(self) -> str:
@@ -361,14 +339,6 @@ def _is_utf8(word: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-def spellings(words: Sequence[bytes]) -> Spellings:
-    """Return words one behind the other."""
-    text = np.frombuffer(b"".join(words), dtype=np.uint8)
-    offsets = running_sum(np.fromiter(map(len, words), dtype=np.int64, count=len(words)))
-    offsets.setflags(write=False)
-    return Spellings(text, offsets)
 
 
 def load(path: str | Path, *, pretokenizer: str | None = None, format: str | None = None) -> Tokenizer:
@@ -417,6 +387,12 @@ def _pretokenizer(contents: Contents, name: str | None) -> PreTokenizer | None:
     # A file may name steps that leave a text whole.
     if splitting is None or splitting == "none" or (isinstance(splitting, Splitting) and splitting.is_nothing):
         return None
+    return _shared(splitting)
+
+
+@lru_cache(maxsize=16)
+def _shared(splitting: str | Splitting) -> PreTokenizer:
+    """Return the pre-tokenizer, made once, for its machine takes a fraction of a second to build."""
     from tokdfa.tokenizers.pretokenizer import pretokenizer
 
     return pretokenizer(splitting)

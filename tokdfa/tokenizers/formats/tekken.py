@@ -6,6 +6,7 @@ import base64
 import binascii
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -69,7 +70,8 @@ def read_tekken(data: bytes, path: Path) -> Contents:
     UnsupportedFeatureError
         If it has a field that is not known here.
     """
-    top = parse_object(data, path)
+    # mistral-common, too, reads the file with Python's json.
+    top = parse_object(data, path, last_key_counts=True)
     top.only(_FIELDS)
     config = top.object("config")
     if config is None:
@@ -92,30 +94,30 @@ def read_tekken(data: bytes, path: Path) -> Contents:
     return replace(contents, splitting=Splitting("tiktoken", (Split(pattern),)), specials=specials)
 
 
-def _read_words(entries: list[object], top: JsonObject) -> list[bytes]:
-    words: list[bytes] = []
-    for rank, entry in enumerate(entries):
-        where = f"{top.place('vocab')}[{rank}]"
-        if not isinstance(entry, dict) or entry.keys() != _TOKEN_FIELDS:
-            raise FileFormatError(
-                f"a token has the fields {', '.join(sorted(_TOKEN_FIELDS))}", value=entry, where=where
-            )
-        if type(entry["rank"]) is not int or entry["rank"] != rank:
-            raise FileFormatError(f"the rank {rank} is wanted here", value=entry["rank"], where=f"{where}.rank")
-        try:
-            word = base64.b64decode(entry["token_bytes"], validate=True)
-        except (binascii.Error, TypeError, ValueError):
-            raise FileFormatError("not base64", value=entry["token_bytes"], where=f"{where}.token_bytes") from None
-        if not word or (rank < 256 and word != bytes([rank])):
-            what = f"the byte {rank} is wanted here" if rank < 256 else "an empty token"
-            raise FileFormatError(what, value=word, where=f"{where}.token_bytes")
-        words.append(word)
+def _read_words(entries: list[Any], top: JsonObject) -> list[bytes]:
+    place = top.place("vocab")
+    words = [_read_word(entry, rank, f"{place}[{rank}]") for rank, entry in enumerate(entries)]
     if len(set(words)) < len(words):
         seen: dict[bytes, int] = {}
         again = next(rank for rank, word in enumerate(words) if seen.setdefault(word, rank) != rank)
         what = f"the token of rank {seen[words[again]]} again"
         raise FileFormatError(what, value=words[again], where=f"{top.place('vocab')}[{again}].token_bytes")
     return words
+
+
+def _read_word(entry: Any, rank: int, where: str) -> bytes:
+    if not isinstance(entry, dict) or entry.keys() != _TOKEN_FIELDS:
+        raise FileFormatError(f"a token has the fields {', '.join(sorted(_TOKEN_FIELDS))}", value=entry, where=where)
+    if type(entry["rank"]) is not int or entry["rank"] != rank:
+        raise FileFormatError(f"the rank {rank} is wanted here", value=entry["rank"], where=f"{where}.rank")
+    try:
+        word = base64.b64decode(entry["token_bytes"], validate=True)
+    except (binascii.Error, TypeError, ValueError):
+        raise FileFormatError("not base64", value=entry["token_bytes"], where=f"{where}.token_bytes") from None
+    if not word or (rank < 256 and word != bytes([rank])):
+        what = f"the byte {rank} is wanted here" if rank < 256 else "an empty token"
+        raise FileFormatError(what, value=word, where=f"{where}.token_bytes")
+    return word
 
 
 def _read_specials(top: JsonObject, version: str, n_specials: int) -> tuple[Special, ...]:

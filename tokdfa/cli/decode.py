@@ -1,0 +1,44 @@
+"""``tokdfa decode``: the text that ids stand for."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from tokdfa.cli.output import json_option, print_json
+
+__all__ = ["command"]
+
+
+@click.command("decode")
+@click.argument("tok")
+@click.argument("ids")
+@click.option("--dtype", metavar="TYPE", help="The integers of a .bin file or of raw standard input, such as uint16.")
+@click.option("--raw", is_flag=True, help="Write the bytes even where they are not UTF-8.")
+@click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK, if not what it looks like.")
+@json_option
+def command(tok: str, ids: str, dtype: str | None, raw: bool, format_name: str | None, as_json: bool) -> int:
+    """Write the text that IDS stand for, special tokens spelled out, and nothing behind it.
+
+    TOK is a tokenizer.json, tekken.json, .tiktoken or merges.txt file, or a folder with one. IDS is a .npy file, a .bin
+    file with --dtype, a .txt or .json file of integers, or - for standard input.
+    """
+    if raw and as_json:
+        raise click.UsageError("JSON is text: --raw and --json exclude each other")
+    from tokdfa.stores import iter_ids
+    from tokdfa.tokenizers.tokenizer import load
+
+    decoder = load(tok, pretokenizer="none", format=format_name).decoder
+    chunks = iter_ids(ids, dtype=dtype)
+    if raw:
+        for data in decoder.iter_bytes(chunks):
+            sys.stdout.buffer.write(data)
+    elif as_json:
+        print_json({"text": "".join(decoder.iter_text(chunks))})
+    else:
+        for text in decoder.iter_text(chunks):
+            click.echo(text.encode(), nl=False)
+        if sys.stdout.isatty():
+            click.echo()
+    return 0

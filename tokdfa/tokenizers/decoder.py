@@ -1,0 +1,141 @@
+"""From ids to bytes and text, all at once or chunk by chunk."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.automata.ids import checked_ids
+from tokdfa.errors import TokenStreamError
+from tokdfa.tokenizers.piece_ids import running_sum
+
+__all__ = ["Decoder", "Spellings", "spellings"]
+
+Int32Array: TypeAlias = npt.NDArray[np.int32]
+Int64Array: TypeAlias = npt.NDArray[np.int64]
+ByteArray: TypeAlias = npt.NDArray[np.uint8]
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
+
+# Ids are spelled in blocks, for an index of eight bytes is needed for each byte of text.
+_BLOCK = 1 << 18
+_LONGEST_CHARACTER = 4
+
+
+class Spellings(NamedTuple):
+    """Bytes of numbered words, read-only: those of word i are ``text[offsets[i]:offsets[i + 1]]``.
+
+    `text` is an uint8 array, `offsets` an int64 array with one entry more than there are words.
+    """
+
+    text: ByteArray
+    offsets: Int64Array
+
+
+def spellings(words: Sequence[bytes]) -> Spellings:
+    """Return words one behind the other."""
+    text = np.frombuffer(b"".join(words), dtype=np.uint8)
+    offsets = running_sum(np.fromiter(map(len, words), dtype=np.int64, count=len(words)))
+    offsets.setflags(write=False)
+    return Spellings(text, offsets)
+
+
+class Decoder:
+    """Spells ids.
+
+    Parameters
+    ----------
+    spelled : Spellings
+        The bytes of each id.
+    meaning : bool array, one entry an id
+        Whether the id means something.
+    ends_word : bool array, one entry an id
+        Whether the last byte is the space behind a word, which the last word of a text does not have.
+    """
+
+    def __init__(self, spelled: Spellings, meaning: BoolArray, ends_word: BoolArray | None = None) -> None:
+        self._text, self._offsets = spelled
+        self._meaning = meaning
+        self._ends_word = ends_word
+
+    def check(self, ids: npt.ArrayLike, first: int = 0) -> Int32Array:
+        """Return ids as an int32 array.
+
+        Parameters
+        ----------
+        ids : array_like of int
+        first : int
+            The place of the first of them in its stream, for the message.
+
+        Raises
+        ------
+        TokenStreamError
+            If they are not integers in one dimension, or one means nothing; says which.
+        """
+        checked = checked_ids(ids, len(self._meaning), first=first)
+        meaning = self._meaning[checked]
+        if not meaning.all():
+            index = int(np.argmin(meaning))
+            raise TokenStreamError("no token has this id", value=int(checked[index]), where=f"token {first + index}")
+        return checked
+
+    def iter_bytes(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[bytes]:
+        """Yield the bytes of a stream.
+
+        Raises
+        ------
+        TokenStreamError
+            As :meth:`check` does.
+        """
+        return (data for _, data in self._iter_blocks(chunks))
+
+    def iter_text(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[str]:
+        """Yield the text of a stream; a character that a chunk ends within comes with the next one.
+
+        Raises
+        ------
+        TokenStreamError
+            As :meth:`check` does, and if the bytes are not UTF-8; says at which token and byte.
+        """
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        n_tokens = n_bytes = 0
+        # Where the last tokens end: their bytes may turn out to be bad only with the next block.
+        ends: Int64Array = np.zeros(0, dtype=np.int64)
+        end = (np.zeros(0, dtype=np.int64), None)
+        for lengths, data in chain(self._iter_blocks(chunks), (end,)):
+            n_pending = len(decoder.getstate()[0])
+            last_end = int(ends[-1]) if len(ends) else 0
+            ends = np.concatenate((ends[-_LONGEST_CHARACTER:], last_end + np.cumsum(lengths)))
+            n_tokens += len(lengths)
+            try:
+                yield decoder.decode(data or b"", final=data is None)
+            except UnicodeDecodeError as error:
+                place = n_bytes - n_pending + error.start
+                token = n_tokens - len(ends) + int(np.searchsorted(ends, place, side="right"))
+                raise TokenStreamError(
+                    "the bytes of the ids are not UTF-8",
+                    value=error.object[error.start : error.start + _LONGEST_CHARACTER],
+                    where=f"token {token}, byte {place}",
+                    hint="no text has these ids",
+                ) from None
+            n_bytes += len(data or b"")
+
+    def _iter_blocks(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[tuple[Int64Array, bytes]]:
+        """Yield how many bytes each of some ids has, and the bytes; a space behind a word comes with the next word."""
+        n_tokens = 0
+        held = b""
+        for chunk in chunks:
+            checked = self.check(chunk, n_tokens)
+            n_tokens += len(checked)
+            for begin in range(0, len(checked), _BLOCK):
+                block = checked[begin : begin + _BLOCK]
+                starts, lengths = self._offsets[block], self._offsets[block + 1] - self._offsets[block]
+                ends = np.cumsum(lengths)
+                index = np.repeat(starts - ends + lengths, lengths) + np.arange(ends[-1])
+                data = held + self._text[index].tobytes()
+                held = b" " if self._ends_word is not None and self._ends_word[block[-1]] else b""
+                yield lengths, data[: len(data) - len(held)]
