@@ -14,7 +14,7 @@ from support.splitting import REPRESENTATIVES, pieces_of_tiktoken, tiktoken_agre
 
 from tokdfa.tokenizers import patterns
 from tokdfa.tokenizers.formats.contents import Behavior, Split, Splitting
-from tokdfa.tokenizers.hypotheses import build_machine
+from tokdfa.tokenizers.machine import build_machine
 from tokdfa.tokenizers.patterns import NAMED
 from tokdfa.tokenizers.pretokenizer import PreTokenizer, pretokenizer
 from tokdfa.unicode import Table, version

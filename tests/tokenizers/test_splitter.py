@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tokdfa.errors import LimitExceededError, PatternError
 from tokdfa.tokenizers.formats.contents import Split, Splitting
-from tokdfa.tokenizers.hypotheses import build_machine
+from tokdfa.tokenizers.machine import build_machine
 from tokdfa.tokenizers.patterns import NAMED
 from tokdfa.tokenizers.pretokenizer import PreTokenizer, pretokenizer
 from tokdfa.tokenizers.splitter import Splitter

@@ -5,8 +5,7 @@ for each step of the splitting, a scan of the piece that it supposes to be the c
 will find nothing: a piece ended where such a scan had a match, and what is preferred to that match must come to
 nothing; or nothing begins where such a scan was started. A hypothesis whose supposition turns out wrong ends; one that
 nothing can bear out is not pursued. For every text exactly one hypothesis is borne out in the end, so the automaton of
-hypotheses is unambiguous, and determinized it is small: what it remembers are a few hypotheses and not how far back
-they part.
+hypotheses is unambiguous.
 """
 
 from __future__ import annotations
@@ -27,12 +26,9 @@ from tokdfa.tokenizers.pretokenizer import step_tree
 from tokdfa.tokenizers.scan import Scan
 from tokdfa.unicode import Ranges
 
-__all__ = ["Machine", "build_machine"]
+__all__ = ["Hypotheses", "find_hypotheses"]
 
-Int32Array: TypeAlias = npt.NDArray[np.int32]
-Uint8Array: TypeAlias = npt.NDArray[np.uint8]
 
-DEFAULT_MAX_STATES = 5_000
 DEFAULT_MAX_HYPOTHESES = 20_000
 DEFAULT_MAX_SECONDS = 20.0
 
@@ -53,53 +49,39 @@ Hypothesis: TypeAlias = tuple[_Stage, ...] | None
 
 
 @dataclass(frozen=True)
-class Machine:
-    """The deterministic machine of a splitting, over classes of code points. State 0 is the initial one.
-
-    A state is a tuple of hypotheses. The arrays over (state, class, hypothesis of the target) are padded.
+class Hypotheses:
+    """The unambiguous automaton of hypotheses, over classes of code points. Hypothesis 0 is that before the text.
 
     Attributes
     ----------
-    class_of_code_point : uint8 array of shape (0x110000,)
-        The class of every code point; code points of one class are told apart nowhere.
-    target : int32 array of shape (states, classes)
-        The state behind a symbol.
-    n_hypotheses : int32 array, one entry a state
-    parent : uint8 array of shape (states, classes, most hypotheses)
-        The hypothesis of the source that a hypothesis of the target goes on from.
-    event : uint8 array of the same shape
-        What it supposes the symbol to do: CONTINUES, BEGINS or DROPPED.
-    borne_out : uint8 array, one entry a state
-        The hypothesis that the end of the text bears out.
+    class_of_code_point : uint16 array of shape (0x110000,)
+    moves : tuple
+        ``moves[h][c]`` has a pair (target, event) for each hypothesis behind a symbol of class c: the event is what
+        the symbol does, ``CONTINUES``, ``BEGINS`` or ``DROPPED`` of :mod:`tokdfa.kernels.split`.
+    ends : tuple of bool
+        Whether the end of the text bears a hypothesis out.
     """
 
-    class_of_code_point: Uint8Array
-    target: Int32Array
-    n_hypotheses: Int32Array
-    parent: Uint8Array
-    event: Uint8Array
-    borne_out: Uint8Array
+    class_of_code_point: npt.NDArray[np.uint16]
+    moves: tuple[tuple[tuple[tuple[int, int], ...], ...], ...]
+    ends: tuple[bool, ...]
 
     @property
-    def n_states(self) -> int:
-        """The number of states."""
-        return len(self.target)
+    def n_classes(self) -> int:
+        """The number of classes."""
+        return len(self.moves[0])
 
 
-def build_machine(
-    splitting: Splitting,
-    *,
-    max_states: int = DEFAULT_MAX_STATES,
-    max_hypotheses: int = DEFAULT_MAX_HYPOTHESES,
-    max_seconds: float = DEFAULT_MAX_SECONDS,
-) -> Machine:
-    """Return the machine of a splitting.
+def find_hypotheses(
+    splitting: Splitting, *, max_hypotheses: int = DEFAULT_MAX_HYPOTHESES, max_seconds: float = DEFAULT_MAX_SECONDS
+) -> Hypotheses:
+    """Return the automaton of the hypotheses of a splitting.
 
     Parameters
     ----------
     splitting : Splitting
-        The steps. A space may be put before the first step only, where whoever runs the machine feeds it.
-    max_states, max_hypotheses, max_seconds : int, int, float
+        The steps. A space may be put before the first step only, where whoever runs the automaton feeds it.
+    max_hypotheses, max_seconds : int, float
         The budget.
 
     Raises
@@ -111,8 +93,8 @@ def build_machine(
     """
     if splitting.prefix_space:
         raise PatternError("a space put before the pieces of a later step is no matter of automata", value=splitting)
-    steps = [_Step(step, splitting, max_states) for step in splitting.steps]
-    return _Construction(steps, max_states, max_hypotheses, max_seconds).run()
+    steps = [_Step(step, splitting, max_hypotheses) for step in splitting.steps]
+    return _Construction(steps, max_hypotheses, max_seconds).run()
 
 
 class _Step:
@@ -172,9 +154,8 @@ class _Step:
 
 
 class _Construction:
-    def __init__(self, steps: list[_Step], max_states: int, max_hypotheses: int, max_seconds: float) -> None:
+    def __init__(self, steps: list[_Step], max_hypotheses: int, max_seconds: float) -> None:
         self.steps = steps
-        self.max_states = max_states
         self.max_hypotheses = max_hypotheses
         self.deadline = time.monotonic() + max_seconds
         self.partition = _common_partition([step.partition for step in steps])
@@ -184,17 +165,21 @@ class _Construction:
         classes = [step.partition.classes(examples).tolist() for step in steps]
         self.symbols: list[tuple[int, ...]] = list(zip(*classes, strict=True)) if steps else [()]
 
-    def run(self) -> Machine:
-        """Return the machine."""
-        self.number, self.edges = self.explore()
-        self.worth = self.can_be_borne_out()
-        return self.determinize()
-
-    def check_time(self) -> None:
-        if time.monotonic() > self.deadline:
-            raise LimitExceededError("the automaton of the split pattern takes too long to build")
-
-    # The automaton of hypotheses
+    def run(self) -> Hypotheses:
+        """Return the automaton, without what no text bears out."""
+        number, edges = self.explore()
+        ends = [self.ends(hypothesis) for hypothesis in number]
+        worth = _reaching(edges, ends)
+        renumbered = {old: new for new, old in enumerate(old for old, is_worth in enumerate(worth) if is_worth)}
+        moves = tuple(
+            tuple(
+                tuple((renumbered[target], event) for target, event in targets if worth[target])
+                for targets in edges[old]
+            )
+            for old in renumbered
+        )
+        classes = self.partition.dense
+        return Hypotheses(classes, moves, tuple(ends[old] for old in renumbered))
 
     def successors(self, hypothesis: Hypothesis, symbol: tuple[int, ...]) -> Iterator[tuple[Hypothesis, int]]:
         """Yield the hypotheses behind a symbol, and what each supposes the symbol to do."""
@@ -248,7 +233,8 @@ class _Construction:
                     f"the automaton of the split pattern has more than {self.max_hypotheses} hypotheses",
                     hint="simplify the pattern",
                 )
-            self.check_time()
+            if time.monotonic() > self.deadline:
+                raise LimitExceededError("the automaton of the split pattern takes too long to build")
         return number, edges
 
     def ends(self, hypothesis: Hypothesis) -> bool:
@@ -257,82 +243,22 @@ class _Construction:
             stage.scan == _OFF or step.ends(stage) for step, stage in zip(self.steps, hypothesis, strict=True)
         )
 
-    def can_be_borne_out(self) -> list[bool]:
-        """Tell for each hypothesis whether some text bears it out."""
-        sources: list[list[int]] = [[] for _ in self.edges]
-        for source, row in enumerate(self.edges):
-            for targets in row:
-                for target, _ in targets:
-                    sources[target].append(source)
-        worth = [self.ends(hypothesis) for hypothesis in self.number]
-        stack = [number for number, is_worth in enumerate(worth) if is_worth]
-        while stack:
-            for source in sources[stack.pop()]:
-                if not worth[source]:
-                    worth[source] = True
-                    stack.append(source)
-        return worth
 
-    # The deterministic machine
-
-    def determinize(self) -> Machine:
-        """Return the machine whose states are the sets of hypotheses that are worth pursuing together."""
-        n_classes = len(self.symbols)
-        states: dict[tuple[int, ...], int] = {(0,): 0}
-        order: list[tuple[int, ...]] = [(0,)]
-        targets: list[list[int]] = []
-        origins: list[list[list[tuple[int, int]]]] = []
-        while len(targets) < len(order):
-            state = order[len(targets)]
-            row, origin_row = [], []
-            for symbol in range(n_classes):
-                origin: dict[int, tuple[int, int]] = {}
-                for place, hypothesis in enumerate(state):
-                    for target, event in self.edges[hypothesis][symbol]:
-                        if self.worth[target]:
-                            # Two ways to one hypothesis would be two splits of one text.
-                            assert target not in origin
-                            origin[target] = (place, event)
-                assert origin
-                key = tuple(sorted(origin))
-                if key not in states:
-                    states[key] = len(order)
-                    order.append(key)
-                row.append(states[key])
-                origin_row.append([origin[hypothesis] for hypothesis in key])
-            targets.append(row)
-            origins.append(origin_row)
-            if len(order) > self.max_states:
-                raise LimitExceededError(
-                    f"the automaton of the split pattern has more than {self.max_states} states",
-                    hint="simplify the pattern",
-                )
-            self.check_time()
-        most = max(map(len, order))
-        if most > 255:
-            raise LimitExceededError("the split pattern takes more than 255 hypotheses at once", value=most)
-        padded = np.zeros((2, len(order), n_classes, most), dtype=np.uint8)
-        for source, origin_row in enumerate(origins):
-            for symbol, pairs in enumerate(origin_row):
-                padded[:, source, symbol, : len(pairs)] = np.array(pairs, dtype=np.uint8).T
-        ends = [self.ends(hypothesis) for hypothesis in self.number]
-        borne_out = []
-        for state in order:
-            (place,) = [place for place, hypothesis in enumerate(state) if ends[hypothesis]]
-            borne_out.append(place)
-        table = np.array(targets, dtype=np.int32)
-        columns = np.concatenate((table[..., None], *padded), axis=2).swapaxes(0, 1).reshape(n_classes, -1)
-        _, first, merged = np.unique(columns, axis=0, return_index=True, return_inverse=True)
-        if len(first) > 256:
-            raise LimitExceededError("the split pattern takes more than 256 classes of symbols", value=len(first))
-        return Machine(
-            merged.reshape(-1).astype(np.uint8)[self.partition.dense],
-            table[:, first],
-            np.array([len(state) for state in order], dtype=np.int32),
-            np.ascontiguousarray(padded[0][:, first]),
-            np.ascontiguousarray(padded[1][:, first]),
-            np.array(borne_out, dtype=np.uint8),
-        )
+def _reaching(edges: list[list[list[tuple[int, int]]]], ends: list[bool]) -> list[bool]:
+    """Tell for each hypothesis whether some text bears it out."""
+    sources: list[list[int]] = [[] for _ in edges]
+    for source, row in enumerate(edges):
+        for targets in row:
+            for target, _ in targets:
+                sources[target].append(source)
+    worth = list(ends)
+    stack = [number for number, is_worth in enumerate(worth) if is_worth]
+    while stack:
+        for source in sources[stack.pop()]:
+            if not worth[source]:
+                worth[source] = True
+                stack.append(source)
+    return worth
 
 
 def _common_partition(partitions: list[Partition]) -> Partition:

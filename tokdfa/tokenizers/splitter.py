@@ -10,7 +10,7 @@ import numpy.typing as npt
 from tokdfa.errors import PatternError
 from tokdfa.kernels import split as kernels
 from tokdfa.tokenizers.formats.contents import Splitting
-from tokdfa.tokenizers.hypotheses import DEFAULT_MAX_SECONDS, DEFAULT_MAX_STATES, Machine, build_machine
+from tokdfa.tokenizers.machine import DEFAULT_MAX_SECONDS, DEFAULT_MAX_STATES, Machine, build_machine
 
 __all__ = ["SplitStream", "Splitter"]
 

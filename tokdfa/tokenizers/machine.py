@@ -1,0 +1,151 @@
+"""The machine of a splitting: its hypotheses, determinized.
+
+What it remembers are a few hypotheses and not how far back they part, so it is small.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.errors import LimitExceededError
+from tokdfa.tokenizers.formats.contents import Splitting
+from tokdfa.tokenizers.hypotheses import DEFAULT_MAX_SECONDS, Hypotheses, find_hypotheses
+
+__all__ = ["DEFAULT_MAX_SECONDS", "DEFAULT_MAX_STATES", "Machine", "build_machine"]
+
+Int32Array: TypeAlias = npt.NDArray[np.int32]
+Uint8Array: TypeAlias = npt.NDArray[np.uint8]
+
+DEFAULT_MAX_STATES = 5_000
+_MOST_HYPOTHESES = 255
+_MOST_CLASSES = 256
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The deterministic machine of a splitting, over classes of code points. State 0 is the initial one.
+
+    A state is a tuple of hypotheses. The arrays over (state, class, hypothesis of the target) are padded.
+
+    Attributes
+    ----------
+    class_of_code_point : uint8 array of shape (0x110000,)
+        The class of every code point; code points of one class are told apart nowhere.
+    target : int32 array of shape (states, classes)
+        The state behind a symbol.
+    n_hypotheses : int32 array, one entry a state
+    parent : uint8 array of shape (states, classes, most hypotheses)
+        The hypothesis of the source that a hypothesis of the target goes on from.
+    event : uint8 array of the same shape
+        What it supposes the symbol to do: CONTINUES, BEGINS or DROPPED.
+    borne_out : uint8 array, one entry a state
+        The hypothesis that the end of the text bears out.
+    """
+
+    class_of_code_point: Uint8Array
+    target: Int32Array
+    n_hypotheses: Int32Array
+    parent: Uint8Array
+    event: Uint8Array
+    borne_out: Uint8Array
+
+    @property
+    def n_states(self) -> int:
+        """The number of states."""
+        return len(self.target)
+
+
+def build_machine(
+    splitting: Splitting, *, max_states: int = DEFAULT_MAX_STATES, max_seconds: float = DEFAULT_MAX_SECONDS
+) -> Machine:
+    """Return the machine of a splitting.
+
+    Parameters
+    ----------
+    splitting : Splitting
+        The steps. A space may be put before the first step only, where whoever runs the machine feeds it.
+    max_states, max_seconds : int, float
+        The budget, the time for each of the two constructions.
+
+    Raises
+    ------
+    PatternError
+        If a pattern cannot be read, or has what automata cannot do.
+    LimitExceededError
+        If the budget does not suffice.
+    """
+    return _determinize(find_hypotheses(splitting, max_seconds=max_seconds), max_states, max_seconds)
+
+
+def _determinize(hypotheses: Hypotheses, max_states: int, max_seconds: float) -> Machine:
+    """Return the machine whose states are the sets of hypotheses that are worth pursuing together."""
+    deadline = time.monotonic() + max_seconds
+    states: dict[tuple[int, ...], int] = {(0,): 0}
+    order: list[tuple[int, ...]] = [(0,)]
+    targets: list[list[int]] = []
+    origins: list[list[list[tuple[int, int]]]] = []
+    while len(targets) < len(order):
+        state = order[len(targets)]
+        row, origin_row = [], []
+        for symbol in range(hypotheses.n_classes):
+            origin: dict[int, tuple[int, int]] = {}
+            for place, hypothesis in enumerate(state):
+                for target, event in hypotheses.moves[hypothesis][symbol]:
+                    # Two ways to one hypothesis would be two splits of one text.
+                    assert target not in origin
+                    origin[target] = (place, event)
+            assert origin
+            key = tuple(sorted(origin))
+            if key not in states:
+                states[key] = len(order)
+                order.append(key)
+            row.append(states[key])
+            origin_row.append([origin[hypothesis] for hypothesis in key])
+        targets.append(row)
+        origins.append(origin_row)
+        if len(order) > max_states:
+            raise LimitExceededError(
+                f"the automaton of the split pattern has more than {max_states} states", hint="simplify the pattern"
+            )
+        if time.monotonic() > deadline:
+            raise LimitExceededError("the automaton of the split pattern takes too long to build")
+    borne_out = []
+    for state in order:
+        (place,) = [place for place, hypothesis in enumerate(state) if hypotheses.ends[hypothesis]]
+        borne_out.append(place)
+    return _merge_classes(hypotheses, order, np.array(targets, dtype=np.int32), origins, borne_out)
+
+
+def _merge_classes(
+    hypotheses: Hypotheses,
+    states: list[tuple[int, ...]],
+    target: Int32Array,
+    origins: list[list[list[tuple[int, int]]]],
+    borne_out: list[int],
+) -> Machine:
+    """Return the machine over the classes that it tells apart."""
+    most = max(map(len, states))
+    if most > _MOST_HYPOTHESES:
+        raise LimitExceededError(f"the split pattern takes more than {_MOST_HYPOTHESES} hypotheses at once", value=most)
+    n_states, n_classes = target.shape
+    padded = np.zeros((2, n_states, n_classes, most), dtype=np.uint8)
+    for source, row in enumerate(origins):
+        for symbol, pairs in enumerate(row):
+            padded[:, source, symbol, : len(pairs)] = np.array(pairs, dtype=np.uint8).T
+    columns = np.concatenate((target[..., None], *padded), axis=2).swapaxes(0, 1).reshape(n_classes, -1)
+    _, first, merged = np.unique(columns, axis=0, return_index=True, return_inverse=True)
+    if len(first) > _MOST_CLASSES:
+        raise LimitExceededError(f"the split pattern takes more than {_MOST_CLASSES} classes", value=len(first))
+    return Machine(
+        merged.reshape(-1).astype(np.uint8)[hypotheses.class_of_code_point],
+        target[:, first],
+        np.array([len(state) for state in states], dtype=np.int32),
+        np.ascontiguousarray(padded[0][:, first]),
+        np.ascontiguousarray(padded[1][:, first]),
+        np.array(borne_out, dtype=np.uint8),
+    )
