@@ -1,0 +1,74 @@
+"""Every snippet of the README is run, in order, in one folder: what it shows is what comes out."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def commands(block: str) -> list[tuple[str, str]]:
+    """Split a console block into commands and what each prints."""
+    parts = re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]
+    return [(head, expected) for head, _, expected in (part.partition("\n") for part in parts)]
+
+
+def assert_shows(expected: str, printed: str, what: str) -> None:
+    assert doctest.OutputChecker().check_output(expected, printed, OPTIONS), (
+        f"{what}\n--- wanted\n{expected}--- got\n{printed}"
+    )
+
+
+def test_snippets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    run_any = False
+    for language, block in BLOCKS:
+        if language == "python":
+            test = doctest.DocTestParser().get_doctest(block, names, "README.md", "README.md", 0)
+            report: list[str] = []
+            assert test.examples, f"a python block without examples:\n{block}"
+            runner = doctest.DocTestRunner(optionflags=OPTIONS)
+            runner.run(test, out=report.append, clear_globs=False)
+            assert not runner.summarize(verbose=False).failed, "".join(report)
+            names = test.globs
+            run_any = True
+        elif language == "console":
+            for command, expected in commands(block):
+                assert_shows(expected, shell(command, tmp_path), command)
+                run_any = True
+        else:
+            assert language == "sh", f"a block of kind {language!r} that no test runs"
+    assert run_any
+
+
+def shell(command: str, folder: Path) -> str:
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        command,
+        shell=True,
+        cwd=folder,
+        env={**os.environ, "PATH": path, "COLUMNS": "120"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return done.stdout
+
+
+def test_the_two_set_up_commands_are_what_ci_runs() -> None:
+    first, second = [block.strip() for language, block in BLOCKS if language == "sh"]
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert first in script
+    assert second in script
