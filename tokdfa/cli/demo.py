@@ -60,7 +60,7 @@ def command(output: Path) -> int:
         click.echo(f"validate    {path}, {len(ids)} tokens: {'canonical' if verdict else 'NOT canonical'}")
         if not verdict:
             click.echo(f"            token {verdict.index} (byte {verdict.byte_offset}): {verdict.reason}")
-            given, right = (_spell(tokenizer, part) for part in (verdict.ids, verdict.canonical_ids))
+            given, right = (_spell(tokenizer, part) for part in (verdict.ids or (), verdict.canonical_ids or ()))
             click.echo(f"            given {given}, canonical {right}")
 
     toy = tokdfa.token_dfa(tokdfa.Dictionary.from_pairs(_PREFIX, alphabet="teh"))
