@@ -158,12 +158,17 @@ class _Construction:
         self.steps = steps
         self.max_hypotheses = max_hypotheses
         self.deadline = time.monotonic() + max_seconds
-        self.partition = _common_partition([step.partition for step in steps])
+        dense = _common_partition([step.partition for step in steps]).dense.astype(np.int32)
+        # Surrogates do not occur in UTF-8; they get the class of some other code point.
+        dense[0xD800:0xE000] = dense[0]
+        example = np.full(int(dense.max()) + 1, -1)
+        example[dense[::-1]] = np.arange(len(dense) - 1, -1, -1)
+        is_used = example >= 0
+        examples = example[is_used]
+        self.class_of_code_point = (np.cumsum(is_used) - 1).astype(np.uint16)[dense]
         # A code point of each class gives the classes of each step.
-        first = np.unique(self.partition.class_of_interval, return_index=True)[1]
-        examples = self.partition.bounds[first]
-        classes = [step.partition.classes(examples).tolist() for step in steps]
-        self.symbols: list[tuple[int, ...]] = list(zip(*classes, strict=True)) if steps else [()]
+        of_steps = [step.partition.classes(examples).tolist() for step in steps]
+        self.symbols: list[tuple[int, ...]] = list(zip(*of_steps, strict=True)) if steps else [()]
 
     def run(self) -> Hypotheses:
         """Return the automaton, without what no text bears out."""
@@ -178,8 +183,7 @@ class _Construction:
             )
             for old in renumbered
         )
-        classes = self.partition.dense
-        return Hypotheses(classes, moves, tuple(ends[old] for old in renumbered))
+        return Hypotheses(self.class_of_code_point, moves, tuple(ends[old] for old in renumbered))
 
     def successors(self, hypothesis: Hypothesis, symbol: tuple[int, ...]) -> Iterator[tuple[Hypothesis, int]]:
         """Yield the hypotheses behind a symbol, and what each supposes the symbol to do."""

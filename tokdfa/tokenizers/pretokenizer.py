@@ -60,9 +60,11 @@ class PreTokenizer:
         self.name = name
         self._trees = [step_tree(step, splitting) for step in splitting.steps]
 
-    @property
+    @cached_property
     def drops_text(self) -> bool:
-        """Whether a step may leave out text, so that the pieces need not be the whole of it."""
+        """Whether text may be left out, so that the pieces need not be the whole of it."""
+        if self.splitter is not None:
+            return self.splitter.drops_text
         return self.splitting.library == "tiktoken" or any(step.behavior == "removed" for step in self.splitting.steps)
 
     @cached_property

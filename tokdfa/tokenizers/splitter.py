@@ -84,6 +84,11 @@ class Splitter:
         """The number of states of the machine."""
         return self.machine.n_states
 
+    @property
+    def drops_text(self) -> bool:
+        """Whether there are texts of which something is left out."""
+        return bool((self.machine.event == kernels.DROPPED).any())
+
     def spans(self, text: str | bytes) -> Int64Array:
         """Return the pieces of a text as an int64 array of shape (pieces, 2) of byte offsets, start and end.
 
