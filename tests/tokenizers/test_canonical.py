@@ -17,7 +17,7 @@ from tokdfa.tokenizers.canonical import CanonicalAutomaton
 from tokdfa.tokenizers.patterns import NAMED
 
 CORPORA = ("english.txt", "python_code.txt", "multilingual.txt")
-WORDS = [b"ab", b"abc", b" a", b" ab", b"\n\n", b"  ", b"\xc3\xa9", b"a\xc3", b"'s", b"12", b"x'"]
+WORDS = [b"ab", b"abc", b" a", b" ab", b"\n\n", b"  ", b"\xc3\xa9", b"a\xc3", b"\xaaa", b"\xaa ", b"'s", b"12", b"x'"]
 
 
 def oracle(pattern: str, ranks: dict[bytes, int]) -> Any:
@@ -42,7 +42,7 @@ def test_all_short_streams(name: str, tmp_path: Path) -> None:
     path.write_bytes(tiktoken_lines(ranks))
     automaton = CanonicalAutomaton(tokdfa.load(path, pretokenizer=name))
     _, is_canonical = oracle(NAMED[name].steps[0].pattern, ranks)
-    ids = [ranks[word] for word in (b"a", b"b", b" ", b"\n", b"'", b"1", b"\xc3", b"\xa9", *WORDS)]
+    ids = [ranks[word] for word in (b"a", b"b", b" ", b"\n", b"'", b"1", b"\xc3", b"\xa9", b"\xaa", *WORDS)]
     canonical = 0
     for length in range(4):
         for stream in product(ids, repeat=length):
