@@ -82,9 +82,9 @@ def test_a_copy_has_a_memory_of_its_own() -> None:
     encoder = PieceEncoder(OnePass(Dictionary.from_pairs([(b"a", b"b")])), np.arange(257, dtype=np.int32))
     encoder.encode(*joined([b"ab", b"ba"]))
     twin = encoder.copy()
-    before = encoder._memory.copy()
+    before = encoder.memory.entries.copy()
     assert listed(twin.encode(*joined([b"aab", b"ab"]))) == [[97, 256], [256]]
-    assert np.array_equal(encoder._memory, before)
+    assert np.array_equal(encoder.memory.entries, before)
 
 
 def test_foreign_symbols_and_bad_bounds_are_refused() -> None:

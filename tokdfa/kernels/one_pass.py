@@ -16,17 +16,43 @@ from typing import NamedTuple
 import numba as nb
 import numpy as np
 
-from tokdfa.kernels.packed import BYTES, CUT, LONGEST, WORDS, Words, hash_packed, hash_pair, kernel, load, pack
+from tokdfa.kernels.packed import (
+    BYTES,
+    CUT,
+    LONGEST,
+    WORDS,
+    Words,
+    add_bit,
+    hash_packed,
+    hash_pair,
+    kernel,
+    load,
+    may_have,
+    pack,
+    power_of_two,
+    prefetch,
+)
+from tokdfa.kernels.rules import NOTHING, merged
 from tokdfa.kernels.types import INTS, LONGS, Ints, Longs
 
-__all__ = ["RECORD", "TABLES", "Tables", "allows", "find_pairs", "find_words", "longest_token", "tokenize"]
+__all__ = [
+    "RECORD",
+    "TABLES",
+    "Tables",
+    "allows",
+    "find_word",
+    "find_words",
+    "longest_token",
+    "prefetch_word",
+    "tokenize",
+]
 
 FLAGS = nb.types.Array(nb.boolean, 1, "C", readonly=True)
 
 SLOT = 4
 RECORD = 8
-LENGTH, SHORTER, STATE, READ, BIRTH, HEAD, TAIL, ID = range(RECORD)
-# Sixteen bits for each entry of a table, of which one is set.
+LENGTH, SHORTER, STATE, READ, BIRTH, HEAD, TAIL = range(7)
+# Bits for each entry of a table, of which one is set.
 _BITS = 16
 
 
@@ -47,11 +73,13 @@ class Tables(NamedTuple):
         The token that ends at the node, or -1.
     records : int32 array, eight entries a token
         Its number of bytes; the longest live token that is a proper prefix, or -1; the state reached on it, and the
-        last token read in that state; its birth, head and tail (see :class:`~tokdfa.dictionary.Folding`); its id.
-    pairs : int64 array, two entries a slot
-        The live rules as a hash table: ``u << 32 | v``, -1 where free, and the state that the rule made.
-    pair_filter : uint64 array
-        A bit for each hash in `pairs`.
+        last token read in that state; its birth, head and tail (see :class:`~tokdfa.dictionary.Folding`).
+    rules, rule_filter, of_symbols : int64, uint64 and int64 arrays
+        The live rules, the priority of a rule being the state that it made; see :mod:`~tokdfa.kernels.rules`.
+    symbol : int32 array
+        For words over bytes the token of each byte, -1 for foreign ones; empty for other words.
+    ids : int32 array, one entry a token
+        What the tokens are called outside.
     """
 
     slots: Words
@@ -59,13 +87,15 @@ class Tables(NamedTuple):
     edges: Longs
     ending: Ints
     records: Ints
-    pairs: Longs
-    pair_filter: Words
+    rules: Longs
+    rule_filter: Words
+    of_symbols: Longs
+    symbol: Ints
+    ids: Ints
 
 
-TABLES = nb.types.NamedTuple((WORDS, WORDS, LONGS, INTS, INTS, LONGS, WORDS), Tables)  # type: ignore[no-untyped-call]
+TABLES = nb.types.NamedTuple((WORDS, WORDS, LONGS, INTS, INTS, LONGS, WORDS, LONGS, INTS, INTS), Tables)  # type: ignore[no-untyped-call]
 FOUND = nb.types.Tuple((nb.uint64[::1], nb.uint64[::1], nb.int64[::1], nb.int32[::1], nb.int32[::1]))  # type: ignore[no-untyped-call]
-PAIRS = nb.types.Tuple((nb.int64[::1], nb.uint64[::1]))  # type: ignore[no-untyped-call]
 
 
 @nb.njit(inline="always")
@@ -79,33 +109,13 @@ def _slot(slots, low, high, hashed):  # type: ignore[no-untyped-def]
 
 
 @nb.njit(inline="always")
-def _pair_slot(table, pair, hashed):  # type: ignore[no-untyped-def]
-    """Return where the slot of a key is in a table of two entries a slot, or the free one where it belongs."""
-    mask = len(table) // 2 - 1
+def _edge_slot(edges, edge, hashed):  # type: ignore[no-untyped-def]
+    """Return where the slot of an edge of the trie is, or the free one where it belongs."""
+    mask = len(edges) // 2 - 1
     slot = np.int64(hashed >> np.uint64(20)) & mask
-    while table[2 * slot] >= 0 and table[2 * slot] != pair:
+    while edges[2 * slot] >= 0 and edges[2 * slot] != edge:
         slot = (slot + 1) & mask
     return 2 * slot
-
-
-@nb.njit(inline="always")
-def _may_have(bits, hashed):  # type: ignore[no-untyped-def]
-    place = hashed & np.uint64(64 * len(bits) - 1)
-    return (bits[np.int64(place >> np.uint64(6))] >> (place & np.uint64(63))) & np.uint64(1) != 0
-
-
-@nb.njit(inline="always")
-def _add(bits, hashed):  # type: ignore[no-untyped-def]
-    place = hashed & np.uint64(64 * len(bits) - 1)
-    bits[np.int64(place >> np.uint64(6))] |= np.uint64(1) << (place & np.uint64(63))
-
-
-@nb.njit(nb.int64(nb.int64), cache=True)
-def _power_of_two(least):  # type: ignore[no-untyped-def]
-    size = 16
-    while size < least:
-        size *= 2
-    return size
 
 
 @kernel(nb.int64(WORDS, WORDS, LONGS, INTS, BYTES, nb.int64, nb.int64))
@@ -117,7 +127,7 @@ def _longest(slots, bits, edges, ending, text, begin, end):  # type: ignore[no-u
         low, high = pack(first, second, LONGEST)
         high += CUT
         hashed = hash_packed(low, high)
-        if _may_have(bits, hashed):
+        if may_have(bits, hashed):
             node = np.int64(slots[_slot(slots, low, high, hashed) + 2]) - 1
             found = np.int64(-1)
             at = begin + LONGEST
@@ -127,7 +137,7 @@ def _longest(slots, bits, edges, ending, text, begin, end):  # type: ignore[no-u
                 if at >= end:
                     break
                 edge = (node << 8) | np.int64(text[at])
-                node = edges[_pair_slot(edges, edge, hash_pair(edge)) + 1]
+                node = edges[_edge_slot(edges, edge, hash_pair(edge)) + 1]
                 at += 1
             if found >= 0:
                 return found
@@ -135,7 +145,7 @@ def _longest(slots, bits, edges, ending, text, begin, end):  # type: ignore[no-u
     for length in range(size, 0, -1):
         low, high = pack(first, second, length)
         hashed = hash_packed(low, high)
-        if _may_have(bits, hashed):
+        if may_have(bits, hashed):
             number = np.int64(slots[_slot(slots, low, high, hashed) + 2])
             if number:
                 return number - 1
@@ -169,10 +179,10 @@ def find_words(text, offsets, live):  # type: ignore[no-untyped-def]
             if size > LONGEST:
                 n_long += 1
                 n_edges += size - LONGEST
-    capacity = _power_of_two(2 * n_short)
+    capacity = power_of_two(2 * n_short)
     slots = np.zeros(SLOT * capacity, np.uint64)
-    bits = np.zeros(_power_of_two(_BITS * n_short // 64), np.uint64)
-    edges = np.full(2 * _power_of_two(2 * n_edges), -1, np.int64)
+    bits = np.zeros(power_of_two(_BITS * n_short // 64), np.uint64)
+    edges = np.full(2 * power_of_two(2 * n_edges), -1, np.int64)
     ending = np.full(n_edges + n_long + 1, -1, np.int32)
     n_nodes = 0
     for word in range(n_words):
@@ -186,7 +196,7 @@ def find_words(text, offsets, live):  # type: ignore[no-untyped-def]
         slot = _slot(slots, low, high, hashed)
         if slots[slot + 2] == 0:
             slots[slot], slots[slot + 1] = low, high
-            _add(bits, hashed)
+            add_bit(bits, hashed)
             if size > LONGEST:
                 slots[slot + 2] = n_nodes + 1
                 n_nodes += 1
@@ -196,7 +206,7 @@ def find_words(text, offsets, live):  # type: ignore[no-untyped-def]
             node = np.int64(slots[slot + 2]) - 1
             for i in range(offsets[word] + LONGEST, offsets[word + 1]):
                 edge = (node << 8) | np.int64(text[i])
-                place = _pair_slot(edges, edge, hash_pair(edge))
+                place = _edge_slot(edges, edge, hash_pair(edge))
                 if edges[place] < 0:
                     edges[place] = edge
                     edges[place + 1] = n_nodes
@@ -210,25 +220,30 @@ def find_words(text, offsets, live):  # type: ignore[no-untyped-def]
     return slots, bits, edges, ending, shorter
 
 
-@nb.njit(PAIRS(INTS, INTS), cache=True, nogil=True)
-def find_pairs(left, right):  # type: ignore[no-untyped-def]
-    """Build the tables in which the k-th live rule ``left[k]≀right[k]`` is found as state k; entry 0 is no rule."""
-    pairs = np.full(2 * _power_of_two(2 * len(left)), -1, np.int64)
-    bits = np.zeros(_power_of_two(_BITS * len(left) // 64), np.uint64)
-    for state in range(1, len(left)):
-        pair = (np.int64(left[state]) << 32) | np.int64(right[state])
-        hashed = hash_pair(pair)
-        place = _pair_slot(pairs, pair, hashed)
-        pairs[place] = pair
-        pairs[place + 1] = state
-        _add(bits, hashed)
-    return pairs, bits
-
-
 @kernel(nb.int64(TABLES, BYTES, nb.int64, nb.int64))
 def longest_token(tables, text, begin, end):  # type: ignore[no-untyped-def]
     """Return the longest token at the beginning of ``text[begin:end]``, or -1."""
     return _longest(tables.slots, tables.filter, tables.edges, tables.ending, text, begin, end)
+
+
+@kernel(nb.int64(TABLES, BYTES, nb.int64, nb.int64, nb.uint64, nb.uint64))
+def find_word(tables, text, begin, end, low, high):  # type: ignore[no-untyped-def]
+    """Return the token that is ``text[begin:end]``, or -1; `low` and `high` are its packing when it is short."""
+    if end - begin <= LONGEST:
+        hashed = hash_packed(low, high)
+        if not may_have(tables.filter, hashed):
+            return np.int64(-1)
+        return np.int64(tables.slots[_slot(tables.slots, low, high, hashed) + 2]) - 1
+    token = longest_token(tables, text, begin, end)
+    return token if token >= 0 and tables.records[RECORD * token + LENGTH] == end - begin else np.int64(-1)
+
+
+@nb.njit(inline="always")
+def prefetch_word(tables, low, high):  # type: ignore[no-untyped-def]
+    """Ask for what :func:`find_word` will read of a short word."""
+    hashed = hash_packed(low, high)
+    if may_have(tables.filter, hashed):
+        prefetch(tables.slots, SLOT * (np.int64(hashed >> np.uint64(20)) & (len(tables.slots) // SLOT - 1)))
 
 
 @kernel(nb.boolean(TABLES, nb.int64, nb.int64))
@@ -238,7 +253,7 @@ def allows(tables, u, v):  # type: ignore[no-untyped-def]
     It does what :func:`~tokdfa.kernels.fold.forbidding_state` does: going back in time, the pair at the border must
     never be a rule's own.
     """
-    records, pairs, bits = tables.records, tables.pairs, tables.pair_filter
+    records = tables.records
     u *= RECORD
     time = records[u + STATE]
     if time == 0:
@@ -248,12 +263,9 @@ def allows(tables, u, v):  # type: ignore[no-untyped-def]
     while records[v + BIRTH] > time:
         v = RECORD * np.int64(records[v + HEAD])
     while True:
-        pair = ((u // RECORD) << 32) | (v // RECORD)
-        hashed = hash_pair(pair)
-        if _may_have(bits, hashed):
-            place = _pair_slot(pairs, pair, hashed)
-            if pairs[place] >= 0 and pairs[place + 1] <= time:
-                return False
+        rule = merged(tables.rules, tables.rule_filter, u // RECORD, v // RECORD)
+        if rule != NOTHING and rule >> 32 <= time:
+            return False
         if records[u + BIRTH] > records[v + BIRTH]:
             time = records[u + BIRTH] - 1
             u = RECORD * np.int64(records[u + TAIL])

@@ -23,11 +23,14 @@ __all__ = [
     "WORDS",
     "Bytes",
     "Words",
+    "add_bit",
     "hash_packed",
     "hash_pair",
     "kernel",
     "load",
+    "may_have",
     "pack",
+    "power_of_two",
     "prefetch",
 ]
 
@@ -117,3 +120,26 @@ def hash_pair(pair):  # type: ignore[no-untyped-def]
     """Return a hash of 64 bits of one word."""
     mixed = np.uint64(pair) * np.uint64(0x9E3779B97F4A7C15)
     return mixed ^ (mixed >> np.uint64(32))
+
+
+@nb.njit(inline="always")
+def may_have(bits, hashed):  # type: ignore[no-untyped-def]
+    """Tell from a power of two of words of bits whether something with this hash may have been added."""
+    place = hashed & np.uint64(64 * len(bits) - 1)
+    return (bits[np.int64(place >> np.uint64(6))] >> (place & np.uint64(63))) & np.uint64(1) != 0
+
+
+@nb.njit(inline="always")
+def add_bit(bits, hashed):  # type: ignore[no-untyped-def]
+    """Mark that something with this hash is there."""
+    place = hashed & np.uint64(64 * len(bits) - 1)
+    bits[np.int64(place >> np.uint64(6))] |= np.uint64(1) << (place & np.uint64(63))
+
+
+@nb.njit(nb.int64(nb.int64), cache=True)
+def power_of_two(least: int) -> int:
+    """Return the least power of two that is at least `least`, and 16."""
+    size = 16
+    while size < least:
+        size *= 2
+    return size

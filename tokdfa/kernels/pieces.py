@@ -1,115 +1,219 @@
-"""Encoding pieces, one after the other, with a memory of those seen before.
+"""Encoding pieces with a memory of those seen before, a block at a time.
 
-The memory is a cache of sets of two entries. An entry is four machine words, a set is a cache line: a packed piece, up
-to three ids, and how many they are. A new piece takes the first place of its set, what was there moves to the second,
-and what was there is forgotten; so memory and time are bounded whatever the text.
+What is in memory comes late, and so it is asked for early: in each of several passes over a block something is found
+out about every piece, and what the next pass needs is requested.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numba as nb
 import numpy as np
 
-from tokdfa.kernels.one_pass import ID, LENGTH, RECORD, TABLES, longest_token, tokenize
-from tokdfa.kernels.packed import BYTES, LONGEST, hash_packed, kernel, load, pack, prefetch
-from tokdfa.kernels.types import LONGS
+from tokdfa.kernels.memory import ENTRY, MEMORY, SET, find_among, key_of, move_up, recall, remember, set_of
+from tokdfa.kernels.one_pass import TABLES, find_word, prefetch_word, tokenize
+from tokdfa.kernels.packed import BYTES, Words, kernel, prefetch
+from tokdfa.kernels.split import BEGINS, EVENT_BITS
+from tokdfa.kernels.together import LANES, WORD, begin_word, finish_word, merge_together
+from tokdfa.kernels.types import LONGS, Ints, Longs
 
-__all__ = ["BLOCK", "ENTRY", "IDS_KEPT", "encode_pieces"]
+__all__ = ["BLOCK", "DONE", "FOREIGN", "SCRATCH", "TOO_LONG", "Scratch", "encode_pieces"]
 
-ENTRY = 4
-IDS_KEPT = 3
-# Pieces are looked at a block at a time, so that memory is asked for long before it is needed.
-BLOCK = 64
+BLOCK = 32
+
+# How an encoding ends: with all pieces, or before one with a symbol that is not in the alphabet, or before one that is
+# too long for rules that are improper.
+DONE, FOREIGN, TOO_LONG = 0, 1, 2
+
+_EVENT = (1 << EVENT_BITS) - 1
+
+# What is noted of a piece: its key, its set, and where its ids are: in an entry of the memory, or in one of these ways,
+# or in the token that is _TOKEN minus this.
+_PIECE = 4
+_LOW, _HIGH, _SET, _WHERE = range(_PIECE)
+_LEFT_OUT, _MERGED, _ALONE, _TOKEN = -1, -2, -3, -4
+
+
+class Scratch(NamedTuple):
+    """Room to work in.
+
+    Attributes
+    ----------
+    noted : int64 array of shape (4 * BLOCK,)
+    rest, waiting, firsts, counts : int64 arrays of shape (BLOCK,)
+    lanes : int32 array of shape (WORD * BLOCK,)
+    starts : uint64 array of shape (BLOCK,)
+    left : uint64 array
+        For :func:`~tokdfa.kernels.one_pass.tokenize`: all zeros, enough for the longest piece.
+    """
+
+    noted: Words
+    rest: Longs
+    waiting: Longs
+    firsts: Longs
+    counts: Longs
+    lanes: Ints
+    starts: Words
+    left: Words
+
+
+_LONGS = nb.int64[::1]
+_WORDS = nb.uint64[::1]
+SCRATCH = nb.types.NamedTuple((_WORDS, _LONGS, _LONGS, _LONGS, _LONGS, nb.int32[::1], _WORDS, _WORDS), Scratch)  # type: ignore[no-untyped-call]
+
+
+@kernel(nb.int64(TABLES, nb.boolean, BYTES, nb.int64, nb.int64, nb.int32[::1], nb.int64, _WORDS))
+def _tokenize_alone(tables, proper, text, begin, end, out, n, left):  # type: ignore[no-untyped-def]
+    """Write the ids of a piece and return how many they are, or minus how the encoding ends here."""
+    if not proper:
+        return np.int64(-TOO_LONG)
+    n_ids = tokenize(tables, text, begin, end, out, n, left)
+    for i in range(n, n + n_ids):
+        out[i] = tables.ids[out[i]]
+    return n_ids
+
+
+@nb.njit(inline="always")
+def _look_into_memory(memory, whole, text, begun, start, count, noted, rest):  # type: ignore[no-untyped-def]
+    """Note the keys of all pieces and where those are that are remembered; return how many need another look."""
+    entries = memory.entries
+    for k in range(count):
+        begin, end = begun[start + k] >> EVENT_BITS, begun[start + k + 1] >> EVENT_BITS
+        low, high = key_of(text, begin, end)
+        at = set_of(memory, low, high)
+        noted[_PIECE * k + _LOW] = low
+        noted[_PIECE * k + _HIGH] = high
+        noted[_PIECE * k + _SET] = at
+        prefetch(entries, at)
+    n_rest = 0
+    for k in range(count):
+        low, high = noted[_PIECE * k + _LOW], noted[_PIECE * k + _HIGH]
+        at = np.int64(noted[_PIECE * k + _SET])
+        in_first = (entries[at] == low) & (entries[at + 1] == high)
+        entry = at if in_first else at + ENTRY
+        noted[_PIECE * k + _WHERE] = entry
+        if (entries[entry] != low) | (entries[entry + 1] != high):
+            prefetch(entries, at + SET // 2)
+            prefetch_word(whole, low, high)
+            rest[n_rest] = k
+            n_rest += 1
+    return n_rest
+
+
+@nb.njit(inline="always")
+def _look_further(tables, whole, text, begun, start, n_rest, memory, scratch):  # type: ignore[no-untyped-def]
+    """Note where the ids are of pieces that are not in the front of their sets; return how many must be merged."""
+    noted = scratch.noted
+    n_waiting = 0
+    for i in range(n_rest):
+        k = scratch.rest[i]
+        begin, end = begun[start + k] >> EVENT_BITS, begun[start + k + 1] >> EVENT_BITS
+        low, high = noted[_PIECE * k + _LOW], noted[_PIECE * k + _HIGH]
+        at = np.int64(noted[_PIECE * k + _SET])
+        if begun[start + k] & _EVENT != BEGINS:
+            where = np.int64(_LEFT_OUT)
+        else:
+            where = find_among(memory.entries, at + SET // 2, at + SET, low, high)
+            if where < 0:
+                token = find_word(whole, text, begin, end, low, high)
+                if token >= 0:
+                    where = _TOKEN - token
+                elif end - begin < LANES and len(tables.symbol):
+                    where = np.int64(_MERGED)
+                    scratch.starts[k] = begin_word(
+                        tables.of_symbols, tables.symbol, text, begin, end, scratch.lanes, WORD * k
+                    )
+                    scratch.waiting[n_waiting] = k
+                    n_waiting += 1
+                else:
+                    where = np.int64(_ALONE)
+        noted[_PIECE * k + _WHERE] = where
+    return n_waiting
 
 
 @kernel(
     nb.int64(
-        TABLES, TABLES, BYTES, LONGS, nb.int64, nb.int64,
-        nb.uint64[::1], nb.int32[::1], nb.int64, nb.int64[::1], nb.uint64[::1], nb.uint64[::1],
+        TABLES, TABLES, nb.boolean, BYTES, LONGS, nb.int64, _LONGS, MEMORY, nb.int32[::1], _LONGS, SCRATCH,
     )
 )  # fmt: skip
-def encode_pieces(tables, whole, text, bounds, first, stop, memory, out, n, ends, left, block):  # type: ignore[no-untyped-def]
-    """Encode the pieces ``text[bounds[i]:bounds[i + 1]]`` for i from `first` to `stop`.
+def encode_pieces(tables, whole, proper, text, begun, stop, cursor, memory, out, ends, scratch):  # type: ignore[no-untyped-def]
+    """Encode pieces.
 
     Parameters
     ----------
     tables : Tables
         The dictionary.
     whole : Tables
-        Tokens that stand for a piece only when they are all of it; without records when there are none.
+        Tokens that stand for a piece when they are all of it.
+    proper : bool
+        Whether the dictionary is proper.
     text : uint8 array
-    bounds : int64 array
-        Ascending; no piece is empty.
-    first, stop : int
-    memory : uint64 array
-        What is remembered; two entries for each of a power of two of sets, all zeros in the beginning.
+    begun : int64 array
+        Where pieces and text that is left out begin, ascending: ``offset << EVENT_BITS | event``. Each ends where the
+        next one begins. No piece is empty.
+    stop : int
+        The last entry of `begun` to be encoded is the one before it.
+    cursor : int64 array of shape (2,)
+        The entry of `begun` to begin with, and where in `out` its ids go. Comes to where the encoding ends.
+    memory : Memory
     out : int32 array
-        Gets the ids, from `n` on; has room for one a byte and two more.
-    n : int
+        Gets the ids; has room for one a byte and two more.
     ends : int64 array
-        Gets, at i, where the ids of piece i end; empty when that is not wanted.
-    left : uint64 array
-        Scratch for :func:`~tokdfa.kernels.one_pass.tokenize`, enough for the longest piece.
-    block : uint64 array of shape (3 * BLOCK,)
-        Scratch.
+        Gets, at i, where the ids of entry i end; empty when that is not wanted.
+    scratch : Scratch
 
     Returns
     -------
     int
-        Where the ids end; -1 - i when piece i has a symbol that is not in the alphabet.
+        DONE, FOREIGN or TOO_LONG.
     """
-    records = tables.records
-    mask = len(memory) // (2 * ENTRY) - 1
-    for start in range(first, stop, BLOCK):
+    n = cursor[1]
+    noted, rest, firsts, counts = scratch.noted, scratch.rest, scratch.firsts, scratch.counts
+    for start in range(cursor[0], stop, BLOCK):
         count = min(BLOCK, stop - start)
+        n_rest = _look_into_memory(memory, whole, text, begun, start, count, noted, rest)
+        if n_rest:
+            n_waiting = _look_further(tables, whole, text, begun, start, n_rest, memory, scratch)
+            if n_waiting:
+                merge_together(
+                    tables.rules, tables.rule_filter, scratch.lanes, scratch.starts, scratch.waiting, n_waiting
+                )
         for k in range(count):
-            begin = bounds[start + k]
-            size = min(bounds[start + k + 1] - begin, LONGEST)
-            low, high = pack(load(text, begin), load(text, begin + 8), size)
-            at = (np.int64(hash_packed(low, high) >> np.uint64(20)) & mask) * (2 * ENTRY)
-            block[3 * k] = low
-            block[3 * k + 1] = high
-            block[3 * k + 2] = at
-            prefetch(memory, at)
-        for k in range(count):
-            i = start + k
-            begin = bounds[i]
-            end = bounds[i + 1]
-            low, high, at = block[3 * k], block[3 * k + 1], np.int64(block[3 * k + 2])
-            short = end - begin <= LONGEST
-            if short:
-                in_first = (memory[at] == low) & (memory[at + 1] == high)
-                entry = at if in_first else at + ENTRY
-                if (memory[entry] == low) & (memory[entry + 1] == high):
-                    pair, rest = memory[entry + 2], memory[entry + 3]
-                    out[n] = np.int32(pair & np.uint64(0xFFFFFFFF))
-                    out[n + 1] = np.int32(pair >> np.uint64(32))
-                    out[n + 2] = np.int32(rest & np.uint64(0xFFFFFFFF))
-                    n += np.int64(rest >> np.uint64(32))
-                    if len(ends):
-                        ends[i] = n
-                    continue
-            n_ids = np.int64(0)
-            if len(whole.records):
-                token = longest_token(whole, text, begin, end)
-                if token >= 0 and whole.records[RECORD * token + LENGTH] == end - begin:
-                    out[n] = whole.records[RECORD * token + ID]
-                    n_ids = np.int64(1)
-            if n_ids == 0:
-                n_ids = tokenize(tables, text, begin, end, out, n, left)
+            begin, end = begun[start + k] >> EVENT_BITS, begun[start + k + 1] >> EVENT_BITS
+            where = np.int64(noted[_PIECE * k + _WHERE])
+            firsts[k] = n
+            n_ids = np.int64(-1)
+            if where >= 0:
+                n_ids = recall(memory, where, text, begin, end, out, n)
+            elif where <= _TOKEN:
+                out[n] = whole.ids[_TOKEN - where]
+                n_ids = np.int64(1)
+            elif where == _MERGED:
+                n_ids = finish_word(scratch.lanes, WORD * k, scratch.starts[k], tables.ids, out, n)
+                if n_ids == 0:
+                    cursor[0], cursor[1] = start + k, n
+                    return FOREIGN
+            elif where == _LEFT_OUT:
+                n_ids = np.int64(0)
+            if n_ids < 0:
+                n_ids = _tokenize_alone(tables, proper, text, begin, end, out, n, scratch.left)
                 if n_ids < 0:
-                    return -1 - i
-                for m in range(n, n + n_ids):
-                    out[m] = records[RECORD * np.int64(out[m]) + ID]
-            if short and n_ids <= IDS_KEPT:
-                for m in range(ENTRY):
-                    memory[at + ENTRY + m] = memory[at + m]
-                memory[at], memory[at + 1] = low, high
-                second = np.uint64(np.uint32(out[n + 1])) if n_ids > 1 else np.uint64(0)
-                third = np.uint64(np.uint32(out[n + 2])) if n_ids > 2 else np.uint64(0)
-                memory[at + 2] = np.uint64(np.uint32(out[n])) | (second << np.uint64(32))
-                memory[at + 3] = third | (np.uint64(n_ids) << np.uint64(32))
+                    cursor[0], cursor[1] = start + k, n
+                    return -n_ids
+            counts[k] = n_ids
             n += n_ids
             if len(ends):
-                ends[i] = n
-    return n
+                ends[start + k] = n
+        for i in range(n_rest):
+            k = rest[i]
+            where = np.int64(noted[_PIECE * k + _WHERE])
+            if where >= 0:
+                move_up(memory, where)
+            elif where != _LEFT_OUT:
+                begin, end = begun[start + k] >> EVENT_BITS, begun[start + k + 1] >> EVENT_BITS
+                low, high = noted[_PIECE * k + _LOW], noted[_PIECE * k + _HIGH]
+                at = np.int64(noted[_PIECE * k + _SET])
+                remember(memory, at, low, high, text, begin, end, out, firsts[k], counts[k])
+    cursor[0], cursor[1] = max(cursor[0], stop), n
+    return DONE

@@ -12,6 +12,7 @@ from tokdfa.alphabet import TokenAlphabet, Word
 from tokdfa.dictionary import Dictionary
 from tokdfa.errors import AlphabetError
 from tokdfa.kernels import one_pass as kernels
+from tokdfa.kernels.rules import find_rules
 
 __all__ = ["ByteCode", "OnePass"]
 
@@ -80,10 +81,14 @@ def find_tables(words: Sequence[bytes], live: BoolArray, ids: Int32Array | None 
     records = np.zeros((len(words), kernels.RECORD), dtype=np.int32)
     records[:, kernels.LENGTH] = length
     records[:, kernels.SHORTER] = shorter
-    records[:, kernels.ID] = np.arange(len(words)) if ids is None else ids
     none = np.zeros(0, dtype=np.int32)
-    tables = kernels.Tables(slots, bits, edges, ending, records.ravel(), *kernels.find_pairs(none, none))
-    return _frozen(tables)
+    rules, rule_filter, of_symbols = find_rules(none, none, none, none)
+    numbers = np.arange(len(words)) if ids is None else ids
+    return _frozen(
+        kernels.Tables(
+            slots, bits, edges, ending, records.ravel(), rules, rule_filter, of_symbols, none, numbers.astype(np.int32)
+        )
+    )
 
 
 class OnePass:
@@ -117,19 +122,27 @@ class OnePass:
         self.code = ByteCode(dictionary.alphabet)
         words = [*map(self.code.encode, dictionary.alphabet)]
         tables = find_tables(words, folding.birth >= 0)
+        live = folding.rule[1:]
+        left, right, product = (row[live] for row in (dictionary.left, dictionary.right, dictionary.product))
+        rules, rule_filter, of_symbols = find_rules(left, right, folding.birth[product], product)
         state = np.maximum(folding.state, 0)
-        left, right = (np.append(np.int32(-1), part[folding.rule[1:]]) for part in (dictionary.left, dictionary.right))
+        read = np.append(np.int32(-1), left)[state]
         records = tables.records.reshape(-1, kernels.RECORD).copy()
         columns = (kernels.STATE, kernels.READ, kernels.BIRTH, kernels.HEAD, kernels.TAIL)
-        records[:, columns] = np.stack((state, left[state], folding.birth, folding.head, folding.tail), axis=1)
-        pairs, pair_filter = kernels.find_pairs(left, right)
-        self.tables = _frozen(tables._replace(records=records.ravel(), pairs=pairs, pair_filter=pair_filter))
+        records[:, columns] = np.stack((state, read, folding.birth, folding.head, folding.tail), axis=1)
+        self.tables = _frozen(
+            tables._replace(
+                records=records.ravel(),
+                rules=rules,
+                rule_filter=rule_filter,
+                of_symbols=of_symbols,
+                symbol=_symbols_of_bytes(dictionary.alphabet),
+            )
+        )
 
     def with_ids(self, ids: Int32Array) -> kernels.Tables:
         """Return the tables with these ids for the tokens, instead of their numbers."""
-        records = self.tables.records.reshape(-1, kernels.RECORD).copy()
-        records[:, kernels.ID] = ids[: len(records)]
-        return _frozen(self.tables._replace(records=records.ravel()))
+        return _frozen(self.tables._replace(ids=np.array(ids[: len(self.dictionary.alphabet)], dtype=np.int32)))
 
     def tokenize(self, word: Word | Iterable[str]) -> Int32Array:
         """Return T^D(word), as token numbers.
@@ -152,6 +165,14 @@ class OnePass:
 
     def __repr__(self) -> str:
         return f"<OnePass of {len(self.dictionary)} rules>"
+
+
+def _symbols_of_bytes(alphabet: TokenAlphabet) -> Int32Array:
+    if alphabet.kind != "bytes":
+        return np.zeros(0, dtype=np.int32)
+    symbol = np.full(256, -1, dtype=np.int32)
+    symbol[list(b"".join(cast("tuple[bytes, ...]", alphabet.symbols)))] = np.arange(alphabet.n_symbols)
+    return symbol
 
 
 def _frozen(tables: kernels.Tables) -> kernels.Tables:

@@ -10,15 +10,22 @@ import numpy.typing as npt
 
 from tokdfa.errors import AlphabetError
 from tokdfa.kernels import pieces as kernels
+from tokdfa.kernels.memory import LONGEST_KEPT, SET, WAYS, Memory
+from tokdfa.kernels.one_pass import Tables
+from tokdfa.kernels.split import BEGINS, EVENT_BITS
+from tokdfa.kernels.together import WORD
 from tokdfa.transducers.one_pass import OnePass, find_tables
 
-__all__ = ["Encoded", "PieceEncoder"]
+__all__ = ["Encoded", "PieceEncoder", "scratch_for"]
 
 Int32Array: TypeAlias = npt.NDArray[np.int32]
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 ByteArray: TypeAlias = npt.NDArray[np.uint8]
 
-DEFAULT_MEMORY = 1 << 16
+DEFAULT_MEMORY = 1 << 17
+
+# What a kernel may write behind the last id.
+ROOM = 2
 
 
 class Encoded(NamedTuple):
@@ -29,7 +36,7 @@ class Encoded(NamedTuple):
 
 
 class PieceEncoder:
-    """Encodes pieces of text, each by itself, and remembers the short ones.
+    """Encodes pieces of text, each by itself, and remembers them.
 
     Not to be used by two threads at a time; each may have a :meth:`copy`, which shares what is only read.
 
@@ -45,7 +52,17 @@ class PieceEncoder:
         The tokens, of either kind, that a piece is encoded as when it is that token, although merging does not make
         it.
     memory : int
-        How many pieces are remembered at most; rounded up to a power of two. A piece takes 32 bytes.
+        How many pieces are remembered at most; rounded up to a power of two. A piece takes 32 bytes, and longer ones
+        with many ids have as much again for all of them.
+
+    Attributes
+    ----------
+    tables, whole_tables : Tables
+        What the kernels read.
+    proper : bool
+        Whether the rules are proper.
+    memory : Memory
+        What is remembered.
     """
 
     def __init__(
@@ -58,19 +75,23 @@ class PieceEncoder:
         memory: int = DEFAULT_MEMORY,
     ) -> None:
         self.one_pass = one_pass
-        self._tables = one_pass.with_ids(ids)
-        words = [*map(one_pass.code.encode, one_pass.dictionary.alphabet), *extra] if len(whole) else []
-        chosen = np.zeros(len(words), dtype=np.bool_)
-        chosen[list(whole)] = True
-        self._whole = find_tables(words, chosen, ids[: len(words)])
-        sets = 1 << max(0, (memory + 1) // 2 - 1).bit_length()
-        self._memory = np.zeros(2 * kernels.ENTRY * sets, dtype=np.uint64)
+        self.proper = True
+        self.tables: Tables = one_pass.with_ids(ids)
+        self.whole_tables = self.tables
+        if len(whole):
+            dictionary = one_pass.dictionary
+            words = [*map(one_pass.code.encode, dictionary.alphabet), *extra]
+            chosen = np.zeros(len(words), dtype=np.bool_)
+            chosen[: len(dictionary.alphabet)] = dictionary.folding.birth >= 0
+            chosen[list(whole)] = True
+            self.whole_tables = find_tables(words, chosen, ids[: len(words)])
+        self.memory = _memory(memory)
 
     def copy(self) -> PieceEncoder:
         """Return an encoder of the same pieces for another thread, with a memory of its own."""
         twin = object.__new__(PieceEncoder)
         twin.__dict__.update(self.__dict__)
-        twin._memory = self._memory.copy()
+        twin.memory = Memory(self.memory.entries.copy(), self.memory.shelf.copy(), self.memory.used.copy())
         return twin
 
     def encode(self, text: ByteArray, bounds: Int64Array) -> Encoded:
@@ -91,18 +112,44 @@ class PieceEncoder:
         sizes = np.diff(bounds)
         if len(sizes) and (sizes.min() <= 0 or bounds[0] < 0 or bounds[-1] > len(text)):
             raise AlphabetError("the bounds of pieces ascend from 0 to the end of the text", value=bounds)
-        out = np.empty(len(text) + kernels.IDS_KEPT, dtype=np.int32)
+        begun = (np.asarray(bounds, dtype=np.int64) << EVENT_BITS) | BEGINS
+        n_bytes = int(sizes.sum())
+        out = np.empty(n_bytes + ROOM, dtype=np.int32)
         ends = np.zeros(len(bounds), dtype=np.int64)
-        left = np.zeros((int(sizes.max(initial=0)) >> 6) + 1, dtype=np.uint64)
-        end = kernels.encode_pieces(
-            self._tables, self._whole, text, bounds, 0, len(sizes),
-            self._memory, out, 0, ends[1:], left, np.empty(3 * kernels.BLOCK, dtype=np.uint64),
+        cursor = np.zeros(2, dtype=np.int64)
+        scratch = scratch_for(int(sizes.max(initial=0)))
+        status = kernels.encode_pieces(
+            self.tables, self.whole_tables, self.proper, text, begun, len(sizes), cursor, self.memory, out, ends[1:],
+            scratch,
         )  # fmt: skip
-        if end < 0:
-            index = -1 - end
+        if status == kernels.FOREIGN:
+            index = int(cursor[0])
             raise AlphabetError(
                 "a symbol that is not in the base alphabet",
                 value=text[bounds[index] : bounds[index + 1]].tobytes(),
                 where=f"piece {index}",
             )
-        return Encoded(out[:end].copy(), ends)
+        out.resize(int(cursor[1]), refcheck=False)
+        return Encoded(out, ends)
+
+
+def scratch_for(longest: int) -> kernels.Scratch:
+    """Return room to encode pieces of up to this many bytes in."""
+    n = kernels.BLOCK
+    rest, waiting, first, count = (np.zeros(n, dtype=np.int64) for _ in range(4))
+    return kernels.Scratch(
+        np.zeros(4 * n, dtype=np.uint64),
+        rest,
+        waiting,
+        first,
+        count,
+        np.zeros(WORD * n, dtype=np.int32),
+        np.zeros(n, dtype=np.uint64),
+        np.zeros((longest >> 6) + 1, dtype=np.uint64),
+    )
+
+
+def _memory(n_pieces: int) -> Memory:
+    sets = 1 << max(0, (n_pieces + WAYS - 1) // WAYS - 1).bit_length()
+    shelf = max(SET * sets, 2 * LONGEST_KEPT)
+    return Memory(np.zeros(SET * sets, dtype=np.uint64), np.zeros(shelf, dtype=np.uint64), np.zeros(1, dtype=np.int64))
