@@ -36,13 +36,12 @@ def check_vocabulary(fields: Mapping[str, Any], where: str) -> Vocabulary:
     """
     spellings = list(fields)
     values = list(fields.values())
-    for spelling, value in fields.items():
-        if type(value) is not int or not 0 <= value <= LARGEST_ID:
-            raise FileFormatError(
-                f"an id is an integer from 0 to {LARGEST_ID}", value=value, where=f"{where}.{spelling}"
-            )
     if not spellings:
         raise FileFormatError("no tokens", where=where)
+    if set(map(type, values)) != {int} or min(values) < 0 or max(values) > LARGEST_ID:
+        what = f"an id is an integer from 0 to {LARGEST_ID}"
+        odd = next(key for key, value in fields.items() if type(value) is not int or not 0 <= value <= LARGEST_ID)
+        raise FileFormatError(what, value=fields[odd], where=f"{where}.{odd}")
     if len(set(values)) < len(values):
         seen: dict[int, str] = {}
         again = next(spelling for spelling in spellings if seen.setdefault(fields[spelling], spelling) != spelling)
