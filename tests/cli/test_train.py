@@ -159,6 +159,28 @@ def test_binary_text_without_a_pretokenizer(tmp_path: Path) -> None:
     assert list(tokdfa.load(tmp_path / "x.tiktoken").dictionary) == [(b"\xff", b"\xfe")]
 
 
+def test_exact_on_a_tiny_corpus(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    corpus, out = tmp_path / "corpus.txt", tmp_path / "merges.txt"
+    corpus.write_text("abaabbaa")
+    options = (corpus, "-o", out, "--merges", 2, "--pretokenizer", "none")
+    for level in ("byte", "character"):
+        assert run(*options, "--method", "exact", "--level", level) == 0
+        assert out.read_text().splitlines()[1:] == ["b a", "ba a"]
+    assert run(*options, "--min-frequency", 1) == 0
+    assert out.read_text().splitlines()[1] == "a b"
+    capsys.readouterr()
+    assert run(*options, "--method", "exact", "--tie", "huggingface") == 2
+    assert "no such rule: '--tie'" in capsys.readouterr().err
+
+
+def test_exact_refuses_a_large_corpus(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(corpus, "-o", tmp_path / "merges.txt", "--merges", 50, "--method", "exact") == 2
+    error = capsys.readouterr().err
+    assert "tiny texts" in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "merges.txt").exists()
+
+
 def test_a_checkpoint_of_standard_input_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("-", "--merges", 9, "-o", tmp_path / "a.txt", "--checkpoint", tmp_path / "kept") == 2
     assert "standard input" in capsys.readouterr().err

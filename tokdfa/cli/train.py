@@ -67,6 +67,11 @@ def command(corpus: tuple[str, ...], merges: int, output: str, as_json: bool, **
 
     began = perf_counter()
     reading = Reading(options["pretokenizer"], options["level"], options["unit"], options["end_of_word"])
+    given = click.get_current_context().get_parameter_source
+    if options["method"] == "exact":
+        for name in ("tie", "count", "min_frequency", "max_token_length"):
+            if given(name) is not click.core.ParameterSource.DEFAULT:
+                raise TrainingError("an exact search has no such rule", value=f"--{name.replace('_', '-')}")
     rules = GreedyRules(options["tie"], options["count"], options["min_frequency"], options["max_token_length"])
     if options["alphabet"] is not None and reading.kind != "characters":
         raise TrainingError("an alphabet is given for characters; bytes have all 256", value=options["alphabet"])
@@ -119,9 +124,13 @@ def _trainer(method: str, made: Callable[[int], object] | None) -> Callable[...,
         return lambda pieces, merges, rules, alphabet: train_greedy(
             pieces, merges, **asdict(rules), alphabet=alphabet, progress=made
         )
-    from tokdfa.train.naive import train_naive
+    if method == "naive":
+        from tokdfa.train.naive import train_naive
 
-    return lambda pieces, merges, rules, alphabet: train_naive(pieces, merges, **asdict(rules), alphabet=alphabet)
+        return lambda pieces, merges, rules, alphabet: train_naive(pieces, merges, **asdict(rules), alphabet=alphabet)
+    from tokdfa.train.exact import train_exact_dictionary
+
+    return lambda pieces, merges, rules, alphabet: train_exact_dictionary(pieces, merges, alphabet=alphabet)
 
 
 @contextmanager

@@ -210,7 +210,7 @@ def count_pairs(
     return pairs, table, pool, heap
 
 
-@nb.njit(nb.void(INTS, LONGS, INTS, ROWS, LONGS, INTS, nb.int64, nb.int64, nb.boolean), cache=True)
+@nb.njit(nb.int64(INTS, LONGS, INTS, ROWS, LONGS, INTS, nb.int64, nb.int64, nb.boolean), cache=True)
 def _replace(
     text: Ints,
     weight: Longs,
@@ -221,8 +221,12 @@ def _replace(
     row: int,
     product: int,
     overlapping: bool,
-) -> None:
-    """Replace the pair everywhere, take its neighbours off their counts, and keep the positions where it stood."""
+) -> int:
+    """Replace the pair everywhere, take its neighbours off their counts, and keep the positions where it stood.
+
+    Returns how many replacements that makes in the corpus.
+    """
+    gain = 0
     u, v = pairs[row, KEY] >> 32, pairs[row, KEY] & 0xFFFFFFFF
     first, last = length[u], length[v]
     kept = pairs[row, FROM]
@@ -246,8 +250,10 @@ def _replace(
         text[end - 1] = product
         pool[kept] = at
         kept += 1
+        gain += weight[at]
     pairs[row, COUNT] = 0
     pairs[row, TO] = kept
+    return gain
 
 
 @nb.njit(nb.void(ROWS, nb.int64, nb.int64, nb.int64, nb.int64), cache=True)
@@ -341,7 +347,7 @@ def _list_new(
 
 @nb.njit(
     _QUEUE(
-        INTS, LONGS, INTS, INTS, INTS, LONGS, LONGS, ROWS, LONGS, INTS, ROWS, INTS, INTS,
+        INTS, LONGS, INTS, INTS, INTS, LONGS, LONGS, ROWS, LONGS, INTS, ROWS, INTS, INTS, LONGS,
         nb.int64, nb.boolean, nb.int64, nb.int64, nb.int64,
     ),
     cache=True,
@@ -360,6 +366,7 @@ def merge_pairs(
     heap: Longs,
     left: Ints,
     right: Ints,
+    gain: Longs,
     tie: int,
     overlapping: bool,
     least: int,
@@ -372,6 +379,8 @@ def merge_pairs(
     ----------
     left, right : int32 arrays, one entry a rule
         Written: the tokens that the rules merge. Rule i makes the token that is i behind the symbols.
+    gain : int64 array, one entry a rule
+        Written: how many replacements the rule makes in the corpus.
     target : int
         At most ``len(left)``.
 
@@ -406,10 +415,10 @@ def merge_pairs(
         left[numbers[MADE]], right[numbers[MADE]] = u, v
         length[product] = length[u] + length[v]
         numbers[TOKENS] += 1
-        numbers[MADE] += 1
         size -= 1
         sift_down(tie, heap, size, heap[size, 0], heap[size, 1], heap[size, 2], pairs, pool, length, units, unit_at)
-        _replace(text, weight, length, pairs, table, pool, row, product, overlapping)
+        gain[numbers[MADE]] = _replace(text, weight, length, pairs, table, pool, row, product, overlapping)
+        numbers[MADE] += 1
 
         n_pairs, n_kept, wanted = numbers[PAIRS], 0, numbers[POOL]
         pairs = rows_for(pairs, n_pairs, min(2 * (pairs[row, TO] - pairs[row, FROM]), 2 * len(length)))

@@ -12,12 +12,12 @@ import numpy.typing as npt
 
 from tokdfa.alphabet import TokenAlphabet, Word, concatenate
 from tokdfa.dictionary import Dictionary, Rule
-from tokdfa.errors import LimitExceededError
+from tokdfa.errors import LimitExceededError, TrainingError
 from tokdfa.tokenizers.byte_dictionary import ByteDictionary, ByteTokens
 from tokdfa.train.pieces import PieceCounts
 from tokdfa.train.rules import CountRule, GreedyRules, TieRule, base_alphabet, symbol_ranks
 
-__all__ = ["train_greedy"]
+__all__ = ["GreedyTrace", "trace_greedy", "train_greedy"]
 
 Int32Array: TypeAlias = npt.NDArray[np.int32]
 Int64Array: TypeAlias = npt.NDArray[np.int64]
@@ -62,20 +62,55 @@ def train_greedy(
     *A Formal Perspective on Byte-Pair Encoding*, Algorithm 2 and Theorem 4.2: O(N log P) for N symbols and P pairs in
     the queue, however many merges. Its heap is not cut to the M best pairs, which would lose merges.
     """
+    rules = GreedyRules(tie, count, min_frequency, max_token_length)
+    return trace_greedy(pieces, merges, rules, alphabet, progress).dictionary
+
+
+@dataclass(frozen=True, slots=True)
+class GreedyTrace:
+    """A training, and what each rule did.
+
+    Parameters
+    ----------
+    dictionary : Dictionary
+    occurrences : int64 array, one entry a symbol
+        How often it occurs in the corpus.
+    gain : int64 array, one entry a rule
+        How many replacements it made in the corpus; their sum is the compression utility.
+    """
+
+    dictionary: Dictionary
+    occurrences: Int64Array
+    gain: Int64Array
+
+
+def trace_greedy(
+    pieces: Mapping[Any, int],
+    merges: int,
+    rules: GreedyRules,
+    alphabet: str | bytes | Sequence[Word] | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> GreedyTrace:
+    """Train as :func:`train_greedy` does, and tell what each rule did."""
     from tokdfa.kernels import greedy as kernel
 
-    rules = GreedyRules(tie, count, min_frequency, max_token_length)
+    if merges < 0:
+        raise TrainingError("how many merges to make is not negative", value=merges)
     # What has been counted as bytes needs no second look.
     counted = isinstance(pieces, PieceCounts) and alphabet is None
     symbols = TokenAlphabet(bytes(range(256))) if counted else base_alphabet(pieces, alphabet)
     corpus = _lay_out(pieces, symbols, rules.tie)
-    made = min(merges, int(np.count_nonzero(corpus.text >= 0)))
+    is_symbol = corpus.text >= 0
+    occurrences = np.zeros(len(symbols), np.int64)
+    np.add.at(occurrences, corpus.text[is_symbol], corpus.weight[is_symbol])
+    made = min(merges, int(np.count_nonzero(is_symbol)))
     length = np.ones(len(symbols) + made, np.int32)
     rank = np.empty(0, np.int32)
     if rules.tie == "huggingface":
         rank = np.concatenate((symbol_ranks(symbols), np.arange(len(symbols), len(length), dtype=np.int32)))
     numbers = np.array([len(symbols), 0, 0, 0, 0], np.int64)
     left, right = np.empty(made, np.int32), np.empty(made, np.int32)
+    gain = np.empty(made, np.int64)
     tie_kind = {
         "first-seen": kernel.FIRST_SEEN, "sentencepiece": kernel.SENTENCEPIECE, "subword-nmt": kernel.SUBWORD_NMT
     }.get(rules.tie, kernel.FIXED)  # fmt: skip
@@ -85,11 +120,11 @@ def train_greedy(
     queue = kernel.count_pairs(*fixed, *options)
     step = max(made if progress is None else made // 100, 1)
     for target in chain(range(step, made, step), [made]):
-        queue = kernel.merge_pairs(*fixed, *queue, left, right, *options, target)
+        queue = kernel.merge_pairs(*fixed, *queue, left, right, gain, *options, target)
         if progress is not None:
             progress(int(numbers[kernel.MADE]))
     made = int(numbers[kernel.MADE])
-    return _dictionary(symbols, left[:made], right[:made])
+    return GreedyTrace(_dictionary(symbols, left[:made], right[:made]), occurrences, gain[:made])
 
 
 @dataclass(frozen=True, slots=True)

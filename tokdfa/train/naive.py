@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from tokdfa.alphabet import TokenAlphabet, Word
 from tokdfa.dictionary import Dictionary, Rule
+from tokdfa.errors import TrainingError
 from tokdfa.train.rules import CountRule, GreedyRules, TieRule, base_alphabet, symbol_ranks
 
 __all__ = ["apply_rule", "count_pairs", "train_naive"]
@@ -56,6 +57,8 @@ def train_naive(
     context-invariance no other tokenization of it does.
     """
     rules = GreedyRules(tie, count, min_frequency, max_token_length)
+    if merges < 0:
+        raise TrainingError("how many merges to make is not negative", value=merges)
     symbols = base_alphabet(pieces, alphabet)
     words = list(symbols)
     texts = [list(symbols.base_tokenization(piece)) for piece in pieces]

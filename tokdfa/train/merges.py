@@ -1,0 +1,187 @@
+"""Merges as trees, sequences of merges, and what they do to a string."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeAlias, Union, cast
+
+from tokdfa.dictionary import Dictionary
+from tokdfa.errors import LimitExceededError, TrainingError
+from tokdfa.verdict import Verdict
+
+__all__ = [
+    "Forest",
+    "Merge",
+    "apply_merge",
+    "apply_merges",
+    "from_dictionary",
+    "is_submerge",
+    "is_valid",
+    "iter_submerges",
+    "show_merge",
+    "to_dictionary",
+    "yield_of",
+]
+
+Merge: TypeAlias = Union[str, tuple["Merge", "Merge"]]  # noqa: UP007 (a string cannot be an operand of |)
+"""A symbol (a trivial merge), or a pair of merges: ``(("a", "b"), "a")`` is the paper's [[a, b], a]."""
+
+Forest: TypeAlias = tuple[Merge, ...]
+"""What a string becomes when merges are applied: a tree for each unit."""
+
+# Comparing and hashing nested tuples takes the interpreter's own stack.
+_DEEPEST = 500
+
+
+def iter_submerges(merge: Merge) -> Iterator[Merge]:
+    """Yield a merge and all its submerges, trivial ones included, as often as they occur: parts behind the whole.
+
+    Raises
+    ------
+    TrainingError
+        If it is not a merge.
+    LimitExceededError
+        If it is nested too deeply.
+    """
+    stack: list[tuple[Merge, int]] = [(merge, 0)]
+    while stack:
+        inner, depth = stack.pop()
+        yield inner
+        if isinstance(inner, tuple) and len(inner) == 2:
+            if depth == _DEEPEST:
+                raise LimitExceededError("a merge is nested too deeply", hint=f"{_DEEPEST} levels are allowed")
+            stack.extend(((inner[1], depth + 1), (inner[0], depth + 1)))
+        elif not isinstance(inner, str) or not inner:
+            raise TrainingError("a merge is a symbol or a pair of merges", value=inner)
+
+
+def yield_of(merge: Merge) -> str:
+    """Return Yield(merge), the string that it stands for.
+
+    Notes
+    -----
+    *A Formal Perspective on Byte-Pair Encoding*, Def 2.4.
+    """
+    return "".join(inner for inner in iter_submerges(merge) if isinstance(inner, str))
+
+
+def is_submerge(part: Merge, whole: Merge) -> bool:
+    """Tell whether `part` ⊂ `whole`: it occurs in it, and is not all of it.
+
+    Notes
+    -----
+    *A Formal Perspective on Byte-Pair Encoding*, Def 3.6.
+    """
+    inner = iter_submerges(whole)
+    next(inner)
+    return part in inner
+
+
+def is_valid(merges: Sequence[Merge]) -> Verdict[int]:
+    """Decide whether a sequence of merges is valid: each part of each merge is a symbol or an earlier merge.
+
+    Returns
+    -------
+    Verdict
+        Its witness is the index of the first merge that is not possible.
+
+    Notes
+    -----
+    *A Formal Perspective on Byte-Pair Encoding*, Def 2.3. Merges may be repeated.
+    """
+    known: set[Merge] = set()
+    for index, merge in enumerate(merges):
+        if isinstance(merge, str):
+            return Verdict(False, index, f"merge {index} is a symbol")
+        for part in merge:
+            if not isinstance(part, str) and part not in known:
+                return Verdict(False, index, f"merge {index}, {show_merge(merge)}: {show_merge(part)} does not precede")
+        known.add(merge)
+    return Verdict(True, None, "every part is a symbol or an earlier merge")
+
+
+def apply_merge(forest: Sequence[Merge], merge: Merge) -> Forest:
+    """Return Apply(merge): every occurrence of the pair replaced, from left to right."""
+    units: list[Merge] = []
+    position = 0
+    while position < len(forest):
+        if tuple(forest[position : position + 2]) == merge:
+            units.append(merge)
+            position += 2
+        else:
+            units.append(forest[position])
+            position += 1
+    return tuple(units)
+
+
+def apply_merges(text: Sequence[Merge], merges: Iterable[Merge]) -> Forest:
+    """Return the forest that a sequence of merges makes of a string, applied one after the other.
+
+    Parameters
+    ----------
+    text : str or sequence of merges
+        A string is a sequence of symbols.
+    merges : iterable of merges
+
+    Notes
+    -----
+    *A Formal Perspective on Byte-Pair Encoding*, section 2.2.
+    """
+    forest: Forest = tuple(text)
+    for merge in merges:
+        forest = apply_merge(forest, merge)
+    return forest
+
+
+def show_merge(merge: Merge) -> str:
+    """Return a merge in the paper's notation, such as ``[[a,b],a]``."""
+    parts: list[str] = []
+    # What is left to write: merges, and marks.
+    stack: list[tuple[Merge, bool]] = [(merge, True)]
+    while stack:
+        inner, is_merge = stack.pop()
+        if is_merge and isinstance(inner, tuple):
+            stack.extend((("]", False), (inner[1], True), (",", False), (inner[0], True), ("[", False)))
+        else:
+            parts.append(str(inner))
+    return "".join(parts)
+
+
+def to_dictionary(merges: Sequence[Merge], alphabet: str | None = None) -> Dictionary:
+    """Return the rules of a sequence of merges, whose parts are strings and no trees any more."""
+    pairs = []
+    for merge in merges:
+        if isinstance(merge, str):
+            raise TrainingError("a rule is made of a pair", value=merge)
+        pairs.append((yield_of(merge[0]), yield_of(merge[1])))
+    return Dictionary.from_pairs(pairs, alphabet)
+
+
+def from_dictionary(dictionary: Dictionary) -> tuple[Merge, ...]:
+    """Return the rules of a proper dictionary over characters as merges.
+
+    Raises
+    ------
+    ImproperDictionaryError
+        If a part has no rule before it.
+    TrainingError
+        If the dictionary is not over characters, or two rules make one token, so that its tree is ambiguous.
+
+    Notes
+    -----
+    *A Formal Perspective on Byte-Pair Encoding*, section 2.2, on [abc, d]. In a trained dictionary no two rules make
+    one token.
+    """
+    dictionary.require_proper()
+    if dictionary.alphabet.kind != "characters":
+        raise TrainingError("merges are made of characters", value=dictionary.alphabet.kind)
+    trees: dict[str, Merge] = {}
+    merges = []
+    for index, rule in enumerate(dictionary):
+        left, right = cast("tuple[str, str]", rule)
+        if left + right in trees:
+            raise TrainingError("two rules make one token", value=left + right, where=f"rule {index}")
+        merge = (trees.get(left, left), trees.get(right, right))
+        trees[left + right] = merge
+        merges.append(merge)
+    return tuple(merges)
