@@ -134,6 +134,7 @@ def test_common_prefixes_do_not_change_preference() -> None:
         (r"\q", "tiktoken", "escape that is not known", 0),
         ("^a", "tokenizers", "line's beginning", 0),
         ("(?i:ss)", "tokenizers", "another length", 5),
+        ("(?i:(?:s)(s))", "tokenizers", "another length", 10),
         ("(?i:ß)", "tokenizers", "another length", 4),
         ("(?i:[ß])", "tokenizers", "several symbols", 5),
         ("a{2}?", "tokenizers", "behind an interval", 4),

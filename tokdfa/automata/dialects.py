@@ -10,21 +10,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Literal, NoReturn, TypeAlias
+from typing import Literal, TypeAlias
 
-from tokdfa.errors import LimitExceededError, PatternError
-from tokdfa.unicode import (
-    Ranges,
-    Table,
-    case_variants,
-    complement,
-    contains,
-    fold_expansions,
-    intersection,
-    ranges,
-    union,
-    universe,
-)
+from tokdfa.automata.atoms import MAX_NESTING, AtomReader, Flags
+from tokdfa.errors import LimitExceededError
+from tokdfa.unicode import Ranges, Table, case_variants, complement, contains, fold_expansions
 
 __all__ = ["MAX_NESTING", "Operators", "Place", "read_dialect"]
 
@@ -33,19 +23,9 @@ Place: TypeAlias = Literal[
 ]
 """Where an anchor holds; the last line ends at the end of the text, and before a line feed that is there."""
 
-MAX_NESTING = 100
-"""How deep groups and brackets may be nested."""
-
 _FIRST_STAND_IN = 0x10000
 _MAX_ATOMS = 0x100000
 
-_CONTROLS = {"t": 9, "n": 10, "v": 11, "f": 12, "r": 13, "a": 7}
-_REFUSED_ESCAPES = {
-    "G": "the anchor \\G", "K": "\\K, which moves the start of a match", "R": "the line break \\R",
-    "X": "the grapheme \\X", "N": "\\N", "O": "\\O", "h": "\\h, which means different things in different libraries",
-    "H": "\\H, which means different things in different libraries", "k": "a back-reference", "g": "a back-reference",
-    "m": "a boundary of words \\m", "M": "a boundary of words \\M", "y": "\\y", "Y": "\\Y", "L": "a named list",
-}  # fmt: skip
 _REFUSED_GROUPS = {
     "?<=": "look-behind", "?<!": "look-behind", "?(": "a conditional group", "?P=": "a back-reference",
     "?P>": "recursion", "?R": "recursion", "?&": "recursion", "?|": "a branch reset", "?~": "an absence operator",
@@ -57,8 +37,6 @@ _FLAGS = re.compile(r"\?([a-zA-Z]*)(?:-([a-zA-Z]+))?([:)])")
 _NAME = re.compile(r"\?P?<[A-Za-z_]\w*>")
 _COMMENT = re.compile(r"\?#[^()\\]*\)")
 _INTERVAL = re.compile(r"\{(?:(\d+)(,?)(\d*)|,(\d+))\}")
-_POSIX = re.compile(r"\[:\^?\w+:\]")
-_PROPERTY = re.compile(r"\{(\^?)(?:(?:gc|General_Category|sc|Script)=)?([^{}]+)\}")
 
 
 @dataclass
@@ -87,13 +65,6 @@ class Operators:
         return self.atoms[stand_in - _FIRST_STAND_IN]
 
 
-@dataclass(frozen=True, slots=True)
-class _Flags:
-    ignore_case: bool = False
-    dot_all: bool = False
-    multiline: bool = False
-
-
 def read_dialect(pattern: str, table: Table) -> Operators:
     """Return the operators and atoms of `pattern`, read in the dialect of the library of `table`.
 
@@ -107,24 +78,16 @@ def read_dialect(pattern: str, table: Table) -> Operators:
     return _Reader(pattern, table).run()
 
 
-class _Reader:
+class _Reader(AtomReader):
     def __init__(self, pattern: str, table: Table) -> None:
-        self.pattern = pattern
-        self.table = table
-        self.universe = universe(table)
-        self.at = 0
-        self.flags = _Flags()
-        self.outer: list[tuple[int, _Flags]] = []  # where the open groups begin in the text, the flags around them
+        super().__init__(pattern, table)
+        self.outer: list[tuple[int, Flags]] = []  # where the open groups begin in the text, the flags around them
         self.pieces: list[str] = []
         self.places: list[int] = []
         self.looks: list[int] = []
         self.numbers: dict[Ranges | Place, int] = {}
         self.last_atom: int | None = None  # where it begins in `pieces`
         self.literals = ""  # those just read, where a library may fold a sequence of them into one symbol
-
-    def refuse(self, what: str, at: int, hint: str | None = None) -> NoReturn:
-        """Raise PatternError for what stands at a place of the pattern."""
-        raise PatternError(what, value=self.pattern[at : at + 40], where=f"pattern, offset {at}", hint=hint)
 
     def run(self) -> Operators:
         """Read the pattern."""
@@ -167,7 +130,8 @@ class _Reader:
     def operator(self, text: str, at: int) -> None:
         self.emit(text, at)
         self.last_atom = None
-        self.literals = ""
+        if text == "|":
+            self.literals = ""  # those in groups, one behind the other, are one sequence all the same
 
     def add(self, atom: Ranges | Place, at: int) -> None:
         self.literals = ""
@@ -180,7 +144,7 @@ class _Reader:
     # Groups
 
     def open_group(self, at: int) -> None:
-        if len(self.outer) >= MAX_NESTING:
+        if self.depth >= MAX_NESTING:
             raise LimitExceededError(f"groups are nested more than {MAX_NESTING} deep", where=f"pattern, offset {at}")
         start, flags = len(self.pieces), self.flags
         kind = "?:"
@@ -211,8 +175,9 @@ class _Reader:
             self.refuse("a group of a kind that is not supported", at)
         self.operator("(" + kind, at)
         self.outer.append((start, flags))
+        self.depth += 1
 
-    def with_flags(self, on: str, off: str, at: int) -> _Flags:
+    def with_flags(self, on: str, off: str, at: int) -> Flags:
         names = {"i": "ignore_case", "s": "dot_all", "m": "multiline"}
         if self.table == "tokenizers":
             names = {"i": "ignore_case", "m": "dot_all"}
@@ -222,12 +187,13 @@ class _Reader:
                 self.refuse(f"the flag {letter!r} is not supported here", at)
         values |= dict.fromkeys((names[letter] for letter in on), True)
         values |= dict.fromkeys((names[letter] for letter in off), False)
-        return _Flags(**values)
+        return Flags(**values)
 
     def close_group(self, at: int) -> None:
         if not self.outer:
             self.refuse("a closing parenthesis too many", at)
         start, self.flags = self.outer.pop()
+        self.depth -= 1
         self.operator(")", at)
         self.last_atom = start
 
@@ -304,148 +270,3 @@ class _Reader:
             self.add(symbols, at)
         else:
             self.literal(self.code_point(at), at)
-
-    def class_escape(self, at: int) -> tuple[Ranges, bool] | None:
-        r"""Read \s, \p{…} and the like; return the class, and whether it is not a negated one."""
-        symbol = self.pattern[self.at]
-        if symbol in "sSdDwW":
-            self.at += 1
-            symbols = ranges("\\" + symbol.lower(), self.table)
-            return (symbols, True) if symbol.islower() else (complement(symbols, self.universe), False)
-        if symbol not in "pP":
-            return None
-        name = _PROPERTY.match(self.pattern, self.at + 1)
-        if not name:
-            self.refuse(r"a property is written \p{…}", at)
-        self.at = name.end()
-        try:
-            symbols = ranges(name[2], self.table)
-        except PatternError:
-            self.refuse(f"{self.table} has no class of that name, or it is not supported", at)
-        negated = (symbol == "P") != (name[1] == "^")
-        return (complement(symbols, self.universe), False) if negated else (symbols, True)
-
-    def code_point(self, at: int) -> int:
-        """Read an escape that stands for one code point, from behind the backslash."""
-        symbol = self.pattern[self.at]
-        self.at += 1
-        if symbol in _CONTROLS:
-            return _CONTROLS[symbol]
-        if symbol == "e" and self.table != "regex":
-            return 27
-        if symbol == "0" and self.table != "tiktoken" and not self.pattern[self.at : self.at + 1].isdigit():
-            return 0
-        if symbol in "123456789":
-            self.refuse("a back-reference is not regular", at)
-        digits = {"x": r"[0-9A-Fa-f]{2}", "u": r"[0-9A-Fa-f]{4}", "U": r"[0-9A-Fa-f]{8}"}
-        braced = {"regex": "", "tokenizers": "x", "tiktoken": "xu"}[self.table]
-        if symbol in digits and not (symbol == "U" and self.table == "tokenizers"):
-            number = re.compile(digits[symbol]).match(self.pattern, self.at)
-            if symbol in braced and not number:
-                number = re.compile(r"\{([0-9A-Fa-f]{1,6})\}").match(self.pattern, self.at)
-            if number:
-                self.at = number.end()
-                value = int(number[number.lastindex or 0], 16)
-                if not contains(self.universe, value):
-                    self.refuse("no code point of a text", at)
-                # Below the braces Oniguruma takes \xHH for a byte of UTF-8.
-                if value < 0x80 or symbol != "x" or number.lastindex or self.table != "tokenizers":
-                    return value
-        if symbol in _REFUSED_ESCAPES:
-            self.refuse(f"{_REFUSED_ESCAPES[symbol]} is not supported", at)
-        if symbol.isascii() and symbol.isalnum():
-            self.refuse("an escape that is not known, or not supported", at)
-        return ord(symbol)
-
-    # Brackets
-
-    def bracket(self, at: int, depth: int = 0) -> Ranges:
-        """Read a bracket from behind its [; depth is bounded, so that it may be read by recursion."""
-        if depth + len(self.outer) >= MAX_NESTING:
-            raise LimitExceededError(f"brackets are nested more than {MAX_NESTING} deep", where=f"pattern, offset {at}")
-        negated = self.pattern.startswith("^", self.at)
-        self.at += negated
-        start = self.at
-        operands: list[list[Ranges]] = [[]]
-        while True:
-            here = self.at
-            if here >= len(self.pattern):
-                self.refuse("a bracket that is not closed", at)
-            symbol = self.pattern[here]
-            if symbol == "]" and here > start:
-                self.at += 1
-                break
-            if _POSIX.match(self.pattern, here):
-                self.refuse("a POSIX class is not supported", here)
-            if symbol == "[" and self.table != "regex":
-                self.at += 1
-                operands[-1].append(self.bracket(here, depth + 1))
-            elif self.pattern.startswith(("&&", "--", "~~", "||"), here):
-                if symbol != "&" or self.table == "regex":
-                    self.refuse("a set operation that is not supported", here, "escape the symbol if it is meant")
-                self.at += 2
-                operands.append([])
-            else:
-                operands[-1].append(self.bracket_item(here, start))
-        sets = [union(*operand) for operand in operands]
-        if len(sets) > 1 and not all(operands):
-            self.refuse("an intersection with nothing", at)
-        symbols = sets[0]
-        for other in sets[1:]:
-            symbols = intersection(symbols, other)
-        return complement(symbols, self.universe) if negated else symbols
-
-    def bracket_item(self, here: int, start: int) -> Ranges:
-        """Read a class, a symbol or a range of symbols."""
-        if self.pattern[here] == "\\":
-            if here + 1 >= len(self.pattern):
-                self.refuse("a backslash at the end", here)
-            self.at = here + 1
-            found = self.class_escape(here)
-            if found is not None:
-                symbols, positive = found
-                if self.pattern[self.at : self.at + 1] == "-" and self.pattern[self.at + 1 : self.at + 2] != "]":
-                    self.refuse("a range that begins with a class", here)
-                if self.flags.ignore_case and case_variants(symbols, self.table) != symbols:
-                    if not positive:
-                        self.refuse("a negated class in a bracket without case is not supported", here)
-                    symbols = case_variants(symbols, self.table)
-                return symbols
-        elif self.pattern[here] == "-" and here > start and self.pattern[here + 1 : here + 2] != "]":
-            self.refuse("a hyphen that may or may not mean a range", here, "escape it, or write it last")
-        first = last = self.bracket_symbol(here)
-        follow = self.pattern[self.at : self.at + 2]
-        if len(follow) == 2 and follow[0] == "-" and follow[1] != "]":
-            if follow == "--":
-                self.refuse("a hyphen that may or may not mean a range", self.at, "escape it")
-            self.at += 1
-            at = self.at
-            if self.pattern[at] == "[" and self.table != "regex":
-                self.refuse("a range that ends in a bracket", here)
-            last = self.bracket_symbol(at)
-            if last < first:
-                self.refuse("a range that ends before it begins", here)
-        symbols = intersection(((first, last),), self.universe)
-        if self.flags.ignore_case:
-            if any(contains(symbols, symbol) for symbol in fold_expansions(self.table)):
-                self.refuse("without case this matches sequences of several symbols", here, "write out what is meant")
-            symbols = case_variants(symbols, self.table)
-        return symbols
-
-    def bracket_symbol(self, here: int) -> int:
-        if self.pattern[here] != "\\":
-            self.at = here + 1
-            code_point = ord(self.pattern[here])
-        else:
-            if self.pattern[here + 1 : here + 2] in tuple("sSdDwWpP"):
-                self.refuse("a range that ends in a class", here)
-            self.at = here + 1
-            if self.pattern.startswith("b", self.at):
-                self.at += 1
-                return 8
-            if self.at >= len(self.pattern):
-                self.refuse("a backslash at the end", here)
-            code_point = self.code_point(here)
-        if not contains(self.universe, code_point):
-            self.refuse(f"the text of {self.table} has no surrogates", here)
-        return code_point

@@ -93,15 +93,15 @@ def find_hypotheses(
     """
     if splitting.prefix_space:
         raise PatternError("a space put before the pieces of a later step is no matter of automata", value=splitting)
-    steps = [_Step(step, splitting, max_hypotheses) for step in splitting.steps]
+    steps = [_Step(step, splitting, max_hypotheses, max_seconds) for step in splitting.steps]
     return _Construction(steps, max_hypotheses, max_seconds).run()
 
 
 class _Step:
     """A step: its scan, and what its behavior makes of matches and of what is between them."""
 
-    def __init__(self, step: Split, splitting: Splitting, max_states: int) -> None:
-        scan = Scan(step_tree(step, splitting), max_states=max_states)
+    def __init__(self, step: Split, splitting: Splitting, max_states: int, max_seconds: float) -> None:
+        scan = Scan(step_tree(step, splitting), max_states=max_states, max_seconds=max_seconds)
         self.partition = scan.partition
         self.start = scan.start
         self.target: list[list[int]] = scan.target.tolist()

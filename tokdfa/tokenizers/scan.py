@@ -28,7 +28,7 @@ class Scan:
     ----------
     tree : Node
         A pattern that does not match the empty text.
-    max_states : int
+    max_states, max_seconds : int, float
         The budget.
 
     Attributes
@@ -47,12 +47,12 @@ class Scan:
     PatternError
         If the pattern has what automata cannot do, or a match begins with a look back.
     LimitExceededError
-        If the automaton would have more states.
+        If the automaton would have more states, or takes longer to build.
     """
 
-    def __init__(self, tree: Node, *, max_states: int) -> None:
+    def __init__(self, tree: Node, *, max_states: int, max_seconds: float) -> None:
         _refuse_last_line(tree)
-        dfa = determinize(compile_program(tree), "first", max_states=max_states)
+        dfa = determinize(compile_program(tree), "first", max_states=max_states, max_seconds=max_seconds)
         self.partition: Partition = dfa.partition
         columns = [*range(self.partition.n_classes), dfa.edge]
         target = dfa.table[:, columns]
