@@ -74,9 +74,10 @@ class EndToEnd:
         self._unknown = -1 if vocabulary.unknown_id is None else vocabulary.unknown_id
         limit = vocabulary.longest_word
         self._limit = -1 if limit is None else limit
-        self._machine = self._build()
-        leads = (chr(byte) for byte in range(128) if self._machine.flags[byte] & LEAD)
+        machine = self._build()
+        leads = (chr(byte) for byte in range(128) if machine.flags[byte] & LEAD)
         self._fast = not any(map(str.isalnum, leads))
+        self._machine = tuple(machine)
 
     def _build(self) -> Machine:
         vocabulary, normalizer = self.vocabulary, self.normalizer
@@ -165,8 +166,11 @@ class EndToEnd:
             for index, text in enumerate(texts):
                 _utf8(text, f"text {index}, ")
             raise
-        counted = texts if len(data) == len(joined) else [text.encode("utf-8") for text in texts]
-        lengths = np.fromiter(map(len, counted), np.int64, len(texts))
+        if joined.isascii():
+            lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+        else:
+            sizes = (len(text) if text.isascii() else len(text.encode("utf-8")) for text in texts)
+            lengths = np.fromiter(sizes, np.int64, len(texts))
         stops = np.cumsum(lengths + 1) - 1
         return self._run(data, stops, offsets)
 

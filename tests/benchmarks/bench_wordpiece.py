@@ -1,0 +1,328 @@
+"""WordPiece side by side: text to ids, and the time of one word against its length.
+
+Run from the top of the repository with ``TOKDFA_DATA`` set: ``python -m tests.benchmarks.bench_wordpiece [PART…]``,
+the parts being ``english``, ``multilingual``, ``cased`` and ``length``. Peers that are not installed are left out. All
+run on one thread, on the same lists of lines, and give ids without special tokens; whether they are the ids of
+tokenizers is told. Nothing of ours is cached between texts, so there is no warm and no cold run.
+
+The figures of *Fast WordPiece Tokenization* (8.2 times tokenizers, 5.1 times TensorFlow Text) are for the multilingual
+cased vocabulary. With BlingFire installed, whose package has it, the part ``cased`` measures that one.
+"""
+
+from __future__ import annotations
+
+import os
+
+# Before any library is loaded that reads them.
+os.environ.update(
+    {
+        "NUMBA_NUM_THREADS": "1",
+        "RAYON_NUM_THREADS": "1",
+        "TOKENIZERS_PARALLELISM": "false",
+        "OMP_NUM_THREADS": "1",
+        "TF_NUM_INTRAOP_THREADS": "1",
+        "TF_NUM_INTEROP_THREADS": "1",
+        "TF_CPP_MIN_LOG_LEVEL": "3",
+        "CUDA_VISIBLE_DEVICES": "",
+    }
+)
+
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tests.benchmarks.harness import environment, measure, peak_memory, print_table
+from tokdfa import LinMaxMatch, WordPieceVocabulary, max_match
+from tokdfa.wordpiece.end_to_end import EndToEnd
+from tokdfa.wordpiece.normalizer import BertNormalizer
+
+SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+LENGTHS = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
+SLOWEST = 1.0
+
+
+class Setting(NamedTuple):
+    """A vocabulary, as a list and as a file, and whether text keeps its case."""
+
+    entries: list[str]
+    path: Path
+    cased: bool
+    blingfire_model: str
+
+
+class Contender(NamedTuple):
+    """What to time, and how to read its result as a list of ids for each line."""
+
+    run: Callable[[], Any]
+    ids: Callable[[Any], Iterator[Sequence[int]]]
+
+
+def ours(setting: Setting, lines: list[str]) -> dict[str, Contender]:
+    normalizer = BertNormalizer(strip_accents=not setting.cased, lowercase=not setting.cased)
+    added = {name: setting.entries.index(name) for name in SPECIALS}
+    machine = EndToEnd(WordPieceVocabulary(setting.entries), normalizer, added)
+    text = "\n".join(lines)
+
+    def rows(result: Any) -> Iterator[Sequence[int]]:
+        (ids, _, _), bounds = result
+        return (ids[start:stop].tolist() for start, stop in pairwise(bounds))
+
+    return {
+        "tokdfa, all lines": Contender(lambda: machine.encode_batch(lines), rows),
+        "tokdfa, all lines, offsets": Contender(lambda: machine.encode_batch(lines, "characters"), rows),
+        "tokdfa, line by line": Contender(lambda: [machine.encode(line).ids for line in lines], _lists),
+        "tokdfa, one text": Contender(lambda: machine.encode(text).ids, _one),
+    }
+
+
+def _lists(result: Any) -> Iterator[Sequence[int]]:
+    return (list(map(int, ids)) for ids in result)
+
+
+def _one(result: Any) -> Iterator[Sequence[int]]:
+    yield list(map(int, result))
+
+
+def tokenizers(setting: Setting, lines: list[str]) -> dict[str, Contender]:
+    tokenizer = _tokenizers(setting)
+
+    def ids(result: Any) -> Iterator[Sequence[int]]:
+        return (encoding.ids for encoding in result)
+
+    return {
+        "tokenizers, encode_batch_fast": Contender(
+            lambda: tokenizer.encode_batch_fast(lines, add_special_tokens=False), ids
+        ),
+        "tokenizers, encode_batch, offsets": Contender(
+            lambda: tokenizer.encode_batch(lines, add_special_tokens=False), ids
+        ),
+    }
+
+
+def _tokenizers(setting: Setting) -> Any:
+    library = import_module("tokenizers.implementations")
+    return library.BertWordPieceTokenizer(
+        str(setting.path), lowercase=not setting.cased, strip_accents=not setting.cased
+    )._tokenizer
+
+
+def splintr(setting: Setting, lines: list[str]) -> dict[str, Contender]:
+    library = import_module("splintr")
+    tokenizer = library.from_json(_as_json(setting))
+    text = "\n".join(lines)
+    return {
+        "splintr, line by line": Contender(lambda: [tokenizer.encode_raw(line) for line in lines], _lists),
+        "splintr, one text": Contender(lambda: tokenizer.encode_raw(text), _one),
+    }
+
+
+def tokie(setting: Setting, lines: list[str]) -> dict[str, Contender]:
+    library = import_module("tokie")
+    tokenizer = library.Tokenizer.from_json(_as_json(setting))
+    text = "\n".join(lines)
+
+    def rows(result: Any) -> Iterator[Sequence[int]]:
+        bounds = np.concatenate(([0], np.cumsum(result[1]))).astype(int)
+        return (result[0][start:stop].tolist() for start, stop in pairwise(bounds))
+
+    return {
+        "tokie, encode_batch_flat": Contender(
+            lambda: tokenizer.encode_batch_flat(lines, add_special_tokens=False), rows
+        ),
+        "tokie, one text": Contender(lambda: tokenizer.encode(text, add_special_tokens=False).ids, _one),
+    }
+
+
+def flash_tokenizer(setting: Setting, lines: list[str]) -> dict[str, Contender]:
+    library = import_module("flash_tokenizer")
+    tokenizer = library.BertTokenizerFlash(
+        str(setting.path), do_lower_case=not setting.cased, model_max_length=1 << 20
+    ).tokenizer
+
+    def ids(result: Any) -> Iterator[Sequence[int]]:
+        return (row[1:-1] for row in result)
+
+    return {
+        "flash-tokenizer, line by line": Contender(
+            lambda: [tokenizer.encode(line, "longest", 1 << 20) for line in lines], ids
+        )
+    }
+
+
+def tensorflow_text(setting: Setting, lines: list[str]) -> dict[str, Contender]:
+    tf, text = import_module("tensorflow"), import_module("tensorflow_text")
+    fast = text.FastBertTokenizer(
+        vocab=setting.entries, token_out_type=tf.int32, lower_case_nfd_strip_accents=not setting.cased
+    )
+    plain = text.BertTokenizer(str(setting.path), token_out_type=tf.int32, lower_case=not setting.cased)
+    batch = tf.constant(lines)
+    return {
+        "TensorFlow Text, FastBertTokenizer": Contender(lambda: fast.tokenize(batch), lambda r: iter(r.to_list())),
+        "TensorFlow Text, BertTokenizer": Contender(
+            lambda: plain.tokenize(batch).merge_dims(-2, -1), lambda r: iter(r.to_list())
+        ),
+    }
+
+
+def blingfire(setting: Setting, lines: list[str]) -> dict[str, Contender]:
+    library = import_module("blingfire")
+    model = library.load_model(str(Path(library.__file__).with_name(setting.blingfire_model)))
+    longest = max(len(line.encode()) for line in lines)
+    return {
+        "BlingFire, line by line": Contender(
+            lambda: [library.text_to_ids(model, line, longest, 100, True) for line in lines], _lists
+        )
+    }
+
+
+PEERS: dict[str, Callable[[Setting, list[str]], dict[str, Contender]]] = {
+    "tokenizers": tokenizers,
+    "splintr-rs": splintr,
+    "tokie": tokie,
+    "flash-tokenizer": flash_tokenizer,
+    "tensorflow-text": tensorflow_text,
+    "blingfire": blingfire,
+}
+
+
+def _as_json(setting: Setting) -> str:
+    path = setting.path.with_suffix(".json")
+    if not path.exists():
+        _tokenizers(setting).save(str(path))
+    return str(path)
+
+
+def _installed() -> list[str]:
+    found = []
+    for package in PEERS:
+        try:
+            version(package)
+        except PackageNotFoundError:
+            print(f"{package} is not installed")
+        else:
+            found.append(package)
+    return found
+
+
+def speed(title: str, corpus: Path, setting: Setting, packages: list[str]) -> None:
+    lines = [line for line in corpus.read_text("utf-8").split("\n") if line.strip()]
+    n_words = sum(len(line.split()) for line in lines)
+    n_bytes = sum(len(line.encode()) + 1 for line in lines)
+    contenders = ours(setting, lines)
+    for package in packages:
+        contenders.update(PEERS[package](setting, lines))
+    reference = [
+        list(ids)
+        for ids in contenders["tokenizers, encode_batch_fast"].ids(contenders["tokenizers, encode_batch_fast"].run())
+    ]
+    flat = [[number for ids in reference for number in ids]]
+    alike = {}
+    for name, contender in contenders.items():
+        given = [list(ids) for ids in contender.ids(contender.run())]
+        expected = flat if len(given) == 1 else reference
+        differing = sum(mine != right for mine, right in zip(given, expected, strict=True))
+        alike[name] = "yes" if not differing else f"not on {differing}" if len(given) > 1 else "no"
+    measured = measure({name: contender.run for name, contender in contenders.items()}, 5)
+    base = measured["tokenizers, encode_batch_fast"].median
+    fastest = measured["tokdfa, all lines"].median
+    table: list[list[object]] = []
+    for name, measurement in measured.items():
+        seconds = measurement.median
+        table.append(
+            [name, n_words / seconds / 1e6, n_bytes / seconds / 1e6, base / seconds, seconds / fastest, alike[name]]
+        )
+    print_table(
+        f"{title}: {len(lines):,} lines, {n_words:,} words, {n_bytes:,} bytes",
+        ["", "M words/s", "MB/s", "x tokenizers", "tokdfa is x", "same ids"],
+        table,
+        f"median of 5; {environment(*packages)}; one thread; peak memory {peak_memory() / 1e6:,.0f} MB",
+    )
+
+
+def length() -> None:
+    """Measure one word of growing length, of the vocabulary on which the longest match takes most candidates."""
+    entries = ["[UNK]", "a", "##a"]
+    vocabulary = WordPieceVocabulary(entries, longest_word=None)
+    machine, end_to_end = LinMaxMatch(vocabulary), EndToEnd(vocabulary)
+    contenders: dict[str, Callable[[str], object]] = {
+        "LinMaxMatch": machine.tokenize,
+        "end to end": end_to_end.encode,
+        "MaxMatch": lambda word: max_match(vocabulary, word),
+    }
+    try:
+        models = import_module("tokenizers.models")
+        ids = {entry: number for number, entry in enumerate(entries)}
+        model = models.WordPiece(ids, unk_token="[UNK]", max_input_chars_per_word=1 << 30)
+        contenders["tokenizers"] = model.tokenize
+    except ImportError:
+        print("tokenizers is not installed")
+    table: list[list[object]] = [[name] for name in contenders]
+    given_up: set[str] = set()
+    for n in LENGTHS:
+        word = "a" * n
+        for row, (name, function) in zip(table, contenders.items(), strict=True):
+            if name in given_up:
+                row.append("-")
+                continue
+            seconds = measure({name: partial(function, word)}, 5)[name].median
+            row.append(seconds * 1e3)
+            if seconds * 9 > SLOWEST:
+                given_up.add(name)
+    print_table(
+        "Milliseconds for one word of n letters, entries a and ##a",
+        ["", *(f"n = {n:,}" for n in LENGTHS)],
+        table,
+        f"median of 5; - where more than {SLOWEST:.0f} s would be taken; {environment()}",
+    )
+
+
+def _multilingual_cased(folder: Path) -> Setting | None:
+    """Read the vocabulary off BlingFire's package, which joins pieces to text but has no list."""
+    try:
+        library = import_module("blingfire")
+    except ImportError:
+        print("blingfire is not installed, whose package has the multilingual cased vocabulary")
+        return None
+    model = library.load_model(str(Path(library.__file__).with_name("bert_multi_cased.i2w")))
+    entries = []
+    for number in range(119_547):
+        # A piece twice: a word is written "word word", a piece that continues one "piecepiece".
+        twice = library.ids_to_text(model, np.array([number, number], np.int32), skip_special_tokens=False)
+        half = len(twice) // 2
+        entries.append(twice[:half] if len(twice) % 2 else "##" + twice[:half])
+    path = folder / "multilingual-cased-vocab.txt"
+    path.write_text("".join(f"{entry}\n" for entry in entries), "utf-8")
+    return Setting(entries, path, True, "bert_multi_cased.bin")
+
+
+def main(parts: list[str]) -> None:
+    data = Path(os.environ["TOKDFA_DATA"])
+    packages = _installed()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        entries = (data / "vocabs" / "bert_uncased_vocab.txt").read_text("utf-8").splitlines()
+        path = folder / "uncased-vocab.txt"
+        path.write_text("".join(f"{entry}\n" for entry in entries), "utf-8")
+        uncased = Setting(entries, path, False, "bert_base_tok.bin")
+        if "english" in parts:
+            speed("English, uncased", data / "corpora" / "english.txt", uncased, packages)
+        if "multilingual" in parts:
+            speed("Multilingual, uncased", data / "corpora" / "multilingual.txt", uncased, packages)
+        if "cased" in parts:
+            cased = _multilingual_cased(folder)
+            if cased is not None:
+                speed("Multilingual, multilingual cased", data / "corpora" / "multilingual.txt", cased, packages)
+        if "length" in parts:
+            length()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:] or ["english", "multilingual", "cased", "length"])

@@ -1,0 +1,112 @@
+"""Pictures of the trie of LinMaxMatch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tokdfa.draw.graph import Edge, Graph, Node
+from tokdfa.draw.labels import word_label
+from tokdfa.errors import LimitExceededError
+from tokdfa.wordpiece.trie import ROOT, SUFFIX_ROOT, FailureTrie
+from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
+
+__all__ = ["trie_graph"]
+
+
+def trie_graph(
+    vocabulary: WordPieceVocabulary, *, words: Iterable[str] | None = None, max_nodes: int | None = None
+) -> Graph:
+    """Return the picture of a vocabulary's trie with its failure links and pops.
+
+    Every node is labelled with the prefix of an entry that it stands for, the root with ε; entries have a double
+    outline. Solid arrows are edges, and lead from the root to the suffix root, too; dashed arrows are failure links,
+    labelled with the tokens popped.
+
+    Parameters
+    ----------
+    vocabulary : WordPieceVocabulary
+        What to draw. The second copy of the entries with the prefix, for words that begin with it, is left out.
+    words : iterable of str, optional
+        Draw only what is met on these words.
+    max_nodes : int, optional
+        Refuse to draw more.
+
+    Raises
+    ------
+    LimitExceededError
+        If there are more nodes to draw.
+
+    Notes
+    -----
+    The figure of *Fast WordPiece Tokenization*, EMNLP 2021, section 3.
+    """
+    trie = FailureTrie.of(vocabulary)
+    nodes = _without_copies(trie, vocabulary) if words is None else _met(trie, words)
+    if max_nodes is not None and len(nodes) > max_nodes:
+        raise LimitExceededError(
+            f"the trie has {len(nodes):,} nodes, more than {max_nodes:,} to draw", hint="draw what a few words meet"
+        )
+    shown = set(nodes)
+    names = {node: str(number) for number, node in enumerate(nodes)}
+    inner = _below_suffix_root(trie)
+    drawn = [
+        Node(
+            names[node],
+            word_label(vocabulary.prefix * inner[node] + trie.path(node)) or "ε",
+            double=trie.entry[node] >= 0,
+        )
+        for node in nodes
+    ]
+    edges = [Edge(names[ROOT], names[SUFFIX_ROOT], (word_label(vocabulary.prefix),))]
+    for node, symbol, child in trie.iter_edges():
+        if node in shown and child in shown:
+            edges.append(Edge(names[node], names[child], (word_label(symbol),)))
+    for node in nodes:
+        target = trie.failure[node]
+        if target in shown:
+            popped = vocabulary.spell(pop.id for pop in trie.pops[node])
+            edges.append(Edge(names[node], names[target], (" ".join(map(word_label, popped)),), "dashed"))
+    return Graph(tuple(drawn), tuple(edges), (names[ROOT],))
+
+
+def _below_suffix_root(trie: FailureTrie) -> list[bool]:
+    below = [False, True]
+    for node in range(2, len(trie)):
+        below.append(below[trie.parent[node]])
+    return below
+
+
+def _without_copies(trie: FailureTrie, vocabulary: WordPieceVocabulary) -> list[int]:
+    """Return the roots, the nodes below the suffix root, and those on paths to entries without the prefix."""
+    inner = _below_suffix_root(trie)
+    shown = {ROOT, SUFFIX_ROOT, *(node for node in range(len(trie)) if inner[node])}
+    skip = len(vocabulary.prefix)
+    for node in range(2, len(trie)):
+        if trie.entry[node] >= 0 and not inner[node]:
+            if skip and trie.depth[node] >= skip and trie.path(node).startswith(vocabulary.prefix):
+                continue
+            at = node
+            while at not in shown:
+                shown.add(at)
+                at = trie.parent[at]
+    return sorted(shown)
+
+
+def _met(trie: FailureTrie, words: Iterable[str]) -> list[int]:
+    """Return the nodes that reading `words` to their ends passes through."""
+    shown = {ROOT, SUFFIX_ROOT}
+    for word in words:
+        node = ROOT
+        for symbol in word:
+            while node >= 0 and symbol not in trie.children[node]:
+                node = trie.failure[node]
+                shown.add(node)
+            if node < 0:
+                break
+            node = trie.children[node][symbol]
+            shown.add(node)
+        while node > SUFFIX_ROOT:
+            node = trie.failure[node]
+            shown.add(node)
+    shown.discard(-1)
+    return sorted(shown)
