@@ -17,6 +17,7 @@ from tokdfa.tokenizers.formats.contents import Contents
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.merger import Merger
+    from tokdfa.tokenizers.splitter import Splitter
     from tokdfa.transducers.one_pass import OnePass
     from tokdfa.transducers.pieces import PieceEncoder
 
@@ -86,6 +87,24 @@ class PieceIds:
             return self.encode([data[start:end] for start, end in spans.tolist()])
         bounds = np.append(spans[:, 0], spans[-1, 1])
         return _checked(Encoded(*self._thread_encoder().encode(np.frombuffer(data, dtype=np.uint8), bounds)))
+
+    def encode_text(self, data: bytes, splitter: Splitter) -> Int32Array:
+        """Return the ids of the pieces that a splitter cuts UTF-8 into, for a dictionary over bytes.
+
+        Raises
+        ------
+        AlphabetError
+            If a byte has no id.
+        PatternError
+            If the text is not UTF-8; says where.
+        """
+        if not self._contents.dictionary.is_proper():
+            return self.encode_spans(data, splitter.spans(data)).ids
+        from tokdfa.tokenizers.text_encoder import TextEncoder
+
+        ids = TextEncoder(self._thread_encoder(), splitter).encode(data)
+        # Where there is something to complain of, the piece is found the slow way.
+        return ids if ids.min(initial=0) >= 0 else self.encode_spans(data, splitter.spans(data)).ids
 
     @cached_property
     def is_merged(self) -> npt.NDArray[np.bool_]:

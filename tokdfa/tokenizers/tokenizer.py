@@ -195,7 +195,7 @@ class Tokenizer:
             data = text.encode("utf-8")
         except UnicodeEncodeError as error:
             raise AlphabetError("half of a surrogate pair", value=error.object[error.start]) from None
-        return self._piece_ids.encode_spans(data, pretokenizer.splitter.spans(data)).ids
+        return self._piece_ids.encode_text(data, pretokenizer.splitter)
 
     def encode_piece(self, piece: str | bytes) -> Int32Array:
         """Return the ids of one piece, which is not split any further; a piece of bytes need not be UTF-8."""

@@ -1,0 +1,59 @@
+"""``tokdfa encode``: the ids of a text."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from tokdfa.cli.output import json_option, print_json
+
+__all__ = ["command"]
+
+
+@click.command("encode")
+@click.argument("tok")
+@click.argument("text", required=False)
+@click.option("--file", "path", metavar="F", help="Encode the UTF-8 text of this file; - is standard input.")
+@click.option("--output", "-o", metavar="O", help="Write the ids to this .npy file instead of printing them.")
+@click.option("--pretokenizer", metavar="NAME", help="What cuts text into pieces: a name, a pattern, or none.")
+@click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK, if not what it looks like.")
+@json_option
+def command(
+    tok: str,
+    text: str | None,
+    path: str | None,
+    output: str | None,
+    pretokenizer: str | None,
+    format_name: str | None,
+    as_json: bool,
+) -> int:
+    """Print the ids of TEXT, or of a file, one space between them.
+
+    TOK is a tokenizer.json, tekken.json, .tiktoken or merges.txt file, or a folder with one.
+    """
+    if (text is None) == (path is None):
+        raise click.UsageError("give either TEXT or --file")
+    from tokdfa.errors import AlphabetError
+    from tokdfa.tokenizers.tokenizer import load
+
+    tokenizer = load(tok, pretokenizer=pretokenizer, format=format_name)
+    if text is None:
+        assert path is not None
+        data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+        try:
+            text = data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            bad = data[error.start : error.start + 4]
+            raise AlphabetError("not UTF-8", value=bad, where=f"{path}, byte {error.start}") from None
+    ids = tokenizer.encode(text)
+    if output is not None:
+        import numpy as np
+
+        np.save(output, ids, allow_pickle=False)
+    if as_json:
+        print_json({"ids": ids} if output is None else {"tokens": len(ids), "path": output})
+    elif output is None:
+        click.echo(" ".join(map(str, ids.tolist())))
+    return 0

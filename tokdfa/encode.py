@@ -1,0 +1,78 @@
+"""Encoding many documents, with several threads if there are cores for them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.tokenizer import Tokenizer
+
+__all__ = ["EncodedDocuments", "encode_batch", "iter_encoded"]
+
+Int32Array: TypeAlias = npt.NDArray[np.int32]
+Int64Array: TypeAlias = npt.NDArray[np.int64]
+
+# Documents go to the threads in parcels, so that small ones are worth the way.
+_PARCEL = 256
+
+
+class EncodedDocuments(NamedTuple):
+    """The ids of several documents: those of document i are ``ids[offsets[i]:offsets[i + 1]]``.
+
+    `ids` is an int32 array, `offsets` an int64 array with one entry more than there are documents.
+    """
+
+    ids: Int32Array
+    offsets: Int64Array
+
+
+def encode_batch(tokenizer: Tokenizer, texts: Iterable[str], *, threads: int | None = None) -> EncodedDocuments:
+    """Encode documents, each by itself.
+
+    Parameters
+    ----------
+    tokenizer : Tokenizer
+    texts : iterable of str
+    threads : int, optional
+        How many threads to use; by default one a core. The compiled loops hold no lock of the interpreter.
+
+    Raises
+    ------
+    AlphabetError
+        If a document has a symbol that the tokenizer has no token for, or a lone surrogate; says where.
+    """
+    documents = list(iter_encoded(tokenizer, texts, threads=threads))
+    offsets = np.zeros(len(documents) + 1, dtype=np.int64)
+    np.cumsum(np.fromiter(map(len, documents), dtype=np.int64, count=len(documents)), out=offsets[1:])
+    return EncodedDocuments(np.concatenate((np.zeros(0, dtype=np.int32), *documents)), offsets)
+
+
+def iter_encoded(tokenizer: Tokenizer, texts: Iterable[str], *, threads: int | None = None) -> Iterator[Int32Array]:
+    """Yield the ids of each document, in their order; of the documents only a few parcels are held at a time.
+
+    Parameters and errors are those of :func:`encode_batch`.
+    """
+    n_threads = max(1, os.cpu_count() or 1 if threads is None else threads)
+    if n_threads == 1:
+        yield from map(tokenizer.encode, texts)
+        return
+
+    def encode_parcel(parcel: list[str]) -> list[Int32Array]:
+        return [tokenizer.encode(text) for text in parcel]
+
+    remaining = iter(texts)
+    with ThreadPoolExecutor(n_threads) as pool:
+        waiting: list[Future[list[Int32Array]]] = []
+        while True:
+            while len(waiting) <= 2 * n_threads and (parcel := list(islice(remaining, _PARCEL))):
+                waiting.append(pool.submit(encode_parcel, parcel))
+            if not waiting:
+                return
+            yield from waiting.pop(0).result()
