@@ -1,0 +1,135 @@
+"""Merges equal to those of other trainers, each under its own rule and fed with the same units."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tokdfa.tokenizers.formats.byte_alphabet import BYTE_OF
+from tokdfa.tokenizers.pretokenizer import pretokenizer
+from tokdfa.train.from_corpus import Reading, count_corpus_pieces
+from tokdfa.train.greedy import train_greedy
+from tokdfa.train.pieces import count_pieces, with_end_of_word
+
+CORPORA = ["fra_eng_en.txt", "english.txt"]
+PART = 300_000
+
+Merges = list[tuple[Any, Any]]
+
+
+@pytest.fixture(params=CORPORA)
+def corpus(request: pytest.FixtureRequest, data: Path) -> Path:
+    return data / "corpora" / str(request.param)
+
+
+@pytest.fixture
+def part(corpus: Path, tmp_path: Path) -> Path:
+    path = tmp_path / corpus.name
+    path.write_bytes(corpus.read_bytes()[:PART].rpartition(b"\n")[0] + b"\n")
+    return path
+
+
+def text_of(path: Path) -> str:
+    return path.read_bytes().decode()
+
+
+def by_tokenizers(path: Path, merges: int) -> Merges:
+    tokenizers = pytest.importorskip("tokenizers")
+    byte_level = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True)
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE())
+    tokenizer.pre_tokenizer = byte_level
+    trainer = tokenizers.trainers.BpeTrainer(
+        vocab_size=256 + merges, min_frequency=2, show_progress=False, initial_alphabet=byte_level.alphabet()
+    )
+    tokenizer.train([str(path)], trainer)
+    rows = json.loads(tokenizer.to_str())["model"]["merges"]
+    parts = [row if isinstance(row, list) else row.split(" ") for row in rows]
+    return [(bytes(map(BYTE_OF.__getitem__, u)), bytes(map(BYTE_OF.__getitem__, v))) for u, v in parts]
+
+
+def by_subword_nmt(path: Path, merges: int) -> Merges:
+    learn_bpe = pytest.importorskip("subword_nmt.learn_bpe")
+    out = io.StringIO()
+    learn_bpe.learn_bpe(io.StringIO(text_of(path), newline="\n"), out, merges)
+    return [tuple(line.split(" ")) for line in out.getvalue().splitlines()[1:]]
+
+
+def by_the_loop_of_minbpe(path: Path, merges: int) -> Merges:
+    """Every chunk in order, overlapping counts afresh each round, the first of the most frequent pairs."""
+    words = {byte: bytes([byte]) for byte in range(256)}
+    chunks = [list(piece.encode()) for piece in pretokenizer("gpt2").split(text_of(path))]
+    made: Merges = []
+    for new in range(256, 256 + merges):
+        stats: dict[tuple[int, int], int] = {}
+        for chunk in chunks:
+            for pair in pairwise(chunk):
+                stats[pair] = stats.get(pair, 0) + 1
+        best = max(stats, key=lambda pair: stats[pair])
+        for chunk in chunks:
+            at = 0
+            while at < len(chunk) - 1:
+                if (chunk[at], chunk[at + 1]) == best:
+                    chunk[at : at + 2] = [new]
+                at += 1
+        words[new] = words[best[0]] + words[best[1]]
+        made.append((words[best[0]], words[best[1]]))
+    return made
+
+
+def assert_as_tokenizers(path: Path, merges: int) -> None:
+    pieces = count_corpus_pieces(path, Reading(unit="line"))
+    ours = train_greedy(pieces, merges, tie="huggingface", count="overlapping")
+    assert list(ours) == by_tokenizers(path, merges)
+
+
+def assert_as_subword_nmt(path: Path, merges: int) -> None:
+    # It takes a line to end at a line feed alone, and words to be parted by spaces alone.
+    words = Counter(
+        word for line in io.StringIO(text_of(path), newline="\n") for word in line.strip("\r\n ").split(" ") if word
+    )
+    pieces = with_end_of_word(words, attached=True)
+    ours = train_greedy(pieces, merges, tie="subword-nmt", count="overlapping")
+    assert [("".join(rule.left), "".join(rule.right)) for rule in ours] == by_subword_nmt(path, merges)
+
+
+def test_tokenizers(part: Path) -> None:
+    assert_as_tokenizers(part, 3000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("merges", [10_000, 32_000])
+def test_tokenizers_on_whole_corpora(corpus: Path, merges: int) -> None:
+    assert_as_tokenizers(corpus, merges)
+
+
+def test_subword_nmt(part: Path) -> None:
+    assert_as_subword_nmt(part, 500)
+
+
+@pytest.mark.slow
+def test_subword_nmt_on_whole_corpora(corpus: Path) -> None:
+    assert_as_subword_nmt(corpus, 10_000)
+
+
+def test_minbpe(part: Path) -> None:
+    part.write_bytes(part.read_bytes()[:60_000])
+    ours = train_greedy(count_pieces([text_of(part)]), 60, tie="first-seen", count="overlapping")
+    assert list(ours) == by_the_loop_of_minbpe(part, 60)
+
+
+@pytest.mark.slow
+def test_minbpe_on_whole_corpora(corpus: Path) -> None:
+    ours = train_greedy(count_corpus_pieces(corpus, Reading()), 60, tie="first-seen", count="overlapping")
+    assert list(ours) == by_the_loop_of_minbpe(corpus, 60)
+
+
+def test_gigatoken(part: Path) -> None:
+    gigatoken = pytest.importorskip("gigatoken")
+    ours = train_greedy(count_corpus_pieces(part, Reading()), 3000, tie="huggingface", count="overlapping")
+    assert list(ours) == gigatoken.train_bpe(part, 256 + 3000, [])[1]
