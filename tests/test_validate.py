@@ -22,7 +22,7 @@ from tokdfa.tokenizers.pretokenizer import PreTokenizer
 from tokdfa.tokenizers.pretokenizer import pretokenizer as pretokenizer_of
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.validate import Validation, Validator, Violation, iter_violations, validate
-from tokdfa.validation import buffer, whole
+from tokdfa.validation import buffer, literal, whole
 
 BYTES = bytes(range(256))
 SYMBOLS = "ab \n"
@@ -251,14 +251,18 @@ def test_improper_rules_of_an_unknown_library_are_refused() -> None:
         tokenizer.validate([97])
 
 
+@cache
+def with_whole_pieces(pattern: str | None) -> Tokenizer:
+    # Merging makes ab·c and never abc or cab, which are tokens all the same.
+    ids = np.arange(259, dtype=np.int32)
+    return tokenizer_of([(b"a", b"b")], pattern, whole_piece=True, extra=(b"abc", b"cab"), ids=ids)
+
+
 @given(st.data(), st.sampled_from([None, " |[^ ]+"]))
 def test_whole_pieces(data: st.DataObject, pattern: str | None) -> None:
-    # Merging makes ab·c and never abc or cab, which are tokens all the same.
-    dictionary = Dictionary([(b"a", b"b")], BYTES)
+    tokenizer = with_whole_pieces(pattern)
+    dictionary = tokenizer.dictionary
     n = len(dictionary.alphabet)
-    tokenizer = tokenizer_of(
-        [(b"a", b"b")], pattern, whole_piece=True, extra=(b"abc", b"cab"), ids=np.arange(n + 2, dtype=np.int32)
-    )
     ids = data.draw(st.lists(st.sampled_from([*b"abc ", n - 1, n, n + 1]), max_size=8))
     words = {id: bytes([id]) for id in b"abc "} | {n - 1: b"ab", n: b"abc", n + 1: b"cab"}
     text = b"".join(map(words.__getitem__, ids)).decode()
@@ -366,3 +370,74 @@ def test_history_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     tokenizer = tokenizer_of(rules)
     with pytest.raises(TokdfaError, match="begins more than 2 tokens before"):
         tokenizer.validate([*b"aaaaaaaaaaab"])
+
+
+def through_encode(tokenizer: Tokenizer, ids: Sequence[int]) -> list[int]:
+    """encode(decode(ids)) by the tokenizer itself, which other tests compare with its library."""
+    return tokenizer.encode(tokenizer.decode(ids)).tolist()
+
+
+@pytest.mark.parametrize(
+    "splitting",
+    [
+        Splitting("tokenizers", (Split(r"[ab]+|\s+"),), prefix_space=0),
+        Splitting("tokenizers", (Split(r"\s", "removed"),)),
+        Splitting("tiktoken", (Split("[ab]+"),)),
+        Splitting("tokenizers", (Split(" ", "merged_with_next"), Split("b+", "contiguous"))),
+        Splitting("tokenizers", (Split("b", "merged_with_previous"), Split("a", "isolated", invert=True))),
+    ],
+    ids=["space put in", "removed", "dropped", "merged with next", "merged with previous"],
+)
+@given(data=st.data())
+def test_splitting_of_every_kind(splitting: Splitting, data: st.DataObject) -> None:
+    tokenizer = with_splitting(splitting)
+    some = st.sampled_from([*b"ab ", *range(256, tokenizer.n_ids)])
+    ids = data.draw(
+        st.one_of(st.lists(some, max_size=10), st.text("ab ").map(lambda text: tokenizer.encode(text).tolist()))
+    )
+    verdict = tokenizer.validate(ids)
+    expected = through_encode(tokenizer, ids)
+    assert bool(verdict) == (ids == expected)
+    assert verdict.index == (None if verdict else common_prefix(ids, expected))
+    assert tokenizer.validate(ids, every=True).violations[:1] == verdict.violations
+
+
+@cache
+def with_splitting(splitting: Splitting) -> Tokenizer:
+    dictionary = Dictionary([(b"a", b"b"), (b" ", b"a"), (b"b", b"b"), (b" a", b"b")], BYTES)
+    n = len(dictionary.alphabet)
+    contents = Contents(
+        format="tokenizer.json",
+        dictionary=dictionary,
+        ids=np.arange(n, dtype=np.int32),
+        specials=(Special(n, END),),
+        finds_specials=True,
+    )
+    return Tokenizer(contents, PreTokenizer(splitting))
+
+
+@cache
+def with_suffix() -> Tokenizer:
+    words = ["a", "b", "a</w>", "b</w>"]
+    dictionary = Dictionary([(("a",), ("b</w>",)), (("b",), ("a</w>",)), (("a",), ("b",))], words)
+    numbers = np.arange(len(dictionary.alphabet), dtype=np.int32)
+    contents = Contents(format="clip", dictionary=dictionary, ids=numbers, suffix="</w>")
+    return Tokenizer(contents, PreTokenizer(Splitting("tokenizers", (Split(r"\s", "removed"),))))
+
+
+@given(st.data())
+def test_words_with_a_suffix(data: st.DataObject) -> None:
+    tokenizer = with_suffix()
+    ids = data.draw(st.lists(st.integers(0, tokenizer.n_ids - 1), max_size=8))
+    verdict = tokenizer.validate(ids)
+    expected = through_encode(tokenizer, ids)
+    assert bool(verdict) == (ids == expected)
+    assert verdict.index == (None if verdict else common_prefix(ids, expected))
+
+
+def test_streams_that_are_judged_as_a_whole_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(literal, "MAX_IDS", 5)
+    tokenizer = with_splitting(Splitting("tiktoken", (Split("[ab]+"),)))
+    assert tokenizer.validate([*b"aaaa "]).index == 4
+    with pytest.raises(TokdfaError, match="too long to be judged as a whole"):
+        tokenizer.validate([*b"aaaaa "])
