@@ -63,3 +63,10 @@ def test_documents_in_order_whatever_the_threads(tokenizer: tokdfa.Tokenizer) ->
 def test_half_a_surrogate_pair_is_refused(tokenizer: tokdfa.Tokenizer) -> None:
     with pytest.raises(TokdfaError, match="half of a surrogate pair"):
         encode_batch(tokenizer, ["fine", "a\ud800b"], threads=2)
+
+
+def test_merging_decides_where_algorithm_1_differs(tmp_path: Path) -> None:
+    path = tmp_path / "merges.txt"
+    path.write_text("b a\nba b\nbab a\nbaba bab\nba ba\n", encoding="utf-8")
+    tokenizer = tokdfa.load(path)
+    assert len(tokenizer.encode("bababab")) == 1

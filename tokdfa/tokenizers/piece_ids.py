@@ -64,8 +64,7 @@ class PieceIds:
             If a piece has a symbol that there is no token or no id for, or a lone surrogate; says where.
         """
         words = [self._word(piece, index) for index, piece in enumerate(pieces)]
-        is_proper = bool(self._contents.dictionary.is_proper())
-        encoded = self._encode_in_one_pass(words) if is_proper else self._encode_by_merging(words)
+        encoded = self._encode_in_one_pass(words) if self._is_one_pass else self._encode_by_merging(words)
         return _checked(encoded)
 
     def encode_spans(self, data: bytes, spans: Int64Array) -> Encoded:
@@ -83,7 +82,7 @@ class PieceIds:
             If a byte has no id.
         """
         is_everything = len(spans) > 0 and bool((spans[1:, 0] == spans[:-1, 1]).all())
-        if not is_everything or not self._contents.dictionary.is_proper():
+        if not is_everything or not self._is_one_pass:
             return self.encode([data[start:end] for start, end in spans.tolist()])
         bounds = np.append(spans[:, 0], spans[-1, 1])
         return _checked(Encoded(*self._thread_encoder().encode(np.frombuffer(data, dtype=np.uint8), bounds)))
@@ -98,13 +97,21 @@ class PieceIds:
         PatternError
             If the text is not UTF-8; says where.
         """
-        if not self._contents.dictionary.is_proper():
+        if not self._is_one_pass:
             return self.encode_spans(data, splitter.spans(data)).ids
         from tokdfa.tokenizers.text_encoder import TextEncoder
 
         ids = TextEncoder(self._thread_encoder(), splitter).encode(data)
         # Where there is something to complain of, the piece is found the slow way.
         return ids if ids.min(initial=0) >= 0 else self.encode_spans(data, splitter.spans(data)).ids
+
+    @cached_property
+    def _is_one_pass(self) -> bool:
+        """Whether the libraries' order of merging comes to what one pass evaluates."""
+        from tokdfa.transducers.one_pass import agrees_with_leftmost
+
+        dictionary = self._contents.dictionary
+        return bool(dictionary.is_proper()) and bool(agrees_with_leftmost(dictionary))
 
     @cached_property
     def is_merged(self) -> npt.NDArray[np.bool_]:
@@ -114,7 +121,7 @@ class PieceIds:
         """
         dictionary = self._contents.dictionary
         words = (*dictionary.alphabet, *self._contents.extra)
-        if dictionary.is_proper():
+        if self._is_one_pass:
             is_merged = np.zeros(len(words), dtype=np.bool_)
             is_merged[: len(dictionary.alphabet)] = dictionary.folding.birth >= 0
             return is_merged

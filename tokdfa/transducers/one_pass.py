@@ -13,8 +13,9 @@ from tokdfa.dictionary import Dictionary
 from tokdfa.errors import AlphabetError
 from tokdfa.kernels import one_pass as kernels
 from tokdfa.kernels.rules import find_rules
+from tokdfa.verdict import Verdict
 
-__all__ = ["ByteCode", "OnePass"]
+__all__ = ["ByteCode", "OnePass", "agrees_with_leftmost", "find_tables"]
 
 Int32Array: TypeAlias = npt.NDArray[np.int32]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
@@ -89,6 +90,33 @@ def find_tables(words: Sequence[bytes], live: BoolArray, ids: Int32Array | None 
             slots, bits, edges, ending, records.ravel(), rules, rule_filter, of_symbols, none, numbers.astype(np.int32)
         )
     )
+
+
+def agrees_with_leftmost(dictionary: Dictionary) -> Verdict[int]:
+    """Decide a sufficient condition for Algorithm 1 and merging leftmost, strongest rule first, being one function.
+
+    They are when no rule has a part that a later rule brings to life. Properness does not exclude that: the rule that
+    makes the part in time may be dead, and a later rule make the same token. In [b≀a, ba≀b, bab≀a, baba≀bab, ba≀ba]
+    rule 2 is dead and rule 4 makes baba too late for rule 3 of Algorithm 1; bababab is baba≀bab there, and one token
+    when merging leftmost.
+
+    Parameters
+    ----------
+    dictionary : Dictionary
+        A proper dictionary.
+
+    Returns
+    -------
+    Verdict
+        Its witness is the index of a rule with such a part.
+    """
+    folding = dictionary.folding
+    made_by = np.where(folding.birth > 0, folding.rule[folding.birth], -1)
+    too_late = np.maximum(made_by[dictionary.left], made_by[dictionary.right]) >= np.arange(len(dictionary))
+    if not too_late.any():
+        return Verdict(True, None, "no later rule brings a part of a rule to life")
+    index = int(np.argmax(too_late))
+    return Verdict(False, index, f"rule {index}, {dictionary[index]}, has a part that a later rule brings to life")
 
 
 class OnePass:
