@@ -20,7 +20,7 @@ from tokdfa.search import Match, Matches, Searcher, search
 
 WANTED = ["longest", "first", "all"]
 wanted_ones = st.sampled_from(WANTED)
-common = settings(max_examples=40)
+common = settings(max_examples=25)
 
 
 @pytest.fixture(autouse=True, params=["byte by byte", "token by token"])
@@ -157,7 +157,7 @@ words_of_bytes = st.lists(
 )
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(words_of_bytes, st.lists(st.sampled_from([b"a", b"b", b"c", b"\xff"]), max_size=20).map(b"".join), places)
 @example([b"abcd", b"bc", b"c"], b"abcxabcd", [])
 @example([b"b", b"bcd", b"abcx"], b"abcdabc", [])
@@ -277,3 +277,19 @@ def test_an_open_match_is_kept_within_limits() -> None:
 def test_explosions_are_refused() -> None:
     with pytest.raises(LimitExceededError, match="states"):
         Searcher(Vocabulary([b"a"]), "[ab]*a[ab]{30}", max_states=1000)
+
+
+@settings(max_examples=60)
+@given(words_of_bytes, st.lists(st.sampled_from([b"a", b"b", b"c", b"\xff", b" "]), max_size=20).map(b"".join), places)
+def test_automata_too_large_for_a_table_of_tokens(words: list[bytes], text: bytes, borders: list[int]) -> None:
+    vocabulary, ids = cut(text, borders)
+    for wanted in WANTED:
+        expected = list(search(vocabulary, words, ids, wanted=wanted))
+        for pattern in (words, b"|".join(map(re.escape, words)).decode("latin-1") + "|a+b"):
+            searcher = Searcher(vocabulary, pattern, wanted=wanted)
+            with_table = list(searcher.search(ids))
+            searcher = Searcher(vocabulary, pattern, wanted=wanted)
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(module, "_MAX_ENTRIES", 0)
+                assert list(searcher.search(ids)) == with_table
+            assert pattern is not words or with_table == expected

@@ -15,7 +15,10 @@ from tokdfa.automata.subset import DEFAULT_MAX_SECONDS, DEFAULT_MAX_STATES
 from tokdfa.automata.utf8 import BORDER, EDGE
 from tokdfa.errors import LimitExceededError, TokenStreamError
 from tokdfa.kernels import search as kernels
+from tokdfa.kernels.backwards import Backward, Text
 from tokdfa.kernels.effects import token_effects
+from tokdfa.kernels.search import Forward, Tokens
+from tokdfa.kernels.search_all import find_all
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.unicode import Table
 
@@ -30,9 +33,12 @@ _BLOCK = 1 << 18
 _PATIENCE = 1 << 16
 _MAX_ENTRIES = 1 << 24
 _MAX_CLASSES = 1 << 16
-_MAX_LENGTH = 0x7FFF
 # The longest symbol has four bytes.
 _CONTEXT = 4
+# Matches are fetched so many at a time.
+_ROOM = 1 << 14
+# So much is remembered of what was read in vain beyond the end of a match.
+_MEMORY = 1 << 14
 
 DEFAULT_MAX_PENDING = 1 << 27
 
@@ -150,14 +156,9 @@ class Searcher:
         self._finder = finder(
             pattern, wanted, aligned=aligned, table=table, max_states=max_states, max_seconds=max_seconds
         )
-        self._find: Any = kernels.find_all if wanted == "all" else kernels.find_leftmost
-        self._options = (
-            kernels.ALIGNED * aligned
-            + kernels.DELAYED * self._finder.backward.delayed
-            + kernels.ALL * (wanted == "all")
-        )
-        self._spellings = tokenizer.id_spellings
-        self._lengths = np.diff(self._spellings.offsets)
+        self._wants_all = wanted == "all"
+        self._options = kernels.ALIGNED * aligned
+        self._lengths = np.diff(tokenizer.id_spellings.offsets)
         self._cuts = np.zeros(tokenizer.n_ids, dtype=np.bool_)
         self._cuts[tokenizer.special_ids] = True
         self._holes = (tokenizer.id_to_token < 0) & ~self._cuts
@@ -204,14 +205,15 @@ class Searcher:
 
     def _checked(self, block: npt.ArrayLike, first: int) -> Int32Array:
         ids = checked_ids(block, self.tokenizer.n_ids, first=first)
-        if self._any_holes and self._holes[ids].any():
+        if len(ids) and ids.max() >= self._first_hole and self._holes[ids].any():
             place = int(np.argmax(self._holes[ids]))
             raise TokenStreamError("no token has this id", value=int(ids[place]), where=f"token {first + place}")
         return ids
 
     @cached_property
-    def _any_holes(self) -> bool:
-        return bool(self._holes.any())
+    def _first_hole(self) -> int:
+        """The least id that means nothing."""
+        return int(np.argmax(self._holes)) if self._holes.any() else len(self._holes)
 
     @cached_property
     def _idle(self) -> int:
@@ -224,71 +226,126 @@ class Searcher:
         return state if state in starts else starts[0]
 
     @cached_property
-    def _bytewise(self) -> tuple[Any, ...]:
+    def _bytewise(self) -> Tokens:
         """What tokens do, before that is known: each is read byte by byte."""
-        return np.zeros(self.tokenizer.n_ids, dtype=np.int32), np.zeros(1, dtype=np.int32), 0, self._idle
+        words = np.zeros((self.tokenizer.n_ids, kernels.N_WORD), dtype=np.int64)
+        begins = np.cumsum(np.where(self._cuts, 1, self._lengths))
+        words[1:, kernels.BEGIN] = begins[:-1]
+        words[:, kernels.BYTES_BEGIN] = self._text.offsets[:-1]
+        words[:, kernels.RECORD] = (self._lengths << kernels.SIZE_SHIFT) + kernels.CUT * self._cuts
+        words[:, kernels.RECORD] += np.append(self._forward.columns, 0)[words[:, kernels.BEGIN]] & kernels.FIRST_MASK
+        none, nothing = _frozen(np.zeros(0, dtype=np.int32)), _frozen(np.zeros(0, dtype=np.int64))
+        return Tokens(_frozen(words.reshape(-1)), none, none, 0, self._idle, none, nothing)
 
     @cached_property
-    def _tokenwise(self) -> tuple[Any, ...]:
-        """What tokens do to the states: properties of the ids, entries, their number a state, the idle state."""
-        dfa = self._finder.forward
-        if self._lengths.max(initial=0) > _MAX_LENGTH:
-            return self._bytewise
-        symbols, offsets = self._symbols
-        table = 2 * dfa.table + ((dfa.delay[dfa.table] >= 0) | (dfa.table == 0))
-        last = int(dfa.column[BORDER]) if self._options & kernels.ALIGNED else -1
-        max_effects = min(_MAX_CLASSES - 1, _MAX_ENTRIES // dfa.n_states)
+    def _tokenwise(self) -> Tokens:
+        """What tokens do."""
+        forward, dfa, known = self._forward, self._finder.forward, self._bytewise
+        simple = not (self._wants_all or self._options or self._finder.backward.delayed)
+        if simple:
+            words, entries, runs = kernels.idle_outcomes(forward, known.words, self._text, self._backward, self._idle)
+            known = known._replace(words=_frozen(words))
+        dead = dfa.table == 0
+        marks = 2 * dead + ((dfa.delay[dfa.table] >= 0) | dead)
         effect, effects = token_effects(
-            table.astype(np.int32).reshape(-1), table.shape[1], dfa.column[symbols], offsets, last, max_effects
+            (4 * dfa.table + marks).astype(np.int32).reshape(-1),
+            forward.n_columns,
+            forward.columns.astype(np.int32),
+            np.append(known.words[kernels.BEGIN :: kernels.N_WORD], len(forward.columns)),
+            forward.border,
+            min(_MAX_CLASSES - 1, _MAX_ENTRIES // dfa.n_states),
         )
+        if self._lengths.max(initial=0) > kernels.LENGTH_MASK or not (simple or len(effects)):
+            return known
         if not len(effects):
-            return self._bytewise
-        used, effect = np.unique(effect, return_inverse=True)
+            live = self._live
+            first = known.words[kernels.RECORD :: kernels.N_WORD] & kernels.FIRST_MASK
+            free = (np.bitwise_or.reduce(live) >> first & 1 == 0) & (entries >= 0)
+            properties = self._lengths + (first << kernels.FIRST_SHIFT) + np.where(free, 0, kernels.NOT_NEUTRAL)
+            return known._replace(
+                properties=_frozen(properties.astype(np.int32)),
+                entries=_frozen(entries),
+                runs=_frozen(runs),
+                live=live,
+            )
+        used, class_of = np.unique(effect, return_inverse=True)
         reached = effects.reshape(-1, dfa.n_states)[used].T
-        entries = (reached // 2) * (2 * len(used)) + reached % 2
-        neutral = entries[self._idle] == 2 * len(used) * self._idle
-        properties = effect + (self._lengths << kernels.LENGTH_SHIFT)
-        properties = np.where(neutral[effect], properties, properties + kernels.NOT_NEUTRAL)
-        return (
-            properties.astype(np.int32),
-            np.ascontiguousarray(entries, dtype=np.int32).reshape(-1),
-            len(used),
-            self._idle,
+        entries = (reached // 4) * (4 * len(used)) + reached % 4
+        neutral = entries[self._idle] == 4 * len(used) * self._idle
+        properties = class_of + (self._lengths << kernels.LENGTH_SHIFT)
+        properties = np.where(neutral[class_of], properties, properties + kernels.NOT_NEUTRAL)
+        return known._replace(
+            properties=_frozen(properties.astype(np.int32)),
+            entries=_frozen(entries.astype(np.int32).reshape(-1)),
+            n_classes=len(used),
         )
 
     @cached_property
-    def _symbols(self) -> tuple[Int32Array, Int64Array]:
-        """The symbols of all ids: their bytes, the edge of the text for special ones."""
+    def _text(self) -> Text:
+        text, offsets = self.tokenizer.id_spellings
+        return Text(_frozen(text), _frozen(offsets), _frozen(self._cuts))
+
+    @cached_property
+    def _forward(self) -> Forward:
+        """The searching automaton, and the columns of all ids."""
+        dfa = self._finder.forward
+        column = dfa.column.astype(np.uint16)
         lengths = np.where(self._cuts, 1, self._lengths)
-        starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
-        symbols = np.full(int(starts[-1]), EDGE, dtype=np.int32)
-        symbols[np.repeat(~self._cuts, lengths)] = self._spellings.text[np.repeat(~self._cuts, self._lengths)]
-        return symbols, starts
+        columns = np.full(int(lengths.sum()), column[EDGE], dtype=np.uint16)
+        columns[np.repeat(~self._cuts, lengths)] = column[self._text.bytes[np.repeat(~self._cuts, self._lengths)]]
+        border = int(dfa.column[BORDER]) if self._options & kernels.ALIGNED else -1
+        return Forward(_frozen(columns), _frozen(dfa.table.reshape(-1)), dfa.table.shape[1], border, self._told)
+
+    @property
+    def _told(self) -> Int64Array:
+        """What the kernels are told of every state."""
+        found, dfa = self._finder, self._finder.forward
+        told = np.zeros((dfa.n_states, kernels.N_TOLD), dtype=np.int64)
+        told[:, kernels.DELAY], told[:, kernels.RESTART], told[:, kernels.RIGHT] = dfa.delay, dfa.restart, dfa.right
+        # Without assertions there is one state to begin anew with, and what remembers no other state finds it here.
+        told[0, kernels.RESTART] = self._idle
+        told[:, kernels.FIXED], told[:, kernels.SHORTER] = found.length, found.shorter
+        told[:, kernels.ENDING] = np.where(dfa.end_delay < 0, -1, dfa.end_delay + 16 * dfa.end_right)
+        for column in self._used_columns:
+            told[:, kernels.ALIVE] |= (dfa.table[:, column] != 0).astype(np.int64) << column % 64
+        return _frozen(told.reshape(-1))
+
+    @property
+    def _live(self) -> Int64Array:
+        """The columns, modulo 64, that may lead a state to where they do not lead `_idle`.
+
+        States that a column may kill are left out: they are those with a match pending, when nobody asks.
+        """
+        table = self._finder.forward.table
+        live = np.zeros(len(table), dtype=np.int64)
+        for column in self._used_columns:
+            targets = table[:, column]
+            live |= ((targets != targets[self._idle]) & (targets != 0)).astype(np.int64) << column % 64
+        return _frozen(live)
+
+    @property
+    def _used_columns(self) -> list[int]:
+        """The columns of bytes and edges."""
+        return [int(column) for column in np.unique(self._finder.forward.column[: EDGE + 1])]
 
     @cached_property
-    def _automata(self) -> tuple[Any, ...]:
-        """The arrays of the automata, as the kernels take them."""
-        found = self._finder
-        dfa, back = found.forward, found.backward
-        return (
-            *self._spellings,
-            self._cuts,
-            dfa.table.reshape(-1),
-            dfa.table.shape[1],
-            dfa.column,
-            dfa.delay,
-            dfa.restart,
-            dfa.right,
-            dfa.end_delay,
-            dfa.end_right,
-            found.length,
-            found.shorter,
-            back.table.reshape(-1),
-            back.accepts,
-            back.initial,
-            back.partition.dense,
+    def _backward(self) -> Backward:
+        back = self._finder.backward
+        return Backward(
+            _frozen(back.table.reshape(-1)),
+            _frozen(back.accepts),
+            _frozen(back.initial),
+            _frozen(back.partition.dense),
             back.partition.n_classes,
+            back.delayed,
         )
+
+
+def _frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return an array as the kernels take it: contiguous and read-only."""
+    array = np.ascontiguousarray(array)
+    array.setflags(write=False)
+    return array
 
 
 class _Stream:
@@ -296,19 +353,25 @@ class _Stream:
 
     def __init__(self, searcher: Searcher) -> None:
         self.searcher = searcher
-        self.ids = np.empty(0, dtype=np.int32)
+        # Buffers are kept from block to block, so that the same memory stays in the cache.
+        self.buffer = np.empty(2 * _BLOCK, dtype=np.int32)
+        self.kept = 0  # how many ids at the beginning of the buffer are those of earlier blocks
         self.waiting: list[Int32Array] = []
         self.n_read = 0
-        self.first = 0  # the place of ids[0] in the stream
+        self.first = 0  # the place of the buffer in the stream
         self.registers = np.zeros(kernels.REGISTERS, dtype=np.int64)
         self.registers[kernels.STATE] = searcher._finder.forward.initial
+        self.found = np.empty(4 * _ROOM, dtype=np.int64)
+        self.passed = np.empty(_MEMORY, dtype=np.int64)
+        self.futile = np.full(2 * _MEMORY, -1, dtype=np.int64)
+        self.steps = np.full(2 * _MEMORY, -1, dtype=np.int64)
 
     def read(self, block: npt.ArrayLike) -> Iterator[Matches]:
         """Yield what is found with further ids."""
         self.waiting.append(self.searcher._checked(block, self.n_read))
         self.n_read += len(self.waiting[-1])
         # A match that goes on and on is read further in ever larger steps.
-        if sum(map(len, self.waiting)) >= len(self.ids):
+        if sum(map(len, self.waiting)) >= self.kept:
             yield from self.step(0)
 
     def finish(self) -> Iterator[Matches]:
@@ -316,27 +379,65 @@ class _Stream:
         yield from self.step(kernels.FINAL)
 
     def step(self, options: int) -> Iterator[Matches]:
+        """Search as far as the ids go, and keep those that may still be needed."""
         searcher, registers = self.searcher, self.registers
+        ids = self.filled()
         tokens = searcher._tokenwise if self.n_read > _PATIENCE else searcher._bytewise
-        self.ids = np.concatenate((self.ids, *self.waiting))
-        self.waiting = []
-        rows: Int64Array = searcher._find(
-            self.ids, *tokens, *searcher._automata, searcher._options | options, registers
-        )
-        if len(rows):
-            matches = rows.reshape(-1, 4)
-            matches[:, 2:] += self.first
-            yield Matches(matches)
-        keep = int(registers[kernels.IDLE])
+        automata = (searcher._forward, searcher._text, searcher._backward)
+        arguments = (ids, tokens, *automata, searcher._options | options, registers)
+        for found in self.find_all(arguments) if searcher._wants_all else self.find_leftmost(arguments):
+            if len(found):
+                matches = found.reshape(-1, 4)
+                matches[:, 2:] += self.first
+                yield Matches(matches)
+        keep = max(int(registers[kernels.IDLE]), self.reached_by(ids))
         context = 0
         while keep > 0 and context < _CONTEXT:
             keep -= 1
-            context += _CONTEXT if searcher._cuts[self.ids[keep]] else int(searcher._lengths[self.ids[keep]])
-        self.ids = self.ids[keep:].copy()
+            context += _CONTEXT if searcher._cuts[ids[keep]] else int(searcher._lengths[ids[keep]])
+        self.kept = len(ids) - keep
+        self.buffer[: self.kept] = ids[keep:]
         self.first += keep
         registers[[kernels.TOKEN, kernels.END_TOKEN, kernels.IDLE]] -= keep
-        if len(self.ids) > searcher.max_pending:
+        if self.kept > searcher.max_pending:
             raise LimitExceededError(
                 f"a match that has begun stays undecided for more than {searcher.max_pending} tokens",
                 hint=f"it begins behind token {self.first}; raise max_pending, or bound the repetition",
             )
+
+    def reached_by(self, ids: Int32Array) -> int:
+        """Return a token before which no match can begin any more, as far as the lengths of matches tell."""
+        searcher, registers = self.searcher, self.registers
+        left = searcher._finder.longest
+        if not left:
+            return 0
+        token = int(registers[kernels.END_TOKEN] if registers[kernels.PENDING] else registers[kernels.TOKEN])
+        while token > 0 and left >= 0:
+            token -= 1
+            left -= int(searcher._lengths[ids[token]])
+        return token
+
+    def filled(self) -> Int32Array:
+        """Return the ids kept and those that wait, one after the other in the buffer."""
+        size = self.kept + sum(map(len, self.waiting))
+        if size > len(self.buffer):
+            larger = np.empty(2 * size, dtype=np.int32)
+            larger[: self.kept] = self.buffer[: self.kept]
+            self.buffer = larger
+        for block in self.waiting:
+            self.buffer[self.kept : self.kept + len(block)] = block
+            self.kept += len(block)
+        self.waiting = []
+        return self.buffer[:size]
+
+    def find_all(self, arguments: tuple[Any, ...]) -> Iterator[Int64Array]:
+        """Yield all matches in the ids at hand."""
+        yield find_all(*arguments)
+
+    def find_leftmost(self, arguments: tuple[Any, ...]) -> Iterator[Int64Array]:
+        """Yield the leftmost matches in the ids at hand, as many at a time as there is room for."""
+        find: Any = kernels.find_leftmost
+        n_found = len(self.found)
+        while n_found == len(self.found):
+            n_found = find(*arguments, self.first, self.passed, self.futile, self.steps, self.found)
+            yield self.found[:n_found].copy()

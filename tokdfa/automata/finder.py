@@ -34,6 +34,8 @@ class Finder:
     length, shorter : int32 arrays, one entry a state of `forward`
         Where matches have known lengths: that of the longest match that ends here, and a state whose longest match is
         the next shorter one; 0 elsewhere.
+    longest : int
+        The length of the longest match; 0 if it is not known.
     backward : ClassDFA
         Reads the text backwards from the end of a match; its initial states are those for the kinds of `forward`.
     """
@@ -41,6 +43,7 @@ class Finder:
     forward: ByteDFA
     length: Int32Array
     shorter: Int32Array
+    longest: int
     backward: ClassDFA
 
 
@@ -81,7 +84,7 @@ def finder(
     )
     over_bytes = to_bytes(forward)
     nothing = np.zeros(over_bytes.n_states, dtype=np.int32)
-    return Finder(over_bytes, nothing, nothing, _seen_from(forward, backward))
+    return Finder(over_bytes, nothing, nothing, 0, _seen_from(forward, backward))
 
 
 def _seen_from(forward: ClassDFA, backward: ClassDFA) -> ClassDFA:
@@ -101,7 +104,8 @@ def _word_finder(words: Sequence[bytes], wanted: Wanted) -> Finder:
     if not all(words):
         raise PatternError("an empty word is found everywhere and nowhere", value=words.index(b""))
     found = find_words(without_hidden(words) if wanted == "first" else words, leftmost=wanted != "all")
-    return Finder(found.dfa, found.length, found.shorter, determinize(compile_program(Alternate(())), searching=True))
+    nowhere = determinize(compile_program(Alternate(())), searching=True)
+    return Finder(found.dfa, found.length, found.shorter, max(map(len, words), default=0), nowhere)
 
 
 def _alternation(words: Sequence[bytes]) -> Node:

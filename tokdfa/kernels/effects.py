@@ -45,7 +45,8 @@ def token_effects(
     Parameters
     ----------
     table : int32 array
-        Entry ``table[q * n_columns + c]`` for state q and column c: twice the target, plus 1 for an event.
+        Entry ``table[q * n_columns + c]`` for state q and column c: four times the target, plus 1 for an event and 2
+        for a remark.
     symbols, offsets : int32 and int64 arrays
         The columns of the symbols of word i are ``symbols[offsets[i]:offsets[i + 1]]``.
     last : int
@@ -58,8 +59,8 @@ def token_effects(
     effect : int32 array, one entry a word
         The number of the word's effect.
     effects : int32 array
-        Entry ``effects[e * n_states + q]``: twice the state reached from q, plus 1 if there was an event on the way.
-        Empty when there are too many.
+        Entry ``effects[e * n_states + q]``: four times the state reached from q, plus 1 if there was an event on the
+        way, plus 2 if there was a remark on the first symbol. Empty when there are too many.
     """
     n_states = len(table) // n_columns
     buckets = 16
@@ -69,8 +70,8 @@ def token_effects(
     effects = np.empty(16 * n_states, np.int32)
     following = np.full(16 * n_columns, -1, np.int32)
     for state in range(n_states):
-        effects[state] = 2 * state
-    _number(effects, known, buckets, 0, n_states)
+        effects[state] = 4 * state
+    # Effect 0 is that of reading nothing. It is no one's equal, so that what follows it is known to come first.
     n_effects = 1
     effect = np.zeros(len(offsets) - 1, np.int32)
     for word in range(len(offsets) - 1):
@@ -86,9 +87,10 @@ def token_effects(
                     following = np.concatenate((following, np.full(len(following), -1, np.int32)))
                 for state in range(n_states):
                     entry = effects[current * n_states + state]
-                    effects[n_effects * n_states + state] = (entry & 1) | table[
-                        np.int64(entry >> 1) * n_columns + symbol
-                    ]
+                    following_entry = table[np.int64(entry >> 2) * n_columns + symbol]
+                    if current > 0:
+                        following_entry = (following_entry & ~2) | (entry & 3)
+                    effects[n_effects * n_states + state] = following_entry
                 after = _number(effects, known, buckets, n_effects, n_states)
                 if after == n_effects:
                     n_effects += 1

@@ -1,504 +1,476 @@
-"""Searching streams of ids for the matches of a pattern over their text.
+"""Searching a stream of ids for the leftmost matches of a pattern over its text.
 
 Ids are read one token at a time as long as nothing happens: a table tells for each state and each class of tokens where
-the token leads and whether something happens on the way. Where something does, its bytes are read one by one. That
+the token leads and whether something happens on the way. Where something does, its symbols are read one by one. That
 finds the end of a match; where it begins is found by reading backwards from there.
 
-The search is in one of the positions between bytes, given as a token, an offset in it and the bytes before it.
+Positions are counted in bytes from the beginning of the stream, tokens from the beginning of the chunk.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numba as nb
 import numpy as np
+import numpy.typing as npt
 
-from tokdfa.kernels.types import INTS, LONGS
+from tokdfa.kernels.backwards import BACKWARD, SHORTS, TEXT, symbol_before
+from tokdfa.kernels.types import INTS, LONGS, Ints, Longs
 
-__all__ = ["REGISTERS", "find_all", "find_leftmost"]
+__all__ = ["FORWARD", "REGISTERS", "TOKENS", "Forward", "Tokens", "find_leftmost", "idle_outcomes"]
 
 # What is kept from one chunk of ids to the next.
-TOKEN, STATE, POSITION = 0, 1, 2  # Where the search stands, at the beginning of a token.
-PENDING, END_TOKEN, END_OFFSET, END, RESTART, RIGHT = 3, 4, 5, 6, 7, 8  # A match that may still become another one.
-LAST = 9  # The state in which it was found.
-FLOOR = 10  # Where the last match ended, in bytes; no match begins before it.
+TOKEN, OFFSET, STATE, POSITION = 0, 1, 2, 3  # Where the search stands, in a token that begins at the position.
+PENDING, END_TOKEN, END_OFFSET, END = 4, 5, 6, 7  # A match that may still become another one, and where it ends.
+START, LAST = 8, 9  # Where it begins, its end if that is not known; the state in which its end was seen.
+FLOOR = 10  # Where the last match ended; no match begins before it.
 IDLE = 11  # A token before which nothing has begun to match.
-LENGTH = 12  # The length of the pending match, if it is known.
-REGISTERS = 13
+REGISTERS = 12
 
 # Options.
-ALIGNED, DELAYED, BYTEWISE, FINAL, ALL = 1, 2, 4, 8, 16
+ALIGNED, FINAL = 1, 2
 
-# Symbols that are not bytes.
-EDGE = 256
-BORDER = 257
-
+# Properties of ids, when tokens have classes.
 NOT_NEUTRAL = np.int32(-(1 << 31))
 LENGTH_SHIFT = 16
 LENGTH_MASK = 0x7FFF
 CLASS_MASK = 0xFFFF
 
+# What is told of a state, all of it in one line of the cache: how many bytes ago a match has ended, -1 for none; where
+# to begin anew at its end; the kind of the symbol behind it; its length, 0 if that must be found; a state whose match
+# is the next shorter one; how many bytes ago a match ends if the text ends here, plus 16 times the kind behind it, -1
+# for none; the columns, modulo 64, behind which the search may not be dead.
+DELAY, RESTART, RIGHT, FIXED, SHORTER, ENDING, ALIVE, N_TOLD = 0, 1, 2, 3, 4, 5, 6, 8
+
+# What is told of an id: a record; its outcome; where its columns begin; where its bytes begin.
+RECORD, OUTCOME, BEGIN, BYTES_BEGIN, N_WORD = 0, 1, 2, 3, 4
+
+# Properties of ids, when they have none: bits 0 to 14 have the length, so that bits 0 to 16 have the sum of four; bits
+# 20 to 25 have the first column modulo 64.
+SUM_MASK = 0x1FFFF
+FIRST_SHIFT = 20
+
+# Records: bits 0 to 5 have the first column modulo 64, bit 7 tells whether the token is special; then comes its length.
+FIRST_MASK = 0x3F
+CUT = 0x80
+SIZE_SHIFT = 8
+
+# Outcomes, where what happens from the idle state is simple, 0 elsewhere: bits 0 to 7 tell where a match begins in the
+# token, 8 to 15 where it ends, 16 whether it is complete, those from 32 on the state behind the token.
+START_MASK, END_SHIFT, COMPLETE, STATE_SHIFT = 0xFF, 8, 1 << 16, 32
+
 # Where a pending match has been read beyond, every so many tokens are remembered as leading to nothing.
 STRIDE = 16
 HASH = np.int64(-7046029254386353131)
 
-BYTES = nb.types.Array(nb.uint8, 1, "C", readonly=True)
-CLASSES = nb.types.Array(nb.uint16, 1, "C", readonly=True)
-FLAGS = nb.types.Array(nb.boolean, 1, "C", readonly=True)
 
+class Forward(NamedTuple):
+    """A searching automaton; see :class:`tokdfa.automata.utf8.ByteDFA`.
 
-@nb.njit(cache=True)
-def _byte_before(ids, text, offsets, cuts, token, offset):  # type: ignore[no-untyped-def]
-    """Return the byte before a position and the position before it; -1 at the beginning, EDGE for a special token."""
-    while offset == 0:
-        if token == 0:
-            return -1, token, offset
-        token -= 1
-        if cuts[ids[token]]:
-            return EDGE, token, offset
-        offset = offsets[ids[token] + 1] - offsets[ids[token]]
-    offset -= 1
-    return np.int64(text[offsets[ids[token]] + offset]), token, offset
-
-
-@nb.njit(cache=True)
-def _symbol_before(ids, text, offsets, cuts, class_of, n_classes, bytewise, token, offset):  # type: ignore[no-untyped-def]
-    """Return the class of the symbol before a position, the position before it, and the bytes in between.
-
-    The class is -1 at the beginning, and the one behind the classes of code points where the bytes are no symbol.
+    State q goes to ``table[q * n_columns + c]`` on column c. The columns of an id, from its `BEGIN` on in `columns`,
+    are those of its bytes, or that of the edge of the text for a special token; `border` is the one that stands behind
+    every token, -1 for none. `told` has `N_TOLD` entries a state.
     """
-    byte, token, offset = _byte_before(ids, text, offsets, cuts, token, offset)
-    if byte < 0:
-        return -1, token, offset, 0
-    if byte == EDGE:
-        return n_classes + 1, token, offset, 0
-    if byte < 0x80 or bytewise:
-        return np.int64(class_of[byte]), token, offset, 1
-    code_point = byte & 0x3F
-    shift = 6
-    other_token, other_offset = token, offset
-    if byte < 0xC0:
-        for length in range(2, 5):
-            byte, other_token, other_offset = _byte_before(ids, text, offsets, cuts, other_token, other_offset)
-            if 0x80 <= byte < 0xC0:
-                code_point |= (byte & 0x3F) << shift
-                shift += 6
-                continue
-            valid = False
-            if length == 2 and 0xC2 <= byte < 0xE0:
-                code_point |= (byte & 0x1F) << shift
-                valid = True
-            elif length == 3 and 0xE0 <= byte < 0xF0:
-                code_point |= (byte & 0x0F) << shift
-                valid = code_point >= 0x800 and not 0xD800 <= code_point < 0xE000
-            elif length == 4 and 0xF0 <= byte < 0xF5:
-                code_point |= (byte & 0x07) << shift
-                valid = 0x10000 <= code_point < 0x110000
-            if valid:
-                return np.int64(class_of[code_point]), other_token, other_offset, length
-            break
-    return n_classes, token, offset, 1
+
+    columns: npt.NDArray[np.uint16]
+    table: Ints
+    n_columns: int
+    border: int
+    told: Longs
 
 
-@nb.njit(cache=True)
-def _start_of(  # type: ignore[no-untyped-def]
-    ids, text, offsets, cuts, back, back_accepts, class_of, n_classes, options, state, token, offset, end, floor, starts
-):
-    """Read backwards from the end of a match, from `state` of the reversed automaton.
+class Tokens(NamedTuple):
+    """What tokens do.
 
-    Returns the leftmost place where it may begin and the token there; -1 if there is none. All places are put into
-    `starts`, as far as there is room, and counted.
+    `words` has `N_WORD` entries an id.
+
+    When tokens have classes, `properties` has in bits 0 to 15 the class of an id, in 16 to 30 its length, and a sign
+    unless it leads from the idle state to the idle state and nothing happens on the way; entry ``q * n_classes + c`` of
+    `entries` is the state that class c leads to from state q, times ``4 * n_classes``, plus 1 if something happens, and
+    plus 2 if the search is dead behind the first symbol.
+
+    When they have none but `runs` are there, these are the states on the way from the idle state, one for each of
+    `Forward.columns`. Then `properties` has the length of an id, its first column, and a sign unless the id leads every
+    state to where it leads the idle one and nothing happens on the way; `entries` has the state that the id leads to
+    from the idle one, -1 if something happens; and ``live[q]`` has the first columns, modulo 64, that may lead state q
+    to where they do not lead the idle one.
+
+    Otherwise everything is read symbol by symbol.
     """
-    n_columns = n_classes + 3
-    delayed = options & DELAYED
-    best = np.int64(-1)
-    best_token = np.int64(-1)
-    count = np.int64(0)
-    position = end
-    while state > 0:
-        symbol, next_token, next_offset, length = _symbol_before(
-            ids, text, offsets, cuts, class_of, n_classes, options & BYTEWISE, token, offset
-        )
-        at_start = symbol < 0
-        state = back[state * n_columns + (n_classes + 1 if at_start else symbol)]
-        if back_accepts[state]:
-            # With assertions it takes the symbol before the match to know that it begins behind that symbol.
-            start, start_token, start_offset = position - length, next_token, next_offset
-            if delayed:
-                start, start_token, start_offset = position, token, offset
-            if start >= floor and not (options & ALIGNED and start_offset > 0):
-                best, best_token = start, start_token
-                if count < len(starts):
-                    starts[count] = start
-                count += 1
-        position -= length
-        token, offset = next_token, next_offset
-        if at_start or position < floor or (position == floor and not delayed):
-            break
-    return best, best_token, count
+
+    words: Longs
+    properties: Ints
+    entries: Ints
+    n_classes: int
+    idle: int
+    runs: Ints
+    live: Longs
 
 
-@nb.njit(cache=True)
-def _token_of(ids, offsets, token, begin, position):  # type: ignore[no-untyped-def]
-    """Return the token that has the byte at `position`; `token`, which begins at `begin`, is that one or behind it."""
-    while position < begin:
-        token -= 1
-        begin -= offsets[ids[token] + 1] - offsets[ids[token]]
-    return token
+FORWARD = nb.types.NamedTuple((SHORTS, INTS, nb.int64, nb.int64, LONGS), Forward)  # type: ignore[no-untyped-call]
+TOKENS = nb.types.NamedTuple((LONGS, INTS, INTS, nb.int64, nb.int64, INTS, LONGS), Tokens)  # type: ignore[no-untyped-call]
 
 
-@nb.njit(cache=True)
-def _note_end(ids, offsets, token, offset, position, back, registers):  # type: ignore[no-untyped-def]
-    """Note that a match ends `back` bytes before a position."""
-    registers[END] = position - back
-    while back > offset:
-        back -= offset
-        token -= 1
-        offset = offsets[ids[token] + 1] - offsets[ids[token]]
-    registers[END_TOKEN] = token
-    registers[END_OFFSET] = offset - back
-    registers[PENDING] = 1
+@nb.njit((FORWARD, LONGS, TEXT, BACKWARD, nb.int64), cache=True)
+def idle_outcomes(forward, words, text, backward, idle):  # type: ignore[no-untyped-def]
+    """Return `words` with their outcomes, the states reached from the idle state, and `runs`; see `Tokens`.
 
-
-@nb.njit(cache=True)
-def _read_token(  # type: ignore[no-untyped-def]
-    ids, text, offsets, cuts, table, n_columns, column, delay, options, token, offset, position, state, registers
-):
-    """Read the rest of a token byte by byte.
-
-    `position` is that of the token's first byte. Returns the state behind it and -1; or 0, as soon as the search is
-    dead. When all matches are wanted it returns behind each with the offset at which to go on.
+    An outcome is simple when there is just one match in the token, which begins in it and not behind what is not ASCII.
+    The pattern has no assertions and is not aligned, so that a search begins anew in the idle state.
     """
-    begin = offsets[ids[token]]
-    length = offsets[ids[token] + 1] - begin
-    cut = cuts[ids[token]]
-    if cut:
-        length = np.int64(1)
-    behind = length + 1 if options & ALIGNED else length
-    while offset < behind:
-        symbol = np.int64(BORDER)
-        if offset < length:
-            symbol = np.int64(EDGE) if cut else np.int64(text[begin + offset])
-        state = np.int64(table[state * n_columns + column[symbol]])
-        offset += 1
-        if delay[state] >= 0:
-            registers[LAST] = state
-            if delay[state] == 0:
-                at = min(offset, length)
-                _note_end(ids, offsets, token, at, position + at, np.int64(0), registers)
-            else:
-                # The match ended before the symbol whose last byte has been read now.
-                at = offset - 1
-                _note_end(ids, offsets, token, at, position + at, np.int64(delay[state]) - 1, registers)
-            if options & ALL:
-                return state, offset
-        if state == 0:
-            break
-    return state, np.int64(-1)
+    columns, table, told = forward.columns, forward.table, forward.told
+    words = words.copy()
+    entries = np.empty(len(words) // N_WORD, np.int32)
+    runs = np.empty(len(columns), np.int32)
+    for identity in range(len(entries)):
+        begin = words[identity * N_WORD + BEGIN]
+        record = words[identity * N_WORD + RECORD]
+        length = 1 if record & CUT else record >> SIZE_SHIFT
+        state = idle
+        happens = length == 0
+        pending = complete = False
+        simple = length < START_MASK and not record & CUT
+        start = end = np.int64(0)
+        for place in range(length):
+            column = np.int64(columns[begin + place])
+            state = np.int64(table[state * forward.n_columns + column])
+            if state == 0:
+                # The match was complete before this symbol, from which the search goes on if it ended there.
+                simple = simple and pending and end == place
+                state = np.int64(table[idle * forward.n_columns + column])
+                pending, complete = False, True
+            if told[state * N_TOLD + DELAY] >= 0:
+                happens = True
+                simple = simple and not complete
+                end = np.int64(place + 1)
+                start = end - told[state * N_TOLD + FIXED]
+                back = np.int64(backward.initial[told[state * N_TOLD + RIGHT]])
+                offset = end
+                if start == end:
+                    while simple and back > 0 and offset > 0:
+                        offset -= 1
+                        byte = text.bytes[words[identity * N_WORD + BYTES_BEGIN] + offset]
+                        simple = byte < 0x80
+                        back = np.int64(backward.table[back * (backward.n_classes + 3) + backward.class_of[byte]])
+                        if backward.accepts[back]:
+                            start = np.int64(offset)
+                pending = True
+                if told[state * N_TOLD + ALIVE] == 0:
+                    pending, complete = False, True
+                    state = idle
+            runs[begin + place] = state
+        entries[identity] = -1 if happens else state
+        if simple and (pending or complete):
+            words[identity * N_WORD + OUTCOME] = (
+                start | end << END_SHIFT | (COMPLETE if complete else 0) | state << STATE_SHIFT
+            )
+    return words, entries, runs
 
 
-@nb.njit(cache=True)
-def _contains(keys, key):  # type: ignore[no-untyped-def]
-    mask = len(keys) - 1
-    place = ((key * HASH) >> 20) & mask
-    while keys[place] >= 0:
-        if keys[place] == key:
-            return True
-        place = (place + 1) & mask
-    return False
-
-
-@nb.njit(cache=True)
-def _inserted(keys, count, new, n_new):  # type: ignore[no-untyped-def]
-    """Return the hash set `keys` of `count` members with some more, and how many members it has then."""
-    if 2 * (count + n_new) > len(keys):
-        larger = len(keys)
-        while larger < 4 * (count + n_new):
-            larger *= 2
-        old = keys
-        keys = np.full(larger, -1, np.int64)
-        count = np.int64(0)
-        for key in old:
-            if key >= 0:
-                keys, count = _put(keys, count, key)
-    for i in range(n_new):
-        keys, count = _put(keys, count, new[i])
-    return keys, count
-
-
-@nb.njit(cache=True)
-def _put(keys, count, key):  # type: ignore[no-untyped-def]
-    mask = len(keys) - 1
-    place = ((key * HASH) >> 20) & mask
-    while keys[place] >= 0 and keys[place] != key:
-        place = (place + 1) & mask
-    if keys[place] < 0:
-        keys[place] = key
-        count += 1
-    return keys, count
-
-
-@nb.njit(cache=True)
-def _append(found, n_found, start, end, start_token, end_token):  # type: ignore[no-untyped-def]
-    if 4 * n_found == len(found):
-        found = np.concatenate((found, np.empty_like(found)))
-    found[4 * n_found] = start
-    found[4 * n_found + 1] = end
-    found[4 * n_found + 2] = start_token
-    found[4 * n_found + 3] = end_token
-    return found
-
-
-@nb.njit(cache=True)
-def _skip(ids, tokens, entries, n_classes, idle, token, state, position, registers):  # type: ignore[no-untyped-def]
-    """Read tokens as long as nothing happens; return the token at which something does, the state and the position."""
-    n = len(ids)
-    entry = state * n_classes
-    while token < n:
-        if entry == idle * n_classes:
-            while token + 8 <= n:
-                first = tokens[ids[token]]
-                second = tokens[ids[token + 1]]
-                third = tokens[ids[token + 2]]
-                fourth = tokens[ids[token + 3]]
-                fifth = tokens[ids[token + 4]]
-                sixth = tokens[ids[token + 5]]
-                seventh = tokens[ids[token + 6]]
-                eighth = tokens[ids[token + 7]]
-                if (first | second | third | fourth | fifth | sixth | seventh | eighth) < 0:
-                    break
-                position += (
-                    (first >> LENGTH_SHIFT) + (second >> LENGTH_SHIFT) + (third >> LENGTH_SHIFT)
-                    + (fourth >> LENGTH_SHIFT) + (fifth >> LENGTH_SHIFT) + (sixth >> LENGTH_SHIFT)
-                    + (seventh >> LENGTH_SHIFT) + (eighth >> LENGTH_SHIFT)
-                )  # fmt: skip
-                token += 8
-            registers[IDLE] = token
-            if token == n:
-                break
-        properties = np.int64(tokens[ids[token]])
-        following = entries[entry + (properties & CLASS_MASK)]
-        if following & 1:
-            break
-        entry = np.int64(following >> 1)
-        position += (properties >> LENGTH_SHIFT) & LENGTH_MASK
-        token += 1
-    return token, entry // n_classes, position
-
-
-_SIGNATURE = nb.int64[::1](
-    INTS, INTS, INTS, nb.int64, nb.int64,
-    BYTES, LONGS, FLAGS,
-    INTS, nb.int64, INTS, INTS, INTS, INTS, INTS, INTS, INTS, INTS,
-    INTS, FLAGS, INTS, CLASSES, nb.int64,
-    nb.int64, nb.int64[::1],
+@nb.njit(
+    nb.int64(
+        INTS, TOKENS, FORWARD, TEXT, BACKWARD, nb.int64,
+        nb.int64[::1], nb.int64, nb.int64[::1], nb.int64[::1], nb.int64[::1], nb.int64[::1],
+    ),
+    cache=True,
 )  # fmt: skip
-
-
-@nb.njit(_SIGNATURE, cache=True)
 def find_leftmost(  # type: ignore[no-untyped-def]
-    ids, tokens, entries, n_classes, idle,
-    text, offsets, cuts,
-    table, n_columns, column, delay, restart, right, end_delay, end_right, fixed, shorter,
-    back, back_accepts, back_initial, class_of, n_symbols,
-    options, registers,
-):  # fmt: skip
+    ids, what, forward, text, backward, options, registers, first, passed, futile, steps, found
+):
     """Find the matches of a leftmost search, none overlapping another.
 
     Parameters
     ----------
     ids : int32 array
         A chunk of the stream.
-    tokens : int32 array, one entry an id
-        Bits 0 to 15: the class of the token; 16 to 30: its length; the sign bit is set unless the token leads from
-        `idle` to `idle` and nothing happens on the way.
-    entries, n_classes : int32 array, int
-        For state q and class c entry ``q * n_classes + c``: the state that the token leads to, times
-        ``2 * n_classes``, plus 1 if something happens on the way. Without classes every token is read byte by byte.
-    idle : int
-        A state in which nothing has begun to match.
-    text, offsets, cuts : uint8, int64 and bool arrays
-        The bytes of the ids, and whether an id is that of a special token, which cuts the text.
-    table, n_columns, column, delay, restart, right, end_delay, end_right
-        The searching automaton; see :class:`tokdfa.automata.utf8.ByteDFA`.
-    fixed : int32 array, one entry a state
-        The length of the match that ends in the state; 0 where it must be found by reading backwards.
-    shorter : int32 array, one entry a state
-        Not used here.
-    back, back_accepts, back_initial, class_of, n_symbols
-        The reversed automaton and the classes of code points; see :class:`tokdfa.automata.subset.ClassDFA`.
+    what : Tokens
+    forward : Forward
+    text : Text
+    backward : Backward
     options : int
-        A sum of `ALIGNED`, `DELAYED`, `BYTEWISE`, and of `FINAL` when the stream ends with this chunk.
+        A sum of `ALIGNED`, and of `FINAL` when the stream ends with this chunk.
     registers : int64 array
         Where the search stands; brought up to date.
+    first : int
+        The place of the chunk in the stream, in tokens.
+    passed, futile : int64 arrays
+        Room to remember what has been read in vain; `futile` has 2^k entries, -1 before the first chunk.
+    steps : int64 array
+        Room to remember what tokens do from states that are not idle; 2^(k + 1) entries, -1 at first.
+    found : int64 array
+        Four numbers a match are written here: start and end in bytes, the first token and the token behind the last.
 
     Returns
     -------
-    int64 array
-        Four numbers a match: start and end in bytes, the first token and the token behind the last one.
+    int
+        How many numbers were written. When there is no room for four more, the search is not through with the chunk.
     """
+    words, properties, entries, n_classes, idle, runs, live = what
+    columns, table, n_columns, border, told = forward
+    letters = text.bytes
+    back_table, back_accepts, back_initial, class_of, n_symbols, delayed = backward
     n = len(ids)
-    found = np.empty(64, np.int64)
     n_found = np.int64(0)
-    futile = np.full(16, -1, np.int64)
-    n_futile = np.int64(0)
-    passed = np.empty(16, np.int64)
     n_passed = np.int64(0)
-    no_starts = np.empty(0, np.int64)
-    token = registers[TOKEN]
-    state = registers[STATE]
-    position = registers[POSITION]
-    offset = np.int64(0)
-    while True:
-        at_end = False
-        if offset == 0 and not registers[PENDING] and n_classes > 0:
-            token, state, position = _skip(ids, tokens, entries, n_classes, idle, token, state, position, registers)
+    mask = len(futile) - 1
+    steps_mask = len(steps) // 2 - 1
+    token, offset, state, position = registers[TOKEN], registers[OFFSET], registers[STATE], registers[POSITION]
+    pending, end_token, end_offset = registers[PENDING] > 0, registers[END_TOKEN], registers[END_OFFSET]
+    start, end, last, floor, idle_token = (
+        registers[START], registers[END], registers[LAST], registers[FLOOR], registers[IDLE]
+    )  # fmt: skip
+    check = np.int64(0)
+    # Nothing is called in this loop but where a symbol is not ASCII: counting references to the arrays would cost more
+    # than all the rest.
+    while n_found + 4 <= len(found):
+        if offset == 0 and not pending and n_classes > 0:
+            # Unsigned numbers are faster indexes: nothing looks whether they are negative.
+            entry = np.uint64(state * n_classes)
+            idle_entry = np.uint64(idle * n_classes)
+            while token < n:
+                if check <= token and entry == idle_entry:
+                    # Eight at a time, unless the last eight have been looked at in vain.
+                    while token + 8 <= n:
+                        one = properties[np.uint32(ids[np.uint64(token)])]
+                        two = properties[np.uint32(ids[np.uint64(token + 1)])]
+                        three = properties[np.uint32(ids[np.uint64(token + 2)])]
+                        four = properties[np.uint32(ids[np.uint64(token + 3)])]
+                        five = properties[np.uint32(ids[np.uint64(token + 4)])]
+                        six = properties[np.uint32(ids[np.uint64(token + 5)])]
+                        seven = properties[np.uint32(ids[np.uint64(token + 6)])]
+                        eight = properties[np.uint32(ids[np.uint64(token + 7)])]
+                        if (one | two | three | four | five | six | seven | eight) < 0:
+                            check = token + 8
+                            break
+                        position += (
+                            (one >> LENGTH_SHIFT) + (two >> LENGTH_SHIFT) + (three >> LENGTH_SHIFT)
+                            + (four >> LENGTH_SHIFT) + (five >> LENGTH_SHIFT) + (six >> LENGTH_SHIFT)
+                            + (seven >> LENGTH_SHIFT) + (eight >> LENGTH_SHIFT)
+                        )  # fmt: skip
+                        token += 8
+                    if token == n:
+                        idle_token = token
+                        break
+                idle_token = token if entry == idle_entry else idle_token
+                what_it_is = properties[np.uint32(ids[np.uint64(token)])]
+                following = np.int64(entries[entry + np.uint64(what_it_is & CLASS_MASK)])
+                if following & 1:
+                    break
+                entry = np.uint64(following >> 2)
+                position += (what_it_is >> LENGTH_SHIFT) & LENGTH_MASK
+                token += 1
+            state = idle if entry == idle_entry else np.int64(entry) // n_classes
+        elif offset == 0 and not pending and len(runs) > 0:
+            while token < n:
+                if check <= token:
+                    # Four at a time, as long as no token goes on with what may have begun and nothing happens in it.
+                    since = token
+                    while token + 4 <= n:
+                        one = properties[np.uint32(ids[np.uint64(token)])]
+                        two = properties[np.uint32(ids[np.uint64(token + 1)])]
+                        three = properties[np.uint32(ids[np.uint64(token + 2)])]
+                        four = properties[np.uint32(ids[np.uint64(token + 3)])]
+                        if (one | two | three | four) < 0:
+                            check = token + 4
+                            break
+                        position += (one + two + three + four) & SUM_MASK
+                        token += 4
+                    if token > since:
+                        state = np.int64(entries[np.uint32(ids[np.uint64(token - 1)])])
+                        if token == n:
+                            break
+                identity = np.uint32(ids[np.uint64(token)])
+                what_it_is = properties[identity]
+                following = np.int64(entries[identity])
+                if state == idle:
+                    idle_token = token
+                elif live[np.uint64(state)] >> (what_it_is >> FIRST_SHIFT & FIRST_MASK) & 1:
+                    key = state << 32 | np.int64(identity)
+                    slot = np.uint64(((key * HASH) >> 20 & steps_mask) * 2)
+                    if steps[slot] != key:
+                        # Read on until it makes no difference any more that something had begun to match.
+                        at = np.uint64(identity) * np.uint64(N_WORD)
+                        place = np.uint64(words[at + np.uint64(BEGIN)])
+                        record = words[at]
+                        stop = place + np.uint64(1 if record & CUT else record >> SIZE_SHIFT)
+                        reached = np.int64(table[np.uint64(state * n_columns + columns[place])])
+                        while (
+                            reached != runs[place]
+                            and told[np.uint64(reached * N_TOLD + DELAY)] < 0
+                            and place + np.uint64(1) < stop
+                        ):
+                            place += np.uint64(1)
+                            reached = np.int64(table[np.uint64(reached * n_columns + columns[place])])
+                        steps[slot] = key
+                        if reached == runs[place]:
+                            steps[slot + np.uint64(1)] = following
+                        else:
+                            steps[slot + np.uint64(1)] = (
+                                -1 if told[np.uint64(reached * N_TOLD + DELAY)] >= 0 else reached
+                            )
+                    following = steps[slot + np.uint64(1)]
+                if following < 0:
+                    break
+                state = following
+                position += what_it_is & LENGTH_MASK
+                token += 1
+        right = np.int64(-1)
         if token < n:
-            following = np.int64(1)
-            if offset == 0:
-                if state == idle and not registers[PENDING]:
-                    registers[IDLE] = token
-                if registers[PENDING] and token % STRIDE == 0:
-                    key = token * (len(delay) + 1) + state
-                    if _contains(futile, key):
+            word = np.int64(ids[token]) * N_WORD
+            record = words[word + RECORD]
+            length = record >> SIZE_SHIFT
+            if offset == 0 and pending:
+                if token % STRIDE == 0:
+                    key = (first + token) * (len(told) // N_TOLD) + state
+                    if futile[((key * HASH) >> 20) & mask] == key:
                         state = np.int64(0)
-                    else:
-                        if n_passed == len(passed):
-                            passed = np.concatenate((passed, np.empty_like(passed)))
+                    elif n_passed < len(passed):
                         passed[n_passed] = key
                         n_passed += 1
-                if state > 0 and n_classes > 0:
-                    following = np.int64(entries[state * n_classes + (tokens[ids[token]] & CLASS_MASK)])
-            if state > 0 and not following & 1:
-                state = (following >> 1) // n_classes
-            elif state > 0:
-                registers[LAST] = 0
-                state, _ = _read_token(
-                    ids, text, offsets, cuts, table, n_columns, column, delay,
-                    options, token, offset, position, state, registers,
-                )  # fmt: skip
-                if registers[LAST] > 0:
+                if n_classes > 0 and state > 0:
+                    following = np.int64(entries[state * n_classes + (properties[ids[token]] & CLASS_MASK)])
+                    if following & 3 == 0:
+                        state = following // (4 * n_classes)
+                        position += length
+                        token += 1
+                        continue
+                    if following & 2:
+                        # Most often a match ends where the next token begins.
+                        state = np.int64(0)
+                elif border < 0 and length > 0 and not told[state * N_TOLD + ALIVE] >> (record & FIRST_MASK) & 1:
+                    state = np.int64(0)
+            elif offset == 0 and state == idle:
+                idle_token = token
+                outcome = words[word + OUTCOME]
+                if outcome > 0:
+                    start = position + (outcome & START_MASK)
+                    end_offset = (outcome >> END_SHIFT) & START_MASK
+                    end = position + end_offset
+                    state = outcome >> STATE_SHIFT
+                    position += length
+                    token += 1
+                    if outcome & COMPLETE:
+                        found[n_found] = start
+                        found[n_found + 1] = end
+                        found[n_found + 2] = token - 1
+                        found[n_found + 3] = token
+                        n_found += 4
+                        floor = end
+                    else:
+                        pending = True
+                        end_token = token - 1
+                        last = np.int64(0)
+                    continue
+            # Symbol by symbol.
+            begin = words[word + BEGIN]
+            place = begin + offset
+            stop = begin + (1 if record & CUT else length) + (border >= 0)
+            while place < stop and state > 0:
+                at_border = border >= 0 and place == stop - 1
+                state = np.int64(table[state * n_columns + (border if at_border else np.int64(columns[place]))])
+                place += 1
+                delay = told[state * N_TOLD + DELAY]
+                if delay >= 0:
+                    # With a delay the match ended before the symbol whose last byte has been read now.
+                    end_token, end_offset = token, length if at_border else place - begin
+                    if delay > 0:
+                        end_offset -= 1
+                        delay -= 1
+                    end = position + end_offset - delay
+                    while delay > end_offset:
+                        delay -= end_offset
+                        end_token -= 1
+                        end_offset = words[ids[end_token] * N_WORD] >> SIZE_SHIFT
+                    end_offset -= delay
+                    last = state
+                    start = end - told[state * N_TOLD + FIXED]
+                    pending = True
                     n_passed = np.int64(0)
-                    last = registers[LAST]
-                    registers[RESTART], registers[RIGHT], registers[LENGTH] = restart[last], right[last], fixed[last]
+                    if told[state * N_TOLD + ALIVE] == 0:
+                        state = np.int64(0)
             if state > 0:
-                position += offsets[ids[token] + 1] - offsets[ids[token]]
+                position += length
                 token += 1
                 offset = np.int64(0)
                 continue
         elif not options & FINAL:
             break
         else:
-            if end_delay[state] >= 0:
-                at_end = True
-                _note_end(ids, offsets, token, np.int64(0), position, np.int64(end_delay[state]), registers)
-                registers[RIGHT], registers[LENGTH] = end_right[state], 0
-            if not registers[PENDING]:
+            delay = told[state * N_TOLD + ENDING]
+            if delay >= 0:
+                pending = True
+                right = delay >> 4
+                delay &= 15
+                end_token, end_offset, end = token, np.int64(0), position - delay
+                start = end
+                while delay > end_offset:
+                    delay -= end_offset
+                    end_token -= 1
+                    end_offset = words[ids[end_token] * N_WORD] >> SIZE_SHIFT
+                end_offset -= delay
+            if not pending:
                 break
         # No better match than the pending one can come any more.
-        futile, n_futile = _inserted(futile, n_futile, passed, n_passed)
-        n_passed = np.int64(0)
-        end, end_token, end_offset = registers[END], registers[END_TOKEN], registers[END_OFFSET]
-        if registers[LENGTH] > 0:
-            start = end - registers[LENGTH]
-            start_token = _token_of(ids, offsets, end_token, end - end_offset, start)
+        while n_passed > 0:
+            n_passed -= 1
+            futile[((passed[n_passed] * HASH) >> 20) & mask] = passed[n_passed]
+        at_end = right >= 0
+        start_token = end_token
+        if start < end:
+            position = end - end_offset
+            while start < position:
+                start_token -= 1
+                position -= words[ids[start_token] * N_WORD] >> SIZE_SHIFT
         else:
-            start, start_token, _ = _start_of(
-                ids, text, offsets, cuts, back, back_accepts, class_of, n_symbols, options,
-                np.int64(back_initial[registers[RIGHT]]), end_token, end_offset, end, registers[FLOOR], no_starts,
-            )  # fmt: skip
-        found = _append(found, n_found, start, end, start_token, end_token + (end_offset > 0))
-        n_found += 1
-        registers[FLOOR] = end
-        registers[PENDING] = 0
+            if not at_end:
+                right = told[last * N_TOLD + RIGHT]
+            reading, reading_offset, position = end_token, end_offset, end
+            back = np.int64(back_initial[right])
+            while back > 0:
+                symbol = np.int64(0x80)
+                if reading_offset > 0:
+                    symbol = np.int64(letters[words[ids[reading] * N_WORD + BYTES_BEGIN] + reading_offset - 1])
+                if symbol < 0x80:
+                    symbol = np.int64(class_of[symbol])
+                    next_token, next_offset, length = reading, reading_offset - 1, 1
+                else:
+                    symbol, next_token, next_offset, length = symbol_before(
+                        ids, text, class_of, n_symbols, reading, reading_offset
+                    )
+                at_start = symbol < 0
+                if at_start:
+                    symbol = np.int64(n_symbols + 1)
+                back = np.int64(back_table[back * (n_symbols + 3) + symbol])
+                if back_accepts[back]:
+                    # With assertions it takes the symbol before the match to know that it begins behind that symbol.
+                    if delayed:
+                        if position >= floor and not (options & ALIGNED and reading_offset > 0):
+                            start, start_token = position, reading
+                    elif position - length >= floor and not (options & ALIGNED and next_offset > 0):
+                        start, start_token = position - length, next_token
+                reading, reading_offset = next_token, next_offset
+                position -= length
+                if at_start or position < floor or (position == floor and not delayed):
+                    break
+        found[n_found] = start
+        found[n_found + 1] = end
+        found[n_found + 2] = start_token
+        found[n_found + 3] = end_token + (end_offset > 0)
+        n_found += 4
+        floor = end
+        pending = False
         if at_end:
             break
-        token, offset, position, state = end_token, end_offset, end - end_offset, registers[RESTART]
-        if offset > 0 and offset == offsets[ids[token] + 1] - offsets[ids[token]]:
+        state = told[last * N_TOLD + RESTART]
+        token, offset, position = end_token, end_offset, end - end_offset
+        if offset > 0 and offset == words[ids[token] * N_WORD] >> SIZE_SHIFT:
             position += offset
             token += 1
             offset = np.int64(0)
-        registers[IDLE] = token
-    registers[TOKEN] = token
-    registers[STATE] = state
-    registers[POSITION] = position
-    return found[: 4 * n_found].copy()
-
-
-@nb.njit(_SIGNATURE, cache=True)
-def find_all(  # type: ignore[no-untyped-def]
-    ids, tokens, entries, n_classes, idle,
-    text, offsets, cuts,
-    table, n_columns, column, delay, restart, right, end_delay, end_right, fixed, shorter,
-    back, back_accepts, back_initial, class_of, n_symbols,
-    options, registers,
-):  # fmt: skip
-    """Find all matches, in the order of their ends and then of their starts.
-
-    Parameters and result are those of `find_leftmost`, but for
-
-    shorter : int32 array, one entry a state
-        A state in which the next shorter match ends that ends here, where the lengths are fixed; 0 for none.
-    """
-    n = len(ids)
-    found = np.empty(64, np.int64)
-    n_found = np.int64(0)
-    starts = np.empty(64, np.int64)
-    token = registers[TOKEN]
-    state = registers[STATE]
-    position = registers[POSITION]
-    offset = np.int64(0)
-    while True:
-        if offset == 0 and n_classes > 0:
-            token, state, position = _skip(ids, tokens, entries, n_classes, idle, token, state, position, registers)
-        if offset == 0 and state == idle:
-            registers[IDLE] = token
-        registers[PENDING] = 0
-        registers[LAST] = 0
-        kind = np.int64(0)
-        if token < n:
-            state, offset = _read_token(
-                ids, text, offsets, cuts, table, n_columns, column, delay,
-                options, token, offset, position, state, registers,
-            )  # fmt: skip
-            kind = np.int64(right[registers[LAST]])
-        elif options & FINAL and end_delay[state] >= 0:
-            _note_end(ids, offsets, token, np.int64(0), position, np.int64(end_delay[state]), registers)
-            kind = np.int64(end_right[state])
-        if registers[PENDING]:
-            end, end_token, end_offset = registers[END], registers[END_TOKEN], registers[END_OFFSET]
-            # The nearest start first.
-            n_starts = np.int64(0)
-            last = registers[LAST]
-            if fixed[last] > 0:
-                while last > 0:
-                    if n_starts == len(starts):
-                        starts = np.concatenate((starts, np.empty_like(starts)))
-                    starts[n_starts] = end - fixed[last]
-                    n_starts += 1
-                    last = np.int64(shorter[last])
-                for i in range(n_starts // 2):
-                    starts[i], starts[n_starts - 1 - i] = starts[n_starts - 1 - i], starts[i]
-            else:
-                while True:
-                    _, _, n_starts = _start_of(
-                        ids, text, offsets, cuts, back, back_accepts, class_of, n_symbols, options,
-                        np.int64(back_initial[kind]), end_token, end_offset, end, np.int64(-1), starts,
-                    )  # fmt: skip
-                    if n_starts <= len(starts):
-                        break
-                    starts = np.empty(2 * n_starts, np.int64)
-            for i in range(n_starts - 1, -1, -1):
-                start_token = _token_of(ids, offsets, end_token, end - end_offset, starts[i])
-                found = _append(found, n_found, starts[i], end, start_token, end_token + (end_offset > 0))
-                n_found += 1
-        if token == n:
-            break
-        if offset < 0:
-            position += offsets[ids[token] + 1] - offsets[ids[token]]
-            token += 1
-            offset = np.int64(0)
-    registers[PENDING] = 0
-    registers[TOKEN] = token
-    registers[STATE] = state
-    registers[POSITION] = position
-    return found[: 4 * n_found].copy()
+        idle_token = token
+    registers[TOKEN], registers[OFFSET], registers[STATE], registers[POSITION] = token, offset, state, position
+    registers[PENDING], registers[END_TOKEN], registers[END_OFFSET] = pending, end_token, end_offset
+    registers[START], registers[END], registers[LAST] = start, end, last
+    registers[FLOOR], registers[IDLE] = floor, idle_token
+    return n_found
