@@ -10,6 +10,7 @@ from hypothesis import given
 from support.dictionaries import all_proper_dictionaries, all_words, proper_dictionaries
 
 from tokdfa import Dictionary, TokdfaError
+from tokdfa.automata import compact
 from tokdfa.automata.compact import CompactTokenDFA
 from tokdfa.automata.fold import token_dfa
 from tokdfa.automata.protocol import accepts
@@ -48,12 +49,12 @@ def test_algorithm_2_builds_the_same_for_every_small_dictionary(n_rules: int) ->
 
 @given(proper_dictionaries(max_rules=16))
 def test_algorithm_2_builds_the_same_for_random_dictionaries(rules: Dictionary) -> None:
-    compact = CompactTokenDFA(rules)
+    automaton = CompactTokenDFA(rules)
     explicit = token_dfa(rules)
-    assert compact.to_token_dfa() == explicit
-    assert compact.states_built == explicit.n_states == 1 + len(rules.live_rules)
-    assert compact.states_reachable == explicit.trim().n_states
-    assert compact.states_minimal == explicit.minimize().n_states
+    assert automaton.to_token_dfa() == explicit
+    assert automaton.states_built == explicit.n_states == 1 + len(rules.live_rules)
+    assert automaton.states_reachable == explicit.trim().n_states
+    assert automaton.states_minimal == explicit.minimize().n_states
 
 
 def test_unreachable_state() -> None:
@@ -215,3 +216,20 @@ def test_real_dictionaries(data: Path, name: str, states: tuple[int, int, int]) 
         for k in range(automaton.rows.pointer[row], automaton.rows.pointer[row + 1]):
             lacking[automaton.rows.start[k] : automaton.rows.stop[k]] = True
         assert np.array_equal(automaton.allowed_mask(automaton.state[token]), ~lacking[automaton.position])
+
+
+def test_rows_have_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    # What one token lacks, all tokens that end with it lack as well, if they are made later.
+    letters = "abcdefgh"
+    rules = [("a", letter) for letter in letters[1:]]
+    word = "a"
+    for letter in "stuvwx":
+        rules += [(letter, word), (letter + word, letter)]
+        word = letter + word
+    automaton = CompactTokenDFA(Dictionary(rules, letters + "stuvwx"))
+    assert np.diff(automaton.rows.pointer).max() == len("stuvwx")
+    del automaton.__dict__["rows"]
+    monkeypatch.setattr(compact, "DEFAULT_MAX_INTERVALS", 20)
+    with pytest.raises(LimitExceededError, match="too long"):
+        _ = automaton.rows
+    assert not automaton.allows("a", "b")

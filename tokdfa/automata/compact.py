@@ -19,7 +19,7 @@ __all__ = ["CompactTokenDFA", "Rows"]
 
 Int32Array: TypeAlias = npt.NDArray[np.int32]
 
-DEFAULT_MAX_INTERVALS = 1 << 28
+DEFAULT_MAX_INTERVALS = 1 << 26
 DEFAULT_MAX_TRANSITIONS = 10_000_000
 
 
@@ -207,7 +207,7 @@ class CompactTokenDFA:
         Raises
         ------
         LimitExceededError
-            If that could take more than 2^28 intervals. Real dictionaries take some dozens a row, but a rule for
+            If that could take more than 2^26 intervals. Real dictionaries take some dozens a row, but a rule for
             every pair of a few frequent tokens makes the rows grow with the square of the dictionary.
         """
         from tokdfa.kernels.rows import gather_rows
