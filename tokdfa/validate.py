@@ -11,11 +11,13 @@ import numpy.typing as npt
 
 from tokdfa.automata.ids import IntegerArray, id_array
 from tokdfa.tokenizers.tokenizer import Tokenizer
+from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
 from tokdfa.validation.literal import LiteralJudge
 from tokdfa.validation.model import Model
 from tokdfa.validation.pieces import PieceJudge
 from tokdfa.validation.violation import Violation
 from tokdfa.validation.whole import WholeJudge
+from tokdfa.validation.wordpiece import WordPieceJudge
 from tokdfa.verdict import Verdict
 
 __all__ = ["Validation", "Validator", "Violation", "iter_violations", "validate"]
@@ -79,7 +81,7 @@ class Validator:
 
     Parameters
     ----------
-    tokenizer : Tokenizer
+    tokenizer : Tokenizer or WordPieceTokenizer
 
     Attributes
     ----------
@@ -98,9 +100,14 @@ class Validator:
     drop text or put spaces in are the exception: their streams are decoded and encoded as a whole.
     """
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        self._model = _model(tokenizer)
-        self._judge = _judge(self._model)
+    def __init__(self, tokenizer: Tokenizer | WordPieceTokenizer) -> None:
+        self._model: Model | WordPieceJudge
+        self._judge: PieceJudge | WholeJudge | LiteralJudge | WordPieceJudge
+        if isinstance(tokenizer, WordPieceTokenizer):
+            self._model = self._judge = WordPieceJudge(tokenizer)
+        else:
+            self._model = _model(tokenizer)
+            self._judge = _judge(self._model)
         self.tokens = 0
 
     def feed(self, ids: npt.ArrayLike) -> Iterator[Violation]:
@@ -124,12 +131,14 @@ class Validator:
         yield from self._judge.finish()
 
 
-def validate(tokenizer: Tokenizer, ids: npt.ArrayLike | Iterator[IntegerArray], *, every: bool = False) -> Validation:
+def validate(
+    tokenizer: Tokenizer | WordPieceTokenizer, ids: npt.ArrayLike | Iterator[IntegerArray], *, every: bool = False
+) -> Validation:
     """Decide whether ids are canonical: the ids that the tokenizer gives for the text that they spell.
 
     Parameters
     ----------
-    tokenizer : Tokenizer
+    tokenizer : Tokenizer or WordPieceTokenizer
     ids : array_like of int, or iterator of arrays
         The stream; an iterator gives it in chunks.
     every : bool
@@ -165,7 +174,7 @@ def validate(tokenizer: Tokenizer, ids: npt.ArrayLike | Iterator[IntegerArray], 
     return Validation(False, found[0], found[0].reason, validator.tokens, found)
 
 
-def iter_violations(tokenizer: Tokenizer, chunks: Iterable[npt.ArrayLike]) -> Iterator[Violation]:
+def iter_violations(tokenizer: Tokenizer | WordPieceTokenizer, chunks: Iterable[npt.ArrayLike]) -> Iterator[Violation]:
     """Yield every place where a stream is not canonical, in order; see :func:`validate`."""
     return _violations(Validator(tokenizer), _chunks(chunks))
 

@@ -177,24 +177,34 @@ class WordPieceTokenizer:
         behind, first = self._spelled
         return first[checked[0]] + "".join(map(behind.__getitem__, checked[1:])) if checked else ""
 
+    def decode_behind(self, ids: Int32Array) -> str:
+        """Return what `ids`, already checked, add to the text behind other ids."""
+        return "".join(map(self._spelled[0].__getitem__, ids.tolist()))
+
+    def spelling(self, number: int) -> str:
+        """Return the entry or special token of an id, prefix and all."""
+        return self._spelled[1][number]
+
     def decode_bytes(self, ids: npt.ArrayLike) -> bytes:
         """Return the text of `ids` in UTF-8; see :meth:`decode`."""
         return self.decode(ids).encode("utf-8")
 
-    def check_ids(self, ids: npt.ArrayLike) -> Int32Array:
-        """Return `ids` as an int32 array.
+    def check_ids(self, ids: npt.ArrayLike, *, first: int = 0) -> Int32Array:
+        """Return `ids` as an int32 array; `first` is the place of the first of them in its stream, for the message.
 
         Raises
         ------
         TokenStreamError
             If they are not a flat sequence of integers, or one means nothing; says which.
         """
-        checked = checked_ids(ids, self.n_ids)
+        checked = checked_ids(ids, self.n_ids, first=first)
         if self._n_means_nothing:
             means_nothing = ~self._means_something[checked]
             if means_nothing.any():
                 index = int(np.argmax(means_nothing))
-                raise TokenStreamError("no token has this id", value=int(checked[index]), where=f"token {index}")
+                raise TokenStreamError(
+                    "no token has this id", value=int(checked[index]), where=f"token {first + index}"
+                )
         return checked
 
     @cached_property
