@@ -107,3 +107,20 @@ def test_gpt2(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
         "states_reachable": 14_639,
         "dead_tokens": 0,
     }
+
+
+def test_the_fold_is_timed_where_it_happens(merges: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tokdfa.cli import info
+    from tokdfa.dictionary import Dictionary
+    from tokdfa.tokenizers.tokenizer import load
+
+    folded_before: list[bool] = []
+    live_rules = Dictionary.live_rules.fget
+    assert live_rules is not None
+    monkeypatch.setattr(
+        Dictionary,
+        "live_rules",
+        property(lambda self: (folded_before.append("folding" in vars(self)), live_rules(self))[1]),
+    )
+    info._describe(load(merges), 0.0)
+    assert folded_before[0] is False
