@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from tokdfa.train.from_corpus import train_corpus as train_corpus
     from tokdfa.train.greedy import train_greedy as train_greedy
     from tokdfa.transducers.determinize import determinize as determinize
+    from tokdfa.transducers.subsequential import SubsequentialTransducer as SubsequentialTransducer
     from tokdfa.transducers.transducer import Transducer as Transducer
     from tokdfa.validate import Validation as Validation
     from tokdfa.validate import Validator as Validator
@@ -61,6 +62,7 @@ _HOMES = {
     "WordPieceVocabulary": "tokdfa.wordpiece.vocabulary",
     "max_match": "tokdfa.wordpiece.maxmatch",
     "Violation": "tokdfa.validation.violation",
+    "SubsequentialTransducer": "tokdfa.transducers.subsequential",
     "Transducer": "tokdfa.transducers.transducer",
     "default_dictionary": "tokdfa.data",
     "determinize": "tokdfa.transducers.determinize",

@@ -1,0 +1,285 @@
+"""The subsequential transducer of a dictionary, built as far as texts ask for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.alphabet import Word
+from tokdfa.automata.compact import CompactTokenDFA
+from tokdfa.automata.trie import TokenTrie
+from tokdfa.dictionary import Dictionary
+from tokdfa.errors import AlphabetError, LimitExceededError
+from tokdfa.transducers.one_pass import OnePass
+from tokdfa.transducers.transducer import Arc, Output, Transducer
+
+__all__ = ["SubsequentialTransducer", "TransducerStream"]
+
+Int32Array: TypeAlias = npt.NDArray[np.int32]
+
+DEFAULT_MAX_STATES = 1 << 16
+DEFAULT_MAX_EXPLICIT_STATES = 100_000
+
+_Answer = TypeVar("_Answer", bool, int)
+
+# Answers that are remembered; when there are more, all are forgotten.
+_MAX_ANSWERS = 1 << 20
+_FEW = 8
+
+# A place where a token may be going on: the tokens before it that are not written yet, the node of the trie that spells
+# what has been read of it, and the state of the token DFA before it.
+_Place: TypeAlias = tuple[Output, int, int]
+
+
+class _State:
+    """What is to be known of a text: the places where its last token may begin, the end of the text foremost."""
+
+    __slots__ = ("arcs", "places")
+
+    def __init__(self, places: tuple[_Place, ...]) -> None:
+        self.places = places
+        self.arcs: dict[int, tuple[Output, _State]] = {}
+
+
+class SubsequentialTransducer:
+    """The function T^D of a proper dictionary, symbol by symbol: tokens are written as soon as they are settled.
+
+    A token is settled when no continuation of the text can change it. States are made when a text first comes to them,
+    and a bounded number is kept; so it works for dictionaries whose transducer, written out, would fit no memory. Whole
+    words are evaluated in one pass without states.
+
+    Parameters
+    ----------
+    dictionary : Dictionary
+    max_states : int
+        How many states are kept; when there are more, all are forgotten but the current one.
+
+    Raises
+    ------
+    ImproperDictionaryError
+        If the dictionary is not proper.
+
+    Notes
+    -----
+    *Constructing a BPE Tokenization DFA*, Theorem 4. The states are those of the subset construction of Béal and
+    Carton, with all tokens that go on alike in one element: a place in the text, its last token being known, is in the
+    state as long as some token that may follow there spells all that has been read since.
+    """
+
+    def __init__(self, dictionary: Dictionary, *, max_states: int = DEFAULT_MAX_STATES) -> None:
+        self.dictionary = dictionary
+        self._automaton = CompactTokenDFA(dictionary)
+        self._one_pass: OnePass | None = None
+        self._max_states = max_states
+        self._states: dict[tuple[_Place, ...], _State] = {}
+        self._reached: list[int] = dictionary.folding.state.tolist()
+        every = TokenTrie.of(dictionary.alphabet)
+        self._trie = TokenTrie(every.symbols, every.offsets, dictionary.folding.birth < 0)
+        self._words: list[int] = self._trie.words.tolist()
+        self._children: dict[tuple[int, int], int] = {}
+        self._continues: dict[tuple[int, int], bool] = {}
+        self._allowed: dict[tuple[int, int], bool] = {}
+
+    def __call__(self, word: Word | Iterable[str]) -> tuple[Word, ...]:
+        """Return T^D(word), spelled.
+
+        Raises
+        ------
+        AlphabetError
+            If `word` has a symbol outside the base alphabet; says at which offset.
+        """
+        return self.dictionary.alphabet.spell(self.tokenize(word).tolist())
+
+    def tokenize(self, word: Word | Iterable[str]) -> Int32Array:
+        """Return T^D(word), as token numbers; errors are those of calling."""
+        if self._one_pass is None:
+            self._one_pass = OnePass(self.dictionary)
+        return self._one_pass.tokenize(word)
+
+    def stream(self) -> TransducerStream:
+        """Return a stream to feed a text to, part by part."""
+        return TransducerStream(self)
+
+    @property
+    def n_states(self) -> int:
+        """The number of states that are kept by now."""
+        return len(self._states)
+
+    def explicit(self, *, max_states: int = DEFAULT_MAX_EXPLICIT_STATES) -> Transducer:
+        """Return the whole transducer, every state and transition written out, numbered breadth first.
+
+        Raises
+        ------
+        LimitExceededError
+            If there are more states than that.
+        """
+        start = self._start()
+        numbers = {start.places: 0}
+        order = [start.places]
+        arcs: list[list[Arc]] = []
+        for places in order:  # grows while it is walked
+            row = []
+            for symbol in range(self.dictionary.alphabet.n_symbols):
+                output, following = self._advance(places, symbol)
+                if following not in numbers:
+                    if len(order) >= max_states:
+                        raise LimitExceededError(
+                            f"the subsequential transducer has more than {max_states} states", hint="raise max_states"
+                        )
+                    numbers[following] = len(order)
+                    order.append(following)
+                row.append(Arc(symbol, output, numbers[following]))
+            arcs.append(row)
+        finals = {state: places[0][0] for state, places in enumerate(order)}
+        return Transducer(self.dictionary.alphabet, arcs, finals=finals)
+
+    def _start(self) -> _State:
+        return self._state((((), 0, 0),))
+
+    def _state(self, places: tuple[_Place, ...]) -> _State:
+        state = self._states.get(places)
+        if state is None:
+            if len(self._states) >= self._max_states:
+                for old in self._states.values():
+                    old.arcs.clear()
+                self._states.clear()
+            state = self._states[places] = _State(places)
+        return state
+
+    def step(self, state: _State, symbol: int) -> tuple[Output, _State]:
+        """Return what is written on a symbol, and the next state."""
+        arc = state.arcs.get(symbol)
+        if arc is None:
+            output, places = self._advance(state.places, symbol)
+            arc = state.arcs[symbol] = (output, self._state(places))
+        return arc
+
+    def _advance(self, places: tuple[_Place, ...], symbol: int) -> tuple[Output, tuple[_Place, ...]]:
+        end: _Place | None = None
+        following: list[_Place] = []
+        for pending, node, state in places:
+            child = self._child(node, symbol)
+            if child < 0:
+                continue
+            token = self._token(child)
+            if token >= 0 and self._allows(state, token):
+                end = ((*pending, token), 0, self._reached[token])
+            if self._goes_on(state, child):
+                following.append((pending, child, state))
+        # Every prefix of a word has a tokenization, and so a last token.
+        assert end is not None
+        new = [end, *following]
+        common = len(end[0])
+        for pending, _, _ in following:
+            common = min(common, len(pending))
+            common = next((i for i in range(common) if pending[i] != end[0][i]), common)
+        if not common:
+            return (), tuple(new)
+        return end[0][:common], tuple((pending[common:], node, state) for pending, node, state in new)
+
+    def _child(self, node: int, symbol: int) -> int:
+        child = self._children.get((node, symbol))
+        if child is None:
+            child = -1
+            candidate, stop = node + 1, int(self._trie.end[node])
+            while candidate < stop:
+                if self._trie.symbol[candidate] == symbol:
+                    child = candidate
+                    break
+                candidate = int(self._trie.end[candidate])
+            _note(self._children, (node, symbol), child)
+        return child
+
+    def _token(self, node: int) -> int:
+        """Return the live token that a node spells, or -1."""
+        first = self._trie.first[node]
+        return self._words[first] if first < self._trie.first[node + 1] else -1
+
+    def _allows(self, state: int, token: int) -> bool:
+        allowed = self._allowed.get((state, token))
+        if allowed is None:
+            allowed = self._automaton.step(state, token) is not None
+            _note(self._allowed, (state, token), allowed)
+        return allowed
+
+    def _goes_on(self, state: int, node: int) -> bool:
+        """Tell whether a longer token than what a node spells, but beginning so, may be read in a state."""
+        answer = self._continues.get((state, node))
+        if answer is None:
+            longer = self._words[self._trie.first[node + 1] : self._trie.first[self._trie.end[node]]]
+            answer = any(self._allows(state, token) for token in longer[:_FEW])
+            if not answer and len(longer) > _FEW:
+                answer = bool(self._automaton.allowed_mask(state)[longer].any())
+            _note(self._continues, (state, node), answer)
+        return answer
+
+
+class TransducerStream:
+    """A text that comes in parts, of which tokens are given out as soon as they are settled.
+
+    Attributes
+    ----------
+    n_read, n_settled : int
+        How many symbols have been read, and how many of them the tokens given out spell.
+    longest_delay : int
+        The most symbols, over all moments so far, that had been read without being spelled.
+    """
+
+    def __init__(self, transducer: SubsequentialTransducer) -> None:
+        self._transducer = transducer
+        self._state = transducer._start()
+        self._symbol = {word: number for number, word in enumerate(transducer.dictionary.alphabet.symbols)}
+        self._lengths = [len(word) for word in transducer.dictionary.alphabet]
+        self.n_read = 0
+        self.n_settled = 0
+        self.longest_delay = 0
+
+    @property
+    def delay(self) -> int:
+        """How many symbols have been read that no token given out spells."""
+        return self.n_read - self.n_settled
+
+    def feed(self, part: Word | Iterable[str]) -> Int32Array:
+        """Read more of the text and return the tokens that are settled since the last call, by number.
+
+        Raises
+        ------
+        AlphabetError
+            If `part` has a symbol outside the base alphabet; says at which offset of the whole text. What is before
+            it has been read.
+        """
+        word = self._transducer.dictionary.alphabet.word(part)
+        written: list[int] = []
+        step = self._transducer.step
+        for i in range(len(word)):
+            symbol = self._symbol.get(word[i : i + 1])
+            if symbol is None:
+                raise AlphabetError(
+                    "symbol not in the base alphabet", value=word[i : i + 1], where=f"offset {self.n_read}"
+                )
+            output, self._state = step(self._state, symbol)
+            self.n_read += 1
+            if output:
+                written.extend(output)
+                self.n_settled += self._spelled(output)
+            self.longest_delay = max(self.longest_delay, self.n_read - self.n_settled)
+        return np.array(written, dtype=np.int32)
+
+    def finish(self) -> Int32Array:
+        """Return the tokens of the rest of the text, and be ready for another text."""
+        rest = self._state.places[0][0]
+        self._state = self._transducer._start()
+        self.n_read = self.n_settled = 0
+        return np.array(rest, dtype=np.int32)
+
+    def _spelled(self, tokens: Sequence[int]) -> int:
+        return sum(self._lengths[token] for token in tokens)
+
+
+def _note(answers: dict[tuple[int, int], _Answer], question: tuple[int, int], answer: _Answer) -> None:
+    if len(answers) >= _MAX_ANSWERS:
+        answers.clear()
+    answers[question] = answer
