@@ -15,7 +15,7 @@ from support.dictionaries import proper_dictionaries
 
 import tokdfa
 from tokdfa import Dictionary
-from tokdfa.bpe import tokenize_leftmost, tokenize_single_pass
+from tokdfa.bpe import tokenize_leftmost
 from tokdfa.errors import ImproperDictionaryError, TokdfaError, TokenStreamError
 from tokdfa.tokenizers.formats.contents import Contents, Merges, Special, Split, Splitting
 from tokdfa.tokenizers.pretokenizer import PreTokenizer
@@ -32,7 +32,7 @@ END, AB, LONG = "<e>", "ab", "<e>a"
 
 
 class Definition:
-    """encode(decode(ids)) by the slow means: Algorithm 1, the `re` module, and a search for specials."""
+    """encode(decode(ids)) by the slow means: merging literally, the `re` module, and a search for specials."""
 
     def __init__(self, tokenizer: Tokenizer, pattern: str | None) -> None:
         self.tokenizer = tokenizer
@@ -60,7 +60,7 @@ class Definition:
         return [
             self.id_of[word]
             for piece in pieces
-            for word in tokenize_single_pass(self.tokenizer.dictionary, piece.encode())
+            for word in tokenize_leftmost(self.tokenizer.dictionary, piece.encode())
         ]
 
     def canonical(self, ids: Sequence[int]) -> list[int]:
@@ -243,6 +243,17 @@ def test_improper_ranks_are_judged_by_encoding_again(data: st.DataObject) -> Non
     assert verdict.index == (None if verdict else common_prefix(ids, canonical))
     if not verdict:
         assert "encoded otherwise" in verdict.reason or "goes on behind" in verdict.reason
+
+
+@pytest.mark.parametrize("pattern", [None, "[ab]+| "])
+def test_pairs_do_not_decide_where_a_later_rule_brings_a_part_to_life(pattern: str | None) -> None:
+    # Algorithm 1 gives baba·bab, for it is past rule 3 when the last rule makes baba.
+    rules = [(b"b", b"a"), (b"ba", b"b"), (b"bab", b"a"), (b"baba", b"bab"), (b"ba", b"ba")]
+    tokenizer = tokenizer_of(rules, pattern)
+    baba, bab, whole_word = map(tokenizer.dictionary.alphabet.number, (b"baba", b"bab", b"bababab"))
+    assert tokenizer.validate([whole_word])
+    verdict = tokenizer.validate([baba, bab])
+    assert (verdict.index, verdict.canonical_ids) == (0, (whole_word,))
 
 
 def test_improper_rules_of_an_unknown_library_are_refused() -> None:

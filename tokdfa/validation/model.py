@@ -15,6 +15,7 @@ from tokdfa.automata.pairs import CUT, NO_TOKEN, PairTest
 from tokdfa.errors import TokenStreamError
 from tokdfa.tokenizers.borders import Borders
 from tokdfa.tokenizers.tokenizer import Tokenizer
+from tokdfa.transducers.one_pass import agrees_with_leftmost
 
 __all__ = ["Model"]
 
@@ -37,7 +38,8 @@ class Model:
     alone : bool array
         Whether it is a token that comes about only as a whole piece.
     by_pairs : bool
-        Whether pairs of neighbours decide what merging gives: the dictionary is proper.
+        Whether pairs of neighbours decide what merging gives: the dictionary is proper, and Algorithm 1 does on it what
+        the libraries do.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
@@ -45,7 +47,8 @@ class Model:
         self.lengths = np.diff(tokenizer.id_spellings.offsets)
         self.special: Flags = np.zeros(tokenizer.n_ids, dtype=np.bool_)
         self.special[tokenizer.special_ids] = True
-        self.by_pairs = bool(tokenizer.dictionary.is_proper())
+        dictionary = tokenizer.dictionary
+        self.by_pairs = bool(dictionary.is_proper()) and bool(agrees_with_leftmost(dictionary))
         token = tokenizer.id_to_token
         self._meaning: Flags = (token >= 0) | self.special
         self.alone: Flags = np.zeros(tokenizer.n_ids, dtype=np.bool_)
