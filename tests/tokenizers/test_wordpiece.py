@@ -5,10 +5,12 @@ from __future__ import annotations
 import copy
 import json
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from support.bert import random_text
 
@@ -259,3 +261,38 @@ def test_spellings_are_what_ids_add(bert: tuple[WordPieceTokenizer, Any]) -> Non
     parts = [text[offsets[number] : offsets[number + 1]].tobytes() for number in ids]
     parts[0] = first[firsts[ids[0]] : firsts[ids[0] + 1]].tobytes()
     assert b"".join(parts) == ours.decode_bytes(ids)
+
+
+def test_searching_is_done_on_the_decoded_text(bert: tuple[WordPieceTokenizer, Any], data: Path) -> None:
+    ours, _ = bert
+    text = (data / "corpora" / "english.txt").read_text("utf-8")[:20_000]
+    ids = ours.encode(text)
+    decoded = ours.decode_bytes(ids)
+    ends = np.cumsum([len(ours.decode(ids[:1])), *np.diff(ours.id_spellings.offsets)[ids[1:]]])
+    for pattern in ("^[a-z]+ [a-z]+", "whale", r"[a-z]+ing", r" the [a-z]{9,}", "l, m"):
+        expected = [match.span() for match in re.finditer(pattern.encode(), decoded)]
+        found = ours.search(pattern, ids)
+        assert [(match.start_byte, match.end_byte) for match in found] == expected
+        for match in found:
+            assert match.start_token == np.searchsorted(ends, match.start_byte, "right")
+            assert match.end_token == np.searchsorted(ends, match.end_byte) + 1
+    assert len(ours.search("whale", [])) == 0
+    with pytest.raises(TokenStreamError, match="token 1: id out of range: 30522"):
+        ours.search("a", [1, 30522])
+
+
+def test_streams_are_decoded_chunk_by_chunk(bert: tuple[WordPieceTokenizer, Any]) -> None:
+    ours, _ = bert
+    ids = [7592, 2088, 14477, 20961, 3468, 102, 999]
+    for cut in range(len(ids) + 1):
+        chunks = [ids[:cut], [], ids[cut:]]
+        assert "".join(ours.decoder.iter_text(chunks)) == "hello world unaffable [SEP]!"
+    assert ours.decode([20961]) == "##ffa"
+
+
+def test_tokenizers_are_compared(tmp_path: Path) -> None:
+    ours = _load(tmp_path, FILE)
+    assert ours.first_difference(_load(tmp_path, "\n".join(ENTRIES), "vocab.txt")) is None
+    difference = ours.first_difference(_load(tmp_path, "\n".join([*ENTRIES, "##z"]), "vocab.txt"))
+    assert difference is not None
+    assert (difference.text, difference.ids) == ("az", ((1,), (8, 14)))

@@ -142,3 +142,13 @@ def test_a_real_stream(data: Path) -> None:
         assert bool(verdict) == np.array_equal(canonical, spoiled)
         if not verdict:
             assert verdict.index == common_prefix(spoiled, canonical)
+
+
+@pytest.mark.parametrize("window", [1, 2, 3, 1 << 16])
+def test_the_common_prefix_may_go_on_behind_what_is_wrong(window: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wordpiece, "WINDOW", window)
+    # The brackets are unknown as well, so that one unknown token is spelled by a text that has three.
+    tokenizer = _tokenizer(["[UNK]", "a"], ())
+    for ids in ([0, 0, 0, 1], [0, 0, 0], [1, 0, 0, 0, 0, 1, 1]):
+        verdict = validate(tokenizer, ids)
+        assert verdict.index == common_prefix(ids, tokenizer.encode(tokenizer.decode(ids)).tolist())

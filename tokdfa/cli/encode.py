@@ -31,12 +31,12 @@ def command(
 ) -> int:
     """Print the ids of TEXT, or of a file, one space between them.
 
-    TOK is a tokenizer.json, tekken.json, .tiktoken or merges.txt file, or a folder with one.
+    TOK is a tokenizer.json, tekken.json, .tiktoken, merges.txt or vocab.txt file, or a folder with one.
     """
     if (text is None) == (path is None):
         raise click.UsageError("give either TEXT or --file")
     from tokdfa.errors import AlphabetError
-    from tokdfa.tokenizers.tokenizer import load
+    from tokdfa.tokenizers.loading import load
 
     tokenizer = load(tok, pretokenizer=pretokenizer, format=format_name)
     if text is None:

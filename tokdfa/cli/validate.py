@@ -33,12 +33,12 @@ def command(
 ) -> int:
     """Tell whether IDS are canonical: what the tokenizer TOK gives for the text that they spell.
 
-    TOK is a tokenizer.json, tekken.json, .tiktoken or merges.txt file, or a folder with one. IDS is a .npy file, a .bin
-    file with --dtype, a .txt or .json file of integers, or - for standard input. The exit status is 0 if they are
-    canonical and 1 if they are not.
+    TOK is a tokenizer.json, tekken.json, .tiktoken, merges.txt or vocab.txt file, or a folder with one. IDS is a .npy
+    file, a .bin file with --dtype, a .txt or .json file of integers, or - for standard input. The exit status is 0 if
+    they are canonical and 1 if they are not.
     """
     from tokdfa.stores import iter_ids
-    from tokdfa.tokenizers.tokenizer import load
+    from tokdfa.tokenizers.loading import load
     from tokdfa.validate import validate
 
     tokenizer = load(tok, pretokenizer=pretokenizer, format=format_name)

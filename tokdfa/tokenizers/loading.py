@@ -11,9 +11,10 @@ from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.tokenizer import Tokenizer, tokenizer_of
 
 if TYPE_CHECKING:
+    from tokdfa.tokenizers.decoder import Decoder
     from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
 
-__all__ = ["load"]
+__all__ = ["load", "load_decoder"]
 
 
 def load(
@@ -64,3 +65,13 @@ def load(
     from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
 
     return WordPieceTokenizer(contents)
+
+
+def load_decoder(path: str | Path, *, format: str | None = None) -> Decoder:
+    """Load what spells the ids of a tokenizer, whatever cuts its texts into pieces; see :func:`load`."""
+    contents = read(path, format)
+    if isinstance(contents, Contents):
+        return tokenizer_of(contents, "none").decoder
+    from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
+
+    return WordPieceTokenizer(contents).decoder

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.automata.ids import checked_ids
-from tokdfa.errors import AutomatonError, TokenStreamError
+from tokdfa.errors import AutomatonError
+from tokdfa.tokenizers.decoder import Decoder, Spellings, spellings
 from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
-from tokdfa.tokenizers.tokenizer import Spellings, spellings
 
 if TYPE_CHECKING:
+    from tokdfa.automata.ids import IntegerArray
+    from tokdfa.search import Matches
+    from tokdfa.validate import Validation
+    from tokdfa.wordpiece.difference import Difference
     from tokdfa.wordpiece.end_to_end import EndToEnd, Tokens
     from tokdfa.wordpiece.stream import StreamLanguage
     from tokdfa.wordpiece.trie import FailureTrie
@@ -52,11 +56,14 @@ class WordPieceTokenizer:
         What else the file asks for, which `encode` leaves out: truncation, padding, special tokens at the ends.
     finds_specials : bool
         True: `encode` finds the specials in its text.
+    pretokenizer : str
+        What cuts text into words: "BertPreTokenizer", at white space and around punctuation.
     semantics : str
         "longest match": the longest entry first, from left to right.
     """
 
     finds_specials = True
+    pretokenizer: Literal["BertPreTokenizer"] = "BertPreTokenizer"
     semantics: Literal["longest match"] = "longest match"
 
     def __init__(self, contents: WordPieceContents) -> None:
@@ -162,6 +169,11 @@ class WordPieceTokenizer:
         """The bytes that each id adds in front of all others: its entry, prefix and all."""
         return spellings([text.encode("utf-8") for text in self._spelled[1]])
 
+    @cached_property
+    def decoder(self) -> Decoder:
+        """Spells ids chunk by chunk."""
+        return _StreamDecoder(self.id_spellings, self.means_something, self.first_spellings)
+
     def decode(self, ids: npt.ArrayLike) -> str:
         """Return the text of `ids`, as the decoder of the tokenizers library does, special tokens spelled out.
 
@@ -171,15 +183,14 @@ class WordPieceTokenizer:
         Raises
         ------
         TokenStreamError
-            If they are not a flat sequence of integers, or one means nothing; says which.
+            If they are not integers in one dimension, or one means nothing; says which.
         """
-        checked = self.check_ids(ids).tolist()
-        behind, first = self._spelled
-        return first[checked[0]] + "".join(map(behind.__getitem__, checked[1:])) if checked else ""
+        return "".join(self.decoder.iter_text([ids]))
 
-    def decode_behind(self, ids: Int32Array) -> str:
-        """Return what `ids`, already checked, add to the text behind other ids."""
-        return "".join(map(self._spelled[0].__getitem__, ids.tolist()))
+    @cached_property
+    def inner_decoder(self) -> Decoder:
+        """Spells ids that stand behind others."""
+        return Decoder(self.id_spellings, self.means_something)
 
     def spelling(self, number: int) -> str:
         """Return the entry or special token of an id, prefix and all."""
@@ -187,40 +198,37 @@ class WordPieceTokenizer:
 
     def decode_bytes(self, ids: npt.ArrayLike) -> bytes:
         """Return the text of `ids` in UTF-8; see :meth:`decode`."""
-        return self.decode(ids).encode("utf-8")
-
-    def check_ids(self, ids: npt.ArrayLike, *, first: int = 0) -> Int32Array:
-        """Return `ids` as an int32 array; `first` is the place of the first of them in its stream, for the message.
-
-        Raises
-        ------
-        TokenStreamError
-            If they are not a flat sequence of integers, or one means nothing; says which.
-        """
-        checked = checked_ids(ids, self.n_ids, first=first)
-        if self._n_means_nothing:
-            means_nothing = ~self._means_something[checked]
-            if means_nothing.any():
-                index = int(np.argmax(means_nothing))
-                raise TokenStreamError(
-                    "no token has this id", value=int(checked[index]), where=f"token {first + index}"
-                )
-        return checked
+        return b"".join(self.decoder.iter_bytes([ids]))
 
     @cached_property
-    def _means_something(self) -> npt.NDArray[np.bool_]:
+    def means_something(self) -> npt.NDArray[np.bool_]:
+        """For each id whether it is that of an entry or of a special token."""
         meaning = np.zeros(self.n_ids, dtype=np.bool_)
         meaning[[number for _, number in self.vocabulary.items()]] = True
         meaning[self.special_ids] = True
         return meaning
 
-    @cached_property
-    def _n_means_nothing(self) -> int:
-        return int(np.count_nonzero(~self._means_something))
+    # These modules import this one, so that they are imported by name and on use.
 
-    def validate(self, ids: Any, **options: Any) -> Any:
-        """Decide whether `ids` are canonical; see :func:`tokdfa.validate.validate`."""
-        return import_module("tokdfa.validate").validate(self, ids, **options)
+    def validate(self, ids: npt.ArrayLike | Iterator[IntegerArray], **options: Any) -> Validation:
+        """Decide whether `ids` are what `encode` gives for their text; see :func:`tokdfa.validate.validate`."""
+        return cast("Validation", import_module("tokdfa.validate").validate(self, ids, **options))
+
+    def search(self, pattern: str | Iterable[str | bytes], ids: npt.ArrayLike, **options: Any) -> Matches:
+        """Return the matches of a pattern in the text of `ids`; see :class:`tokdfa.search.Searcher`.
+
+        The text is that of `decode`: words have one space between them.
+        """
+        searcher = import_module("tokdfa.search").Searcher(_Searched(self), pattern, **options)
+        searched = self.decoder.check(ids).copy()
+        searched[:1] += self.n_ids
+        return cast("Matches", searcher.search(searched))
+
+    def first_difference(self, other: WordPieceTokenizer) -> Difference | None:
+        """Return a shortest text to which `other` gives different ids; see :func:`first_difference`."""
+        from tokdfa.wordpiece.difference import first_difference
+
+        return first_difference(self.end_to_end, other.end_to_end)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -237,3 +245,51 @@ class WordPieceTokenizer:
 
     def __repr__(self) -> str:
         return f"<WordPieceTokenizer from {self.format}: {len(self.vocabulary)} entries, {self.n_ids} ids>"
+
+
+class _StreamDecoder(Decoder):
+    """Spells ids of which the first one is in front of all others.
+
+    Parameters
+    ----------
+    behind, first : Spellings
+        The bytes of each id behind others, and in front.
+    meaning : bool array, one entry an id
+        Whether the id means something.
+    """
+
+    def __init__(self, behind: Spellings, meaning: npt.NDArray[np.bool_], first: Spellings) -> None:
+        super().__init__(behind, meaning)
+        self._first = first
+
+    def _iter_blocks(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[tuple[npt.NDArray[np.int64], bytes]]:
+        head: list[int] = []
+
+        def watched() -> Iterator[npt.ArrayLike]:
+            for chunk in chunks:
+                if not head:
+                    head.extend(self.check(chunk)[:1].tolist())
+                yield chunk
+
+        begun = False
+        for lengths, data in super()._iter_blocks(watched()):
+            if not begun:
+                text, offsets = self._first
+                spelled = text[offsets[head[0]] : offsets[head[0] + 1]].tobytes()
+                data = spelled + data[lengths[0] :]
+                lengths = np.concatenate(([len(spelled)], lengths[1:]))
+                begun = True
+            yield lengths, data
+
+
+class _Searched:
+    """A tokenizer as a search sees it: an id in front of all others is another id, larger by the number of ids."""
+
+    def __init__(self, tokenizer: WordPieceTokenizer) -> None:
+        self.n_ids = 2 * tokenizer.n_ids
+        self.special_ids = np.concatenate((tokenizer.special_ids, tokenizer.special_ids + tokenizer.n_ids))
+        (behind, offsets), (first, more_offsets) = tokenizer.id_spellings, tokenizer.first_spellings
+        self.id_spellings = Spellings(
+            np.concatenate((behind, first)), np.concatenate((offsets, more_offsets[1:] + offsets[-1]))
+        )
+        self.id_to_token = np.tile(np.where(tokenizer.means_something, 0, -1), 2)

@@ -51,7 +51,7 @@ class WordPieceJudge:
 
     def checked(self, ids: npt.ArrayLike, first: int) -> Int32Array:
         """Return ids as an int32 array, refusing what cannot be ids; `first` is the place of the first one."""
-        return self._tokenizer.check_ids(ids, first=first)
+        return self._tokenizer.decoder.check(ids, first)
 
     def feed(self, ids: Int32Array) -> Iterator[Violation]:
         """Take more ids; yield the violations that are certain with them."""
@@ -77,11 +77,10 @@ class WordPieceJudge:
     def _judge(self, ids: Int32Array, final: bool) -> list[Violation] | None:
         """Judge the first ids and drop them; None if where they go wrong hangs on what follows."""
         ends = np.cumsum(self._lengths[ids])
-        if self._first:
-            data = self._tokenizer.decode_behind(ids)
-        else:
-            data = self._tokenizer.decode(ids)
-            ends += len(data.encode("utf-8")) - int(ends[-1])
+        decoder = self._tokenizer.inner_decoder if self._first else self._tokenizer.decoder
+        data = b"".join(decoder.iter_bytes([ids]))
+        # The first token of all has no space in front, but its prefix.
+        ends += len(data) - int(ends[-1])
         violations = []
         canonical = self._tokenizer.encode(data)
         if not np.array_equal(ids, canonical):
