@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import cache
 
 import numpy as np
 import pytest
@@ -28,6 +29,11 @@ SIZES = {
     "deepseek": (22, 12, 3),
 }
 TEXT = "I've  got 12345 Straßen,\r\n\n \t中文x's!! \n    \n  x \U0001f600 "
+
+
+@cache
+def splitter_named(name: str) -> Splitter:
+    return Splitter(NAMED[name])
 
 
 def pieces(splitter: Splitter, text: str) -> list[str]:
@@ -116,6 +122,27 @@ def test_what_is_not_utf8_is_refused_with_its_place(data: bytes, where: str) -> 
     if len(data) < 100:
         with pytest.raises(PatternError, match=f"{where}:"):
             feed_bytewise()
+
+
+@given(
+    st.sampled_from(sorted(NAMED)),
+    st.lists(st.sampled_from(["a", "É", "中", "7", " ", "\n", "\r", "/", "'s", "'", "\u2028"]), max_size=40),
+)
+def test_lines_are_split_as_texts(name: str, parts: list[str]) -> None:
+    splitter = splitter_named(name)
+    text = "".join(parts).encode()
+    expected, start = [], 0
+    for line in text.split(b"\n"):
+        whole = line + text[start + len(line) : start + len(line) + 1]
+        expected += [[start + a, start + b] for a, b in splitter.spans(whole).tolist()]
+        start += len(whole)
+    assert splitter.line_spans(text).tolist() == expected
+
+
+@pytest.mark.parametrize("data", [b"\xff", b"a\n\xc3", b"\xc3\n\xa9"])
+def test_lines_that_are_not_utf8_are_refused(data: bytes) -> None:
+    with pytest.raises(PatternError, match="a line is not UTF-8"):
+        Splitter(NAMED["gpt2"]).line_spans(data)
 
 
 def test_every_code_point_is_read() -> None:

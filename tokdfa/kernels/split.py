@@ -25,6 +25,7 @@ __all__ = [
     "Pages",
     "close",
     "split",
+    "split_lines",
     "walk_back",
 ]
 
@@ -215,6 +216,68 @@ def walk_back(
         The number of entries written.
     """
     n_out: int = _back(parent, event, width, trail, trail_at, n_trail, hypothesis, out, 0)
+    return n_out
+
+
+@kernel(
+    nb.int64(
+        *(BYTES, BYTES, _PAGES, BYTES, INTS, BYTES, BYTES, BYTES, BYTES, nb.int64, BYTES),
+        *(nb.int32[::1], nb.int64[::1], nb.int64[::1]),
+    )
+)
+def split_lines(
+    text: Bytes,
+    ascii_class: Bytes,
+    pages: Pages,
+    classes: Bytes,
+    target: Ints,
+    quick: Bytes,
+    single: Bytes,
+    parent: Bytes,
+    event: Bytes,
+    width: int,
+    borne_out: Bytes,
+    trail: Ints,
+    trail_at: Longs,
+    out: Longs,
+) -> int:
+    """Split each line of a text by itself; a line ends behind its line feed.
+
+    Parameters
+    ----------
+    text : uint8 array
+    ascii_class, pages, classes, target, quick, single, parent, event, width
+        See :func:`split`.
+    borne_out : uint8 array, one entry a state
+        The hypothesis that the end of the text bears out.
+    trail, trail_at : int32 and int64 arrays
+        Room for one entry a byte.
+    out : int64 array
+        Gets what begins, as :func:`split` writes it: a line begins something in any case. There is room for one entry
+        a byte.
+
+    Returns
+    -------
+    int
+        The number of entries; -1 if a line is not UTF-8.
+    """
+    n_classes = len(target) // len(borne_out)
+    n_out = 0
+    start = 0
+    while start < len(text):
+        stop = start
+        while stop < len(text) and text[stop] != 0x0A:
+            stop += 1
+        stop = min(stop + 1, len(text))
+        state, read, n_trail, n_found, valid = split(
+            text[start:stop], start, ascii_class, pages, classes, target, quick, single, parent, event, width,
+            0, trail, trail_at, 0, out[n_out:],
+        )  # fmt: skip
+        if not valid or read < stop - start:
+            return -1
+        n_out += n_found
+        n_out += walk_back(parent, event, width, trail, trail_at, n_trail, borne_out[state // n_classes], out[n_out:])
+        start = stop
     return n_out
 
 

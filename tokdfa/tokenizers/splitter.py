@@ -100,6 +100,27 @@ class Splitter:
         stream = self.stream()
         return np.concatenate((stream.feed(_encoded(text)), stream.finish()))
 
+    def line_spans(self, text: bytes) -> Int64Array:
+        """Return the pieces of a text whose lines are split each by itself, as :meth:`spans` does.
+
+        A line ends behind its line feed.
+
+        Raises
+        ------
+        PatternError
+            If a line is not UTF-8.
+        """
+        trail, trail_at = np.empty(len(text), dtype=np.int32), np.empty(len(text), dtype=np.int64)
+        begun = np.empty(len(text) + 1, dtype=np.int64)
+        n_begun = kernels.split_lines(
+            np.frombuffer(text, np.uint8), *self._tables, self.machine.borne_out, trail, trail_at, begun
+        )
+        if n_begun < 0:
+            raise PatternError("a line is not UTF-8")
+        begun[n_begun] = len(text) << kernels.EVENT_BITS
+        spans = np.empty((n_begun + 1, 2), dtype=np.int64)
+        return spans[: kernels.close(begun, n_begun + 1, kernels.CONTINUES, spans)]
+
     def stream(self) -> SplitStream:
         """Return a stream to feed a text to, part by part."""
         return SplitStream(self)

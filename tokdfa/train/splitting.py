@@ -104,24 +104,31 @@ class Splitter:
         context = block.context.decode("utf-8", "ignore").encode() if self.unit == "file" else b""
         text = np.frombuffer(block.text + context, np.uint8)
         end = len(block.text)
-        found, start = [np.empty((0, 2), np.int64)], 0
-        while start < end:
-            # bytes.splitlines would end lines at carriage returns, too.
-            stop = (block.text.find(b"\n", start) + 1 if self.unit == "line" else 0) or end
-            try:
-                found.append(start + self._spans(block.text[start:stop] + context))
-            except (UnicodeDecodeError, PatternError):
-                raise _not_utf8(block) from None
-            start = stop
-        spans = np.concatenate(found)
+        try:
+            spans = self._line_spans(block.text) if self.unit == "line" else self._spans(block.text + context)
+        except (UnicodeDecodeError, PatternError):
+            raise _not_utf8(block) from None
         return text, np.ascontiguousarray(spans[: np.searchsorted(spans[:, 1], end, side="right")])
+
+    def _line_spans(self, text: bytes) -> Int64Array:
+        """Return the pieces of the lines of a text, each split by itself."""
+        if self._machine is not None:
+            return self._machine.line_spans(text)
+        # bytes.splitlines would end lines at carriage returns, too.
+        ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n")) + 1
+        borders = np.unique(np.concatenate(([0], ends, [len(text)])))
+        lines = np.stack((borders[:-1], borders[1:]), axis=1)
+        if self._pretokenizer is None:
+            self._spans(text)
+            return lines
+        return np.concatenate([np.empty((0, 2), np.int64), *(a + self._spans(text[a:b]) for a, b in lines.tolist())])
 
     def _spans(self, text: bytes) -> Int64Array:
         """Return the pieces of a text that is split by itself."""
         if self._pretokenizer is None:
             if not self._any_bytes:
                 text.decode()
-            return np.array([[0, len(text)]])
+            return np.array([[0, len(text)]] if text else [], np.int64).reshape(-1, 2)
         if self._machine is not None:
             return self._machine.spans(text)
         decoded = text.decode()
