@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
+from support.libraries import pair
 
-import tokdfa
 from tokdfa import Tokenizer
 
 CORPORA = ["english", "python_code", "multilingual", "fra_eng_en"]
@@ -57,53 +54,16 @@ def check(tokenizer: Tokenizer, encode: Callable[[str], list[int]], texts: Itera
     assert n_texts
 
 
-@pytest.fixture(scope="module")
-def gpt2(data: Path) -> tuple[Tokenizer, Callable[[str], list[int]]]:
-    library = pytest.importorskip("tokenizers")
-    theirs = library.Tokenizer.from_file(str(data / "vocabs/gpt2/tokenizer.json"))
-    return tokdfa.load(data / "vocabs/gpt2"), lambda text: theirs.encode(text).ids
-
-
-def ranked(name: str, data: Path) -> tuple[Tokenizer, Callable[[str], list[int]]]:
-    tiktoken = pytest.importorskip("tiktoken")
-    path = data / f"vocabs/{name}_base.tiktoken"
-    pattern: Any = json.loads((data / "vocabs/patterns.json").read_bytes())[name]
-    rows = (line.split() for line in path.read_bytes().splitlines())
-    ranks = {base64.b64decode(word): int(rank) for word, rank in rows}
-    theirs = tiktoken.Encoding(name, pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
-    return tokdfa.load(path, pretokenizer=name), theirs.encode_ordinary
-
-
-@pytest.fixture(scope="module")
-def cl100k(data: Path) -> tuple[Tokenizer, Callable[[str], list[int]]]:
-    return ranked("cl100k", data)
-
-
-@pytest.fixture(scope="module")
-def o200k(data: Path) -> tuple[Tokenizer, Callable[[str], list[int]]]:
-    return ranked("o200k", data)
-
-
-@pytest.fixture(scope="module")
-def tekken() -> tuple[Tokenizer, Callable[[str], list[int]]]:
-    library = pytest.importorskip("mistral_common.tokens.tokenizers.tekken")
-    import mistral_common
-
-    path = Path(mistral_common.__file__).parent / "data/tekken_240911.json"
-    theirs = library.Tekkenizer.from_file(path)
-    return tokdfa.load(path), lambda text: theirs.encode(text, bos=False, eos=False)
-
-
 @pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k", "tekken"])
-def test_odd_texts(name: str, request: pytest.FixtureRequest) -> None:
-    tokenizer, encode = request.getfixturevalue(name)
+def test_odd_texts(name: str, data: Path) -> None:
+    tokenizer, encode, _ = pair(name, data)
     check(tokenizer, encode, odd_texts())
     check(tokenizer, encode, texts_of_tokens(tokenizer))
 
 
 @pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k", "tekken"])
-def test_corpora(name: str, request: pytest.FixtureRequest, data: Path) -> None:
-    tokenizer, encode = request.getfixturevalue(name)
+def test_corpora(name: str, data: Path) -> None:
+    tokenizer, encode, _ = pair(name, data)
     check(tokenizer, encode, slices(data))
     for text in slices(data, size=1000, count=1):
         assert tokenizer.decode(tokenizer.encode(text)) == text
@@ -112,8 +72,8 @@ def test_corpora(name: str, request: pytest.FixtureRequest, data: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("corpus", CORPORA)
 @pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k", "tekken"])
-def test_whole_corpora(name: str, corpus: str, request: pytest.FixtureRequest, data: Path) -> None:
-    tokenizer, encode = request.getfixturevalue(name)
+def test_whole_corpora(name: str, corpus: str, data: Path) -> None:
+    tokenizer, encode, _ = pair(name, data)
     text = (data / f"corpora/{corpus}.txt").read_text(encoding="utf-8")
     ids = tokenizer.encode(text)
     assert ids.tolist() == encode(text)
