@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tokdfa.cli import wordpiece
 from tokdfa.cli.folded import Folded, automaton_options
 from tokdfa.cli.output import json_option, print_json
 
@@ -24,12 +25,14 @@ __all__ = ["command"]
 @click.option(
     "--max-labels", type=click.IntRange(min=1), default=16, show_default=True, help="Tokens to write on one arrow."
 )
+@click.option("--word", "words", multiple=True, metavar="W", help="For WordPiece: draw only what is met on W.")
 @json_option
 def command(
     tok: str,
     language: str | None,
     rules: int | None,
     format_name: str | None,
+    words: tuple[str, ...],
     output: Path,
     minimal: bool,
     max_states: int,
@@ -38,17 +41,28 @@ def command(
 ) -> int:
     """Draw the token DFA of the dictionary of TOK, as Algorithm 2 builds it, in the DOT language of Graphviz.
 
-    It accepts the correct tokenizations of all texts, or of those that REGEX matches.
+    It accepts the correct tokenizations of all texts, or of those that REGEX matches. Of a WordPiece vocabulary the
+    trie of LinMaxMatch is drawn, with failure links and pops.
     """
     if output.suffix not in (".dot", ".gv"):
         raise click.BadParameter(f"{output}: pictures are written in the DOT language, to a .dot file", param_hint="-o")
+    tokenizer = wordpiece.load_wordpiece(tok, format_name)
+    if tokenizer is not None:
+        wordpiece.refuse_options(language=language, rules=rules, minimal=minimal)
+        n_states, n_transitions = wordpiece.write_trie(tokenizer, words, output, max_states)
+        return _report(output, n_states, n_transitions, as_json)
+    if words:
+        raise click.BadParameter("TOK is no WordPiece vocabulary", param_hint="--word")
     dfa = _build(Folded.load(tok, language, rules, format_name), minimal, max_states)
     output.write_text(dfa.to_dot(max_labels=max_labels), encoding="utf-8")
-    fields = {"states": dfa.n_states, "transitions": dfa.n_transitions, "path": str(output)}
+    return _report(output, dfa.n_states, dfa.n_transitions, as_json)
+
+
+def _report(output: Path, n_states: int, n_transitions: int, as_json: bool) -> int:
     if as_json:
-        print_json(fields)
+        print_json({"states": n_states, "transitions": n_transitions, "path": str(output)})
     else:
-        click.echo(f"{output}: {dfa.n_states:,} states, {dfa.n_transitions:,} transitions")
+        click.echo(f"{output}: {n_states:,} states, {n_transitions:,} transitions")
     return 0
 
 

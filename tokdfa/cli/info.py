@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tokdfa.cli.output import json_option, print_json
+from tokdfa.cli.wordpiece import describe, print_fields
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.tokenizer import Tokenizer
@@ -29,19 +30,26 @@ _POLICIES = {
 def command(tok: str, pretokenizer: str | None, format_name: str | None, as_json: bool) -> int:
     """Tell what the dictionary of TOK and its automaton are.
 
-    TOK is a tokenizer.json, tekken.json, .tiktoken or merges.txt file, or a folder with one.
+    TOK is a tokenizer.json, tekken.json, .tiktoken, merges.txt or vocab.txt file, or a folder with one.
     """
     from time import perf_counter
 
-    from tokdfa.tokenizers.tokenizer import load
+    from tokdfa.tokenizers.loading import load
+    from tokdfa.tokenizers.tokenizer import Tokenizer
 
     began = perf_counter()
     tokenizer = load(tok, pretokenizer=pretokenizer, format=format_name)
-    fields = {"path": tok, **_describe(tokenizer, perf_counter() - began)}
+    seconds = perf_counter() - began
+    if isinstance(tokenizer, Tokenizer):
+        fields = {"path": tok, **_describe(tokenizer, seconds)}
+    else:
+        fields = {"path": tok, **describe(tokenizer), "seconds": {"load": round(seconds, 3)}}
     if as_json:
         print_json(fields)
-    else:
+    elif isinstance(tokenizer, Tokenizer):
         _print(fields)
+    else:
+        print_fields(fields)
     return 0
 
 

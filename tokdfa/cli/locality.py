@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tokdfa.cli import wordpiece
 from tokdfa.cli.folded import Folded, automaton_options
 from tokdfa.cli.output import json_option, print_json
 
@@ -28,6 +29,12 @@ def command(
     of TOK alone: pre-tokenizer and special tokens are left out. Degrees are those of the automaton as Algorithm 2
     builds it, and of the minimal trim one.
     """
+    tokenizer = wordpiece.load_wordpiece(tok, format_name)
+    if tokenizer is not None:
+        wordpiece.refuse_options(language=language, rules=rules)
+        show = print_json if as_json else wordpiece.print_fields
+        show({"path": tok, **wordpiece.locality(tokenizer)})
+        return 0
     folded = Folded.load(tok, language, rules, format_name)
     if folded.language is None:
         built, minimal = _of_all_texts(folded, longest)

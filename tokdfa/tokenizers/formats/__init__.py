@@ -14,7 +14,7 @@ from tokdfa.tokenizers.formats.contents import Contents
 if TYPE_CHECKING:
     from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
 
-__all__ = ["FORMATS", "read"]
+__all__ = ["FORMATS", "is_wordpiece", "read"]
 
 # Names for --format. "merges" tells the two alphabets of merges.txt apart by itself.
 FORMATS = (
@@ -55,6 +55,21 @@ def read(path: str | Path, format: str | None = None) -> Contents | WordPieceCon
     OSError
         If it cannot be read.
     """
+    return _read(*_find(path, format))
+
+
+def is_wordpiece(path: str | Path, format: str | None = None) -> bool:
+    """Tell whether a file is that of a WordPiece tokenizer, as far as can be seen at once; errors as :func:`read`."""
+    data, _, format = _find(path, format)
+    return _is_wordpiece(data, format)
+
+
+def _is_wordpiece(data: bytes, format: str) -> bool:
+    return format == "vocab.txt" or (format == "tokenizer.json" and b'"WordPiece"' in data)
+
+
+def _find(path: str | Path, format: str | None) -> tuple[bytes, Path, str]:
+    """Return the content of a file, where it is, and its format."""
     path = Path(path)
     if format is not None and format not in FORMATS:
         raise FileFormatError("no such format", value=format, hint=f"one of {', '.join(FORMATS)}")
@@ -65,7 +80,7 @@ def read(path: str | Path, format: str | None = None) -> Contents | WordPieceCon
     data = _content(path)
     if not data:
         raise FileFormatError("the file is empty", where=str(path))
-    return _read(data, path, format or _detect(data, path))
+    return data, path, format or _detect(data, path)
 
 
 def _read(data: bytes, path: Path, format: str) -> Contents | WordPieceContents:
@@ -74,7 +89,7 @@ def _read(data: bytes, path: Path, format: str) -> Contents | WordPieceContents:
         from tokdfa.tokenizers.formats.wordpiece import read_vocab_txt
 
         return read_vocab_txt(data, path)
-    if format == "tokenizer.json" and b'"WordPiece"' in data:
+    if _is_wordpiece(data, format):
         from tokdfa.tokenizers.formats.wordpiece import read_wordpiece_json
 
         return read_wordpiece_json(data, path)
