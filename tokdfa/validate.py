@@ -204,7 +204,11 @@ def _judge(model: Model) -> PieceJudge | WholeJudge | LiteralJudge:
     if tokenizer.suffix is not None:
         return LiteralJudge(model)
     if split is not None:
-        steps = split.splitting.steps
-        keeps_text = split.splitting.prefix_space is None and all(step.behavior != "removed" for step in steps)
+        splitting = split.splitting
+        keeps_text = (
+            splitting.prefix_space is None
+            and splitting.metaspace is None
+            and all(step.behavior != "removed" for step in splitting.steps)
+        )
         return PieceJudge(model) if keeps_text else LiteralJudge(model)
     return WholeJudge(model) if model.by_pairs and not model.alone.any() else LiteralJudge(model)

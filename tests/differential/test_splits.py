@@ -215,6 +215,73 @@ def test_other_pre_tokenizers_of_tokenizers(name: str) -> None:
     check(Splitting("tokenizers", ours), texts, theirs)
 
 
+FILE_STEPS: list[dict[str, Any]] = [
+    {"type": "CharDelimiterSplit", "delimiter": "-"},
+    {"type": "FixedLength", "length": 3},
+    {"type": "Split", "pattern": {"Regex": "[a-c]+"}, "behavior": "MergedWithPrevious", "invert": True},
+    {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, {"type": "Punctuation"}]},
+    *(
+        {"type": "Metaspace", "replacement": "▁", "prepend_scheme": scheme, "split": split}
+        for scheme in ("always", "first", "never")
+        for split in (False, True)
+    ),
+    {"type": "Metaspace", "replacement": "-", "add_prefix_space": True},
+    {
+        "type": "Sequence",
+        "pretokenizers": [
+            {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always"},
+            {"type": "Digits", "individual_digits": True},
+        ],
+    },
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("step", FILE_STEPS, ids=lambda step: "-".join(map(str, step.values()))[:60])
+def test_steps_of_files(step: dict[str, Any], tmp_path: Path) -> None:
+    """What a file's pre-tokenizer makes of every short text and of random ones, the spelling of pieces included."""
+    check_version("tokenizers")
+    import json
+
+    from tokenizers import Tokenizer
+
+    from tokdfa.tokenizers.formats.json_text import JsonObject
+    from tokdfa.tokenizers.formats.pre_tokenizer import read_pre_tokenizer
+
+    file = {"version": "1.0", "pre_tokenizer": step, "model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}}
+    rest = dict.fromkeys(("truncation", "padding", "normalizer", "post_processor", "decoder"))
+    theirs = Tokenizer.from_str(json.dumps(rest | {"added_tokens": []} | file)).pre_tokenizer
+    splitting, is_bytewise = read_pre_tokenizer(JsonObject(file, "$", tmp_path))
+    assert splitting is not None
+    assert not is_bytewise
+    ours = PreTokenizer(splitting)
+    assert ours.splitter is not None
+    texts = ["".join(text) for n in range(5) for text in product("a -1▁", repeat=n)] + random_texts(4, 1_000)
+    for text in texts:
+        expected = theirs.pre_tokenize_str(text)
+        assert ours.split(text) == ours.split_backtracking(text) == [piece for piece, _ in expected], text
+        assert ours.spans(text) == ours.spans_backtracking(text), text
+        # The library takes a piece that is all put there for the character behind it.
+        assert splitting.prefix_space == 0 or ours.spans(text) == [span for _, span in expected], text
+
+
+@pytest.mark.parametrize("behind", [[], ["<s>"]])
+def test_where_metaspace_comes_once(behind: list[str]) -> None:
+    """Behind a special token nothing is put in front."""
+    tokenizers = pytest.importorskip("tokenizers")
+    from tokenizers import models, pre_tokenizers
+
+    vocabulary = {"▁": 0, "a": 1, "b": 2, "<s>": 3}
+    peer = tokenizers.Tokenizer(models.BPE(vocab=vocabulary, merges=[]))
+    peer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="first")
+    peer.add_special_tokens(["<s>"])
+    once = PreTokenizer(Splitting("tokenizers", (Split("▁", "merged_with_next", literal=True),), 0, "▁", True))
+    for text in map("".join, product("ab ", repeat=4)):
+        tokens = peer.encode("".join(behind) + text).tokens
+        pieces = once.split(text, begins=not behind)
+        assert [*behind, *"".join(pieces)] == tokens
+        assert once.split_backtracking(text, begins=not behind) == pieces
+
+
 def test_what_tiktoken_drops() -> None:
     pytest.importorskip("tiktoken")
     texts = ["".join(text) for n in range(1, 7) for text in product("ab ", repeat=n)]

@@ -300,7 +300,8 @@ def _check(tokenizer: Tokenizer) -> None:
         number = int(tokenizer.whole_piece_tokens[0])
         raise UnsupportedFeatureError("a token comes about as a whole piece only", value=tokenizer.token(number))
     pretokenizer = tokenizer.pretokenizer
-    if pretokenizer is not None and pretokenizer.splitting.prefix_space is not None:
+    splitting = None if pretokenizer is None else pretokenizer.splitting
+    if splitting is not None and (splitting.prefix_space is not None or splitting.metaspace is not None):
         raise UnsupportedFeatureError("the pre-tokenizer puts spaces into the text")
 
 

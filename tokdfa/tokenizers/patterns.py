@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tokdfa.tokenizers.formats.contents import Behavior, Split, Splitting
 
-__all__ = ["NAMED", "bert", "digits", "punctuation", "whitespace", "whitespace_split"]
+__all__ = ["NAMED", "bert", "digits", "fixed_length", "punctuation", "whitespace", "whitespace_split"]
 
 _CONTRACTIONS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 _SPACES = r"\s*[\r\n]+|\s+(?!\S)|\s+"
@@ -79,3 +79,8 @@ def whitespace_split() -> Split:
 def bert() -> tuple[Split, Split]:
     """Return the two steps of BertPreTokenizer of tokenizers, which drops spaces."""
     return whitespace_split(), Split(r"\p{is_bert_punctuation}")
+
+
+def fixed_length(length: int) -> Split:
+    """Return the step FixedLength of tokenizers: pieces of so many characters, the last one of what is left."""
+    return Split(rf"[\s\S]{{1,{length}}}")

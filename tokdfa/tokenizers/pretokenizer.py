@@ -77,28 +77,43 @@ class PreTokenizer:
         except (PatternError, LimitExceededError):
             return None
 
-    def split(self, text: str) -> list[str]:
-        """Return the pieces of `text`, none of them empty, with the spaces that are put before some."""
-        spaced = self._with_space(text)
+    def split(self, text: str, *, begins: bool = True) -> list[str]:
+        """Return the pieces of `text`, none of them empty, with the spaces that are put before some.
+
+        Parameters
+        ----------
+        text : str
+        begins : bool
+            Whether it is the beginning of a text, and not what follows a special token.
+        """
+        spaced = self.spelled(text, begins=begins)
         spans = self._spans_by_machine(spaced)
         if spans is None:
-            return self.split_backtracking(text)
+            return self.split_backtracking(text, begins=begins)
         return [spaced[start:end] for start, end in spans]
 
-    def spans(self, text: str) -> list[Span]:
-        """Return the pieces of `text` as pairs (start, end) of offsets in code points.
+    def spans(self, text: str, *, begins: bool = True) -> list[Span]:
+        """Return the pieces of `text` as pairs (start, end) of offsets in code points; see :meth:`split`.
 
         A space that is put before a piece has no width.
         """
-        spaced = self._with_space(text)
+        spaced = self.spelled(text, begins=begins)
         spans = self._spans_by_machine(spaced)
         if spans is None:
-            return self.spans_backtracking(text)
+            return self.spans_backtracking(text, begins=begins)
         width = len(spaced) - len(text)
         return [(max(start - width, 0), end - width) for start, end in spans]
 
-    def _with_space(self, text: str) -> str:
-        return " " + text if self.splitting.prefix_space == 0 and text and text[0] != " " else text
+    def spelled(self, text: str, *, begins: bool = True) -> str:
+        """Return `text` with the space before it and with what is put in place of spaces; see :meth:`split`."""
+        space = self._space
+        text = text.replace(" ", space)
+        puts = self.splitting.prefix_space == 0 and (begins or not self.splitting.prefix_once)
+        return space + text if puts and text and text[0] != space else text
+
+    @property
+    def _space(self) -> str:
+        return self.splitting.metaspace or " "
 
     def _spans_by_machine(self, text: str) -> list[Span] | None:
         if self.splitter is None:
@@ -117,33 +132,36 @@ class PreTokenizer:
 
     # The definition
 
-    def split_backtracking(self, text: str) -> list[str]:
+    def split_backtracking(self, text: str, *, begins: bool = True) -> list[str]:
         """Return the same as :meth:`split`, by the backtracking engine."""
-        return [prefix + text[start:end] for prefix, (start, end) in self._split(text)]
+        text = text.replace(" ", self._space)
+        return [prefix + text[start:end] for prefix, (start, end) in self._split(text, begins)]
 
-    def spans_backtracking(self, text: str) -> list[Span]:
+    def spans_backtracking(self, text: str, *, begins: bool = True) -> list[Span]:
         """Return the same as :meth:`spans`, by the backtracking engine."""
-        return [span for _, span in self._split(text)]
+        return [span for _, span in self._split(text.replace(" ", self._space), begins)]
 
     @cached_property
     def _programs(self) -> list[Any]:
         return [compile_backtracking(tree) for tree in self._trees]
 
-    def _split(self, text: str) -> list[tuple[str, Span]]:
+    def _split(self, text: str, begins: bool) -> list[tuple[str, Span]]:
         pieces: list[tuple[str, Span]] = [("", (0, len(text)))] if text else []
+        at = self.splitting.prefix_space if begins or not self.splitting.prefix_once else None
         for index, (step, program) in enumerate(zip(self.splitting.steps, self._programs, strict=True)):
-            pieces = self._put_spaces(pieces, text) if index == self.splitting.prefix_space else pieces
+            pieces = self._put_spaces(pieces, text) if index == at else pieces
             pieces = [
                 inner
                 for prefix, (start, end) in pieces
                 for inner in _shift(self._split_piece(prefix + text[start:end], step, program), prefix, start)
             ]
-        if self.splitting.prefix_space == len(self.splitting.steps):
+        if at == len(self.splitting.steps):
             pieces = self._put_spaces(pieces, text)
         return pieces
 
     def _put_spaces(self, pieces: Iterable[tuple[str, Span]], text: str) -> list[tuple[str, Span]]:
-        return [("" if text[span[0]] == " " else " ", span) for _, span in pieces]
+        space = self._space
+        return [("" if text[span[0]] == space else space, span) for _, span in pieces]
 
     def _split_piece(self, piece: str, step: Split, program: Any) -> list[Span]:
         matches = (match.span() for match in program.finditer(piece))

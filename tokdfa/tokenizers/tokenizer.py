@@ -180,19 +180,17 @@ class Tokenizer:
             if isinstance(stretch, int):
                 parts.append(np.array([stretch], dtype=np.int32))
             elif stretch:
-                parts.append(self._encode_stretch(stretch))
+                parts.append(self._encode_stretch(stretch, begins=not parts))
         return parts[0] if len(parts) == 1 else np.concatenate((np.empty(0, dtype=np.int32), *parts))
 
-    def _encode_stretch(self, text: str) -> Int32Array:
+    def _encode_stretch(self, text: str, begins: bool) -> Int32Array:
         pretokenizer = self.pretokenizer
         if pretokenizer is None:
             return self.encode_piece(text)
         if not self.is_bytewise or pretokenizer.splitter is None:
-            return self.encode_pieces(pretokenizer.split(text)).ids
-        if pretokenizer.splitting.prefix_space == 0 and text[0] != " ":
-            text = " " + text
+            return self.encode_pieces(pretokenizer.split(text, begins=begins)).ids
         try:
-            data = text.encode("utf-8")
+            data = pretokenizer.spelled(text, begins=begins).encode("utf-8")
         except UnicodeEncodeError as error:
             raise AlphabetError("half of a surrogate pair", value=error.object[error.start]) from None
         return self._piece_ids.encode_text(data, pretokenizer.splitter)

@@ -104,8 +104,8 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     (model(end_of_word_suffix="</w>"), "$.model.end_of_word_suffix: a suffix together with ByteLevel: '</w>'"),
     (model(cache_capacity=3), "$.model.cache_capacity: a field that is not known here"),
     (
-        {"pre_tokenizer": {"type": "Metaspace", "replacement": "_", "prepend_scheme": "always", "split": True}},
-        "$.pre_tokenizer.type: a pre-tokenizer that is not modelled: 'Metaspace'",
+        {"pre_tokenizer": {"type": "UnicodeScripts"}},
+        "$.pre_tokenizer.type: a pre-tokenizer that is not modelled there: 'UnicodeScripts'",
     ),
     (
         {"pre_tokenizer": {"type": "Sequence", "pretokenizers": [WITHOUT_SPLITTING, WITHOUT_SPLITTING]}},

@@ -65,17 +65,21 @@ class Split:
 class Splitting:
     """The pre-tokenizer of a file: a name or the steps, one after the other, with the library whose classes they mean.
 
-    With `prefix_space`, a stretch that does not begin with a space gets one before the step of that index.
+    With `prefix_space`, a stretch that does not begin with a space gets one before the step of that index; with
+    `prefix_once`, only a stretch that begins the text. With `metaspace`, a character, that is put in place of all
+    spaces before the first step; `prefix_space` is None or 0 then, and means this character.
     """
 
     library: Library
     steps: tuple[Split, ...] = ()
     prefix_space: int | None = None
+    metaspace: str | None = None
+    prefix_once: bool = False
 
     @property
     def is_nothing(self) -> bool:
         """Whether every text is one piece and stays as it is."""
-        return not self.steps and self.prefix_space is None
+        return not self.steps and self.prefix_space is None and self.metaspace is None
 
 
 class Merges(NamedTuple):

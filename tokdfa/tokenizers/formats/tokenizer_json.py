@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import chain, repeat
 from pathlib import Path
-from typing import get_args
 
 import numpy as np
 
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError
-from tokdfa.tokenizers import patterns
 from tokdfa.tokenizers.formats.byte_alphabet import is_spelled
-from tokdfa.tokenizers.formats.contents import Behavior, Contents, Special, Split, Splitting
+from tokdfa.tokenizers.formats.contents import Contents, Special
 from tokdfa.tokenizers.formats.json_text import JsonObject, parse_object
 from tokdfa.tokenizers.formats.merges import Pairs
+from tokdfa.tokenizers.formats.pre_tokenizer import flatten, read_byte_level, read_pre_tokenizer
 from tokdfa.tokenizers.formats.vocabulary import Vocabulary, check_vocabulary, over_bytes, over_characters
 
-__all__ = ["GPT2_PATTERN", "TOP_FIELDS", "read_added_tokens", "read_tokenizer_json"]
-
-# What the step ByteLevel splits with.
-GPT2_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+__all__ = ["TOP_FIELDS", "read_added_tokens", "read_tokenizer_json"]
 
 TOP_FIELDS = [
     "version",
@@ -47,9 +43,6 @@ _MODEL_FIELDS = [
     "merges",
 ]
 _ADDED_FIELDS = ["id", "content", "single_word", "lstrip", "rstrip", "normalized", "special"]
-_BEHAVIORS: dict[str, Behavior] = {
-    "".join(word.title() for word in behavior.split("_")): behavior for behavior in get_args(Behavior)
-}
 
 
 def read_tokenizer_json(data: bytes, path: Path) -> Contents:
@@ -68,9 +61,9 @@ def read_tokenizer_json(data: bytes, path: Path) -> Contents:
     for key in ("truncation", "padding"):
         top.refuse_unless(key, (None,), f"{key} changes the ids")
     normalizer = top.object("normalizer")
-    for step in _flatten(normalizer, "normalizers") if normalizer else ():
+    for step in flatten(normalizer, "normalizers") if normalizer else ():
         raise UnsupportedFeatureError("normalizers are not modelled", value=step.fields, where=step.place("type"))
-    splitting, is_bytewise = _read_pre_tokenizer(top)
+    splitting, is_bytewise = read_pre_tokenizer(top)
     model = _model(top)
     suffix = model.get_or_none("end_of_word_suffix", str) or None
     _check_post_processor(top)
@@ -142,94 +135,13 @@ def _find_fault(rows: list[object], where: Callable[[int], str]) -> None:
             raise FileFormatError("a rule is a pair of strings", value=row, where=where(index))
 
 
-def _flatten(step: JsonObject, key: str) -> Iterator[JsonObject]:
-    """Yield the steps of a processor, those of sequences one by one."""
-    stack = [step]
-    while stack:
-        inner = stack.pop()
-        if inner.get("type", str) == "Sequence":
-            inner.only(("type", key))
-            if key not in inner.fields:
-                raise FileFormatError(f"no field {key!r}", where=f"{inner.path}, {inner.where}")
-            stack.extend(reversed(inner.objects(key)))
-        else:
-            yield inner
-
-
-def _read_pre_tokenizer(top: JsonObject) -> tuple[Splitting | None, bool]:
-    """Return the splitting, and whether it ends in bytes."""
-    root = top.object("pre_tokenizer")
-    if root is None:
-        return None, False
-    splits: list[Split] = []
-    prefix_space = None
-    is_bytewise = False
-    for step in _flatten(root, "pretokenizers"):
-        kind = step.get("type", str)
-        if is_bytewise:
-            raise UnsupportedFeatureError("a step behind ByteLevel", value=kind, where=f"{step.path}, {step.where}")
-        if kind == "ByteLevel":
-            is_bytewise = True
-            puts_space, uses_pattern = _read_byte_level(step)
-            if puts_space:
-                prefix_space = len(splits)
-            if uses_pattern:
-                splits.append(Split(GPT2_PATTERN))
-        else:
-            splits.extend(_read_splits(step, kind))
-    return Splitting("tokenizers", tuple(splits), prefix_space), is_bytewise
-
-
-def _read_byte_level(step: JsonObject) -> tuple[bool, bool]:
-    """Return whether a step ByteLevel puts a space in front, and whether it splits."""
-    step.only(("type", "add_prefix_space", "trim_offsets", "use_regex"))
-    step.get("trim_offsets", bool)
-    return step.get("add_prefix_space", bool), step.get("use_regex", bool, True)
-
-
-def _read_splits(step: JsonObject, kind: str) -> Sequence[Split]:
-    if kind == "Split":
-        return (_read_split(step),)
-    if kind == "Digits":
-        step.only(("type", "individual_digits"))
-        return (patterns.digits(step.get("individual_digits", bool)),)
-    if kind == "Punctuation":
-        step.only(("type", "behavior"))
-        return (patterns.punctuation(_read_behavior(step, "Isolated")),)
-    simple = {"Whitespace": patterns.whitespace, "WhitespaceSplit": patterns.whitespace_split}
-    if kind in simple:
-        step.only(("type",))
-        return (simple[kind](),)
-    if kind == "BertPreTokenizer":
-        step.only(("type",))
-        return patterns.bert()
-    raise UnsupportedFeatureError("a pre-tokenizer that is not modelled", value=kind, where=step.place("type"))
-
-
-def _read_split(step: JsonObject) -> Split:
-    step.only(("type", "pattern", "behavior", "invert"))
-    pattern = step.get("pattern", dict)
-    spelled = [(key, value) for key, value in pattern.items() if key in ("Regex", "String")]
-    if len(pattern) != 1 or len(spelled) != 1 or not isinstance(spelled[0][1], str):
-        raise FileFormatError('a pattern is {"Regex": …} or {"String": …}', value=pattern, where=step.place("pattern"))
-    ((key, text),) = spelled
-    return Split(text, _read_behavior(step), step.get("invert", bool), literal=key == "String")
-
-
-def _read_behavior(step: JsonObject, *default: str) -> Behavior:
-    behavior = step.get("behavior", str, *default)
-    if behavior not in _BEHAVIORS:
-        raise FileFormatError("no such behavior", value=behavior, where=step.place("behavior"))
-    return _BEHAVIORS[behavior]
-
-
 def _check_post_processor(top: JsonObject) -> None:
     """Refuse what adds ids; ByteLevel only moves offsets, which are not modelled."""
     root = top.object("post_processor")
-    for step in _flatten(root, "processors") if root else ():
+    for step in flatten(root, "processors") if root else ():
         kind = step.get("type", str)
         if kind == "ByteLevel":
-            _read_byte_level(step)
+            read_byte_level(step)
         else:
             raise UnsupportedFeatureError("a post-processor that adds ids", value=kind, where=step.place("type"))
 
@@ -237,7 +149,7 @@ def _check_post_processor(top: JsonObject) -> None:
 def _check_decoder(top: JsonObject, is_bytewise: bool, suffix: str | None) -> None:
     """Refuse decoders that do not give back the text that was encoded."""
     root = top.object("decoder")
-    steps = list(_flatten(root, "decoders")) if root else []
+    steps = list(flatten(root, "decoders")) if root else []
     kinds = [step.get("type", str) for step in steps]
     # Fusing joins the tokens to one, which ByteLevel does already.
     wanted = "ByteLevel" if is_bytewise else "BPEDecoder" if suffix else "Fuse"
@@ -245,7 +157,7 @@ def _check_decoder(top: JsonObject, is_bytewise: bool, suffix: str | None) -> No
         what = f"the decoder that undoes the encoding is {wanted}"
         raise UnsupportedFeatureError(what, value=kinds or None, where=top.place("decoder"))
     if is_bytewise:
-        _read_byte_level(steps[0])
+        read_byte_level(steps[0])
     if suffix and steps[0].get("suffix", str) != suffix:
         raise UnsupportedFeatureError(
             f"the suffix of the model is {suffix}", value=steps[0].fields["suffix"], where=steps[0].place("suffix")

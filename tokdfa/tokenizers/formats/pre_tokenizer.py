@@ -1,0 +1,148 @@
+"""The pre-tokenizer of a tokenizer.json, as steps that split."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import get_args
+
+from tokdfa.errors import FileFormatError, UnsupportedFeatureError
+from tokdfa.tokenizers import patterns
+from tokdfa.tokenizers.formats.contents import Behavior, Split, Splitting
+from tokdfa.tokenizers.formats.json_text import JsonObject
+
+__all__ = ["flatten", "read_byte_level", "read_pre_tokenizer"]
+
+_BEHAVIORS: dict[str, Behavior] = {
+    "".join(word.title() for word in behavior.split("_")): behavior for behavior in get_args(Behavior)
+}
+_PREPEND_SCHEMES = ("always", "first", "never")
+_LONGEST_PIECE = 64
+
+
+def flatten(step: JsonObject, key: str) -> Iterator[JsonObject]:
+    """Yield the steps of a processor, those of sequences one by one."""
+    stack = [step]
+    while stack:
+        inner = stack.pop()
+        if inner.get("type", str) == "Sequence":
+            inner.only(("type", key))
+            if key not in inner.fields:
+                raise FileFormatError(f"no field {key!r}", where=f"{inner.path}, {inner.where}")
+            stack.extend(reversed(inner.objects(key)))
+        else:
+            yield inner
+
+
+def read_pre_tokenizer(top: JsonObject) -> tuple[Splitting | None, bool]:
+    """Return the splitting, and whether it ends in bytes.
+
+    Parameters
+    ----------
+    top : JsonObject
+        What has the field ``pre_tokenizer``.
+
+    Raises
+    ------
+    FileFormatError
+        If a field is missing or wrong.
+    UnsupportedFeatureError
+        If a step is not modelled exactly; names the JSON path and the value.
+    """
+    root = top.object("pre_tokenizer")
+    if root is None:
+        return None, False
+    splits: list[Split] = []
+    prefix_space = metaspace = None
+    prefix_once = is_bytewise = False
+    for index, step in enumerate(flatten(root, "pretokenizers")):
+        kind = step.get("type", str)
+        if is_bytewise:
+            raise UnsupportedFeatureError("a step behind ByteLevel", value=kind, where=f"{step.path}, {step.where}")
+        if kind == "ByteLevel" and metaspace is None:
+            is_bytewise = True
+            puts_space, uses_pattern = read_byte_level(step)
+            if puts_space:
+                prefix_space = len(splits)
+            if uses_pattern:
+                splits.extend(patterns.NAMED["gpt2"].steps)
+        elif kind == "Metaspace" and index == 0:
+            metaspace, scheme, splits_there = _read_metaspace(step)
+            if scheme != "never":
+                prefix_space = 0
+            prefix_once = scheme == "first"
+            if splits_there:
+                splits.append(Split(metaspace, "merged_with_next", literal=True))
+        else:
+            splits.extend(_read_splits(step, kind))
+    return Splitting("tokenizers", tuple(splits), prefix_space, metaspace, prefix_once), is_bytewise
+
+
+def read_byte_level(step: JsonObject) -> tuple[bool, bool]:
+    """Return whether a step ByteLevel puts a space in front, and whether it splits."""
+    step.only(("type", "add_prefix_space", "trim_offsets", "use_regex"))
+    step.get("trim_offsets", bool)
+    return step.get("add_prefix_space", bool), step.get("use_regex", bool, True)
+
+
+def _read_metaspace(step: JsonObject) -> tuple[str, str, bool]:
+    """Return what is put in place of spaces, where one is put in front, and whether there is a split before each."""
+    step.only(("type", "replacement", "prepend_scheme", "split", "add_prefix_space", "str_rep"))
+    replacement = step.get("replacement", str)
+    if len(replacement) != 1 or step.get("str_rep", str, replacement) != replacement:
+        raise FileFormatError("the replacement is one character", value=replacement, where=step.place("replacement"))
+    scheme = step.get("prepend_scheme", str, "always")
+    if scheme not in _PREPEND_SCHEMES:
+        raise FileFormatError("no such scheme", value=scheme, where=step.place("prepend_scheme"))
+    # Files older than the schemes have a flag instead, which the library still holds against the scheme.
+    if not step.get("add_prefix_space", bool, True) and scheme != "never":
+        raise FileFormatError("the flag contradicts the scheme", value=False, where=step.place("add_prefix_space"))
+    return replacement, scheme, step.get("split", bool, True)
+
+
+def _read_splits(step: JsonObject, kind: str) -> Sequence[Split]:
+    if kind == "Split":
+        return (_read_split(step),)
+    if kind == "Digits":
+        step.only(("type", "individual_digits"))
+        return (patterns.digits(step.get("individual_digits", bool)),)
+    if kind == "Punctuation":
+        step.only(("type", "behavior"))
+        return (patterns.punctuation(_read_behavior(step, "Isolated")),)
+    if kind == "CharDelimiterSplit":
+        step.only(("type", "delimiter"))
+        delimiter = step.get("delimiter", str)
+        if len(delimiter) != 1:
+            raise FileFormatError("a delimiter is one character", value=delimiter, where=step.place("delimiter"))
+        return (Split(delimiter, "removed", literal=True),)
+    if kind == "FixedLength":
+        step.only(("type", "length"))
+        length = step.get("length", int)
+        if not 1 <= length <= _LONGEST_PIECE:
+            what = f"a length from 1 to {_LONGEST_PIECE} is modelled"
+            raise UnsupportedFeatureError(what, value=length, where=step.place("length"))
+        return (patterns.fixed_length(length),)
+    simple = {"Whitespace": patterns.whitespace, "WhitespaceSplit": patterns.whitespace_split}
+    if kind in simple:
+        step.only(("type",))
+        return (simple[kind](),)
+    if kind == "BertPreTokenizer":
+        step.only(("type",))
+        return patterns.bert()
+    raise UnsupportedFeatureError("a pre-tokenizer that is not modelled there", value=kind, where=step.place("type"))
+
+
+def _read_split(step: JsonObject) -> Split:
+    step.only(("type", "pattern", "behavior", "invert"))
+    pattern = step.get("pattern", dict)
+    spelled = [(key, value) for key, value in pattern.items() if key in ("Regex", "String")]
+    if len(pattern) != 1 or len(spelled) != 1 or not isinstance(spelled[0][1], str):
+        raise FileFormatError('a pattern is {"Regex": …} or {"String": …}', value=pattern, where=step.place("pattern"))
+    ((key, text),) = spelled
+    return Split(text, _read_behavior(step), step.get("invert", bool), literal=key == "String")
+
+
+def _read_behavior(step: JsonObject, *default: str) -> Behavior:
+    behavior = step.get("behavior", str, *default)
+    if behavior not in _BEHAVIORS:
+        raise FileFormatError("no such behavior", value=behavior, where=step.place("behavior"))
+    return _BEHAVIORS[behavior]
