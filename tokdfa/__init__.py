@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tokdfa.bpe import tokenize_rounds as tokenize_rounds
     from tokdfa.bpe import tokenize_single_pass as tokenize_single_pass
     from tokdfa.data import default_dictionary as default_dictionary
+    from tokdfa.data import default_tokenizer as default_tokenizer
     from tokdfa.dictionary import Dictionary as Dictionary
     from tokdfa.dictionary import Rule as Rule
     from tokdfa.errors import TokdfaError as TokdfaError
@@ -65,6 +66,7 @@ _HOMES = {
     "SubsequentialTransducer": "tokdfa.transducers.subsequential",
     "Transducer": "tokdfa.transducers.transducer",
     "default_dictionary": "tokdfa.data",
+    "default_tokenizer": "tokdfa.data",
     "determinize": "tokdfa.transducers.determinize",
     "apply_merge": "tokdfa.automata.fold",
     "dloc": "tokdfa.automata.locality",

@@ -21,3 +21,16 @@ def test_it_is_proper_and_never_makes_a_token_twice() -> None:
 def test_its_first_rules_come_from_the_english_books(data: Path) -> None:
     pieces = count_pieces([(data / "corpora/english.txt").read_text(encoding="utf-8")])
     assert tokdfa.default_dictionary().prefix(5) == train_naive(pieces, 5)
+
+
+def test_the_tokenizer_cuts_by_gpt_2s_pattern() -> None:
+    tok = tokdfa.default_tokenizer()
+    assert tok.dictionary == tokdfa.default_dictionary()
+    assert [tok.token(int(token)) for token in tok.id_to_token[tok.encode("a single man\n\nin")]] == [
+        b"a",
+        b" single",
+        b" man",
+        b"\n",
+        b"\n",
+        b"in",
+    ]

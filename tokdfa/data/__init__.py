@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib.resources import files
+from importlib.resources import as_file, files
 from pathlib import Path
 
 from tokdfa.dictionary import Dictionary
 from tokdfa.tokenizers.formats.merges import read_merges
+from tokdfa.tokenizers.tokenizer import Tokenizer, load
 
-__all__ = ["default_dictionary"]
+__all__ = ["default_dictionary", "default_tokenizer"]
 
 
 @cache
@@ -23,3 +24,16 @@ def default_dictionary() -> Dictionary:
     """
     resource = files(__package__).joinpath("default.merges.txt")
     return read_merges(resource.read_bytes(), Path(str(resource)), bytewise=True).dictionary
+
+
+@cache
+def default_tokenizer() -> Tokenizer:
+    """Return the tokenizer of the embedded dictionary, its text cut by GPT-2's pattern.
+
+    Returns
+    -------
+    Tokenizer
+        What ``tokdfa.load`` makes of the file that ``tokdfa demo`` writes.
+    """
+    with as_file(files(__package__).joinpath("default.merges.txt")) as path:
+        return load(path, pretokenizer="gpt2")
