@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from support.patterns import patterns, texts
 from support.streams import Vocabulary, cut, places
 
-from tokdfa import search as module
 from tokdfa.errors import LimitExceededError, PatternError, TokenStreamError
 from tokdfa.search import Match, Matches, Searcher, search
+from tokdfa.searching import machine, stream
 
 WANTED = ["longest", "first", "all"]
 wanted_ones = st.sampled_from(WANTED)
@@ -25,7 +25,7 @@ common = settings(max_examples=25)
 
 @pytest.fixture(autouse=True, params=["byte by byte", "token by token"])
 def both_ways(request, monkeypatch) -> None:
-    monkeypatch.setattr(module, "_PATIENCE", 10**9 if request.param == "byte by byte" else -1)
+    monkeypatch.setattr(stream, "_PATIENCE", 10**9 if request.param == "byte by byte" else -1)
 
 
 def _spans(matches: Matches) -> list[tuple[int, int]]:
@@ -290,6 +290,6 @@ def test_automata_too_large_for_a_table_of_tokens(words: list[bytes], text: byte
             with_table = list(searcher.search(ids))
             searcher = Searcher(vocabulary, pattern, wanted=wanted)
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(module, "_MAX_ENTRIES", 0)
+                patch.setattr(machine, "_MAX_ENTRIES", 0)
                 assert list(searcher.search(ids)) == with_table
             assert pattern is not words or with_table == expected

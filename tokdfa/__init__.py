@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from tokdfa.dictionary import Dictionary as Dictionary
     from tokdfa.dictionary import Rule as Rule
     from tokdfa.errors import TokdfaError as TokdfaError
+    from tokdfa.search import Match as Match
+    from tokdfa.search import Matches as Matches
+    from tokdfa.search import Searcher as Searcher
     from tokdfa.tokenizers.loading import load as load
     from tokdfa.tokenizers.tokenizer import Tokenizer as Tokenizer
     from tokdfa.tokenizers.wordpiece import WordPieceTokenizer as WordPieceTokenizer
@@ -50,7 +53,10 @@ __version__ = "0.1.0"
 _HOMES = {
     "CompactTokenDFA": "tokdfa.automata.compact",
     "Dictionary": "tokdfa.dictionary",
+    "Match": "tokdfa.search",
+    "Matches": "tokdfa.search",
     "Rule": "tokdfa.dictionary",
+    "Searcher": "tokdfa.search",
     "TokdfaError": "tokdfa.errors",
     "TokenAlphabet": "tokdfa.alphabet",
     "TokenDFA": "tokdfa.automata.token_dfa",

@@ -15,6 +15,8 @@ from time import perf_counter
 from rich.console import Console
 from rich.table import Table
 
+import tokdfa
+
 __all__ = ["Measurement", "environment", "measure", "peak_memory", "print_table"]
 
 
@@ -50,8 +52,9 @@ def peak_memory() -> int:
 
 def environment(*packages: str) -> str:
     """Return what was measured, and where."""
-    versions = ", ".join(f"{package} {version(package)}" for package in ("tokdfa", *packages))
-    return f"{versions}; Python {platform.python_version()}, {os.cpu_count()} CPUs, {platform.machine()}"
+    versions = ", ".join(f"{package} {version(package)}" for package in packages)
+    system = f"Python {platform.python_version()}, {os.cpu_count()} CPUs, {platform.machine()}"
+    return f"tokdfa {tokdfa.__version__}, {versions}; {system}"
 
 
 def print_table(title: str, columns: list[str], rows: list[list[object]], caption: str = "") -> None:

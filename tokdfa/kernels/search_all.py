@@ -19,6 +19,7 @@ from tokdfa.kernels.search import (
     IDLE,
     N_TOLD,
     N_WORD,
+    OFFSET,
     POSITION,
     RECORD,
     RIGHT,
@@ -33,25 +34,27 @@ from tokdfa.kernels.types import INTS
 __all__ = ["find_all"]
 
 
-@nb.njit(nb.int64[::1](INTS, TOKENS, FORWARD, TEXT, BACKWARD, nb.int64, nb.int64[::1]), cache=True)
-def find_all(ids, what, forward, text, backward, options, registers):  # type: ignore[no-untyped-def]
+@nb.njit(nb.int64[::1](INTS, TOKENS, FORWARD, TEXT, BACKWARD, nb.int64, nb.int64[::1], nb.int64), cache=True)
+def find_all(ids, what, forward, text, backward, options, registers, enough):  # type: ignore[no-untyped-def]
     """Find all matches, in the order of their ends and then of their starts.
 
-    Parameters are those of :func:`tokdfa.kernels.search.find_leftmost`.
+    Parameters are those of :func:`tokdfa.kernels.search.find_leftmost`; but for `enough`, the number of matches after
+    which no further end of matches is looked for.
 
     Returns
     -------
     int64 array
-        Four numbers a match: start and end in bytes, the first token and the token behind the last one.
+        Four numbers a match: start and end in bytes, the first token and the token behind the last one. When there are
+        `enough` of them, the search may not be through with the chunk.
     """
     words, columns, told = what.words, forward.columns, forward.told
     n = len(ids)
     found = np.empty(256, np.int64)
     n_found = np.int64(0)
     starts = np.empty(64, np.int64)
-    token, state, position = registers[TOKEN], registers[STATE], registers[POSITION]
-    while True:
-        while token < n and what.n_classes > 0:
+    token, offset, state, position = registers[TOKEN], registers[OFFSET], registers[STATE], registers[POSITION]
+    while n_found < 4 * enough:
+        while token < n and offset == 0 and what.n_classes > 0:
             following = np.int64(what.entries[state * what.n_classes + (what.properties[ids[token]] & CLASS_MASK)])
             if state == what.idle:
                 registers[IDLE] = token
@@ -70,7 +73,8 @@ def find_all(ids, what, forward, text, backward, options, registers):  # type: i
             n_read = (np.int64(1) if record & CUT else length) + (forward.border >= 0)
         elif not options & FINAL:
             break
-        for place in range(n_read):
+        for place in range(offset, n_read):
+            offset = np.int64(place + 1)
             end_offset, last = np.int64(0), np.int64(0)
             if token == n:
                 delay = told[state * N_TOLD + ENDING]
@@ -124,9 +128,13 @@ def find_all(ids, what, forward, text, backward, options, registers):  # type: i
                 found[at], found[at + 1] = starts[i], end
                 found[at + 2], found[at + 3] = start_token, end_token + (end_offset > 0)
             n_found += 4 * n_starts
+            if n_found >= 4 * enough:
+                break
         if token == n:
             break
-        position += length
-        token += 1
-    registers[TOKEN], registers[STATE], registers[POSITION] = token, state, position
+        if offset == n_read:
+            position += length
+            token += 1
+            offset = np.int64(0)
+    registers[TOKEN], registers[OFFSET], registers[STATE], registers[POSITION] = token, offset, state, position
     return found[:n_found].copy()

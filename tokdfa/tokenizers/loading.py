@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.decoder import Decoder
     from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
 
-__all__ = ["load", "load_decoder"]
+__all__ = ["load", "load_decoder", "load_unsplit"]
 
 
 def load(
@@ -67,11 +67,19 @@ def load(
     return WordPieceTokenizer(contents)
 
 
-def load_decoder(path: str | Path, *, format: str | None = None) -> Decoder:
-    """Load what spells the ids of a tokenizer, whatever cuts its texts into pieces; see :func:`load`."""
+def load_unsplit(path: str | Path, *, format: str | None = None) -> Tokenizer | WordPieceTokenizer:
+    """Load a tokenizer for what its ids spell, whatever cuts its texts into pieces; see :func:`load`.
+
+    A byte pair tokenizer comes without pre-tokenizer, which takes time to build and has no say in what ids spell.
+    """
     contents = read(path, format)
     if isinstance(contents, Contents):
-        return tokenizer_of(contents, "none").decoder
+        return tokenizer_of(contents, "none")
     from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
 
-    return WordPieceTokenizer(contents).decoder
+    return WordPieceTokenizer(contents)
+
+
+def load_decoder(path: str | Path, *, format: str | None = None) -> Decoder:
+    """Load what spells the ids of a tokenizer; see :func:`load_unsplit`."""
+    return load_unsplit(path, format=format).decoder

@@ -215,14 +215,11 @@ class WordPieceTokenizer:
         return cast("Validation", import_module("tokdfa.validate").validate(self, ids, **options))
 
     def search(self, pattern: str | Iterable[str | bytes], ids: npt.ArrayLike, **options: Any) -> Matches:
-        """Return the matches of a pattern in the text of `ids`; see :class:`tokdfa.search.Searcher`.
+        """Return the matches of a pattern in the text of `ids`; see :func:`tokdfa.search.search`.
 
         The text is that of `decode`: words have one space between them.
         """
-        searcher = import_module("tokdfa.search").Searcher(_Searched(self), pattern, **options)
-        searched = self.decoder.check(ids).copy()
-        searched[:1] += self.n_ids
-        return cast("Matches", searcher.search(searched))
+        return cast("Matches", import_module("tokdfa.search").search(self, pattern, ids, **options))
 
     def first_difference(self, other: WordPieceTokenizer) -> Difference | None:
         """Return a shortest text to which `other` gives different ids; see :func:`first_difference`."""
@@ -280,16 +277,3 @@ class _StreamDecoder(Decoder):
                 lengths = np.concatenate(([len(spelled)], lengths[1:]))
                 begun = True
             yield lengths, data
-
-
-class _Searched:
-    """A tokenizer as a search sees it: an id in front of all others is another id, larger by the number of ids."""
-
-    def __init__(self, tokenizer: WordPieceTokenizer) -> None:
-        self.n_ids = 2 * tokenizer.n_ids
-        self.special_ids = np.concatenate((tokenizer.special_ids, tokenizer.special_ids + tokenizer.n_ids))
-        (behind, offsets), (first, more_offsets) = tokenizer.id_spellings, tokenizer.first_spellings
-        self.id_spellings = Spellings(
-            np.concatenate((behind, first)), np.concatenate((offsets, more_offsets[1:] + offsets[-1]))
-        )
-        self.id_to_token = np.tile(np.where(tokenizer.means_something, 0, -1), 2)

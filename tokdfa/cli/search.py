@@ -1,0 +1,122 @@
+"""``tokdfa search``: where a pattern matches the text of ids."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import SpooledTemporaryFile
+from typing import IO, TYPE_CHECKING
+
+import click
+
+from tokdfa.cli.output import json_option
+from tokdfa.errors import PatternError
+
+if TYPE_CHECKING:
+    from tokdfa.search import Matches, Searcher
+
+__all__ = ["command"]
+
+# So much JSON is held in memory until it is known that the stream is read to its end; the rest waits on disk.
+_MOST_IN_MEMORY = 1 << 24
+_SHOWN = 60
+
+
+@click.command("search")
+@click.argument("tok")
+@click.argument("pattern_and_ids", nargs=-1, metavar="[PATTERN] IDS")
+@click.option("--longest", "wanted", flag_value="longest", default=True, help="The leftmost, longest: the default.")
+@click.option("--first", "wanted", flag_value="first", help="The leftmost that a backtracking engine finds first.")
+@click.option("--all", "wanted", flag_value="all", help="Every stretch of the text that matches.")
+@click.option("--words", metavar="FILE", help="Instead of PATTERN, a file of words, one a line, taken as spelled.")
+@click.option("--aligned", is_flag=True, help="Only matches that begin and end at borders of tokens.")
+@click.option("--count", "only_count", is_flag=True, help="Tell only how many matches there are.")
+@click.option("--dtype", metavar="TYPE", help="The integers of a .bin file or of raw standard input, such as uint16.")
+@click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK, if not what it looks like.")
+@json_option
+def command(
+    tok: str,
+    pattern_and_ids: tuple[str, ...],
+    wanted: str,
+    words: str | None,
+    aligned: bool,
+    only_count: bool,
+    dtype: str | None,
+    format_name: str | None,
+    as_json: bool,
+) -> int:
+    """Find where the regular expression PATTERN matches the text of IDS, without decoding them.
+
+    TOK is a tokenizer.json, tekken.json, .tiktoken, merges.txt or vocab.txt file, or a folder with one. IDS is a .npy
+    file, a .bin file with --dtype, a .txt or .json file of integers, or - for standard input. A line tells a match: its
+    first byte and the byte behind it, its first token and the token behind it, and its text. The exit status is 0 if
+    something is found and 1 if nothing is.
+    """
+    if len(pattern_and_ids) != (1 if words is not None else 2):
+        raise click.UsageError("give TOK, PATTERN and IDS; or TOK, IDS and --words FILE")
+    from tokdfa.search import Searcher
+    from tokdfa.stores import iter_ids
+    from tokdfa.tokenizers.loading import load_unsplit
+
+    *pattern, ids = pattern_and_ids
+    chunks = iter_ids(ids, dtype=dtype)
+    searched = pattern[0] if words is None else _read_words(words)
+    searcher = Searcher(load_unsplit(tok, format=format_name), searched, wanted=wanted, aligned=aligned)  # type: ignore[arg-type]
+    if only_count:
+        count = sum(map(len, searcher.iter_matches(chunks)))
+        click.echo(f'{{"count": {count}}}' if as_json else f"{count:,}")
+    elif as_json:
+        count = _print_json(searcher.iter_matches(chunks))
+    else:
+        count = _print_lines(searcher, chunks)
+    return 0 if count else 1
+
+
+def _read_words(path: str) -> list[bytes]:
+    lines = Path(path).read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines()
+    words = list(filter(None, lines))
+    if not words:
+        raise PatternError("there is no word in the file", where=path)
+    return words
+
+
+def _print_json(found: Iterator[Matches]) -> int:
+    """Print one object, but not before the end: a stream that turns out to be bad has none."""
+    count = 0
+    with SpooledTemporaryFile(max_size=_MOST_IN_MEMORY, mode="w+", encoding="ascii") as spool:
+        for matches in found:
+            for match in matches:
+                spool.write((", " if count else "") + json.dumps(match._asdict()))
+                count += 1
+        click.echo('{"matches": [', nl=False)
+        _copy(spool)
+        click.echo(f'], "count": {count}}}')
+    return count
+
+
+def _copy(spool: IO[str]) -> None:
+    spool.seek(0)
+    while part := spool.read(1 << 16):
+        click.echo(part, nl=False)
+
+
+def _print_lines(searcher: Searcher, chunks: Iterator[object]) -> int:
+    count = 0
+    for matches, spelled in searcher.iter_spelled(chunks):  # type: ignore[arg-type]
+        lines = (
+            f"bytes {start}-{end}, tokens {first}-{behind}: {_shown(text)}"
+            for (start, end, first, behind), text in zip(matches, spelled, strict=True)
+        )
+        if len(matches):
+            click.echo("\n".join(lines))
+        count += len(matches)
+    return count
+
+
+def _shown(text: bytes) -> str:
+    """Return a text in one line, shortened."""
+    shown = text[: 4 * _SHOWN].decode("utf-8", "replace")
+    if len(text) <= 4 * _SHOWN and len(shown) <= _SHOWN:
+        return repr(shown)
+    return f"{shown[:_SHOWN]!r} … ({len(text):,} bytes)"

@@ -1,0 +1,224 @@
+"""What a search runs: the automaton of a pattern, and what every id does to it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.automata.finder import Finder
+from tokdfa.automata.utf8 import BORDER, EDGE
+from tokdfa.kernels import search as kernels
+from tokdfa.kernels.backwards import Backward, Text
+from tokdfa.kernels.effects import token_effects
+from tokdfa.kernels.search import Forward, Tokens
+from tokdfa.tokenizers.decoder import Spellings
+from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
+
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.tokenizer import Tokenizer
+
+__all__ = ["Machine", "Words"]
+
+Int64Array: TypeAlias = npt.NDArray[np.int64]
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
+
+_MAX_ENTRIES = 1 << 24
+_MAX_CLASSES = 1 << 16
+
+
+class Words(NamedTuple):
+    """What ids spell, as a search sees it.
+
+    Where the first id of a stream is spelled in another way than behind others, it is taken for another id, larger by
+    `n_ids`.
+
+    Attributes
+    ----------
+    n_ids : int
+        Ids of a stream are smaller.
+    spelled : Spellings
+        The bytes of each id.
+    cuts : bool array, one entry an id
+        Whether the id is that of a special token.
+    holes : bool array, one entry an id
+        Whether the id means nothing.
+    """
+
+    n_ids: int
+    spelled: Spellings
+    cuts: BoolArray
+    holes: BoolArray
+
+    @classmethod
+    def of(cls, tokenizer: Tokenizer | WordPieceTokenizer) -> Words:
+        """Return those of a tokenizer."""
+        n_ids = tokenizer.n_ids
+        cuts = np.zeros(n_ids, dtype=np.bool_)
+        cuts[tokenizer.special_ids] = True
+        if not isinstance(tokenizer, WordPieceTokenizer):
+            return cls(n_ids, tokenizer.id_spellings, cuts, (tokenizer.id_to_token < 0) & ~cuts)
+        (behind, offsets), (first, more) = tokenizer.id_spellings, tokenizer.first_spellings
+        spelled = Spellings(np.concatenate((behind, first)), np.concatenate((offsets, more[1:] + offsets[-1])))
+        return cls(n_ids, spelled, np.tile(cuts, 2), np.tile(~tokenizer.means_something, 2))
+
+    @property
+    def has_fronts(self) -> bool:
+        """Whether the first id of a stream is another one."""
+        return len(self.cuts) > self.n_ids
+
+
+class Machine:
+    """The automata of a pattern, and what ids do to them, in the arrays that the kernels read.
+
+    Parameters
+    ----------
+    found : Finder
+    words : Words
+    wants_all, aligned : bool
+        What is searched for.
+    """
+
+    def __init__(self, found: Finder, words: Words, *, wants_all: bool, aligned: bool) -> None:
+        self.finder = found
+        self.words = words
+        self.wants_all = wants_all
+        self.options = kernels.ALIGNED * aligned
+        self.cuts = words.cuts
+        self.lengths: Int64Array = np.diff(words.spelled.offsets)
+
+    @cached_property
+    def _idle(self) -> int:
+        """The state in which most of a text is read: behind a letter, when nothing has begun to match."""
+        dfa = self.finder.forward
+        state = dfa.initial
+        for byte in b" a":
+            state = int(dfa.table[state, dfa.column[byte]])
+        starts = dfa.starts.tolist()
+        return state if state in starts else starts[0]
+
+    @cached_property
+    def bytewise(self) -> Tokens:
+        """What tokens do, before that is known: each is read byte by byte."""
+        words = np.zeros((len(self.lengths), kernels.N_WORD), dtype=np.int64)
+        begins = np.cumsum(np.where(self.cuts, 1, self.lengths))
+        words[1:, kernels.BEGIN] = begins[:-1]
+        words[:, kernels.BYTES_BEGIN] = self.text.offsets[:-1]
+        words[:, kernels.RECORD] = (self.lengths << kernels.SIZE_SHIFT) + kernels.CUT * self.cuts
+        words[:, kernels.RECORD] += np.append(self.forward.columns, 0)[words[:, kernels.BEGIN]] & kernels.FIRST_MASK
+        none, nothing = _frozen(np.zeros(0, dtype=np.int32)), _frozen(np.zeros(0, dtype=np.int64))
+        return Tokens(_frozen(words.reshape(-1)), none, none, 0, self._idle, none, nothing)
+
+    @cached_property
+    def tokenwise(self) -> Tokens:
+        """What tokens do."""
+        forward, dfa, known = self.forward, self.finder.forward, self.bytewise
+        simple = not (self.wants_all or self.options or self.finder.backward.delayed)
+        if simple:
+            words, entries, runs = kernels.idle_outcomes(forward, known.words, self.text, self.backward, self._idle)
+            known = known._replace(words=_frozen(words))
+        dead = dfa.table == 0
+        marks = 2 * dead + ((dfa.delay[dfa.table] >= 0) | dead)
+        effect, effects = token_effects(
+            (4 * dfa.table + marks).astype(np.int32).reshape(-1),
+            forward.n_columns,
+            forward.columns.astype(np.int32),
+            np.append(known.words[kernels.BEGIN :: kernels.N_WORD], len(forward.columns)),
+            forward.border,
+            min(_MAX_CLASSES - 1, _MAX_ENTRIES // dfa.n_states),
+        )
+        if self.lengths.max(initial=0) > kernels.LENGTH_MASK or not (simple or len(effects)):
+            return known
+        if not len(effects):
+            live = self._live
+            first = known.words[kernels.RECORD :: kernels.N_WORD] & kernels.FIRST_MASK
+            free = (np.bitwise_or.reduce(live) >> first & 1 == 0) & (entries >= 0)
+            properties = self.lengths + (first << kernels.FIRST_SHIFT) + np.where(free, 0, kernels.NOT_NEUTRAL)
+            return known._replace(
+                properties=_frozen(properties.astype(np.int32)),
+                entries=_frozen(entries),
+                runs=_frozen(runs),
+                live=live,
+            )
+        used, class_of = np.unique(effect, return_inverse=True)
+        reached = effects.reshape(-1, dfa.n_states)[used].T
+        entries = (reached // 4) * (4 * len(used)) + reached % 4
+        neutral = entries[self._idle] == 4 * len(used) * self._idle
+        properties = class_of + (self.lengths << kernels.LENGTH_SHIFT)
+        properties = np.where(neutral[class_of], properties, properties + kernels.NOT_NEUTRAL)
+        return known._replace(
+            properties=_frozen(properties.astype(np.int32)),
+            entries=_frozen(entries.astype(np.int32).reshape(-1)),
+            n_classes=len(used),
+        )
+
+    @cached_property
+    def text(self) -> Text:
+        """What ids spell."""
+        text, offsets = self.words.spelled
+        return Text(_frozen(text), _frozen(offsets), _frozen(self.cuts))
+
+    @cached_property
+    def forward(self) -> Forward:
+        """The searching automaton, and the columns of all ids."""
+        dfa = self.finder.forward
+        column = dfa.column.astype(np.uint16)
+        lengths = np.where(self.cuts, 1, self.lengths)
+        columns = np.full(int(lengths.sum()), column[EDGE], dtype=np.uint16)
+        columns[np.repeat(~self.cuts, lengths)] = column[self.text.bytes[np.repeat(~self.cuts, self.lengths)]]
+        border = int(dfa.column[BORDER]) if self.options & kernels.ALIGNED else -1
+        return Forward(_frozen(columns), _frozen(dfa.table.reshape(-1)), dfa.table.shape[1], border, self._told)
+
+    @property
+    def _told(self) -> Int64Array:
+        """What the kernels are told of every state."""
+        found, dfa = self.finder, self.finder.forward
+        told = np.zeros((dfa.n_states, kernels.N_TOLD), dtype=np.int64)
+        told[:, kernels.DELAY], told[:, kernels.RESTART], told[:, kernels.RIGHT] = dfa.delay, dfa.restart, dfa.right
+        # Without assertions there is one state to begin anew with, and what remembers no other state finds it here.
+        told[0, kernels.RESTART] = self._idle
+        told[:, kernels.FIXED], told[:, kernels.SHORTER] = found.length, found.shorter
+        told[:, kernels.ENDING] = np.where(dfa.end_delay < 0, -1, dfa.end_delay + 16 * dfa.end_right)
+        for column in self._used_columns:
+            told[:, kernels.ALIVE] |= (dfa.table[:, column] != 0).astype(np.int64) << column % 64
+        return _frozen(told.reshape(-1))
+
+    @property
+    def _live(self) -> Int64Array:
+        """The columns, modulo 64, that may lead a state to where they do not lead `_idle`.
+
+        States that a column may kill are left out: they are those with a match pending, when nobody asks.
+        """
+        table = self.finder.forward.table
+        live = np.zeros(len(table), dtype=np.int64)
+        for column in self._used_columns:
+            targets = table[:, column]
+            live |= ((targets != targets[self._idle]) & (targets != 0)).astype(np.int64) << column % 64
+        return _frozen(live)
+
+    @property
+    def _used_columns(self) -> list[int]:
+        """The columns of bytes and edges."""
+        return [int(column) for column in np.unique(self.finder.forward.column[: EDGE + 1])]
+
+    @cached_property
+    def backward(self) -> Backward:
+        """The automaton that finds where matches begin."""
+        back = self.finder.backward
+        return Backward(
+            _frozen(back.table.reshape(-1)),
+            _frozen(back.accepts),
+            _frozen(back.initial),
+            _frozen(back.partition.dense),
+            back.partition.n_classes,
+            back.delayed,
+        )
+
+
+def _frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return an array as the kernels take it: contiguous and read-only."""
+    array = np.ascontiguousarray(array)
+    array.setflags(write=False)
+    return array

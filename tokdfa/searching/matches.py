@@ -1,0 +1,58 @@
+"""What a search finds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, TypeAlias, overload
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Match", "Matches"]
+
+Int64Array: TypeAlias = npt.NDArray[np.int64]
+
+
+class Match(NamedTuple):
+    """Where a match is, in bytes of the text and in tokens of the stream.
+
+    Half open: the byte and the token at the end are the first ones behind the match.
+    """
+
+    start_byte: int
+    end_byte: int
+    start_token: int
+    end_token: int
+
+
+class Matches(Sequence[Match]):
+    """Matches in an int64 array of shape (n, 4), a row a match; as a sequence it holds :class:`Match` objects."""
+
+    def __init__(self, rows: Int64Array) -> None:
+        self.rows = rows
+        rows.setflags(write=False)
+
+    @overload
+    def __getitem__(self, index: int) -> Match: ...
+    @overload
+    def __getitem__(self, index: slice) -> Matches: ...
+    def __getitem__(self, index: int | slice) -> Match | Matches:
+        if isinstance(index, slice):
+            return Matches(self.rows[index])
+        return Match(*self.rows[index].tolist())
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Match]:
+        return (Match(*row) for row in self.rows.tolist())
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Matches):
+            return NotImplemented
+        return np.array_equal(self.rows, other.rows)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} matches>"

@@ -1,0 +1,186 @@
+"""A search under way, chunk by chunk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.automata.ids import checked_ids
+from tokdfa.errors import LimitExceededError, TokenStreamError
+from tokdfa.kernels import search as kernels
+from tokdfa.kernels.search_all import find_all
+from tokdfa.searching.machine import Machine
+from tokdfa.searching.matches import Matches
+
+__all__ = ["BLOCK", "Stream"]
+
+Int64Array: TypeAlias = npt.NDArray[np.int64]
+Int32Array: TypeAlias = npt.NDArray[np.int32]
+
+BLOCK = 1 << 18
+"""Ids are read in blocks that stay in the second-level cache."""
+
+# After so many ids it pays to find out what every token does; before that they are read byte by byte.
+_PATIENCE = 1 << 16
+# The longest symbol has four bytes.
+_CONTEXT = 4
+# Matches are fetched so many at a time.
+_ROOM = 1 << 14
+# So much is remembered of what was read in vain beyond the end of a match.
+_MEMORY = 1 << 14
+
+
+class Stream:
+    """The ids that may still be needed, and where the search stands.
+
+    Parameters
+    ----------
+    machine : Machine
+    max_pending : int
+        How many tokens a match that has begun may go on for, undecided.
+    """
+
+    def __init__(self, machine: Machine, max_pending: int) -> None:
+        self.machine = machine
+        self.max_pending = max_pending
+        # Buffers are kept from block to block, so that the same memory stays in the cache.
+        self.buffer = np.empty(2 * BLOCK, dtype=np.int32)
+        self.kept = 0  # how many ids at the beginning of the buffer are those of earlier blocks
+        self.waiting: list[Int32Array] = []
+        self.n_read = 0
+        self.first = self.first_byte = 0  # the place of the buffer in the stream, in tokens and in bytes
+        self.ids = self.buffer[:0]  # those at hand, when matches are yielded
+        self.registers = np.zeros(kernels.REGISTERS, dtype=np.int64)
+        self.registers[kernels.STATE] = machine.finder.forward.initial
+        self.found = np.empty(4 * _ROOM, dtype=np.int64)
+        self.passed = np.empty(_MEMORY, dtype=np.int64)
+        self.futile = np.full(2 * _MEMORY, -1, dtype=np.int64)
+        self.steps = np.full(2 * _MEMORY, -1, dtype=np.int64)
+
+    def read(self, block: npt.ArrayLike) -> Iterator[Matches]:
+        """Yield what is found with further ids.
+
+        Raises
+        ------
+        TokenStreamError
+            If they are not ids; says which.
+        LimitExceededError
+            If a match stays undecided for too long.
+        """
+        self.waiting.append(self._checked(block))
+        self.n_read += len(self.waiting[-1])
+        # A match that goes on and on is read further in ever larger steps.
+        if sum(map(len, self.waiting)) >= self.kept:
+            yield from self._step(0)
+
+    def finish(self) -> Iterator[Matches]:
+        """Yield what is found now that the stream has ended."""
+        yield from self._step(kernels.FINAL)
+
+    def spell(self, matches: Matches) -> list[bytes]:
+        """Return the bytes of the matches just yielded, as long as no further ones are asked for."""
+        if not len(matches):
+            return []
+        text, offsets = self.machine.words.spelled
+        ids = self.ids[: int(matches.rows[:, 3].max()) - self.first]
+        begins = self.first_byte + np.cumsum(self.machine.lengths[ids]) - self.machine.lengths[ids]
+        spelled = []
+        for start, end, start_token, end_token in matches.rows.tolist():
+            inside = slice(start_token - self.first, end_token - self.first)
+            data = b"".join(text[offsets[number] : offsets[number + 1]].tobytes() for number in ids[inside].tolist())
+            skipped = start - int(begins[inside.start])
+            spelled.append(data[skipped : skipped + end - start])
+        return spelled
+
+    def _checked(self, block: npt.ArrayLike) -> Int32Array:
+        words = self.machine.words
+        ids = checked_ids(block, words.n_ids, first=self.n_read)
+        if len(ids) and ids.max() >= self._first_hole and words.holes[ids].any():
+            place = int(np.argmax(words.holes[ids]))
+            raise TokenStreamError("no token has this id", value=int(ids[place]), where=f"token {self.n_read + place}")
+        if words.has_fronts and self.n_read == 0 and len(ids):
+            ids = ids.copy()
+            ids[0] += words.n_ids
+        return ids
+
+    @cached_property
+    def _first_hole(self) -> int:
+        """The least id that means nothing."""
+        holes = self.machine.words.holes
+        return int(np.argmax(holes)) if holes.any() else len(holes)
+
+    def _step(self, options: int) -> Iterator[Matches]:
+        """Search as far as the ids go, and keep those that may still be needed."""
+        machine, registers = self.machine, self.registers
+        ids = self.ids = self._filled()
+        tokens = machine.tokenwise if self.n_read > _PATIENCE else machine.bytewise
+        automata = (machine.forward, machine.text, machine.backward)
+        arguments = (ids, tokens, *automata, machine.options | options, registers)
+        for found in self._find_all(arguments) if machine.wants_all else self._find_leftmost(arguments):
+            if len(found):
+                matches = found.reshape(-1, 4)
+                matches[:, 2:] += self.first
+                yield Matches(matches)
+        keep = max(int(registers[kernels.IDLE]), self._reached_by(ids))
+        context = 0
+        while keep > 0 and context < _CONTEXT:
+            keep -= 1
+            context += _CONTEXT if machine.cuts[ids[keep]] else int(machine.lengths[ids[keep]])
+        self.kept = len(ids) - keep
+        self.buffer[: self.kept] = ids[keep:]
+        if not options & kernels.FINAL:
+            between = machine.lengths[ids[keep : int(registers[kernels.TOKEN])]]
+            self.first_byte = int(registers[kernels.POSITION]) - int(between.sum())
+        self.first += keep
+        registers[[kernels.TOKEN, kernels.END_TOKEN, kernels.IDLE]] -= keep
+        if self.kept > self.max_pending:
+            raise LimitExceededError(
+                f"a match that has begun stays undecided for more than {self.max_pending} tokens",
+                hint=f"it begins behind token {self.first}; raise max_pending, or bound the repetition",
+            )
+
+    def _reached_by(self, ids: Int32Array) -> int:
+        """Return a token before which no match can begin any more, as far as the lengths of matches tell."""
+        machine, registers = self.machine, self.registers
+        left = machine.finder.longest
+        if not left:
+            return 0
+        token = int(registers[kernels.END_TOKEN] if registers[kernels.PENDING] else registers[kernels.TOKEN])
+        while token > 0 and left >= 0:
+            token -= 1
+            left -= int(machine.lengths[ids[token]])
+        return token
+
+    def _filled(self) -> Int32Array:
+        """Return the ids kept and those that wait, one after the other in the buffer."""
+        size = self.kept + sum(map(len, self.waiting))
+        if size > len(self.buffer):
+            larger = np.empty(2 * size, dtype=np.int32)
+            larger[: self.kept] = self.buffer[: self.kept]
+            self.buffer = larger
+        for block in self.waiting:
+            self.buffer[self.kept : self.kept + len(block)] = block
+            self.kept += len(block)
+        self.waiting = []
+        return self.buffer[:size]
+
+    def _find_all(self, arguments: tuple[Any, ...]) -> Iterator[Int64Array]:
+        """Yield all matches in the ids at hand, about as many at a time as there is room for."""
+        find: Any = find_all
+        n_found = 4 * _ROOM
+        while n_found >= 4 * _ROOM:
+            found = find(*arguments, _ROOM)
+            n_found = len(found)
+            yield found
+
+    def _find_leftmost(self, arguments: tuple[Any, ...]) -> Iterator[Int64Array]:
+        """Yield the leftmost matches in the ids at hand, as many at a time as there is room for."""
+        find: Any = kernels.find_leftmost
+        n_found = len(self.found)
+        while n_found == len(self.found):
+            n_found = find(*arguments, self.first, self.passed, self.futile, self.steps, self.found)
+            yield self.found[:n_found].copy()
