@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from tokdfa.bpe import tokenize_leftmost as tokenize_leftmost
     from tokdfa.bpe import tokenize_rounds as tokenize_rounds
     from tokdfa.bpe import tokenize_single_pass as tokenize_single_pass
+    from tokdfa.comparison.compare import compare as compare
+    from tokdfa.comparison.result import Comparison as Comparison
     from tokdfa.data import default_dictionary as default_dictionary
     from tokdfa.data import default_tokenizer as default_tokenizer
     from tokdfa.dictionary import Dictionary as Dictionary
@@ -51,6 +53,7 @@ __version__ = "0.1.0"
 
 # Public name -> the module that has it. Imported on first use, so that `import tokdfa` stays light.
 _HOMES = {
+    "Comparison": "tokdfa.comparison.result",
     "CompactTokenDFA": "tokdfa.automata.compact",
     "Dictionary": "tokdfa.dictionary",
     "Match": "tokdfa.search",
@@ -73,6 +76,7 @@ _HOMES = {
     "Transducer": "tokdfa.transducers.transducer",
     "default_dictionary": "tokdfa.data",
     "default_tokenizer": "tokdfa.data",
+    "compare": "tokdfa.comparison.compare",
     "determinize": "tokdfa.transducers.determinize",
     "apply_merge": "tokdfa.automata.fold",
     "dloc": "tokdfa.automata.locality",

@@ -18,7 +18,18 @@ __all__ = ["main"]
 
 # In the order of the help page. A command's module is imported only when it is used or described, and imports
 # what is heavy inside its function.
-_COMMANDS: tuple[str, ...] = ("demo", "validate", "search", "info", "encode", "decode", "locality", "draw", "train")
+_COMMANDS: tuple[str, ...] = (
+    "demo",
+    "validate",
+    "compare",
+    "search",
+    "info",
+    "encode",
+    "decode",
+    "locality",
+    "draw",
+    "train",
+)
 
 
 class _LazyGroup(click.Group):

@@ -1,0 +1,80 @@
+"""tokdfa compare."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from support.tokenizer_files import merges_txt
+
+import tokdfa
+from tokdfa.cli import main
+
+PAIRS = [(b"a", b"b"), (b"c", b"d"), (b"b", b"c"), (b"ab", b"c")]
+
+
+def run(*arguments: object) -> int:
+    with pytest.raises(SystemExit) as leaving:
+        main([str(argument) for argument in arguments])
+    assert isinstance(leaving.value.code, int)
+    return leaving.value.code
+
+
+def write(folder: Path, name: str, pairs: list[tuple[bytes, bytes]]) -> Path:
+    path = folder / name / "merges.txt"
+    path.parent.mkdir()
+    path.write_text(merges_txt(pairs), encoding="utf-8")
+    return path
+
+
+def test_equivalent(tmp_path: Path, capsys) -> None:
+    a, b = write(tmp_path, "a", PAIRS), write(tmp_path, "b", [PAIRS[1], PAIRS[0], *PAIRS[2:]])
+    assert run("compare", a, a, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["equivalent"] is True
+    assert found["witness"] is None
+    # The rules come in another order, which changes nothing; the ids are numbered in the order of the rules.
+    assert run("compare", a, b, "--ignore-ids") == 0
+    assert capsys.readouterr().out.startswith("equivalent ")
+    assert run("compare", a, b, "--json") == 1
+    witness = json.loads(capsys.readouterr().out)["witness"]
+    assert witness["text"] == "ab"
+    assert witness["ids_a"] != witness["ids_b"]
+
+
+def test_different(tmp_path: Path, capsys) -> None:
+    a, b = write(tmp_path, "a", PAIRS), write(tmp_path, "b", [PAIRS[0], PAIRS[2], PAIRS[1], PAIRS[3]])
+    assert run("compare", a, b, "--ignore-ids", "--json") == 1
+    found = json.loads(capsys.readouterr().out)
+    sides = [tokdfa.load(path) for path in (a, b)]
+    assert found["equivalent"] is False
+    assert found["witness"] == {
+        "text": "bcd",
+        "ids_a": sides[0].encode("bcd").tolist(),
+        "ids_b": sides[1].encode("bcd").tolist(),
+    }
+    assert {"allowed pairs", "ids"} <= found["checked"].keys()
+    assert run("compare", a, b, "--ignore-ids") == 1
+    out = capsys.readouterr().out
+    assert out.startswith("different")
+    assert "bcd" in out
+
+
+def test_bad_input(tmp_path: Path, capsys) -> None:
+    a = write(tmp_path, "a", PAIRS)
+    improper = write(tmp_path, "b", [(b"ab", b"c"), (b"a", b"b")])
+    for arguments in (
+        (a, tmp_path / "nothing"),
+        (a, improper),
+        (a,),
+        (a, a, "--pretokenizer", "nobody"),
+        (a, a, "--pretokenizer-b", "(a"),
+        (a, a, "--format", "tekken"),
+        (a, a, "--format-b", "word"),
+    ):
+        assert run("compare", *arguments) == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert err.startswith("tokdfa: error: ")
+        assert err.count("\n") == 1

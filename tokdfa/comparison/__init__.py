@@ -1,0 +1,1 @@
+"""Deciding whether two dictionaries, or two tokenizers, give every text the same tokens."""
