@@ -11,9 +11,9 @@ import numpy.typing as npt
 from tokdfa.automata.protocol import TokenAutomaton
 from tokdfa.errors import AutomatonError, LimitExceededError
 from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
+from tokdfa.unicode.normalization import spaces
 from tokdfa.validation.violation import Violation, common_prefix
 from tokdfa.wordpiece.end_to_end import Tokens
-from tokdfa.wordpiece.normalizer import spaces
 from tokdfa.wordpiece.stream import StreamState
 
 __all__ = ["WordPieceJudge"]

@@ -19,7 +19,8 @@ from tokdfa.kernels.code_points import (
     SPACE,
     SYMBOL,
 )
-from tokdfa.wordpiece.normalizer import HANGUL_FIRST, HANGUL_LAST, BertNormalizer, effects, punctuation, spaces, tables
+from tokdfa.unicode.normalization import HANGUL_FIRST, HANGUL_LAST, spaces, tables
+from tokdfa.wordpiece.normalizer import BertNormalizer, effects, punctuation
 
 __all__ = ["CodeTable"]
 

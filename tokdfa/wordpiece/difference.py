@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 from tokdfa.errors import LimitExceededError
 from tokdfa.unicode import SCALARS
+from tokdfa.unicode.normalization import HANGUL_FIRST, HANGUL_LAST, tables
 from tokdfa.wordpiece.end_to_end import EndToEnd
 from tokdfa.wordpiece.language import WordLanguage
-from tokdfa.wordpiece.normalizer import HANGUL_FIRST, HANGUL_LAST, effects, tables
+from tokdfa.wordpiece.normalizer import effects
 from tokdfa.wordpiece.stream import StreamLanguage
 
 __all__ = ["Difference", "first_difference"]

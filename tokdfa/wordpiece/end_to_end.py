@@ -11,9 +11,10 @@ import numpy.typing as npt
 from tokdfa.errors import AlphabetError, TokdfaError
 from tokdfa.kernels.code_points import ALONE, KIND, SPACE
 from tokdfa.kernels.end_to_end import EDGE, LEAD, LONGEST_INDEXED, Machine, encode, index_words
+from tokdfa.unicode.normalization import spaces, tables
 from tokdfa.wordpiece.codes import CodeTable
 from tokdfa.wordpiece.linmaxmatch import PackedTrie
-from tokdfa.wordpiece.normalizer import BertNormalizer, punctuation, spaces, tables
+from tokdfa.wordpiece.normalizer import BertNormalizer, punctuation
 from tokdfa.wordpiece.trie import FailureTrie
 from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
 

@@ -2,86 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
-from itertools import accumulate
-from typing import Any
 
-from tokdfa.unicode import Ranges, contains, ranges
+from tokdfa.unicode import contains, ranges
+from tokdfa.unicode.normalization import characters_of, tables
 
-__all__ = ["HANGUL_FIRST", "HANGUL_LAST", "BertNormalizer", "Tables", "effects", "punctuation", "spaces", "tables"]
-
-HANGUL_FIRST, HANGUL_LAST = 0xAC00, 0xD7A3
-
-
-@dataclass(frozen=True)
-class Tables:
-    """What the library's own Unicode tables say, read off it by ``python -m tokdfa.wordpiece.probe``.
-
-    Attributes
-    ----------
-    version : str
-        The version of the tokenizers library.
-    control, chinese : ranges of code points
-        Removed by cleaning; put between spaces.
-    space, mark : set of characters
-        Turned into a space by cleaning; removed as accents.
-    combining : mapping of str to int
-        The canonical combining class of each character that has one other than 0.
-    decompositions : mapping of str to str
-        Full canonical decompositions, without those of the Hangul syllables.
-    lowercase : mapping of str to str
-        Characters that have a lower case, with it.
-    """
-
-    version: str
-    control: Ranges
-    chinese: Ranges
-    space: frozenset[str]
-    mark: frozenset[str]
-    combining: Mapping[str, int]
-    decompositions: Mapping[str, str]
-    lowercase: Mapping[str, str]
-
-    def decompose(self, character: str) -> str:
-        """Return the canonical decomposition of `character`."""
-        code = ord(character)
-        if not HANGUL_FIRST <= code <= HANGUL_LAST:
-            return self.decompositions.get(character, character)
-        # The Unicode Standard, section 3.12.
-        lead, rest = divmod(code - HANGUL_FIRST, 21 * 28)
-        vowel, tail = divmod(rest, 28)
-        return chr(0x1100 + lead) + chr(0x1161 + vowel) + (chr(0x11A7 + tail) if tail else "")
-
-
-@cache
-def tables() -> Tables:
-    """Return the tables of the tokenizers library."""
-    text = resources.files("tokdfa.wordpiece").joinpath("data", "tokenizers.json").read_text("utf-8")
-    data: dict[str, Any] = json.loads(text)
-    return Tables(
-        version=data["version"],
-        control=_ranges(data["control"]),
-        chinese=_ranges(data["chinese"]),
-        space=frozenset(_characters(_ranges(data["space"]))),
-        mark=frozenset(_characters(_ranges(data["mark"]))),
-        combining={
-            character: int(order)
-            for order, deltas in data["combining"].items()
-            for character in _characters(_ranges(deltas))
-        },
-        decompositions=data["decompositions"],
-        lowercase=data["lowercase"],
-    )
-
-
-def _ranges(deltas: list[int]) -> Ranges:
-    """Undo the coding of the file: the distance from range to range and the length of each, by turns."""
-    edges = list(accumulate(deltas))
-    return tuple((first, end - 1) for first, end in zip(edges[::2], edges[1::2], strict=True))
+__all__ = ["BertNormalizer", "effects", "punctuation"]
 
 
 @dataclass(frozen=True)
@@ -143,16 +71,6 @@ def effects(normalizer: BertNormalizer) -> Mapping[str, str]:
 
 
 @cache
-def spaces() -> frozenset[str]:
-    """Return the characters at which words are split and which are dropped."""
-    return frozenset(_characters(ranges("is_whitespace", "tokenizers")))
-
-
-@cache
 def punctuation() -> frozenset[str]:
     """Return the characters that are words of their own."""
-    return frozenset(_characters(ranges("is_bert_punctuation", "tokenizers")))
-
-
-def _characters(ranges: Iterable[tuple[int, int]]) -> Iterable[str]:
-    return (chr(code) for first, last in ranges for code in range(first, last + 1))
+    return frozenset(characters_of(ranges("is_bert_punctuation", "tokenizers")))

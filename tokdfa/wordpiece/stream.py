@@ -8,8 +8,9 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from tokdfa.errors import AutomatonError
+from tokdfa.unicode.normalization import spaces, tables
 from tokdfa.wordpiece.language import WordLanguage
-from tokdfa.wordpiece.normalizer import BertNormalizer, punctuation, spaces, tables
+from tokdfa.wordpiece.normalizer import BertNormalizer, punctuation
 from tokdfa.wordpiece.trie import ROOT
 from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
 

@@ -12,7 +12,8 @@ from tokdfa.tokenizers.formats.contents import LARGEST_ID, Special
 from tokdfa.tokenizers.formats.json_text import JsonObject, check_text, decode_utf8, parse_object
 from tokdfa.tokenizers.formats.tokenizer_json import TOP_FIELDS, read_added_tokens
 from tokdfa.tokenizers.formats.vocabulary import Vocabulary
-from tokdfa.wordpiece.normalizer import BertNormalizer, spaces, tables
+from tokdfa.unicode.normalization import spaces, tables
+from tokdfa.wordpiece.normalizer import BertNormalizer
 from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
 
 __all__ = ["WordPieceContents", "read_vocab_txt", "read_wordpiece_json"]

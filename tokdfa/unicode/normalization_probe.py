@@ -1,4 +1,4 @@
-"""Read BERT's text normalization off the installed tokenizers: ``python -m tokdfa.wordpiece.probe`` rewrites ``data/``.
+"""Read text normalization off the installed tokenizers: ``python -m tokdfa.unicode.normalization_probe``.
 
 Every step is tried on every code point, and every combining mark against marks of every class.
 """
@@ -12,7 +12,7 @@ from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
-from tokdfa.unicode import SCALARS
+from tokdfa.unicode.ranges import SCALARS
 
 __all__ = ["main", "probe"]
 
@@ -20,7 +20,7 @@ _HANGUL = range(0xAC00, 0xD7A4)
 
 
 def probe() -> dict[str, Any]:
-    """Return the tables; :mod:`tokdfa.wordpiece.normalizer` says what they hold."""
+    """Return the tables; :mod:`tokdfa.unicode.normalization` says what they hold."""
     from tokenizers import normalizers
 
     steps = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")
@@ -41,6 +41,14 @@ def probe() -> dict[str, Any]:
     )
     assert all(text == "".join(_jamo(ord(c))) for c, text in hangul.items())
     assert len(hangul) == len(_HANGUL)
+    compatibility = {
+        c: text
+        for c, text in _changes(normalizers.NFKD().normalize_str)
+        if text != decompositions.get(c, hangul.get(c, c))
+    }
+    accents = {c for c, text in _changes(normalizers.StripAccents().normalize_str) if not text}
+    # The library has one lower case, whoever asks for it.
+    assert lower == dict(_changes(normalizers.Lowercase().normalize_str))
     combining = _combining()
     # So that what cleaning removes is never a mark that is put in order.
     assert not clean.keys() & set(chain.from_iterable(combining.values()))
@@ -51,8 +59,11 @@ def probe() -> dict[str, Any]:
         "space": _deltas(c for c, text in clean.items() if text),
         "chinese": _deltas(chinese),
         "mark": _deltas(marks),
+        "accent": _deltas(accents),
         "combining": {order: _deltas(members) for order, members in sorted(combining.items())},
         "decompositions": decompositions,
+        "compatibility": compatibility,
+        "compositions": dict(_compositions(decompositions)),
         "lowercase": lower,
     }
 
@@ -79,6 +90,19 @@ def _jamo(code: int) -> Iterator[str]:
     yield chr(0x1161 + index % 588 // 28)
     if index % 28:
         yield chr(0x11A7 + index % 28)
+
+
+def _compositions(decompositions: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of characters that compose, with the result."""
+    from tokenizers import normalizers
+
+    compose = normalizers.NFC().normalize_str
+    for whole, parts in decompositions.items():
+        # Marks of a lower class come first, so that the last part is the one that was joined last.
+        pair = compose(parts[:-1]) + parts[-1]
+        if len(pair) == 2 and compose(parts) == whole:
+            assert compose(pair) == whole
+            yield pair, whole
 
 
 def _combining() -> dict[int, list[str]]:
@@ -129,7 +153,7 @@ def _deltas(characters: Iterable[str]) -> list[int]:
 
 def main() -> None:
     """Write the tables."""
-    path = Path(__file__).parent / "data" / "tokenizers.json"
+    path = Path(__file__).parent / "data" / "normalization.json"
     path.write_text(json.dumps(probe(), ensure_ascii=False, separators=(",", ":")) + "\n", "utf-8")
 
 

@@ -1,0 +1,245 @@
+"""Unicode normalization as the library tokenizers performs it, whose tables follow several versions of Unicode."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib import resources
+from typing import Any, Literal, TypeAlias
+
+from tokdfa.unicode.ranges import Ranges
+from tokdfa.unicode.tables import decode, ranges
+
+__all__ = [
+    "HANGUL_FIRST",
+    "HANGUL_LAST",
+    "Form",
+    "NormalizationTables",
+    "characters_of",
+    "lowercase",
+    "normalize",
+    "spaces",
+    "strip_accents",
+    "tables",
+]
+
+Form: TypeAlias = Literal["NFC", "NFD", "NFKC", "NFKD"]
+
+HANGUL_FIRST, HANGUL_LAST = 0xAC00, 0xD7A3
+_LEADS, _VOWELS, _TAILS = 19, 21, 28
+_LEAD, _VOWEL, _TAIL = 0x1100, 0x1161, 0x11A7
+_REMEMBERED = 1 << 14
+
+
+@dataclass(frozen=True)
+class NormalizationTables:
+    """What the library's own tables say, read off it by ``python -m tokdfa.unicode.normalization_probe``.
+
+    Attributes
+    ----------
+    version : str
+        The version of the tokenizers library.
+    control, chinese : ranges of code points
+        Removed by BERT's cleaning; put between spaces by it.
+    space, mark : set of characters
+        Turned into a space by BERT's cleaning; removed by it as accents.
+    accent : set of characters
+        Removed by the normalizer StripAccents.
+    combining : mapping of str to int
+        The canonical combining class of each character that has one other than 0.
+    decompositions : mapping of str to str
+        Full canonical decompositions, without those of the Hangul syllables.
+    compatibility : mapping of str to str
+        Full compatibility decompositions, where they are not the canonical ones.
+    compositions : mapping of str to str
+        Pairs of characters that compose, and the result, without the Hangul syllables.
+    lowercase : mapping of str to str
+        Characters that have a lower case, with it.
+    """
+
+    version: str
+    control: Ranges
+    chinese: Ranges
+    space: frozenset[str]
+    mark: frozenset[str]
+    accent: frozenset[str]
+    combining: Mapping[str, int]
+    decompositions: Mapping[str, str]
+    compatibility: Mapping[str, str]
+    compositions: Mapping[str, str]
+    lowercase: Mapping[str, str]
+
+    def decompose(self, character: str, *, compatibility: bool = False) -> str:
+        """Return the decomposition of `character`, its parts not put in order."""
+        code = ord(character)
+        if not HANGUL_FIRST <= code <= HANGUL_LAST:
+            if compatibility and character in self.compatibility:
+                return self.compatibility[character]
+            return self.decompositions.get(character, character)
+        # The Unicode Standard, section 3.12.
+        lead, rest = divmod(code - HANGUL_FIRST, _VOWELS * _TAILS)
+        vowel, tail = divmod(rest, _TAILS)
+        return chr(_LEAD + lead) + chr(_VOWEL + vowel) + (chr(_TAIL + tail) if tail else "")
+
+    def compose(self, left: str, right: str) -> str | None:
+        """Return the character that two compose to, None if they do not."""
+        lead, vowel = ord(left) - _LEAD, ord(right) - _VOWEL
+        if 0 <= lead < _LEADS and 0 <= vowel < _VOWELS:
+            return chr(HANGUL_FIRST + (lead * _VOWELS + vowel) * _TAILS)
+        syllable, tail = ord(left) - HANGUL_FIRST, ord(right) - _TAIL
+        if 0 <= syllable <= HANGUL_LAST - HANGUL_FIRST and syllable % _TAILS == 0 and 0 < tail < _TAILS:
+            return chr(ord(left) + tail)
+        return self.compositions.get(left + right)
+
+
+@cache
+def tables() -> NormalizationTables:
+    """Return the tables of the tokenizers library."""
+    text = resources.files("tokdfa.unicode").joinpath("data", "normalization.json").read_text("utf-8")
+    data: dict[str, Any] = json.loads(text)
+    return NormalizationTables(
+        version=data["version"],
+        control=decode(data["control"]),
+        chinese=decode(data["chinese"]),
+        space=frozenset(characters_of(decode(data["space"]))),
+        mark=frozenset(characters_of(decode(data["mark"]))),
+        accent=frozenset(characters_of(decode(data["accent"]))),
+        combining={
+            character: int(order)
+            for order, deltas in data["combining"].items()
+            for character in characters_of(decode(deltas))
+        },
+        decompositions=data["decompositions"],
+        compatibility=data["compatibility"],
+        compositions=data["compositions"],
+        lowercase=data["lowercase"],
+    )
+
+
+def characters_of(ranges: Ranges) -> Iterable[str]:
+    """Yield the characters of a set."""
+    return (chr(code) for first, last in ranges for code in range(first, last + 1))
+
+
+def normalize(text: str, form: Form) -> str:
+    """Return `text` in a normalization form.
+
+    Notes
+    -----
+    The Unicode Standard, sections 3.11 and 3.12. Only stretches that the form can change are looked at.
+    """
+    if text.isascii():
+        return text
+    return _changed(form).sub(lambda match: _normalized(match.group(), form), text)
+
+
+@cache
+def _changed(form: Form) -> re.Pattern[str]:
+    """Return the pattern of the stretches that a form can change, each with what its first character can join."""
+    data = tables()
+    changed = set(data.combining) | set(data.decompositions) | set(characters_of(((HANGUL_FIRST, HANGUL_LAST),)))
+    if form in ("NFKC", "NFKD"):
+        changed |= data.compatibility.keys()
+    if form in ("NFD", "NFKD"):
+        return re.compile(f"[{_spelled(changed)}]+")
+    # What is composed already stays, unless what follows joins it.
+    kept = {character for character in changed if _composed(_ordered(data.decompose(character))) == character}
+    if form == "NFKC":
+        kept -= data.compatibility.keys()
+    joins = {pair[1] for pair in data.compositions} | set(
+        characters_of(((_VOWEL, _VOWEL + _VOWELS - 1), (_TAIL + 1, _TAIL + _TAILS - 1)))
+    )
+    changed = (changed - kept) | data.combining.keys() | joins
+    some = _spelled(changed)
+    return re.compile(f"[^{some}]?[{some}]+")
+
+
+def _spelled(characters: Iterable[str]) -> str:
+    """Return characters as they stand between the brackets of a pattern."""
+    spelled = []
+    first = last = -2
+    for code in [*sorted(map(ord, characters)), -1]:
+        if code != last + 1:
+            if first >= 0:
+                spelled.append(f"\\U{first:08x}-\\U{last:08x}")
+            first = code
+        last = code
+    return "".join(spelled)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _normalized(text: str, form: Form) -> str:
+    data = tables()
+    compatibility = form in ("NFKC", "NFKD")
+    parts = _ordered("".join(data.decompose(character, compatibility=compatibility) for character in text))
+    return _composed(parts) if form in ("NFC", "NFKC") else parts
+
+
+def _ordered(text: str) -> str:
+    """Return a text with each run of combining characters in the order of their classes."""
+    combining = tables().combining
+    if combining.keys().isdisjoint(text):
+        return text
+    ordered: list[str] = []
+    run: list[str] = []
+    for character in text:
+        if character in combining:
+            run.append(character)
+        else:
+            ordered += sorted(run, key=combining.__getitem__)
+            run = []
+            ordered.append(character)
+    return "".join([*ordered, *sorted(run, key=combining.__getitem__)])
+
+
+def _composed(text: str) -> str:
+    """Return an ordered text composed."""
+    data = tables()
+    composed: list[str] = []
+    starter = None  # the place of the last one
+    highest = -1  # class of what stands between it and here, -1 for nothing
+    for character in text:
+        order = data.combining.get(character, 0)
+        if starter is not None and highest < order:
+            whole = data.compose(composed[starter], character)
+            if whole is not None:
+                composed[starter] = whole
+                continue
+        if order == 0:
+            starter, highest = len(composed), -1
+        else:
+            highest = order
+        composed.append(character)
+    return "".join(composed)
+
+
+# The other normalizers of the library
+
+
+def lowercase(text: str) -> str:
+    """Return `text` with each character in lower case, whatever its neighbours."""
+    return text.translate(_lower())
+
+
+@cache
+def _lower() -> dict[int, str]:
+    return {ord(character): lower for character, lower in tables().lowercase.items()}
+
+
+def strip_accents(text: str) -> str:
+    """Return `text` without combining marks; letters that are one character with their accent keep it."""
+    return text if text.isascii() else _accents().sub("", text)
+
+
+@cache
+def _accents() -> re.Pattern[str]:
+    return re.compile(f"[{_spelled(tables().accent)}]+")
+
+
+@cache
+def spaces() -> frozenset[str]:
+    """Return what the library takes for white space."""
+    return frozenset(characters_of(ranges("is_whitespace", "tokenizers")))
