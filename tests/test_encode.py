@@ -61,8 +61,10 @@ def test_documents_in_order_whatever_the_threads(tokenizer: tokdfa.Tokenizer) ->
 
 
 def test_half_a_surrogate_pair_is_refused(tokenizer: tokdfa.Tokenizer) -> None:
-    with pytest.raises(TokdfaError, match="half of a surrogate pair"):
-        encode_batch(tokenizer, ["fine", "a\ud800b"], threads=2)
+    texts = ["fine"] * 300 + ["a\ud800b"]
+    for threads in (1, 2):
+        with pytest.raises(TokdfaError, match=r"^document 300, character 1: half of a surrogate pair"):
+            encode_batch(tokenizer, texts, threads=threads)
 
 
 def test_merging_decides_where_algorithm_1_differs(tmp_path: Path) -> None:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from tokdfa.errors import AlphabetError
+
 if TYPE_CHECKING:
     from tokdfa.tokenizers.tokenizer import Tokenizer
 
@@ -46,7 +48,7 @@ def encode_batch(tokenizer: Tokenizer, texts: Iterable[str], *, threads: int | N
     Raises
     ------
     AlphabetError
-        If a document has a symbol that the tokenizer has no token for, or a lone surrogate; says where.
+        If a document has a symbol that the tokenizer has no token for, or a lone surrogate; says in which, and where.
     """
     documents = list(iter_encoded(tokenizer, texts, threads=threads))
     offsets = np.zeros(len(documents) + 1, dtype=np.int64)
@@ -61,13 +63,14 @@ def iter_encoded(tokenizer: Tokenizer, texts: Iterable[str], *, threads: int | N
     """
     n_threads = max(1, os.cpu_count() or 1 if threads is None else threads)
     if n_threads == 1:
-        yield from map(tokenizer.encode, texts)
+        for number, text in enumerate(texts):
+            yield _encode(tokenizer, number, text)
         return
 
-    def encode_parcel(parcel: list[str]) -> list[Int32Array]:
-        return [tokenizer.encode(text) for text in parcel]
+    def encode_parcel(parcel: list[tuple[int, str]]) -> list[Int32Array]:
+        return [_encode(tokenizer, number, text) for number, text in parcel]
 
-    remaining = iter(texts)
+    remaining = enumerate(texts)
     with ThreadPoolExecutor(n_threads) as pool:
         waiting: list[Future[list[Int32Array]]] = []
         while True:
@@ -76,3 +79,11 @@ def iter_encoded(tokenizer: Tokenizer, texts: Iterable[str], *, threads: int | N
             if not waiting:
                 return
             yield from waiting.pop(0).result()
+
+
+def _encode(tokenizer: Tokenizer, number: int, text: str) -> Int32Array:
+    try:
+        return tokenizer.encode(text)
+    except AlphabetError as error:
+        where = f"document {number}, {error.where}"
+        raise AlphabetError(error.what, value=error.value, where=where, hint=error.hint) from None

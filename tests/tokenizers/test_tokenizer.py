@@ -179,11 +179,11 @@ def test_bytes_that_are_not_utf8(tokenizer: Tokenizer) -> None:
 
 
 def test_half_of_a_surrogate_pair_is_no_text(tokenizer: Tokenizer) -> None:
-    with pytest.raises(AlphabetError, match=r"piece 0, character 1: half of a surrogate pair: '\\ud800'"):
+    with pytest.raises(AlphabetError, match=r"^character 1: half of a surrogate pair: '\\ud800'"):
         tokenizer.encode("a\ud800")
     with pytest.raises(AlphabetError, match=r"half of a surrogate pair: '\\ud800'"):
         Tokenizer(_contents(), WORDS).encode("a\ud800")
-    with pytest.raises(AlphabetError, match="piece 1: a symbol without an id"):
+    with pytest.raises(AlphabetError, match=r"^character 1: a symbol without an id"):
         Tokenizer(_contents(ids=np.where(np.arange(263) == 98, -1, np.arange(263)).astype(np.int32)), WORDS).encode(
             "a b"
         )

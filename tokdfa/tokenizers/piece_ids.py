@@ -16,12 +16,14 @@ from tokdfa.tokenizers.formats.byte_alphabet import CHARACTER_OF
 from tokdfa.tokenizers.formats.contents import Contents
 
 if TYPE_CHECKING:
+    from tokdfa.tokenizers.long_piece import LongPiece
     from tokdfa.tokenizers.merger import Merger
     from tokdfa.tokenizers.splitter import Splitter
     from tokdfa.transducers.one_pass import OnePass
     from tokdfa.transducers.pieces import PieceEncoder
+    from tokdfa.transducers.subsequential import SubsequentialTransducer
 
-__all__ = ["Encoded", "PieceIds", "running_sum"]
+__all__ = ["Encoded", "ForeignSymbolError", "PieceIds", "running_sum"]
 
 Int32Array: TypeAlias = npt.NDArray[np.int32]
 Int64Array: TypeAlias = npt.NDArray[np.int64]
@@ -35,6 +37,15 @@ class Encoded(NamedTuple):
 
     ids: Int32Array
     offsets: Int64Array
+
+
+class ForeignSymbolError(AlphabetError):
+    """A symbol that there is no token or no id for: in which piece, and behind how many characters of it."""
+
+    def __init__(self, what: str, value: object, piece: int, place: int) -> None:
+        super().__init__(what, value=value, where=f"piece {piece}, character {place}")
+        self.piece = piece
+        self.place = place
 
 
 class PieceIds:
@@ -65,10 +76,13 @@ class PieceIds:
         """
         words = [self._word(piece, index) for index, piece in enumerate(pieces)]
         encoded = self._encode_in_one_pass(words) if self._is_one_pass else self._encode_by_merging(words)
-        return _checked(encoded)
+        missing = _piece_without_id(encoded)
+        if missing is not None:
+            raise ForeignSymbolError("a symbol without an id", pieces[missing], missing, 0)
+        return encoded
 
     def encode_spans(self, data: bytes, spans: Int64Array) -> Encoded:
-        """Return the ids of pieces of UTF-8, for a dictionary over bytes.
+        """Return the ids of pieces of UTF-8.
 
         Parameters
         ----------
@@ -79,13 +93,20 @@ class PieceIds:
         Raises
         ------
         AlphabetError
-            If a byte has no id.
+            If there is no token or no id for a symbol.
         """
+        if self._contents.dictionary.alphabet.kind != "bytes":
+            return self.encode([data[start:end].decode() for start, end in spans.tolist()])
         is_everything = len(spans) > 0 and bool((spans[1:, 0] == spans[:-1, 1]).all())
         if not is_everything or not self._is_one_pass:
             return self.encode([data[start:end] for start, end in spans.tolist()])
         bounds = np.append(spans[:, 0], spans[-1, 1])
-        return _checked(Encoded(*self._thread_encoder().encode(np.frombuffer(data, dtype=np.uint8), bounds)))
+        encoded = Encoded(*self._thread_encoder().encode(np.frombuffer(data, dtype=np.uint8), bounds))
+        missing = _piece_without_id(encoded)
+        if missing is not None:
+            start, end = spans[missing].tolist()
+            raise ForeignSymbolError("a symbol without an id", data[start:end], missing, 0)
+        return encoded
 
     def encode_text(self, data: bytes, splitter: Splitter) -> Int32Array:
         """Return the ids of the pieces that a splitter cuts UTF-8 into, for a dictionary over bytes.
@@ -137,6 +158,35 @@ class PieceIds:
         words = (*self._contents.dictionary.alphabet, *self._contents.extra)
         return {words[number]: number for number in np.flatnonzero(~self.is_merged).tolist()}
 
+    def long_piece(self, length: int) -> LongPiece | None:
+        """Return what gives out the tokens of a piece that has so many bytes, and may get more; None if they all wait.
+
+        They do where the rules are not evaluated from left to right, where the last symbol has a suffix, and where the
+        piece may still be a token that is not merged.
+        """
+        contents = self._contents
+        if not self._is_one_pass or contents.suffix is not None or length <= self._longest_whole_word:
+            return None
+        from tokdfa.tokenizers.long_piece import LongPiece
+
+        is_bytewise = contents.dictionary.alphabet.kind == "bytes"
+        return LongPiece(
+            self._subsequential,
+            contents.ids,
+            lambda part: self._word(part if is_bytewise or contents.spelled_bytes else part.decode(), 0),
+        )
+
+    @cached_property
+    def _longest_whole_word(self) -> int:
+        # In bytes of UTF-8; a word of characters may have as many as four for each.
+        return 4 * max(map(len, self.whole_words), default=0)
+
+    @cached_property
+    def _subsequential(self) -> SubsequentialTransducer:
+        from tokdfa.transducers.subsequential import SubsequentialTransducer
+
+        return SubsequentialTransducer(self._contents.dictionary)
+
     def _word(self, piece: str | bytes, index: int) -> Word:
         """Return a piece as a word over the base alphabet, the suffix with its last symbol."""
         is_bytewise = self._contents.dictionary.alphabet.kind == "bytes"
@@ -144,8 +194,8 @@ class PieceIds:
             try:
                 piece = piece.encode("utf-8")
             except UnicodeEncodeError as error:
-                where = f"piece {index}, character {error.start}"
-                raise AlphabetError("half of a surrogate pair", value=piece[error.start], where=where) from None
+                what, at = "half of a surrogate pair", error.start
+                raise ForeignSymbolError(what, error.object[at], index, at) from None
         if is_bytewise:
             return piece
         if self._contents.spelled_bytes:
@@ -159,8 +209,7 @@ class PieceIds:
             symbols[-1] += suffix
         if not self._numbers.keys() >= set(symbols):
             place, symbol = next((i, symbol) for i, symbol in enumerate(symbols) if symbol not in self._numbers)
-            where = f"piece {index}, character {place}"
-            raise AlphabetError("symbol not in the base alphabet", value=symbol, where=where)
+            raise ForeignSymbolError("symbol not in the base alphabet", symbol, index, place)
         return tuple(symbols) if suffix else piece
 
     @cached_property
@@ -234,11 +283,11 @@ class PieceIds:
         return np.fromiter(numbers, dtype=np.int32, count=int(lengths.sum())), lengths
 
 
-def _checked(encoded: Encoded) -> Encoded:
-    if encoded.ids.min(initial=0) < 0:
-        piece = int(np.searchsorted(encoded.offsets, np.argmin(encoded.ids), side="right")) - 1
-        raise AlphabetError("a symbol without an id", where=f"piece {piece}")
-    return encoded
+def _piece_without_id(encoded: Encoded) -> int | None:
+    """Return the first piece of which a token has no id."""
+    if encoded.ids.min(initial=0) >= 0:
+        return None
+    return int(np.searchsorted(encoded.offsets, np.argmax(encoded.ids < 0), side="right")) - 1
 
 
 def running_sum(counts: npt.NDArray[Any]) -> Int64Array:

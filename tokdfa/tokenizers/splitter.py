@@ -37,6 +37,8 @@ class Splitter:
     ----------
     machine : Machine
         The machine, over classes of code points.
+    tables : tuple
+        The machine as :func:`tokdfa.kernels.split.split` reads it, from `ascii_class` to `width`.
 
     Raises
     ------
@@ -67,7 +69,7 @@ class Splitter:
         settled = single[:, None] & single[machine.target]
         quick = np.where(settled, machine.event[:, :, 0], kernels.UNSETTLED).astype(np.uint8)
         pages, classes = _paged(machine.class_of_code_point)
-        self._tables = (
+        self.tables = (
             machine.class_of_code_point[:0x80].copy(),
             pages,
             classes,
@@ -113,7 +115,7 @@ class Splitter:
         trail, trail_at = np.empty(len(text), dtype=np.int32), np.empty(len(text), dtype=np.int64)
         begun = np.empty(len(text) + 1, dtype=np.int64)
         n_begun = kernels.split_lines(
-            np.frombuffer(text, np.uint8), *self._tables, self.machine.borne_out, trail, trail_at, begun
+            np.frombuffer(text, np.uint8), *self.tables, self.machine.borne_out, trail, trail_at, begun
         )
         if n_begun < 0:
             raise PatternError("a line is not UTF-8")
@@ -137,7 +139,7 @@ class SplitStream:
 
     def __init__(self, splitter: Splitter) -> None:
         self._machine = splitter.machine
-        self._tables = splitter._tables
+        self._tables = splitter.tables
         self._state = 0
         self._tail = b""
         self._trail: Int32Array = np.empty(0, dtype=np.int32)
@@ -215,6 +217,14 @@ class SplitStream:
         )
         self._out[n_out] = end << kernels.EVENT_BITS
         return self._close(n_out + 1)
+
+    @property
+    def open_piece(self) -> tuple[int, int] | None:
+        """Where the piece that is going on begins, and how far it certainly goes; None where text is left out."""
+        if self._open & ((1 << kernels.EVENT_BITS) - 1) != kernels.BEGINS:
+            return None
+        read = int(self._trail_at[0]) if self._n_trail else self.n_bytes - len(self._tail)
+        return self._open >> kernels.EVENT_BITS, read
 
     def _close(self, n_begun: int) -> Int64Array:
         """Return the pieces that end where something else begins."""

@@ -37,7 +37,7 @@ class TextEncoder:
 
     def __init__(self, pieces: PieceEncoder, splitter: Splitter) -> None:
         self._pieces = pieces
-        self._tables = splitter._tables
+        self._tables = splitter.tables
         self._borne_out = splitter.machine.borne_out
         self._none = np.zeros(0, dtype=np.int64)
 

@@ -17,16 +17,18 @@ from tokdfa.alphabet import Word
 from tokdfa.dictionary import Dictionary
 from tokdfa.errors import AlphabetError, UnsupportedFeatureError
 from tokdfa.tokenizers.decoder import Decoder, Spellings, spellings
+from tokdfa.tokenizers.finder import SpecialFinder
 from tokdfa.tokenizers.formats import read
 from tokdfa.tokenizers.formats.byte_alphabet import BYTE_OF
 from tokdfa.tokenizers.formats.contents import Contents, Special, Splitting
-from tokdfa.tokenizers.piece_ids import Encoded, PieceIds
+from tokdfa.tokenizers.piece_ids import Encoded, ForeignSymbolError, PieceIds
 
 if TYPE_CHECKING:
     from tokdfa.automata.compact import CompactTokenDFA
     from tokdfa.automata.ids import IntegerArray
     from tokdfa.search import Matches
     from tokdfa.tokenizers.pretokenizer import PreTokenizer
+    from tokdfa.tokenizers.stream import EncodingStream
     from tokdfa.transducers.one_pass import OnePass
     from tokdfa.validate import Validation
 
@@ -68,6 +70,8 @@ class Tokenizer:
         In which order rules are used: "leftmost", the strongest pair and of equals the leftmost at once.
     suffix : str or None
         What the last symbol of a piece has appended, such as ``</w>``.
+    piece_ids : PieceIds
+        The function from pieces to ids.
     """
 
     semantics: Literal["leftmost"] = "leftmost"
@@ -84,7 +88,7 @@ class Tokenizer:
         self.whole_piece = contents.whole_piece
         self.suffix = contents.suffix
         self._spelled_bytes = contents.spelled_bytes
-        self._piece_ids = PieceIds(contents)
+        self.piece_ids = PieceIds(contents)
         self.token_to_id = contents.ids
         ids = [int(self.token_to_id.max(initial=-1)), *(special.id for special in self.specials)]
         self.id_to_token: Int32Array = np.full(max(ids) + 1, -1, dtype=np.int32)
@@ -136,7 +140,7 @@ class Tokenizer:
         ImproperDictionaryError
             If the dictionary is not proper.
         """
-        return self._piece_ids.one_pass
+        return self.piece_ids.one_pass
 
     @cached_property
     def spellings(self) -> Spellings:
@@ -176,14 +180,37 @@ class Tokenizer:
             If the text has a symbol that the tokenizer has no token for, or a lone surrogate; says where.
         """
         parts: list[Int32Array] = []
-        for stretch in self._cut(text):
-            if isinstance(stretch, int):
-                parts.append(np.array([stretch], dtype=np.int32))
-            elif stretch:
-                parts.append(self._encode_stretch(stretch, begins=not parts))
+        at = 0
+        try:
+            for stretch in self.finder.cut(text):
+                if isinstance(stretch, Special):
+                    parts.append(np.array([stretch.id], dtype=np.int32))
+                    at += len(stretch.content)
+                elif stretch:
+                    parts.append(self.encode_stretch(stretch, begins=not parts))
+                    at += len(stretch)
+        except AlphabetError as error:
+            place = at + self.foreign_character(cast(str, stretch), begins=not parts)
+            value = text[place : place + 1] if error.value is None else error.value
+            raise AlphabetError(error.what, value=value, where=f"character {place}") from None
         return parts[0] if len(parts) == 1 else np.concatenate((np.empty(0, dtype=np.int32), *parts))
 
-    def _encode_stretch(self, text: str, begins: bool) -> Int32Array:
+    def stream(self) -> EncodingStream:
+        """Return a stream to feed a text to, part by part; it gives out ids as soon as they are settled."""
+        from tokdfa.tokenizers.stream import EncodingStream
+
+        return EncodingStream(self)
+
+    @cached_property
+    def finder(self) -> SpecialFinder:
+        """Finds the special tokens of a text."""
+        return SpecialFinder(self.specials if self.finds_specials else ())
+
+    def encode_stretch(self, text: str, *, begins: bool) -> Int32Array:
+        """Return the ids of a text in which no special tokens are looked for; errors are those of :meth:`encode`.
+
+        `begins` tells whether it is the beginning of a text, and not what follows a special token.
+        """
         pretokenizer = self.pretokenizer
         if pretokenizer is None:
             return self.encode_piece(text)
@@ -193,7 +220,23 @@ class Tokenizer:
             data = pretokenizer.spelled(text, begins=begins).encode("utf-8")
         except UnicodeEncodeError as error:
             raise AlphabetError("half of a surrogate pair", value=error.object[error.start]) from None
-        return self._piece_ids.encode_text(data, pretokenizer.splitter)
+        return self.piece_ids.encode_text(data, pretokenizer.splitter)
+
+    def foreign_character(self, text: str, *, begins: bool) -> int:
+        """Return the place of the character for which a stretch was refused."""
+        surrogate = re.search("[\ud800-\udfff]", text)
+        if surrogate is not None:
+            return surrogate.start()
+        pieces, spans = [text], [(0, len(text))]
+        if self.pretokenizer is not None:
+            pieces = self.pretokenizer.split(text, begins=begins)
+            spans = self.pretokenizer.spans(text, begins=begins)
+        try:
+            self.encode_pieces(pieces)
+        except ForeignSymbolError as error:
+            start, end = spans[error.piece]
+            return start + max(error.place - (len(pieces[error.piece]) - (end - start)), 0)
+        return 0
 
     def encode_piece(self, piece: str | bytes) -> Int32Array:
         """Return the ids of one piece, which is not split any further; a piece of bytes need not be UTF-8."""
@@ -207,30 +250,7 @@ class Tokenizer:
         AlphabetError
             If a piece has a symbol that the tokenizer has no token for, or a lone surrogate; says where.
         """
-        return self._piece_ids.encode(pieces)
-
-    @cached_property
-    def _finders(self) -> list[tuple[re.Pattern[str], dict[str, int]]]:
-        finders = []
-        for level in sorted({special.level for special in self.specials}) if self.finds_specials else ():
-            id_of = {special.content: special.id for special in self.specials if special.level == level}
-            # Of those that begin at one place the longest is meant.
-            longest_first = sorted(id_of, key=len, reverse=True)
-            finders.append((re.compile(f"({'|'.join(map(re.escape, longest_first))})"), id_of))
-        return finders
-
-    def _cut(self, text: str) -> list[str | int]:
-        """Return the stretches of `text` between special tokens, and the ids of these."""
-        stretches: list[str | int] = [text]
-        for pattern, id_of in self._finders:
-            cut: list[str | int] = []
-            for stretch in stretches:
-                if isinstance(stretch, int):
-                    cut.append(stretch)
-                else:
-                    cut.extend(id_of[part] if at % 2 else part for at, part in enumerate(pattern.split(stretch)))
-            stretches = cut
-        return stretches
+        return self.piece_ids.encode(pieces)
 
     # Ids to text
 
@@ -277,7 +297,7 @@ class Tokenizer:
     @cached_property
     def whole_piece_tokens(self) -> Int32Array:
         """The tokens that come about as whole pieces only, for merging them does not give them back; ascending."""
-        whole = self._piece_ids.whole_words.items()
+        whole = self.piece_ids.whole_words.items()
         numbers = [number for word, number in whole if not isinstance(word, bytes) or _is_utf8(word)]
         return np.array(numbers, dtype=np.int32)
 
@@ -285,7 +305,7 @@ class Tokenizer:
     def dead_tokens(self) -> Int32Array:
         """The tokens with an id, special ones left out, that `encode` never emits; ascending."""
         live = np.zeros(len(self.token_to_id), dtype=np.bool_)
-        is_merged = self._piece_ids.is_merged
+        is_merged = self.piece_ids.is_merged
         live[: len(is_merged)] = is_merged
         live[self.whole_piece_tokens] = True
         candidates = self.id_to_token[self.id_to_token >= 0]

@@ -136,10 +136,10 @@ class Window:
         decided = max(len(self.text) - held_back, 0)
         found = []
         place = 0
-        for part in tokenizer._cut(self.text):
-            length = len(part) if isinstance(part, str) else len(self.model.bytes_of(part).decode("utf-8"))
+        for part in tokenizer.finder.cut(self.text):
+            length = len(part if isinstance(part, str) else part.content)
             if not isinstance(part, str) and place < decided:
-                found.append(Special(place, place + length, part))
+                found.append(Special(place, place + length, part.id))
             place += length
         same = 0
         while same < len(found) and same < len(real) and found[same] == real[same]:
