@@ -78,8 +78,9 @@ def ours(setting: Setting, lines: list[str]) -> dict[str, Contender]:
     return {
         "tokdfa, all lines": Contender(lambda: machine.encode_batch(lines), rows),
         "tokdfa, all lines, offsets": Contender(lambda: machine.encode_batch(lines, "characters"), rows),
-        "tokdfa, line by line": Contender(lambda: [machine.encode(line).ids for line in lines], _lists),
-        "tokdfa, one text": Contender(lambda: machine.encode(text).ids, _one),
+        "tokdfa, line by line": Contender(lambda: [machine.encode_ids(line) for line in lines], _lists),
+        "tokdfa, line by line, lists": Contender(lambda: [machine.encode_ids(line).tolist() for line in lines], _lists),
+        "tokdfa, one text": Contender(lambda: machine.encode_ids(text), _one),
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -120,9 +121,30 @@ def test_a_batch_is_its_texts() -> None:
         assert len(rows) == len(texts) + 1
         for text, start, stop in zip(texts, rows[:-1], rows[1:], strict=True):
             alone = machine.encode(text, "characters")
+            assert machine.encode_ids(text).tolist() == machine.encode(text.encode()).ids.tolist() == alone.ids.tolist()
             for ours, theirs in zip(alone, tokens, strict=True):
                 assert ours.tolist() == theirs[start:stop].tolist()
     assert machine.encode_batch([])[1].tolist() == [0]
+
+
+@pytest.mark.parametrize("limit", [None, 0, 3, 100, 5_000, 1 << 40])
+def test_one_text_of_any_length_and_its_words(limit: int | None) -> None:
+    machine = EndToEnd(WordPieceVocabulary(ENTRIES, longest_word=limit), added={"[SEP]": 1})
+    dice = random.Random(5)
+    for size in (0, 1, 7, 8, 15, 16, 17, 4_094, 4_095, 4_096, 4_097, 9_000):
+        for symbols in ("ab", "abc é", "中é\u0301"):
+            text = "".join(dice.choices(symbols, k=size))
+            tokens, _ = machine.encode_batch([text])
+            assert machine.encode_ids(text).tolist() == tokens.ids.tolist()
+
+
+def test_threads_do_not_share_room() -> None:
+    machine = EndToEnd(WordPieceVocabulary(ENTRIES))
+    texts = [symbol * 1_000 for symbol in ("a ", "b ", "c ", "z ")]
+    wanted = [machine.encode_batch([text])[0].ids.tolist() for text in texts]
+    with ThreadPoolExecutor(4) as pool:
+        for given in pool.map(lambda _: [machine.encode_ids(text).tolist() for text in texts], range(100)):
+            assert given == wanted
 
 
 def test_added_tokens_are_found_leftmost_longest_and_inside_words() -> None:

@@ -134,7 +134,7 @@ class WordPieceTokenizer:
             If the text is not valid Unicode, or has a word without a tokenization and there is no token for unknown
             words; says where.
         """
-        return self.end_to_end.encode(text).ids
+        return self.end_to_end.encode_ids(text)
 
     def encode_with_offsets(self, text: str | bytes, unit: Literal["characters", "bytes"] = "characters") -> Tokens:
         """Return the ids of `text`, and where in it each comes from; see :meth:`EndToEnd.encode`."""
