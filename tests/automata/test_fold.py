@@ -11,9 +11,10 @@ from support.dictionaries import all_proper_dictionaries, all_words, proper_dict
 from tokdfa import Dictionary, TokenAlphabet
 from tokdfa.alphabet import Word
 from tokdfa.automata.fold import apply_merge, iter_token_dfas, token_dfa
+from tokdfa.automata.regex import language as regular_language
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.bpe import tokenize_single_pass
-from tokdfa.errors import AlphabetError, AutomatonError, ImproperDictionaryError, LimitExceededError
+from tokdfa.errors import AlphabetError, AutomatonError, ImproperDictionaryError, LimitExceededError, PatternError
 
 
 def accepted_up_to(dfa: TokenDFA, longest: int) -> set[tuple[Word, ...]]:
@@ -104,6 +105,13 @@ def test_the_language_reads_symbols_only() -> None:
     language = TokenDFA.from_edges([(0, "ab", 0)], finals=[0])
     with pytest.raises(AutomatonError, match="reads symbols only: 'ab'"):
         token_dfa(Dictionary.from_pairs([("b", "a")], "ab"), language)
+
+
+def test_a_language_by_its_expression() -> None:
+    dictionary = Dictionary.from_pairs([("a", "a"), ("b", "a")], "ab")
+    assert token_dfa(dictionary, "(ab|b)*").is_equivalent(token_dfa(dictionary, regular_language("(ab|b)*", "ab")))
+    with pytest.raises(PatternError):
+        token_dfa(dictionary, "(a")
 
 
 def test_the_empty_language_and_the_empty_word() -> None:

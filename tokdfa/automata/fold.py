@@ -10,6 +10,7 @@ import numpy as np
 
 from tokdfa.alphabet import TokenAlphabet, Word, show
 from tokdfa.automata.context import is_context_invariant
+from tokdfa.automata.regex import language as regular_language
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.dictionary import Dictionary, Rule
 from tokdfa.errors import AutomatonError, LimitExceededError
@@ -85,7 +86,7 @@ def apply_merge(dfa: TokenDFA, left: Word, right: Word, *, check: bool = True) -
 
 def iter_token_dfas(
     dictionary: Dictionary,
-    language: TokenDFA | None = None,
+    language: TokenDFA | str | None = None,
     *,
     check: bool = True,
     max_transitions: int = DEFAULT_MAX_TRANSITIONS,
@@ -96,8 +97,8 @@ def iter_token_dfas(
     ----------
     dictionary : Dictionary
         D, with n rules. Aᵢ is over the token alphabet of its prefix Dᵢ.
-    language : TokenDFA, optional
-        A DFA of the regular language L, its tokens being symbols of D; Σ* by default.
+    language : TokenDFA or str, optional
+        A DFA of the regular language L, its tokens being symbols of D, or a regular expression for it; Σ* by default.
     check : bool
         Whether to refuse a dictionary that is not proper. On such a one the construction goes on, but the languages
         need not be those of any tokenization (Example 5).
@@ -112,6 +113,8 @@ def iter_token_dfas(
         If `language` has transitions on longer tokens.
     AlphabetError
         If `language` uses a symbol that D does not have.
+    PatternError
+        If `language` is an expression that cannot be read, or asks for what automata cannot do.
     LimitExceededError
         If an automaton would have more transitions than allowed.
 
@@ -132,7 +135,7 @@ def iter_token_dfas(
 
 def token_dfa(
     dictionary: Dictionary,
-    language: TokenDFA | None = None,
+    language: TokenDFA | str | None = None,
     *,
     check: bool = True,
     max_transitions: int = DEFAULT_MAX_TRANSITIONS,
@@ -209,13 +212,15 @@ class _Folding:
         return TokenDFA.from_arrays(alphabet, offsets, tokens[order], targets[order], self.initial, final)
 
 
-def _start(dictionary: Dictionary, language: TokenDFA | None, check: bool, max_transitions: int) -> _Folding:
+def _start(dictionary: Dictionary, language: TokenDFA | str | None, check: bool, max_transitions: int) -> _Folding:
     """Return the base token DFA A₀, ready for the rules."""
     if check:
         dictionary.require_proper()
     symbols = TokenAlphabet(dictionary.alphabet.symbols)
     if language is None:
         return _Folding(TokenDFA.universal(symbols.symbols), max_transitions)
+    if isinstance(language, str):
+        language = regular_language(language, symbols)
     longer = [word for word in language.alphabet.spell(np.unique(language.tokens).tolist()) if len(word) > 1]
     if longer:
         raise AutomatonError("the DFA of a language of strings reads symbols only", value=longer[0])
