@@ -6,7 +6,10 @@ them are parts of one array, and what the kernel writes, its own room included, 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 from numba.core import types
 
 from tokdfa.kernels.end_to_end import LONGEST_INDEXED, Machine, encode
@@ -27,18 +30,19 @@ def pack_tables(machine: Machine, unknown: int, longest_word: int, fast: bool, f
     """Return the tables of a machine as one array with what :func:`encode` is told besides, and as parts of it."""
     bounds: list[tuple[int, int]] = []
     size = _HEADER
-    for array in machine:
+    arrays: tuple[npt.NDArray[Any], ...] = machine
+    for array in arrays:
         start = -size % _ALIGNMENT + size
         size = start + array.nbytes
         bounds.append((start, size))
     tables = np.zeros(size, np.uint8)
     tables[:_HEADER].view(np.int64)[:] = [unknown, longest_word, fast, folds, *(at for pair in bounds for at in pair)]
-    parts = []
-    for (start, stop), array in zip(bounds, machine, strict=True):
+    parts: list[npt.NDArray[Any]] = []
+    for (start, stop), array in zip(bounds, arrays, strict=True):
         parts.append(tables[start:stop].view(array.dtype))
         parts[-1][:] = array
-    for array in (tables, *parts):
-        array.setflags(write=False)
+    for part in [tables, *parts]:
+        part.setflags(write=False)
     return tables, Machine(*parts)
 
 
@@ -93,7 +97,7 @@ def encode_text(text: Bytes, tables: Bytes, ids: Ints) -> int:
     room = (len(ids) - bounds_at - _BOUNDS) >> 1
     symbols_at = bounds_at + _BOUNDS
     nothing = bounds[:0]
-    return encode(
+    n_tokens: int = encode(
         text,
         bounds[:1],
         machine,
@@ -110,3 +114,4 @@ def encode_text(text: Bytes, tables: Bytes, ids: Ints) -> int:
         nothing,
         ids[symbols_at + room : symbols_at + 2 * room],
     )
+    return n_tokens
