@@ -1,9 +1,13 @@
 """Training against other trainers, each called in turn in one process; peak memory in a process of its own.
 
-    TOKDFA_DATA=… python -m tests.benchmarks.bench_train [--threads N] [--case fra|english|mix] [--repeats N]
+    TOKDFA_DATA=… python -m tests.benchmarks.bench_train [--case fra|english|mix|part] [--threads N] [--only NAME …]
 
-The corpora are read from files by all who can, and handed over as lines to the others. Everybody but sentencepiece
-splits by GPT-2's pattern and starts from the 256 bytes.
+With one thread the process is held to one processor. The corpora are read from files by all who can, and handed over as
+lines to the others. Everybody but sentencepiece splits by GPT-2's pattern and starts from the 256 bytes. Merges are
+compared with ours under the other's tie rule, fed with the units that it reads.
+
+The mix is the four corpora and then their lines in random orders, up to 100 MB. The part is the beginning of the
+English sentences, short enough for the plain loops, which count all pairs afresh for every merge.
 """
 
 from __future__ import annotations
@@ -12,29 +16,120 @@ import argparse
 import contextlib
 import json
 import os
+import random
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
+from time import perf_counter, process_time
 from typing import Any
 
-CASES = {"fra": ("fra_eng_en.txt", 10_000), "english": ("english.txt", 32_000), "mix": (None, 32_000)}
+from tests.benchmarks.harness import Measurement, environment, print_table
+
+CASES = {
+    "fra": ("fra_eng_en.txt", 10_000),
+    "english": ("english.txt", 32_000),
+    "mix": (None, 32_000),
+    "part": ("fra_eng_en.txt", 300),
+}
 MIX_BYTES = 100_000_000
+PART_BYTES = 500_000
 GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 
-Merges = list[tuple[bytes, bytes]]
+# The tokens made, in the order of the merges.
+Products = list[bytes]
 
 
-def ours(path: str, merges: int, threads: int) -> Merges:
+def ours(path: str, merges: int, threads: int) -> Products:
+    return trained(path, merges, threads, "huggingface", "file")
+
+
+def trained(path: str, merges: int, threads: int, tie: Any, unit: Any) -> Products:
+    """Return what we make under the rule of another trainer; `ids` is the least pair of ids, bytes by their values."""
     from tokdfa.train.from_corpus import Reading, count_corpus_pieces
     from tokdfa.train.greedy import train_greedy
 
-    pieces = count_corpus_pieces(path, Reading(), threads=threads)
-    return [tuple(rule) for rule in train_greedy(pieces, merges, tie="huggingface", count="overlapping")]  # type: ignore[misc]
+    pieces = count_corpus_pieces(path, Reading(unit=unit), threads=threads)
+    if tie != "ids":
+        return [u + v for u, v in train_greedy(pieces, merges, tie=tie, count="overlapping")]
+    # Characters are numbered in their order, which as Latin 1 is that of the bytes.
+    characters = {piece.decode("latin-1"): count for piece, count in pieces.items()}
+    alphabet = bytes(range(256)).decode("latin-1")
+    rules = train_greedy(characters, merges, tie="huggingface", count="overlapping", alphabet=alphabet)
+    return [(u + v).encode("latin-1") for u, v in rules]
 
 
-def theirs_tokenizers(path: str, merges: int, threads: int) -> Merges:
+def plain(path: str, merges: int, threads: int) -> Products:
+    """Train as minbpe does: all chunks in order, counted afresh for each merge, the first seen of the most frequent."""
+    import regex
+
+    text = Path(path).read_bytes().decode()
+    chunks = [list(piece.encode()) for piece in regex.findall(GPT2, text)]
+    words = [bytes([byte]) for byte in range(256)]
+    while len(words) < 256 + merges:
+        counts: dict[tuple[int, int], int] = {}
+        for chunk in chunks:
+            for pair in pairwise(chunk):
+                counts[pair] = counts.get(pair, 0) + 1
+        best = max(counts, key=counts.__getitem__)
+        for number, chunk in enumerate(chunks):
+            chunks[number] = _replaced(chunk, best, len(words))
+        words.append(words[best[0]] + words[best[1]])
+    return words[256:]
+
+
+def plain_unique(path: str, merges: int, threads: int) -> Products:
+    """Train likewise on unique chunks with their counts, looking only at those that have the pair; first seen wins."""
+    from collections import Counter
+
+    import regex
+
+    text = Path(path).read_bytes().decode()
+    counted = Counter(regex.findall(GPT2, text))
+    chunks = [list(piece.encode()) for piece in counted]
+    weights = list(counted.values())
+    words = [bytes([byte]) for byte in range(256)]
+    counts: Counter[tuple[int, int]] = Counter()
+    where: dict[tuple[int, int], set[int]] = {}
+    for number, chunk in enumerate(chunks):
+        for pair in pairwise(chunk):
+            counts[pair] += weights[number]
+            where.setdefault(pair, set()).add(number)
+    while len(words) < 256 + merges:
+        most = max(counts.values())
+        tied = [pair for pair, count in counts.items() if count == most]
+        if len(tied) > 1:
+            firsts = {pair: min(number for number in where[pair] if pair in pairwise(chunks[number])) for pair in tied}
+            tied.sort(key=lambda pair: (firsts[pair], list(pairwise(chunks[firsts[pair]])).index(pair)))
+        best = tied[0]
+        for number in where[best]:
+            chunk = chunks[number]
+            for pair in pairwise(chunk):
+                counts[pair] -= weights[number]
+            chunks[number] = chunk = _replaced(chunk, best, len(words))
+            for pair in pairwise(chunk):
+                counts[pair] += weights[number]
+                where.setdefault(pair, set()).add(number)
+        del counts[best]
+        words.append(words[best[0]] + words[best[1]])
+    return words[256:]
+
+
+def _replaced(chunk: list[int], pair: tuple[int, int], new: int) -> list[int]:
+    out, at = [], 0
+    while at < len(chunk):
+        if at + 1 < len(chunk) and (chunk[at], chunk[at + 1]) == pair:
+            out.append(new)
+            at += 2
+        else:
+            out.append(chunk[at])
+            at += 1
+    return out
+
+
+def theirs_tokenizers(path: str, merges: int, threads: int) -> Products:
     from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
     from tokdfa.tokenizers.formats.byte_alphabet import BYTE_OF
@@ -48,20 +143,22 @@ def theirs_tokenizers(path: str, merges: int, threads: int) -> Merges:
     )
     rows = json.loads(tokenizer.to_str())["model"]["merges"]
     parts = [row if isinstance(row, list) else row.split(" ") for row in rows]
-    return [(bytes(map(BYTE_OF.__getitem__, u)), bytes(map(BYTE_OF.__getitem__, v))) for u, v in parts]
+    return [bytes(map(BYTE_OF.__getitem__, u + v)) for u, v in parts]
 
 
-def theirs_rustbpe(path: str, merges: int, threads: int) -> None:
+def theirs_rustbpe(path: str, merges: int, threads: int) -> Products:
     import rustbpe
 
+    tokenizer = rustbpe.Tokenizer()
     with open(path, encoding="utf-8", newline="\n") as lines:
-        rustbpe.Tokenizer().train_from_iterator(lines, 256 + merges, pattern=GPT2)
+        tokenizer.train_from_iterator(lines, 256 + merges, pattern=GPT2)
+    return [bytes(word) for word, rank in tokenizer.get_mergeable_ranks() if rank >= 256]
 
 
-def theirs_gigatoken(path: str, merges: int, threads: int) -> Merges:
+def theirs_gigatoken(path: str, merges: int, threads: int) -> Products:
     import gigatoken
 
-    return gigatoken.train_bpe(Path(path), 256 + merges, [])[1]
+    return [u + v for u, v in gigatoken.train_bpe(Path(path), 256 + merges, [])[1]]
 
 
 def theirs_bpeasy(path: str, merges: int, threads: int) -> None:
@@ -81,13 +178,24 @@ def theirs_sentencepiece(path: str, merges: int, threads: int) -> None:
         )  # fmt: skip
 
 
-TRAINERS: dict[str, Callable[[str, int, int], Merges | None]] = {
+TRAINERS: dict[str, Callable[[str, int, int], Products | None]] = {
     "tokdfa": ours,
-    "tokenizers": theirs_tokenizers,
-    "rustbpe": theirs_rustbpe,
     "gigatoken": theirs_gigatoken,
+    "rustbpe": theirs_rustbpe,
     "sentencepiece": theirs_sentencepiece,
+    "tokenizers": theirs_tokenizers,
     "bpeasy": theirs_bpeasy,
+    "plain loop, unique chunks": plain_unique,
+    "plain loop, as minbpe": plain,
+}
+PLAIN = [name for name in TRAINERS if name.startswith("plain")]
+# The tie rule and the unit of those whose rule is known.
+RULES = {
+    "tokdfa": ("huggingface", "file"),
+    "gigatoken": ("huggingface", "file"),
+    "tokenizers": ("huggingface", "line"),
+    "rustbpe": ("ids", "line"),
+    **dict.fromkeys(PLAIN, ("first-seen", "file")),
 }
 
 
@@ -113,22 +221,37 @@ def own_peak_memory() -> int:
     return int(status.split("VmHWM:")[1].split()[0]) * 1024
 
 
-def corpus(name: str | None, folder: Path) -> str:
-    """Return the path of a corpus; the mix is the corpora and then the sources of the installed packages."""
+def corpus(case: str, folder: Path) -> str:
+    """Return the path of a corpus."""
     data = Path(os.environ["TOKDFA_DATA"]) / "corpora"
-    if name is not None:
+    name = CASES[case][0]
+    if name is not None and case != "part":
         return str(data / name)
-    site = Path(json.__file__).parents[1]
-    packages = [Path(path) for path in sys.path if path.endswith("site-packages")]
-    sources = sorted(data.glob("*.txt")) + [path for root in (*packages, site) for path in sorted(root.rglob("*.py"))]
-    out = folder / "mix.txt"
+    out = folder / f"{case}.txt"
+    if name is not None:
+        out.write_bytes((data / name).read_bytes()[:PART_BYTES].rpartition(b"\n")[0] + b"\n")
+        return str(out)
+    text = b"".join(source.read_bytes() for source in sorted(data.glob("*.txt")))
+    lines = text.splitlines(keepends=True)
+    dice = random.Random(0)
     with out.open("wb") as stream:
-        for source in sources:
-            with contextlib.suppress(UnicodeDecodeError, OSError):
-                stream.write(source.read_bytes().decode().encode())
-            if stream.tell() >= MIX_BYTES:
+        stream.write(text)
+        while stream.tell() < MIX_BYTES:
+            dice.shuffle(lines)
+            stream.write(b"".join(lines)[: MIX_BYTES - stream.tell()].rpartition(b"\n")[0] + b"\n")
+            if stream.tell() > MIX_BYTES - max(map(len, lines)):
                 break
     return str(out)
+
+
+def peaks(chosen: list[str], case: str, threads: int, path: str) -> dict[str, int]:
+    """Return the most memory that each trainer takes in a process of its own, all that is imported included."""
+    memory = {}
+    for trainer in chosen:
+        command = [sys.executable, "-m", "tests.benchmarks.bench_train", "--case", case, "--threads", str(threads)]
+        done = subprocess.run([*command, "--peak", trainer, path], capture_output=True, check=True)
+        memory[trainer] = int(done.stdout)
+    return memory
 
 
 def main() -> None:
@@ -136,48 +259,64 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--case", choices=CASES, default="fra")
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--without", nargs="*", default=[])
-    parser.add_argument("--only", nargs=2, metavar=("TRAINER", "PATH"), help="run one once and print its peak memory")
+    parser.add_argument("--only", nargs="*", help="these and tokdfa; by default all that end")
+    parser.add_argument("--peak", nargs=2, metavar=("TRAINER", "PATH"), help="run one once and print its peak memory")
     options = parser.parse_args()
-    os.environ["RAYON_NUM_THREADS"] = str(options.threads)
-    os.environ["TOKENIZERS_PARALLELISM"] = "true" if options.threads > 1 else "false"
-
-    from tests.benchmarks.harness import environment, measure, print_table
-
-    name, merges = CASES[options.case]
-    if options.only:
+    case, threads = options.case, options.threads
+    os.environ["RAYON_NUM_THREADS"] = str(threads)
+    os.environ["TOKENIZERS_PARALLELISM"] = "true" if threads > 1 else "false"
+    if threads == 1 and hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    merges = CASES[case][1]
+    if options.peak:
         with silence():
-            TRAINERS[options.only[0]](options.only[1], merges, options.threads)
+            TRAINERS[options.peak[0]](options.peak[1], merges, threads)
         print(own_peak_memory())
         return
+    wanted = options.only or [name for name in TRAINERS if case == "part" or name not in PLAIN]
+    chosen = [name for name in TRAINERS if name == "tokdfa" or name in wanted]
     with tempfile.TemporaryDirectory() as folder:
-        path = corpus(name, Path(folder))
-        chosen = {name: trainer for name, trainer in TRAINERS.items() if name not in options.without}
+        path = corpus(case, Path(folder))
+        # The first call of each does not count.
+        results = {}
+        seconds: dict[str, list[float]] = {name: [] for name in chosen}
+        processor: dict[str, list[float]] = {name: [] for name in chosen}
         with silence():
-            results = {name: trainer(path, merges, options.threads) for name, trainer in chosen.items()}
-            times = measure(
-                {name: lambda t=trainer: t(path, merges, options.threads) for name, trainer in chosen.items()},  # type: ignore[misc]
-                options.repeats,
-            )
-        memory = {}
-        for trainer in chosen:
-            command = [sys.executable, "-m", "tests.benchmarks.bench_train", "--case", options.case]
-            command += ["--threads", str(options.threads), "--only", trainer, path]
-            memory[trainer] = int(subprocess.run(command, capture_output=True, check=True).stdout)
+            for repeat in range(options.repeats + 1):
+                for name in chosen:
+                    began, began_processor = perf_counter(), process_time()
+                    found = TRAINERS[name](path, merges, threads)
+                    if repeat == 0:
+                        results[name] = found
+                        continue
+                    seconds[name].append(perf_counter() - began)
+                    processor[name].append(process_time() - began_processor)
+        memory = peaks(chosen, case, threads, path)
         size = os.path.getsize(path)
+        rules = {RULES[name] for name in chosen if name in RULES}
+        expected = {rule: trained(path, merges, threads, *rule) for rule in rules}
+    times = {name: Measurement(tuple(values)).median for name, values in seconds.items()}
     rows: list[list[object]] = []
-    for trainer, timing in times.items():
-        found = results[trainer]
-        same = "" if found is None else "yes" if found == results["tokdfa"] else "no"
+    for name in chosen:
+        same = "its own rule" if results[name] is None else "yes" if results[name] == expected[RULES[name]] else "no"
         rows.append(
-            [trainer, timing.median, min(timing.seconds), timing.median / times["tokdfa"].median,
-             memory[trainer] / 2**20, same]
+            [name, times[name], min(seconds[name]), Measurement(tuple(processor[name])).median,
+             times[name] / times["tokdfa"], memory[name] / 2**20, same]
         )  # fmt: skip
+    packages = [name for name in chosen if name != "tokdfa" and name not in PLAIN]
     print_table(
-        f"{options.case}: {size:,} bytes, {merges:,} merges, {options.threads} thread(s)",
-        ["trainer", f"median of {options.repeats}, s", "least, s", "× tokdfa", "peak MiB", "same merges"],
+        f"{case}: {size:,} bytes, {merges:,} merges, {threads} thread(s)",
+        [
+            "trainer",
+            f"median of {options.repeats}, s",
+            "least, s",
+            "processor, s",
+            "× tokdfa",
+            "peak MiB",
+            "same merges",
+        ],
         rows,
-        environment(*(name for name in chosen if name != "tokdfa")),
+        environment(*packages),
     )
 
 

@@ -104,8 +104,9 @@ def symbol_ranks(symbols: TokenAlphabet) -> npt.NDArray[np.int32]:
     """Return for each symbol its place among all of them, as ``huggingface`` numbers them."""
     words = symbols.symbols
     if symbols.kind == "bytes":
-        in_order = sorted(words, key=lambda word: GPT2_ORDER.index(cast(bytes, word)[0]))
+        known = set(words)
+        in_order: list[Any] = [word for byte in GPT2_ORDER if (word := bytes([byte])) in known]
     else:
-        in_order = sorted(words)
-    place = {word: number for number, word in enumerate(in_order)}
+        in_order = sorted(cast("tuple[Any, ...]", words))
+    place: dict[Any, int] = {word: number for number, word in enumerate(in_order)}
     return np.array([place[word] for word in words], np.int32)

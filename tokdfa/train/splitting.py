@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -54,7 +54,7 @@ class Splitter:
         self._any_bytes = any_bytes and name == "none"
         self._pretokenizer: PreTokenizer | None = None
         if name == "whitespace":
-            self._pretokenizer = PreTokenizer(Splitting("tokenizers", (whitespace_split(),)), name)
+            self._pretokenizer = _whitespace()
         elif name != "none":
             self._pretokenizer = pretokenizer(name)
 
@@ -67,7 +67,7 @@ class Splitter:
 
     @cached_property
     def _borders(self) -> Borders | None:
-        return None if self._pretokenizer is None else Borders(self._pretokenizer)
+        return None if self._pretokenizer is None else _borders(self._pretokenizer)
 
     def last_cut(self, text: bytes) -> int:
         """Return the last place where `text` can be cut, for :meth:`Corpus.blocks`."""
@@ -137,6 +137,17 @@ class Splitter:
             widths = np.fromiter((len(symbol.encode()) for symbol in decoded), np.int64, len(decoded))
             spans = np.concatenate(([0], np.cumsum(widths)))[spans]
         return spans
+
+
+@cache
+def _whitespace() -> PreTokenizer:
+    return PreTokenizer(Splitting("tokenizers", (whitespace_split(),)), "whitespace")
+
+
+# Pre-tokenizers that have names are each one object, and so what is found out about them is found out once.
+@lru_cache(maxsize=16)
+def _borders(pretokenizer: PreTokenizer) -> Borders:
+    return Borders(pretokenizer)
 
 
 @cache
