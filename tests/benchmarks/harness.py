@@ -52,9 +52,9 @@ def peak_memory() -> int:
 
 def environment(*packages: str) -> str:
     """Return what was measured, and where."""
-    versions = ", ".join(f"{package} {version(package)}" for package in packages)
+    versions = ", ".join((f"tokdfa {tokdfa.__version__}", *(f"{package} {version(package)}" for package in packages)))
     system = f"Python {platform.python_version()}, {os.cpu_count()} CPUs, {platform.machine()}"
-    return f"tokdfa {tokdfa.__version__}, {versions}; {system}"
+    return f"{versions}; {system}"
 
 
 def print_table(title: str, columns: list[str], rows: list[list[object]], caption: str = "") -> None:
