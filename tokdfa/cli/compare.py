@@ -50,7 +50,7 @@ def command(
     differ; 2 if neither can be claimed.
     """
     from tokdfa.comparison.compare import compare
-    from tokdfa.tokenizers.tokenizer import load
+    from tokdfa.tokenizers.loading import load
 
     found = compare(
         load(a, pretokenizer=pretokenizer, format=format_name),

@@ -7,16 +7,22 @@ from tokdfa.comparison.result import Comparison
 from tokdfa.dictionary import Dictionary
 from tokdfa.errors import AlphabetError
 from tokdfa.tokenizers.tokenizer import Tokenizer
+from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
 
 __all__ = ["compare"]
 
 
-def compare(a: Dictionary | Tokenizer, b: Dictionary | Tokenizer, *, ignore_ids: bool = False) -> Comparison:
+def compare(
+    a: Dictionary | Tokenizer | WordPieceTokenizer,
+    b: Dictionary | Tokenizer | WordPieceTokenizer,
+    *,
+    ignore_ids: bool = False,
+) -> Comparison:
     """Decide whether two dictionaries, or two tokenizers, give every text the same tokens.
 
     Parameters
     ----------
-    a, b : Dictionary or Tokenizer
+    a, b : Dictionary, Tokenizer or WordPieceTokenizer
         What is to be compared: two of a kind. Dictionaries are compared by Algorithm 1, on all words over their base
         alphabet; tokenizers by what their libraries do, on all texts.
     ignore_ids : bool
@@ -51,6 +57,11 @@ def compare(a: Dictionary | Tokenizer, b: Dictionary | Tokenizer, *, ignore_ids:
         from tokdfa.comparison.tokenizers import compare_tokenizers
 
         return compare_tokenizers(a, b, ignore_ids=ignore_ids)
+    if isinstance(a, WordPieceTokenizer) and isinstance(b, WordPieceTokenizer):
+        from tokdfa.comparison.wordpiece import compare_wordpieces
+
+        return compare_wordpieces(a, b, ignore_ids=ignore_ids)
     raise AlphabetError(
-        "a dictionary is compared with a dictionary, a tokenizer with a tokenizer", value=(type(a), type(b))
+        "a dictionary is compared with a dictionary, a tokenizer with a tokenizer of its kind",
+        value=f"{type(a).__name__} and {type(b).__name__}",
     )

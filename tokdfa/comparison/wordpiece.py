@@ -1,0 +1,76 @@
+"""Comparing two WordPiece tokenizers: the relation from text to ids."""
+
+from __future__ import annotations
+
+from tokdfa.alphabet import show
+from tokdfa.comparison.result import Comparison, Difference
+from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
+from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
+from tokdfa.wordpiece.difference import first_difference
+from tokdfa.wordpiece.end_to_end import EndToEnd
+from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
+
+__all__ = ["compare_wordpieces"]
+
+_SHOWN = 10
+
+
+def compare_wordpieces(a: WordPieceTokenizer, b: WordPieceTokenizer, *, ignore_ids: bool = False) -> Comparison:
+    """Compare two WordPiece tokenizers by their live entries, which decide; see :func:`first_difference`."""
+    checked = {
+        "normalizer": "the same" if a.normalizer == b.normalizer else "character by character",
+        "specials": "the same" if a.end_to_end.added.keys() == b.end_to_end.added.keys() else "tried on texts",
+        "longest word": "the same" if a.vocabulary.longest_word == b.vocabulary.longest_word else "exactly",
+        "live entries": "exactly",
+        "ids": "ignored" if ignore_ids else "exactly",
+    }
+    if a.fingerprint == b.fingerprint:
+        return Comparison(True, None, "the tokenizers are the same", checked=checked)
+    sides = (a.end_to_end, b.end_to_end)
+    try:
+        found = first_difference(*(_by_spelling(a, b) if ignore_ids else sides))
+    except LimitExceededError as error:
+        raise UnsupportedFeatureError(f"neither a difference nor equivalence can be claimed: {error.what}") from None
+    only_a, only_b = _only(a, b), _only(b, a)
+    counts = {"n_dead_a": len(a.language.dead), "n_dead_b": len(b.language.dead)}
+    witness = None if found is None else Difference(found.text, *(side.try_encode(found.text) for side in sides))
+    return Comparison(
+        witness is None,
+        witness,
+        "every text has the same tokens" if witness is None else f"{show(witness.text)!r} has different tokens",
+        tokens_only_a=only_a[:_SHOWN],
+        tokens_only_b=only_b[:_SHOWN],
+        n_tokens_only_a=len(only_a),
+        n_tokens_only_b=len(only_b),
+        checked=checked,
+        **counts,
+    )
+
+
+def _only(side: WordPieceTokenizer, other: WordPieceTokenizer) -> tuple[str, ...]:
+    """Return the live entries that only one of the two has among its live ones, the shortest first."""
+    mine, theirs = (
+        {entry for entry, number in tokenizer.vocabulary.items() if number not in tokenizer.language.dead}
+        for tokenizer in (side, other)
+    )
+    return tuple(sorted(mine - theirs, key=lambda entry: (len(entry), entry)))
+
+
+def _by_spelling(a: WordPieceTokenizer, b: WordPieceTokenizer) -> tuple[EndToEnd, EndToEnd]:
+    """Return the two with ids that are the same for the same entry."""
+    numbers: dict[str, int] = {}
+    for side in (a, b):
+        for entry in (*(entry for entry, _ in side.vocabulary.items()), *side.end_to_end.added):
+            numbers.setdefault(entry, len(numbers))
+
+    def renumbered(side: WordPieceTokenizer) -> EndToEnd:
+        old = side.vocabulary
+        vocabulary = WordPieceVocabulary(
+            {entry: numbers[entry] for entry, _ in old.items()},
+            prefix=old.prefix,
+            unknown=old.unknown,
+            longest_word=old.longest_word,
+        )
+        return EndToEnd(vocabulary, side.normalizer, {token: numbers[token] for token in side.end_to_end.added})
+
+    return renumbered(a), renumbered(b)
