@@ -1,0 +1,140 @@
+"""FWP (*Fast WordPiece Tokenization*): LinMaxMatch, its trie, and tokenization of text in one pass."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from support.bert import differences
+from support.wordpieces import all_small_vocabularies, random_vocabulary
+
+from tokdfa import LinMaxMatch, WordPieceVocabulary, load, max_match
+from tokdfa.draw.trie import trie_graph
+from tokdfa.errors import AlphabetError
+from tokdfa.wordpiece.trie import FailureTrie
+
+VOCABULARY = WordPieceVocabulary(["a", "abcd", "##b", "##bc", "##z"])
+
+
+def _by_definition(entries: list[str], word: str) -> list[str] | None:
+    """The longest entry first, counted down, over the entries as texts; shares no code with the package."""
+    tokens: list[str] = []
+    rest = word
+    while rest:
+        candidates = [rest[:n] if not tokens else "##" + rest[:n] for n in range(len(rest), 0, -1)]
+        longest = next((piece for piece in candidates if piece in entries), None)
+        if longest is None:
+            return None
+        tokens.append(longest)
+        rest = rest[len(longest) - 2 * (len(tokens) > 1) :]
+    return tokens
+
+
+@pytest.mark.parametrize(
+    ("word", "tokens"),
+    [
+        ("abcz", ["a", "##bc", "##z"]),
+        ("abcd", ["abcd"]),
+        ("abcdz", ["abcd", "##z"]),
+        ("abz", ["a", "##b", "##z"]),
+        ("a", ["a"]),
+        ("", []),
+    ],
+)
+def test_max_match_takes_the_longest_match_first(word: str, tokens: list[str]) -> None:
+    assert VOCABULARY.spell(max_match(VOCABULARY, word)) == tokens == _by_definition([*dict(VOCABULARY.items())], word)
+
+
+def test_max_match_is_its_definition_on_random_words() -> None:
+    dice = random.Random(1)
+    for _ in range(200):
+        entries = {dice.choice(["", "##"]) + "".join(dice.choices("ab", k=dice.randint(1, 4))) for _ in range(8)}
+        vocabulary = WordPieceVocabulary(["[UNK]", *sorted(entries)])
+        for _ in range(20):
+            word = "".join(dice.choices("ab", k=dice.randint(0, 12)))
+            expected = _by_definition(["[UNK]", *entries], word)
+            assert vocabulary.spell(max_match(vocabulary, word)) == (["[UNK]"] if expected is None else expected)
+
+
+def test_lin_max_match_on_the_word_of_the_figure() -> None:
+    assert VOCABULARY.spell(LinMaxMatch(VOCABULARY).tokenize("abcz")) == ["a", "##bc", "##z"]
+    # Matching stops behind "abc" at z: a is popped, and "bc" is where the link leads, whose pop is ##bc.
+    trie = FailureTrie.of(VOCABULARY)
+    stuck = next(node for node in range(len(trie)) if trie.path(node) == "abc")
+    assert VOCABULARY.spell(pop.id for pop in trie.pops[stuck]) == ["a"]
+    linked = trie.failure[stuck]
+    assert trie.path(linked) == "bc"
+    assert VOCABULARY.spell(pop.id for pop in trie.pops[linked]) == ["##bc"]
+
+
+def test_the_trie_of_the_figure_with_its_links_and_pops() -> None:
+    graph = trie_graph(VOCABULARY)
+    labels = {node.name: node.label for node in graph.nodes}
+    edges = {
+        (labels[edge.source], edge.labels[0], labels[edge.target]) for edge in graph.edges if edge.style == "solid"
+    }
+    assert edges == {
+        *(("ε", "a", "a"), ("a", "b", "ab"), ("ab", "c", "abc"), ("abc", "d", "abcd")),
+        *(("ε", "##", "##"), ("##", "b", "##b"), ("##b", "c", "##bc"), ("##", "z", "##z")),
+    }
+    assert {node.label for node in graph.nodes if node.double} == {"a", "abcd", "##b", "##bc", "##z"}
+    links = {
+        labels[edge.source]: (edge.labels[0], labels[edge.target]) for edge in graph.edges if edge.style == "dashed"
+    }
+    assert links == {
+        **{"a": ("a", "##"), "ab": ("a", "##b"), "abc": ("a", "##bc"), "abcd": ("abcd", "##")},
+        **{"##b": ("##b", "##"), "##bc": ("##bc", "##"), "##z": ("##z", "##")},
+    }
+
+
+def test_lin_max_match_is_max_match_on_small_vocabularies() -> None:
+    words = [bin(number)[3:].replace("0", "a").replace("1", "b") for number in range(1, 1 << 6)]
+    for vocabulary in all_small_vocabularies(step=61, offset=7):
+        machine = LinMaxMatch(vocabulary)
+        for word in words:
+            assert machine.tokenize(word) == max_match(vocabulary, word)
+
+
+def test_lin_max_match_is_max_match_on_random_vocabularies() -> None:
+    dice = random.Random(2)
+    for _ in range(150):
+        vocabulary, symbols = random_vocabulary(dice)
+        machine = LinMaxMatch(vocabulary)
+        for _ in range(20):
+            word = "".join(dice.choices(symbols + "?", k=dice.randint(0, 30)))
+            try:
+                expected = max_match(vocabulary, word)
+            except AlphabetError:
+                continue
+            assert machine.tokenize(word) == expected
+
+
+def test_linear_in_the_length_of_a_word() -> None:
+    # Steps of the algorithm as printed, edges followed and failure transitions, not seconds: at most two a symbol.
+    dice = random.Random(3)
+    for _ in range(200):
+        vocabulary, symbols = random_vocabulary(dice)
+        trie = FailureTrie.of(vocabulary)
+        word = "".join(dice.choices(symbols, k=200))
+        node = steps = 0
+        for symbol in word:
+            while node >= 0 and symbol not in trie.children[node]:
+                node = trie.failure[node]
+                steps += 1
+            if node < 0:
+                break
+            node = trie.children[node][symbol]
+            steps += 1
+        assert steps <= 2 * len(word) + 1
+
+
+def test_end_to_end_is_the_tokenizer_of_bert(data: Path) -> None:
+    tokenizers = pytest.importorskip("tokenizers")
+    path = data / "vocabs" / "bert_uncased_tokenizer.json"
+    theirs = tokenizers.Tokenizer.from_file(str(path))
+    theirs.no_truncation()
+    theirs.no_padding()
+    for corpus in ("english.txt", "multilingual.txt"):
+        lines = (data / "corpora" / corpus).read_text("utf-8").splitlines()[::50]
+        assert differences(load(path).end_to_end, theirs, lines) == []  # type: ignore[union-attr]
