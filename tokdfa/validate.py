@@ -10,11 +10,13 @@ from itertools import islice
 import numpy.typing as npt
 
 from tokdfa.automata.ids import IntegerArray, id_array
+from tokdfa.tokenizers.rewriting import RewritingTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
 from tokdfa.validation.literal import LiteralJudge
 from tokdfa.validation.model import Model
 from tokdfa.validation.pieces import PieceJudge
+from tokdfa.validation.rewriting import RewritingJudge
 from tokdfa.validation.violation import Violation
 from tokdfa.validation.whole import WholeJudge
 from tokdfa.validation.wordpiece import WordPieceJudge
@@ -101,10 +103,12 @@ class Validator:
     """
 
     def __init__(self, tokenizer: Tokenizer | WordPieceTokenizer) -> None:
-        self._model: Model | WordPieceJudge
-        self._judge: PieceJudge | WholeJudge | LiteralJudge | WordPieceJudge
+        self._model: Model | WordPieceJudge | RewritingJudge
+        self._judge: PieceJudge | WholeJudge | LiteralJudge | WordPieceJudge | RewritingJudge
         if isinstance(tokenizer, WordPieceTokenizer):
             self._model = self._judge = WordPieceJudge(tokenizer)
+        elif isinstance(tokenizer, RewritingTokenizer):
+            self._model = self._judge = RewritingJudge(tokenizer)
         else:
             self._model = _model(tokenizer)
             self._judge = _judge(self._model)

@@ -143,7 +143,7 @@ def _change(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
         ("model/max_input_chars_per_word", -1, r"a negative length: -1"),
         ("model/max_input_chars_per_word", ..., r"no field 'max_input_chars_per_word'"),
         ("model/unk_token", 7, r"\$.model.unk_token: a string is wanted: 7"),
-        ("added_tokens/0/lstrip", True, r"\$.added_tokens\[0\].lstrip: lstrip is not modelled"),
+        ("added_tokens/0/lstrip", True, r"\$.added_tokens\[0\]: added tokens that strip"),
         ("added_tokens/1/normalized", True, r"\$.added_tokens\[1\].normalized: added tokens that are looked for in"),
         ("added_tokens/1/id", 9, r"\$.added_tokens\[1\].id: tokenizers gives '\[UNK\]' the id 1: 9"),
     ],

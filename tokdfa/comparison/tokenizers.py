@@ -57,13 +57,17 @@ def compare_tokenizers(a: Tokenizer, b: Tokenizer, *, ignore_ids: bool = False) 
 
 def _settings(tokenizer: Tokenizer) -> dict[str, object]:
     """Return the parts of a tokenizer that are compared by what they say."""
-    specials = sorted((special.content, special.level) for special in tokenizer.specials)
+    specials = sorted(
+        (special.content, special.level, special.lstrip, special.rstrip, special.single_word)
+        for special in tokenizer.specials
+    )
     whole_pieces = {tokenizer.token(number) for number in tokenizer.whole_piece_tokens.tolist()}
     return {
         "pretokenizer": repr(tokenizer.pretokenizer),
         "specials": (tokenizer.finds_specials, specials if tokenizer.finds_specials else []),
         "whole pieces": whole_pieces,
         "suffix": tokenizer.suffix,
+        "rewriting of texts": tokenizer.rewrites,
     }
 
 

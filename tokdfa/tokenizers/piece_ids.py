@@ -14,6 +14,7 @@ from tokdfa.alphabet import Word
 from tokdfa.errors import AlphabetError
 from tokdfa.tokenizers.formats.byte_alphabet import CHARACTER_OF
 from tokdfa.tokenizers.formats.contents import Contents
+from tokdfa.tokenizers.symbols import SymbolReader
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.long_piece import LongPiece
@@ -132,6 +133,8 @@ class PieceIds:
         from tokdfa.transducers.one_pass import agrees_with_leftmost
 
         dictionary = self._contents.dictionary
+        if self._contents.merges is not None:
+            return False
         return bool(dictionary.is_proper()) and bool(agrees_with_leftmost(dictionary))
 
     @cached_property
@@ -188,7 +191,7 @@ class PieceIds:
         return SubsequentialTransducer(self._contents.dictionary)
 
     def _word(self, piece: str | bytes, index: int) -> Word:
-        """Return a piece as a word over the base alphabet, the suffix with its last symbol."""
+        """Return a piece as a word over the base alphabet."""
         is_bytewise = self._contents.dictionary.alphabet.kind == "bytes"
         if isinstance(piece, str) and (is_bytewise or self._contents.spelled_bytes):
             try:
@@ -202,15 +205,15 @@ class PieceIds:
             piece = "".join(map(CHARACTER_OF.__getitem__, cast(bytes, piece)))
         if isinstance(piece, bytes):
             raise AlphabetError("a piece of text is wanted here", value=piece, where=f"piece {index}")
-        symbols, suffix = [*piece], self._contents.suffix
-        if suffix and suffix in self._numbers:
-            symbols.append(suffix)
-        elif suffix and symbols:
-            symbols[-1] += suffix
+        symbols = self._symbol_reader.read(piece)
         if not self._numbers.keys() >= set(symbols):
             place, symbol = next((i, symbol) for i, symbol in enumerate(symbols) if symbol not in self._numbers)
             raise ForeignSymbolError("symbol not in the base alphabet", symbol, index, place)
-        return tuple(symbols) if suffix else piece
+        return tuple(symbols) if self._contents.dictionary.alphabet.kind == "symbols" else "".join(symbols)
+
+    @cached_property
+    def _symbol_reader(self) -> SymbolReader:
+        return SymbolReader(self._contents, self._numbers.keys())
 
     @cached_property
     def _numbers(self) -> dict[str, int]:

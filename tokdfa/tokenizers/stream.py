@@ -16,7 +16,7 @@ from tokdfa.tokenizers.stretch import HeldStretch, MisplacedError, SplitStretch,
 if TYPE_CHECKING:
     from tokdfa.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["EncodingStream"]
+__all__ = ["EncodingStream", "HeldStream"]
 
 Int32Array: TypeAlias = npt.NDArray[np.int32]
 
@@ -140,3 +140,29 @@ class EncodingStream:
         except MisplacedError as error:
             where = f"byte {self._begin + error.place}"
             raise AlphabetError(error.what, value=error.value, where=where) from None
+
+
+class HeldStream(EncodingStream):
+    """A text that comes in parts and is encoded when it ends, for what is done to it may hang on all of it."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        super().__init__(tokenizer)
+        self._held: list[bytes] = []
+
+    def feed(self, part: str | bytes) -> Int32Array:
+        """Read more of the text and return no ids; see :meth:`EncodingStream.feed`."""
+        data = self._tail + self._bytes_of(part)
+        read = self._check(data, final=False)
+        self._tail = data[read:]
+        self._held.append(data[:read])
+        self.n_read += read
+        self.longest_delay = self.n_read + len(self._tail)
+        return np.empty(0, dtype=np.int32)
+
+    def finish(self) -> Int32Array:
+        """Return the ids of the text, and be ready for another one; see :meth:`EncodingStream.finish`."""
+        self._check(self._tail, final=True)
+        text = b"".join(self._held).decode("utf-8")
+        self._held = []
+        self.n_read = 0
+        return self._tokenizer.encode(text)

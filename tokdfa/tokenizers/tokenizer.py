@@ -72,6 +72,13 @@ class Tokenizer:
         What the last symbol of a piece has appended, such as ``</w>``.
     piece_ids : PieceIds
         The function from pieces to ids.
+    is_plain : bool
+        Whether texts are encoded as they are and ids spell them one behind the other; otherwise it is a
+        :class:`RewritingTokenizer`.
+    rewrites : tuple
+        What is done to texts, and with symbols that are not in the alphabet; equal where the same is done.
+    ignored : tuple of str
+        What else the file asks for, which `encode` leaves out: special tokens at the ends.
     """
 
     semantics: Literal["leftmost"] = "leftmost"
@@ -87,6 +94,9 @@ class Tokenizer:
         self.finds_specials = contents.finds_specials
         self.whole_piece = contents.whole_piece
         self.suffix = contents.suffix
+        self.is_plain = contents.is_plain
+        self.ignored = contents.ignored
+        self.rewrites = (contents.rewriting, contents.fallback, contents.atoms, contents.prefix)
         self._spelled_bytes = contents.spelled_bytes
         self.piece_ids = PieceIds(contents)
         self.token_to_id = contents.ids
@@ -157,7 +167,7 @@ class Tokenizer:
         bounds = offsets.tolist()
         words = [b"" if token < 0 else buffer[bounds[token] : bounds[token + 1]] for token in self.id_to_token.tolist()]
         for special in self.specials:
-            words[special.id] = special.content.encode()
+            words[special.id] = special.text.encode()
         return spellings(words)
 
     def _bytes_of(self, word: Word) -> bytes:
@@ -345,6 +355,8 @@ class Tokenizer:
             None if self.pretokenizer is None else self.pretokenizer.splitting,
         )
         digest.update(repr(settings).encode("utf-8", "surrogatepass"))
+        if not self.is_plain:
+            digest.update(repr((self.specials, self.rewrites)).encode("utf-8", "surrogatepass"))
         return digest.hexdigest()
 
     def __repr__(self) -> str:
@@ -397,7 +409,12 @@ def load(path: str | Path, *, pretokenizer: str | None = None, format: str | Non
 
 def tokenizer_of(contents: Contents, pretokenizer: str | None = None) -> Tokenizer:
     """Return the tokenizer that a file describes; see :func:`load`."""
-    return Tokenizer(contents, _pretokenizer(contents, pretokenizer))
+    splitting = _pretokenizer(contents, pretokenizer)
+    if contents.is_plain:
+        return Tokenizer(contents, splitting)
+    from tokdfa.tokenizers.rewriting import RewritingTokenizer
+
+    return RewritingTokenizer(contents, splitting)
 
 
 def _pretokenizer(contents: Contents, name: str | None) -> PreTokenizer | None:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from tokdfa.errors import AutomatonError
 from tokdfa.tokenizers.decoder import Decoder, Spellings, spellings
+from tokdfa.tokenizers.decoding import CLEANUP
 from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
 
 if TYPE_CHECKING:
@@ -27,12 +28,6 @@ if TYPE_CHECKING:
 __all__ = ["WordPieceTokenizer"]
 
 Int32Array: TypeAlias = npt.NDArray[np.int32]
-
-# What the decoder of tokenizers takes away when asked to clean up, in this order.
-_CLEANUP = (
-    *((" .", "."), (" ?", "?"), (" !", "!"), (" ,", ","), (" ' ", "'"), (" n't", "n't"), (" 'm", "'m")),
-    *((" do not", " don't"), (" 's", "'s"), (" 've", "'ve"), (" 're", "'re")),
-)
 
 
 class WordPieceTokenizer:
@@ -152,7 +147,7 @@ class WordPieceTokenizer:
         return behind, first
 
     def _clean(self, text: str) -> str:
-        for old, new in _CLEANUP if self.cleanup else ():
+        for old, new in CLEANUP if self.cleanup else ():
             text = text.replace(old, new)
         return text
 

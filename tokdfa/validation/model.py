@@ -48,7 +48,9 @@ class Model:
         self.special: Flags = np.zeros(tokenizer.n_ids, dtype=np.bool_)
         self.special[tokenizer.special_ids] = True
         dictionary = tokenizer.dictionary
-        self.by_pairs = bool(dictionary.is_proper()) and bool(agrees_with_leftmost(dictionary))
+        self.by_pairs = (
+            tokenizer.merges is None and bool(dictionary.is_proper()) and bool(agrees_with_leftmost(dictionary))
+        )
         token = tokenizer.id_to_token
         self._meaning: Flags = (token >= 0) | self.special
         self.alone: Flags = np.zeros(tokenizer.n_ids, dtype=np.bool_)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +15,17 @@ from tokdfa.dictionary import Dictionary
 from tokdfa.errors import FileFormatError
 from tokdfa.tokenizers.byte_dictionary import ByteDictionary, ByteTokens, in_order_of_mention
 
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.decoding import DecodeStep
+    from tokdfa.tokenizers.normalizers import Normalizer
+
 __all__ = [
     "LARGEST_ID",
     "Contents",
+    "Fallback",
     "Merges",
     "Numbering",
+    "Rewriting",
     "Special",
     "Split",
     "Splitting",
@@ -43,12 +49,28 @@ _BYTES_OF_UTF8 = frozenset(range(256)) - {0xC0, 0xC1, *range(0xF5, 0x100)}
 class Special:
     """A special token: an id that stands for `content` as a whole.
 
-    `level` is the order in which `tokenizers` looks for such tokens in a text: 0 before, 1 after its normalizer.
+    `level` is the order in which `tokenizers` looks for such tokens in a text: 0 before, 1 after its normalizer. White
+    space to the left or right of one that strips belongs to it; one that is a single word touches no other. What is
+    looked for in normalized text is itself `normalized`, where that makes a difference.
     """
 
     id: int
     content: str
     level: int = 0
+    lstrip: bool = False
+    rstrip: bool = False
+    single_word: bool = False
+    normalized: str | None = None
+
+    @property
+    def text(self) -> str:
+        """What it is found and decoded as."""
+        return self.content if self.normalized is None else self.normalized
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is found wherever its content stands, and nothing else belongs to it."""
+        return not (self.lstrip or self.rstrip or self.single_word) and self.normalized is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +113,41 @@ class Merges(NamedTuple):
     product: Int32Array
 
 
+@dataclass(frozen=True, slots=True)
+class Fallback:
+    """What a symbol becomes that is not in the alphabet.
+
+    Attributes
+    ----------
+    bytes : tuple of str, optional
+        A symbol for each byte: it becomes those of its bytes.
+    unknown : str, optional
+        Otherwise it becomes this symbol.
+    fuses : bool
+        Whether several such symbols side by side become one.
+    """
+
+    bytes: tuple[str, ...] | None = None
+    unknown: str | None = None
+    fuses: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rewriting:
+    """What is done to texts before they are cut into pieces and after ids are spelled, where anything is.
+
+    Attributes
+    ----------
+    normalizer : Normalizer, optional
+        Done to the text between the special tokens of level 0.
+    decoding : tuple of steps, optional
+        What makes a text of the spellings of tokens; by default these are put one behind the other.
+    """
+
+    normalizer: Normalizer | None = None
+    decoding: tuple[DecodeStep, ...] | None = None
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Contents:
     """What a tokenizer file says.
@@ -120,6 +177,16 @@ class Contents:
         What is appended to the last symbol of a piece, such as ``</w>``.
     spelled_bytes : bool
         Whether symbols that are characters stand for bytes, in GPT-2's alphabet.
+    prefix : str, optional
+        What is put in front of every symbol of a piece but the first, such as ``##``.
+    atoms : tuple of str
+        Symbols of several characters that are found in every piece, the longest at each place, and never merge.
+    fallback : Fallback, optional
+        What symbols become that are not in the alphabet; by default no text may have them.
+    rewriting : Rewriting, optional
+        What else is done to texts.
+    ignored : tuple of str
+        What else the file asks for, which `encode` leaves out.
     """
 
     format: str
@@ -134,6 +201,21 @@ class Contents:
     merges: Merges | None = None
     suffix: str | None = None
     spelled_bytes: bool = False
+    prefix: str | None = None
+    atoms: tuple[str, ...] = ()
+    fallback: Fallback | None = None
+    rewriting: Rewriting | None = None
+    ignored: tuple[str, ...] = ()
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether texts are encoded as they are, and ids spell them one behind the other, but for a suffix."""
+        return (
+            self.rewriting is None
+            and self.fallback is None
+            and not (self.atoms or self.prefix)
+            and all(special.is_plain for special in self.specials)
+        )
 
 
 class Numbering(NamedTuple):

@@ -10,7 +10,7 @@ from tokdfa.tokenizers import patterns
 from tokdfa.tokenizers.formats.contents import Behavior, Split, Splitting
 from tokdfa.tokenizers.formats.json_text import JsonObject
 
-__all__ = ["flatten", "read_byte_level", "read_pre_tokenizer"]
+__all__ = ["flatten", "read_byte_level", "read_metaspace", "read_pattern", "read_pre_tokenizer"]
 
 _BEHAVIORS: dict[str, Behavior] = {
     "".join(word.title() for word in behavior.split("_")): behavior for behavior in get_args(Behavior)
@@ -66,7 +66,7 @@ def read_pre_tokenizer(top: JsonObject) -> tuple[Splitting | None, bool]:
             if uses_pattern:
                 splits.extend(patterns.NAMED["gpt2"].steps)
         elif kind == "Metaspace" and index == 0:
-            metaspace, scheme, splits_there = _read_metaspace(step)
+            metaspace, scheme, splits_there = read_metaspace(step)
             if scheme != "never":
                 prefix_space = 0
             prefix_once = scheme == "first"
@@ -84,7 +84,7 @@ def read_byte_level(step: JsonObject) -> tuple[bool, bool]:
     return step.get("add_prefix_space", bool), step.get("use_regex", bool, True)
 
 
-def _read_metaspace(step: JsonObject) -> tuple[str, str, bool]:
+def read_metaspace(step: JsonObject) -> tuple[str, str, bool]:
     """Return what is put in place of spaces, where one is put in front, and whether there is a split before each."""
     step.only(("type", "replacement", "prepend_scheme", "split", "add_prefix_space", "str_rep"))
     replacement = step.get("replacement", str)
@@ -133,12 +133,18 @@ def _read_splits(step: JsonObject, kind: str) -> Sequence[Split]:
 
 def _read_split(step: JsonObject) -> Split:
     step.only(("type", "pattern", "behavior", "invert"))
+    text, literal = read_pattern(step)
+    return Split(text, _read_behavior(step), step.get("invert", bool), literal=literal)
+
+
+def read_pattern(step: JsonObject) -> tuple[str, bool]:
+    """Return the pattern of a step, and whether it is a string and not a regular expression."""
     pattern = step.get("pattern", dict)
     spelled = [(key, value) for key, value in pattern.items() if key in ("Regex", "String")]
     if len(pattern) != 1 or len(spelled) != 1 or not isinstance(spelled[0][1], str):
         raise FileFormatError('a pattern is {"Regex": …} or {"String": …}', value=pattern, where=step.place("pattern"))
     ((key, text),) = spelled
-    return Split(text, _read_behavior(step), step.get("invert", bool), literal=key == "String")
+    return text, key == "String"
 
 
 def _read_behavior(step: JsonObject, *default: str) -> Behavior:

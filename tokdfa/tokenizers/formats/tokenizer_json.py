@@ -6,16 +6,20 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import chain, repeat
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError
+from tokdfa.tokenizers.decoding import DecodeSuffix
 from tokdfa.tokenizers.formats.byte_alphabet import is_spelled
-from tokdfa.tokenizers.formats.contents import Contents, Special
+from tokdfa.tokenizers.formats.contents import Contents, Fallback, Rewriting, Special, has_bytes
 from tokdfa.tokenizers.formats.json_text import JsonObject, parse_object
 from tokdfa.tokenizers.formats.merges import Pairs
 from tokdfa.tokenizers.formats.pre_tokenizer import flatten, read_byte_level, read_pre_tokenizer
+from tokdfa.tokenizers.formats.text_steps import read_decoder, read_normalizer
 from tokdfa.tokenizers.formats.vocabulary import Vocabulary, check_vocabulary, over_bytes, over_characters
+from tokdfa.tokenizers.normalizers import Normalizer
 
 __all__ = ["TOP_FIELDS", "read_added_tokens", "read_tokenizer_json"]
 
@@ -42,6 +46,7 @@ _MODEL_FIELDS = [
     "vocab",
     "merges",
 ]
+_LETTERS_FOR_BYTES = "decoding takes these letters for bytes of the byte alphabet"
 _ADDED_FIELDS = ["id", "content", "single_word", "lstrip", "rstrip", "normalized", "special"]
 
 
@@ -60,34 +65,113 @@ def read_tokenizer_json(data: bytes, path: Path) -> Contents:
     top.refuse_unless("version", ("1.0",), "a version of the format that is not known here")
     for key in ("truncation", "padding"):
         top.refuse_unless(key, (None,), f"{key} changes the ids")
-    normalizer = top.object("normalizer")
-    for step in flatten(normalizer, "normalizers") if normalizer else ():
-        raise UnsupportedFeatureError("normalizers are not modelled", value=step.fields, where=step.place("type"))
+    normalizer = read_normalizer(top)
     splitting, is_bytewise = read_pre_tokenizer(top)
+    if splitting is not None and splitting.prefix_once and normalizer is not None and not normalizer.keeps_beginning:
+        # Whether a text begins there is then a matter of what the library thinks it has removed.
+        what = "a character in front of the first stretch alone, of a text that may have lost its beginning"
+        raise UnsupportedFeatureError(what, value=normalizer, where=top.place("normalizer"))
     model = _model(top)
     suffix = model.get_or_none("end_of_word_suffix", str) or None
-    _check_post_processor(top)
+    ignored = _read_post_processor(top)
     vocabulary = check_vocabulary(model.get("vocab", dict), model.place("vocab"))
     pairs = _read_merges(model)
     whole_piece = bool(model.get_or_none("ignore_merges", bool))
+    prefix = model.get_or_none("continuing_subword_prefix", str) or None
     if is_bytewise:
-        if suffix:
-            raise UnsupportedFeatureError(
-                "a suffix together with ByteLevel", value=suffix, where=model.place("end_of_word_suffix")
-            )
+        for key, mark in (("end_of_word_suffix", suffix), ("continuing_subword_prefix", prefix)):
+            if mark:
+                raise UnsupportedFeatureError(f"{key} with ByteLevel", value=mark, where=model.place(key))
         # All bytes have tokens, so that nothing is ever unknown and unk_token, fuse_unk and byte_fallback are idle.
         contents = over_bytes(vocabulary, pairs, path, "tokenizer.json", whole_piece=whole_piece)
     else:
-        model.refuse_unless("unk_token", (None,), "unknown symbols are not modelled")
-        model.refuse_unless("byte_fallback", (None, False), "byte fallback is not modelled")
-        if suffix and whole_piece:
+        fallback = _read_fallback(model, vocabulary)
+        if whole_piece and (suffix or prefix or fallback):
             raise UnsupportedFeatureError(
-                "whole pieces are looked up without the suffix", value=True, where=model.place("ignore_merges")
+                "whole pieces are looked up without suffix, prefix and unknown symbols",
+                value=True,
+                where=model.place("ignore_merges"),
             )
-        contents = over_characters(vocabulary, pairs, "tokenizer.json", suffix=suffix, whole_piece=whole_piece)
-    _check_decoder(top, is_bytewise, suffix)
+        contents = over_characters(
+            vocabulary,
+            pairs,
+            "tokenizer.json",
+            prefix=prefix,
+            suffix=suffix,
+            whole_piece=whole_piece,
+            fallback=fallback,
+        )
     specials = read_added_tokens(top, vocabulary, is_bytewise)
-    return replace(contents, splitting=splitting, specials=specials, finds_specials=True)
+    specials = _normalized(top, specials, normalizer, is_bytewise)
+    decoding = read_decoder(top, is_bytewise=is_bytewise, suffix=suffix)
+    if (
+        decoding is None
+        and suffix
+        and any(suffix in text[:-1] for text in [*vocabulary.spellings, *(special.text for special in specials)])
+    ):
+        decoding = (DecodeSuffix(suffix),)
+    if decoding is None and not is_bytewise and (contents.fallback or prefix):
+        decoding = (DecodeSuffix(suffix),) if suffix else ()
+    rewriting = Rewriting(normalizer, decoding)
+    return replace(
+        contents,
+        splitting=splitting,
+        specials=specials,
+        finds_specials=True,
+        rewriting=rewriting if rewriting != Rewriting() else None,
+        ignored=ignored,
+    )
+
+
+def _read_fallback(model: JsonObject, vocabulary: Vocabulary) -> Fallback | None:
+    """Return what unknown symbols become; None if there is nothing for them."""
+    known = set(vocabulary.spellings)
+    spelled = tuple(f"<0x{byte:02X}>" for byte in range(256))
+    there = [byte for byte in range(256) if spelled[byte] in known]
+    as_bytes = bool(model.get_or_none("byte_fallback", bool)) and bool(there)
+    if as_bytes and not has_bytes(there):
+        # Then the library puts some unknown symbols behind the bytes of others.
+        raise UnsupportedFeatureError(
+            "byte fallback with some of the bytes", value=len(there), where=model.place("byte_fallback")
+        )
+    if as_bytes:
+        return Fallback(bytes=spelled)
+    unknown = model.get_or_none("unk_token", str)
+    if unknown is None:
+        return None
+    if unknown not in known:
+        raise FileFormatError(
+            "the unknown token is not in the vocabulary", value=unknown, where=model.place("unk_token")
+        )
+    return Fallback(unknown=unknown, fuses=bool(model.get_or_none("fuse_unk", bool)))
+
+
+def _normalized(
+    top: JsonObject, specials: tuple[Special, ...], normalizer: Normalizer | None, is_bytewise: bool
+) -> tuple[Special, ...]:
+    """Return added tokens as they are looked for; refuse those of which nothing is left, or what another one is."""
+    if normalizer is None:
+        return specials
+    seen: set[str] = set()
+    found = []
+    for index, special in enumerate(specials):
+        text = normalizer(special.content) if special.level else special.content
+        if special.level and (not text or text in seen):
+            where = f"{top.place('added_tokens')}[{index}].content"
+            what = "an added token that is nothing or another one when it is normalized"
+            raise UnsupportedFeatureError(what, value=special.content, where=where)
+        if text != special.content and is_bytewise and _reads_as_bytes(text):
+            where = f"{top.place('added_tokens')}[{index}].content"
+            raise UnsupportedFeatureError(_LETTERS_FOR_BYTES, value=special.content, where=where)
+        if special.level:
+            seen.add(text)
+        found.append(special if text == special.content else replace(special, normalized=text))
+    return tuple(found)
+
+
+def _reads_as_bytes(content: str) -> bool:
+    """Tell whether decoding takes letters of an added token for bytes of the byte alphabet."""
+    return not content.isascii() and is_spelled(content)
 
 
 def _model(top: JsonObject) -> JsonObject:
@@ -100,7 +184,7 @@ def _model(top: JsonObject) -> JsonObject:
     model.get_or_none("fuse_unk", bool)
     model.get_or_none("byte_fallback", bool)
     model.refuse_unless("dropout", (None, 0, 0.0), "with dropout the ids are random")
-    model.refuse_unless("continuing_subword_prefix", (None, ""), "a prefix of continuing subwords is not modelled")
+    model.get_or_none("continuing_subword_prefix", str)
     return model
 
 
@@ -135,33 +219,67 @@ def _find_fault(rows: list[object], where: Callable[[int], str]) -> None:
             raise FileFormatError("a rule is a pair of strings", value=row, where=where(index))
 
 
-def _check_post_processor(top: JsonObject) -> None:
-    """Refuse what adds ids; ByteLevel only moves offsets, which are not modelled."""
+def _read_post_processor(top: JsonObject) -> tuple[str, ...]:
+    """Return the steps that put special tokens around a text, which is left to who asks for them.
+
+    ByteLevel only moves offsets, which are not modelled.
+    """
     root = top.object("post_processor")
+    adding = []
     for step in flatten(root, "processors") if root else ():
         kind = step.get("type", str)
         if kind == "ByteLevel":
             read_byte_level(step)
+        elif kind == "TemplateProcessing":
+            _check_template(step)
+            adding.append(kind)
+        elif kind in ("BertProcessing", "RobertaProcessing"):
+            _check_pair_processor(step, kind)
+            adding.append(kind)
         else:
-            raise UnsupportedFeatureError("a post-processor that adds ids", value=kind, where=step.place("type"))
+            raise UnsupportedFeatureError("a post-processor that is not known", value=kind, where=step.place("type"))
+    return tuple(adding)
 
 
-def _check_decoder(top: JsonObject, is_bytewise: bool, suffix: str | None) -> None:
-    """Refuse decoders that do not give back the text that was encoded."""
-    root = top.object("decoder")
-    steps = list(flatten(root, "decoders")) if root else []
-    kinds = [step.get("type", str) for step in steps]
-    # Fusing joins the tokens to one, which ByteLevel does already.
-    wanted = "ByteLevel" if is_bytewise else "BPEDecoder" if suffix else "Fuse"
-    if not kinds or kinds[0] != wanted or any(kind != "Fuse" for kind in kinds[1:]):
-        what = f"the decoder that undoes the encoding is {wanted}"
-        raise UnsupportedFeatureError(what, value=kinds or None, where=top.place("decoder"))
-    if is_bytewise:
-        read_byte_level(steps[0])
-    if suffix and steps[0].get("suffix", str) != suffix:
-        raise UnsupportedFeatureError(
-            f"the suffix of the model is {suffix}", value=steps[0].fields["suffix"], where=steps[0].place("suffix")
-        )
+def _check_pair_processor(step: JsonObject, kind: str) -> None:
+    step.only(("type", "sep", "cls", *(("trim_offsets", "add_prefix_space") if kind == "RobertaProcessing" else ())))
+    for key in ("sep", "cls"):
+        pair = step.get(key, list)
+        if len(pair) != 2 or type(pair[0]) is not str or type(pair[1]) is not int or not 0 <= pair[1] < 1 << 32:
+            raise FileFormatError("a token and its id are wanted", value=pair, where=step.place(key))
+    if kind == "RobertaProcessing":
+        step.get("trim_offsets", bool)
+        step.get("add_prefix_space", bool)
+
+
+def _check_template(step: JsonObject) -> None:
+    step.only(("type", "single", "pair", "special_tokens"))
+    for key in ("single", "pair"):
+        for item in step.objects(key):
+            kinds = [kind for kind in ("Sequence", "SpecialToken") if kind in item.fields]
+            inner = item.object(kinds[0]) if len(item.fields) == len(kinds) == 1 else None
+            if inner is None:
+                raise FileFormatError("a sequence or a special token is wanted", value=item.fields, where=item.where)
+            inner.only(("id", "type_id"))
+            name = inner.get("id", str)
+            if kinds == ["Sequence"] and name not in ("A", "B"):
+                raise FileFormatError("a sequence is A or B", value=name, where=inner.place("id"))
+            if not 0 <= inner.get("type_id", int) < 1 << 32:
+                raise FileFormatError("a type is a number", value=inner.fields["type_id"], where=inner.place("type_id"))
+    tokens = step.object("special_tokens")
+    if tokens is None:
+        raise FileFormatError("no special tokens", where=step.place("special_tokens"))
+    for name in tokens.fields:
+        token = tokens.object(name)
+        if token is None:
+            raise FileFormatError("an object is wanted", value=None, where=tokens.place(name))
+        token.only(("id", "ids", "tokens"))
+        token.get("id", str)
+        ids, names = token.get("ids", list), token.get("tokens", list)
+        if len(ids) != len(names) or not all(type(id) is int and 0 <= id < 1 << 32 for id in ids):
+            raise FileFormatError("an id for each token is wanted", value=ids, where=token.place("ids"))
+        if not all(type(spelled) is str for spelled in names):
+            raise FileFormatError("tokens are strings", value=names, where=token.place("tokens"))
 
 
 def read_added_tokens(top: JsonObject, vocabulary: Vocabulary, is_bytewise: bool) -> tuple[Special, ...]:
@@ -178,16 +296,14 @@ def read_added_tokens(top: JsonObject, vocabulary: Vocabulary, is_bytewise: bool
     for token in tokens:
         token.only(_ADDED_FIELDS)
         content = token.get("content", str)
-        for flag in ("single_word", "lstrip", "rstrip"):
-            if token.get(flag, bool):
-                raise UnsupportedFeatureError(f"{flag} is not modelled", value=content, where=token.place(flag))
+        flags: dict[str, Any] = {flag: token.get(flag, bool) for flag in ("single_word", "lstrip", "rstrip")}
         if not content or content in contents:
             raise FileFormatError(
                 "an added token that is empty or there already", value=content, where=token.place("content")
             )
-        if is_bytewise and not content.isascii() and is_spelled(content):
+        if is_bytewise and _reads_as_bytes(content):
             raise UnsupportedFeatureError(
-                "decoding takes these letters for bytes of the byte alphabet",
+                _LETTERS_FOR_BYTES,
                 value=content,
                 where=token.place("content"),
             )
@@ -202,5 +318,5 @@ def read_added_tokens(top: JsonObject, vocabulary: Vocabulary, is_bytewise: bool
         last = max(last, assigned)
         contents.add(content)
         token.get("special", bool)
-        specials.append(Special(assigned, content, level=int(token.get("normalized", bool))))
+        specials.append(Special(assigned, content, level=int(token.get("normalized", bool)), **flags))
     return tuple(specials)

@@ -5,14 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from operator import add
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from tokdfa.alphabet import Word
 from tokdfa.dictionary import Dictionary
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError
 from tokdfa.tokenizers.formats.byte_alphabet import BYTE_OF, is_spelled, read_words
-from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents, Int32Array, check_bytes, has_bytes, number_bytes
+from tokdfa.tokenizers.formats.contents import (
+    LARGEST_ID,
+    Contents,
+    Fallback,
+    Int32Array,
+    check_bytes,
+    has_bytes,
+    number_bytes,
+)
 from tokdfa.tokenizers.formats.json_text import parse_object
 from tokdfa.tokenizers.formats.merges import Pairs, check_rules, check_suffix, read_pairs, suffix_in, symbols_of
 
@@ -52,10 +61,9 @@ def check_vocabulary(fields: Mapping[str, Any], where: str) -> Vocabulary:
     return Vocabulary(spellings, np.array(values, dtype=np.int32))
 
 
-def _rules(vocabulary: Vocabulary, pairs: Pairs) -> Int32Array:
+def _rules(vocabulary: Vocabulary, pairs: Pairs, products: list[str]) -> Int32Array:
     """Return the rules as rows of left part, right part and product, by their places in the vocabulary."""
     places = {spelling: place for place, spelling in enumerate(vocabulary.spellings)}
-    products = list(map(add, pairs.left, pairs.right))
     columns = (pairs.left, pairs.right, products)
     try:
         rules = [list(map(places.__getitem__, column)) for column in columns]
@@ -82,7 +90,7 @@ def over_bytes(vocabulary: Vocabulary, pairs: Pairs, path: Path, format: str, *,
     UnsupportedFeatureError
         If a rule has a character outside the alphabet.
     """
-    rules = _rules(vocabulary, pairs)
+    rules = _rules(vocabulary, pairs, list(map(add, pairs.left, pairs.right)))
     words, foreign = read_words(vocabulary.spellings)
     lengths = np.fromiter(map(len, words), dtype=np.int64, count=len(words))
     if foreign[rules].any():
@@ -114,21 +122,60 @@ def over_bytes(vocabulary: Vocabulary, pairs: Pairs, path: Path, format: str, *,
 
 
 def over_characters(
-    vocabulary: Vocabulary, pairs: Pairs, format: str, *, suffix: str | None = None, whole_piece: bool = False
+    vocabulary: Vocabulary,
+    pairs: Pairs,
+    format: str,
+    *,
+    prefix: str | None = None,
+    suffix: str | None = None,
+    whole_piece: bool = False,
+    fallback: Fallback | None = None,
 ) -> Contents:
-    """Return the contents of a vocabulary over characters, of which the last of a piece may have a suffix.
+    """Return the contents of a vocabulary over characters.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+    pairs : Pairs
+    format : str
+    prefix, suffix : str, optional
+        What all symbols of a piece but the first have in front, and what the last one has appended.
+    whole_piece : bool
+        Whether a piece that is a token is taken as it is.
+    fallback : Fallback, optional
+        What symbols become that are not in the vocabulary; what it names is.
 
     Raises
     ------
     FileFormatError
         If a rule needs a token that is not in the vocabulary.
+    UnsupportedFeatureError
+        If a rule mentions a token that stands for unknown symbols, or its parts and its product are not the same
+        symbols.
     """
-    _rules(vocabulary, pairs)
+    atoms = set() if fallback is None else {fallback.unknown, *(fallback.bytes or ())}
+    atoms = {atom for atom in atoms if atom is not None and len(atom) > 1}
+    products = _products(pairs, prefix)
+    _rules(vocabulary, pairs, products)
     if suffix:
         check_suffix(pairs, suffix)
-    left, right, spelled = (
-        [symbols_of(part, suffix) for part in parts] for parts in (pairs.left, pairs.right, vocabulary.spellings)
+
+    def word_of(part: str) -> Word:
+        if part in atoms:
+            return (part,)
+        if prefix:
+            return _prefixed(part, prefix, suffix)
+        word = symbols_of(part, suffix)
+        return tuple(cast(str, word)) if atoms and not suffix else word
+
+    left, right, made, spelled = (
+        [*map(word_of, parts)] for parts in (pairs.left, pairs.right, products, vocabulary.spellings)
     )
+    for index, row in enumerate(zip(left, right, made, strict=True)):
+        if row[0] + row[1] != row[2] or (atoms and not atoms.isdisjoint(map(_joined, row))):  # type: ignore[operator]
+            what = "a rule with a token that stands for unknown symbols, or one whose product is not its parts"
+            rule = f"{pairs.left[index]} {pairs.right[index]}"
+            raise UnsupportedFeatureError(what, value=rule, where=pairs.where(index))
     symbols = [word for word in spelled if len(word) == 1]
     dictionary = Dictionary(zip(left, right, strict=True), symbols)
     known = dictionary.alphabet
@@ -139,9 +186,33 @@ def over_characters(
         dictionary=dictionary,
         extra=extra,
         ids=np.fromiter((id_of[word] for word in (*known, *extra)), dtype=np.int32, count=len(id_of)),
+        prefix=prefix,
         suffix=suffix,
         whole_piece=whole_piece,
+        fallback=fallback,
     )
+
+
+def _joined(word: Word) -> str:
+    return "".join(cast("str | tuple[str, ...]", word))
+
+
+def _products(pairs: Pairs, prefix: str | None) -> list[str]:
+    """Return what the rules make; of the right part the library cuts the prefix off."""
+    if prefix is None:
+        return list(map(add, pairs.left, pairs.right))
+    for index, part in enumerate(pairs.right):
+        if not part.startswith(prefix):
+            what = f"the right part of a rule begins with {prefix!r}"
+            raise UnsupportedFeatureError(what, value=part, where=pairs.where(index))
+    return [left + right[len(prefix) :] for left, right in zip(pairs.left, pairs.right, strict=True)]
+
+
+def _prefixed(part: str, prefix: str, suffix: str | None) -> Word:
+    """Return a part as symbols that have a prefix, but for the first one of a piece."""
+    inner = part.startswith(prefix) and len(part) > len(prefix)
+    symbols = cast("str | tuple[str, ...]", symbols_of(part[len(prefix) :] if inner else part, suffix))
+    return tuple(symbol if index == 0 and not inner else prefix + symbol for index, symbol in enumerate(symbols))
 
 
 def read_vocabulary_and_merges(vocabulary: bytes, merges: bytes, vocabulary_path: Path, merges_path: Path) -> Contents:

@@ -107,6 +107,11 @@ def read_wordpiece_json(data: bytes, path: Path) -> WordPieceContents:
     ids = np.fromiter(entries.values(), np.int32, len(entries))
     specials = read_added_tokens(top, Vocabulary(list(entries), ids), is_bytewise=False)
     for index, special in enumerate(specials):
+        if not special.is_plain:
+            where = f"{top.place('added_tokens')}[{index}]"
+            raise UnsupportedFeatureError(
+                "added tokens that strip or are single words are not modelled here", value=special.content, where=where
+            )
         if special.level:
             where = f"{top.place('added_tokens')}[{index}].normalized"
             raise UnsupportedFeatureError(

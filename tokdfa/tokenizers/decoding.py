@@ -1,0 +1,247 @@
+"""From ids to text where it is more than one spelling behind the other: decoders of tokenizers, and SentencePiece.
+
+Every step takes the spelling of each token to another one, so that it stays known which token a text comes from. Steps
+that join tokens leave what they make with the last of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.tokenizers.normalizers import Replace
+
+__all__ = [
+    "CLEANUP",
+    "ByteFallback",
+    "DecodeMetaspace",
+    "DecodeReplace",
+    "DecodeSentencePiece",
+    "DecodeStep",
+    "DecodeStrip",
+    "DecodeSuffix",
+    "DecodeWordPiece",
+    "Decoded",
+    "StripWhole",
+    "byte_of",
+    "decode_tokens",
+]
+
+_BYTE = re.compile("<0x[0-9A-F]{2}>")
+# What tokenizers reads as hexadecimal.
+_LOOSE_BYTE = re.compile(r"<0x(?:[0-9A-Fa-f]{2}|\+[0-9A-Fa-f])>")
+_LONGEST_CHARACTER = 4
+# What the decoder of tokenizers takes away when asked to clean up, in this order.
+CLEANUP = (
+    *((" .", "."), (" ?", "?"), (" !", "!"), (" ,", ","), (" ' ", "'"), (" n't", "n't"), (" 'm", "'m")),
+    *((" do not", " don't"), (" 's", "'s"), (" 've", "'ve"), (" 're", "'re")),
+)
+
+REPLACEMENT = "\ufffd"
+_SPACE = "\u2581"
+
+
+class Decoded(NamedTuple):
+    """A text, and for each id where what it adds ends, in bytes of UTF-8."""
+
+    text: str
+    ends: npt.NDArray[np.int64]
+
+
+class DecodeStep(Protocol):
+    """A function from the spellings of tokens to others, as many."""
+
+    def __call__(self, tokens: list[str]) -> list[str]:
+        """Return the new spellings."""
+        ...
+
+
+def decode_tokens(tokens: Sequence[str], steps: Sequence[DecodeStep]) -> Decoded:
+    """Return the text that steps make of tokens."""
+    spelled = list(tokens)
+    for step in steps:
+        spelled = step(spelled)
+    text = "".join(spelled)
+    lengths = map(len, spelled) if text.isascii() else (len(part.encode("utf-8")) for part in spelled)
+    return Decoded(text, np.fromiter(accumulate(lengths), dtype=np.int64, count=len(spelled)))
+
+
+def byte_of(token: str) -> int | None:
+    """Return the byte that a token such as ``<0x0A>`` stands for, None if it is none."""
+    return int(token[3:5], 16) if _BYTE.fullmatch(token) else None
+
+
+def _loose_byte_of(token: str) -> int | None:
+    return int(token[3:5], 16) if _LOOSE_BYTE.fullmatch(token) else None
+
+
+@dataclass(frozen=True)
+class DecodeReplace:
+    """Replace in each token by itself."""
+
+    replace: Replace
+
+    def __call__(self, tokens: list[str]) -> list[str]:
+        """Return the new spellings."""
+        return [self.replace(token) for token in tokens]
+
+
+@dataclass(frozen=True)
+class DecodeStrip:
+    """Take up to so many copies of a character from the beginning of each token."""
+
+    character: str
+    count: int
+
+    def __call__(self, tokens: list[str]) -> list[str]:
+        """Return the new spellings."""
+        return [token[_run(token, self.character, self.count) :] for token in tokens]
+
+
+@dataclass(frozen=True)
+class StripWhole:
+    """Take up to so many copies of a character from the beginning of the whole text."""
+
+    character: str
+    count: int
+
+    def __call__(self, tokens: list[str]) -> list[str]:
+        """Return the new spellings."""
+        stripped = tokens.copy()
+        left = self.count
+        for index, token in enumerate(tokens):
+            taken = _run(token, self.character, left)
+            stripped[index] = token[taken:]
+            left -= taken
+            if left == 0 or stripped[index]:
+                break
+        return stripped
+
+
+def _run(token: str, character: str, most: int) -> int:
+    """Return how many times a token begins with a character, at most so many."""
+    return min(len(token) - len(token.lstrip(character)), most)
+
+
+@dataclass(frozen=True)
+class ByteFallback:
+    """Read runs of byte tokens as UTF-8; if a run is not, each of its tokens is U+FFFD."""
+
+    def __call__(self, tokens: list[str]) -> list[str]:
+        """Return the new spellings."""
+        read = tokens.copy()
+        run: list[int] = []
+        for index, token in enumerate([*tokens, ""]):
+            byte = _loose_byte_of(token)
+            if byte is not None:
+                run.append(byte)
+            elif run:
+                characters = _characters(run)
+                whole = REPLACEMENT not in characters or bytes(run).decode("utf-8", "ignore") == "".join(characters)
+                read[index - len(run) : index] = characters if whole else [REPLACEMENT] * len(run)
+                run = []
+        return read
+
+
+@dataclass(frozen=True)
+class DecodeMetaspace:
+    """Read the visible character as a space, and drop it from the first token if one is put in front of texts."""
+
+    replacement: str
+    drops_first: bool
+
+    def __call__(self, tokens: list[str]) -> list[str]:
+        """Return the new spellings."""
+        spelled = [token.replace(self.replacement, " ") for token in tokens]
+        if tokens and self.drops_first:
+            spelled[0] = tokens[0].replace(self.replacement, "")
+        return spelled
+
+
+@dataclass(frozen=True)
+class DecodeSuffix:
+    """Read the suffix of words as a space, but at the end of the text."""
+
+    suffix: str
+
+    def __call__(self, tokens: list[str]) -> list[str]:
+        """Return the new spellings."""
+        spelled = [token.replace(self.suffix, " ") for token in tokens]
+        if tokens:
+            spelled[-1] = tokens[-1].replace(self.suffix, "")
+        return spelled
+
+
+@dataclass(frozen=True)
+class DecodeWordPiece:
+    """Put a space in front of what does not begin with a prefix, and take the prefix from what does."""
+
+    prefix: str
+    cleanups: tuple[tuple[str, str], ...]
+
+    def __call__(self, tokens: list[str]) -> list[str]:
+        """Return the new spellings."""
+        return [self._spell(token, index) for index, token in enumerate(tokens)]
+
+    def _spell(self, token: str, index: int) -> str:
+        if index:
+            token = token[len(self.prefix) :] if token.startswith(self.prefix) else f" {token}"
+        for old, new in self.cleanups:
+            token = token.replace(old, new)
+        return token
+
+
+@dataclass(frozen=True)
+class DecodeSentencePiece:
+    """SentencePiece: the visible space is a space, and one that was put in front of the text is taken away.
+
+    Byte tokens are read as UTF-8 character by character; a byte that begins none is U+FFFD.
+    """
+
+    drops_first: bool
+    drops_all: bool
+
+    def __call__(self, tokens: list[str]) -> list[str]:
+        """Return the new spellings."""
+        spelled: list[str] = []
+        at_begin = self.drops_first or self.drops_all
+        dropped = is_text = False
+        run: list[int] = []
+        for token in tokens:
+            byte = byte_of(token)
+            if byte is not None:
+                run.append(byte)
+                continue
+            spelled += _characters(run)
+            is_text = is_text or bool(run)
+            run = []
+            if dropped or is_text:
+                at_begin = False
+            if at_begin and token.startswith(_SPACE):
+                token = token[1:]
+                dropped = not self.drops_all
+            spelled.append(token.replace(_SPACE, " "))
+            is_text = is_text or bool(token)
+        return spelled + _characters(run)
+
+
+def _characters(run: list[int]) -> list[str]:
+    """Return what byte tokens add: each character with its last byte, and U+FFFD for each byte that is in none."""
+    spelled: list[str] = []
+    while len(spelled) < len(run):
+        rest = bytes(run[len(spelled) : len(spelled) + _LONGEST_CHARACTER])
+        size, character = 1, REPLACEMENT
+        for stop in range(1, len(rest) + 1):
+            try:
+                size, character = stop, rest[:stop].decode("utf-8")
+                break
+            except UnicodeDecodeError:
+                size = 1
+        spelled += [*[""] * (size - 1), character]
+    return spelled

@@ -1,0 +1,185 @@
+"""The normalizer and the decoder of a tokenizer.json, as steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import cast, get_args
+
+from tokdfa.errors import FileFormatError, UnsupportedFeatureError
+from tokdfa.tokenizers.decoding import (
+    CLEANUP,
+    ByteFallback,
+    DecodeMetaspace,
+    DecodeReplace,
+    DecodeStep,
+    DecodeStrip,
+    DecodeSuffix,
+    DecodeWordPiece,
+    StripWhole,
+)
+from tokdfa.tokenizers.formats.json_text import JsonObject
+from tokdfa.tokenizers.formats.pre_tokenizer import flatten, read_metaspace, read_pattern
+from tokdfa.tokenizers.normalizers import (
+    Chain,
+    Lowercase,
+    Normalizer,
+    Prepend,
+    Replace,
+    Strip,
+    StripAccents,
+    UnicodeForm,
+)
+from tokdfa.unicode.normalization import Form
+
+__all__ = ["read_decoder", "read_normalizer"]
+
+_LARGEST_COUNT = (1 << 63) - 1
+
+
+def read_normalizer(top: JsonObject) -> Normalizer | None:
+    """Return the normalizer of a tokenizer.json, None where it has none or one without steps.
+
+    Raises
+    ------
+    FileFormatError
+        If a field is missing or wrong.
+    UnsupportedFeatureError
+        If a step is not modelled exactly; names the JSON path and the value.
+    PatternError
+        If the pattern of a replacement cannot be read.
+    """
+    root = top.object("normalizer")
+    steps = tuple(_read_normalizer(step) for step in flatten(root, "normalizers")) if root else ()
+    return Chain(steps) if steps else None
+
+
+def _read_normalizer(step: JsonObject) -> Normalizer:
+    kind = step.get("type", str)
+    if kind in get_args(Form):
+        step.only(("type",))
+        return UnicodeForm(cast(Form, kind))
+    if kind == "Lowercase":
+        step.only(("type",))
+        return Lowercase()
+    if kind == "StripAccents":
+        step.only(("type",))
+        return StripAccents()
+    if kind == "Strip":
+        step.only(("type", "strip_left", "strip_right"))
+        return Strip(step.get("strip_left", bool), step.get("strip_right", bool))
+    if kind == "Prepend":
+        step.only(("type", "prepend"))
+        prefix = step.get("prepend", str)
+        if not prefix:
+            # The library then loses track of which character comes from where, and drops some.
+            raise UnsupportedFeatureError("nothing to prepend", value=prefix, where=step.place("prepend"))
+        return Prepend(prefix)
+    if kind == "Replace":
+        return _read_replace(step)
+    raise UnsupportedFeatureError("a normalizer that is not modelled", value=kind, where=step.place("type"))
+
+
+def _read_replace(step: JsonObject) -> Replace:
+    step.only(("type", "pattern", "content"))
+    pattern, literal = read_pattern(step)
+    if not pattern:
+        raise UnsupportedFeatureError("the empty text is replaced", value=pattern, where=step.place("pattern"))
+    replace = Replace(pattern, step.get("content", str), literal)
+    if not literal:
+        replace.check()
+    return replace
+
+
+def read_decoder(top: JsonObject, *, is_bytewise: bool, suffix: str | None) -> tuple[DecodeStep, ...] | None:
+    """Return the steps of the decoder of a tokenizer.json.
+
+    None stands for what needs no steps: tokens that spell the text one behind the other, in GPT-2's byte alphabet if
+    `is_bytewise`, and with a space for the `suffix` of words.
+
+    Raises
+    ------
+    FileFormatError
+        If a field is missing or wrong.
+    UnsupportedFeatureError
+        If a step, or their order, is not modelled exactly; names the JSON path and the value.
+    """
+    root = top.object("decoder")
+    read = list(flatten(root, "decoders")) if root else []
+    kinds = [step.get("type", str) for step in read]
+    if not kinds:
+        # The library puts spaces between the tokens, which are not in the text.
+        raise UnsupportedFeatureError("without a decoder ids have no text", value=None, where=top.place("decoder"))
+    if is_bytewise != ("ByteLevel" in kinds) or (is_bytewise and set(kinds[1:]) - {"Fuse"}):
+        what = f"the decoder of {'bytes is' if is_bytewise else 'characters is not'} ByteLevel"
+        raise UnsupportedFeatureError(what, value=kinds, where=top.place("decoder"))
+    if is_bytewise:
+        read[0].only(("type", "add_prefix_space", "trim_offsets", "use_regex"))
+        for flag, *default in (("add_prefix_space",), ("trim_offsets",), ("use_regex", True)):
+            read[0].get(flag, bool, *default)
+        return None
+    steps: list[DecodeStep] = []
+    is_fused = is_joined = False
+    for step, kind in zip(read, kinds, strict=True):
+        if kind == "Fuse":
+            step.only(("type",))
+            is_fused = True
+            continue
+        if is_fused and kind != "Strip":
+            raise UnsupportedFeatureError("a step behind Fuse", value=kind, where=step.place("type"))
+        if is_joined and kind in _BY_PLACE:
+            raise UnsupportedFeatureError("a step behind ByteFallback", value=kind, where=step.place("type"))
+        steps.append(_read_strip(step, is_fused) if kind == "Strip" else _reader(step, kind)(step))
+        is_joined |= kind == "ByteFallback"
+    return None if steps == ([] if suffix is None else [DecodeSuffix(suffix)]) else tuple(steps)
+
+
+def _read_strip(step: JsonObject, is_fused: bool) -> DecodeStep:
+    step.only(("type", "content", "start", "stop"))
+    character = step.get("content", str)
+    if len(character) != 1:
+        raise FileFormatError("the content is one character", value=character, where=step.place("content"))
+    start, stop = step.get("start", int), step.get("stop", int)
+    if not 0 <= start <= _LARGEST_COUNT:
+        raise FileFormatError("a count is not negative", value=start, where=step.place("start"))
+    if stop:
+        # The library stops with an error where a token is shorter than what is taken from it.
+        raise UnsupportedFeatureError("what is taken from the end", value=stop, where=step.place("stop"))
+    return StripWhole(character, start) if is_fused else DecodeStrip(character, start)
+
+
+def _read_decode_replace(step: JsonObject) -> DecodeStep:
+    return DecodeReplace(_read_replace(step))
+
+
+def _read_byte_fallback(step: JsonObject) -> DecodeStep:
+    step.only(("type",))
+    return ByteFallback()
+
+
+def _read_decode_metaspace(step: JsonObject) -> DecodeStep:
+    replacement, scheme, _ = read_metaspace(step)
+    return DecodeMetaspace(replacement, scheme != "never")
+
+
+def _read_suffix(step: JsonObject) -> DecodeStep:
+    step.only(("type", "suffix"))
+    suffix = step.get("suffix", str)
+    if not suffix:
+        raise UnsupportedFeatureError("an empty suffix", value=suffix, where=step.place("suffix"))
+    return DecodeSuffix(suffix)
+
+
+def _read_wordpiece(step: JsonObject) -> DecodeStep:
+    step.only(("type", "prefix", "cleanup"))
+    return DecodeWordPiece(step.get("prefix", str), CLEANUP if step.get("cleanup", bool) else ())
+
+
+# What these do to a token hangs on its place among the others.
+_BY_PLACE = {"Metaspace": _read_decode_metaspace, "BPEDecoder": _read_suffix, "WordPiece": _read_wordpiece}
+_DECODERS = {"Replace": _read_decode_replace, "ByteFallback": _read_byte_fallback, **_BY_PLACE}
+
+
+def _reader(step: JsonObject, kind: str) -> Callable[[JsonObject], DecodeStep]:
+    if kind not in _DECODERS:
+        raise UnsupportedFeatureError("a decoder that is not modelled", value=kind, where=step.place("type"))
+    return _DECODERS[kind]

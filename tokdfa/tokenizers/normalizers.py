@@ -1,0 +1,151 @@
+"""What is done to a text before it is cut into pieces: the normalizers of the library tokenizers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Protocol
+
+from tokdfa.automata.backtracking import compile_backtracking
+from tokdfa.tokenizers.formats.contents import Split, Splitting
+from tokdfa.tokenizers.pretokenizer import step_tree
+from tokdfa.unicode.normalization import Form, lowercase, normalize, spaces, strip_accents
+
+__all__ = [
+    "Chain",
+    "Lowercase",
+    "Normalizer",
+    "Prepend",
+    "Replace",
+    "Strip",
+    "StripAccents",
+    "UnicodeForm",
+]
+
+
+class Normalizer(Protocol):
+    """A function from text to text. Two that are equal do the same."""
+
+    def __call__(self, text: str) -> str:
+        """Return `text` normalized."""
+        ...
+
+    @property
+    def keeps_beginning(self) -> bool:
+        """Whether what a text begins with still comes from its beginning afterwards."""
+        ...
+
+
+@dataclass(frozen=True)
+class UnicodeForm:
+    """NFC, NFD, NFKC or NFKD."""
+
+    form: Form
+    keeps_beginning = True
+
+    def __call__(self, text: str) -> str:
+        """Return `text` normalized."""
+        return normalize(text, self.form)
+
+
+@dataclass(frozen=True)
+class Lowercase:
+    """Each character in lower case, whatever its neighbours."""
+
+    keeps_beginning = True
+
+    def __call__(self, text: str) -> str:
+        """Return `text` normalized."""
+        return lowercase(text)
+
+
+@dataclass(frozen=True)
+class StripAccents:
+    """Without combining marks."""
+
+    keeps_beginning = False
+
+    def __call__(self, text: str) -> str:
+        """Return `text` normalized."""
+        return strip_accents(text)
+
+
+@dataclass(frozen=True)
+class Strip:
+    """Without white space at the left, the right, or both ends."""
+
+    left: bool
+    right: bool
+    keeps_beginning = False
+
+    def __call__(self, text: str) -> str:
+        """Return `text` normalized."""
+        blanks = _blanks()
+        text = text.lstrip(blanks) if self.left else text
+        return text.rstrip(blanks) if self.right else text
+
+
+@lru_cache(maxsize=1)
+def _blanks() -> str:
+    return "".join(sorted(spaces()))
+
+
+@dataclass(frozen=True)
+class Prepend:
+    """Something in front of every text that is not empty."""
+
+    prefix: str
+    keeps_beginning = True
+
+    def __call__(self, text: str) -> str:
+        """Return `text` normalized."""
+        return self.prefix + text if text else text
+
+
+@dataclass(frozen=True)
+class Replace:
+    """Every match of a pattern, which is a string or a regular expression, replaced by a string.
+
+    A regular expression must not match the empty text; `check` tells.
+    """
+
+    pattern: str
+    content: str
+    literal: bool
+    keeps_beginning = False
+
+    def __call__(self, text: str) -> str:
+        """Return `text` normalized."""
+        if self.literal:
+            return text.replace(self.pattern, self.content)
+        replaced: str = _program(self.pattern).sub(lambda _: self.content, text)
+        return replaced
+
+    def check(self) -> None:
+        """Raise PatternError unless the pattern is one that can be used."""
+        _program(self.pattern)
+
+
+@lru_cache(maxsize=64)
+def _program(pattern: str) -> Any:
+    """Return a regular expression of the library, for the backtracking engine."""
+    step = Split(pattern)
+    return compile_backtracking(step_tree(step, Splitting("tokenizers", (step,))))
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Normalizers one after the other."""
+
+    steps: tuple[Normalizer, ...]
+
+    @property
+    def keeps_beginning(self) -> bool:
+        """Whether what a text begins with still comes from its beginning afterwards."""
+        return all(step.keeps_beginning for step in self.steps)
+
+    def __call__(self, text: str) -> str:
+        """Return `text` normalized."""
+        for step in self.steps:
+            text = step(text)
+        return text

@@ -1,0 +1,178 @@
+"""Tokenizers that change a text before they encode it, or that spell ids otherwise than one behind the other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.errors import AlphabetError, UnsupportedFeatureError
+from tokdfa.tokenizers.added_tokens import AddedTokens
+from tokdfa.tokenizers.decoder import Decoder
+from tokdfa.tokenizers.decoding import Decoded, decode_tokens
+from tokdfa.tokenizers.formats.contents import Contents, Rewriting
+from tokdfa.tokenizers.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from tokdfa.search import Matches
+    from tokdfa.tokenizers.pretokenizer import PreTokenizer
+    from tokdfa.tokenizers.stream import EncodingStream
+
+__all__ = ["RewritingTokenizer"]
+
+Int32Array: TypeAlias = npt.NDArray[np.int32]
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class RewritingTokenizer(Tokenizer):
+    """A tokenizer with a normalizer, a decoder of several steps, symbols in place of unknown ones, or the like.
+
+    What is encoded is not the text itself, so that ids are canonical when they are those of the text that they are
+    *decoded* to, whatever text they came from.
+
+    Attributes
+    ----------
+    rewriting : Rewriting
+    """
+
+    def __init__(self, contents: Contents, pretokenizer: PreTokenizer | None = None) -> None:
+        super().__init__(contents, pretokenizer)
+        self.rewriting = contents.rewriting or Rewriting()
+        found = contents.specials if contents.finds_specials else ()
+        self._levels = [AddedTokens([token for token in found if token.level == level]) for level in (0, 1)]
+
+    def encode(self, text: str) -> Int32Array:
+        """Return the ids of `text`, as an int32 array.
+
+        Special tokens are found in it when `finds_specials`; none are added.
+
+        Raises
+        ------
+        AlphabetError
+            If the text has a symbol that the tokenizer has no token for, or a lone surrogate; says where.
+        """
+        surrogate = None if text.isascii() else _SURROGATE.search(text)
+        if surrogate is not None:
+            where = f"character {surrogate.start()}"
+            raise AlphabetError("half of a surrogate pair", value=surrogate.group(), where=where)
+        parts: list[Int32Array] = [np.empty(0, dtype=np.int32)]
+        for stretch, begins in self._stretches(text):
+            if isinstance(stretch, int):
+                parts.append(np.array([stretch], dtype=np.int32))
+            else:
+                parts.append(self.encode_stretch(stretch, begins=begins))
+        return np.concatenate(parts)
+
+    def _stretches(self, text: str) -> Iterator[tuple[str | int, bool]]:
+        """Yield special tokens and, normalized, what is between them; and whether each begins the text."""
+        normalizer = self.rewriting.normalizer
+        outer, inner = self._levels
+        for part, begins in outer.cut(text):
+            if isinstance(part, int):
+                yield part, begins
+                continue
+            normalized = part if normalizer is None else normalizer(part)
+            for stretch, begins_part in inner.cut(normalized):
+                yield stretch, begins and begins_part
+
+    def stream(self) -> EncodingStream:
+        """Return a stream to feed a text to, part by part; it gives out all ids at the end."""
+        from tokdfa.tokenizers.stream import HeldStream
+
+        return HeldStream(self)
+
+    @cached_property
+    def _tokens(self) -> list[str]:
+        """The spelling of each id, as its file has it."""
+        words = (*self.dictionary.alphabet, *self.extra_tokens)
+        tokens = [self._string(cast("str | tuple[str, ...]", words[n])) if n >= 0 else "" for n in self.id_to_token]
+        for special in self.specials:
+            tokens[special.id] = special.text
+        return tokens
+
+    def _string(self, word: str | tuple[str, ...]) -> str:
+        *_, prefix = self.rewrites
+        if prefix and len(word) > 1:
+            return word[0] + "".join(symbol[len(prefix) :] for symbol in word[1:])
+        return "".join(word)
+
+    def token_string(self, id: int) -> str | bytes:
+        """Return the spelling of an id: in the file, or its bytes."""
+        if self.is_bytewise:
+            text, offsets = self.id_spellings
+            return text[offsets[id] : offsets[id + 1]].tobytes()
+        return self._tokens[id]
+
+    def decode(self, ids: npt.ArrayLike) -> str:
+        """Return the text that `ids` stand for, special tokens spelled out where the decoder does so."""
+        return self.decode_with_ends(ids).text
+
+    def decode_with_ends(self, ids: npt.ArrayLike) -> Decoded:
+        """Return the text that `ids` stand for, and for each where what it adds ends, in bytes.
+
+        Raises
+        ------
+        TokenStreamError
+            If they are not integers in one dimension, or one means nothing, or their bytes are not UTF-8; says which
+            token, and which byte.
+        """
+        checked = self.decoder.check(ids)
+        steps = self.rewriting.decoding
+        if steps is None:
+            text = "".join(super().decoder.iter_text([checked]))
+            return Decoded(text, np.cumsum(np.diff(self.id_spellings.offsets)[checked]))
+        return decode_tokens([self._tokens[id] for id in checked.tolist()], steps)
+
+    @cached_property
+    def decoder(self) -> Decoder:
+        """Spells ids; where that takes more than one after the other, all of them at once."""
+        plain = super().decoder
+        if self.rewriting.decoding is None:
+            return plain
+        return _WholeDecoder(self, plain)
+
+    def search(self, pattern: str, ids: npt.ArrayLike, **options: Any) -> Matches:
+        """Find where a pattern matches the text of `ids`; see :func:`tokdfa.search.search`.
+
+        Raises
+        ------
+        UnsupportedFeatureError
+            If the text is not the spellings of the ids one behind the other.
+        """
+        if self.rewriting.decoding is not None:
+            raise UnsupportedFeatureError(
+                "ids are searched where they spell the text one behind the other",
+                value=self.rewriting.decoding,
+                hint="decode them and search the text",
+            )
+        return super().search(pattern, ids, **options)
+
+
+class _WholeDecoder(Decoder):
+    """Spells all ids of a stream at once."""
+
+    def __init__(self, tokenizer: RewritingTokenizer, plain: Decoder) -> None:
+        self._tokenizer = tokenizer
+        self._plain = plain
+
+    def check(self, ids: npt.ArrayLike, first: int = 0) -> Int32Array:
+        """Return ids as an int32 array; see :meth:`Decoder.check`."""
+        return self._plain.check(ids, first)
+
+    def iter_text(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[str]:
+        """Yield the text of a stream; see :meth:`Decoder.iter_text`."""
+        first = 0
+        ids = [np.empty(0, dtype=np.int32)]
+        for chunk in chunks:
+            ids.append(self.check(chunk, first))
+            first += len(ids[-1])
+        yield self._tokenizer.decode_with_ends(np.concatenate(ids)).text
+
+    def iter_bytes(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[bytes]:
+        """Yield the bytes of a stream."""
+        return (text.encode("utf-8") for text in self.iter_text(chunks))

@@ -1,0 +1,159 @@
+"""Judging streams of tokenizers that change a text before they encode it, or spell ids in a way of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.alphabet import show
+from tokdfa.errors import AlphabetError, LimitExceededError, TokenStreamError
+from tokdfa.tokenizers.decoding import Decoded
+from tokdfa.tokenizers.rewriting import RewritingTokenizer
+from tokdfa.validation.literal import MAX_IDS
+from tokdfa.validation.violation import Violation, common_prefix
+
+__all__ = ["RewritingJudge"]
+
+Int32Array: TypeAlias = npt.NDArray[np.int32]
+
+
+class RewritingJudge:
+    """Compares a stream with the encoding of what it is decoded to.
+
+    It keeps the whole stream in memory. Where special tokens are not found in texts, they cut the stream, and what is
+    between them is judged by itself.
+
+    Parameters
+    ----------
+    tokenizer : RewritingTokenizer
+    """
+
+    def __init__(self, tokenizer: RewritingTokenizer) -> None:
+        self._tokenizer = tokenizer
+        self._chunks: list[Int32Array] = []
+        self._length = 0
+        self._byte = 0
+
+    def checked(self, ids: npt.ArrayLike, first: int) -> Int32Array:
+        """Return ids as an int32 array, refusing what cannot be ids; `first` is the place of the first one."""
+        return self._tokenizer.decoder.check(ids, first)
+
+    def feed(self, ids: Int32Array) -> Iterator[Violation]:
+        """Take more ids; nothing is certain before the end."""
+        self._length += len(ids)
+        if self._length > MAX_IDS:
+            raise LimitExceededError(
+                "the stream is too long to be judged as a whole",
+                where=f"token {MAX_IDS}",
+                hint="this tokenizer rewrites texts; validate parts of the stream",
+            )
+        self._chunks.append(ids)
+        return iter(())
+
+    def finish(self) -> Iterator[Violation]:
+        """Take the end of the stream; yield the violations."""
+        ids = np.concatenate((np.zeros(0, dtype=np.int32), *self._chunks))
+        cuts: Int32Array = np.empty(0, dtype=np.int32)
+        if not self._tokenizer.finds_specials:
+            cuts = np.flatnonzero(np.isin(ids, self._tokenizer.special_ids)).astype(np.int32)
+        bounds = np.concatenate(([-1], cuts, [len(ids)])).tolist()
+        for before, stop in pairwise(bounds):
+            yield from self._stretch(ids[before + 1 : stop], before + 1)
+
+    def _stretch(self, ids: Int32Array, first: int) -> Iterator[Violation]:
+        try:
+            decoded = self._tokenizer.decode_with_ends(ids)
+        except TokenStreamError:
+            yield self._not_utf8(ids, first)
+            return
+        byte = self._byte
+        self._byte += int(decoded.ends[-1]) if len(ids) else 0
+        try:
+            canonical = self._tokenizer.encode(decoded.text)
+        except AlphabetError as error:
+            reason = f"their text cannot be encoded: {error}"
+            yield Violation(first, first + len(ids) - 1, byte, first, tuple(ids.tolist()), None, reason)
+            return
+        if np.array_equal(ids, canonical):
+            return
+        for start, stop, low, high in self._differences(ids, decoded, canonical):
+            index = start + common_prefix(ids[start:stop], canonical[low:high])
+            reason = f"the text is encoded as {self._shown(canonical[low:high])}, not as {self._shown(ids[start:stop])}"
+            yield Violation(
+                index=first + index,
+                detected_at=first + min(max(stop - 1, index), len(ids) - 1),
+                byte_offset=byte + (int(decoded.ends[index - 1]) if index else 0),
+                start=first + start,
+                ids=tuple(ids[start:stop].tolist()),
+                canonical_ids=tuple(canonical[low:high].tolist()),
+                reason=reason,
+            )
+
+    def _not_utf8(self, ids: Int32Array, first: int) -> Violation:
+        """Return the violation that the first bytes are that are not UTF-8."""
+        ends = np.cumsum(np.diff(self._tokenizer.id_spellings.offsets)[ids])
+        data = self._tokenizer.decode_bytes(ids)
+        try:
+            data.decode("utf-8")
+            raise AssertionError("decoding refused what is UTF-8")
+        except UnicodeDecodeError as error:
+            start, end = error.start, error.end
+        begin, last = (int(np.searchsorted(ends, place, side="right")) for place in (start, end - 1))
+        bad = data[start:end].hex(" ")
+        reason = f"the bytes {bad} are not UTF-8, so that no text has these ids"
+        found = Violation(
+            first + begin,
+            first + last,
+            self._byte + start,
+            first + begin,
+            tuple(ids[begin : last + 1].tolist()),
+            None,
+            reason,
+        )
+        self._byte += len(data)
+        return found
+
+    def _differences(
+        self, ids: Int32Array, decoded: Decoded, canonical: Int32Array
+    ) -> Iterator[tuple[int, int, int, int]]:
+        """Yield where two tokenizations differ, as parts of each that add the same to the text.
+
+        Where the texts differ as well, it is everything between what they begin and what they end with.
+        """
+        again = self._tokenizer.decode_with_ends(canonical)
+        if again.text == decoded.text and len(ids) and len(canonical):
+            starts, others = (np.concatenate(([0], ends)) for ends in (decoded.ends, again.ends))
+            yield from _apart(ids, starts, canonical, others)
+            return
+        begin = common_prefix(ids, canonical)
+        rest = min(len(ids), len(canonical)) - begin
+        end = common_prefix(ids[::-1][:rest], canonical[::-1][:rest])
+        yield begin, len(ids) - end, begin, len(canonical) - end
+
+    def _shown(self, ids: Int32Array) -> str:
+        shown = [f"{show(self._tokenizer.token_string(id))!r} ({id})" for id in ids[:6].tolist()]
+        return " ".join(shown + ["…"] * (len(ids) > 6)) or "nothing"
+
+
+def _apart(
+    ids: Int32Array, bounds: npt.NDArray[np.int64], canonical: Int32Array, others: npt.NDArray[np.int64]
+) -> Iterator[tuple[int, int, int, int]]:
+    """Yield the parts between places where both have a bound, if they differ."""
+    # Tokens that add nothing end where others do, and such places do not tell which belong together.
+    common = np.intersect1d(_single(bounds), _single(others))
+    lefts, rights = (np.searchsorted(side, common[common > 0]) for side in (bounds, others))
+    start = low = 0
+    for stop, high in zip([*lefts.tolist(), len(ids)], [*rights.tolist(), len(canonical)], strict=True):
+        if not np.array_equal(ids[start:stop], canonical[low:high]):
+            yield start, stop, low, high
+        start, low = stop, high
+
+
+def _single(bounds: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    values, counts = np.unique(bounds, return_counts=True)
+    single: npt.NDArray[np.int64] = values[counts == 1]
+    return single
