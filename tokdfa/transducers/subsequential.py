@@ -12,9 +12,10 @@ from tokdfa.alphabet import Word
 from tokdfa.automata.compact import CompactTokenDFA
 from tokdfa.automata.trie import TokenTrie
 from tokdfa.dictionary import Dictionary
-from tokdfa.errors import AlphabetError, LimitExceededError
+from tokdfa.errors import AlphabetError
 from tokdfa.transducers.one_pass import OnePass
-from tokdfa.transducers.transducer import Arc, Output, Transducer
+from tokdfa.transducers.table import TransducerTable
+from tokdfa.transducers.transducer import Output, Transducer
 
 __all__ = ["SubsequentialTransducer", "TransducerStream"]
 
@@ -116,25 +117,7 @@ class SubsequentialTransducer:
         LimitExceededError
             If there are more states than that.
         """
-        start = self._start()
-        numbers = {start.places: 0}
-        order = [start.places]
-        arcs: list[list[Arc]] = []
-        for places in order:  # grows while it is walked
-            row = []
-            for symbol in range(self.dictionary.alphabet.n_symbols):
-                output, following = self._advance(places, symbol)
-                if following not in numbers:
-                    if len(order) >= max_states:
-                        raise LimitExceededError(
-                            f"the subsequential transducer has more than {max_states} states", hint="raise max_states"
-                        )
-                    numbers[following] = len(order)
-                    order.append(following)
-                row.append(Arc(symbol, output, numbers[following]))
-            arcs.append(row)
-        finals = {state: places[0][0] for state, places in enumerate(order)}
-        return Transducer(self.dictionary.alphabet, arcs, finals=finals)
+        return TransducerTable.of(self.dictionary, max_states=max_states).transducer()
 
     def _start(self) -> _State:
         return self._state((((), 0, 0),))

@@ -1,0 +1,127 @@
+"""Time per byte as texts grow, without pre-tokenizer: one pass, beside Algorithm 1 and a priority queue.
+
+``TOKDFA_DATA=… python -m tests.benchmarks.bench_encode_growth [longest]``, 100 MB by default. The texts are adversarial
+ones: equal letters, random tokens, near-merges. Algorithm 1 looks for every rule that the text can have, one after the
+other, and the others stop where they would take more than half a minute. All are compiled.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+import numba as nb
+import numpy as np
+import numpy.typing as npt
+
+import tokdfa
+from tests.benchmarks.harness import environment, print_table
+from tokdfa import Tokenizer
+from tokdfa.kernels.merging import merge_pieces, pair_table
+
+SIZES = (10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
+LONGEST_RUN = 30.0
+MEASURED = 0.2
+
+Bytes = npt.NDArray[np.uint8]
+Ints = npt.NDArray[np.int32]
+
+
+@nb.njit(cache=True)
+def algorithm_1(tokens, left, right, product):  # type: ignore[no-untyped-def]
+    """Apply each rule once, in order of priority, from the left; return how many tokens are left."""
+    n = len(tokens)
+    for rule in range(len(left)):
+        u, v = left[rule], right[rule]
+        kept = 0
+        i = 0
+        while i < n:
+            if tokens[i] == u and i + 1 < n and tokens[i + 1] == v:
+                tokens[kept] = product[rule]
+                i += 2
+            else:
+                tokens[kept] = tokens[i]
+                i += 1
+            kept += 1
+        n = kept
+    return n
+
+
+def texts(tokenizer: Tokenizer, size: int) -> dict[str, bytes]:
+    """The adversarial texts of so many bytes."""
+    draw = np.random.default_rng(1)
+    words = [bytes(word) for word in tokenizer.dictionary.alphabet]  # type: ignore[arg-type]
+    letters = [word for word in words if word.isalpha() and 4 <= len(word) <= 12]
+    picked = random.Random(2).choice(letters)
+    near = picked[:-1] + picked + picked[1:]
+    some = b""
+    while len(some) < size:
+        some += b"".join(map(words.__getitem__, draw.integers(len(words), size=min(size, 1_000_000)).tolist()))
+    return {
+        "equal letters": b"a" * size,
+        "random tokens": some[:size],
+        f"near-merges of {picked.decode()!r}": (near * (size // len(near) + 1))[:size],
+    }
+
+
+def seconds(function: Callable[[], object]) -> float:
+    """Return the median of five runs, or of fewer when they are long; runs that are short are repeated."""
+    began = perf_counter()
+    function()
+    first = perf_counter() - began
+    inner = max(1, int(MEASURED / 5 / max(first, 1e-9)))
+    runs = []
+    for _ in range(5 if first < 2 else 3 if first < 8 else 1):
+        began = perf_counter()
+        for _ in range(inner):
+            function()
+        runs.append((perf_counter() - began) / inner)
+    return median(runs)
+
+
+def main(longest: int) -> None:
+    """Measure and print."""
+    path = Path(os.environ["TOKDFA_DATA"]) / "vocabs/cl100k_base.tiktoken"
+    tokenizer = tokdfa.load(path, pretokenizer="none")
+    rules = tokenizer.dictionary
+    left, right, product = (np.asarray(row, dtype=np.int32) for row in (rules.left, rules.right, rules.product))
+    table = pair_table(left, right, np.arange(len(left), dtype=np.int32), product)
+    one_pass = tokenizer.transducer
+
+    def by_queue(text: Bytes) -> object:
+        return merge_pieces(text.astype(np.int32), np.array([0, len(text)]), *table)
+
+    def by_rules(text: Bytes) -> object:
+        return algorithm_1(text.astype(np.int32), left, right, product)
+
+    sizes = [size for size in SIZES if size <= longest]
+    for kind in texts(tokenizer, 100):
+        figures: dict[str, list[float]] = {"one pass": [], "priority queue": [], "Algorithm 1": []}
+        for size in sizes:
+            text = texts(tokenizer, size)[kind]
+            array = np.frombuffer(text, dtype=np.uint8)
+            ways: dict[str, Callable[[], object]] = {
+                "one pass": lambda text=text: one_pass.tokenize(text),  # type: ignore[misc]
+                "priority queue": lambda array=array: by_queue(array),  # type: ignore[misc]
+                "Algorithm 1": lambda array=array: by_rules(array),  # type: ignore[misc]
+            }
+            for name, function in ways.items():
+                before = figures[name]
+                if len(before) == sizes.index(size) and not (before and 12 * before[-1] * size / 1e10 > LONGEST_RUN):
+                    before.append(seconds(function) / size * 1e9)
+        rows: list[list[object]] = []
+        for name, values in figures.items():
+            cells = [f"{value:.1f}" for value in values] + ["-"] * (len(sizes) - len(values))
+            rows.append([name, *cells, f"{max(values) / min(values):.2f}"])
+        caption = environment("numba")
+        columns = ["way", *(f"{size:,} B" for size in sizes), "most / least"]
+        print_table(f"cl100k, {kind}, nanoseconds per byte", columns, rows, caption)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else SIZES[-1])

@@ -1,0 +1,220 @@
+"""Subsequential transducers of all states as tables: millions of states in arrays."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.alphabet import TokenAlphabet
+from tokdfa.automata.compact import CompactTokenDFA
+from tokdfa.automata.trie import TokenTrie
+from tokdfa.dictionary import Dictionary
+from tokdfa.errors import LimitExceededError
+from tokdfa.kernels import subsequential as kernels
+from tokdfa.transducers.transducer import Arc, Output, Transducer
+
+__all__ = ["TransducerTable"]
+
+Int32Array: TypeAlias = npt.NDArray[np.int32]
+Int64Array: TypeAlias = npt.NDArray[np.int64]
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
+
+# Entries of what is allowed where, over all states of the token DFA.
+_MAX_ENTRIES = 1 << 28
+
+
+class TransducerTable:
+    """A subsequential transducer in which every symbol can be read in every state, and every state is final.
+
+    Attributes
+    ----------
+    alphabet : TokenAlphabet
+    target : int32 array of shape (states, symbols)
+        The next state; state 0 is the initial one.
+    written : int32 array of shape (states, symbols)
+        The number of what is written.
+    ends : int32 array, one entry a state
+        The number of what is written at the end of a word.
+    outputs, offsets : int32 and int64 arrays
+        Output i is ``outputs[offsets[i]:offsets[i + 1]]``, as token numbers.
+    """
+
+    def __init__(
+        self,
+        alphabet: TokenAlphabet,
+        target: Int32Array,
+        written: Int32Array,
+        ends: Int32Array,
+        outputs: Int32Array,
+        offsets: Int64Array,
+    ) -> None:
+        self.alphabet = alphabet
+        self.target = target
+        self.written = written
+        self.ends = ends
+        self.outputs = outputs
+        self.offsets = offsets
+        for array in (target, written, ends, outputs, offsets):
+            array.setflags(write=False)
+
+    @classmethod
+    def of(cls, dictionary: Dictionary, *, max_states: int) -> TransducerTable:
+        """Return the subsequential transducer of a proper dictionary, its states numbered breadth first.
+
+        Parameters
+        ----------
+        dictionary : Dictionary
+        max_states : int
+            How many states there may be.
+
+        Raises
+        ------
+        ImproperDictionaryError
+            If the dictionary is not proper.
+        LimitExceededError
+            If there are more states, or what each state of the token DFA allows takes more than 2^28 entries.
+
+        Notes
+        -----
+        *Constructing a BPE Tokenization DFA*, Theorem 4, by the construction of Béal and Carton, on the states of the
+        token DFA and the nodes of the trie of all tokens.
+        """
+        construction = _Construction(dictionary)
+        while construction.go_on() != kernels.DONE:
+            if construction.n_states > max_states:
+                break
+            construction.grow()
+        if construction.n_states > max_states:
+            raise LimitExceededError(
+                f"the subsequential transducer has more than {max_states} states", hint="raise max_states"
+            )
+        return construction.table()
+
+    @property
+    def n_states(self) -> int:
+        """|Q|."""
+        return len(self.ends)
+
+    def minimal(self) -> TransducerTable:
+        """Return the minimal transducer of the same function, for one in onward form, as :meth:`of` makes it.
+
+        It is: a place is kept only if a token can be completed there, and to end the text right here writes what is
+        pending and nothing more, so that what is common to all continuations has been written. The states of the
+        result are numbered breadth first.
+        """
+        n, n_symbols = self.target.shape
+        block, n_blocks = kernels.partition(self.target.reshape(-1), self.written.reshape(-1), self.ends, n_symbols)
+        # A block is numbered when its first state comes, and states come breadth first.
+        first = np.full(n_blocks, n, dtype=np.int64)
+        np.minimum.at(first, block, np.arange(n))
+        return TransducerTable(
+            self.alphabet, block[self.target[first]], self.written[first], self.ends[first], self.outputs, self.offsets
+        )
+
+    def transducer(self) -> Transducer:
+        """Return it with its transitions written out as objects."""
+        bounds = self.offsets.tolist()
+        tokens = self.outputs.tolist()
+        outputs: list[Output] = [tuple(tokens[bounds[i] : bounds[i + 1]]) for i in range(len(bounds) - 1)]
+        arcs = [
+            [Arc(symbol, outputs[output], state) for symbol, (state, output) in enumerate(zip(*row, strict=True))]
+            for row in zip(self.target.tolist(), self.written.tolist(), strict=True)
+        ]
+        finals = {state: outputs[output] for state, output in enumerate(self.ends.tolist())}
+        return Transducer(self.alphabet, arcs, finals=finals)
+
+    def __repr__(self) -> str:
+        return f"<TransducerTable: {self.n_states} states, {self.target.shape[1]} symbols>"
+
+
+class _Construction:
+    """The arrays of a construction that is going on."""
+
+    def __init__(self, dictionary: Dictionary) -> None:
+        self.alphabet = dictionary.alphabet
+        automaton = CompactTokenDFA(dictionary)
+        every = TokenTrie.of(self.alphabet)
+        trie = TokenTrie(every.symbols, every.offsets, dictionary.folding.birth < 0)
+        if automaton.states_built * (trie.n_nodes + len(self.alphabet)) > _MAX_ENTRIES:
+            raise LimitExceededError(
+                "the dictionary is too large to write its subsequential transducer out", value=len(dictionary)
+            )
+        self.n_symbols = self.alphabet.n_symbols
+        child, token = _children(trie, self.n_symbols)
+        allowed = np.stack([automaton.allowed_mask(state) for state in range(automaton.states_built)])
+        reached = np.maximum(dictionary.folding.state, 0)
+        self.trie = (child, token, allowed, _goes_on(child, token, allowed), reached)
+        self.counts = np.zeros(kernels.COUNTS, dtype=np.int64)
+        self.counts[[kernels.N_STATES, kernels.N_OUTPUTS]] = 1
+        n = 1024
+        # The first state: nothing is pending, nothing has been read.
+        self.pool, self.offsets = np.zeros(16 * n, dtype=np.int32), np.zeros(n, dtype=np.int64)
+        self.offsets[1] = 3
+        self.outputs, self.output_offsets = np.zeros(16 * n, dtype=np.int32), np.zeros(n, dtype=np.int64)
+        self.target, self.written = (np.zeros(n * self.n_symbols, dtype=np.int32) for _ in range(2))
+        self.ends = np.zeros(n, dtype=np.int32)
+        self.states, self.output_table = (np.zeros(2 * n, dtype=np.int32) for _ in range(2))
+        self.rehash()
+
+    @property
+    def n_states(self) -> int:
+        return int(self.counts[kernels.N_STATES])
+
+    def go_on(self) -> int:
+        """Go on until all is done, or there is no room for more."""
+        return int(
+            kernels.write_out(
+                *self.trie, self.counts,
+                self.pool, self.offsets, self.states, self.outputs, self.output_offsets, self.output_table,
+                self.target, self.written, self.ends,
+            )
+        )  # fmt: skip
+
+    def grow(self) -> None:
+        """Make twice the room."""
+        if 4 * np.diff(self.offsets[: self.n_states + 1]).max() + 64 > kernels.LONGEST:
+            raise LimitExceededError("a state of the subsequential transducer has too many tokens pending")
+        for name in ("pool", "offsets", "outputs", "output_offsets", "target", "written", "ends"):
+            array = getattr(self, name)
+            setattr(self, name, np.concatenate((array, np.zeros_like(array))))
+        self.states, self.output_table = (np.zeros(2 * len(self.states), dtype=np.int32) for _ in range(2))
+        self.rehash()
+
+    def rehash(self) -> None:
+        """Fill the hash tables, which are empty."""
+        kernels.rehash(self.pool, self.offsets, self.counts[kernels.N_STATES], self.states)
+        kernels.rehash(self.outputs, self.output_offsets, self.counts[kernels.N_OUTPUTS], self.output_table)
+
+    def table(self) -> TransducerTable:
+        n, n_outputs = self.n_states, int(self.counts[kernels.N_OUTPUTS])
+        target, written = (a[: n * self.n_symbols].reshape(n, -1) for a in (self.target, self.written))
+        offsets = self.output_offsets[: n_outputs + 1]
+        return TransducerTable(self.alphabet, target, written, self.ends[:n], self.outputs[: offsets[-1]], offsets)
+
+
+def _children(trie: TokenTrie, n_symbols: int) -> tuple[Int32Array, Int32Array]:
+    """Return the children of all nodes, and the tokens that they spell; -1 where there is none."""
+    child = np.full((trie.n_nodes, n_symbols), -1, dtype=np.int32)
+    token = np.full(trie.n_nodes, -1, dtype=np.int32)
+    above: list[int] = []
+    for node, (symbol, depth) in enumerate(zip(trie.symbol.tolist(), trie.depth.tolist(), strict=True)):
+        above[depth:] = [node]
+        if depth:
+            child[above[depth - 1], symbol] = node
+        if trie.first[node] < trie.first[node + 1]:
+            token[node] = trie.words[trie.first[node]]
+    return child, token
+
+
+def _goes_on(child: Int32Array, token: Int32Array, allowed: BoolArray) -> BoolArray:
+    """Tell for each state and each node whether a longer token that begins like the node is allowed."""
+    goes_on = np.zeros((len(allowed), len(token)), dtype=np.bool_)
+    # The nodes are in depth-first order: those below come behind.
+    for node in range(len(token) - 1, -1, -1):
+        for below in child[node][child[node] >= 0].tolist():
+            goes_on[:, node] |= goes_on[:, below]
+            if token[below] >= 0:
+                goes_on[:, node] |= allowed[:, token[below]]
+    return goes_on
