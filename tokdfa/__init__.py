@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tokdfa.bpe import tokenize_single_pass as tokenize_single_pass
     from tokdfa.comparison.compare import compare as compare
     from tokdfa.comparison.result import Comparison as Comparison
+    from tokdfa.comparison.result import Difference as Difference
     from tokdfa.data import default_dictionary as default_dictionary
     from tokdfa.data import default_tokenizer as default_tokenizer
     from tokdfa.dictionary import Dictionary as Dictionary
@@ -54,6 +55,7 @@ __version__ = "0.1.0"
 # Public name -> the module that has it. Imported on first use, so that `import tokdfa` stays light.
 _HOMES = {
     "Comparison": "tokdfa.comparison.result",
+    "Difference": "tokdfa.comparison.result",
     "CompactTokenDFA": "tokdfa.automata.compact",
     "Dictionary": "tokdfa.dictionary",
     "Match": "tokdfa.search",

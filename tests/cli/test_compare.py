@@ -54,7 +54,7 @@ def test_different(tmp_path: Path, capsys) -> None:
         "ids_a": sides[0].encode("bcd").tolist(),
         "ids_b": sides[1].encode("bcd").tolist(),
     }
-    assert {"allowed pairs", "ids"} <= found["checked"].keys()
+    assert {"dictionary", "ids", "shortest"} <= found["checked"].keys()
     assert run("compare", a, b, "--ignore-ids") == 1
     out = capsys.readouterr().out
     assert out.startswith("different")
@@ -66,7 +66,7 @@ def test_bad_input(tmp_path: Path, capsys) -> None:
     improper = write(tmp_path, "b", [(b"ab", b"c"), (b"a", b"b")])
     for arguments in (
         (a, tmp_path / "nothing"),
-        (a, improper),
+        (improper, improper, "--pretokenizer-b", "gpt2"),
         (a,),
         (a, a, "--pretokenizer", "nobody"),
         (a, a, "--pretokenizer-b", "(a"),

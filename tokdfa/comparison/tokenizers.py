@@ -1,113 +1,320 @@
-"""Comparing two tokenizers: the relation from text to ids."""
+"""Comparing two tokenizers: the relation from texts to ids."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import lru_cache
+from itertools import product
+from typing import Literal
 
 import numpy as np
 
-from tokdfa.alphabet import Word, show
-from tokdfa.comparison.dictionaries import by_length, compare_dictionaries
+from tokdfa.alphabet import show
+from tokdfa.comparison.dictionaries import compare_dictionaries
+from tokdfa.comparison.joint import Joint
 from tokdfa.comparison.result import Comparison, Difference
-from tokdfa.errors import AlphabetError, UnsupportedFeatureError
+from tokdfa.comparison.separation import Separation
+from tokdfa.comparison.vocabularies import Vocabularies
+from tokdfa.errors import AlphabetError, LimitExceededError, PatternError, UnsupportedFeatureError
+from tokdfa.tokenizers.formats.contents import Special, Splitting
+from tokdfa.tokenizers.hypotheses import Hypotheses, find_hypotheses
+from tokdfa.tokenizers.normalizers import Normalizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.transducers.one_pass import agrees_with_leftmost
 
 __all__ = ["compare_tokenizers"]
 
-_UNDECIDED = "neither a difference nor equivalence can be claimed"
+_MOST_TEXTS = 20_000
+_WHOLE = Splitting("tokenizers")
 
 
 def compare_tokenizers(a: Tokenizer, b: Tokenizer, *, ignore_ids: bool = False) -> Comparison:
-    """Compare what makes two tokenizers: exactly the dictionaries, by their settings the rest.
+    """Decide whether two tokenizers give every text the same ids, whatever it is that they differ in.
 
-    Where the rest differs, a difference of the dictionaries counts only if encoding shows it, and their equality is no
-    answer.
+    The witness against it is a text of the fewest bytes, then with the fewest tokens in both, then the least; of ties
+    among texts of more than two bytes only some thousands are looked at. With ``checked["shortest"]`` not "proven" it
+    is a text that is known to separate them, and shorter ones have not been excluded.
+
+    Parameters
+    ----------
+    a, b : Tokenizer
+    ignore_ids : bool
+        Whether it is enough that tokens are spelled alike.
+
+    Raises
+    ------
+    UnsupportedFeatureError
+        If neither a difference is found nor equivalence can be proven; says why.
+    LimitExceededError
+        If an automaton is too large.
+
+    Notes
+    -----
+    Equivalence is proven by a search through the product of the automata of both, which ends; differences are always
+    confirmed by encoding. Texts that spell special tokens are cut at them by both alike, if they have the same. That
+    nothing separates the texts that a normalizer gives is concluded from nothing separating any texts.
     """
-    settings_a, settings_b = _settings(a), _settings(b)
-    same = {part: settings_a[part] == settings_b[part] for part in settings_a}
-    checked = {part: "the same" if equal else "not compared" for part, equal in same.items()}
     if a.fingerprint == b.fingerprint:
-        checked |= {"dictionary": "the same", "ids": "the same"}
-        return Comparison(True, None, "the tokenizers are the same", checked=checked)
-    for side in (a, b):
-        if side.merges is not None or not side.dictionary.is_proper() or not agrees_with_leftmost(side.dictionary):
-            raise UnsupportedFeatureError(f"{_UNDECIDED}: of a dictionary, pairs of neighbours do not tell everything")
-    found = compare_dictionaries(a.dictionary, b.dictionary)
-    checked |= found.checked
-    checked["ids"] = "ignored" if ignore_ids else "exactly"
-    witness = None if found.witness is None else _confirmed(a, b, found.witness.text, ignore_ids)
-    if witness is None and not ignore_ids:
-        text = _least_renumbered(a, b)
-        witness = None if text is None else _confirmed(a, b, text, ignore_ids)
-    if witness is not None:
-        reason = f"{show(witness.text)!r} has different {'tokens' if ignore_ids or found.witness else 'ids'}"
-        return replace(found, holds=False, witness=witness, reason=reason, checked=checked)
-    unknown = [part for part, equal in same.items() if not equal]
-    if unknown or not found:
-        what = (
-            f"the {' and the '.join(unknown)} are not compared" if unknown else "no text shows where the rules differ"
+        return Comparison(True, None, "the tokenizers are the same", checked={"everything": "the same"})
+    return _Comparer(a, b, ignore_ids).run()
+
+
+class _Comparer:
+    def __init__(self, a: Tokenizer, b: Tokenizer, ignore_ids: bool) -> None:
+        self.a = a
+        self.b = b
+        self.ignore_ids = ignore_ids
+
+    def run(self) -> Comparison:
+        report = self.report()
+        # The search would find these as well, but they are found at once, and where it cannot be used.
+        found = self.least(_short_texts(1))
+        if found is not None:
+            return self.different(report, found, proven=True)
+        obstacle = self.obstacle()
+        if obstacle is not None:
+            return self.without_search(report, obstacle)
+        return self.by_search(report)
+
+    # The report
+
+    def report(self) -> Comparison:
+        """Return what is said of the parts, whatever the answer will be."""
+        a, b = self.a, self.b
+        report = Comparison(True)
+        checked = {}
+        if a.dictionary == b.dictionary and (a.merges is None) == (b.merges is None):
+            checked["dictionary"] = "the same"
+        elif a.dictionary.alphabet.kind == b.dictionary.alphabet.kind and self.are_proper():
+            report = compare_dictionaries(a.dictionary, b.dictionary)
+            checked["dictionary"] = "the same tokens of every piece" if report else "other tokens of some pieces"
+        else:
+            checked["dictionary"] = "another"
+        others = self.other_ids()
+        checked["ids"] = f"of {others:,} tokens others" if others else "the same"
+        if self.ignore_ids:
+            checked["ids"] += ", ignored"
+        same_splitting = self.splitting(a) == self.splitting(b)
+        checked["pretokenizer"] = "the same" if same_splitting else "another"
+        same_normalizer = self.normalizer(a) == self.normalizer(b)
+        checked["normalizer"] = "the same" if same_normalizer else "another"
+        checked["specials"] = "the same" if self.specials(a) == self.specials(b) else "others"
+        return replace(report, checked=checked)
+
+    def are_proper(self) -> bool:
+        return all(
+            side.merges is None and side.dictionary.is_proper() and agrees_with_leftmost(side.dictionary)
+            for side in (self.a, self.b)
         )
-        raise UnsupportedFeatureError(
-            f"{_UNDECIDED}: {what}",
-            hint="compare the dictionaries alone: load them without pre-tokenizer, or pass tokenizer.dictionary",
+
+    def other_ids(self) -> int:
+        ids = [
+            dict(zip(side.dictionary.alphabet, side.token_to_id.tolist(), strict=False)) for side in (self.a, self.b)
+        ]
+        return sum(ids[1].get(word, id) != id for word, id in ids[0].items())
+
+    @staticmethod
+    def splitting(side: Tokenizer) -> Splitting:
+        return _WHOLE if side.pretokenizer is None else side.pretokenizer.splitting
+
+    @staticmethod
+    def normalizer(side: Tokenizer) -> Normalizer | None:
+        rewriting, *_ = side.rewrites
+        return None if rewriting is None else rewriting.normalizer
+
+    @staticmethod
+    def symbols(side: Tokenizer) -> tuple[object, ...]:
+        """Return what is done with symbols before they merge."""
+        _, *symbols = side.rewrites
+        return tuple(symbols)
+
+    def specials(self, side: Tokenizer) -> set[Special]:
+        """Return what is found in a text as a special token."""
+        if not side.finds_specials:
+            return set()
+        return {replace(special, id=0) if self.ignore_ids else special for special in side.specials}
+
+    # Texts
+
+    def difference(self, text: str) -> Difference | None:
+        """Return what both make of a text, if that is not the same."""
+        ids_a, ids_b = _ids(self.a, text), _ids(self.b, text)
+        if ids_a == ids_b and not self.ignore_ids:
+            return None
+        if self.ignore_ids and _spelled(self.a, ids_a) == _spelled(self.b, ids_b):
+            return None
+        return Difference(text, ids_a, ids_b)
+
+    def least(self, texts: Iterable[str]) -> Difference | None:
+        """Return the least of the differences on texts: of the fewest bytes, then the fewest tokens, then the least."""
+        best: tuple[tuple[int, int, bytes], Difference] | None = None
+        for text in texts:
+            data = text.encode()
+            if best is not None and len(data) > best[0][0]:
+                continue
+            found = self.difference(text)
+            if found is not None:
+                key = len(data), len(found.tokens_a or ()) + len(found.tokens_b or ()), data
+                if best is None or key < best[0]:
+                    best = key, found
+        return None if best is None else best[1]
+
+    def different(self, report: Comparison, found: Difference, *, proven: bool) -> Comparison:
+        what = "tokens" if self.ignore_ids else "ids"
+        checked = {**report.checked, "shortest": "proven" if proven else "not proven"}
+        return replace(
+            report, holds=False, witness=found, reason=f"{show(found.text)!r} has different {what}", checked=checked
         )
-    return replace(found, reason="every text has the same tokens", checked=checked)
+
+    # Answers
+
+    def obstacle(self) -> str | None:
+        """Return why the search cannot tell; None if it can."""
+        a, b = self.a, self.b
+        if not (a.is_bytewise and b.is_bytewise):
+            return "a dictionary is not over bytes"
+        if any(self.symbols(side) != (None, (), None) for side in (a, b)):
+            return "symbols become others"
+        if not self.are_proper():
+            return "pairs of neighbours do not tell everything of a dictionary"
+        if len(a.whole_piece_tokens) or len(b.whole_piece_tokens):
+            return "tokens come about as whole pieces only"
+        settings = {
+            (splitting.prefix_space, splitting.metaspace, splitting.prefix_once)
+            for splitting in (self.splitting(a), self.splitting(b))
+        }
+        if len(settings) > 1:
+            return "only one puts in spaces"
+        if self.normalizer(a) != self.normalizer(b):
+            return "they normalize texts differently"
+        ((prefix_space, metaspace, prefix_once),) = settings
+        if prefix_space not in (None, 0) or metaspace is not None or prefix_once:
+            return "the pre-tokenizers put in spaces"
+        if any(bool((side.token_to_id[side.dfa.birth.nonzero()[0]] < 0).any()) for side in (a, b)):
+            return "there are tokens without ids"
+        return None
+
+    def by_search(self, report: Comparison) -> Comparison:
+        splittings = [self.splitting(side) for side in (self.a, self.b)]
+        try:
+            joint = _joint(*splittings)
+        except (PatternError, LimitExceededError, UnsupportedFeatureError) as error:
+            return self.without_search(report, f"of a pre-tokenizer: {error.what}")
+        first_byte = None if splittings[0].prefix_space is None else ord(" ")
+        search = Separation(joint, Vocabularies(self.a, self.b, ignore_ids=self.ignore_ids), first_byte)
+        places = search.shortest()
+        if places and places[0].length <= 3 and (found := self.least(_short_texts(2))) is not None:
+            return self.different(report, found, proven=True)
+        candidates = [data.decode() for data in search.texts(places, _MOST_TEXTS)] if places else []
+        if first_byte is not None:
+            # The space may be one that was put in.
+            candidates += [text[1:] for text in candidates if text[1:] and text[1] != " "]
+        found = self.least(candidates)
+        special, bound = self.special_difference()
+        if special is not None and (found is None or len(str(special.text)) < len(str(found.text))):
+            return self.different(report, special, proven=not places and len(str(special.text).encode()) == bound)
+        if found is not None:
+            # A text may be shorter than what it is normalized to.
+            proven = self.normalizer(self.a) is None and (bound is None or places[0].length <= bound)
+            return self.different(report, found, proven=proven)
+        if places:
+            raise _undecided("no text was found that shows where they part", candidates[:1])
+        if bound is not None:
+            raise _undecided("their special tokens are others", None)
+        checked = {**report.checked, "search": "texts of any length"}
+        return replace(report, holds=True, witness=None, reason="every text has the same ids", checked=checked)
+
+    def special_difference(self) -> tuple[Difference | None, int | None]:
+        """Return a difference on the content of a special token, and the least bytes of a text that could show one."""
+        others = self.specials(self.a) ^ self.specials(self.b)
+        contents = sorted({special.text for special in others}, key=lambda text: (len(text.encode()), text))
+        if not contents:
+            return None, None
+        return self.least(contents), len(contents[0].encode())
+
+    def without_search(self, report: Comparison, obstacle: str) -> Comparison:
+        """Answer by the parts alone, where the search cannot tell."""
+        if self.have_same_parts(report):
+            return replace(report, holds=True, witness=None, reason="their parts are the same")
+        found = self.least(_short_texts(2))
+        if found is not None:
+            return self.different(report, found, proven=True)
+        words = {*_texts_of_tokens(self.a), *_texts_of_tokens(self.b)}
+        if isinstance(report.witness, Difference) and (text := _as_text(report.witness.text)) is not None:
+            words.add(text)
+        special, _ = self.special_difference()
+        found = self.least(sorted(words, key=len))
+        if special is not None and (found is None or len(str(special.text)) < len(str(found.text))):
+            found = special
+        if found is None:
+            raise _undecided(obstacle, None)
+        return self.different(report, found, proven=False)
+
+    def have_same_parts(self, report: Comparison) -> bool:
+        a, b = self.a, self.b
+        parts = ("ids", "pretokenizer", "normalizer", "specials")
+        if any(report.checked[part] != "the same" for part in parts if part != "ids" or not self.ignore_ids):
+            return False
+        if a.suffix != b.suffix or a.is_bytewise != b.is_bytewise or self.symbols(a) != self.symbols(b):
+            return False
+        if {*map(a.token, a.whole_piece_tokens.tolist())} != {*map(b.token, b.whole_piece_tokens.tolist())}:
+            return False
+        if self.are_proper():
+            return bool(report)
+        same = a.dictionary == b.dictionary and (a.merges is None) == (b.merges is None)
+        if same and a.merges is not None and b.merges is not None:
+            same = a.extra_tokens == b.extra_tokens and all(map(np.array_equal, a.merges, b.merges))
+        return same
 
 
-def _settings(tokenizer: Tokenizer) -> dict[str, object]:
-    """Return the parts of a tokenizer that are compared by what they say."""
-    specials = sorted(
-        (special.content, special.level, special.lstrip, special.rstrip, special.single_word)
-        for special in tokenizer.specials
-    )
-    whole_pieces = {tokenizer.token(number) for number in tokenizer.whole_piece_tokens.tolist()}
-    return {
-        "pretokenizer": repr(tokenizer.pretokenizer),
-        "specials": (tokenizer.finds_specials, specials if tokenizer.finds_specials else []),
-        "whole pieces": whole_pieces,
-        "suffix": tokenizer.suffix,
-        "rewriting of texts": tokenizer.rewrites,
-    }
+@lru_cache(maxsize=4)
+def _joint(first: Splitting, second: Splitting) -> Joint:
+    return Joint(_hypotheses(first), _hypotheses(second))
 
 
-def _confirmed(a: Tokenizer, b: Tokenizer, text: Word, ignore_ids: bool) -> Difference | None:
-    """Return the ids of a text in both tokenizers if they differ, None otherwise."""
-    ids_a, ids_b = _ids(a, text), _ids(b, text)
-    if ignore_ids:
-        spelled = (None if ids is None else [_spelled(side, i) for i in ids] for side, ids in ((a, ids_a), (b, ids_b)))
-        differ = next(spelled) != next(spelled)
-    else:
-        differ = ids_a != ids_b
-    return Difference(text, ids_a, ids_b) if differ else None
+@lru_cache(maxsize=16)
+def _hypotheses(splitting: Splitting) -> Hypotheses:
+    return find_hypotheses(splitting)
 
 
-def _ids(tokenizer: Tokenizer, text: Word) -> tuple[int, ...] | None:
+def _undecided(why: str, value: object) -> UnsupportedFeatureError:
+    what = f"neither a difference nor equivalence can be claimed: {why}"
+    return UnsupportedFeatureError(what, value=value) if value else UnsupportedFeatureError(what)
+
+
+def _short_texts(longest: Literal[1, 2]) -> Iterator[str]:
+    """Yield all texts of up to so many bytes."""
+    of_one_byte = [*map(chr, range(0x80))]
+    yield from of_one_byte
+    if longest == 2:
+        yield from map("".join, product(of_one_byte, repeat=2))
+        yield from map(chr, range(0x80, 0x800))
+
+
+def _ids(tokenizer: Tokenizer, text: str) -> tuple[int, ...] | None:
     try:
-        if isinstance(text, bytes):
-            try:
-                return tuple(tokenizer.encode(text.decode("utf-8")).tolist())
-            except UnicodeDecodeError:
-                # No text of its own, but a part of a piece; where pieces are cut, no text may have it.
-                return tuple(tokenizer.encode_piece(text).tolist()) if tokenizer.pretokenizer is None else ()
-        return tuple(tokenizer.encode("".join(text)).tolist())
+        return tuple(tokenizer.encode(text).tolist())
     except AlphabetError:
         return None
 
 
-def _spelled(tokenizer: Tokenizer, i: int) -> bytes:
+def _spelled(tokenizer: Tokenizer, ids: tuple[int, ...] | None) -> list[bytes] | None:
+    if ids is None:
+        return None
     text, offsets = tokenizer.id_spellings
-    return text[offsets[i] : offsets[i + 1]].tobytes()
+    return [text[offsets[i] : offsets[i + 1]].tobytes() for i in ids]
 
 
-def _least_renumbered(a: Tokenizer, b: Tokenizer) -> Word | None:
-    """Return the least live token that has different ids in two tokenizers with equivalent dictionaries."""
-    words = sorted(a.dfa.alphabet.spell(np.flatnonzero(a.dfa.birth >= 0).tolist()), key=by_length)
-    ids_a = a.token_to_id[list(a.dictionary.alphabet.numbers(words))]
-    known = [word in b.dictionary.alphabet for word in words]
-    ids_b = [
-        int(b.token_to_id[b.dictionary.alphabet.number(word)]) if there else -1
-        for word, there in zip(words, known, strict=True)
-    ]
-    differing = np.flatnonzero(ids_a != np.array(ids_b))
-    return words[differing[0]] if len(differing) else None
+def _as_text(word: object) -> str | None:
+    if isinstance(word, bytes):
+        try:
+            return word.decode()
+        except UnicodeDecodeError:
+            return None
+    return word if isinstance(word, str) else None
+
+
+def _texts_of_tokens(tokenizer: Tokenizer) -> list[str]:
+    words = (_as_text(word) for word in (*tokenizer.dictionary.alphabet, *tokenizer.extra_tokens))
+    return [word for word in words if word]

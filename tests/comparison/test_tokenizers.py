@@ -1,0 +1,242 @@
+"""Comparing whole tokenizers: against all short texts, and on real ones against their libraries."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+
+import pytest
+from support.tokenizer_files import tiktoken_lines
+
+import tokdfa
+from tokdfa import Tokenizer, compare
+from tokdfa.comparison import tokenizers as comparison
+from tokdfa.errors import AlphabetError, UnsupportedFeatureError
+from tokdfa.tokenizers.patterns import NAMED
+
+SYMBOLS = ("a", "b", "é", " ", "ſ", "s", "'", "1", "\n")
+PATTERNS = (
+    *(NAMED[name].steps[0].pattern for name in ("gpt2_tiktoken", "cl100k", "o200k", "tekken", "llama3", "qwen2")),
+    *("'(?:[sS])| ?[a-z]+|.|\n", ".|\n", "(?:.|\n)+", "[ab]+|[^ab]+", "a+b?|[^a]", "(?i:s)+|é+|(?:.|\n)"),
+    *("a(?!b)|[^a]|a", "'(?i:s)|'?[a-zſé]+|[^a-zſé]"),
+)
+
+
+def write(path: Path, words: list[bytes], pattern: str) -> Tokenizer:
+    ranks = {bytes([byte]): byte for byte in range(256)}
+    for word in words:
+        ranks.setdefault(word, len(ranks))
+    path.write_bytes(tiktoken_lines(ranks))
+    return tokdfa.load(path, pretokenizer=pattern)
+
+
+def random_words(source: random.Random) -> list[bytes]:
+    symbols = source.sample(SYMBOLS, source.randint(2, 4))
+    tokens = [*(symbol.encode() for symbol in symbols), *(bytes([byte]) for byte in "é ſ".encode())]
+    words = []
+    for _ in range(source.randint(1, 7)):
+        word = source.choice(tokens) + source.choice(tokens)
+        if len(word) <= 6:
+            words.append(word)
+            tokens.append(word)
+    return words
+
+
+def key(found) -> tuple[int, int, bytes]:
+    text = found.text.encode()
+    return len(text), len(found.tokens_a) + len(found.tokens_b), text
+
+
+def check(a: Tokenizer, b: Tokenizer, texts: list[str], *, ignore_ids: bool) -> str:
+    """Fail if the answer is wrong on one of the texts, or a shorter one shows a difference; return the answer."""
+    try:
+        found = compare(a, b, ignore_ids=ignore_ids)
+    except UnsupportedFeatureError:
+        return "undecided"
+
+    def ids(side: Tokenizer, text: str) -> list[object]:
+        encoded = side.encode(text).tolist()
+        return [side.decode_bytes([i]) for i in encoded] if ignore_ids else encoded
+
+    separating = [text for text in texts if ids(a, text) != ids(b, text)]
+    if found:
+        assert not separating, separating[0]
+        return "equivalent"
+    text, ids_a, ids_b = found.witness
+    assert (ids_a, ids_b) == (tuple(a.encode(text).tolist()), tuple(b.encode(text).tolist()))
+    assert ids(a, text) != ids(b, text)
+    if found.checked["shortest"] != "proven":
+        return "different"
+    differences = [tokdfa.Difference(t, a.encode(t).tolist(), b.encode(t).tolist()) for t in separating]
+    least = min(map(key, differences), default=None)
+    assert least is None or key(found.witness) <= least
+    return "different, shortest"
+
+
+def random_pairs(folder: Path, source: random.Random, n: int) -> Iterator[tuple[Tokenizer, Tokenizer]]:
+    for trial in range(n):
+        words = random_words(source)
+        other = list(words)
+        change = source.random()
+        if change < 0.2:
+            other.pop()
+        elif change < 0.4 and len(other) > 1:
+            other[-1], other[-2] = other[-2], other[-1]
+        patterns = source.choices(PATTERNS, k=2)
+        if source.random() < 0.2:
+            patterns[1] = patterns[0]
+        yield (
+            write(folder / f"a{trial}.tiktoken", words, patterns[0]),
+            write(folder / f"b{trial}.tiktoken", other, patterns[1]),
+        )
+
+
+def check_random_pairs(folder: Path, monkeypatch, seed: int, n: int, longest: int) -> dict[str, int]:
+    # Short texts are tried anyway; here the search is to find them.
+    monkeypatch.setattr(comparison, "_short_texts", lambda longest: ())
+    texts = ["".join(text) for length in range(1, longest + 1) for text in product(SYMBOLS, repeat=length)]
+    source = random.Random(seed)
+    outcomes: dict[str, int] = {}
+    for a, b in random_pairs(folder, source, n):
+        outcome = check(a, b, texts, ignore_ids=source.random() < 0.5)
+        outcomes[outcome] = outcomes.get(outcome, 0) + 1
+    return outcomes
+
+
+def test_random_tokenizers_against_all_short_texts(tmp_path: Path, monkeypatch) -> None:
+    outcomes = check_random_pairs(tmp_path, monkeypatch, 1, 12, 3)
+    assert min(outcomes["equivalent"], outcomes["different, shortest"]) > 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_many_random_tokenizers_against_all_short_texts(tmp_path: Path, monkeypatch, seed: int) -> None:
+    outcomes = check_random_pairs(tmp_path, monkeypatch, 100 + seed, 150, 4)
+    assert min(outcomes["equivalent"], outcomes["different, shortest"]) > 20
+
+
+@pytest.mark.parametrize(
+    ("words", "patterns", "expected"),
+    [
+        # The long s is an s where case is ignored, and the pieces differ; the ids do where a token spans their border.
+        ([b"\xc5\xbf", b"\xc5\xbfa"], ("'(?i:s)|'?[a-zſ]+|(?s:.)", "'[sS]|'?[a-zſ]+|(?s:.)"), "'ſa"),
+        ([b"\xc5\xbf", b"'\xc5\xbf"], ("'(?i:s)|'?[a-zſ]+|(?s:.)", "'[sS]|'?[a-zſ]+|(?s:.)"), None),
+        # A token within a symbol.
+        ([b"\xa9a"], (".|\n", "(?:.|\n)+"), "©a"),
+        ([b"\xa9\xc3"], (".|\n", "(?:.|\n)+"), "©À"),
+        ([b"11", b"111"], (r"\p{N}{1,2}|\P{N}", r"\p{N}{1,3}|\P{N}"), "111"),
+        ([b"11", b"1111"], (r"\p{N}{1,2}|\P{N}", r"\p{N}{1,3}|\P{N}"), "011"),
+        ([b"ab", b"abab"], (r"\p{N}{1,2}|\P{N}+", r"\p{N}{1,3}|\P{N}+"), None),
+    ],
+)
+def test_what_only_some_dictionaries_tell(tmp_path: Path, words, patterns, expected: str | None) -> None:
+    a, b = (write(tmp_path / f"{i}.tiktoken", words, pattern) for i, pattern in enumerate(patterns))
+    found = compare(a, b)
+    assert bool(found) == (expected is None)
+    if expected is None:
+        assert found.checked["search"] == "texts of any length"
+    else:
+        assert found.witness.text == expected
+        assert found.checked["shortest"] == "proven"
+    assert bool(compare(b, a)) == bool(found)
+
+
+def test_ids(tmp_path: Path) -> None:
+    a, b = (
+        write(tmp_path / "a.tiktoken", [b"ab", b"cd"], "gpt2"),
+        write(tmp_path / "b.tiktoken", [b"cd", b"ab"], "gpt2"),
+    )
+    found = compare(a, b)
+    assert found.witness == ("ab", (256,), (257,))
+    assert found.checked["ids"] == "of 2 tokens others"
+    ignored = compare(a, b, ignore_ids=True)
+    assert ignored
+    assert ignored.checked["ids"] == "of 2 tokens others, ignored"
+
+
+def test_what_cannot_be_decided_is_not_claimed(tmp_path: Path) -> None:
+    # abc comes about through ab, which is weaker: no pairs of neighbours tell when.
+    improper = [b"abc", b"ab"]
+    a, b = (write(tmp_path / f"{name}.tiktoken", improper, name) for name in ("cl100k", "llama3"))
+    assert not a.dictionary.is_proper()
+    with pytest.raises(UnsupportedFeatureError, match="neither a difference nor equivalence can be claimed"):
+        compare(a, b)
+    assert compare(a, write(tmp_path / "same.tiktoken", improper, "cl100k"))
+    found = compare(a, write(tmp_path / "more.tiktoken", [*improper, b"abcd"], "cl100k"))
+    assert found.witness.text == "abcd"
+    assert found.checked["shortest"] == "not proven"
+    with pytest.raises(AlphabetError, match="a tokenizer with a tokenizer"):
+        compare(a, a.dictionary)
+
+
+@pytest.fixture(scope="module")
+def cl100k(data: Path):
+    """tiktoken with cl100k's ranks under any pattern, and the ranks' file."""
+    import base64
+
+    tiktoken = pytest.importorskip("tiktoken")
+    path = data / "vocabs" / "cl100k_base.tiktoken"
+    ranks = {base64.b64decode(word): int(rank) for word, rank in map(bytes.split, path.read_bytes().splitlines())}
+
+    def encoding(pattern: str):
+        return tiktoken.Encoding("cl100k", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
+
+    return path, encoding
+
+
+def test_cl100k_and_the_spelling_of_its_pattern_for_tokenizers(cl100k) -> None:
+    # Their splits differ on many texts, their ids never.
+    path, encoding = cl100k
+    found = compare(tokdfa.load(path, pretokenizer="cl100k"), tokdfa.load(path, pretokenizer="llama3"))
+    assert found
+    assert found.checked["search"] == "texts of any length"
+    sides = [encoding(NAMED[name].steps[0].pattern) for name in ("cl100k", "llama3")]
+    texts = ["".join(text) for length in range(1, 5) for text in product("'sa1 \n\t!", repeat=length)]
+    assert sides[0].encode_ordinary_batch(texts) == sides[1].encode_ordinary_batch(texts)
+
+
+@pytest.mark.slow
+def test_cl100k_and_the_other_spelling_on_short_strings(cl100k) -> None:
+    from tokdfa.tokenizers.pretokenizer import pretokenizer
+
+    _, encoding = cl100k
+    texts = ["".join(text) for length in range(1, 7) for text in product("'sa1 \n!", repeat=length)]
+    pretokenizers = [pretokenizer(name) for name in ("cl100k", "llama3")]
+    parted = sum(pretokenizers[0].split(text) != pretokenizers[1].split(text) for text in texts)
+    assert parted > 0
+    sides = [encoding(NAMED[name].steps[0].pattern) for name in ("cl100k", "llama3")]
+    assert sides[0].encode_ordinary_batch(texts) == sides[1].encode_ordinary_batch(texts)
+
+
+@pytest.mark.parametrize("other", ["gpt2_tiktoken", "qwen2", "o200k", "digits by two"])
+def test_cl100k_under_other_patterns(cl100k, other: str) -> None:
+    path, encoding = cl100k
+    pattern = NAMED["cl100k"].steps[0].pattern
+    changed = pattern.replace("{1,3}", "{1,2}") if other == "digits by two" else NAMED[other].steps[0].pattern
+    found = compare(tokdfa.load(path, pretokenizer="cl100k"), tokdfa.load(path, pretokenizer=changed))
+    assert not found
+    text, *ids = found.witness
+    assert [tuple(encoding(p).encode_ordinary(text)) for p in (pattern, changed)] == ids
+    assert ids[0] != ids[1]
+
+
+def test_cl100k_with_the_long_s(cl100k) -> None:
+    # No token of cl100k has a long s and something beside it, so that a rewriting that forgets it changes no ids.
+    path, encoding = cl100k
+    pattern = NAMED["cl100k"].steps[0].pattern
+    rewritten = pattern.replace("(?i:[sdmt]|ll|ve|re)", "(?:[sSdDmMtT]|[lL][lL]|[vV][eE]|[rR][eE])")
+    assert rewritten != pattern
+    assert compare(tokdfa.load(path, pretokenizer="cl100k"), tokdfa.load(path, pretokenizer=rewritten))
+    texts = ["".join(text) for length in range(1, 5) for text in product("'ſsSa t", repeat=length)]
+    assert encoding(pattern).encode_ordinary_batch(texts) == encoding(rewritten).encode_ordinary_batch(texts)
+
+
+def test_gpt2_and_its_spelling_for_tiktoken(data: Path) -> None:
+    folder = data / "vocabs" / "gpt2"
+    a, b = (tokdfa.load(folder / "merges.txt", pretokenizer=name) for name in ("gpt2", "gpt2_tiktoken"))
+    assert compare(a, b)
+    found = compare(a, tokdfa.load(data / "vocabs" / "cl100k_base.tiktoken", pretokenizer="cl100k"), ignore_ids=True)
+    assert not found
+    assert found.checked["shortest"] == "proven"

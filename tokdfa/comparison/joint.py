@@ -1,0 +1,246 @@
+"""The hypotheses of two pre-tokenizers side by side, over UTF-8, and what tokens do to them."""
+
+from __future__ import annotations
+
+from codecs import getincrementaldecoder
+from typing import Final, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.errors import UnsupportedFeatureError
+from tokdfa.kernels.split import BEGINS, CONTINUES, DROPPED
+from tokdfa.tokenizers.hypotheses import Hypotheses
+
+__all__ = ["DONE", "NOWHERE", "Joint", "Target"]
+
+IntArray: TypeAlias = npt.NDArray[np.int64]
+
+NOWHERE: Final = 0
+DONE: Final = -1
+"""Where a byte leads that no symbol has there, and one that ends a symbol."""
+
+
+class Target(NamedTuple):
+    """A state behind some bytes.
+
+    Parameters
+    ----------
+    state : int
+    begins_a, begins_b : bool
+        Whether the first and the second splitting suppose that a piece begins with the first symbol that begins in the
+        bytes.
+    cut_b : bool
+        Whether the second supposes that a piece begins with one of the symbols after that.
+    """
+
+    state: int
+    begins_a: bool
+    begins_b: bool
+    cut_b: bool
+
+
+# What some bytes do: for each state those behind them.
+Effect: TypeAlias = tuple[tuple[Target, ...], ...]
+
+
+class Joint:
+    """What two splittings suppose about one text, as an unambiguous automaton over its bytes.
+
+    A state is a hypothesis of each, and within a symbol what may follow for it to be of the class that was supposed
+    when its first byte was read. Of the first splitting no piece may begin within a token; what the second does there
+    is told.
+
+    Parameters
+    ----------
+    first, second : Hypotheses
+
+    Attributes
+    ----------
+    n_states : int
+        The number of states between symbols; they come first, 0 being the initial one.
+    ends : list of bool
+        Whether the end of the text bears a state between symbols out.
+    within : list of (int, int)
+        The states within a symbol that were met so far, numbered behind the others: the state behind the symbol, and
+        what may follow.
+
+    Raises
+    ------
+    UnsupportedFeatureError
+        If a splitting leaves out text.
+    """
+
+    def __init__(self, first: Hypotheses, second: Hypotheses) -> None:
+        pair = first.class_of_code_point.astype(np.int64) << 16 | second.class_of_code_point
+        pairs, classes = np.unique(pair, return_inverse=True)
+        symbols = [(int(key) >> 16, int(key) & 0xFFFF) for key in pairs]
+        self._moves, self.ends = _explore(first, second, symbols)
+        # Classes that nothing tells apart any more are one.
+        columns: dict[tuple[tuple[tuple[int, int, int], ...], ...], int] = {}
+        merged = [columns.setdefault(tuple(row[c] for row in self._moves), len(columns)) for c in range(len(symbols))]
+        self.n_states = len(self._moves)
+        self._by_class = list(columns)
+        self._class_of_code_point = np.array(merged, dtype=np.int64)[classes.reshape(-1)]
+        self._followers: list[list[int]] = [[]]
+        self._leads = self._find_followers()
+        self.within: list[tuple[int, int]] = []
+        self._number_within: dict[tuple[int, int], int] = {}
+        self._effects: list[Effect] = []
+        self._numbers: dict[Effect, int] = {}
+        self._longer: dict[tuple[int, int], int] = {}
+        self._cut: dict[tuple[int, bytes], int] = {}
+        states = range(self.n_states)
+        # Before the first symbol of a token; and within a token, where its first symbol has been.
+        self._before = self._number(tuple((Target(state, True, True, True),) for state in states))
+        self._inside = self._number(tuple((Target(state, False, False, False),) for state in states))
+
+    def _find_followers(self) -> list[list[int]]:
+        """Number what may follow within the symbols of a class; return for each class where the first bytes lead."""
+        numbers: dict[tuple[int, ...], int] = {}
+
+        def number(row: list[int]) -> int:
+            if not any(row):
+                return NOWHERE
+            if tuple(row) not in numbers:
+                numbers[tuple(row)] = len(self._followers)
+                self._followers.append(row)
+            return numbers[tuple(row)]
+
+        leads = []
+        classes = self._class_of_code_point.copy()
+        classes[0xD800:0xE000] = -1
+        for wanted in range(len(self._by_class)):
+            members = (classes == wanted).reshape(-1, 64)
+            masks = np.packbits(members, axis=1).view(np.uint64).reshape(-1)
+            _, first, inverse = np.unique(masks, return_index=True, return_inverse=True)
+            rows = [number([DONE if member else NOWHERE for member in members[i].tolist()]) for i in first.tolist()]
+            last = np.array(rows)[inverse.reshape(-1)]
+            lead = [NOWHERE] * 256
+            for byte in range(0x80):
+                lead[byte] = DONE if members[byte >> 6, byte & 63] else NOWHERE
+            for byte in range(0xC2, 0xE0):
+                lead[byte] = int(last[byte & 31])
+            last[:32] = NOWHERE  # Overlong forms.
+            for byte in range(0xE0, 0xF0):
+                lead[byte] = number(last[(byte & 15) << 6 : ((byte & 15) + 1) << 6].tolist())
+            last[: 1 << 10] = NOWHERE
+            planes = [number(last[at : at + 64].tolist()) for at in range(0, len(last), 64)]
+            planes += [NOWHERE] * (5 * 64 - len(planes))
+            for byte in range(0xF0, 0xF5):
+                lead[byte] = number(planes[(byte & 7) << 6 : ((byte & 7) + 1) << 6])
+            leads.append(lead)
+        return leads
+
+    def follow(self, following: int, data: bytes) -> int:
+        """Return what may follow behind bytes that go on with a symbol; DONE, or NOWHERE if they cannot."""
+        for byte in data:
+            if following <= NOWHERE:
+                return NOWHERE
+            following = self._followers[following][byte & 63]
+        return following
+
+    def state_within(self, state: int, following: int) -> int:
+        """Return the number of a state within a symbol."""
+        key = state, following
+        if key not in self._number_within:
+            self._number_within[key] = self.n_states + len(self.within)
+            self.within.append(key)
+        return self._number_within[key]
+
+    def effect(self, number: int) -> Effect:
+        """Return an effect by its number."""
+        return self._effects[number]
+
+    def effect_of(self, data: bytes, *, inside: bool) -> int | None:
+        """Return the number of the effect of bytes that begin with a symbol, the last symbol may be cut short.
+
+        With `inside` they stand within a token, so that no piece of the first splitting begins with any of them. None
+        if they are not UTF-8.
+        """
+        decoder = getincrementaldecoder("utf-8")()
+        try:
+            text = decoder.decode(data)
+        except UnicodeDecodeError:
+            return None
+        effect = self._inside if inside else self._before
+        for symbol in text:
+            wanted = int(self._class_of_code_point[ord(symbol)])
+            key = effect, wanted
+            if key not in self._longer:
+                self._longer[key] = self._extended(effect, {wanted: DONE})
+            effect = self._longer[key]
+        tail = decoder.getstate()[0]
+        if tail:
+            cut = effect, tail
+            if cut not in self._cut:
+                leads = {c: self.follow(lead[tail[0]], tail[1:]) for c, lead in enumerate(self._leads)}
+                self._cut[cut] = self._extended(effect, leads)
+            effect = self._cut[cut]
+        return effect
+
+    def _extended(self, effect: int, symbols: dict[int, int]) -> int:
+        """Return the effect of one more symbol, of one of these classes, and of what follows only the beginning."""
+        extended = []
+        is_first = effect == self._before
+        for targets in self._effects[effect]:
+            behind: set[Target] = set()
+            for target in targets:
+                for wanted, following in symbols.items():
+                    if following == NOWHERE:
+                        continue
+                    for state, event_a, event_b in self._by_class[wanted][target.state]:
+                        if following != DONE:
+                            state = self.state_within(state, following)
+                        if is_first:
+                            behind.add(Target(state, event_a == BEGINS, event_b == BEGINS, False))
+                        elif event_a == CONTINUES:
+                            behind.add(target._replace(state=state, cut_b=target.cut_b or event_b == BEGINS))
+            extended.append(tuple(sorted(behind)))
+        return self._number(tuple(extended))
+
+    def _number(self, effect: Effect) -> int:
+        if effect not in self._numbers:
+            self._numbers[effect] = len(self._effects)
+            self._effects.append(effect)
+        return self._numbers[effect]
+
+
+def _explore(
+    first: Hypotheses, second: Hypotheses, symbols: list[tuple[int, int]]
+) -> tuple[list[list[tuple[tuple[int, int, int], ...]]], list[bool]]:
+    """Return what the pairs of hypotheses that some text bears out do on each pair of classes, and which may end."""
+    number = {(0, 0): 0}
+    order = [(0, 0)]
+    rows: list[list[list[tuple[int, int, int]]]] = []
+    sources: list[set[int]] = [set()]
+    for place, (one, other) in enumerate(order):  # grows while it is walked
+        row: list[list[tuple[int, int, int]]] = []
+        for class_a, class_b in symbols:
+            cell = []
+            for target_a, event_a in first.moves[one][class_a]:
+                for target_b, event_b in second.moves[other][class_b]:
+                    if DROPPED in (event_a, event_b):
+                        raise UnsupportedFeatureError("a pre-tokenizer may leave out text")
+                    target = target_a, target_b
+                    if target not in number:
+                        number[target] = len(order)
+                        order.append(target)
+                        sources.append(set())
+                    sources[number[target]].add(place)
+                    cell.append((number[target], event_a, event_b))
+            row.append(cell)
+        rows.append(row)
+    ends = [first.ends[one] and second.ends[other] for one, other in order]
+    worth = {i for i, is_end in enumerate(ends) if is_end}
+    stack = list(worth)
+    while stack:
+        new = sources[stack.pop()] - worth
+        worth |= new
+        stack.extend(new)
+    kept = {old: new for new, old in enumerate(sorted(worth))}
+    moves = [
+        [tuple((kept[target], *events) for target, *events in cell if target in kept) for cell in rows[old]]
+        for old in kept
+    ]
+    return moves, [ends[old] for old in kept]  # type: ignore[return-value]
