@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,9 @@ from support.tokenizer_files import merges_txt
 import tokdfa
 from tokdfa.automata.regex import language
 from tokdfa.cli import main
+from tokdfa.draw.automaton import dfa_graph
+from tokdfa.draw.dot import to_dot
+from tokdfa.draw.render import can_render
 
 PAIRS = [(b"a", b"a"), (b"a", b"b"), (b"ab", b"a")]
 
@@ -38,7 +43,8 @@ def test_all_texts(merges: Path, tmp_path: Path, capsys) -> None:
         "transitions": dfa.n_transitions,
         "path": str(output),
     }
-    assert output.read_text(encoding="utf-8") == dfa.to_dot(max_labels=16)
+    last = range(tokdfa.token_dfa(tokdfa.load(merges).dictionary.prefix(2)).n_states, dfa.n_states)
+    assert output.read_text(encoding="utf-8") == to_dot(dfa_graph(dfa, max_labels=16, fresh=last))
 
 
 def test_a_language_a_prefix_and_the_minimal_automaton(merges: Path, tmp_path: Path, capsys) -> None:
@@ -53,11 +59,15 @@ def test_a_language_a_prefix_and_the_minimal_automaton(merges: Path, tmp_path: P
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["-o", "picture.png"], "to a .dot file"),
+        (["-o", "picture.jpg"], "a picture is .dot, .gv, .svg, .png"),
+        (["-o", "picture.dot", "--film"], "a film is an .svg or an .html file"),
+        (["-o", "picture.dot", "--transducer", "--minimal"], "not together with --minimal"),
+        (["-o", "picture.dot", "--run", "a", "--transducer"], "not together with --transducer"),
+        (["-o", "picture.dot", "--run", "q≀aaa"], "'aaa'"),
+        (["-o", "picture.dot", "--around", "aaa"], "'aaa'"),
         (["-o", "nowhere/picture.dot"], "No such file or directory"),
         ([], "Missing option '-o'"),
-        (["-o", "picture.dot", "--max-states", "3"], "the automaton has 4 states, more than 3 to draw"),
-        (["-o", "picture.dot", "--max-states", "3", "--language", "(aa|b)*"], "more than 3 to draw"),
+        (["-o", "picture.svg", "--max-states", "3", "--film"], "more than 3 to draw"),
     ],
 )
 def test_trouble_is_one_line(
@@ -72,9 +82,68 @@ def test_trouble_is_one_line(
     assert not list(tmp_path.glob("picture*"))
 
 
+@pytest.mark.parametrize("language", [[], ["--language", "(aa|b)*"]])
+def test_what_is_too_large_is_summed_up(merges: Path, tmp_path: Path, capsys, language: list[str]) -> None:
+    output = tmp_path / "picture.dot"
+    assert run("draw", merges, "-o", output, "--max-states", 3, *language) == 1
+    assert "not drawn: the automaton has " in capsys.readouterr().out
+    assert run("draw", merges, "-o", output, "--max-states", 3, *language, "--json") == 1
+    fields = json.loads(capsys.readouterr().out)
+    assert fields["path"] is None
+    assert fields["densest"][0]["n_tokens"] >= fields["densest"][1]["n_tokens"]
+    assert not output.exists()
+
+
+def test_a_run_is_painted_as_far_as_it_goes(merges: Path, tmp_path: Path, capsys) -> None:
+    output = tmp_path / "picture.dot"
+    assert run("draw", merges, "-o", output, "--run", "b≀aa≀b") == 0
+    assert output.read_text(encoding="utf-8").count("penwidth=2.5") == 2
+    assert capsys.readouterr().err == ""
+    assert run("draw", merges, "-o", output, "--run", "b a a b") == 0
+    assert "as far as it goes" in capsys.readouterr().err
+
+
+def test_the_surroundings_of_a_token(merges: Path, tmp_path: Path) -> None:
+    output = tmp_path / "picture.dot"
+    for more in ([], ["--language", "(ab|a)*"]):
+        assert run("draw", merges, "-o", output, "--around", "ab", *more) == 0
+        assert 'label="never", style=dotted' in output.read_text(encoding="utf-8")
+
+
+def test_the_transducer(merges: Path, tmp_path: Path) -> None:
+    output = tmp_path / "picture.dot"
+    assert run("draw", merges, "-o", output, "--language", "(a|b)*", "--transducer", "--rules", 1) == 0
+    # Fig 6(b), but for its letters.
+    labels = re.findall(r'label="([^"]*\|[^"]*)"', output.read_text(encoding="utf-8"))
+    assert sorted(", ".join(labels).split(", ")) == ["a|aa", "a|ε", "b|a≀b", "b|b"]
+
+
+@pytest.mark.parametrize("kind", ["svg", "png", "html"])
+def test_pictures_and_films(merges: Path, tmp_path: Path, kind: str) -> None:
+    if not can_render():
+        pytest.skip("there is no Graphviz")
+    output = tmp_path / f"picture.{kind}"
+    begins = {"svg": b"<svg", "png": b"\x89PNG", "html": b"<!DOCTYPE html>"}[kind]
+    for film in [["--film"]] * (kind != "png") + [[]] * (kind != "html"):
+        assert run("draw", merges, "-o", output, "--language", "[ab]*", *film) == 0
+        assert output.read_bytes().startswith(begins)
+
+
+def test_without_graphviz(merges: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    monkeypatch.setitem(sys.modules, "pygraphviz", None)
+    assert run("draw", merges, "-o", tmp_path / "picture.svg") == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "install Graphviz, or pip install 'tokdfa[draw]'" in error
+    assert run("draw", merges, "-o", tmp_path / "picture.dot") == 0
+
+
 def test_a_real_dictionary_is_not_drawn_whole(data: Path, tmp_path: Path, capsys) -> None:
     output = tmp_path / "picture.dot"
-    assert run("draw", data / "vocabs/gpt2", "-o", output) == 2
-    assert "the automaton has 50,001 states, more than 500 to draw" in capsys.readouterr().err
+    assert run("draw", data / "vocabs/gpt2", "-o", output) == 1
+    assert "the automaton has 50,001 states, more than 500 to draw" in capsys.readouterr().out
     assert run("draw", data / "vocabs/gpt2", "-o", output, "--rules", 20) == 0
     assert output.stat().st_size > 0
+    assert run("draw", data / "vocabs/gpt2", "-o", output, "--around", "The") == 0
+    assert 'label="The"' in output.read_text(encoding="utf-8")

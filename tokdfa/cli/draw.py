@@ -1,4 +1,4 @@
-"""``tokdfa draw``: pictures of automata."""
+"""``tokdfa draw``: pictures of a dictionary's automaton."""
 
 from __future__ import annotations
 
@@ -9,19 +9,30 @@ import click
 
 from tokdfa.cli import wordpiece
 from tokdfa.cli.folded import Folded, automaton_options
-from tokdfa.cli.output import json_option, print_json
+from tokdfa.cli.output import json_option, print_json, remark
 
 if TYPE_CHECKING:
+    from tokdfa.alphabet import TokenAlphabet, Word
+    from tokdfa.automata.compact import CompactTokenDFA
     from tokdfa.automata.token_dfa import TokenDFA
+    from tokdfa.draw.graph import Graph
 
 __all__ = ["command"]
+
+_SUFFIXES = (".dot", ".gv", ".svg", ".png")
 
 
 @click.command("draw")
 @automaton_options
-@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False, path_type=Path), help="FILE.dot")
-@click.option("--minimal", is_flag=True, help="Draw the minimal automaton instead of the one that is built.")
-@click.option("--max-states", type=click.IntRange(min=1), default=500, show_default=True, help="Refuse to draw more.")
+@click.option("-o", "output", type=click.Path(path_type=Path, dir_okay=False), required=True, metavar="X.svg|png|dot")
+@click.option("--minimal", is_flag=True, help="Draw the minimal automaton instead of what the construction gives.")
+@click.option("--transducer", is_flag=True, help="Draw the minimal subsequential transducer from text to tokens.")
+@click.option("--run", "run", metavar="TOKENS", help="Paint the run on these tokens, with ≀ or spaces between them.")
+@click.option("--around", metavar="TOKEN", help="Draw only the states that TOKEN leads to, with their neighbours.")
+@click.option(
+    "--film", is_flag=True, help="Draw every step of the construction: X.svg moves, X.html is a page to leaf."
+)
+@click.option("--max-states", type=click.IntRange(min=1), default=500, show_default=True, help="The most to draw.")
 @click.option(
     "--max-labels", type=click.IntRange(min=1), default=16, show_default=True, help="Tokens to write on one arrow."
 )
@@ -35,27 +46,80 @@ def command(
     words: tuple[str, ...],
     output: Path,
     minimal: bool,
+    transducer: bool,
+    run: str | None,
+    around: str | None,
+    film: bool,
     max_states: int,
     max_labels: int,
     as_json: bool,
 ) -> int:
-    """Draw the token DFA of the dictionary of TOK, as Algorithm 2 builds it, in the DOT language of Graphviz.
+    """Draw the token DFA of the dictionary of TOK, as Algorithm 2 builds it.
 
-    It accepts the correct tokenizations of all texts, or of those that REGEX matches. Of a WordPiece vocabulary the
-    trie of LinMaxMatch is drawn, with failure links and pops.
+    It accepts the correct tokenizations of all texts, or of those that REGEX matches; the states that the last rule
+    added are filled. SVG and PNG take Graphviz, .dot does not. Of a WordPiece vocabulary the trie of LinMaxMatch is
+    drawn, with failure links and pops. What is too large is summed up, nothing is written, and the exit status is 1.
     """
-    if output.suffix not in (".dot", ".gv"):
-        raise click.BadParameter(f"{output}: pictures are written in the DOT language, to a .dot file", param_hint="-o")
+    _check_options(output, minimal, transducer, run, around, film)
     tokenizer = wordpiece.load_wordpiece(tok, format_name)
     if tokenizer is not None:
-        wordpiece.refuse_options(language=language, rules=rules, minimal=minimal)
-        n_states, n_transitions = wordpiece.write_trie(tokenizer, words, output, max_states)
-        return _report(output, n_states, n_transitions, as_json)
+        wordpiece.refuse_options(
+            language=language, rules=rules, minimal=minimal, transducer=transducer, run=run, around=around, film=film
+        )
+        trie = wordpiece.trie(tokenizer, words, max_states)
+        return _write(trie, output, len(trie.nodes), len(trie.edges), as_json)
     if words:
         raise click.BadParameter("TOK is no WordPiece vocabulary", param_hint="--word")
-    dfa = _build(Folded.load(tok, language, rules, format_name), minimal, max_states)
-    output.write_text(dfa.to_dot(max_labels=max_labels), encoding="utf-8")
-    return _report(output, dfa.n_states, dfa.n_transitions, as_json)
+    folded = Folded.load(tok, language, rules, format_name)
+    if around is not None:
+        return _draw_around(folded, around, max_labels, output, as_json)
+    if film:
+        return _draw_film(folded, output, max_states, as_json)
+    if not minimal and not transducer and folded.language is None and folded.most_states > max_states:
+        return _sum_up(_large(folded), max_states, as_json)  # Known before anything is built.
+    dfa = folded.token_dfa()
+    if minimal:
+        dfa = dfa.minimize()
+    if dfa.n_states > max_states:
+        return _sum_up(dfa, max_states, as_json)
+    if transducer:
+        return _draw_transducer(dfa, output, max_states, as_json)
+    from tokdfa.draw.automaton import dfa_graph
+
+    painted = None if run is None else _tokens(dfa.alphabet, run)
+    fresh = () if minimal else _fresh(folded, dfa)
+    graph = dfa_graph(dfa, max_labels=max_labels, fresh=fresh, run=painted)
+    if painted is not None and dfa.run(painted) is None:
+        remark("there is no run on all of these tokens; it is painted as far as it goes")
+    return _write(graph, output, dfa.n_states, dfa.n_transitions, as_json)
+
+
+def _check_options(
+    output: Path, minimal: bool, transducer: bool, run: str | None, around: str | None, film: bool
+) -> None:
+    if film:
+        if output.suffix not in (".svg", ".html"):
+            raise click.BadParameter(f"{output}: a film is an .svg or an .html file", param_hint="-o")
+    elif output.suffix not in _SUFFIXES:
+        raise click.BadParameter(f"{output}: a picture is {', '.join(_SUFFIXES)}", param_hint="-o")
+    chosen = {"--minimal": minimal, "--transducer": transducer, "--around": around is not None, "--film": film}
+    names = [name for name, given in chosen.items() if given]
+    if run is not None and names not in ([], ["--minimal"]):
+        raise click.BadParameter(f"not together with {names[0]}", param_hint="--run")
+    if len(names) > 1:
+        raise click.BadParameter(f"not together with {names[0]}", param_hint=names[1])
+
+
+def _write(graph: Graph, output: Path, n_states: int, n_transitions: int, as_json: bool) -> int:
+    from tokdfa.draw.dot import to_dot
+    from tokdfa.draw.render import render
+
+    if output.suffix in (".dot", ".gv"):
+        data = to_dot(graph).encode("utf-8")
+    else:
+        data = render(graph, "svg" if output.suffix == ".svg" else "png")
+    output.write_bytes(data)
+    return _report(output, n_states, n_transitions, as_json)
 
 
 def _report(output: Path, n_states: int, n_transitions: int, as_json: bool) -> int:
@@ -66,20 +130,84 @@ def _report(output: Path, n_states: int, n_transitions: int, as_json: bool) -> i
     return 0
 
 
-def _build(folded: Folded, minimal: bool, max_states: int) -> TokenDFA:
-    from tokdfa.errors import LimitExceededError
+def _tokens(alphabet: TokenAlphabet, text: str) -> list[Word]:
+    """Read tokens with ≀ or spaces between them; of a dictionary over bytes they are the UTF-8 of what is given."""
+    parts = [part for part in (text.split("≀") if "≀" in text else text.split(" ")) if part]
+    return [_word(alphabet, part) for part in parts]
 
-    def check(n_states: int) -> None:
-        if n_states > max_states:
-            raise LimitExceededError(
-                f"the automaton has {n_states:,} states, more than {max_states:,} to draw",
-                hint="draw the first rules only, with --rules N, or raise --max-states",
-            )
 
-    if folded.language is None and not minimal:
-        check(folded.most_states)  # Here it is known before anything is built.
-    dfa = folded.token_dfa()
-    if minimal:
-        dfa = dfa.minimize()
-    check(dfa.n_states)
-    return dfa
+def _word(alphabet: TokenAlphabet, text: str) -> Word:
+    return text.encode("utf-8") if isinstance(alphabet[0], bytes) else text
+
+
+def _fresh(folded: Folded, dfa: TokenDFA) -> range:
+    """Return the states that the last rule added: they come behind the others."""
+    dictionary = folded.dictionary
+    if not len(dictionary):
+        return range(0)
+    before = Folded(dictionary.prefix(len(dictionary) - 1), folded.language).token_dfa()
+    return range(before.n_states, dfa.n_states)
+
+
+def _draw_transducer(dfa: TokenDFA, output: Path, max_states: int, as_json: bool) -> int:
+    from tokdfa.draw.transducer import transducer_graph
+    from tokdfa.transducers.determinize import determinize
+    from tokdfa.transducers.minimize import minimize
+    from tokdfa.transducers.transducer import Transducer
+
+    machine = minimize(determinize(Transducer.from_token_dfa(dfa), max_states=20 * max_states))
+    if machine.n_states > max_states:
+        from tokdfa.errors import LimitExceededError
+
+        what = f"the transducer has {machine.n_states:,} states, more than {max_states:,} to draw"
+        raise LimitExceededError(what, hint="draw the first rules only, with --rules N, or raise --max-states")
+    return _write(transducer_graph(machine), output, machine.n_states, machine.n_arcs, as_json)
+
+
+def _large(folded: Folded) -> CompactTokenDFA:
+    from tokdfa.automata.compact import CompactTokenDFA
+
+    return CompactTokenDFA(folded.dictionary)
+
+
+def _draw_around(folded: Folded, token: str, max_labels: int, output: Path, as_json: bool) -> int:
+    from tokdfa.draw.summary import around
+
+    automaton = _large(folded) if folded.language is None else folded.token_dfa()
+    graph = around(automaton, _word(automaton.alphabet, token), max_labels=max_labels)
+    return _write(graph, output, len(graph.nodes), len(graph.edges), as_json)
+
+
+def _draw_film(folded: Folded, output: Path, max_states: int, as_json: bool) -> int:
+    from tokdfa.draw.film import Film
+
+    film = Film(folded.dictionary, folded.language, max_states=max_states)
+    output.write_text(film.to_svg() if output.suffix == ".svg" else film.to_html(), encoding="utf-8")
+    last = film.frames[-1].dfa
+    if as_json:
+        fields = {"states": last.n_states, "transitions": last.n_transitions, "path": str(output)}
+        print_json({**fields, "frames": len(film.frames)})
+    else:
+        click.echo(f"{output}: {len(film.frames)} frames, the last with {last.n_states:,} states")
+    return 0
+
+
+def _sum_up(automaton: CompactTokenDFA | TokenDFA, max_states: int, as_json: bool) -> int:
+    from tokdfa.draw.summary import summarize
+
+    summary = summarize(automaton)
+    if as_json:
+        densest = [dense._asdict() for dense in summary.densest]
+        print_json({"states": summary.states, "transitions": summary.transitions, "path": None, "densest": densest})
+        return 1
+    click.echo(
+        f"not drawn: the automaton has {summary.states:,} states, more than {max_states:,} to draw, "
+        f"and {summary.transitions:,} transitions"
+    )
+    for dense in summary.densest:
+        click.echo(
+            f"  state {dense.state}: {dense.n_tokens:,} tokens lead to it ({', '.join(dense.examples)} …), "
+            f"{dense.n_moves:,} can follow"
+        )
+    click.echo("--around TOKEN draws a part of it, --rules N the first rules; --max-states raises the limit")
+    return 1

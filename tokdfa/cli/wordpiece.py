@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
+    from tokdfa.draw.graph import Graph
     from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
 
-__all__ = ["describe", "load_wordpiece", "locality", "print_fields", "refuse_options", "write_trie"]
+__all__ = ["describe", "load_wordpiece", "locality", "print_fields", "refuse_options", "trie"]
 
 _EXAMPLES = 5
 
@@ -107,11 +107,8 @@ def locality(tokenizer: WordPieceTokenizer) -> dict[str, Any]:
     }
 
 
-def write_trie(tokenizer: WordPieceTokenizer, words: tuple[str, ...], output: Path, max_nodes: int) -> tuple[int, int]:
-    """Draw the trie, or what is met on `words`; return the numbers of nodes and of arrows."""
-    from tokdfa.draw.dot import to_dot
+def trie(tokenizer: WordPieceTokenizer, words: tuple[str, ...], max_nodes: int) -> Graph:
+    """Return the picture of the trie, or of what is met on `words`."""
     from tokdfa.draw.trie import trie_graph
 
-    graph = trie_graph(tokenizer.vocabulary, words=words or None, max_nodes=max_nodes)
-    output.write_text(to_dot(graph), encoding="utf-8")
-    return len(graph.nodes), len(graph.edges)
+    return trie_graph(tokenizer.vocabulary, words=words or None, max_nodes=max_nodes)

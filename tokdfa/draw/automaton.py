@@ -3,44 +3,147 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Sequence
 
+import numpy as np
+
+from tokdfa.alphabet import Word
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.draw.dot import to_dot
 from tokdfa.draw.graph import Edge, Graph, Node
-from tokdfa.draw.labels import word_label
+from tokdfa.draw.labels import word_label, word_labels
 
-__all__ = ["dfa_graph", "dfa_to_dot"]
+__all__ = ["dfa_graph", "dfa_to_dot", "edge_labels"]
 
 
-def dfa_graph(dfa: TokenDFA, *, max_labels: int | None = None) -> Graph:
+def dfa_graph(
+    dfa: TokenDFA,
+    *,
+    max_labels: int | None = None,
+    fresh: Collection[int] = (),
+    run: Iterable[Word | int] | None = None,
+    names: Sequence[str] | None = None,
+) -> Graph:
     """Return the picture of a token DFA, states and tokens in the order of their numbers.
+
+    States through which no accepting run passes are drawn as dead.
 
     Parameters
     ----------
     dfa : TokenDFA
         What to draw, useless states and all.
     max_labels : int, optional
-        How many tokens to write on one arrow; the others are counted there. When more symbols than that have the same
-        transitions everywhere, such as those that no rule mentions, they are only counted. By default all are written.
+        How many labels to write on one arrow; the other tokens are counted there. When more symbols than that have the
+        same transitions everywhere, such as those that no rule mentions, they are only counted. By default all are
+        written.
+    fresh : collection of int
+        States to draw as new, such as those of the last rule.
+    run : iterable of words or token numbers, optional
+        A tokenization whose run is painted, as far as it goes.
+    names : sequence of str, optional
+        What to write into the states; their numbers by default.
     """
-    nodes = tuple(Node(str(state), str(state), double=dfa.is_final(state)) for state in range(dfa.n_states))
-    arrows: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
+    path = _path(dfa, run)
+    passed = {state for source, _, target in path for state in (source, target)}
+    if run is not None:
+        passed.add(dfa.initial)
+    taken = {(source, token) for source, token, _ in path}
+    dead = _dead(dfa)
+    nodes = tuple(
+        Node(
+            str(state),
+            str(state) if names is None else names[state],
+            double=dfa.is_final(state),
+            fresh=state in fresh,
+            dead=state in dead,
+            marked=state in passed,
+        )
+        for state in range(dfa.n_states)
+    )
+    arrows: defaultdict[tuple[int, int, bool], list[int]] = defaultdict(list)
     for source, token, target in zip(dfa.sources.tolist(), dfa.tokens.tolist(), dfa.targets.tolist(), strict=True):
-        arrows[source, target].append(token)
-    shown = set(range(len(dfa.alphabet))) if max_labels is None else _tokens_to_show(dfa, max_labels)
-    edges = []
-    for (source, target), tokens in arrows.items():
-        labels = [word_label(dfa.alphabet[token]) for token in tokens if token in shown][:max_labels]
-        if len(labels) < len(tokens):
-            rest = len(tokens) - len(labels)
-            labels.append(f"… {rest} more" if labels else f"{rest} tokens")
-        edges.append(Edge(str(source), str(target), tuple(labels)))
-    return Graph(nodes, tuple(edges), (str(dfa.initial),))
+        arrows[source, target, (source, token) in taken].append(token)
+    shown = None if max_labels is None else _tokens_to_show(dfa, max_labels) | {token for _, token, _ in path}
+    edges = tuple(
+        Edge(str(source), str(target), edge_labels(dfa, tokens, max_labels, shown), marked=marked)
+        for (source, target, marked), tokens in arrows.items()
+    )
+    return Graph(nodes, edges, (str(dfa.initial),), description=_describe(dfa, len(dead), len(fresh), path, run))
 
 
 def dfa_to_dot(dfa: TokenDFA, *, max_labels: int | None = None) -> str:
     """Return a token DFA in the DOT language; see :func:`dfa_graph` and :func:`~tokdfa.draw.dot.to_dot`."""
     return to_dot(dfa_graph(dfa, max_labels=max_labels))
+
+
+def edge_labels(
+    dfa: TokenDFA, tokens: Sequence[int], max_labels: int | None, shown: Collection[int] | None = None
+) -> tuple[str, ...]:
+    """Return what to write on an arrow for `tokens`: those of them `shown`, up to `max_labels` labels, and a count."""
+    labels: list[str] = []
+    rest = len(tokens)
+    for label, count in word_labels(dfa.alphabet[token] for token in tokens if shown is None or token in shown):
+        if len(labels) == max_labels:
+            break
+        labels.append(label)
+        rest -= count
+    if rest:
+        labels.append(f"… {rest} more" if labels else f"{rest} tokens")
+    return tuple(labels)
+
+
+def _path(dfa: TokenDFA, run: Iterable[Word | int] | None) -> list[tuple[int, int, int]]:
+    """Return the transitions that the run on a tokenization takes before it ends or gets stuck."""
+    path = []
+    state: int | None = dfa.initial
+    for token in () if run is None else dfa.alphabet.numbers(tuple(run)):
+        assert state is not None
+        target = dfa.step(state, int(token))
+        if target is None:
+            break
+        path.append((state, int(token), target))
+        state = target
+    return path
+
+
+def _dead(dfa: TokenDFA) -> set[int]:
+    """Return the states through which no accepting run passes."""
+    forward: list[list[int]] = [[] for _ in range(dfa.n_states)]
+    backward: list[list[int]] = [[] for _ in range(dfa.n_states)]
+    ends = np.unique(np.stack((dfa.sources.astype(np.int64), dfa.targets.astype(np.int64)), axis=1), axis=0)
+    for source, target in ends.tolist():
+        forward[source].append(target)
+        backward[target].append(source)
+    return {*range(dfa.n_states)} - (_reached([dfa.initial], forward) & _reached(dfa.finals, backward))
+
+
+def _reached(starts: Iterable[int], ways: list[list[int]]) -> set[int]:
+    seen = set(starts)
+    waiting = [*seen]
+    while waiting:
+        for following in ways[waiting.pop()]:
+            if following not in seen:
+                seen.add(following)
+                waiting.append(following)
+    return seen
+
+
+def _describe(
+    dfa: TokenDFA, n_dead: int, n_fresh: int, path: list[tuple[int, int, int]], run: Iterable[Word | int] | None
+) -> str:
+    n_finals = len(dfa.finals)
+    finals = "all final" if n_finals == dfa.n_states else f"{n_finals} final"
+    states = "1 state" if dfa.n_states == 1 else f"{dfa.n_states} states"
+    parts = [f"Token DFA with {states}, {finals}, and {dfa.n_transitions} transitions; it begins in {dfa.initial}."]
+    if n_fresh:
+        parts.append(f"New: {n_fresh}.")
+    if n_dead:
+        parts.append(f"On no accepting run: {n_dead}.")
+    if run is not None:
+        states = " ".join(str(state) for state in (dfa.initial, *(target for _, _, target in path)))
+        words = "≀".join(word_label(dfa.alphabet[token]) for _, token, _ in path)
+        parts.append(f"The run on {words or 'nothing'} is painted: {states}.")
+    return " ".join(parts)
 
 
 def _tokens_to_show(dfa: TokenDFA, max_alike: int) -> set[int]:

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
-from tokdfa.draw.graph import Edge, Graph
+from tokdfa.draw.graph import Edge, Graph, Node
 from tokdfa.draw.labels import character_sign
 
-__all__ = ["quote_label", "to_dot"]
+__all__ = ["DEAD", "FRESH", "MARK", "quote_label", "to_dot"]
 
 LINE_WIDTH = 40
+
+# Of Okabe and Ito's palette, which the colour-blind can tell apart: sky blue and vermilion; and a grey.
+FRESH = "#56b4e9"
+MARK = "#d55e00"
+DEAD = "#767676"
+_MARK = f'color="{MARK}", fontcolor="{MARK}", penwidth=2.5'
 
 
 def to_dot(graph: Graph) -> str:
@@ -24,14 +31,14 @@ def to_dot(graph: Graph) -> str:
     -------
     str
         A ``digraph``, to be written as UTF-8; the same text, byte for byte, whenever it is made from the same graph.
-        Nodes are called q0, q1, … in their order. Parallel edges of one style are one arrow, its labels separated by
+        Nodes are called q0, q1, … in their order. Parallel edges drawn alike are one arrow, its labels separated by
         commas and broken into lines.
     """
     names = {node.name: f"q{number}" for number, node in enumerate(graph.nodes)}
     lines = ["digraph {", f"  rankdir={graph.direction}"]
-    for node in graph.nodes:
-        shape = f"double{node.shape}" if node.double else node.shape
-        lines.append(f"  {names[node.name]} [label={quote_label(node.label)}, shape={shape}]")
+    lines += [
+        f"  {names[node.name]} [label={quote_label(node.label)}, {', '.join(_outline(node))}]" for node in graph.nodes
+    ]
     for number, name in enumerate(graph.initial):
         lines.append(f'  start{number} [label="", shape=none, width=0, height=0]')
         lines.append(f"  start{number} -> {names[name]}")
@@ -39,9 +46,26 @@ def to_dot(graph: Graph) -> str:
         attributes = [f"label={quote_label(_in_lines(edge.labels))}"] if edge.labels else []
         if edge.style != "solid":
             attributes.append(f"style={edge.style}")
+        if edge.marked:
+            attributes.append(_MARK)
         suffix = f" [{', '.join(attributes)}]" if attributes else ""
         lines.append(f"  {names[edge.source]} -> {names[edge.target]}{suffix}")
     return "\n".join([*lines, "}", ""])
+
+
+def _outline(node: Node) -> list[str]:
+    """Return how a node is drawn. No two of the ways differ by colour alone."""
+    attributes = [f"shape=double{node.shape}" if node.double else f"shape={node.shape}"]
+    styles = [*(["filled"] if node.fresh else []), *(["dashed"] if node.dead else [])]
+    if styles:
+        attributes.append(f'style="{",".join(styles)}"')
+    if node.fresh:
+        attributes.append(f'fillcolor="{FRESH}"')
+    if node.marked:
+        attributes.append(_MARK)
+    elif node.dead and not node.fresh:
+        attributes.append(f'color="{DEAD}", fontcolor="{DEAD}"')
+    return attributes
 
 
 def quote_label(text: str) -> str:
@@ -63,13 +87,13 @@ def _label_character(character: str) -> str:
 
 
 def _merged(edges: Iterable[Edge]) -> Iterable[Edge]:
-    labels: dict[tuple[str, str, str], list[str]] = {}
-    first: dict[tuple[str, str, str], Edge] = {}
+    labels: dict[tuple[str, str, str, bool], list[str]] = {}
+    first: dict[tuple[str, str, str, bool], Edge] = {}
     for edge in edges:
-        key = (edge.source, edge.target, edge.style)
+        key = (edge.source, edge.target, edge.style, edge.marked)
         first.setdefault(key, edge)
         labels.setdefault(key, []).extend(edge.labels)
-    return (Edge(edge.source, edge.target, tuple(labels[key]), edge.style) for key, edge in first.items())
+    return (replace(edge, labels=tuple(labels[key])) for key, edge in first.items())
 
 
 def _in_lines(labels: Iterable[str]) -> str:

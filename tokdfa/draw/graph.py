@@ -22,33 +22,47 @@ class Node:
         Whether its outline is double, as that of a final state.
     shape : str
         Its outline; only that of a circle can be double.
+    fresh : bool
+        Whether it is new: filled.
+    dead : bool
+        Whether nothing that is accepted passes through it: grey, its outline dashed.
+    marked : bool
+        Whether a run passes through it: bold.
     """
 
     name: str
     label: str
     double: bool = False
     shape: Literal["circle", "octagon", "plaintext"] = "circle"
+    fresh: bool = False
+    dead: bool = False
+    marked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """An arrow between two nodes, given by name; its labels, any texts, stand side by side on it."""
+    """An arrow between two nodes, given by name; its labels, any texts, stand side by side on it.
+
+    It is drawn bold when it is `marked`: a run takes it.
+    """
 
     source: str
     target: str
     labels: tuple[str, ...] = ()
     style: Literal["solid", "dashed", "dotted"] = "solid"
+    marked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Graph:
     """Nodes and edges in the order in which they are to be drawn.
 
-    Edges with the same ends and the same style become one arrow with all their labels. An arrow from nowhere points
-    at each of the nodes named in `initial`.
+    Edges with the same ends, style and mark become one arrow with all their labels. An arrow from
+    nowhere points at each of the nodes named in `initial`. The `description` says in words what the picture shows.
     """
 
     nodes: tuple[Node, ...] = ()
     edges: tuple[Edge, ...] = ()
     initial: tuple[str, ...] = ()
     direction: Literal["LR", "TB"] = "LR"
+    description: str = ""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 
 from tokdfa.alphabet import Word
 
-__all__ = ["character_sign", "word_label"]
+__all__ = ["character_sign", "word_label", "word_labels"]
 
 _OWN_SIGNS = {" ": "␣", "\n": r"\n", "\t": r"\t", "\r": r"\r", "␣": r"\u2423"}
+_LEAST_RANGE = 4
 _LOOKS_ESCAPED = re.compile(r"\\[\\xuUntr]")
 
 
@@ -31,6 +33,36 @@ def word_label(word: Word) -> str:
     ):
         signs = [r"\\" if sign == "\\" else sign for sign in signs]
     return "".join(signs)
+
+
+def word_labels(words: Iterable[Word]) -> Iterator[tuple[str, int]]:
+    """Yield the labels of `words` in their order, each with the number of words that it stands for.
+
+    Four or more symbols of which each is the next after the one before, by their codes, become one label such as
+    ``a … z``. It is that of no word, for a space in a word is shown as ``␣``.
+    """
+    run: list[Word] = []
+    for word in words:
+        if run and not (len(word) == len(run[-1]) == 1 and _code(word) == _code(run[-1]) + 1):
+            yield from _flushed(run)
+            run = []
+        run.append(word)
+    yield from _flushed(run)
+
+
+def _flushed(run: list[Word]) -> Iterator[tuple[str, int]]:
+    if len(run) >= _LEAST_RANGE:
+        yield f"{word_label(run[0])} … {word_label(run[-1])}", len(run)
+    else:
+        yield from ((word_label(word), 1) for word in run)
+
+
+def _code(symbol: Word) -> int:
+    first = symbol[0]
+    if isinstance(first, int):
+        return first
+    # A symbol of several characters follows nothing and nothing follows it.
+    return ord(first) if len(first) == 1 else -2 - 2 * len(first)
 
 
 def character_sign(character: str) -> str:

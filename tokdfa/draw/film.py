@@ -1,0 +1,207 @@
+"""The film of a construction: A₀, A₁, …, Aₙ, one frame a rule, everything in its place from the first to the last."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection
+from functools import cached_property
+from importlib.resources import files
+from typing import NamedTuple
+
+from tokdfa.automata.fold import iter_token_dfas
+from tokdfa.automata.token_dfa import TokenDFA
+from tokdfa.dictionary import Dictionary
+from tokdfa.draw.automaton import edge_labels
+from tokdfa.draw.dot import FRESH
+from tokdfa.draw.graph import Edge, Graph, Node
+from tokdfa.draw.labels import word_label
+from tokdfa.draw.render import can_render, to_svg
+from tokdfa.errors import LimitExceededError
+
+__all__ = ["Film", "Frame"]
+
+_SECONDS = 2.0
+_CAPTION = 28.0
+_LABELS = 6
+_TEXT = re.compile(r"<text(?P<attributes>[^>]*)>[^<]*</text>")
+_GROUP = re.compile(r'(?P<head><g id="(?P<kind>node|edge)(?P<number>\d+)" class="[a-z]+")>(?P<body>.*?)</g>', re.DOTALL)
+_SIZE = re.compile(r'width="(?P<width>[\d.]+)pt" height="(?P<height>[\d.]+)pt"\s+viewBox="[^"]*"')
+
+
+class Frame(NamedTuple):
+    """One step: what is written above it, the automaton, and which of its states are new."""
+
+    caption: str
+    dfa: TokenDFA
+    fresh: range
+
+
+class Film:
+    """The construction of the token DFA of a dictionary by Algorithm 2, step by step.
+
+    All steps are laid out as one picture, of which each frame shows a part, so that nothing moves but what changes.
+
+    Parameters
+    ----------
+    dictionary : Dictionary
+    language : TokenDFA or str, optional
+        The language; see :func:`tokdfa.iter_token_dfas`.
+    max_states : int
+        The most states to draw.
+
+    Attributes
+    ----------
+    frames : tuple of Frame
+        A₀ to Aₙ.
+
+    Raises
+    ------
+    LimitExceededError
+        If there are more states; and as :func:`tokdfa.iter_token_dfas`.
+
+    Notes
+    -----
+    *Constructing a BPE Tokenization DFA*, Algorithm 2 and Theorem 1; Fig 3 and Fig 5 are films.
+    """
+
+    def __init__(
+        self, dictionary: Dictionary, language: TokenDFA | str | None = None, *, max_states: int = 100
+    ) -> None:
+        frames: list[Frame] = []
+        for i, dfa in enumerate(iter_token_dfas(dictionary, language)):
+            if dfa.n_states > max_states:
+                raise LimitExceededError(
+                    f"behind {i} rules there are {dfa.n_states} states, more than {max_states} to draw",
+                    hint="film the first rules only",
+                )
+            caption = f"A{i}"
+            if i:
+                caption += f": rule {i}, {'≀'.join(map(word_label, dictionary[i - 1]))}"
+            before = frames[-1].dfa.n_states if frames else dfa.n_states
+            frames.append(Frame(caption, dfa, range(before, dfa.n_states)))
+        self.frames = tuple(frames)
+
+    @cached_property
+    def _arrows(self) -> dict[tuple[int, int], list[str]]:
+        """What is written on each arrow, given by its ends, in each frame; nothing where there is no arrow."""
+        arrows: dict[tuple[int, int], list[str]] = {}
+        for i, (_, dfa, _) in enumerate(self.frames):
+            tokens: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
+            for source, target, token in zip(
+                dfa.sources.tolist(), dfa.targets.tolist(), dfa.tokens.tolist(), strict=True
+            ):
+                tokens[source, target].append(token)
+            for ends, numbers in tokens.items():
+                arrows.setdefault(ends, [""] * len(self.frames))[i] = ", ".join(edge_labels(dfa, numbers, _LABELS))
+        return arrows
+
+    @cached_property
+    def graph(self) -> Graph:
+        """Everything that is seen in any frame, in one picture, with the longest label of each arrow."""
+        last = self.frames[-1].dfa
+        nodes = tuple(Node(str(q), str(q), double=last.is_final(q)) for q in range(last.n_states))
+        edges = tuple(
+            Edge(str(source), str(target), (max(labels, key=len),)) for (source, target), labels in self._arrows.items()
+        )
+        what = f"The construction of a token DFA in {len(self.frames)} steps, the last with {last.n_states} states."
+        return Graph(nodes, edges, (str(last.initial),), description=what)
+
+    def to_svg(self) -> str:
+        """Return an SVG that moves by itself, again and again, without a script; where nothing moves it shows Aₙ."""
+        n = len(self.frames)
+
+        def animated(attribute: str, values: list[str]) -> str:
+            return (
+                f'<animate attributeName="{attribute}" values="{";".join(values)}" dur="{_SECONDS * n:g}s" '
+                'calcMode="discrete" repeatCount="indefinite"/>'
+            )
+
+        def seen(when: Collection[int]) -> tuple[str, str]:
+            shown = animated("visibility", ["visible" if i in when else "hidden" for i in range(n)])
+            return f' visibility="{"visible" if n - 1 in when else "hidden"}"', shown
+
+        def filled(frame: int) -> str:
+            return animated("fill", [FRESH if i == frame else "white" for i in range(n)])
+
+        captions = []
+        for i, frame in enumerate(self.frames):
+            attribute, shown = seen({i})
+            captions.append(f'<text x="4" y="-9" font-size="14"{attribute}>{html.escape(frame.caption)}{shown}</text>')
+        return _with_captions(self._drawn(seen, filled), captions, max(len(frame.caption) for frame in self.frames))
+
+    def to_html(self) -> str:
+        """Return a page without network: buttons and arrow keys leaf through the frames, the space bar plays them."""
+
+        def seen(when: Collection[int]) -> tuple[str, str]:
+            return f' data-frames="{" ".join(map(str, sorted(when)))}"', ""
+
+        steps = "".join(
+            f'<li><button type="button" data-fresh="{" ".join(f"q{q}" for q in frame.fresh)}">'
+            f"{html.escape(frame.caption)}</button></li>"
+            for frame in self.frames
+        )
+        svg = self._drawn(seen, lambda frame: "")
+        page = files("tokdfa.draw").joinpath("data/film.html").read_text(encoding="utf-8")
+        return page.replace("{{fresh}}", FRESH).replace("{{steps}}", steps).replace("{{svg}}", svg)
+
+    def _drawn(self, seen: Callable[[Collection[int]], tuple[str, str]], filled: Callable[[int], str]) -> str:
+        """Draw all, each part with an attribute and children that say in which frames it is seen, or filled."""
+        last = self.frames[-1].dfa
+        n = len(self.frames)
+        born = [next(i for i in range(n) if q < self.frames[i].dfa.n_states) for q in range(last.n_states)]
+        labels = [*self._arrows.values()]
+
+        def part(match: re.Match[str]) -> str:
+            # Graphviz numbers nodes and edges in their order; behind the states and before the arrows is the start.
+            kind, number, body = match["kind"], int(match["number"]) - 1, match["body"]
+            if kind == "node" and number < last.n_states:
+                attribute, child = seen(range(born[number], n))
+                if born[number] and filled(born[number]):
+                    body = re.sub(r"<ellipse([^>]*)/>", rf"<ellipse\1>{filled(born[number])}</ellipse>", body, count=1)
+            elif kind == "edge" and number > 0:
+                written = labels[number - 1]
+                attribute, child = seen([i for i in range(n) if written[i]])
+                body = _TEXT.sub(lambda text: _texts(text["attributes"], written, seen), body)
+            else:
+                return match[0]
+            return f"{match['head']}{attribute}>{child}{body}</g>"
+
+        return _GROUP.sub(part, to_svg(self.graph))
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        bundle = {"text/plain": repr(self)}
+        if can_render():
+            bundle["image/svg+xml"] = self.to_svg()
+        return bundle
+
+    def __repr__(self) -> str:
+        return f"<Film of {len(self.frames)} frames, the last with {self.frames[-1].dfa.n_states} states>"
+
+
+def _texts(attributes: str, written: list[str], seen: Callable[[Collection[int]], tuple[str, str]]) -> str:
+    """Return a text for each label that an arrow has in some frame, all in the same place."""
+    frames: defaultdict[str, list[int]] = defaultdict(list)
+    for i, label in enumerate(written):
+        if label:
+            frames[label].append(i)
+    texts = []
+    for label, when in frames.items():
+        attribute, child = seen(when)
+        texts.append(f"<text{attributes}{attribute}>{html.escape(label)}{child}</text>")
+    return "".join(texts)
+
+
+def _with_captions(svg: str, captions: list[str], longest: int) -> str:
+    """Return an SVG with room above, in which captions stand."""
+    head = _SIZE.search(svg)
+    assert head is not None
+    width, height = max(float(head["width"]), 9.0 * longest), float(head["height"]) + _CAPTION
+    size = f'width="{width:g}pt" height="{height:g}pt"\n viewBox="0 {-_CAPTION:g} {width:g} {height:g}"'
+    end = svg.rindex("</svg>")
+    ground = f'<rect x="0" y="{-_CAPTION:g}" width="{width:g}" height="{height:g}" fill="white"/>'
+    font = 'font-family="Helvetica,sans-Serif"'
+    first = svg.index("<g ", head.end())
+    written = f"<g {font}>{''.join(captions)}</g>"
+    return f"{svg[: head.start()]}{size}{svg[head.end() : first]}{ground}\n{svg[first:end]}{written}\n</svg>\n"
