@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Literal
 
-__all__ = ["Edge", "Graph", "Node"]
+__all__ = ["Edge", "Graph", "Node", "beside"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,3 +67,18 @@ class Graph:
     initial: tuple[str, ...] = ()
     direction: Literal["LR", "TB"] = "LR"
     description: str = ""
+
+
+def beside(graphs: Mapping[str, Graph], *, description: str = "") -> Graph:
+    """Return one picture of several graphs, each with its title where the arrow from nowhere comes from."""
+    nodes: list[Node] = []
+    edges: list[Edge] = []
+    # Graphviz puts what it meets first at the bottom.
+    for title, graph in reversed([*graphs.items()]):
+        nodes.append(Node(title, title, shape="plaintext"))
+        nodes += [replace(node, name=f"{title} {node.name}") for node in graph.nodes]
+        edges += [Edge(title, f"{title} {name}") for name in graph.initial]
+        edges += [
+            replace(edge, source=f"{title} {edge.source}", target=f"{title} {edge.target}") for edge in graph.edges
+        ]
+    return Graph(tuple(nodes), tuple(edges), direction=next(iter(graphs.values())).direction, description=description)
