@@ -67,7 +67,7 @@ def test_derive_as_by_hand(words: list[bytes], give_splits: bool) -> None:
         expected.append(found)
         for pair in splits[i] if give_splits else [found]:
             pairs.setdefault(pair, (i, 256 + i))
-    text = np.frombuffer(b"".join(words), np.uint8)
+    text = np.frombuffer(b"".join(words), np.uint8).astype(np.int32)
     offsets = np.cumsum([0, *map(len, words)]).astype(np.int64)
     flat = (
         np.array([pair for row in splits for pair in row], dtype=np.int32).reshape(-1, 2)
@@ -76,7 +76,7 @@ def test_derive_as_by_hand(words: list[bytes], give_splits: bool) -> None:
     )
     start = np.cumsum([0, *map(len, splits)]).astype(np.int64) if give_splits else np.empty(0, np.int64)
     left, right, first, second = kernels.derive(
-        text, offsets, start, np.ascontiguousarray(flat[:, 0]), np.ascontiguousarray(flat[:, 1])
+        text, offsets, 256, start, np.ascontiguousarray(flat[:, 0]), np.ascontiguousarray(flat[:, 1])
     )
     assert list(zip(left.tolist(), right.tolist(), strict=True)) == expected
     for i, word in enumerate(words):

@@ -21,8 +21,8 @@ __all__ = ["command"]
 def command(tok: str, ids: str, dtype: str | None, raw: bool, format_name: str | None, as_json: bool) -> int:
     """Write the text that IDS stand for, special tokens spelled out, and nothing behind it.
 
-    TOK is a tokenizer.json, tekken.json, .tiktoken, merges.txt or vocab.txt file, or a folder with one. IDS is a .npy
-    file, a .bin file with --dtype, a .txt or .json file of integers, or - for standard input.
+    TOK is a tokenizer.json, tekken.json, .model, .tiktoken, merges.txt or vocab.txt file, or a folder with one. IDS
+    is a .npy file, a .bin file with --dtype, a .txt or .json file of integers, or - for standard input.
     """
     if raw and as_json:
         raise click.UsageError("JSON is text: --raw and --json exclude each other")

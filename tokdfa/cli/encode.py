@@ -31,7 +31,7 @@ def command(
 ) -> int:
     """Print the ids of TEXT, or of a file, one space between them.
 
-    TOK is a tokenizer.json, tekken.json, .tiktoken, merges.txt or vocab.txt file, or a folder with one.
+    TOK is a tokenizer.json, tekken.json, .model, .tiktoken, merges.txt or vocab.txt file, or a folder with one.
     """
     if (text is None) == (path is None):
         raise click.UsageError("give either TEXT or --file")

@@ -30,7 +30,7 @@ _POLICIES = {
 def command(tok: str, pretokenizer: str | None, format_name: str | None, as_json: bool) -> int:
     """Tell what the dictionary of TOK and its automaton are.
 
-    TOK is a tokenizer.json, tekken.json, .tiktoken, merges.txt or vocab.txt file, or a folder with one.
+    TOK is a tokenizer.json, tekken.json, .model, .tiktoken, merges.txt or vocab.txt file, or a folder with one.
     """
     from time import perf_counter
 
@@ -58,6 +58,7 @@ def _describe(tokenizer: Tokenizer, load_seconds: float) -> dict[str, Any]:
 
     proper: Verdict[Any] = tokenizer.dictionary.is_proper()
     offence = proper.witness
+    tied = tokenizer.merges is not None and proper.holds
     # First, for the others use what is folded here, and this is to be timed.
     automaton = _describe_automaton(tokenizer, load_seconds)
     dead = _dead_tokens(tokenizer)
@@ -66,7 +67,7 @@ def _describe(tokenizer: Tokenizer, load_seconds: float) -> dict[str, Any]:
         "ids": tokenizer.n_ids,
         "tokens": tokenizer.n_tokens,
         "rules": len(tokenizer.dictionary),
-        "proper": proper.holds,
+        "proper": proper.holds and not tied,
         "first_offending_rule": offence
         and {"index": offence.index, "rule": str(offence.rule), "side": offence.side, "reason": proper.reason},
         **automaton,
@@ -75,12 +76,29 @@ def _describe(tokenizer: Tokenizer, load_seconds: float) -> dict[str, Any]:
         "only_whole_pieces": len(tokenizer.whole_piece_tokens),
         "pretokenizer": "none" if tokenizer.pretokenizer is None else str(tokenizer.pretokenizer),
         "semantics": tokenizer.semantics,
+        "rewriting": _describe_rewriting(tokenizer),
+        "left_out": list(tokenizer.ignored),
         "whole_piece": tokenizer.whole_piece,
         "specials": len(tokenizer.specials),
         "specials_policy": "none" if not tokenizer.specials else "found" if tokenizer.finds_specials else "ignored",
         "fingerprint": tokenizer.fingerprint,
         "peak_memory_bytes": _peak_memory(),
     }
+
+
+def _describe_rewriting(tokenizer: Tokenizer) -> dict[str, str]:
+    """Return what is done to texts and to spellings, where anything is."""
+    rewriting, fallback, _, prefix = tokenizer.rewrites
+    described = {}
+    if rewriting is not None and rewriting.normalizer is not None:
+        described["normalizer"] = str(rewriting.normalizer)
+    if rewriting is not None and rewriting.decoding is not None:
+        described["decoder"] = " ".join(map(str, rewriting.decoding)) or "Fuse"
+    if fallback is not None:
+        described["unknown symbols"] = "their bytes" if fallback.bytes else f"{fallback.unknown!r}"
+    if prefix is not None:
+        described["prefix"] = prefix
+    return described
 
 
 def _describe_automaton(tokenizer: Tokenizer, load_seconds: float) -> dict[str, Any]:
@@ -92,7 +110,7 @@ def _describe_automaton(tokenizer: Tokenizer, load_seconds: float) -> dict[str, 
 
     fields: dict[str, Any] = dict.fromkeys(("live_rules", "states_built", "states_reachable", "states_minimal"))
     seconds = {"load": load_seconds, "fold": None}
-    if tokenizer.dictionary.is_proper():
+    if tokenizer.dictionary.is_proper() and tokenizer.merges is None:
         began = perf_counter()
         fields["live_rules"] = len(tokenizer.dictionary.live_rules)
         dfa = CompactTokenDFA(tokenizer.dictionary)
@@ -157,7 +175,8 @@ def _print(fields: dict[str, Any]) -> None:
         if fields["states_minimal"] is not None:
             row("  minimal", fields["states_minimal"])
     else:
-        row("improper", fields["first_offending_rule"]["reason"])
+        offence = fields["first_offending_rule"]
+        row("improper", offence["reason"] if offence else "tokens of equal strength: the leftmost pair merges first")
     row("dead tokens", fields["dead_tokens"])
     for example in fields["dead_token_examples"]:
         row("", f"{example['id']} {example['token']}: {example['reason']}")
@@ -165,6 +184,10 @@ def _print(fields: dict[str, Any]) -> None:
         row("only whole pieces", fields["only_whole_pieces"])
     row("pre-tokenizer", fields["pretokenizer"])
     row("semantics", fields["semantics"] + (", a piece that is a token as it is" if fields["whole_piece"] else ""))
+    for name, value in fields["rewriting"].items():
+        row(name, value)
+    if fields["left_out"]:
+        row("left out", f"{', '.join(fields['left_out'])}: no special tokens are put around a text")
     row("specials", f"{fields['specials']:,}, {_POLICIES[fields['specials_policy']]}" if fields["specials"] else "none")
     row("fingerprint", fields["fingerprint"])
     seconds = fields["seconds"]

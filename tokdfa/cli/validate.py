@@ -33,9 +33,9 @@ def command(
 ) -> int:
     """Tell whether IDS are canonical: what the tokenizer TOK gives for the text that they spell.
 
-    TOK is a tokenizer.json, tekken.json, .tiktoken, merges.txt or vocab.txt file, or a folder with one. IDS is a .npy
-    file, a .bin file with --dtype, a .txt or .json file of integers, or - for standard input. The exit status is 0 if
-    they are canonical and 1 if they are not.
+    TOK is a tokenizer.json, tekken.json, .model, .tiktoken, merges.txt or vocab.txt file, or a folder with one. IDS
+    is a .npy file, a .bin file with --dtype, a .txt or .json file of integers, or - for standard input. The exit
+    status is 0 if they are canonical and 1 if they are not.
     """
     from tokdfa.stores import iter_ids
     from tokdfa.tokenizers.loading import load

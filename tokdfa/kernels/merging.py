@@ -17,10 +17,8 @@ from tokdfa.kernels.types import INTS, Ints
 __all__ = ["derive", "merge_pieces", "pair_table"]
 
 Longs: TypeAlias = npt.NDArray[np.int64]
-Bytes: TypeAlias = npt.NDArray[np.uint8]
 
 LONGS = nb.types.Array(nb.int64, 1, "C", readonly=True)
-BYTES = nb.types.Array(nb.uint8, 1, "C", readonly=True)
 TABLE = nb.types.Tuple((nb.int64[::1], nb.int32[::1], nb.int32[::1]))  # type: ignore[no-untyped-call]
 PIECES = nb.types.Tuple((nb.int64[::1], nb.int32[::1]))  # type: ignore[no-untyped-call]
 PARTS = nb.types.Tuple((nb.int32[::1], nb.int32[::1], nb.int32[::1], nb.int32[::1]))  # type: ignore[no-untyped-call]
@@ -179,18 +177,19 @@ def merge_pieces(symbols: Ints, pieces: Longs, keys: Longs, priority: Ints, prod
     return offsets, tokens[:end].copy()
 
 
-@nb.njit(PARTS(BYTES, LONGS, LONGS, INTS, INTS), cache=True)
+@nb.njit(PARTS(INTS, LONGS, nb.int64, LONGS, INTS, INTS), cache=True)
 def derive(
-    text: Bytes, offsets: Longs, start: Longs, split_left: Ints, split_right: Ints
+    text: Ints, offsets: Longs, n_symbols: int, start: Longs, split_left: Ints, split_right: Ints
 ) -> tuple[Ints, Ints, Ints, Ints]:
     """Find for each of the words ``text[offsets[i]:offsets[i + 1]]`` the pair that makes it, strongest word first.
 
-    Word i is token 256 + i, the bytes are tokens 0 to 255. Word i is merged with the pairs of the words before it;
-    when two tokens are left, they are its pair.
+    Word i is token n_symbols + i, the symbols are the tokens before. Word i is merged with the pairs of the words
+    before it; when two tokens are left, they are its pair.
 
     Parameters
     ----------
-    text, offsets : uint8 and int64 arrays
+    text, offsets : int32 and int64 arrays
+    n_symbols : int
     start, split_left, split_right : int64, int32 and int32 arrays
         The pairs ``start[i]`` to ``start[i + 1]`` all make word i. When `start` is empty, only the pair that is found
         for a word makes it.
@@ -232,8 +231,8 @@ def derive(
             elif two:
                 left[i], right[i] = tokens[0], tokens[1]
                 if not given:
-                    _insert(keys, priority, product, tokens[0], tokens[1], i, 256 + i)
+                    _insert(keys, priority, product, tokens[0], tokens[1], i, n_symbols + i)
             if given:
                 for k in range(start[i], start[i + 1]):
-                    _insert(keys, priority, product, split_left[k], split_right[k], i, 256 + i)
+                    _insert(keys, priority, product, split_left[k], split_right[k], i, n_symbols + i)
     return left, right, first, second

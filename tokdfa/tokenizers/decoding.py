@@ -206,6 +206,8 @@ class DecodeSentencePiece:
 
     drops_first: bool
     drops_all: bool
+    unknown: str
+    surface: str
 
     def __call__(self, tokens: list[str]) -> list[str]:
         """Return the new spellings."""
@@ -223,6 +225,11 @@ class DecodeSentencePiece:
             run = []
             if dropped or is_text:
                 at_begin = False
+            dropped = False
+            if token == self.unknown:
+                spelled.append(self.surface)
+                is_text = is_text or bool(self.surface)
+                continue
             if at_begin and token.startswith(_SPACE):
                 token = token[1:]
                 dropped = not self.drops_all

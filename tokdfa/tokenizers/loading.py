@@ -25,8 +25,8 @@ def load(
     Parameters
     ----------
     path : str or Path
-        A ``tokenizer.json``, ``tekken.json``, ``.tiktoken``, ``merges.txt`` or ``vocab.txt`` file, or a folder with
-        one.
+        A ``tokenizer.json``, ``tekken.json``, ``.model``, ``.tiktoken``, ``merges.txt`` or ``vocab.txt`` file, or a
+        folder with one.
     pretokenizer : str, optional
         What cuts text into pieces: a name (gpt2, cl100k, o200k, llama3, qwen2, tekken, deepseek), a pattern, or
         "none". By default what the file says, and nothing where it says nothing. A WordPiece tokenizer has its own.

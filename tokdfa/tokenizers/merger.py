@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -15,6 +16,9 @@ __all__ = ["Merger", "Tokenized"]
 
 Int32Array: TypeAlias = npt.NDArray[np.int32]
 Int64Array: TypeAlias = npt.NDArray[np.int64]
+
+# Pieces of so many symbols are cut, where they can be, before they are merged.
+_LONG = 64
 
 
 class Tokenized(NamedTuple):
@@ -43,6 +47,7 @@ class Merger:
         if merges is None:
             priority = np.arange(len(dictionary), dtype=np.int32)
             merges = Merges(dictionary.left, dictionary.right, priority, dictionary.product)
+        self._merges = merges
         self._table = pair_table(*(np.ascontiguousarray(column, dtype=np.int32) for column in merges))
 
     def merge(self, symbols: Int32Array, offsets: Int64Array) -> Tokenized:
@@ -55,4 +60,34 @@ class Merger:
         offsets : int64 array
             Piece i is ``symbols[offsets[i]:offsets[i + 1]]``.
         """
-        return Tokenized(*merge_pieces(symbols, offsets, *self._table))
+        lengths = np.diff(offsets)
+        if lengths.max(initial=0) < _LONG:
+            return Tokenized(*merge_pieces(symbols, offsets, *self._table))
+        # Where no token has two symbols side by side, nothing merges across.
+        codes = symbols[:-1].astype(np.int64) << 32 | symbols[1:]
+        places = np.minimum(np.searchsorted(self._inner, codes), len(self._inner) - 1)
+        is_bound = np.ones(len(symbols) + 1, dtype=np.bool_)
+        is_bound[1:-1] = self._inner[places] != codes
+        is_bound[offsets] = True
+        bounds = np.flatnonzero(is_bound)
+        ends, tokens = merge_pieces(symbols, bounds, *self._table)
+        return Tokenized(ends[np.searchsorted(bounds, offsets)], tokens)
+
+    @cached_property
+    def _inner(self) -> Int64Array:
+        """The pairs of symbols that stand side by side within tokens, sorted; with one that does not exist."""
+        left, right, _, product = self._merges
+        n_tokens = 1 + int(max(column.max(initial=0) for column in (left, right, product)))
+        first = np.arange(n_tokens, dtype=np.int64)
+        last = first.copy()
+        made = np.zeros(n_tokens, dtype=np.bool_)
+        made[product] = True
+        first[made] = last[made] = -1
+        while True:
+            ready = (first[product] < 0) & (first[left] >= 0) & (last[right] >= 0)
+            if not ready.any():
+                break
+            first[product[ready]] = first[left[ready]]
+            last[product[ready]] = last[right[ready]]
+        pairs = last[left] << 32 | first[right]
+        return np.unique(np.append(pairs[(last[left] >= 0) & (first[right] >= 0)], np.iinfo(np.int64).max))

@@ -377,7 +377,7 @@ def load(path: str | Path, *, pretokenizer: str | None = None, format: str | Non
     Parameters
     ----------
     path : str or Path
-        A ``tokenizer.json``, ``tekken.json``, ``.tiktoken`` or ``merges.txt`` file, or a folder with one.
+        A ``tokenizer.json``, ``tekken.json``, ``.model``, ``.tiktoken`` or ``merges.txt`` file, or a folder with one.
     pretokenizer : str, optional
         What cuts text into pieces: a name (gpt2, cl100k, o200k, llama3, qwen2, tekken, deepseek), a pattern, or
         "none". By default what the file says, and nothing where it says nothing.

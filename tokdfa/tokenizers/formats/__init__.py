@@ -21,6 +21,7 @@ FORMATS = (
     "tokenizer.json",
     "tekken",
     "tiktoken",
+    "sentencepiece",
     "merges+vocab",
     "merges",
     "merges-bytes",
@@ -30,13 +31,15 @@ FORMATS = (
 )
 
 _LARGEST_FILE = 1 << 28
+# Some have a version behind, as in tokenizer.model.v3.
+_MODEL_NAME = re.compile(r"\.model(\.\w+)?$")
 
 
 def read(path: str | Path, format: str | None = None) -> Contents | WordPieceContents:
     """Read a tokenizer file, or the tokenizer in a folder.
 
-    In a folder ``tokenizer.json`` comes first, then ``tekken.json``, ``vocab.json`` with ``merges.txt``, a single
-    ``.tiktoken`` file, ``merges.txt`` alone, and ``vocab.txt``.
+    In a folder ``tokenizer.json`` comes first, then ``tekken.json``, ``tokenizer.model``, ``vocab.json`` with
+    ``merges.txt``, a single ``.tiktoken`` file, ``merges.txt`` alone, and ``vocab.txt``.
 
     Parameters
     ----------
@@ -105,6 +108,10 @@ def _read(data: bytes, path: Path, format: str) -> Contents | WordPieceContents:
         from tokdfa.tokenizers.formats.tiktoken import read_tiktoken
 
         return read_tiktoken(data, path)
+    if format == "sentencepiece":
+        from tokdfa.tokenizers.formats.sentencepiece import read_sentencepiece
+
+        return read_sentencepiece(data, path)
     if format == "merges+vocab":
         from tokdfa.tokenizers.formats.vocabulary import read_vocabulary_and_merges
 
@@ -142,6 +149,7 @@ def _in_folder(folder: Path, format: str | None) -> tuple[Path, str | None]:
     candidates = [
         ("tokenizer.json", ("tokenizer.json",)),
         ("tekken.json", ("tekken",)),
+        ("tokenizer.model", ("sentencepiece",)),
         ("merges.txt", ("merges+vocab",) if "vocab.json" in names else merges),
         *((name, ("tiktoken",)) for name in ranked),
         ("merges.txt", merges),
@@ -165,6 +173,9 @@ def _detect(data: bytes, path: Path) -> str:
         return "tekken" if re.search(rb'"default_num_special_tokens"\s*:', data) else "tokenizer.json"
     if name.endswith(".tiktoken"):
         return "tiktoken"
+    # A protocol buffer whose first field is a piece.
+    if _MODEL_NAME.search(name) and data.startswith(b"\n"):
+        return "sentencepiece"
     if data.startswith(b"#version") or name.endswith(("merges.txt", ".bpe", ".merges")):
         return "merges"
     if name.endswith(".json"):

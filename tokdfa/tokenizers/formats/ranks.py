@@ -8,8 +8,10 @@ dictionary says the same, and all splits are kept.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +19,9 @@ import numpy.typing as npt
 from tokdfa.errors import FileFormatError
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents, Int32Array, Merges, check_bytes, number_bytes
 
-__all__ = ["from_ranks"]
+__all__ = ["from_ranks", "rules_of_words"]
+
+T = TypeVar("T", bytes, str)
 
 
 def from_ranks(words: list[bytes], ranks: npt.NDArray[np.int64], path: Path, format: str, *, first_id: int) -> Contents:
@@ -54,7 +58,7 @@ def from_ranks(words: list[bytes], ranks: npt.NDArray[np.int64], path: Path, for
     byte_ids[[word[0] for word in sorted_words if len(word) == 1]] = ids[~long]
     check_bytes(np.flatnonzero(byte_ids >= 0).tolist(), path)
 
-    rules, splits = _rules(long_words, lengths[long])
+    rules, splits = rules_of_words(long_words, {bytes([byte]): byte for byte in range(256)})
     dictionary, extra, number = number_bytes(long_words, rules)
     numbered_ids = np.empty_like(number)
     numbered_ids[number] = np.concatenate((byte_ids, ids[long]))
@@ -68,32 +72,72 @@ def from_ranks(words: list[bytes], ranks: npt.NDArray[np.int64], path: Path, for
     )
 
 
-def _rules(words: list[bytes], lengths: npt.NDArray[np.int64]) -> tuple[Int32Array, Int32Array | None]:
-    """Return the rules and, if they are improper, all splits, both as rows (left, right, product) by ascending rank."""
+def rules_of_words(
+    words: Sequence[T], symbols: Mapping[T, int], priority: Int32Array | None = None
+) -> tuple[Int32Array, Int32Array | None]:
+    """Return the rules of ranked words and, where they do not tell everything, all splits.
+
+    Parameters
+    ----------
+    words : sequence of bytes or str
+        Words of two symbols or more, strongest first; word i is token ``len(symbols) + i``.
+    symbols : mapping of bytes or str to int
+        The numbers of the symbols, from 0 on.
+    priority : int32 array, optional
+        Ascending; words of equal priority are equally strong, and of such the leftmost pair merges first.
+
+    Returns
+    -------
+    rules, splits : int32 arrays of shape (n, 3)
+        Rows of left part, right part and product, by ascending rank; the second one None where no rules are missing.
+    """
     from tokdfa.kernels.merging import derive
 
-    text = np.frombuffer(b"".join(words), dtype=np.uint8)
-    offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
+    n = len(symbols)
+    text = _numbers(words, symbols)
+    offsets = np.zeros(len(words) + 1, dtype=np.int64)
+    np.cumsum(np.fromiter(map(len, words), dtype=np.int64, count=len(words)), out=offsets[1:])
     nothing = np.empty(0, dtype=np.int32)
-    left, right, first, _ = derive(text, offsets, np.empty(0, dtype=np.int64), nothing, nothing)
+    left, right, first, _ = derive(text, offsets, n, np.empty(0, dtype=np.int64), nothing, nothing)
     splits = None
-    if (first >= 0).any():
-        splits = _all_splits(words)
-        start = np.searchsorted(splits[:, 2], np.arange(256, 257 + len(words)))
+    if (first >= 0).any() or (priority is not None and (np.diff(priority) == 0).any()):
+        splits = _all_splits(words, symbols)
+        start = np.searchsorted(splits[:, 2], np.arange(n, n + 1 + len(words)))
         left, right, _, _ = derive(
-            text, offsets, start, np.ascontiguousarray(splits[:, 0]), np.ascontiguousarray(splits[:, 1])
+            text, offsets, n, start, np.ascontiguousarray(splits[:, 0]), np.ascontiguousarray(splits[:, 1])
         )
-        _find_late_pairs(words, left, right, splits)
-    product = np.arange(256, 256 + len(words), dtype=np.int32)
+        strength = np.arange(len(words), dtype=np.int32) if priority is None else priority
+        tied = np.zeros(len(words), dtype=np.bool_)
+        tied[1:] = np.diff(strength) == 0
+        tied[:-1] |= tied[1:]
+        left[tied] = right[tied] = -1
+        words_text = [text[low:high].tolist() for low, high in pairwise(offsets.tolist())]
+        _find_late_pairs(words_text, n, strength.tolist(), left, right, splits)
+    product = np.arange(n, n + len(words), dtype=np.int32)
     rules = np.stack((left, right, product), axis=1)[left >= 0]
     return rules, splits
 
 
-def _all_splits(words: list[bytes]) -> Int32Array:
+def _numbers(words: Sequence[T], symbols: Mapping[T, int]) -> Int32Array:
+    """Return the symbols of all words, one behind the other."""
+    codes: npt.NDArray[Any]
+    if words and isinstance(words[0], str):
+        codes = np.frombuffer("".join(words).encode("utf-32-le"), dtype=np.uint32)
+    else:
+        codes = np.frombuffer(b"".join(words), dtype=np.uint8)  # type: ignore[arg-type]
+    known = [ord(symbol) for symbol in symbols]
+    table = np.zeros(max(known, default=0) + 1, dtype=np.int32)
+    table[known] = list(symbols.values())
+    numbers: Int32Array = table[codes]
+    return numbers
+
+
+def _all_splits(words: Sequence[T], symbols: Mapping[T, int]) -> Int32Array:
     """Return every split of a word into two, weaker ones included."""
-    numbers = {bytes([byte]): byte for byte in range(256)} | {word: 256 + i for i, word in enumerate(words)}
+    n = len(symbols)
+    numbers = {**symbols, **{word: n + i for i, word in enumerate(words)}}
     splits = []
-    for product, word in enumerate(words, 256):
+    for product, word in enumerate(words, n):
         pairs = [
             (numbers[word[:cut]], numbers[word[cut:]], product)
             for cut in range(1, len(word))
@@ -103,16 +147,19 @@ def _all_splits(words: list[bytes]) -> Int32Array:
     return np.array(splits, dtype=np.int32).reshape(-1, 3)
 
 
-def _find_late_pairs(words: list[bytes], left: Int32Array, right: Int32Array, splits: Int32Array) -> None:
-    """Fill in the pairs of the words that come about through a weaker part only: by merging the word to the end."""
+def _find_late_pairs(
+    words: list[list[int]], n: int, strength: list[int], left: Int32Array, right: Int32Array, splits: Int32Array
+) -> None:
+    """Fill in the pairs of the words that come about through a part not stronger: by merging the word to the end."""
     products = {(u, v): product for u, v, product in splits.tolist()}
     for i in np.flatnonzero(left < 0).tolist():
-        tokens = list(words[i])
+        tokens = words[i]
         while len(tokens) > 2:
-            found = [(products.get(pair, 1 << 31), at) for at, pair in enumerate(pairwise(tokens))]
-            product, at = min(found)
-            if product == 1 << 31:
+            pairs = ((products.get(pair), at) for at, pair in enumerate(pairwise(tokens)))
+            found = [(strength[product - n], at, product) for product, at in pairs if product is not None]
+            if not found:
                 break
+            _, at, product = min(found)
             tokens[at : at + 2] = [product]
         if len(tokens) == 2:
             left[i], right[i] = tokens

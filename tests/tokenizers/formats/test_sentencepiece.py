@@ -1,0 +1,169 @@
+"""SentencePiece models against the sentencepiece package."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support import sentencepieces
+
+import tokdfa
+from tokdfa import Tokenizer
+from tokdfa.errors import FileFormatError, UnsupportedFeatureError
+
+pytest.importorskip("sentencepiece")
+pb = pytest.importorskip("sentencepiece.sentencepiece_model_pb2")
+
+
+def canonical(peer: tuple, ids: list[int]) -> list[int]:  # type: ignore[type-arg]
+    """Encode what ids are decoded to, stretch by stretch between control pieces."""
+    encode, decode, control, _ = peer
+    bounds = [-1, *(place for place, id in enumerate(ids) if id in control), len(ids)]
+    again: list[int] = []
+    for start, stop in pairwise(bounds):
+        again += encode(decode(ids[start + 1 : stop]))
+        again += ids[stop : stop + 1]
+    return again
+
+
+def check(tokenizer: Tokenizer, data: bytes, drawn: random.Random, n_texts: int) -> None:
+    peer = sentencepieces.oracle(data)
+    encode, decode, _, n_ids = peer
+    for _ in range(n_texts):
+        text = sentencepieces.text(drawn)
+        ids = encode(text)
+        assert tokenizer.encode(text).tolist() == ids, text
+        spoiled = ids.copy()
+        for _ in range(drawn.randrange(4)):
+            place = drawn.randrange(len(spoiled) + 1)
+            spoiled[place : place + drawn.randrange(2)] = [drawn.randrange(n_ids) for _ in range(drawn.randrange(3))]
+        for stream in (ids, spoiled):
+            assert tokenizer.decode(stream) == decode(stream), stream
+            verdict = tokenizer.validate(stream)
+            again = canonical(peer, stream)
+            assert bool(verdict) == (again == stream), (stream, again)
+            if not verdict:
+                different = (i for i, (a, b) in enumerate(zip(stream, again, strict=False)) if a != b)
+                assert verdict.index == next(different, min(len(stream), len(again))), (stream, again)
+
+
+def check_models(seeds: range, path: Path, n_texts: int) -> int:
+    loaded = 0
+    for seed in seeds:
+        drawn = random.Random(seed)
+        data = sentencepieces.changed(drawn)
+        path.write_bytes(data)
+        try:
+            tokenizer = tokdfa.load(path)
+        except UnsupportedFeatureError:
+            continue
+        assert isinstance(tokenizer, Tokenizer)
+        try:
+            check(tokenizer, data, drawn, n_texts)
+        except AssertionError as error:
+            raise AssertionError(f"seed {seed}") from error
+        loaded += 1
+    return loaded
+
+
+def test_changed_models(tmp_path: Path) -> None:
+    assert check_models(range(25), tmp_path / "tokenizer.model", 15) > 12
+
+
+@pytest.mark.slow
+def test_many_changed_models(tmp_path: Path) -> None:
+    print(check_models(range(1000, 3000), tmp_path / "tokenizer.model", 40), "models")
+
+
+def test_the_table_of_characters(tmp_path: Path) -> None:
+    # Code points by themselves, and behind a letter.
+    data = sentencepieces.trained("nmt_nfkc", True)
+    path = tmp_path / "x.model"
+    path.write_bytes(data)
+    tokenizer = tokdfa.load(path)
+    encode, *_ = sentencepieces.oracle(data)
+    points = [*range(1, 0xD800, 7), *range(0xE000, 0x3000, 7), *range(0x10000, 0x30000, 97), *range(0x300)]
+    text = "\n".join(f"{chr(point)} e{chr(point)}" for point in points)
+    assert tokenizer.encode(text).tolist() == encode(text)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rule", sentencepieces.RULES)
+def test_the_table_of_characters_for_every_code_point(rule: str, tmp_path: Path) -> None:
+    data = sentencepieces.trained(rule, True)
+    path = tmp_path / "x.model"
+    path.write_bytes(data)
+    tokenizer = tokdfa.load(path)
+    encode, *_ = sentencepieces.oracle(data)
+    for begin in range(1, 0x110000, 4096):
+        points = [point for point in range(begin, min(begin + 4096, 0x110000)) if not 0xD800 <= point < 0xE000]
+        text = "\n".join(f"{chr(point)} e{chr(point)}" for point in points)
+        assert tokenizer.encode(text).tolist() == encode(text), hex(begin)
+
+
+def test_in_a_folder_and_in_a_stream(tmp_path: Path) -> None:
+    data = sentencepieces.trained("nmt_nfkc", False)
+    (tmp_path / "tokenizer.model").write_bytes(data)
+    tokenizer = tokdfa.load(tmp_path)
+    assert isinstance(tokenizer, Tokenizer)
+    assert tokenizer.format == "sentencepiece"
+    stream = tokenizer.stream()
+    parts = [stream.feed("the c"), stream.feed("at"), stream.finish()]
+    assert np.concatenate(parts).tolist() == tokenizer.encode("the cat").tolist()
+    assert tokenizer.fingerprint != tokdfa.load(tmp_path, pretokenizer="gpt2").fingerprint
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda model: setattr(model.trainer_spec, "model_type", 1), "only BPE models are read: 'UNIGRAM'"),
+        (lambda model: setattr(model.trainer_spec, "treat_whitespace_as_suffix", True), "white space as a suffix"),
+        (lambda model: setattr(model.pieces[-1], "type", 5), "a type of piece that is not modelled: 'UNUSED'"),
+        (lambda model: setattr(model.pieces[-1], "score", float("nan")), "a score that is not a number"),
+        (lambda model: setattr(model.pieces[-1], "piece", model.pieces[-2].piece), "a piece twice"),
+        (lambda model: setattr(model.pieces[-1], "piece", ""), "a piece has 1 to 1024 characters"),
+        (lambda model: setattr(model.pieces[-1], "type", 2), "a model has one unknown piece"),
+        (lambda model: setattr(model.pieces[-1], "piece", "\u4e00\u4e01"), "a character that is none itself"),
+        (lambda model: setattr(model.normalizer_spec, "precompiled_charsmap", b"\1\0\0"), "that is cut off"),
+        (lambda model: model.denormalizer_spec.ParseFromString(b"\x12\1a"), "for decoding is not modelled"),
+        (
+            lambda model: model.normalizer_spec.ParseFromString(b"\xc8\x3e\1"),
+            "fields that are not known here",
+        ),
+        (lambda model: model.ClearField("pieces"), "without pieces|no format recognised"),
+    ],
+)
+def test_what_is_refused(change: object, message: str, tmp_path: Path) -> None:
+    model = pb.ModelProto()
+    model.ParseFromString(sentencepieces.trained("identity", True))
+    change(model)  # type: ignore[operator]
+    path = tmp_path / "x.model"
+    path.write_bytes(model.SerializeToString())
+    with pytest.raises(FileFormatError, match=message):
+        tokdfa.load(path)
+
+
+def test_no_protocol_buffer(tmp_path: Path) -> None:
+    path = tmp_path / "x.model"
+    path.write_bytes(b"\n\xff\xff\xff")
+    with pytest.raises(FileFormatError, match="not a SentencePiece model"):
+        tokdfa.load(path)
+
+
+CORPORA = ("english.txt", "multilingual.txt", "python_code.txt")
+
+
+@pytest.mark.parametrize("corpus", CORPORA)
+def test_mistral(data: Path, corpus: str) -> None:
+    path = data / "vocabs" / "mistral_v3.model"
+    tokenizer = tokdfa.load(path)
+    assert isinstance(tokenizer, Tokenizer)
+    encode, decode, *_ = sentencepieces.oracle(path.read_bytes())
+    text = (data / "corpora" / corpus).read_text(encoding="utf-8")[:30_000]
+    ids = encode(text)
+    assert tokenizer.encode(text).tolist() == ids
+    assert tokenizer.decode(ids) == decode(ids)
+    assert tokenizer.validate([1, *ids, 2])

@@ -1,0 +1,92 @@
+"""The precompiled table of characters of a SentencePiece model: a double-array trie and what it maps to."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.errors import FileFormatError, UnsupportedFeatureError
+
+__all__ = ["read_charsmap"]
+
+_LEAF, _FAR = 1 << 8, 1 << 9
+_VALUE = (1 << 31) - 1
+_LABEL = (1 << 31) | 0xFF
+# The library looks at so many rules that begin at one place, and no more.
+_MOST_PREFIXES = 32
+_MOST_NODES = 1 << 20
+_BATCH = 1 << 12
+_LONGEST_KEY = 256
+
+
+def read_charsmap(blob: bytes, where: str) -> dict[str, str]:
+    """Return the rules of a table: what is replaced, and by what.
+
+    Raises
+    ------
+    FileFormatError
+        If it is cut off or points outside of itself.
+    UnsupportedFeatureError
+        If a rule is not of whole characters, or more begin with each other than the library looks at.
+
+    Notes
+    -----
+    Four bytes of length, then the units of a trie as Darts-clone writes it, then the replacements, each ended by a zero
+    byte.
+    """
+    size = int.from_bytes(blob[:4], "little")
+    if len(blob) <= 4 or size % 4 or not 0 < size < len(blob) - 4:
+        raise FileFormatError("a table of characters that is cut off", value=size, where=where)
+    units = np.frombuffer(blob, dtype="<u4", count=size // 4, offset=4)
+    replacements = blob[4 + size :]
+    if b"\0" not in replacements[-1:]:
+        raise FileFormatError("the replacements do not end with a zero byte", value=replacements[-8:], where=where)
+    rules = {}
+    for key, value in _walk(units, where):
+        if value >= len(replacements):
+            raise FileFormatError("a replacement outside of the table", value=value, where=where)
+        try:
+            rules[key.decode("utf-8")] = replacements[value : replacements.index(b"\0", value)].decode("utf-8")
+        except UnicodeDecodeError:
+            raise UnsupportedFeatureError("a rule that is not UTF-8", value=key, where=where) from None
+    return rules
+
+
+def _walk(units: npt.NDArray[np.uint32], where: str) -> list[tuple[bytes, int]]:
+    """Return the keys of a trie, with their values; all nodes of one depth are read at a time."""
+    found: list[tuple[bytes, int]] = []
+    labels = np.arange(1, 256)
+    last = len(units) - 1
+    nodes: list[tuple[bytes, int, int]] = [(b"", _offset(int(units[0])), 0)]
+    n_read = 0
+    while nodes:
+        batch, nodes = nodes[:_BATCH], nodes[_BATCH:]
+        n_read += len(batch)
+        # Ends may be shared, and so may run in circles where the table is damaged.
+        if n_read > _MOST_NODES or len(batch[0][0]) > _LONGEST_KEY:
+            raise UnsupportedFeatureError("a table of characters that is too large", value=batch[0][0], where=where)
+        places = np.array([base for _, base, _ in batch])[:, None] ^ labels
+        inside = places <= last
+        there = inside & ((units[np.minimum(places, last)] & np.uint32(_LABEL)) == labels)
+        rows, columns = np.nonzero(there)
+        reached = places[rows, columns]
+        for row, label, place, unit in zip(
+            rows.tolist(), labels[columns].tolist(), reached.tolist(), units[reached].tolist(), strict=True
+        ):
+            key, _, n_prefixes = batch[row]
+            key += bytes((label,))
+            below = place ^ _offset(unit)
+            if unit & _LEAF:
+                if below > last:
+                    raise FileFormatError("a table of characters that ends in nothing", value=key, where=where)
+                found.append((key, int(units[below]) & _VALUE))
+                n_prefixes += 1
+                if n_prefixes > _MOST_PREFIXES:
+                    what = f"more than {_MOST_PREFIXES} rules begin with each other"
+                    raise UnsupportedFeatureError(what, value=key, where=where)
+            nodes.append((key, below, n_prefixes))
+    return found
+
+
+def _offset(unit: int) -> int:
+    return (unit >> 10) << ((unit & _FAR) >> 6)

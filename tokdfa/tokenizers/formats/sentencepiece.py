@@ -1,0 +1,209 @@
+"""SentencePiece models of the kind BPE."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from tokdfa.alphabet import Word
+from tokdfa.dictionary import Dictionary
+from tokdfa.errors import FileFormatError, UnsupportedFeatureError
+from tokdfa.tokenizers.decoding import DecodeSentencePiece, byte_of
+from tokdfa.tokenizers.formats.charsmap import read_charsmap
+from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents, Fallback, Merges, Rewriting, Special
+from tokdfa.tokenizers.formats.ranks import rules_of_words
+from tokdfa.tokenizers.sentencepiece_normalizer import CharacterTable, SentencePieceNormalizer
+
+__all__ = ["read_sentencepiece"]
+
+_LONGEST_PIECE = 1024
+_MOST_PREFIXES = 64
+_SURFACE = " \u2047 "
+_BPE = 2
+
+
+class _Pieces(NamedTuple):
+    """The pieces of a model by their types, each with its id; those that merge have a score, too."""
+
+    normal: dict[str, tuple[int, float]]
+    unknown: tuple[str, int]
+    control: dict[str, int]
+    user_defined: dict[str, int]
+    byte: dict[str, int]
+
+
+def read_sentencepiece(data: bytes, path: Path) -> Contents:
+    """Read a SentencePiece model.
+
+    Raises
+    ------
+    FileFormatError
+        If it is not such a model, or the library would refuse it.
+    UnsupportedFeatureError
+        If it is not BPE, or asks for what is not modelled exactly; or if the packages that read it are missing.
+    """
+    model = _parse(data, path)
+    trainer, normalizer = model.trainer_spec, model.normalizer_spec
+    if trainer.model_type != _BPE:
+        name = trainer.ModelType.Name(trainer.model_type)
+        raise UnsupportedFeatureError("only BPE models are read", value=name, where=f"{path}, trainer_spec.model_type")
+    if trainer.treat_whitespace_as_suffix:
+        where = f"{path}, trainer_spec.treat_whitespace_as_suffix"
+        raise UnsupportedFeatureError("white space as a suffix is not modelled", value=True, where=where)
+    if model.denormalizer_spec.precompiled_charsmap:
+        where = f"{path}, denormalizer_spec"
+        raise UnsupportedFeatureError("a table of characters for decoding is not modelled", where=where)
+    pieces = _read_pieces(model, path)
+    contents = _over_pieces(pieces, path)
+    rules: dict[str, str] = {}
+    blob = normalizer.precompiled_charsmap
+    if blob:
+        rules = read_charsmap(blob, f"{path}, normalizer_spec.precompiled_charsmap")
+    trims = bool(normalizer.remove_extra_whitespaces)
+    for text in (*rules.values(), *pieces.user_defined) if trims else ():
+        if "  " in text:
+            where = f"{path}, normalizer_spec.remove_extra_whitespaces"
+            raise UnsupportedFeatureError("two spaces that come at once", value=text, where=where)
+    table = None
+    if rules:
+        table = CharacterTable(rules, tuple(pieces.user_defined), hashlib.sha256(blob).hexdigest())
+    puts = bool(normalizer.add_dummy_prefix)
+    surface = trainer.unk_surface if trainer.HasField("unk_surface") else _SURFACE
+    rewriting = Rewriting(
+        SentencePieceNormalizer(table, puts, trims, bool(normalizer.escape_whitespaces)),
+        (DecodeSentencePiece(puts and not trims, trims, pieces.unknown[0], surface.split("\0")[0]),),
+    )
+    return Contents(**{**contents, "rewriting": rewriting})
+
+
+def _parse(data: bytes, path: Path) -> Any:
+    try:
+        from google.protobuf.message import DecodeError
+        from google.protobuf.unknown_fields import UnknownFieldSet
+        from sentencepiece import sentencepiece_model_pb2
+    except ImportError as error:
+        raise UnsupportedFeatureError(
+            f"reading SentencePiece models takes more packages: {error}",
+            where=str(path),
+            hint="pip install 'tokdfa[sentencepiece]'",
+        ) from None
+    model = cast(Any, sentencepiece_model_pb2).ModelProto()
+    try:
+        model.ParseFromString(data)
+    except DecodeError as error:
+        raise FileFormatError(f"not a SentencePiece model: {error}", where=str(path)) from None
+    if not model.pieces:
+        raise FileFormatError("a SentencePiece model without pieces", where=str(path))
+    if len(model.pieces) > LARGEST_ID:
+        raise FileFormatError(f"more than {LARGEST_ID} pieces", value=len(model.pieces), where=str(path))
+    # What is not known here might matter; tests of its own and how it was trained do not.
+    for name in ("normalizer_spec", "denormalizer_spec"):
+        unknown = [field.field_number for field in UnknownFieldSet(getattr(model, name))]
+        if unknown:
+            raise UnsupportedFeatureError("fields that are not known here", value=unknown, where=f"{path}, {name}")
+    return model
+
+
+def _read_pieces(model: Any, path: Path) -> _Pieces:
+    kinds = type(model.pieces[0])
+    names = {kinds.UNKNOWN: "unknown", kinds.CONTROL: "control", kinds.USER_DEFINED: "user_defined", kinds.BYTE: "byte"}
+    normal: dict[str, tuple[int, float]] = {}
+    others: dict[str, dict[str, int]] = {name: {} for name in names.values()}
+    for id, piece in enumerate(model.pieces):
+        where = f"{path}, pieces[{id}]"
+        try:
+            text = piece.piece
+        except UnicodeDecodeError:
+            raise FileFormatError("a piece that is not UTF-8", where=where) from None
+        if not text or "\0" in text or len(text) > _LONGEST_PIECE:
+            what = f"a piece has 1 to {_LONGEST_PIECE} characters, none of them zero"
+            raise FileFormatError(what, value=text, where=where)
+        if piece.type == kinds.NORMAL:
+            if not math.isfinite(piece.score):
+                raise FileFormatError("a score that is not a number", value=piece.score, where=f"{where}.score")
+            if text in normal:
+                raise FileFormatError("a piece twice", value=text, where=where)
+            normal[text] = (id, piece.score)
+        elif piece.type in names:
+            group = others[names[piece.type]]
+            if text in group:
+                raise FileFormatError("a piece twice", value=text, where=where)
+            group[text] = id
+        else:
+            name = kinds.Type.Name(piece.type)
+            raise UnsupportedFeatureError("a type of piece that is not modelled", value=name, where=f"{where}.type")
+    pieces = _Pieces(normal, ("", -1), others["control"], others["user_defined"], others["byte"])
+    if len(others["unknown"]) != 1:
+        raise FileFormatError("a model has one unknown piece", value=[*others["unknown"]], where=str(path))
+    (unknown,) = others["unknown"].items()
+    _check(pieces, unknown[0], bool(model.trainer_spec.byte_fallback), path)
+    return pieces._replace(unknown=unknown)
+
+
+def _check(pieces: _Pieces, unknown: str, byte_fallback: bool, path: Path) -> None:
+    """Refuse pieces that the library refuses, or that are found where they are not meant."""
+    names: set[str] = set()
+    for group in (pieces.normal, pieces.control, pieces.user_defined, pieces.byte, {unknown: 0}):
+        again = names.intersection(group)
+        if again:
+            raise UnsupportedFeatureError("a piece of two types", value=min(again), where=str(path))
+        names.update(group)
+    reserved = [text for text in (*pieces.control, unknown) if len(text) == 1]
+    if reserved:
+        raise UnsupportedFeatureError("a character that is a control piece", value=reserved[0], where=str(path))
+    odd = [text for text in pieces.byte if byte_of(text) is None]
+    odd += [text for text in names.difference(pieces.byte) if byte_of(text) is not None]
+    if odd or (len(pieces.byte) < 256 if byte_fallback else pieces.byte):
+        what = "byte pieces are there for all bytes or, without byte fallback, for none"
+        raise FileFormatError(what, value=odd or len(pieces.byte), where=str(path))
+    for text in pieces.user_defined:
+        if sum(text[:end] in pieces.user_defined for end in range(1, len(text) + 1)) > _MOST_PREFIXES:
+            what = f"more than {_MOST_PREFIXES} user-defined pieces begin with each other"
+            raise UnsupportedFeatureError(what, value=text, where=str(path))
+
+
+def _over_pieces(pieces: _Pieces, path: Path) -> dict[str, Any]:
+    """Return the contents of a model but for what it does to texts."""
+    # Strongest first; of equals the leftmost merges, whichever they are.
+    ranked = sorted((-score, id, text) for text, (id, score) in pieces.normal.items() if len(text) > 1)
+    words = [text for _, _, text in ranked]
+    characters = {text: number for number, text in enumerate(text for text in pieces.normal if len(text) == 1)}
+    foreign = set("".join(words)).difference(characters)
+    if foreign:
+        text = next(text for text in words if not foreign.isdisjoint(text))
+        raise UnsupportedFeatureError("a piece with a character that is none itself", value=text, where=str(path))
+    scores = np.array([score for score, _, _ in ranked])
+    changes = np.concatenate(([0], np.cumsum(np.diff(scores) != 0))) if len(words) else np.empty(0)
+    priority = changes.astype(np.int32)
+    rules, splits = rules_of_words(words, characters, priority)
+    spelled: list[Word] = [*((text,) for text in characters), *map(tuple, words)]
+    atoms = (*pieces.byte, pieces.unknown[0], *pieces.user_defined)
+    symbols: list[Word] = [*spelled[: len(characters)], *((text,) for text in atoms)]
+    dictionary = Dictionary(((spelled[left], spelled[right]) for left, right, _ in rules.tolist()), symbols)
+    known = dictionary.alphabet
+    extra = tuple(word for word in spelled if word not in known)
+    place = {word: number for number, word in enumerate((*known, *extra))}
+    merges = None
+    if splits is not None:
+        number = np.array([place[word] for word in spelled], dtype=np.int32)
+        left, right, product = splits.T
+        merges = Merges(number[left], number[right], priority[product - len(characters)], number[product])
+    id_of = {text: id for text, (id, _) in pieces.normal.items()}
+    id_of |= pieces.byte | pieces.user_defined | {pieces.unknown[0]: pieces.unknown[1]}
+    fallback = Fallback(bytes=tuple(f"<0x{byte:02X}>" for byte in range(256)))
+    if not pieces.byte:
+        fallback = Fallback(unknown=pieces.unknown[0], fuses=True)
+    return {
+        "format": "sentencepiece",
+        "dictionary": dictionary,
+        "extra": extra,
+        "ids": np.array([id_of["".join(word)] for word in place], dtype=np.int32),
+        "specials": tuple(Special(id, text, normalized="") for text, id in pieces.control.items()),
+        "merges": merges,
+        "atoms": tuple(pieces.user_defined),
+        "fallback": fallback,
+    }

@@ -1,0 +1,112 @@
+"""What SentencePiece does to a text before it is encoded: its table of characters, and white space."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+__all__ = ["SPACE", "CharacterTable", "SentencePieceNormalizer"]
+
+SPACE = "\u2581"
+
+
+class CharacterTable:
+    """Replaces words of one or more characters, the longest at each place.
+
+    Parameters
+    ----------
+    rules : mapping of str to str
+        What is replaced, and by what.
+    kept : tuple of str
+        Pieces that no rule touches; they are found before the rules, the longest at each place.
+    digest : str
+        A name of the rules; tables of equal digest have the same.
+    """
+
+    def __init__(self, rules: Mapping[str, str], kept: tuple[str, ...], digest: str) -> None:
+        self._rules = rules
+        self._kept = kept
+        self._digest = digest
+
+    def __call__(self, text: str) -> str:
+        """Return `text` with everything replaced."""
+        find, rules = self._candidate.search, self._rules
+        parts: list[str] = []
+        done = 0
+        match = find(text)
+        while match is not None:
+            start, stop = match.span()
+            if match.lastindex is None:
+                for stop in range(min(start + self._longest, len(text)), start, -1):
+                    if text[start:stop] in rules:
+                        parts += (text[done:start], rules[text[start:stop]])
+                        done = stop
+                        break
+            match = find(text, stop)
+        return "".join(parts) + text[done:] if parts else text
+
+    @cached_property
+    def _longest(self) -> int:
+        return max(map(len, self._rules), default=0)
+
+    @cached_property
+    def _candidate(self) -> re.Pattern[str]:
+        """Where something is kept (the only group), or where a rule may begin, by its first two characters."""
+        kept = "|".join(map(re.escape, sorted(self._kept, key=len, reverse=True)))
+        single = {word for word in self._rules if len(word) == 1}
+        longer = [word for word in self._rules if len(word) > 1]
+        options = [f"({kept})"] if kept else []
+        if single:
+            options.append(_class(single))
+        if longer:
+            options.append(f"{_class(word[0] for word in longer)}(?={_class(word[1] for word in longer)})")
+        return re.compile("|".join(options) or "(?!)")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, CharacterTable) and repr(self) == repr(other)
+
+    def __hash__(self) -> int:
+        return hash((self._digest, self._kept))
+
+    def __repr__(self) -> str:
+        return f"CharacterTable({self._digest}, {self._kept!r})"
+
+
+@dataclass(frozen=True)
+class SentencePieceNormalizer:
+    """The normalizer of a SentencePiece model.
+
+    Parameters
+    ----------
+    table : CharacterTable, optional
+        What is done to characters.
+    puts_space, trims_spaces, shows_spaces : bool
+        Whether a space is put in front of the text; whether spaces at the ends are dropped and runs of them become
+        one; whether they are written as U+2581.
+    """
+
+    table: CharacterTable | None
+    puts_space: bool
+    trims_spaces: bool
+    shows_spaces: bool
+    keeps_beginning = False
+
+    def __call__(self, text: str) -> str:
+        """Return `text` normalized."""
+        if not text:
+            return text
+        if self.table is not None:
+            text = self.table(text)
+        space = SPACE if self.shows_spaces else " "
+        front = " " if self.puts_space else ""
+        if not self.trims_spaces:
+            return (front + text).replace(" ", space)
+        text = re.sub(" +", " ", text).lstrip(" ")
+        # White space that was shown already is dropped at the end as well, and so is what has been put in front.
+        return (front + text).replace(" ", space).rstrip(space)
+
+
+def _class(characters: Iterable[str]) -> str:
+    return f"[{''.join(re.escape(character) for character in sorted(set(characters)))}]"
