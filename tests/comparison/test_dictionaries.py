@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -18,7 +18,7 @@ from tokdfa.errors import AlphabetError, ImproperDictionaryError
 from tokdfa.train.permutations import is_safe_permutation
 
 
-@cache
+@lru_cache(maxsize=2000)
 def _tokenizations(dictionary: Dictionary, longest: int) -> dict[str, tuple[str, ...]]:
     return {word: tokenize_single_pass(dictionary, word) for word in all_words("ab", longest)}
 
@@ -49,6 +49,14 @@ def test_all_pairs_of_dictionaries_of_up_to_two_rules() -> None:
     for a in dictionaries:
         for b in dictionaries:
             _check(a, b, 8)
+
+
+@pytest.mark.slow
+def test_all_pairs_of_dictionaries_of_up_to_three_rules() -> None:
+    dictionaries = [d for n in range(4) for d in all_proper_dictionaries("ab", n)]
+    for i, a in enumerate(dictionaries):
+        for b in dictionaries[:i]:
+            _check(a, b, 10)
 
 
 @settings(max_examples=150)

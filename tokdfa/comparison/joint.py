@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from codecs import getincrementaldecoder
+from collections.abc import Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -147,6 +148,11 @@ class Joint:
             self._number_within[key] = self.n_states + len(self.within)
             self.within.append(key)
         return self._number_within[key]
+
+    @property
+    def effects(self) -> Sequence[Effect]:
+        """The effects that were met so far, by their numbers."""
+        return self._effects
 
     def effect(self, number: int) -> Effect:
         """Return an effect by its number."""

@@ -9,9 +9,10 @@ tokens only the rows matter that they lead to, and of many tokens that lead to o
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -27,7 +28,7 @@ Int64Array: TypeAlias = npt.NDArray[np.int64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 _FAR: Final = np.int32(1 << 30)
-_MOST_STEPS: Final = 100_000
+_MOST_BEGINNINGS: Final = 1_000
 
 
 class Place(NamedTuple):
@@ -157,95 +158,91 @@ class Separation:
 
     # Texts
 
-    def texts(self, places: list[Place], most: int) -> list[bytes]:
-        """Return the texts of these places, but no more than `most`, and no more than some effort can find."""
+    def texts(self, places: list[Place], *, most: int, seconds: float) -> list[bytes]:
+        """Return texts of these places: at least one, and beyond that no more than `most`, nor than time allows."""
         found: dict[bytes, None] = {}
-        steps = [_MOST_STEPS]
+        deadline = time.monotonic() + seconds
         for place in places:
-            for text in self._texts(place, steps):
+            for text in self._texts(place):
                 found[text] = None
-                if len(found) == most:
+                if len(found) >= most or time.monotonic() > deadline:
                     return list(found)
         return list(found)
 
-    def _texts(self, place: Place, steps: list[int]) -> Iterator[bytes]:
-        words, kinds = self._tokens.words, self._tokens.kind
+    def _texts(self, place: Place) -> Iterator[bytes]:
+        words = self._tokens.words
         rest = place.length - place.before - len(words[place.token])
-        ends = list(self._endings(place.target.state, int(kinds[place.token]), rest, steps))
+        ends = self._endings(place.target.state, int(self._tokens.kind[place.token]), rest)
         if place.before == 0:
-            befores: Iterator[bytes] = iter((b"",))
-        else:
-            wanted = self._allowed_before(place) if place.kinds is None else place.kinds
-            befores = (
-                text
-                for token in self._candidates(place.state, place.before, wanted)
-                for text in self._beginnings(place.state, token, place.before, steps)
-            )
-        for before in befores:
             for end in ends:
-                yield before + words[place.token] + end
+                yield words[place.token] + end
+            return
+        for token in self._candidates(place.state, place.before):
+            kind = int(self._tokens.kind[token])
+            if place.kinds is not None and kind not in place.kinds:
+                continue
+            if place.kinds is None and not place.target.begins_a and self._forbids(kind, place.token):
+                continue
+            for before in self._beginnings(place.state, token, place.before):
+                for end in ends:
+                    yield before + words[place.token] + end
 
-    def _allowed_before(self, place: Place) -> list[int] | None:
-        """Return the kinds behind which the place's token may stand; None for all."""
-        if place.target.begins_a:
-            return None
-        assert self._reach is not None
-        kinds = self._reach.kinds_at(place.state, place.before)
-        return [kind for kind in kinds if not self._forbids(kind, place.token)]
-
+    @lru_cache(maxsize=100_000)  # noqa: B019  as long as the search
     def _forbids(self, kind: int, token: int) -> bool:
         return bool(self._tokens.a.forbids(int(self._tokens.row_a[kind]), np.array([token]))[0])
 
-    def _candidates(self, state: int, length: int, kinds: list[int] | tuple[int, ...] | None) -> Iterator[int]:
-        """Yield the tokens with which texts of this length may have come to a state."""
+    @lru_cache(maxsize=10_000)  # noqa: B019  as long as the search
+    def _candidates(self, state: int, length: int) -> list[int]:
+        """Return tokens with which texts of this length may have come to a state."""
         assert self._reach is not None
-        there = np.array(self._reach.kinds_at(state, length), dtype=np.int64)
-        if kinds is not None:
-            there = np.intersect1d(there, np.array(kinds, dtype=np.int64))
-        fitting = np.isin(self._tokens.kind, there) & (self._tokens.length <= length) & (self._effects >= 0)
-        yield from np.flatnonzero(fitting).tolist()
+        leading = [
+            number
+            for number, effect in enumerate(self._joint.effects)
+            if any(target.state == state for targets in effect for target in targets)
+        ]
+        fitting = np.isin(self._tokens.kind, self._reach.kinds_at(state, length)) & (self._tokens.length <= length)
+        if state < self._joint.n_states:
+            # Those that end the symbol that they begin within have an effect of their own.
+            fitting &= np.isin(self._effects, leading) | np.isin(np.arange(len(fitting)), self._going_on)
+        tokens: list[int] = np.flatnonzero(fitting & (self._effects >= 0)).tolist()
+        return tokens
 
-    def _beginnings(self, state: int, token: int, length: int, steps: list[int]) -> Iterator[bytes]:
-        """Yield texts of this length that come to a state with a token."""
-        if steps[0] <= 0:
-            return
-        steps[0] -= 1
+    @lru_cache(maxsize=1_000_000)  # noqa: B019  as long as the search
+    def _beginnings(self, state: int, token: int, length: int) -> tuple[bytes, ...]:
+        """Return texts of this length that come to a state with a token."""
         word = self._tokens.words[token]
         before = length - len(word)
         assert self._reach is not None
         if before == 0:
             starts = self._first_byte is None or word[0] == self._first_byte
-            if starts and any(target.state == state and target.begins_a for target in self.targets(0, token)):
-                yield word
-            return
+            leads = starts and any(t.state == state and t.begins_a for t in self.targets(0, token))
+            return (word,) if leads else ()
+        found: list[bytes] = []
         for source in self._reach.states_at(before):
             events = {target.begins_a for target in self.targets(source, token) if target.state == state}
-            if not events:
-                continue
-            for previous in self._candidates(source, before, None):
+            for previous in self._candidates(source, before) if events else ():
                 if True in events or not self._forbids(int(self._tokens.kind[previous]), token):
-                    for text in self._beginnings(source, previous, before, steps):
-                        yield text + word
+                    found += [text + word for text in self._beginnings(source, previous, before)]
+                    if len(found) > _MOST_BEGINNINGS:
+                        return tuple(found)
+        return tuple(found)
 
-    def _endings(self, state: int, kind: int, length: int, steps: list[int]) -> Iterator[bytes]:
-        """Yield texts of this length with which a text can end behind a state."""
+    @lru_cache(maxsize=10_000)  # noqa: B019  as long as the search
+    def _endings(self, state: int, kind: int, length: int) -> tuple[bytes, ...]:
+        """Return texts of this length with which a text can end behind a state."""
         if length == 0:
-            if self.may_end(state):
-                yield b""
-            return
-        if steps[0] <= 0:
-            return
-        steps[0] -= 1
-        for token in np.flatnonzero((self._tokens.length <= length) & (self._effects >= 0)).tolist():
-            targets = self.targets(state, token)
-            if not targets:
-                continue
-            forbidden = self._forbids(kind, token)
-            for target in targets:
-                if target.begins_a or not forbidden:
+            return (b"",) if self.may_end(state) else ()
+        found: list[bytes] = []
+        fitting = self._going_on if state >= self._joint.n_states else self._beginning
+        for token in fitting[self._tokens.length[fitting] <= length].tolist():
+            for target in self.targets(state, token):
+                if target.begins_a or not self._forbids(kind, token):
                     rest = length - len(self._tokens.words[token])
-                    for end in self._endings(target.state, int(self._tokens.kind[token]), rest, steps):
-                        yield self._tokens.words[token] + end
+                    ends = self._endings(target.state, int(self._tokens.kind[token]), rest)
+                    found += [self._tokens.words[token] + end for end in ends]
+            if len(found) > _MOST_BEGINNINGS:
+                break
+        return tuple(found)
 
 
 class _Reach:
@@ -276,6 +273,7 @@ class _Reach:
         kinds: list[int] = np.flatnonzero(self._distance[state] == length).tolist()
         return kinds
 
+    @lru_cache(maxsize=1_000)  # noqa: B019  as long as the search
     def states_at(self, length: int) -> list[int]:
         """Return the states that are reached by texts of this length, with some kind of token for the first time."""
         return [state for state, distance in list(self._distance.items()) if (distance == length).any()]

@@ -26,6 +26,7 @@ from tokdfa.transducers.one_pass import agrees_with_leftmost
 __all__ = ["compare_tokenizers"]
 
 _MOST_TEXTS = 20_000
+_MOST_SECONDS = 5.0
 _WHOLE = Splitting("tokenizers")
 
 
@@ -33,8 +34,8 @@ def compare_tokenizers(a: Tokenizer, b: Tokenizer, *, ignore_ids: bool = False) 
     """Decide whether two tokenizers give every text the same ids, whatever it is that they differ in.
 
     The witness against it is a text of the fewest bytes, then with the fewest tokens in both, then the least; of ties
-    among texts of more than two bytes only some thousands are looked at. With ``checked["shortest"]`` not "proven" it
-    is a text that is known to separate them, and shorter ones have not been excluded.
+    among texts of more than two bytes only those are looked at that are found within seconds. Where
+    ``checked["shortest"]`` is not "proven", it is a text that separates them, and shorter ones have not been excluded.
 
     Parameters
     ----------
@@ -206,7 +207,9 @@ class _Comparer:
         places = search.shortest()
         if places and places[0].length <= 3 and (found := self.least(_short_texts(2))) is not None:
             return self.different(report, found, proven=True)
-        candidates = [data.decode() for data in search.texts(places, _MOST_TEXTS)] if places else []
+        candidates = (
+            [data.decode() for data in search.texts(places, most=_MOST_TEXTS, seconds=_MOST_SECONDS)] if places else []
+        )
         if first_byte is not None:
             # The space may be one that was put in.
             candidates += [text[1:] for text in candidates if text[1:] and text[1] != " "]
