@@ -17,7 +17,7 @@ from tokdfa.tokenizers.pretokenizer import pretokenizer
 from tokdfa.train import atomic
 from tokdfa.train.from_corpus import Reading
 from tokdfa.train.greedy import train_greedy
-from tokdfa.train.output import write_dictionary
+from tokdfa.train.output import check_output, write_dictionary
 from tokdfa.train.pieces import count_pieces, with_end_of_word
 
 TEXT = "The widest river is wider than the widest street, isn't it?\n\n  12345 größer, größte 中文中文\r\n" * 3
@@ -137,6 +137,34 @@ def test_what_a_format_cannot_hold_is_refused(
     with pytest.raises(TokdfaError, match=message):
         write_dictionary(d, tmp_path / name, **options)
     assert not list(tmp_path.iterdir())
+
+
+def test_of_several_files_all_are_there_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dictionary = train_greedy({b"abab": 2}, 2)
+    written: list[int] = []
+
+    def full(_: int) -> None:
+        written.append(1)
+        if len(written) == 2:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(atomic.os, "fsync", full)
+    with pytest.raises(OSError, match=r"No space left on device: '.*vocab.json'"):
+        write_dictionary(dictionary, tmp_path / "new" / "out")
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "merges.txt").write_text("old", encoding="utf-8")
+    written.clear()
+    with pytest.raises(OSError, match="No space left on device"):
+        write_dictionary(dictionary, tmp_path / "out")
+    assert [path.read_text(encoding="utf-8") for path in (tmp_path / "out").iterdir()] == ["old"]
+
+
+def test_a_folder_that_cannot_be_written_to_is_told_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.access", lambda path, mode: Path(path) != tmp_path)
+    for name in ("merges.txt", "out", "deeper/out"):
+        with pytest.raises(TokdfaError, match="this folder cannot be written to"):
+            check_output(tmp_path / name, "bytes", "gpt2")
 
 
 def test_a_full_disk_leaves_what_was_there(

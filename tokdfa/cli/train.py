@@ -108,9 +108,8 @@ def command(corpus: tuple[str, ...], merges: int, output: str, as_json: bool, **
     if as_json:
         print_json(fields)
     else:
-        click.echo(
-            f"{fields['rules']:,} rules from {fields['pieces']:,} pieces, {fields['unique_pieces']:,} of them different"
-        )
+        made, given = (f"{fields[name]:,} {name[: -1 if fields[name] == 1 else None]}" for name in ("rules", "pieces"))
+        click.echo(f"{made} from {given}, {fields['unique_pieces']:,} of them different")
         click.echo(f"written to {', '.join(fields['files'])} in {fields['seconds']:.2f} s")
     return 0
 

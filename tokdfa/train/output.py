@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
@@ -13,7 +15,7 @@ from tokdfa.dictionary import Dictionary
 from tokdfa.errors import TrainingError
 from tokdfa.tokenizers.formats.byte_alphabet import GPT2_ORDER, spell
 from tokdfa.tokenizers.patterns import NAMED
-from tokdfa.train.atomic import write_atomically
+from tokdfa.train.atomic import write_atomically, write_together
 
 __all__ = ["check_output", "write_dictionary"]
 
@@ -65,9 +67,15 @@ def write_dictionary(
     contents = {"merges.txt": _merges_txt(dictionary), "vocab.json": _vocab_json(dictionary)}
     if _tokenizer_json_fault(dictionary.alphabet.kind, pretokenizer, suffix) is None:
         contents["tokenizer.json"] = _tokenizer_json(dictionary, pretokenizer, suffix)
+    made = [folder for folder in (path, *path.parents) if not folder.exists()]
     path.mkdir(parents=True, exist_ok=True)
-    for name, data in contents.items():
-        write_atomically(path / name, data)
+    try:
+        write_together({path / name: data for name, data in contents.items()})
+    except OSError:
+        for folder in made:
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+        raise
     return [path / name for name in contents]
 
 
@@ -87,6 +95,11 @@ def check_output(
         raise TrainingError("a file is where a folder is to be", value=str(path))
     if not is_folder and not path.parent.is_dir():
         raise TrainingError("no such folder", value=str(path.parent))
+    # Told before hours of training. A file is replaced in its folder; devices are written to as they are.
+    target = Path(os.path.realpath(path))
+    folder = next(place for place in ((target, *target.parents) if is_folder else target.parents) if place.exists())
+    if (is_folder or target.is_file() or not target.exists()) and not os.access(folder, os.W_OK):
+        raise TrainingError("this folder cannot be written to", value=str(folder))
     if is_folder:
         return None
     if path.suffix == ".txt":

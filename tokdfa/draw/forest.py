@@ -1,0 +1,55 @@
+"""Pictures of forests of merges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tokdfa.draw.graph import Edge, Graph, Node
+from tokdfa.draw.labels import word_label
+from tokdfa.errors import LimitExceededError
+from tokdfa.train.merges import Merge, iter_submerges, yield_of
+
+__all__ = ["forest_graph"]
+
+
+def forest_graph(forest: Sequence[Merge], *, max_nodes: int = 500) -> Graph:
+    """Return the picture of what merges make of a string: a tree for each unit, from left to right.
+
+    Inner nodes are labelled with what they yield, leaves with their symbols; the roots, which are the units, have a
+    double outline. Arrows lead from a merge to its two parts.
+
+    Parameters
+    ----------
+    forest : sequence of merges
+        As :func:`~tokdfa.train.merges.apply_merges` returns it.
+    max_nodes : int
+        Refuse to draw more.
+
+    Raises
+    ------
+    LimitExceededError
+        If there are more nodes to draw, or a merge is nested too deeply.
+    TrainingError
+        If a unit is no merge.
+
+    Notes
+    -----
+    *A Formal Perspective on Byte-Pair Encoding*, Figure 2.
+    """
+    n_nodes = sum(1 for unit in forest for _ in iter_submerges(unit))
+    if n_nodes > max_nodes:
+        hint = "draw what becomes of a shorter text"
+        raise LimitExceededError(f"the forest has {n_nodes:,} nodes, more than {max_nodes:,} to draw", hint=hint)
+    nodes: list[Node] = []
+    edges: list[Edge] = []
+
+    def grow(merge: Merge, is_root: bool) -> str:
+        name = str(len(nodes))
+        nodes.append(Node(name, word_label(yield_of(merge)), double=is_root))
+        if isinstance(merge, tuple):
+            edges.extend(Edge(name, grow(part, False)) for part in merge)
+        return name
+
+    for unit in forest:
+        grow(unit, True)
+    return Graph(tuple(nodes), tuple(edges), direction="TB")
