@@ -108,8 +108,11 @@ def command(corpus: tuple[str, ...], merges: int, output: str, as_json: bool, **
     if as_json:
         print_json(fields)
     else:
-        made, given = (f"{fields[name]:,} {name[: -1 if fields[name] == 1 else None]}" for name in ("rules", "pieces"))
-        click.echo(f"{made} from {given}, {fields['unique_pieces']:,} of them different")
+        n_rules, n_pieces, n_unique = (fields[name] for name in ("rules", "pieces", "unique_pieces"))
+        click.echo(
+            f"{n_rules:,} rule{'s' * (n_rules != 1)} from {n_pieces:,} piece{'s' * (n_pieces != 1)}, "
+            f"{n_unique:,} of them different"
+        )
         click.echo(f"written to {', '.join(fields['files'])} in {fields['seconds']:.2f} s")
     return 0
 
