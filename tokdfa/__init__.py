@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from tokdfa.dictionary import Dictionary as Dictionary
     from tokdfa.dictionary import Rule as Rule
     from tokdfa.errors import TokdfaError as TokdfaError
+    from tokdfa.report.comparison import comparison_report as comparison_report
+    from tokdfa.report.validation import validation_report as validation_report
     from tokdfa.search import Match as Match
     from tokdfa.search import Matches as Matches
     from tokdfa.search import Searcher as Searcher
@@ -79,6 +81,8 @@ _HOMES = {
     "default_dictionary": "tokdfa.data",
     "default_tokenizer": "tokdfa.data",
     "compare": "tokdfa.comparison.compare",
+    "comparison_report": "tokdfa.report.comparison",
+    "validation_report": "tokdfa.report.validation",
     "determinize": "tokdfa.transducers.determinize",
     "apply_merge": "tokdfa.automata.fold",
     "dloc": "tokdfa.automata.locality",

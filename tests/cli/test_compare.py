@@ -78,3 +78,19 @@ def test_bad_input(tmp_path: Path, capsys) -> None:
         assert out == ""
         assert err.startswith("tokdfa: error: ")
         assert err.count("\n") == 1
+
+
+def test_the_page(tmp_path: Path, capsys) -> None:
+    a, b = write(tmp_path, "a", PAIRS), write(tmp_path, "b", [PAIRS[0], PAIRS[2], PAIRS[1], PAIRS[3]])
+    page = tmp_path / "report.html"
+    for other, status, heading in ((a, 0, "Equivalent"), (b, 1, "Different")):
+        for options in ([], ["--json"]):
+            assert run("compare", a, other, *options) == status
+            without = capsys.readouterr()
+            assert run("compare", a, other, *options, "--html", page) == status
+            assert capsys.readouterr() == without
+            assert f"<h1>{heading}</h1>" in page.read_text(encoding="utf-8")
+    assert run("compare", a, b, "--html", tmp_path / "nothing" / "report.html") == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("tokdfa: error: ")

@@ -176,3 +176,43 @@ def test_missing_files_and_improper_dictionaries(
         lines = [line for line in capsys.readouterr().err.splitlines() if "pretokenizer: none" not in line]
         assert len(lines) == 1
         assert message in lines[0]
+
+
+def test_the_page(tok: Path, ids: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "report.html"
+    for name, status in (("good", 0), ("bad", 1)):
+        for options in ([], ["--json"], ["--all"], ["--all", "--json"]):
+            assert run(tok, ids[name], *options) == status
+            without = capsys.readouterr()
+            assert run(tok, ids[name], *options, "--html", page) == status
+            assert capsys.readouterr() == without
+            html = page.read_text(encoding="utf-8")
+            assert f"<h1>{'Canonical' if name == 'good' else 'Not canonical'}</h1>" in html
+            assert str(ids[name]) in html
+    np.save(tmp_path / "more.npy", np.array([*BAD, *BAD]))
+    assert run(tok, tmp_path / "more.npy", "--html", page) == 1
+    assert "2 places of 10 tokens" in page.read_text(encoding="utf-8")
+
+
+def test_a_page_that_cannot_be_written(
+    tok: Path, ids: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_text("")
+    for path in ("folder", "nothing/report.html", "file/report.html"):
+        assert run(tok, ids["bad"], "--html", tmp_path / path) == 2
+        captured = capsys.readouterr()
+        assert captured.out == ""
+        assert captured.err.startswith("tokdfa: error: ")
+        assert str(tmp_path / path) in captured.err
+    assert not (tmp_path / "nothing").exists()
+
+
+def test_trouble_leaves_the_old_page(tok: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "report.html").write_text("old")
+    (tmp_path / "ids.txt").write_text("83 257 256 257 70000")
+    before = sorted(tmp_path.iterdir())
+    assert run(tok, tmp_path / "ids.txt", "--html", tmp_path / "report.html") == 2
+    assert "out of range" in capsys.readouterr().err
+    assert sorted(tmp_path.iterdir()) == before
+    assert (tmp_path / "report.html").read_text() == "old"

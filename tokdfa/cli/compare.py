@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tokdfa.cli.output import json_option, print_json
+from tokdfa.cli.output import html_option, json_option, print_json
 
 if TYPE_CHECKING:
     from tokdfa.comparison.result import Comparison
@@ -33,6 +33,7 @@ _COUNTS = {
 @click.option("--pretokenizer-b", metavar="NAME|PATTERN|none", help="The same for B alone.")
 @click.option("--format", "format_name", metavar="FORMAT", help="The format of A and B, if not what they look like.")
 @click.option("--format-b", metavar="FORMAT", help="The same for B alone.")
+@html_option
 @json_option
 def command(
     a: str,
@@ -42,6 +43,7 @@ def command(
     pretokenizer_b: str | None,
     format_name: str | None,
     format_b: str | None,
+    html_path: str | None,
     as_json: bool,
 ) -> int:
     """Decide whether the tokenizers A and B give every text the same ids.
@@ -52,11 +54,18 @@ def command(
     from tokdfa.comparison.compare import compare
     from tokdfa.tokenizers.loading import load
 
-    found = compare(
+    if html_path is not None:
+        from tokdfa.report.comparison import comparison_report
+        from tokdfa.report.report import check_writable
+
+        check_writable(html_path)
+    sides = (
         load(a, pretokenizer=pretokenizer, format=format_name),
         load(b, pretokenizer=pretokenizer_b or pretokenizer, format=format_b or format_name),
-        ignore_ids=ignore_ids,
     )
+    found = compare(*sides, ignore_ids=ignore_ids)
+    if html_path is not None:
+        comparison_report(*sides, found, names=(a, b)).save(html_path)
     if as_json:
         print_json(_fields(found))
     else:

@@ -9,9 +9,13 @@ from typing import Any
 
 import click
 
-__all__ = ["json_option", "print_json", "remark"]
+__all__ = ["html_option", "json_option", "print_json", "remark"]
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+
+html_option = click.option(
+    "--html", "html_path", metavar="FILE", help="Also write a page that shows what is found; an old FILE is replaced."
+)
 
 
 def print_json(fields: Mapping[str, Any]) -> None:

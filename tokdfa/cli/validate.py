@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tokdfa.cli.output import json_option, print_json, remark
+from tokdfa.cli.output import html_option, json_option, print_json, remark
 
 if TYPE_CHECKING:
     from tokdfa.validation.violation import Violation
@@ -21,6 +21,7 @@ __all__ = ["command"]
 @click.option("--all", "every", is_flag=True, help="Go on behind the first violation.")
 @click.option("--pretokenizer", metavar="NAME|PATTERN|none", help="What cuts text into pieces, if not what TOK says.")
 @click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK, if not what it looks like.")
+@html_option
 @json_option
 def command(
     tok: str,
@@ -29,13 +30,15 @@ def command(
     every: bool,
     pretokenizer: str | None,
     format_name: str | None,
+    html_path: str | None,
     as_json: bool,
 ) -> int:
     """Tell whether IDS are canonical: what the tokenizer TOK gives for the text that they spell.
 
     TOK is a tokenizer.json, tekken.json, .model, .tiktoken, merges.txt or vocab.txt file, or a folder with one. IDS
     is a .npy file, a .bin file with --dtype, a .txt or .json file of integers, or - for standard input. The exit
-    status is 0 if they are canonical and 1 if they are not.
+    status is 0 if they are canonical and 1 if they are not. The page of --html is about all violations, with or
+    without --all.
     """
     from tokdfa.stores import iter_ids
     from tokdfa.tokenizers.loading import load
@@ -44,7 +47,17 @@ def command(
     tokenizer = load(tok, pretokenizer=pretokenizer, format=format_name)
     if tokenizer.pretokenizer is None:
         remark("pretokenizer: none, the whole text is one piece (--pretokenizer names another)")
-    verdict = validate(tokenizer, iter_ids(ids, dtype=dtype), every=every)
+    stream = iter_ids(ids, dtype=dtype)
+    if html_path is None:
+        verdict = validate(tokenizer, stream, every=every)
+    else:
+        from tokdfa.report.report import check_writable
+        from tokdfa.report.validation import validation_report
+
+        check_writable(html_path)
+        report = validation_report(tokenizer, stream, every=every, title=tok, source=ids)
+        report.save(html_path)
+        verdict = report.verdict
     if as_json:
         print_json(
             {

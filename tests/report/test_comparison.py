@@ -1,0 +1,75 @@
+"""The page on the comparison of two tokenizers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.pages import check
+from support.tokenizer_files import merges_txt
+
+import tokdfa
+
+PAIRS = [(b"a", b"b"), (b"c", b"d"), (b"b", b"c"), (b"ab", b"c")]
+
+
+def load(folder: Path, name: str, pairs: list[tuple[bytes, bytes]]) -> tokdfa.Tokenizer:
+    path = folder / f"{name}.merges.txt"
+    path.write_text(merges_txt(pairs), encoding="utf-8")
+    return tokdfa.load(path)
+
+
+def test_equivalent(tmp_path: Path) -> None:
+    a, b = load(tmp_path, "a", PAIRS), load(tmp_path, "b", [PAIRS[1], PAIRS[0], *PAIRS[2:]])
+    report = tokdfa.comparison_report(a, b, ignore_ids=True)
+    assert report.verdict
+    page = check(report.to_html())
+    assert page.texts["h1"] == "Equivalent"
+    assert page.count("table", **{"class": "runs ab"}) == 0
+    for part in report.verdict.checked:
+        assert part in page.texts["main"]
+
+
+def test_different(tmp_path: Path) -> None:
+    a, b = load(tmp_path, "a", PAIRS), load(tmp_path, "b", [PAIRS[0], PAIRS[2], PAIRS[1], PAIRS[3]])
+    report = tokdfa.comparison_report(a, b, ignore_ids=True, names=("one", "<two>"))
+    assert not report.verdict
+    assert report.verdict == tokdfa.compare(a, b, ignore_ids=True)
+    assert report.to_html() == tokdfa.comparison_report(a, b, report.verdict, names=("one", "<two>")).to_html()
+    page = check(report.to_html())
+    assert page.texts["h1"] == "Different"
+    assert page.count("table", **{"class": "runs ab"}) == 1
+    main = page.texts["main"]
+    for words in ("bcd", "one", "<two>", "does not allow", "merges across their border"):
+        assert words in main
+
+
+def test_other_ids_only(tmp_path: Path) -> None:
+    a, b = load(tmp_path, "a", PAIRS), load(tmp_path, "b", [PAIRS[1], PAIRS[0], *PAIRS[2:]])
+    report = tokdfa.comparison_report(a, b)
+    assert not report.verdict
+    page = check(report.to_html())
+    for token in (a.encode("ab")[0], b.encode("ab")[0]):
+        assert str(token) in page.texts["table"]
+
+
+@settings(max_examples=8)
+@given(st.lists(st.integers(0, 3), max_size=4), st.lists(st.integers(0, 3), max_size=4))
+def test_any_two(tmp_path_factory: pytest.TempPathFactory, left: list[int], right: list[int]) -> None:
+    folder = tmp_path_factory.mktemp("any")
+    pairs = [(b"a", b"b"), (b"\xff", b"\0"), (b"<", b"/"), (b"b", b"\xd7")]
+    a, b = (load(folder, name, [pairs[n] for n in dict.fromkeys(ns)]) for name, ns in (("a", left), ("b", right)))
+    report = tokdfa.comparison_report(a, b)
+    page = check(report.to_html())
+    assert page.texts["h1"] == ("Equivalent" if report.verdict else "Different")
+
+
+def test_wordpiece(tmp_path: Path) -> None:
+    for name, words in (("a", "[UNK] a abcd ##b"), ("b", "[UNK] a abce ##b")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "vocab.txt").write_text(words.replace(" ", "\n") + "\n")
+    report = tokdfa.comparison_report(tokdfa.load(tmp_path / "a"), tokdfa.load(tmp_path / "b"))
+    assert not report.verdict
+    check(report.to_html())

@@ -1,0 +1,1 @@
+"""Pages to look at: one file, which needs nothing else."""

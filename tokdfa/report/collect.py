@@ -1,0 +1,207 @@
+"""Violations of a stream as they come: the first ones with what is around them, all of them counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from tokdfa.automata.ids import IntegerArray, id_array
+from tokdfa.report.context import Recent
+from tokdfa.report.lanes import difference, lanes
+from tokdfa.report.reasons import Reason, kind_of, read_reason
+from tokdfa.report.spelling import Spelling, allowed_tokens
+from tokdfa.tokenizers.tokenizer import Tokenizer
+from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
+from tokdfa.validate import iter_violations
+from tokdfa.validation.violation import Violation
+
+__all__ = ["Collection", "Places"]
+
+CHUNK = 1 << 16
+CONTEXT = 8
+MAX_KINDS = 40
+MAX_STEPS = 5
+
+
+class Places:
+    """How many violations there are in each part of a stream whose length is not known in advance.
+
+    Attributes
+    ----------
+    width : int
+        How many tokens a part has: a power of two, so that there are at most `most` parts.
+    counts : list of int
+    """
+
+    def __init__(self, most: int = 96) -> None:
+        self.width = 1
+        self.counts: list[int] = []
+        self._most = most
+
+    def add(self, token: int) -> None:
+        """Count a violation at a token."""
+        self.reach(token)
+        part = token // self.width
+        self.counts += [0] * (part + 1 - len(self.counts))
+        self.counts[part] += 1
+
+    def reach(self, token: int) -> None:
+        """Make the parts so wide that the stream can have this token."""
+        while token // self.width >= self._most:
+            self.width *= 2
+            padded = [*self.counts, 0] if len(self.counts) % 2 else self.counts
+            self.counts = [left + right for left, right in zip(padded[::2], padded[1::2], strict=True)]
+
+
+class Collection:
+    """What a report says of the violations of a stream.
+
+    Parameters
+    ----------
+    tokenizer : Tokenizer or WordPieceTokenizer
+    max_shown : int
+        So many violations are kept with what is around them.
+
+    Attributes
+    ----------
+    tokens, violations : int
+        How many there are.
+    kinds : Counter
+        How many of each kind, by its name.
+    meanings : dict
+        What a kind means, by its name.
+    rules : Counter
+        How many there are for each rule.
+    places : Places
+    shown : list of dict
+        The first violations as JSON values.
+    """
+
+    def __init__(self, tokenizer: Tokenizer | WordPieceTokenizer, max_shown: int) -> None:
+        self.tokenizer = tokenizer
+        self.spelling = Spelling(tokenizer)
+        self.tokens = self.violations = 0
+        self.kinds: Counter[str] = Counter()
+        self.meanings: dict[str, str] = {}
+        self.rules: Counter[int] = Counter()
+        self.places = Places()
+        self.shown: list[dict[str, Any]] = []
+        self._max_shown = max_shown
+        self._recent = Recent()
+        self._open: list[tuple[dict[str, Any], int]] = []  # What lacks the tokens from there on.
+        self._allowed: dict[int, int] = {}
+
+    def watch(self, chunks: Iterable[Any]) -> Iterator[Violation]:
+        """Judge a stream that comes in chunks, and yield what :func:`iter_violations` does."""
+        for violation in iter_violations(self.tokenizer, self._passing(chunks)):
+            self._add(violation)
+            yield violation
+        self._close(final=True)
+        self.tokens = self._recent.end
+        self.places.reach(max(self.tokens - 1, 0))
+
+    def _passing(self, chunks: Iterable[Any]) -> Iterator[IntegerArray]:
+        for array in map(id_array, chunks):
+            for begin in range(0, len(array), CHUNK):
+                chunk = array[begin : begin + CHUNK]
+                # The copy lets go of what the chunk was cut out of.
+                self._recent.append(chunk.copy())
+                yield chunk
+                self._close(final=False)
+
+    def _close(self, final: bool) -> None:
+        """Give those that lack what is behind them what has come."""
+        still_open = []
+        for fields, start in self._open:
+            if final or start + CONTEXT <= self._recent.end:
+                self._finish(fields, start)
+            else:
+                still_open.append((fields, start))
+        self._open = still_open
+
+    def _add(self, violation: Violation) -> None:
+        self.violations += 1
+        reason = read_reason(violation.reason)
+        kind, meaning = kind_of(reason.template)
+        if kind not in self.kinds and len(self.kinds) >= MAX_KINDS:
+            kind, meaning = "others", ""
+        self.kinds[kind] += 1
+        self.meanings.setdefault(kind, meaning)
+        if reason.rule is not None:
+            self.rules[reason.rule] += 1
+        self.places.add(violation.index)
+        if len(self.shown) >= self._max_shown:
+            return
+        fields = self._fields(violation, reason)
+        self.shown.append(fields | {"n": self.violations, "kind": kind})
+        self._open.append((self.shown[-1], violation.start + len(violation.ids)))
+
+    def _fields(self, violation: Violation, reason: Reason) -> dict[str, Any]:
+        ids, canonical = violation.ids, violation.canonical_ids
+        found = difference(ids, () if canonical is None else canonical)
+        at = violation.start + found.before
+        before = [*self._recent.between(max(at - CONTEXT, 0), violation.start), *ids[: found.before]][-CONTEXT:]
+        table = lanes(found.left, found.right, self.spelling.length)
+        known = violation.detected_at - at
+        end = len(found.left)
+        self.spelling.note((*before, *(cell[0] for cell in (*table.left, *table.right))))
+        return {
+            "token": violation.index,
+            "known": violation.detected_at,
+            "byte": violation.byte_offset,
+            "reason": reason.parts,
+            "before": before,
+            "begins": at <= len(before),
+            "lanes": table._asdict(),
+            "text": canonical is not None,
+            "known_in": known if 0 <= known < len(table.left) else -1,
+            "known_behind": known - end if known >= end else -1,
+            "behind": [*ids[len(ids) - found.behind :]],
+            "picture": self._picture(violation, reason, at, found.left, found.right),
+        }
+
+    def _finish(self, fields: dict[str, Any], start: int) -> None:
+        """Add what stands behind the ids of a violation, which end before token `start`."""
+        behind = [*fields["behind"], *self._recent.between(start, start + CONTEXT)]
+        fields["ends"] = start + len(behind) - len(fields["behind"]) == self._recent.end and len(behind) <= CONTEXT
+        fields["behind"] = behind[:CONTEXT]
+        self.spelling.note(fields["behind"])
+
+    def _picture(
+        self, violation: Violation, reason: Reason, at: int, left: tuple[int, ...], right: tuple[int, ...]
+    ) -> dict[str, Any] | None:
+        """Return the piece of the automaton: the run up to the token that it does not allow, and the right one."""
+        if violation.canonical_ids is None:
+            return None
+        known = violation.detected_at
+        given = violation.ids[at - violation.start : known + 1 - violation.start]
+        if not given:
+            return None
+        fields: dict[str, Any] = {"given": _steps(given), "right": _steps(right), "states": {}, "pair": None}
+        shown = {id for first, _, last in (fields["given"], fields["right"]) for id in (*first, *last)}
+        self.spelling.note(shown)
+        tokenizer = self.tokenizer
+        if reason.pair is None or reason.pair[1] != given[-1] or not isinstance(tokenizer, Tokenizer):
+            return fields
+        self.spelling.note(reason.pair)
+        states = {
+            id: tokenizer.dfa.state_of(token)
+            for id in sorted({*shown, *reason.pair})
+            if (token := int(tokenizer.id_to_token[id])) >= 0
+        }
+        before, stuck = reason.pair
+        if states.get(before) is None:
+            return fields
+        if before not in self._allowed:
+            self._allowed[before] = allowed_tokens(tokenizer, int(tokenizer.id_to_token[before]))
+        fields["states"] = {str(id): state for id, state in states.items() if state is not None}
+        fields["pair"] = [before, stuck, -1 if reason.rule is None else reason.rule, self._allowed[before]]
+        return fields
+
+
+def _steps(ids: tuple[int, ...]) -> list[Any]:
+    """Return the first steps of a run, how many are left out, and the last ones."""
+    if len(ids) <= MAX_STEPS:
+        return [[*ids], 0, []]
+    return [[*ids[:2]], len(ids) - MAX_STEPS + 1, [*ids[len(ids) - MAX_STEPS + 3 :]]]

@@ -1,0 +1,221 @@
+"""The report on the comparison of two tokenizers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+from tokdfa.alphabet import Word
+from tokdfa.comparison.compare import compare
+from tokdfa.comparison.result import Comparison
+from tokdfa.draw.labels import word_label
+from tokdfa.errors import ImproperDictionaryError
+from tokdfa.report.cards import Words, table
+from tokdfa.report.lanes import difference, lanes
+from tokdfa.report.markup import Markup, tag
+from tokdfa.report.page import data_table, page, verdict
+from tokdfa.report.reasons import read_reason
+from tokdfa.report.report import Report
+from tokdfa.report.spelling import Spelling, marked_up, shortened
+from tokdfa.tokenizers.tokenizer import Tokenizer
+from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
+
+__all__ = ["ComparisonReport", "comparison_report"]
+
+AnyTokenizer: TypeAlias = Tokenizer | WordPieceTokenizer
+
+
+class ComparisonReport(Report):
+    """A page that shows whether two tokenizers are equivalent, and how they differ.
+
+    Made by :func:`comparison_report`.
+
+    Attributes
+    ----------
+    verdict : Comparison
+        What :func:`tokdfa.compare` returns.
+    """
+
+    def __init__(self, found: Comparison, a: AnyTokenizer, b: AnyTokenizer, names: tuple[str, str]) -> None:
+        self.verdict = found
+        self._sides = (a, b)
+        self._names = names
+
+    def to_html(self, *, max_shown: int | None = None) -> str:
+        """Return the page; see :meth:`Report.to_html`."""
+        found = self.verdict
+        heading = "Equivalent" if found else "Different"
+        named = ", ".join(f"{side}: {name}" for side, name in zip("AB", self._names, strict=True))
+        reason = read_reason(f"{found.reason[:1].upper()}{found.reason[1:]}.")
+        sentence = tag("span", *(tag("bdi", part) if place % 2 else part for place, part in enumerate(reason.parts)))
+        return page(
+            f"{heading}: {' and '.join(self._names)}",
+            verdict(bool(found), heading, sentence, named),
+            *self._witness(),
+            tag(
+                "section",
+                tag("h2", "What was compared"),
+                data_table("Part by part", ("Part", "What came of it"), found.checked.items()),
+                class_="tables",
+            ),
+            tag("section", tag("h2", "Side by side"), *self._tables(), class_="tables"),
+        )
+
+    def _witness(self) -> Iterator[Markup]:
+        if self.verdict.witness is None:
+            return
+        text, *both = self.verdict.witness
+        spellings = [Spelling(side) for side in self._sides]
+        left, right = ([] if ids is None else [*ids] for ids in both)
+        # What the two share has the same id and the same bytes.
+        keys = [id if id < self._sides[0].n_ids and spellings[0].same(id, spellings[1]) else -1 - id for id in right]
+        found = difference(left, keys)
+        other = tuple(right[found.before : len(right) - found.behind])
+        table_of = lanes(found.left, other, spellings[0].length, spellings[1].length)
+        for spelling, ids in zip(spellings, (left, right), strict=True):
+            spelling.note(ids)
+        fields: dict[str, Any] = {
+            "lanes": table_of._asdict(),
+            "before": left[: found.before],
+            "behind": left[len(left) - found.behind :],
+            "known_in": -1,
+            "known_behind": -1,
+            "begins": True,
+            "ends": True,
+        }
+        said = ["cannot be tokenized" if ids is None else "nothing" for ids in both]
+        absent = (said[0], said[1])
+        words, other_words = (Words(spelling.table(), {}, {}, 0) for spelling in spellings)
+        yield tag(
+            "section",
+            tag("h2", "A text on which they differ"),
+            tag("p", tag("bdi", marked_up(_shown(text))), class_="witness"),
+            tag("p", _size(text)),
+            tag(
+                "div",
+                table(fields, words, ("A", "B"), other=other_words, absent=absent, whole="text"),
+                class_="scroll",
+                role="group",
+                aria_label="tokens",
+            ),
+            *self._pictures(left, right),
+            class_="card",
+        )
+
+    def _pictures(self, left: list[int], right: list[int]) -> Iterator[Markup]:
+        """Return for each side what it says to the tokens of the other one."""
+        for side, names, ids in ((0, "AB", right), (1, "BA", left)):
+            judge, other = self._sides[side], self._sides[1 - side]
+            if not isinstance(judge, Tokenizer) or not isinstance(other, Tokenizer) or len(ids) < 1:
+                continue
+            said = _objection(
+                judge, [other.token(int(other.id_to_token[id])) for id in ids if other.id_to_token[id] >= 0]
+            )
+            if said:
+                yield tag("p", f"{names[0]} does not give the tokens of {names[1]}: ", *said, class_="reason")
+
+    def _tables(self) -> Iterator[Markup]:
+        found, (a, b) = self.verdict, self._sides
+        rows = [
+            ("Format", a.format, b.format),
+            ("Ids", f"{a.n_ids:,}", f"{b.n_ids:,}"),
+        ]
+        if isinstance(a, Tokenizer) and isinstance(b, Tokenizer):
+            rows.append(("Rules", f"{len(a.dictionary):,}", f"{len(b.dictionary):,}"))
+        rows += [
+            ("Live tokens that the other lacks", f"{found.n_tokens_only_a:,}", f"{found.n_tokens_only_b:,}"),
+            ("Dead tokens", f"{found.n_dead_a:,}", f"{found.n_dead_b:,}"),
+            ("Pairs that the other does not allow", f"{found.pairs_only_a:,}", f"{found.pairs_only_b:,}"),
+            ("Fingerprint", a.fingerprint[:16], b.fingerprint[:16]),
+        ]
+        yield data_table("Numbers", ("", "A", "B"), rows)
+        for side, tokens, total in (
+            ("A", found.tokens_only_a, found.n_tokens_only_a),
+            ("B", found.tokens_only_b, found.n_tokens_only_b),
+        ):
+            if tokens:
+                yield data_table(
+                    f"Live tokens only in {side}: the first {len(tokens):,} of {total:,}",
+                    ("Token", "Symbols"),
+                    ((tag("bdi", marked_up(_shown(word))), f"{len(word):,}") for word in tokens),
+                )
+
+
+def _objection(tokenizer: Tokenizer, words: list[Word]) -> list[str]:
+    """Return why a tokenizer does not give these tokens, as parts of a sentence; nothing if that takes more to say."""
+    try:
+        dfa = tokenizer.dfa
+    except ImproperDictionaryError:
+        return []
+    alphabet = dfa.alphabet
+    for word in words:
+        if word not in alphabet:
+            return [_bdi(word), " is not one of its tokens."]
+        if dfa.state_of(word) is None:
+            return ["merging never gives ", _bdi(word), "."]
+    for left, right in pairwise(words):
+        number = dfa.blocking_rule(left, right)
+        if number is not None:
+            rule = tokenizer.dictionary[number]
+            return [
+                f"state {dfa.state_of(left)}, reached on ",
+                _bdi(left),
+                ", does not allow ",
+                _bdi(right),
+                f", since rule {number:,}, ",
+                tag("bdi", marked_up(f"{_shown(rule.left)}≀{_shown(rule.right)}")),
+                ", merges across their border.",
+            ]
+    return []
+
+
+def _shown(word: Word) -> str:
+    return shortened(word_label(word))
+
+
+def _bdi(word: Word) -> Markup:
+    return tag("bdi", marked_up(_shown(word)))
+
+
+def _size(text: Word) -> str:
+    if isinstance(text, bytes):
+        return f"{len(text):,} bytes"
+    size = len("".join(text).encode("utf-8", "surrogatepass"))
+    return f"{len(text):,} character{'s' * (len(text) != 1)}, {size:,} byte{'s' * (size != 1)}"
+
+
+def comparison_report(
+    a: AnyTokenizer,
+    b: AnyTokenizer,
+    found: Comparison | None = None,
+    *,
+    ignore_ids: bool = False,
+    names: tuple[str, str] = ("A", "B"),
+) -> ComparisonReport:
+    """Compare two tokenizers, and make a page of what is found.
+
+    Parameters
+    ----------
+    a, b : Tokenizer or WordPieceTokenizer
+    found : Comparison, optional
+        What :func:`tokdfa.compare` found; by default it is asked.
+    ignore_ids : bool
+        See :func:`tokdfa.compare`.
+    names : tuple of str
+        What the two are called.
+
+    Returns
+    -------
+    ComparisonReport
+
+    Raises
+    ------
+    UnsupportedFeatureError, ImproperDictionaryError, LimitExceededError
+        As :func:`tokdfa.compare` does.
+
+    Examples
+    --------
+    >>> tokdfa.comparison_report(a, b).save("report.html")  # doctest: +SKIP
+    """
+    return ComparisonReport(compare(a, b, ignore_ids=ignore_ids) if found is None else found, a, b, names)

@@ -1,0 +1,65 @@
+"""HTML that is escaped by construction."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from typing import Any
+
+from tokdfa.draw.labels import character_sign
+
+__all__ = ["Markup", "escape", "json_block", "tag"]
+
+_VOID = frozenset({"meta"})
+
+# What a page cannot hold or would not show: control characters, what turns the direction of the text around,
+# separators of lines, halves of surrogate pairs, non-characters.
+_INVISIBLE = re.compile(
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff\ud800-\udfff]"
+)
+
+
+class Markup(str):
+    """Text that is HTML already."""
+
+
+def escape(text: str) -> Markup:
+    r"""Return text as HTML that shows exactly it, what is invisible as escapes such as ``\x00``."""
+    return Markup(html.escape(_INVISIBLE.sub(lambda found: character_sign(found[0]), text)))
+
+
+def tag(name: str, /, *children: str, **attributes: str | int | bool | None) -> Markup:
+    """Return an element.
+
+    Parameters
+    ----------
+    name : str
+    *children : str
+        Its contents: elements as they are, other text escaped.
+    **attributes
+        A trailing underscore is dropped, others become hyphens. True is an attribute without value; None and False
+        leave it out.
+    """
+    opening = [name]
+    for key, value in attributes.items():
+        key = key.rstrip("_").replace("_", "-")
+        if value is True:
+            opening.append(key)
+        elif value is not None and value is not False:
+            opening.append(f'{key}="{escape(str(value))}"')
+    head = f"<{' '.join(opening)}>"
+    if name in _VOID:
+        return Markup(head)
+    inner = "".join(child if isinstance(child, Markup) else escape(child) for child in children)
+    return Markup(f"{head}{inner}</{name}>")
+
+
+def json_block(value: Any, id: str) -> Markup:
+    """Return a value as a block of data that scripts of the page can read, and that no value can break out of."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    # JSON escapes control characters itself; lone halves of surrogate pairs have no UTF-8.
+    text = re.sub("[\x7f-\x9f\ud800-\udfff]", lambda found: f"\\u{ord(found[0]):04x}", text)
+    return Markup(f'<script type="application/json" id="{escape(id)}">{text}</script>')

@@ -1,0 +1,52 @@
+"""Where in a stream the violations are."""
+
+from __future__ import annotations
+
+from tokdfa.report.collect import Places
+from tokdfa.report.markup import Markup, tag
+
+__all__ = ["places_picture"]
+
+HEIGHT = 60
+
+
+def places_picture(places: Places, tokens: int) -> Markup:
+    """Return a picture of how many violations there are in each part of a stream of so many tokens."""
+    most = max(places.counts)
+    parts = max(-(-tokens // places.width), len(places.counts), 1)
+    bars = [
+        tag(
+            "rect",
+            tag("title", f"tokens {part * places.width:,} to {(part + 1) * places.width - 1:,}: {count:,}"),
+            x=f"{10 * part:g}",
+            y=f"{HEIGHT - max(round(HEIGHT * count / most, 1), 2):g}",
+            width=9,
+            height=f"{max(round(HEIGHT * count / most, 1), 2):g}",
+        )
+        for part, count in enumerate(places.counts)
+        if count
+    ]
+    hit = sum(count > 0 for count in places.counts)
+    said = (
+        f"{hit:,} of {parts:,} parts of {places.width:,} tokens each have violations; "
+        f"the fullest has {most:,}, from token {places.counts.index(most) * places.width:,} on."
+    )
+    return tag(
+        "section",
+        tag("h2", "Where in the stream"),
+        tag(
+            "figure",
+            tag(
+                "svg",
+                *bars,
+                viewBox=f"0 0 {10 * parts} {HEIGHT}",
+                preserveAspectRatio="none",
+                role="img",
+                aria_label=said,
+                class_="places",
+            ),
+            tag("p", tag("span", "token 0"), tag("span", f"token {max(tokens - 1, 0):,}"), class_="ends"),
+            tag("figcaption", said),
+        ),
+        class_="where",
+    )

@@ -1,0 +1,99 @@
+"""How the tokens of a tokenizer are shown on a page."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+import numpy as np
+
+from tokdfa.draw.labels import word_label
+from tokdfa.report.markup import Markup, escape, tag
+from tokdfa.tokenizers.tokenizer import Tokenizer
+from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
+
+__all__ = ["ESCAPES", "Spelling", "allowed_tokens", "marked_up", "shortened"]
+
+MAX_LABEL = 48
+
+# What a label has in place of characters that do not print; see `word_label`. The same in report.js.
+ESCAPES = re.compile(r"(\\(?:[\\ntr]|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})|␣)")
+
+PLAIN, SPECIAL, NOT_TEXT, COMBINING = "", "special", "bytes", "combining"
+
+
+class Spelling:
+    """The tokens of a tokenizer as labels, each with its class; those that are shown are remembered.
+
+    Parameters
+    ----------
+    tokenizer : Tokenizer or WordPieceTokenizer
+    """
+
+    def __init__(self, tokenizer: Tokenizer | WordPieceTokenizer) -> None:
+        self._tokenizer = tokenizer
+        self._text, self._offsets = tokenizer.id_spellings
+        self._special = frozenset(tokenizer.special_ids.tolist())
+        self._known: dict[int, tuple[str, str]] = {}
+
+    def length(self, id: int) -> int:
+        """Return how many bytes an id has."""
+        return int(self._offsets[id + 1] - self._offsets[id])
+
+    def word(self, id: int) -> bytes:
+        """Return the bytes of an id."""
+        return self._text[self._offsets[id] : self._offsets[id + 1]].tobytes()
+
+    def same(self, id: int, other: Spelling) -> bool:
+        """Tell whether an id has the same bytes in another tokenizer."""
+        return self.word(id) == other.word(id)
+
+    def note(self, ids: Iterable[int]) -> None:
+        """Remember that these ids are shown."""
+        for id in ids:
+            if id not in self._known:
+                self._known[id] = self._label(id)
+
+    def __getitem__(self, id: int) -> tuple[str, str]:
+        """Return the label of an id and its class: special, bytes, combining or nothing of this."""
+        self.note((id,))
+        return self._known[id]
+
+    def _label(self, id: int) -> tuple[str, str]:
+        word = self.word(id)
+        if isinstance(self._tokenizer, WordPieceTokenizer):
+            word = self._tokenizer.spelling(id).encode("utf-8", "surrogatepass")
+        try:
+            text = word.decode("utf-8")
+        except UnicodeDecodeError:
+            kind = NOT_TEXT
+        else:
+            kind = COMBINING if text and unicodedata.category(text[0])[0] == "M" else PLAIN
+        return shortened(word_label(word)), SPECIAL if id in self._special else kind
+
+    def table(self) -> dict[str, list[str]]:
+        """Return the ids that are shown: for each its label and its class."""
+        return {str(id): [*self._known[id]] for id in sorted(self._known)}
+
+
+def shortened(label: str) -> str:
+    """Return a label, its middle left out if it is long."""
+    if len(label) <= MAX_LABEL:
+        return label
+    parts = [part for part in ESCAPES.split(label) if part]
+    signs = [sign for part in parts for sign in ([part] if ESCAPES.fullmatch(part) else part)]
+    half = MAX_LABEL // 2 - 1
+    return label if len(signs) <= MAX_LABEL else "".join([*signs[:half], "…", *signs[-half:]])
+
+
+def marked_up(label: str) -> Markup:
+    """Return a label with its escapes set apart."""
+    parts = ESCAPES.split(label)
+    return Markup("".join(tag("i", part) if number % 2 else escape(part) for number, part in enumerate(parts)))
+
+
+def allowed_tokens(tokenizer: Tokenizer, token: int) -> int:
+    """Return how many tokens may stand behind a token."""
+    state = tokenizer.dfa.state_of(token)
+    return 0 if state is None else int(np.count_nonzero(tokenizer.dfa.allowed_mask(state)))

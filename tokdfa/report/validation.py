@@ -1,0 +1,229 @@
+"""The report on the validation of a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+import numpy.typing as npt
+
+from tokdfa.automata.ids import IntegerArray
+from tokdfa.draw.labels import word_label
+from tokdfa.report.cards import Words, card
+from tokdfa.report.collect import Collection
+from tokdfa.report.markup import Markup, json_block, tag
+from tokdfa.report.page import bar, data_table, facts, page, verdict
+from tokdfa.report.places import places_picture
+from tokdfa.report.report import Report
+from tokdfa.report.spelling import shortened
+from tokdfa.tokenizers.tokenizer import Tokenizer
+from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
+from tokdfa.validate import Validation
+
+__all__ = ["MAX_SHOWN", "ValidationReport", "validation_report"]
+
+MAX_SHOWN = 5_000
+# So many violations are written out for readers without scripts, and to be there at once for those with.
+WRITTEN_OUT = 10
+MOST_RULES = 8
+
+
+class ValidationReport(Report):
+    """A page that shows where and why a stream is not canonical.
+
+    Made by :func:`validation_report`.
+
+    Attributes
+    ----------
+    verdict : Validation
+        What :func:`tokdfa.validate.validate` returns.
+    n_violations, n_shown : int
+        How many violations there are, and how many the page shows.
+    counts : dict
+        How many there are of each kind, by its name.
+    """
+
+    def __init__(self, found: Validation, collection: Collection, title: str, source: str) -> None:
+        self.verdict = found
+        self._found = collection
+        self._title = title
+        self._source = source
+        self.n_violations = collection.violations
+        self.n_shown = len(collection.shown)
+        self.counts = dict(collection.kinds.most_common())
+
+    def to_html(self, *, max_shown: int | None = None) -> str:
+        """Return the page; see :meth:`Report.to_html`."""
+        found = self._found
+        if not found.violations:
+            sentence = f"All {found.tokens:,} tokens are those that the tokenizer gives for their text."
+            return page(f"Canonical: {self._title}", verdict(True, "Canonical", sentence), self._facts())
+        shown = found.shown[:max_shown]
+        words = self._words()
+        data = {
+            "violations": shown,
+            "total": found.violations,
+            "tokens": words.tokens,
+            "rules": words.rules,
+            "meanings": words.meanings,
+            "live": words.n_live,
+        }
+        return page(
+            f"Not canonical: {self._title}",
+            self._answer(),
+            self._facts(),
+            tag("section", tag("h2", "Reasons"), *self._reasons(words), class_="tables halves"),
+            places_picture(found.places, found.tokens),
+            tag(
+                "section",
+                tag("h2", "Violations", id="violations"),
+                _how_many(len(shown), found.violations),
+                tag("div", *(card(fields, words) for fields in shown[:WRITTEN_OUT]), id="cards"),
+                tag("div", id="below"),
+            ),
+            data=json_block(data, "data"),
+        )
+
+    def _answer(self) -> Markup:
+        found = self._found
+        first = found.shown[0]
+        return verdict(
+            False,
+            "Not canonical",
+            f"{_places(found.violations)} of {found.tokens:,} tokens "
+            f"{'is' if found.violations == 1 else 'are'} not what the tokenizer gives for the text.",
+            f"The first begins at token {first['token']:,}, byte {first['byte']:,}.",
+        )
+
+    def _facts(self) -> Markup:
+        found, tokenizer = self._found, self._found.tokenizer
+        rows = [("Stream", self._source), ("Tokenizer", self._title), ("Format", tokenizer.format)]
+        if isinstance(tokenizer, Tokenizer):
+            rows.append(("Rules", f"{len(tokenizer.dictionary):,}"))
+        rows.append(("Ids", f"{tokenizer.n_ids:,}"))
+        rows.append(("Tokens in the stream", f"{found.tokens:,}"))
+        rows.append(("Violations", f"{found.violations:,}"))
+        if found.violations:
+            rows.append(("In 100,000 tokens", f"{100_000 * found.violations / max(found.tokens, 1):.4g}"))
+        return facts(row for row in rows if row[1])
+
+    def _words(self) -> Words:
+        found, tokenizer = self._found, self._found.tokenizer
+        rules = {}
+        n_live = 0
+        if isinstance(tokenizer, Tokenizer):
+            wanted = {fields["picture"]["pair"][2] for fields in found.shown if (fields["picture"] or {}).get("pair")}
+            for number in sorted({*wanted, *(rule for rule, _ in self._rules())} - {-1}):
+                rule = tokenizer.dictionary[number]
+                rules[str(number)] = f"{shortened(word_label(rule.left))}≀{shortened(word_label(rule.right))}"
+            n_live = (
+                tokenizer.dfa.n_live_tokens
+                if any((fields["picture"] or {}).get("pair") for fields in found.shown)
+                else 0
+            )
+        return Words(found.spelling.table(), rules, found.meanings, n_live)
+
+    def _rules(self) -> list[tuple[int, int]]:
+        counted = self._found.rules.items()
+        return sorted(counted, key=lambda row: (-row[1], row[0]))[:MOST_RULES]
+
+    def _reasons(self, words: Words) -> Iterator[Markup]:
+        found = self._found
+        yield data_table(
+            "By kind",
+            ("Kind", "Violations", "Share"),
+            (
+                (
+                    Markup(tag("span", kind) + tag("span", found.meanings[kind], class_="meaning")),
+                    f"{count:,}",
+                    bar(count, found.violations),
+                )
+                for kind, count in sorted(found.kinds.items(), key=lambda row: (-row[1], row[0]))
+            ),
+        )
+        if found.rules:
+            most = self._rules()
+            caption = f"By rule: {'all' if len(most) == len(found.rules) else f'the first {len(most)}'}"
+            yield data_table(
+                f"{caption} of {len(found.rules):,}",
+                ("Rule", "It merges", "Violations", "Share"),
+                (
+                    (f"{rule:,}", tag("bdi", words.rules[str(rule)]), f"{count:,}", bar(count, found.violations))
+                    for rule, count in most
+                ),
+            )
+
+
+def _places(count: int) -> str:
+    return "1 place" if count == 1 else f"{count:,} places"
+
+
+def _how_many(shown: int, total: int) -> Markup:
+    which = f"All {total:,} are" if shown == total else f"The first {shown:,} of {total:,} are"
+    if total == 1:
+        which = "The only one is"
+    elif shown == 1:
+        which = f"The first of {total:,} is"
+    without = Markup("")
+    if shown > WRITTEN_OUT:
+        without = tag(
+            "noscript",
+            tag("p", f"Without scripts the first {WRITTEN_OUT} are shown; the others are in the page's data."),
+        )
+    return Markup(tag("p", f"{which} on this page.", id="how-many") + without)
+
+
+def validation_report(
+    tokenizer: Tokenizer | WordPieceTokenizer,
+    ids: npt.ArrayLike | Iterator[IntegerArray],
+    *,
+    every: bool = False,
+    max_shown: int = MAX_SHOWN,
+    title: str | None = None,
+    source: str = "",
+) -> ValidationReport:
+    """Validate ids, and make a page of what is found.
+
+    The page shows the first violations with the tokens around them, the reason, the canonical tokens and the piece of
+    the automaton that decides; all of them are counted, by kind, by rule and by place. What is kept does not grow with
+    the stream.
+
+    Parameters
+    ----------
+    tokenizer : Tokenizer or WordPieceTokenizer
+    ids : array_like of int, or iterator of arrays
+        The stream; an iterator gives it in chunks.
+    every : bool
+        Whether the verdict has all violations, or the first one. The page is about all of them either way.
+    max_shown : int
+        How many violations the page shows; about 500 bytes each.
+    title, source : str, optional
+        What the tokenizer and the stream are called.
+
+    Returns
+    -------
+    ValidationReport
+
+    Raises
+    ------
+    TokenStreamError, ImproperDictionaryError
+        As :func:`tokdfa.validate.validate` does.
+
+    Examples
+    --------
+    >>> report = tokdfa.validation_report(tokenizer, ids)  # doctest: +SKIP
+    >>> report.save("report.html")  # doctest: +SKIP
+    """
+    collection = Collection(tokenizer, max(max_shown, 1))
+    violations = collection.watch(ids if isinstance(ids, Iterator) else [ids])
+    if every:
+        found = tuple(violations)
+    else:
+        found = tuple(islice(violations, 1))
+        for _ in violations:
+            pass
+    if found:
+        result = Validation(False, found[0], found[0].reason, collection.tokens, found)
+    else:
+        result = Validation(True, None, "the ids are those that their text is encoded as", collection.tokens)
+    return ValidationReport(result, collection, title or tokenizer.format, source)
