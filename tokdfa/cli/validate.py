@@ -55,7 +55,8 @@ def command(
         from tokdfa.report.validation import validation_report
 
         check_writable(html_path)
-        report = validation_report(tokenizer, stream, every=every, title=tok, source=ids)
+        source = "standard input" if ids == "-" else ids
+        report = validation_report(tokenizer, stream, every=every, title=tok, source=source)
         report.save(html_path)
         verdict = report.verdict
     if as_json:

@@ -136,11 +136,11 @@ def table(
             tag(
                 "tr",
                 tag("th", names[0], scope="row"),
-                *_edge("⊢", f"the {whole} begins", fields["begins"]),
+                *_edge("⊢", f"the {whole} begins", fields["begins"], len(before)),
                 *(around(id, len(before) - place, False) for place, id in enumerate(before)),
                 *lane("left", words),
                 *(around(id, place + 1, place == fields["known_behind"]) for place, id in enumerate(behind)),
-                *_edge("⊣", f"the {whole} ends", fields["ends"]),
+                *_edge("⊣", f"the {whole} ends", fields["ends"], len(behind)),
             ),
             tag("tr", tag("th", names[1], scope="row"), *lane("right", other or words)),
         ),
@@ -152,10 +152,11 @@ def _mark(known: bool) -> list[Markup]:
     return [tag("span", "✕", class_="mark", role="img", aria_label="not allowed here")] if known else []
 
 
-def _edge(sign: str, meaning: str, there: bool) -> list[Markup]:
+def _edge(sign: str, meaning: str, there: bool, distance: int) -> list[Markup]:
     if not there:
         return []
-    return [tag("td", tag("span", sign, role="img", aria_label=meaning, title=meaning), class_="edge", rowspan=2)]
+    place = "edge far" if distance > NEAR else "edge"
+    return [tag("td", tag("span", sign, role="img", aria_label=meaning, title=meaning), class_=place, rowspan=2)]
 
 
 def _picture(fields: Mapping[str, Any], words: Words) -> Markup:

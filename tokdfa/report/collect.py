@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -22,6 +23,8 @@ CHUNK = 1 << 16
 CONTEXT = 8
 MAX_KINDS = 40
 MAX_STEPS = 5
+
+_NUMBER = re.compile(r" \((\d+)\)")
 
 
 class Places:
@@ -150,7 +153,7 @@ class Collection:
             "token": violation.index,
             "known": violation.detected_at,
             "byte": violation.byte_offset,
-            "reason": reason.parts,
+            "reason": self._with_labels(reason.parts),
             "before": before,
             "begins": at <= len(before),
             "lanes": table._asdict(),
@@ -160,6 +163,15 @@ class Collection:
             "behind": [*ids[len(ids) - found.behind :]],
             "picture": self._picture(violation, reason, at, found.left, found.right),
         }
+
+    def _with_labels(self, parts: list[str]) -> list[str]:
+        """Return the parts of a reason, the tokens among them as they are shown elsewhere."""
+        named = [*parts]
+        for place in range(1, len(parts) - 1, 2):
+            id = _NUMBER.match(parts[place + 1])
+            if id is not None and int(id[1]) < self.tokenizer.n_ids:
+                named[place] = self.spelling.label(int(id[1]))
+        return named
 
     def _finish(self, fields: dict[str, Any], start: int) -> None:
         """Add what stands behind the ids of a violation, which end before token `start`."""

@@ -129,7 +129,7 @@ class ComparisonReport(Report):
             ("Pairs that the other does not allow", f"{found.pairs_only_a:,}", f"{found.pairs_only_b:,}"),
             ("Fingerprint", a.fingerprint[:16], b.fingerprint[:16]),
         ]
-        yield data_table("Numbers", ("", "A", "B"), rows)
+        yield data_table("Numbers", ("What", "A", "B"), rows)
         for side, tokens, total in (
             ("A", found.tokens_only_a, found.n_tokens_only_a),
             ("B", found.tokens_only_b, found.n_tokens_only_b),

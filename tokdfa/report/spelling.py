@@ -55,12 +55,12 @@ class Spelling:
             if id not in self._known:
                 self._known[id] = self._label(id)
 
-    def __getitem__(self, id: int) -> tuple[str, str]:
-        """Return the label of an id and its class: special, bytes, combining or nothing of this."""
-        self.note((id,))
-        return self._known[id]
+    def label(self, id: int) -> str:
+        """Return how an id is shown."""
+        return (self._known.get(id) or self._label(id))[0]
 
     def _label(self, id: int) -> tuple[str, str]:
+        """Return the label of an id and its class: special, bytes, combining or nothing of this."""
         word = self.word(id)
         if isinstance(self._tokenizer, WordPieceTokenizer):
             word = self._tokenizer.spelling(id).encode("utf-8", "surrogatepass")

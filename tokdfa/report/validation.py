@@ -104,7 +104,8 @@ class ValidationReport(Report):
         rows.append(("Tokens in the stream", f"{found.tokens:,}"))
         rows.append(("Violations", f"{found.violations:,}"))
         if found.violations:
-            rows.append(("In 100,000 tokens", f"{100_000 * found.violations / max(found.tokens, 1):.4g}"))
+            rate = 100_000 * found.violations / max(found.tokens, 1)
+            rows.append(("In 100,000 tokens", f"{rate:,.0f}" if rate >= 100 else f"{rate:.2g}"))
         return facts(row for row in rows if row[1])
 
     def _words(self) -> Words:

@@ -56,8 +56,8 @@
   const classes = (place, id) => `t ${place} ${data.tokens[id][1]}`.trimEnd();
   const small = (id) => h("small", {}, String(id));
   const mark = (known) => (known ? [h("span", { class: "mark", role: "img", "aria-label": "not allowed here" }, "✕")] : []);
-  const edge = (sign, meaning, there) =>
-    there ? [h("td", { class: "edge", rowspan: 2 }, h("span", { role: "img", "aria-label": meaning, title: meaning }, sign))] : [];
+  const edge = (sign, meaning, there, distance) =>
+    there ? [h("td", { class: distance > NEAR ? "edge far" : "edge", rowspan: 2 }, h("span", { role: "img", "aria-label": meaning, title: meaning }, sign))] : [];
 
   const lane = (fields, side) => {
     const rows = fields.lanes;
@@ -78,11 +78,11 @@
     return h("table", { class: "runs" }, h("tbody", {},
       h("tr", {},
         h("th", { scope: "row" }, "given"),
-        edge("⊢", "the stream begins", fields.begins),
+        edge("⊢", "the stream begins", fields.begins, fields.before.length),
         fields.before.map((id, place) => around(id, fields.before.length - place, false)),
         lane(fields, "left"),
         fields.behind.map((id, place) => around(id, place + 1, place === fields.known_behind)),
-        edge("⊣", "the stream ends", fields.ends)),
+        edge("⊣", "the stream ends", fields.ends, fields.behind.length)),
       h("tr", {}, h("th", { scope: "row" }, "canonical"), lane(fields, "right"))));
   };
 
