@@ -54,6 +54,7 @@ def command(tok: str, pretokenizer: str | None, format_name: str | None, as_json
 
 
 def _describe(tokenizer: Tokenizer, load_seconds: float) -> dict[str, Any]:
+    from tokdfa.tokenizers.relation import relation_fingerprint
     from tokdfa.verdict import Verdict
 
     proper: Verdict[Any] = tokenizer.dictionary.is_proper()
@@ -81,7 +82,7 @@ def _describe(tokenizer: Tokenizer, load_seconds: float) -> dict[str, Any]:
         "whole_piece": tokenizer.whole_piece,
         "specials": len(tokenizer.specials),
         "specials_policy": "none" if not tokenizer.specials else "found" if tokenizer.finds_specials else "ignored",
-        "fingerprint": tokenizer.fingerprint,
+        "fingerprint": relation_fingerprint(tokenizer),
         "peak_memory_bytes": _peak_memory(),
     }
 

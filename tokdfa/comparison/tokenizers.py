@@ -20,6 +20,7 @@ from tokdfa.errors import AlphabetError, LimitExceededError, PatternError, Unsup
 from tokdfa.tokenizers.formats.contents import Special, Splitting
 from tokdfa.tokenizers.hypotheses import Hypotheses, find_hypotheses
 from tokdfa.tokenizers.normalizers import Normalizer
+from tokdfa.tokenizers.relation import splitting_form
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.transducers.one_pass import agrees_with_leftmost
 
@@ -96,8 +97,9 @@ class _Comparer:
         checked["ids"] = f"of {others:,} tokens others" if others else "the same"
         if self.ignore_ids:
             checked["ids"] += ", ignored"
-        same_splitting = self.splitting(a) == self.splitting(b)
-        checked["pretokenizer"] = "the same" if same_splitting else "another"
+        splittings = [self.splitting(side) for side in (a, b)]
+        same_pieces = splittings[0] == splittings[1] or splitting_form(splittings[0]) == splitting_form(splittings[1])
+        checked["pretokenizer"] = "the same" if same_pieces else "other pieces of some texts"
         same_normalizer = self.normalizer(a) == self.normalizer(b)
         checked["normalizer"] = "the same" if same_normalizer else "another"
         checked["specials"] = "the same" if self.specials(a) == self.specials(b) else "others"

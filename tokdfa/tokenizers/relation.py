@@ -1,0 +1,178 @@
+"""A fingerprint of what a tokenizer does: of the relation from texts to ids, not of the file that spells it."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.errors import LimitExceededError, PatternError
+from tokdfa.kernels.split import BEGINS, CONTINUES, DROPPED
+from tokdfa.tokenizers.formats.contents import Splitting
+from tokdfa.tokenizers.hypotheses import Hypotheses, find_hypotheses
+from tokdfa.transducers.one_pass import agrees_with_leftmost
+
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.tokenizer import Tokenizer
+
+__all__ = ["normal_form_of_splitting", "relation_fingerprint", "splitting_form"]
+
+Uint64Array: TypeAlias = npt.NDArray[np.uint64]
+
+_EVENTS = (CONTINUES, BEGINS, DROPPED)
+_SURROGATES = slice(0xD800, 0xE000)
+
+
+def relation_fingerprint(tokenizer: Tokenizer) -> str:
+    """Return a SHA-256, in hexadecimal, of a normal form of the relation from texts to ids.
+
+    Tokenizers of equal fingerprints give every text the same ids. Those that do so have equal fingerprints if they cut
+    every text into the same pieces, encode every piece alike, and normalize and look for special tokens by the same
+    settings: the format, the order of the rules, dead rules and tokens, and how patterns are spelled make no difference.
+    Not covered are pieces that differ where no ids do; dictionaries of which pairs of neighbours do not tell
+    everything, and patterns that no automaton does or that leave out text, which are taken as they are written.
+    :func:`tokdfa.compare` decides what fingerprints leave open.
+
+    Notes
+    -----
+    The normal form of a proper dictionary is that of its minimal token DFA: the live tokens with their ids, in the
+    order of their spelling, each with the set of the tokens that must not follow it. That of a splitting is the minimal
+    DFA of texts with what each symbol does, over the coarsest classes of code points.
+    """
+    digest = hashlib.sha256(b"tokdfa relation 1\n")
+    for part in (_settings(tokenizer), _dictionary(tokenizer), _splitting(tokenizer)):
+        digest.update(hashlib.sha256(part).digest())
+    return digest.hexdigest()
+
+
+def _settings(tokenizer: Tokenizer) -> bytes:
+    rewriting, *symbols = tokenizer.rewrites
+    specials = sorted(map(repr, tokenizer.specials)) if tokenizer.finds_specials else []
+    words = sorted((tokenizer.token(n), int(tokenizer.token_to_id[n])) for n in tokenizer.whole_piece_tokens.tolist())
+    settings = (
+        tokenizer.dictionary.alphabet.kind,
+        tokenizer.suffix,
+        None if rewriting is None else rewriting.normalizer,
+        symbols,
+        specials,
+        words,
+    )
+    return repr(settings).encode("utf-8", "surrogatepass")
+
+
+def _dictionary(tokenizer: Tokenizer) -> bytes:
+    dictionary = tokenizer.dictionary
+    words: list[Any] = list(dictionary.alphabet)
+    if tokenizer.merges is not None or not dictionary.is_proper() or not agrees_with_leftmost(dictionary):
+        merges = () if tokenizer.merges is None else tokenizer.merges
+        arrays = (dictionary.left, dictionary.right, tokenizer.token_to_id, *merges)
+        return repr((words, tokenizer.extra_tokens, [array.tolist() for array in arrays])).encode()
+    dfa = tokenizer.dfa
+    rows = dfa.rows
+    n_live = dfa.n_live_tokens
+    live = np.flatnonzero(dfa.birth >= 0)
+    # The hash of a set is the sum of those of its members: intervals of positions are differences of running sums.
+    sums = np.zeros((len(words) + 1, 4), dtype=np.uint64)
+    for token in live.tolist():
+        sums[dfa.position[token] + 1] = _hash(repr(words[token]).encode())
+    sums = np.cumsum(sums, axis=0, dtype=np.uint64)
+    # Dead tokens, which come last, are in every row and count for nothing.
+    start, stop = np.minimum(rows.start, n_live), np.minimum(rows.stop, n_live)
+    through = np.zeros((len(start) + 1, 4), dtype=np.uint64)
+    np.cumsum(sums[stop] - sums[start], axis=0, dtype=np.uint64, out=through[1:])
+    of_row = through[rows.pointer[1:]] - through[rows.pointer[:-1]]
+    spelled = sorted((words[token], token) for token in live.tolist())
+    order = [token for _, token in spelled]
+    named = repr([(word, int(tokenizer.token_to_id[token])) for word, token in spelled]).encode()
+    return named + of_row[rows.of_token[order]].tobytes()
+
+
+def _hash(data: bytes) -> Uint64Array:
+    return np.frombuffer(hashlib.sha256(data).digest(), dtype="<u8")
+
+
+def _splitting(tokenizer: Tokenizer) -> bytes:
+    splitting = Splitting("tokenizers") if tokenizer.pretokenizer is None else tokenizer.pretokenizer.splitting
+    return splitting_form(splitting)
+
+
+@lru_cache(maxsize=16)
+def splitting_form(splitting: Splitting) -> bytes:
+    """Return the same bytes for all splittings that split every text alike, unless they leave out text.
+
+    Those that no automaton does are taken as they are written.
+    """
+    spaces = repr((splitting.prefix_space, splitting.metaspace, splitting.prefix_once)).encode()
+    try:
+        return spaces + normal_form_of_splitting(find_hypotheses(splitting))
+    except (PatternError, LimitExceededError):
+        return repr(splitting).encode("utf-8", "surrogatepass")
+
+
+def normal_form_of_splitting(hypotheses: Hypotheses) -> bytes:
+    """Return the same bytes for all automata of hypotheses that split every text alike, where nothing is left out."""
+    n_classes = hypotheses.n_classes
+    target, ends = _determinize(hypotheses)
+    block = _equivalent_states(target, ends)
+    first = np.unique(block, return_index=True)[1]
+    # The rows of the minimal automaton; a transition that is not there leads to -1.
+    table = np.where(target[first] >= 0, block[target[first]], -1)
+    # Classes that it does not tell apart are one; they are numbered in the order of their first code points.
+    merged = np.unique(table, axis=1, return_inverse=True)[1].reshape(-1)
+    of_code_point = merged[hypotheses.class_of_code_point.astype(np.int64)].astype(np.int64)
+    of_code_point[_SURROGATES] = -1
+    found, at = np.unique(of_code_point, return_index=True)
+    order = [int(number) for _, number in sorted(zip(at.tolist(), found.tolist(), strict=True)) if number >= 0]
+    rank = np.full(n_classes + 1, -1, dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    columns = table[:, [int(np.flatnonzero(merged == number)[0]) for number in order]]
+    # The states are numbered as a breadth-first search meets them.
+    start = int(block[0])
+    numbers = {start: 0}
+    queue = [start]
+    rows = []
+    for state in queue:  # grows while it is walked
+        row = []
+        for goal in columns[state].ravel().tolist():
+            if goal >= 0 and goal not in numbers:
+                numbers[goal] = len(queue)
+                queue.append(goal)
+            row.append(numbers.get(goal, -1))
+        rows.append((bool(ends[first[state]]), row))
+    return repr(rows).encode() + rank[of_code_point].astype("<i2").tobytes()
+
+
+def _determinize(hypotheses: Hypotheses) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """Return the targets, by state, class and event, in the automaton of sets of hypotheses; and its final states."""
+    start = frozenset((0,))
+    numbers = {start: 0}
+    queue = [start]
+    table = []
+    for state in queue:  # grows while it is walked
+        cells = []
+        for symbol in range(hypotheses.n_classes):
+            for event in _EVENTS:
+                moves = (move for hypothesis in state for move in hypotheses.moves[hypothesis][symbol])
+                goal = frozenset(target for target, what in moves if what == event)
+                if goal and goal not in numbers:
+                    numbers[goal] = len(queue)
+                    queue.append(goal)
+                cells.append(numbers.get(goal, -1))
+        table.append(cells)
+    ends = np.array([any(hypotheses.ends[hypothesis] for hypothesis in state) for state in queue])
+    return np.array(table, dtype=np.int64).reshape(len(queue), hypotheses.n_classes, len(_EVENTS)), ends
+
+
+def _equivalent_states(target: npt.NDArray[np.int64], ends: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+    """Return for each state the number of those that it is equivalent to."""
+    flat = target.reshape(len(target), -1)
+    block = np.unique(ends, return_inverse=True)[1].reshape(-1)
+    while True:
+        signature = np.column_stack((block, np.where(flat >= 0, block[flat], -1)))
+        refined = np.unique(signature, axis=0, return_inverse=True)[1].reshape(-1)
+        if refined.max() == block.max():
+            return refined
+        block = refined
