@@ -109,7 +109,7 @@ def _print(found: Comparison) -> None:
     table.add_row("equivalent" if found else "different", Text(found.reason))
     if found.witness is not None:
         text, ids_a, ids_b = found.witness
-        table.add_row("text", Text(repr(show(text))))
+        table.add_row("text", Text(repr(text)))
         for name, ids in (("ids of A", ids_a), ("ids of B", ids_b)):
             table.add_row(name, Text("none" if ids is None else " ".join(map(str, ids))))
     for part, how in found.checked.items():

@@ -10,7 +10,6 @@ from typing import Literal
 
 import numpy as np
 
-from tokdfa.alphabet import show
 from tokdfa.comparison.dictionaries import compare_dictionaries
 from tokdfa.comparison.joint import Joint
 from tokdfa.comparison.result import Comparison, Difference
@@ -167,7 +166,7 @@ class _Comparer:
         what = "tokens" if self.ignore_ids else "ids"
         checked = {**report.checked, "shortest": "proven" if proven else "not proven"}
         return replace(
-            report, holds=False, witness=found, reason=f"{show(found.text)!r} has different {what}", checked=checked
+            report, holds=False, witness=found, reason=f"{found.text!r} has different {what}", checked=checked
         )
 
     # Answers

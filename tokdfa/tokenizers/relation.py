@@ -31,7 +31,7 @@ def relation_fingerprint(tokenizer: Tokenizer) -> str:
 
     Tokenizers of equal fingerprints give every text the same ids. Those that do so have equal fingerprints if they cut
     every text into the same pieces, encode every piece alike, and normalize and look for special tokens by the same
-    settings: the format, the order of the rules, dead rules and tokens, and how patterns are spelled make no difference.
+    settings: the format, the order of the rules, dead rules and tokens, and how a pattern is spelled do not matter.
     Not covered are pieces that differ where no ids do; dictionaries of which pairs of neighbours do not tell
     everything, and patterns that no automaton does or that leave out text, which are taken as they are written.
     :func:`tokdfa.compare` decides what fingerprints leave open.
