@@ -6,6 +6,7 @@ that join tokens leave what they make with the last of them.
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,11 +16,13 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from tokdfa.tokenizers.formats.byte_alphabet import BYTE_OF
 from tokdfa.tokenizers.normalizers import Replace
 
 __all__ = [
     "CLEANUP",
     "ByteFallback",
+    "DecodeByteLevel",
     "DecodeMetaspace",
     "DecodeReplace",
     "DecodeSentencePiece",
@@ -28,6 +31,7 @@ __all__ = [
     "DecodeSuffix",
     "DecodeWordPiece",
     "Decoded",
+    "ReplaceWhole",
     "StripWhole",
     "byte_of",
     "decode_tokens",
@@ -90,6 +94,39 @@ class DecodeReplace:
     def __call__(self, tokens: list[str]) -> list[str]:
         """Return the new spellings."""
         return [self.replace(token) for token in tokens]
+
+
+@dataclass(frozen=True)
+class ReplaceWhole:
+    """Replace in the whole text; what is found across tokens leaves the text with the last of them."""
+
+    replace: Replace
+
+    def __call__(self, tokens: list[str]) -> list[str]:
+        """Return the new spellings."""
+        whole = self.replace("".join(tokens))
+        spelled = [self.replace(token) for token in tokens]
+        return spelled if "".join(spelled) == whole else [*[""] * (len(tokens) - 1), whole]
+
+
+@dataclass(frozen=True)
+class DecodeByteLevel:
+    """Read letters of GPT-2's byte alphabet as bytes, and these as UTF-8; what is none of it is U+FFFD."""
+
+    def __call__(self, tokens: list[str]) -> list[str]:
+        """Return the new spellings."""
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        spelled = [decoder.decode(bytes_of(token)) for token in tokens]
+        if spelled:
+            spelled[-1] += decoder.decode(b"", final=True)
+        return spelled
+
+
+def bytes_of(token: str) -> bytes:
+    """Return the bytes that a token spells in the byte alphabet; in UTF-8 where a letter is not in it."""
+    if all(letter in BYTE_OF for letter in token):
+        return bytes(BYTE_OF[letter] for letter in token)
+    return token.encode("utf-8")
 
 
 @dataclass(frozen=True)

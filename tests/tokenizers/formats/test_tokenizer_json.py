@@ -105,7 +105,6 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         model(continuing_subword_prefix="##"),
         "$.model.continuing_subword_prefix: continuing_subword_prefix with ByteLevel",
     ),
-    (model(end_of_word_suffix="</w>"), "$.model.end_of_word_suffix: end_of_word_suffix with ByteLevel"),
     (model(cache_capacity=3), "$.model.cache_capacity: a field that is not known here"),
     (
         {"pre_tokenizer": {"type": "UnicodeScripts"}},

@@ -14,6 +14,8 @@ _VALUE = (1 << 31) - 1
 _LABEL = (1 << 31) | 0xFF
 # The library looks at so many rules that begin at one place, and no more.
 _MOST_PREFIXES = 32
+# Darts-clone writes blocks of 256 units.
+_BLOCK = 1024
 _MOST_NODES = 1 << 20
 _BATCH = 1 << 12
 _LONGEST_KEY = 256
@@ -35,7 +37,7 @@ def read_charsmap(blob: bytes, where: str) -> dict[str, str]:
     byte.
     """
     size = int.from_bytes(blob[:4], "little")
-    if len(blob) <= 4 or size % 4 or not 0 < size < len(blob) - 4:
+    if len(blob) <= 4 or size % _BLOCK or not 0 < size < len(blob) - 4:
         raise FileFormatError("a table of characters that is cut off", value=size, where=where)
     units = np.frombuffer(blob, dtype="<u4", count=size // 4, offset=4)
     replacements = blob[4 + size :]

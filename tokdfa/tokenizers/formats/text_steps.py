@@ -9,12 +9,14 @@ from tokdfa.errors import FileFormatError, UnsupportedFeatureError
 from tokdfa.tokenizers.decoding import (
     CLEANUP,
     ByteFallback,
+    DecodeByteLevel,
     DecodeMetaspace,
     DecodeReplace,
     DecodeStep,
     DecodeStrip,
     DecodeSuffix,
     DecodeWordPiece,
+    ReplaceWhole,
     StripWhole,
 )
 from tokdfa.tokenizers.formats.json_text import JsonObject
@@ -94,7 +96,7 @@ def read_decoder(top: JsonObject, *, is_bytewise: bool, suffix: str | None) -> t
     """Return the steps of the decoder of a tokenizer.json.
 
     None stands for what needs no steps: tokens that spell the text one behind the other, in GPT-2's byte alphabet if
-    `is_bytewise`, and with a space for the `suffix` of words.
+    `is_bytewise`, or over characters with a space for the `suffix` of words.
 
     Raises
     ------
@@ -109,26 +111,31 @@ def read_decoder(top: JsonObject, *, is_bytewise: bool, suffix: str | None) -> t
     if not kinds:
         # The library puts spaces between the tokens, which are not in the text.
         raise UnsupportedFeatureError("without a decoder ids have no text", value=None, where=top.place("decoder"))
-    if is_bytewise != ("ByteLevel" in kinds) or (is_bytewise and set(kinds[1:]) - {"Fuse"}):
+    behind = {"Fuse"} if suffix is None else {"Fuse", "Replace", "Strip"}
+    if is_bytewise != ("ByteLevel" in kinds) or (is_bytewise and set(kinds[1:]) - behind):
         what = f"the decoder of {'bytes is' if is_bytewise else 'characters is not'} ByteLevel"
         raise UnsupportedFeatureError(what, value=kinds, where=top.place("decoder"))
     if is_bytewise:
         read[0].only(("type", "add_prefix_space", "trim_offsets", "use_regex"))
         for flag, *default in (("add_prefix_space",), ("trim_offsets",), ("use_regex", True)):
             read[0].get(flag, bool, *default)
-        return None
-    steps: list[DecodeStep] = []
+        if suffix is None:
+            return None
+    steps: list[DecodeStep] = [DecodeByteLevel()] if is_bytewise else []
     is_fused = is_joined = False
-    for step, kind in zip(read, kinds, strict=True):
+    for step, kind in zip(read[is_bytewise:], kinds[is_bytewise:], strict=True):
         if kind == "Fuse":
             step.only(("type",))
             is_fused = True
+            continue
+        if is_bytewise and kind == "Replace":
+            steps.append(ReplaceWhole(_read_replace(step)))
             continue
         if is_fused and kind != "Strip":
             raise UnsupportedFeatureError("a step behind Fuse", value=kind, where=step.place("type"))
         if is_joined and kind in _BY_PLACE:
             raise UnsupportedFeatureError("a step behind ByteFallback", value=kind, where=step.place("type"))
-        steps.append(_read_strip(step, is_fused) if kind == "Strip" else _reader(step, kind)(step))
+        steps.append(_read_strip(step, is_fused or is_bytewise) if kind == "Strip" else _reader(step, kind)(step))
         is_joined |= kind == "ByteFallback"
     return None if steps == ([] if suffix is None else [DecodeSuffix(suffix)]) else tuple(steps)
 

@@ -78,10 +78,10 @@ def read_tokenizer_json(data: bytes, path: Path) -> Contents:
     pairs = _read_merges(model)
     whole_piece = bool(model.get_or_none("ignore_merges", bool))
     prefix = model.get_or_none("continuing_subword_prefix", str) or None
-    if is_bytewise:
-        for key, mark in (("end_of_word_suffix", suffix), ("continuing_subword_prefix", prefix)):
-            if mark:
-                raise UnsupportedFeatureError(f"{key} with ByteLevel", value=mark, where=model.place(key))
+    if is_bytewise and prefix:
+        where = model.place("continuing_subword_prefix")
+        raise UnsupportedFeatureError("continuing_subword_prefix with ByteLevel", value=prefix, where=where)
+    if is_bytewise and not suffix:
         # All bytes have tokens, so that nothing is ever unknown and unk_token, fuse_unk and byte_fallback are idle.
         contents = over_bytes(vocabulary, pairs, path, "tokenizer.json", whole_piece=whole_piece)
     else:
@@ -101,6 +101,7 @@ def read_tokenizer_json(data: bytes, path: Path) -> Contents:
             whole_piece=whole_piece,
             fallback=fallback,
         )
+        contents = replace(contents, spelled_bytes=is_bytewise)
     specials = read_added_tokens(top, vocabulary, is_bytewise)
     specials = _normalized(top, specials, normalizer, is_bytewise)
     decoding = read_decoder(top, is_bytewise=is_bytewise, suffix=suffix)
