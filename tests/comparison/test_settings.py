@@ -100,7 +100,7 @@ def test_special_tokens(side: Sides) -> None:
 @pytest.mark.parametrize(
     ("name", "pattern", "tables"),
     [
-        ("cl100k", "llama3", ("tiktoken", "regex")),
+        pytest.param("cl100k", "llama3", ("tiktoken", "regex"), marks=pytest.mark.slow),
         pytest.param("o200k", "o200k", ("tiktoken", "regex"), marks=pytest.mark.slow),
         pytest.param("o200k", "o200k", ("tokenizers", "regex"), marks=pytest.mark.slow),
     ],

@@ -56,6 +56,11 @@ class Combination(Generic[S, T]):
         self._second_alone = (False, True) in self._accepting
 
     @property
+    def is_intersection(self) -> bool:
+        """Whether it accepts what both accept."""
+        return self._accepting == {(True, True)}
+
+    @property
     def initial(self) -> Pair[S, T]:
         """The pair of initial states."""
         return self.first.initial, self.second.initial

@@ -206,6 +206,8 @@ class TokenDFA:
         LimitExceededError
             If it would have more.
         """
+        if (written := _written_out(automaton, alphabet, max_states, max_transitions)) is not None:
+            return written
         numbers: dict[S, int] = {automaton.initial: 0}
         states = [automaton.initial]
         transitions: list[dict[int, int]] = []
@@ -215,11 +217,11 @@ class TokenDFA:
             for token, target in automaton.moves(state):
                 number = numbers.setdefault(target, len(states))
                 if number == len(states):
-                    _check_budget("states", number + 1, max_states)
+                    check_budget("states", number + 1, max_states)
                     states.append(target)
                 row[token] = number
             n_transitions += len(row)
-            _check_budget("transitions", n_transitions, max_transitions)
+            check_budget("transitions", n_transitions, max_transitions)
             transitions.append(row)
         return cls(alphabet, transitions, finals=[i for i, state in enumerate(states) if automaton.is_final(state)])
 
@@ -429,6 +431,22 @@ def _checked(value: int, bound: int, what: str, where: str) -> int:
     return number
 
 
-def _check_budget(what: str, count: int, limit: int) -> None:
+def check_budget(what: str, count: int, limit: int) -> None:
+    """Raise LimitExceededError if there are more than the limit."""
     if count > limit:
         raise LimitExceededError(f"the explicit DFA would have more than {limit} {what}", hint=f"raise max_{what}")
+
+
+def _written_out(automaton: object, alphabet: TokenAlphabet, max_states: int, max_transitions: int) -> TokenDFA | None:
+    """Return the intersection of two explicit automata; None if that is not what is wanted."""
+    from tokdfa.automata.boolean import Combination
+    from tokdfa.automata.product import intersect_explicit
+
+    if not isinstance(automaton, Combination) or not automaton.is_intersection:
+        return None
+    first, second = automaton.first, automaton.second
+    if not (isinstance(first, TokenDFA) and isinstance(second, TokenDFA) and first.alphabet == second.alphabet):
+        return None
+    if first.alphabet != alphabet:
+        return None
+    return intersect_explicit(first, second, max_states=max_states, max_transitions=max_transitions)
