@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from tokdfa.automata.finder import Finder
 from tokdfa.automata.utf8 import BORDER, EDGE
+from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.kernels import search as kernels
 from tokdfa.kernels.backwards import Backward, Text
 from tokdfa.kernels.effects import token_effects
@@ -54,11 +55,21 @@ class Words(NamedTuple):
 
     @classmethod
     def of(cls, tokenizer: Tokenizer | WordPieceTokenizer) -> Words:
-        """Return those of a tokenizer."""
+        """Return those of a tokenizer.
+
+        Raises
+        ------
+        UnsupportedFeatureError
+            If the text of ids is not their spellings one behind the other, as with SentencePiece.
+        """
         n_ids = tokenizer.n_ids
         cuts = np.zeros(n_ids, dtype=np.bool_)
         cuts[tokenizer.special_ids] = True
         if not isinstance(tokenizer, WordPieceTokenizer):
+            rewriting = tokenizer.rewrites[0]
+            if rewriting is not None and rewriting.decoding is not None:
+                what = "ids are searched where they spell the text one behind the other"
+                raise UnsupportedFeatureError(what, value=tokenizer.format, hint="decode them and search the text")
             return cls(n_ids, tokenizer.id_spellings, cuts, (tokenizer.id_to_token < 0) & ~cuts)
         (behind, offsets), (first, more) = tokenizer.id_spellings, tokenizer.first_spellings
         spelled = Spellings(np.concatenate((behind, first)), np.concatenate((offsets, more[1:] + offsets[-1])))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.errors import AlphabetError, UnsupportedFeatureError
+from tokdfa.errors import AlphabetError
 from tokdfa.tokenizers.added_tokens import AddedTokens
 from tokdfa.tokenizers.decoder import Decoder
 from tokdfa.tokenizers.decoding import Decoded, decode_tokens
@@ -18,7 +18,6 @@ from tokdfa.tokenizers.formats.contents import Contents, Rewriting
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
-    from tokdfa.search import Matches
     from tokdfa.tokenizers.pretokenizer import PreTokenizer
     from tokdfa.tokenizers.stream import EncodingStream
 
@@ -135,22 +134,6 @@ class RewritingTokenizer(Tokenizer):
         if self.rewriting.decoding is None:
             return plain
         return _WholeDecoder(self, plain)
-
-    def search(self, pattern: str, ids: npt.ArrayLike, **options: Any) -> Matches:
-        """Find where a pattern matches the text of `ids`; see :func:`tokdfa.search.search`.
-
-        Raises
-        ------
-        UnsupportedFeatureError
-            If the text is not the spellings of the ids one behind the other.
-        """
-        if self.rewriting.decoding is not None:
-            raise UnsupportedFeatureError(
-                "ids are searched where they spell the text one behind the other",
-                value=self.rewriting.decoding,
-                hint="decode them and search the text",
-            )
-        return super().search(pattern, ids, **options)
 
 
 class _WholeDecoder(Decoder):

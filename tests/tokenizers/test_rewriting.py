@@ -1,0 +1,107 @@
+"""Tokenizers that rewrite texts: what is asked of them beside encoding and decoding."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.tokenizer_files import added_token, as_bytes, spell, tokenizer_json, vocabulary
+
+import tokdfa
+from tokdfa import Tokenizer
+from tokdfa.errors import AlphabetError, TokenStreamError, UnsupportedFeatureError
+from tokdfa.tokenizers.rewriting import RewritingTokenizer
+
+
+def read(path: Path, **changes: Any) -> Tokenizer:
+    file = path / "tokenizer.json"
+    file.write_bytes(as_bytes(tokenizer_json(**changes)))
+    tokenizer = tokdfa.load(file)
+    assert isinstance(tokenizer, Tokenizer)
+    return tokenizer
+
+
+def over_characters(path: Path, **changes: Any) -> Tokenizer:
+    metaspace = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always", "split": True}
+    model = tokenizer_json()["model"] | {
+        "vocab": {"\u2581": 0, "a": 1, "b": 2, "\u2581a": 3, "?": 4},
+        "merges": [["\u2581", "a"]],
+        "unk_token": "?",
+    }
+    fields = {"model": model, "pre_tokenizer": metaspace, "decoder": metaspace, "added_tokens": []}
+    return read(path, **(fields | changes))
+
+
+def test_a_stream_gives_all_ids_at_its_end(tmp_path: Path) -> None:
+    tokenizer = read(tmp_path, normalizer={"type": "NFC"})
+    assert isinstance(tokenizer, RewritingTokenizer)
+    stream = tokenizer.stream()
+    parts = [stream.feed("the e"), stream.feed("\u0301".encode()[:1]), stream.feed("\u0301".encode()[1:])]
+    assert not any(len(part) for part in parts)
+    assert stream.finish().tolist() == tokenizer.encode("the é").tolist()
+    assert stream.finish().tolist() == []
+
+
+def test_half_a_surrogate_pair(tmp_path: Path) -> None:
+    with pytest.raises(AlphabetError, match="character 1: half of a surrogate pair"):
+        read(tmp_path, normalizer={"type": "NFC"}).encode("a\ud800")
+
+
+def test_bytes_that_are_not_utf8(tmp_path: Path) -> None:
+    tokenizer = read(tmp_path, normalizer={"type": "NFC"})
+    broken = [*tokenizer.encode("the").tolist(), vocabulary()[spell(b"\xc3")]]
+    with pytest.raises(TokenStreamError, match="not UTF-8"):
+        tokenizer.decode(broken)
+    verdict = tokenizer.validate(broken)
+    assert not verdict
+    assert verdict.index == len(broken) - 1
+    assert verdict.byte_offset == 3
+    assert verdict.canonical_ids is None
+
+
+def test_violations(tmp_path: Path) -> None:
+    tokenizer = over_characters(tmp_path)
+    assert tokenizer.validate([3, 2])
+    verdict = tokenizer.validate([3, 2, 0, 1, 2, 0], every=True)
+    assert (verdict.index, verdict.canonical_ids, verdict.tokens) == (2, (3,), 6)
+    assert [found.start for found in verdict.violations] == [2]
+    assert "'▁' (0)" in verdict.reason
+    # What the ids leave out is put in again: the text does not begin with a space.
+    assert tokenizer.validate([1, 2]).canonical_ids == (3,)
+
+
+def test_in_chunks(tmp_path: Path) -> None:
+    tokenizer = over_characters(tmp_path)
+    ids = tokenizer.encode("a ab ba  b")
+    chunks = (ids[i : i + 2] for i in range(0, len(ids), 2))
+    assert tokenizer.validate(chunks)
+    decoded = "".join(tokenizer.decoder.iter_text(ids[i : i + 1] for i in range(len(ids))))
+    assert decoded == tokenizer.decode(ids) == "a ab ba  b"
+    assert tokenizer.decode_bytes(ids) == b"a ab ba  b"
+    assert tokenizer.decode([]) == ""
+
+
+def test_searching(tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedFeatureError, match="decode them and search the text"):
+        over_characters(tmp_path).search("a", [3])
+    tokenizer = read(tmp_path, normalizer={"type": "NFKC"})
+    assert len(tokenizer.search("he", tokenizer.encode("the he"))) == 2
+
+
+def test_fingerprints_tell_normalizers_apart(tmp_path: Path) -> None:
+    normalizers = [
+        None,
+        {"type": "NFC"},
+        {"type": "NFD"},
+        {"type": "Replace", "pattern": {"String": "a"}, "content": "b"},
+    ]
+    prints = {read(tmp_path, normalizer=normalizer).fingerprint for normalizer in normalizers}
+    strips = [added_token(263, "<|end|>", lstrip=True), added_token(263, "<|end|>", rstrip=True)]
+    prints |= {read(tmp_path, added_tokens=[token]).fingerprint for token in strips}
+    assert len(prints) == 6
+
+
+def test_what_is_left_out_is_named(tmp_path: Path) -> None:
+    template: dict[str, Any] = {"type": "TemplateProcessing", "single": [], "pair": [], "special_tokens": {}}
+    assert read(tmp_path, post_processor=template).ignored == ("TemplateProcessing",)
