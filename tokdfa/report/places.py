@@ -21,6 +21,7 @@ def places_picture(places: Places, tokens: int) -> Markup:
             x=f"{10 * part:g}",
             y=f"{HEIGHT - max(round(HEIGHT * count / most, 1), 2):g}",
             width=9,
+            data_from=part * places.width,
             height=f"{max(round(HEIGHT * count / most, 1), 2):g}",
         )
         for part, count in enumerate(places.counts)
