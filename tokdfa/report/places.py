@@ -28,8 +28,9 @@ def places_picture(places: Places, tokens: int) -> Markup:
         if count
     ]
     hit = sum(count > 0 for count in places.counts)
+    size = f"{places.width:,} token{'s' * (places.width > 1)}"
     said = (
-        f"{hit:,} of {parts:,} parts of {places.width:,} tokens each have violations; "
+        f"{hit:,} of {parts:,} parts of {size} each {'has' if hit == 1 else 'have'} violations; "
         f"the fullest has {most:,}, from token {places.counts.index(most) * places.width:,} on."
     )
     return tag(
