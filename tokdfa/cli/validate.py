@@ -45,7 +45,7 @@ def command(
     from tokdfa.validate import validate
 
     tokenizer = load(tok, pretokenizer=pretokenizer, format=format_name)
-    if tokenizer.pretokenizer is None:
+    if tokenizer.pretokenizer is None and tokenizer.format != "sentencepiece":
         remark("pretokenizer: none, the whole text is one piece (--pretokenizer names another)")
     stream = iter_ids(ids, dtype=dtype)
     if html_path is None:

@@ -31,8 +31,8 @@ class AddedTokens:
         longest_first = sorted(self._of, key=len, reverse=True)
         self._pattern = re.compile("|".join(map(re.escape, longest_first)))
 
-    def cut(self, text: str) -> Iterator[tuple[str | int, bool]]:
-        """Yield the stretches between the tokens and the ids of the tokens, and whether each begins the text."""
+    def cut(self, text: str) -> Iterator[tuple[str | Special, bool]]:
+        """Yield the tokens and the stretches between them, and whether each begins the text."""
         done = 0
         for match in self._pattern.finditer(text) if self._of else ():
             start, stop = match.span()
@@ -47,7 +47,7 @@ class AddedTokens:
                     stop += 1
             if done < start:
                 yield text[done:start], done == 0
-            yield token.id, start == 0
+            yield token, start == 0
             done = stop
         if done < len(text):
             yield text[done:], done == 0

@@ -7,7 +7,6 @@ that join tokens leave what they make with the last of them.
 from __future__ import annotations
 
 import codecs
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -37,9 +36,10 @@ __all__ = [
     "decode_tokens",
 ]
 
-_BYTE = re.compile("<0x[0-9A-F]{2}>")
-# What tokenizers reads as hexadecimal.
-_LOOSE_BYTE = re.compile(r"<0x(?:[0-9A-Fa-f]{2}|\+[0-9A-Fa-f])>")
+_BYTES = {f"<0x{byte:02X}>": byte for byte in range(256)}
+# What tokenizers reads as hexadecimal, which is more than it writes.
+_DIGITS = "0123456789abcdefABCDEF"
+_LOOSE_BYTES = {f"<0x{high}{low}>": int(high + low, 16) for high in f"+{_DIGITS}" for low in _DIGITS}
 _LONGEST_CHARACTER = 4
 # What the decoder of tokenizers takes away when asked to clean up, in this order.
 CLEANUP = (
@@ -78,11 +78,7 @@ def decode_tokens(tokens: Sequence[str], steps: Sequence[DecodeStep]) -> Decoded
 
 def byte_of(token: str) -> int | None:
     """Return the byte that a token such as ``<0x0A>`` stands for, None if it is none."""
-    return int(token[3:5], 16) if _BYTE.fullmatch(token) else None
-
-
-def _loose_byte_of(token: str) -> int | None:
-    return int(token[3:5], 16) if _LOOSE_BYTE.fullmatch(token) else None
+    return _BYTES.get(token)
 
 
 @dataclass(frozen=True)
@@ -175,7 +171,7 @@ class ByteFallback:
         read = tokens.copy()
         run: list[int] = []
         for index, token in enumerate([*tokens, ""]):
-            byte = _loose_byte_of(token)
+            byte = _LOOSE_BYTES.get(token)
             if byte is not None:
                 run.append(byte)
             elif run:
@@ -253,7 +249,7 @@ class DecodeSentencePiece:
         dropped = is_text = False
         run: list[int] = []
         for token in tokens:
-            byte = byte_of(token)
+            byte = _BYTES.get(token)
             if byte is not None:
                 run.append(byte)
                 continue

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import TypeAlias
 
+from tokdfa.tokenizers.added_tokens import AddedTokens
 from tokdfa.tokenizers.formats.contents import Special
 
 __all__ = ["FinderStream", "SpecialFinder", "Stretch"]
@@ -28,18 +29,18 @@ class SpecialFinder:
         for special in specials:
             by_level.setdefault(special.level, {})[special.content] = special
         self.levels = [by_level[level] for level in sorted(by_level)]
-        self._patterns = [re.compile(f"({_alternatives(level)})") for level in self.levels]
+        self._found = [AddedTokens(list(level.values())) for level in self.levels]
 
     def cut(self, text: str) -> list[Special | str]:
-        """Return the stretches of a text, of which those between special tokens may be empty."""
-        stretches: list[Special | str] = [text]
-        for pattern, level in zip(self._patterns, self.levels, strict=True):
+        """Return the stretches of a text, none of them empty."""
+        stretches: list[Special | str] = [text] if text else []
+        for level in self._found:
             cut: list[Special | str] = []
             for stretch in stretches:
                 if isinstance(stretch, Special):
                     cut.append(stretch)
                 else:
-                    cut.extend(level[part] if at % 2 else part for at, part in enumerate(pattern.split(stretch)))
+                    cut.extend(part for part, _ in level.cut(stretch))
             stretches = cut
         return stretches
 

@@ -14,7 +14,7 @@ from tokdfa.errors import AlphabetError
 from tokdfa.tokenizers.added_tokens import AddedTokens
 from tokdfa.tokenizers.decoder import Decoder
 from tokdfa.tokenizers.decoding import Decoded, decode_tokens
-from tokdfa.tokenizers.formats.contents import Contents, Rewriting
+from tokdfa.tokenizers.formats.contents import Contents, Rewriting, Special
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -61,18 +61,18 @@ class RewritingTokenizer(Tokenizer):
             raise AlphabetError("half of a surrogate pair", value=surrogate.group(), where=where)
         parts: list[Int32Array] = [np.empty(0, dtype=np.int32)]
         for stretch, begins in self._stretches(text):
-            if isinstance(stretch, int):
-                parts.append(np.array([stretch], dtype=np.int32))
+            if isinstance(stretch, Special):
+                parts.append(np.array([stretch.id], dtype=np.int32))
             else:
                 parts.append(self.encode_stretch(stretch, begins=begins))
         return np.concatenate(parts)
 
-    def _stretches(self, text: str) -> Iterator[tuple[str | int, bool]]:
+    def _stretches(self, text: str) -> Iterator[tuple[str | Special, bool]]:
         """Yield special tokens and, normalized, what is between them; and whether each begins the text."""
         normalizer = self.rewriting.normalizer
         outer, inner = self._levels
         for part, begins in outer.cut(text):
-            if isinstance(part, int):
+            if isinstance(part, Special):
                 yield part, begins
                 continue
             normalized = part if normalizer is None else normalizer(part)
