@@ -22,13 +22,23 @@ from tokdfa.tokenizers.pretokenizer import PreTokenizer
 from tokdfa.tokenizers.pretokenizer import pretokenizer as pretokenizer_of
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.validate import Validation, Validator, Violation, iter_violations, validate
-from tokdfa.validation import buffer, literal, whole
+from tokdfa.validation import buffer, literal, walk, whole
 
 BYTES = bytes(range(256))
 SYMBOLS = "ab \n"
 # Understood alike by `re` and by tokdfa on the symbols used here; the second one leaves out what is neither.
 PATTERNS = [None, r" ?[ab]+|\s+(?!\S)|\s+|[^ab\s]+", r"[ab]b?|\s*\n|\s+$|\s", r"a|b+| +"]
 END, AB, LONG = "<e>", "ab", "<e>a"
+
+
+@pytest.fixture(autouse=True, scope="module", params=["walk", pytest.param("pieces", marks=pytest.mark.slow)])
+def way(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Judge piece by piece, or by a walk from the first id on, as otherwise only long streams are."""
+    kept = walk.START, walk.WINDOW, walk.PATIENCE
+    if request.param == "walk":
+        walk.START, walk.WINDOW, walk.PATIENCE = 0, 4, 4
+    yield
+    walk.START, walk.WINDOW, walk.PATIENCE = kept
 
 
 class Definition:
@@ -355,7 +365,7 @@ def test_long_streams_are_judged_in_constant_memory(pattern: str | None, monkeyp
     kept = []
     for _ in range(60):
         assert list(validator.feed(ids)) == []
-        kept.append(len(validator._judge._buffer))
+        kept.append(validator.n_kept)
     assert list(validator.finish()) == []
     assert validator.tokens == 60 * len(ids) > 20 * buffer.WINDOW
     assert max(kept) < 2 * buffer.WINDOW

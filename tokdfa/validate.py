@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
+from typing import TypeAlias
 
+import numpy as np
 import numpy.typing as npt
 
 from tokdfa.automata.ids import IntegerArray, id_array
+from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.tokenizers.rewriting import RewritingTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
+from tokdfa.validation.documents import DocumentsJudge, Judge, document_starts
 from tokdfa.validation.literal import LiteralJudge
 from tokdfa.validation.model import Model
-from tokdfa.validation.pieces import PieceJudge
+from tokdfa.validation.open import OpenJudge
 from tokdfa.validation.rewriting import RewritingJudge
 from tokdfa.validation.violation import Violation
+from tokdfa.validation.walk import WalkJudge
 from tokdfa.validation.whole import WholeJudge
 from tokdfa.validation.wordpiece import WordPieceJudge
 from tokdfa.verdict import Verdict
 
 __all__ = ["Validation", "Validator", "Violation", "iter_violations", "validate"]
+
+Int32Array: TypeAlias = npt.NDArray[np.int32]
+Int64Array: TypeAlias = npt.NDArray[np.int64]
 
 CHUNK = 1 << 18
 
@@ -84,6 +92,10 @@ class Validator:
     Parameters
     ----------
     tokenizer : Tokenizer or WordPieceTokenizer
+    window : bool
+        Whether the stream was cut out of a longer one: then only that is judged which no context can excuse.
+    documents : int or array_like of int, optional
+        The id between documents, or for each document its first token: each document is judged for itself.
 
     Attributes
     ----------
@@ -94,6 +106,10 @@ class Validator:
     ------
     ImproperDictionaryError
         If the dictionary is not proper and comes without the library that tells what it means all the same.
+    UnsupportedFeatureError
+        If windows or documents of such a tokenizer cannot be judged.
+    TokenStreamError
+        If the documents do not begin in order.
 
     Notes
     -----
@@ -102,17 +118,41 @@ class Validator:
     drop text or put spaces in are the exception: their streams are decoded and encoded as a whole.
     """
 
-    def __init__(self, tokenizer: Tokenizer | WordPieceTokenizer) -> None:
+    def __init__(
+        self,
+        tokenizer: Tokenizer | WordPieceTokenizer,
+        *,
+        window: bool = False,
+        documents: int | npt.ArrayLike | None = None,
+    ) -> None:
         self._model: Model | WordPieceJudge | RewritingJudge
-        self._judge: PieceJudge | WholeJudge | LiteralJudge | WordPieceJudge | RewritingJudge
-        if isinstance(tokenizer, WordPieceTokenizer):
-            self._model = self._judge = WordPieceJudge(tokenizer)
-        elif isinstance(tokenizer, RewritingTokenizer):
-            self._model = self._judge = RewritingJudge(tokenizer)
-        else:
-            self._model = _model(tokenizer)
-            self._judge = _judge(self._model)
+        self._judge: Judge | DocumentsJudge
+        self._window = window
+        self._separator: int | None = None
         self.tokens = 0
+        if isinstance(tokenizer, (WordPieceTokenizer, RewritingTokenizer)):
+            if window or documents is not None:
+                raise UnsupportedFeatureError("windows and documents are not judged where decoding changes the text")
+            if isinstance(tokenizer, WordPieceTokenizer):
+                self._model = self._judge = WordPieceJudge(tokenizer)
+            else:
+                self._model = self._judge = RewritingJudge(tokenizer)
+            return
+        self._model = model = _model(tokenizer)
+        make = _judges(model)
+
+        def begin(first: int, byte: int) -> Judge:
+            return OpenJudge(model, first, byte) if window and first == 0 else make(first, byte)
+
+        if documents is None:
+            self._judge = begin(0, 0)
+            return
+        if isinstance(documents, (int, np.integer)):
+            self._separator = separator = int(documents)
+            size = int(model.lengths[separator]) if model.is_id(separator) else 0
+            self._judge = DocumentsJudge(begin, model.lengths, separator_size=size)
+        else:
+            self._judge = DocumentsJudge(begin, model.lengths, document_starts(documents))
 
     def feed(self, ids: npt.ArrayLike) -> Iterator[Violation]:
         """Take more ids; yield the violations that are certain with them.
@@ -122,21 +162,46 @@ class Validator:
         TokenStreamError
             If they are not ids of the tokenizer; says which.
         """
-        checked = self._model.checked(ids, self.tokens)
+        checked, separators = self._checked(ids)
         self.tokens += len(checked)
-        yield from self._judge.feed(checked)
+        if separators is None:
+            yield from self._judge.feed(checked)
+        elif isinstance(self._judge, DocumentsJudge):
+            yield from self._judge.feed(checked, separators)
+
+    def _checked(self, ids: npt.ArrayLike) -> tuple[Int32Array, Int64Array | None]:
+        """Return checked ids, and where the separators are that they have; a separator need not be an id."""
+        if self._separator is None:
+            return self._model.checked(ids, self.tokens), None
+        array = id_array(ids)
+        places = np.flatnonzero(array == self._separator)
+        assert isinstance(self._model, Model)
+        if len(places) and not self._model.is_id(self._separator):
+            array = array.copy()
+            array[places] = self._model.nothing
+        return self._model.checked(array, self.tokens), places
+
+    @property
+    def n_kept(self) -> int:
+        """How many of the ids are kept, for they may belong to a violation still to come."""
+        return self._judge.n_kept
 
     def skip(self, ids: npt.ArrayLike) -> None:
         """Count more ids and make sure that they are ids, but do not judge them."""
-        self.tokens += len(self._model.checked(ids, self.tokens))
+        self.tokens += len(self._checked(ids)[0])
 
     def finish(self) -> Iterator[Violation]:
         """Take the end of the stream; yield the remaining violations."""
-        yield from self._judge.finish()
+        yield from self._judge.finish_open() if self._window else self._judge.finish()
 
 
 def validate(
-    tokenizer: Tokenizer | WordPieceTokenizer, ids: npt.ArrayLike | Iterator[IntegerArray], *, every: bool = False
+    tokenizer: Tokenizer | WordPieceTokenizer,
+    ids: npt.ArrayLike | Iterator[IntegerArray],
+    *,
+    every: bool = False,
+    window: bool = False,
+    documents: int | npt.ArrayLike | None = None,
 ) -> Validation:
     """Decide whether ids are canonical: the ids that the tokenizer gives for the text that they spell.
 
@@ -147,6 +212,11 @@ def validate(
         The stream; an iterator gives it in chunks.
     every : bool
         Whether to go on behind the first violation, from where ids and pieces meet again.
+    window : bool
+        Whether the stream was cut out of a longer one: then only that is judged which no context can excuse.
+    documents : int or array_like of int, optional
+        The id between documents, or for each document its first token: each document is judged for itself, and the ids
+        between them are not judged.
 
     Returns
     -------
@@ -159,6 +229,8 @@ def validate(
         If they are not ids of the tokenizer; says which.
     ImproperDictionaryError
         If the dictionary is not proper and comes without the library that tells what it means all the same.
+    UnsupportedFeatureError
+        If windows or documents of such a tokenizer cannot be judged.
 
     Examples
     --------
@@ -167,7 +239,7 @@ def validate(
     >>> verdict.index, verdict.canonical_ids  # doctest: +SKIP
     (0, (33901, 5350))
     """
-    validator = Validator(tokenizer)
+    validator = Validator(tokenizer, window=window, documents=documents)
     chunks = _chunks(ids if isinstance(ids, Iterator) else [ids])
     violations = _violations(validator, chunks)
     found = tuple(violations if every else islice(violations, 1))
@@ -200,13 +272,14 @@ def _model(tokenizer: Tokenizer) -> Model:
     return Model(tokenizer)
 
 
-def _judge(model: Model) -> PieceJudge | WholeJudge | LiteralJudge:
+def _judges(model: Model) -> Callable[[int, int], Judge]:
+    """Return what makes judges that begin with some token of the stream, and where its bytes begin."""
     tokenizer = model.tokenizer
     if not model.by_pairs and tokenizer.format not in _KNOWN_SEMANTICS:
         tokenizer.dictionary.require_proper()
     split = tokenizer.pretokenizer
     if tokenizer.suffix is not None:
-        return LiteralJudge(model)
+        return partial(LiteralJudge, model)
     if split is not None:
         splitting = split.splitting
         keeps_text = (
@@ -214,5 +287,5 @@ def _judge(model: Model) -> PieceJudge | WholeJudge | LiteralJudge:
             and splitting.metaspace is None
             and all(step.behavior != "removed" for step in splitting.steps)
         )
-        return PieceJudge(model) if keeps_text else LiteralJudge(model)
-    return WholeJudge(model) if model.by_pairs and not model.alone.any() else LiteralJudge(model)
+        return partial(WalkJudge if keeps_text else LiteralJudge, model)
+    return partial(WholeJudge if model.by_pairs and not model.alone.any() else LiteralJudge, model)

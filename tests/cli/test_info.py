@@ -124,3 +124,27 @@ def test_the_fold_is_timed_where_it_happens(merges: Path, monkeypatch: pytest.Mo
     )
     info._describe(load(merges), 0.0)
     assert folded_before[0] is False
+
+
+def test_improper_ranks_with_and_without_a_proper_dictionary(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, out = tmp_path / "some.tiktoken", tmp_path / "proper.txt"
+    symbols = [bytes([byte]) for byte in range(256)]
+    path.write_bytes(tiktoken_lines({word: rank for rank, word in enumerate([*symbols, b"abc", b"ab"])}))
+    assert run("info", path, "--json", "--proper-out", out) == 1
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["proper_part"] == {
+        "rules": 1,
+        "equivalent": False,
+        "late_tokens": 1,
+        "late_token_examples": ["abc"],
+        "pairs": 1,
+        "pair_examples": [["ab", "c"]],
+    }
+    assert "no proper dictionary" in captured.err
+    assert not out.exists()
+    path.write_bytes(tiktoken_lines({word: rank for rank, word in enumerate([*symbols, b"ab", b"abc"])}))
+    assert run("info", path, "--json", "--proper-out", out) == 0
+    assert json.loads(capsys.readouterr().out)["proper_part"] is None
+    assert out.read_text("utf-8").splitlines()[1:] == ["a b", "ab c"]

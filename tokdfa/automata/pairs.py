@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,10 +13,14 @@ from tokdfa.automata.ids import checked_ids, id_array
 from tokdfa.errors import LimitExceededError
 from tokdfa.kernels import pairs as kernels
 
-__all__ = ["CUT", "NO_TOKEN", "PairTest"]
+__all__ = ["ALONE", "CUT", "NO_TOKEN", "PairTest", "Tables"]
 
 Int32Array: TypeAlias = npt.NDArray[np.int32]
+Int64Array: TypeAlias = npt.NDArray[np.int64]
+Uint64Array: TypeAlias = npt.NDArray[np.uint64]
+Table: TypeAlias = tuple[Int64Array, Int32Array, Uint64Array]
 
+ALONE = kernels.ALONE
 CUT = kernels.CUT
 NO_TOKEN = kernels.NO_TOKEN
 
@@ -25,6 +29,22 @@ CHUNK = 1 << 16
 # Building the table costs about as much as walking through so many ids for each token.
 PATIENCE = 8
 MAX_TABLE_ENTRIES = 1 << 27
+
+_NO_TABLE: Table = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.uint64))
+
+
+class Tables(NamedTuple):
+    """What tells whether a pair is allowed: the table, empty if there is none, and what walking back in time takes."""
+
+    lookup: Int64Array
+    blocks: Int32Array
+    bits: Uint64Array
+    tokens: Int32Array
+    pairs: Int64Array
+    made: Int32Array
+    birth: Int32Array
+    head: Int32Array
+    tail: Int32Array
 
 
 class PairTest:
@@ -39,7 +59,7 @@ class PairTest:
     automaton : CompactTokenDFA
     tokens : int array, optional
         For each id its token number, `CUT` where the id cuts the stream in two, `NO_TOKEN` where nothing bears the
-        id. By default the ids are the token numbers.
+        id, `ALONE` where nothing may stand beside it. By default the ids are the token numbers.
 
     Notes
     -----
@@ -52,6 +72,11 @@ class PairTest:
         is_token = self._tokens >= 0
         self._tokens[is_token] = np.where(automaton.birth[self._tokens[is_token]] < 0, NO_TOKEN, self._tokens[is_token])
         self._tested = 0
+
+    @property
+    def tokens(self) -> Int32Array:
+        """For each id its token number, `CUT`, `NO_TOKEN` or `ALONE`."""
+        return self._tokens
 
     @property
     def n_ids(self) -> int:
@@ -93,14 +118,26 @@ class PairTest:
             The id that precedes them; by default they begin a text.
         """
         marks = np.empty(len(ids), dtype=np.bool_)
-        self._tested += len(ids)
-        table = self._table if self._tested > PATIENCE * self.n_ids else None
+        table = self._table_for(len(ids))
         if table is None:
             self._walk(ids, behind, marks)
         else:
             lookup, blocks, bits = table
             kernels.mark_by_table(ids, lookup, blocks, bits, 0 if behind is None else lookup[behind], marks)
         return marks
+
+    def tables(self, n_ids: int) -> Tables:
+        """Return what a kernel needs that tests pairs among as many ids by itself."""
+        folding = self.automaton.dictionary.folding
+        lookup, blocks, bits = self._table_for(n_ids) or _NO_TABLE
+        return Tables(
+            lookup, blocks, bits, self._tokens, folding.pairs, folding.made, folding.birth, folding.head, folding.tail
+        )
+
+    def _table_for(self, n_ids: int) -> Table | None:
+        """Return the table if so many ids more are worth it."""
+        self._tested += n_ids
+        return self._table if self._tested > PATIENCE * self.n_ids else None
 
     def _walk(self, ids: Int32Array, behind: int | None, marks: npt.NDArray[np.bool_]) -> None:
         folding = self.automaton.dictionary.folding
@@ -118,7 +155,7 @@ class PairTest:
         )
 
     @cached_property
-    def _table(self) -> tuple[npt.NDArray[np.int64], Int32Array, npt.NDArray[np.uint64]] | None:
+    def _table(self) -> Table | None:
         """For each id where its row begins (times 2³²) plus its column; the rows; the bits. None if too large."""
         automaton = self.automaton
         try:
@@ -132,10 +169,14 @@ class PairTest:
         column_at = np.cumsum(cut, dtype=np.int32)
         free = int(column_at[-1]) + 1
         a_row = -(-(free + 2) // kernels.BLOCK)
-        if a_row * (len(rows.pointer) - 1) > MAX_TABLE_ENTRIES:
+        # Behind the rows comes one that forbids everything but what cuts.
+        n_rows = len(rows.pointer) - 1
+        if a_row * (n_rows + 1) > MAX_TABLE_ENTRIES:
             return None
-        blocks, bits = kernels.build_table(rows.pointer, column_at[rows.start], column_at[rows.stop], free + 2)
-        row = np.zeros(self.n_ids, dtype=np.int64)
+        pointer = np.append(rows.pointer, rows.pointer[-1] + 1).astype(np.int32)
+        start, stop = np.append(column_at[rows.start], 0), np.append(column_at[rows.stop], free)
+        blocks, bits = kernels.build_table(pointer, start.astype(np.int32), stop.astype(np.int32), free + 2)
+        row = np.where(self._tokens == kernels.ALONE, n_rows, 0).astype(np.int64)
         column = np.where(self._tokens == CUT, free, free + 1).astype(np.int64)
         is_token = self._tokens >= 0
         token = self._tokens[is_token]

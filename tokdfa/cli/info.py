@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tokdfa.cli.output import json_option, print_json
+from tokdfa.cli.output import json_option, print_json, remark
 from tokdfa.cli.wordpiece import describe, print_fields
 
 if TYPE_CHECKING:
@@ -26,11 +26,17 @@ _POLICIES = {
 @click.argument("tok")
 @click.option("--pretokenizer", metavar="NAME|PATTERN|none", help="What cuts text into pieces, if not what TOK says.")
 @click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK, if not what it looks like.")
+@click.option(
+    "--proper-out",
+    metavar="FILE",
+    help="Write the proper dictionary that merges as TOK does, if there is one.",
+)
 @json_option
-def command(tok: str, pretokenizer: str | None, format_name: str | None, as_json: bool) -> int:
+def command(tok: str, pretokenizer: str | None, format_name: str | None, proper_out: str | None, as_json: bool) -> int:
     """Tell what the dictionary of TOK and its automaton are.
 
     TOK is a tokenizer.json, tekken.json, .model, .tiktoken, merges.txt or vocab.txt file, or a folder with one.
+    --proper-out the exit status is 1 if there is no such dictionary.
     """
     from time import perf_counter
 
@@ -50,7 +56,46 @@ def command(tok: str, pretokenizer: str | None, format_name: str | None, as_json
         _print(fields)
     else:
         print_fields(fields)
-    return 0
+    if proper_out is None:
+        return 0
+    return 0 if isinstance(tokenizer, Tokenizer) and _write_proper(tokenizer, proper_out) else 1
+
+
+def _write_proper(tokenizer: Tokenizer, path: str) -> bool:
+    """Write the proper dictionary that merges as the tokenizer does; tell whether there is one."""
+    from tokdfa.train.output import write_dictionary
+
+    dictionary = tokenizer.dictionary
+    if not dictionary.is_proper():
+        if not tokenizer.proper_part.is_everything:
+            remark("no proper dictionary of these merges says the same")
+            return False
+        dictionary = tokenizer.proper_part.dictionary
+    write_dictionary(dictionary, path)
+    return True
+
+
+def _proper_part(tokenizer: Tokenizer) -> dict[str, Any] | None:
+    """Return what the proper part of an improper dictionary is, and where merging does otherwise."""
+    from tokdfa.alphabet import show
+    from tokdfa.errors import LimitExceededError
+
+    if tokenizer.dictionary.is_proper() or not tokenizer.is_bytewise:
+        return None
+    try:
+        part = tokenizer.proper_part
+    except LimitExceededError:
+        return None
+    late = [show(tokenizer.token(number)) for number in part.late.tolist()]
+    pairs = [[show(tokenizer.token(number)) for number in pair] for pair in part.pairs.tolist()]
+    return {
+        "rules": len(part.dictionary),
+        "equivalent": part.is_everything,
+        "late_tokens": len(late),
+        "late_token_examples": late[:_EXAMPLES],
+        "pairs": len(pairs),
+        "pair_examples": pairs[:_EXAMPLES],
+    }
 
 
 def _describe(tokenizer: Tokenizer, load_seconds: float) -> dict[str, Any]:
@@ -71,6 +116,7 @@ def _describe(tokenizer: Tokenizer, load_seconds: float) -> dict[str, Any]:
         "proper": proper.holds and not tied,
         "first_offending_rule": offence
         and {"index": offence.index, "rule": str(offence.rule), "side": offence.side, "reason": proper.reason},
+        "proper_part": _proper_part(tokenizer),
         **automaton,
         "dead_tokens": len(dead),
         "dead_token_examples": dead[:_EXAMPLES],
@@ -178,6 +224,13 @@ def _print(fields: dict[str, Any]) -> None:
     else:
         offence = fields["first_offending_rule"]
         row("improper", offence["reason"] if offence else "tokens of equal strength: the leftmost pair merges first")
+    part = fields["proper_part"]
+    if part is not None:
+        how = "merges the same" if part["equivalent"] else "not the same"
+        row("proper part", f"{part['rules']:,} rules, {how}")
+    if part is not None and not part["equivalent"]:
+        row("  late tokens", f"{part['late_tokens']:,}: {', '.join(map(repr, part['late_token_examples']))}")
+        row("  pairs", f"{part['pairs']:,}: {', '.join('≀'.join(pair) for pair in part['pair_examples'])}")
     row("dead tokens", fields["dead_tokens"])
     for example in fields["dead_token_examples"]:
         row("", f"{example['id']} {example['token']}: {example['reason']}")

@@ -9,6 +9,9 @@ import click
 from tokdfa.cli.output import html_option, json_option, print_json, remark
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from tokdfa.validation.violation import Violation
 
 __all__ = ["command"]
@@ -19,6 +22,12 @@ __all__ = ["command"]
 @click.argument("ids")
 @click.option("--dtype", metavar="TYPE", help="The integers of a .bin file or of raw standard input, such as uint16.")
 @click.option("--all", "every", is_flag=True, help="Go on behind the first violation.")
+@click.option("--window", is_flag=True, help="IDS were cut out of a stream: judge only what no context can excuse.")
+@click.option(
+    "--documents",
+    metavar="SEPARATOR_ID|INDEX_FILE",
+    help="The id between documents, or a file with the first token of each: judge each document for itself.",
+)
 @click.option("--pretokenizer", metavar="NAME|PATTERN|none", help="What cuts text into pieces, if not what TOK says.")
 @click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK, if not what it looks like.")
 @html_option
@@ -28,6 +37,8 @@ def command(
     ids: str,
     dtype: str | None,
     every: bool,
+    window: bool,
+    documents: str | None,
     pretokenizer: str | None,
     format_name: str | None,
     html_path: str | None,
@@ -49,7 +60,10 @@ def command(
         remark("pretokenizer: none, the whole text is one piece (--pretokenizer names another)")
     stream = iter_ids(ids, dtype=dtype)
     if html_path is None:
-        verdict = validate(tokenizer, stream, every=every)
+        starts = None if documents is None else _documents(documents)
+        verdict = validate(tokenizer, stream, every=every, window=window, documents=starts)
+    elif window or documents is not None:
+        raise click.UsageError("--html takes neither --window nor --documents")
     else:
         from tokdfa.report.report import check_writable
         from tokdfa.report.validation import validation_report
@@ -75,6 +89,18 @@ def command(
         found = f"{len(verdict.violations):,} violations" if every else "the first violation is shown"
         click.echo(f"not canonical: {found}, {verdict.tokens:,} tokens")
     return 0 if verdict else 1
+
+
+def _documents(value: str) -> int | npt.NDArray[np.int64]:
+    """Return a separator, or the first token of each document from a file."""
+    import numpy as np
+
+    from tokdfa.stores import iter_ids
+
+    if value.isascii() and value.isdecimal():
+        return int(value)
+    starts: npt.NDArray[np.int64] = np.concatenate([np.zeros(0, dtype=np.int64), *iter_ids(value)])
+    return starts
 
 
 def _fields(violation: Violation) -> dict[str, Any]:

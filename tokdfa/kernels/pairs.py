@@ -16,7 +16,7 @@ import numpy.typing as npt
 from tokdfa.kernels.fold import forbidding_state
 from tokdfa.kernels.types import INTS, LONGS, Ints, Longs
 
-__all__ = ["BLOCK", "CUT", "NO_TOKEN", "build_table", "mark_by_table", "mark_by_walk"]
+__all__ = ["ALONE", "BLOCK", "CUT", "NO_TOKEN", "build_table", "mark_by_table", "mark_by_walk"]
 
 Words: TypeAlias = npt.NDArray[np.uint64]
 Flags: TypeAlias = npt.NDArray[np.bool_]
@@ -32,6 +32,8 @@ BLOCK_WORDS = BLOCK >> WORD_SHIFT
 # What an id can be beside a live token: something that anything may precede and follow, or what nothing may precede.
 CUT = -1
 NO_TOKEN = -2
+# A token that stands alone in its piece: nothing may precede or follow it there.
+ALONE = -3
 
 
 @nb.njit((WORDS, nb.int64), cache=True)
@@ -161,7 +163,7 @@ def mark_by_walk(
     ----------
     ids : int32 array
     tokens : int32 array, one entry an id
-        Its live token; `CUT` or `NO_TOKEN`.
+        Its live token; `CUT`, `NO_TOKEN` or `ALONE`.
     pairs, made, birth, head, tail : arrays
         As :func:`~tokdfa.kernels.fold.fold` returns them.
     behind : int
@@ -172,7 +174,7 @@ def mark_by_walk(
     for i in range(len(ids)):
         token = tokens[ids[i]]
         if token < 0 or behind < 0:
-            forbidden[i] = token == NO_TOKEN
+            forbidden[i] = token <= NO_TOKEN or behind == ALONE
         else:
             forbidden[i] = forbidding_state(pairs, made, birth, head, tail, behind, token, len(pairs)) > 0
         behind = token

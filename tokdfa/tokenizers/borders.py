@@ -37,6 +37,11 @@ class Borders:
     ----------
     pretokenizer : PreTokenizer
 
+    Attributes
+    ----------
+    certain : bool array of shape (classes, classes)
+        Whether there is a border between two symbols of these classes in every text.
+
     Notes
     -----
     The pairs of symbols that a match can have side by side are those that follow each other in the pattern's Glushkov
@@ -50,7 +55,7 @@ class Borders:
         trees = [step_tree(step, splitting) for step in splitting.steps]
         self._partition = Partition([ranges for tree in trees for ranges in _sets(tree)])
         n = self._partition.n_classes
-        self._certain: Flags = np.zeros((n, n), dtype=np.bool_)
+        self.certain: Flags = np.zeros((n, n), dtype=np.bool_)
         simple = all(step.behavior == "isolated" for step in splitting.steps) and splitting.prefix_space is None
         if not simple or any(isinstance(node, Anchor) and node.place in _LOOKS_BACK for node in _nodes(trees)):
             return
@@ -62,8 +67,17 @@ class Borders:
             ways = reader.read(tree)
             column = reader.column
             settled &= ~reader.follow
-            self._certain |= settled & (ways.sure[:, None] | ways.sure[None, :])
+            self.certain |= settled & (ways.sure[:, None] | ways.sure[None, :])
             settled &= ~ways.first[None, :]
+
+    @property
+    def n_classes(self) -> int:
+        """The number of classes of symbols."""
+        return self._partition.n_classes
+
+    def classes(self, text: str) -> npt.NDArray[np.int32]:
+        """Return the classes of the symbols of a text."""
+        return self._partition.classes(np.array([*map(ord, text)], dtype=np.int32)).astype(np.int32)
 
     def last(self, text: str, begin: int, end: int) -> int:
         """Return the last place after `begin` and up to `end` where `text` is certainly cut; `begin` if none is found.
@@ -74,9 +88,8 @@ class Borders:
         step = 64
         while end > begin:
             low = max(begin, end - step)
-            codes = np.array([ord(symbol) for symbol in text[low : end + 1]], dtype=np.int32)
-            classes = self._partition.classes(codes)
-            places = np.flatnonzero(self._certain[classes[:-1], classes[1:]])
+            classes = self.classes(text[low : end + 1])
+            places = np.flatnonzero(self.certain[classes[:-1], classes[1:]])
             if len(places):
                 return low + 1 + int(places[-1])
             end = low

@@ -8,18 +8,17 @@ hypotheses only those need to be kept that the ids have borne out so far.
 
 from __future__ import annotations
 
-from codecs import getincrementaldecoder
 from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 from tokdfa.errors import TokenStreamError, UnsupportedFeatureError
-from tokdfa.kernels.split import BEGINS, CONTINUES, DROPPED
 from tokdfa.tokenizers.formats.contents import Splitting
-from tokdfa.tokenizers.hypotheses import Hypotheses, find_hypotheses
+from tokdfa.tokenizers.hypotheses import Hypotheses
+from tokdfa.tokenizers.lifted import Lifted, LiftedState, Parts
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["CanonicalAutomaton", "CanonicalState"]
+__all__ = ["CanonicalAutomaton", "CanonicalState", "check_overlaps", "spelled_specials"]
 
 # A set of hypotheses is the bits of an integer.
 Mask: TypeAlias = int
@@ -35,7 +34,7 @@ class CanonicalState(NamedTuple):
     pair : int
         The state of the pair test behind the last token; -1 at the beginning of a text.
     cut : bytes
-        The bytes of a symbol that is cut short.
+        The bytes of a symbol that is cut short, or of one that can be completed to symbols of the same classes.
     is_inside : bool
         Whether that symbol began within a token, so that no piece can begin with it.
     must_begin : bool
@@ -50,24 +49,6 @@ class CanonicalState(NamedTuple):
     is_inside: bool = False
     must_begin: bool = False
     spelled: bytes = b""
-
-
-class _Effect(NamedTuple):
-    """What some symbols do to each hypothesis, no piece beginning behind the first of them.
-
-    For each hypothesis those behind the symbols: if the first one goes on with a piece, and if it begins one.
-    """
-
-    continues: tuple[Mask, ...]
-    begins: tuple[Mask, ...]
-
-
-class _Parts(NamedTuple):
-    """A token: the bytes that end a symbol begun before, the effect of its whole symbols, the symbol that it cuts."""
-
-    head: bytes
-    effect: int | None
-    tail: bytes
 
 
 class CanonicalAutomaton:
@@ -105,17 +86,12 @@ class CanonicalAutomaton:
         self.tokenizer = tokenizer
         self._pairs = tokenizer.dfa
         splitting = Splitting("tokenizers") if tokenizer.pretokenizer is None else tokenizer.pretokenizer.splitting
-        self.hypotheses: Hypotheses = find_hypotheses(splitting)
-        self._step_of_class = [self._symbol_effect(number) for number in range(self.hypotheses.n_classes)]
-        self._ends: Mask = sum(1 << h for h, ends in enumerate(self.hypotheses.ends) if ends)
-        self._effects: list[_Effect] = []
-        self._number_of_effect: dict[_Effect, int] = {}
-        self._longer: dict[tuple[int | None, int], int] = {}
-        self._applied: dict[tuple[Mask, int, bool, bool], Mask] = {}
-        self._parts: dict[int, _Parts | None] = {}
+        self._lifted = Lifted(splitting)
+        self.hypotheses: Hypotheses = self._lifted.hypotheses
+        self._parts: dict[int, Parts | None] = {}
         self._specials = frozenset(special.id for special in tokenizer.specials)
-        contents = [special.content.encode() for special in tokenizer.specials] if tokenizer.finds_specials else []
-        _check_overlaps(contents)
+        contents = spelled_specials(tokenizer)
+        check_overlaps(contents)
         self._contents = contents
         self._beginnings = frozenset(content[:end] for content in contents for end in range(1, len(content)))
         self._longest = max(map(len, contents), default=0)
@@ -127,7 +103,7 @@ class CanonicalAutomaton:
 
     def is_final(self, state: CanonicalState) -> bool:
         """Tell whether a canonical stream may end in `state`."""
-        return not state.cut and bool(state.hypotheses & self._ends)
+        return self._lifted.is_final(_lifted(state))
 
     def step(self, state: CanonicalState, token: int) -> CanonicalState | None:
         """Return the state reached from `state` on an id, or None when nothing canonical goes on so.
@@ -144,35 +120,18 @@ class CanonicalAutomaton:
             return None
         number = int(self.tokenizer.id_to_token[token])
         behind = self._pairs.step(max(state.pair, 0), number)
-        allowed = behind is not None
-        # Behind a symbol cut short no piece can begin.
-        if state.cut and not (allowed and parts.head):
+        reached = self._lifted.step(_lifted(state), parts, behind is not None)
+        spelled = None if reached is None else self._spelled(state.spelled, token)
+        if reached is None or spelled is None:
             return None
-        if parts.head and not state.cut:
-            return None
-        spelled = self._spelled(state.spelled, token)
-        if spelled is None:
-            return None
-        hypotheses = state.hypotheses
-        cut, is_inside, must_begin = state.cut + parts.head, state.is_inside, state.must_begin
-        if not state.cut:
-            is_inside, must_begin = False, not allowed
-        elif _is_whole(cut):
-            effect = self._effect_of(ord(cut.decode("utf-8")), None)
-            hypotheses = self._apply(hypotheses, effect, not must_begin, not is_inside)
-            cut, is_inside, must_begin = b"", True, False
-        elif parts.effect is not None or parts.tail or not _may_go_on(cut):
-            return None
-        if parts.effect is not None:
-            hypotheses = self._apply(hypotheses, parts.effect, not must_begin, not is_inside)
-            is_inside, must_begin = True, False
-        if not hypotheses:
-            return None
-        cut += parts.tail
-        pair = int(self._pairs.state[number])
-        if not cut:
-            is_inside = must_begin = False
-        return CanonicalState(hypotheses, pair, cut, is_inside, must_begin, spelled)
+        return CanonicalState(
+            reached.hypotheses,
+            int(self._pairs.state[number]),
+            reached.cut,
+            reached.is_inside,
+            reached.must_begin,
+            spelled,
+        )
 
     def moves(self, state: CanonicalState) -> Iterator[tuple[int, CanonicalState]]:
         """Yield every transition out of `state` as (id, target), ids ascending."""
@@ -193,7 +152,7 @@ class CanonicalAutomaton:
 
     # Tokens
 
-    def _parts_of(self, id: int) -> _Parts | None:
+    def _parts_of(self, id: int) -> Parts | None:
         """Return the parts of a token; None for one that no text has."""
         if id not in self._parts:
             if not 0 <= id < self.tokenizer.n_ids or self.tokenizer.id_to_token[id] < 0:
@@ -201,21 +160,11 @@ class CanonicalAutomaton:
             self._parts[id] = self._take_apart(id)
         return self._parts[id]
 
-    def _take_apart(self, id: int) -> _Parts | None:
+    def _take_apart(self, id: int) -> Parts | None:
         number = int(self.tokenizer.id_to_token[id])
         if not number < len(self._pairs.birth) or self._pairs.birth[number] < 0:
             return None
-        word = self._word(id)
-        n_head = next((at for at, byte in enumerate(word) if byte & 0xC0 != 0x80), len(word))
-        decoder = getincrementaldecoder("utf-8")()
-        try:
-            text = decoder.decode(word[n_head:])
-        except UnicodeDecodeError:
-            return None
-        effect = None
-        for symbol in text:
-            effect = self._effect_of(ord(symbol), effect)
-        return _Parts(word[:n_head], effect, decoder.getstate()[0]) if n_head <= 3 else None
+        return self._lifted.parts(self._word(id))
 
     def _word(self, id: int) -> bytes:
         text, offsets = self.tokenizer.id_spellings
@@ -231,65 +180,9 @@ class CanonicalAutomaton:
         ends = (text[-n:] for n in range(min(self._longest - 1, len(text)), 0, -1))
         return next((end for end in ends if end in self._beginnings), b"")
 
-    # Effects
 
-    def _symbol_effect(self, number: int) -> _Effect:
-        """Return the effect of a symbol of a class."""
-        sets: dict[int, list[Mask]] = {CONTINUES: [], BEGINS: []}
-        for moves in self.hypotheses.moves:
-            if any(event == DROPPED for _, event in moves[number]):
-                raise UnsupportedFeatureError("the pre-tokenizer may leave out text")
-            for event, masks in sets.items():
-                masks.append(sum(1 << target for target, what in moves[number] if what == event))
-        return _Effect(tuple(sets[CONTINUES]), tuple(sets[BEGINS]))
-
-    def _effect_of(self, code_point: int, before: int | None) -> int:
-        """Return the number of the effect of what has the effect `before` and then a symbol."""
-        number = int(self.hypotheses.class_of_code_point[code_point])
-        key = (before, number)
-        if key not in self._longer:
-            effect = self._step_of_class[number]
-            if before is not None:
-                goes_on = effect.continues
-                effect = _Effect(*(tuple(_image(mask, goes_on) for mask in masks) for masks in self._effects[before]))
-            if effect not in self._number_of_effect:
-                self._number_of_effect[effect] = len(self._effects)
-                self._effects.append(effect)
-            self._longer[key] = self._number_of_effect[effect]
-        return self._longer[key]
-
-    def _apply(self, hypotheses: Mask, effect: int, may_continue: bool, may_begin: bool) -> Mask:
-        """Return the hypotheses behind symbols, given whether the first may go on with a piece, and begin one."""
-        key = (hypotheses, effect, may_continue, may_begin)
-        if key not in self._applied:
-            continues, begins = self._effects[effect]
-            mask = _image(hypotheses, continues) if may_continue else 0
-            self._applied[key] = mask | (_image(hypotheses, begins) if may_begin else 0)
-        return self._applied[key]
-
-
-def _image(mask: Mask, targets: tuple[Mask, ...]) -> Mask:
-    image = 0
-    while mask:
-        lowest = mask & -mask
-        image |= targets[lowest.bit_length() - 1]
-        mask ^= lowest
-    return image
-
-
-def _is_whole(symbol: bytes) -> bool:
-    try:
-        return len(symbol.decode("utf-8")) == 1
-    except UnicodeDecodeError:
-        return False
-
-
-def _may_go_on(symbol: bytes) -> bool:
-    """Tell whether the bytes are the beginning of a symbol."""
-    try:
-        return not getincrementaldecoder("utf-8")().decode(symbol)
-    except UnicodeDecodeError:
-        return False
+def _lifted(state: CanonicalState) -> LiftedState:
+    return LiftedState(state.hypotheses, state.cut, state.is_inside, state.must_begin)
 
 
 def _check(tokenizer: Tokenizer) -> None:
@@ -305,13 +198,21 @@ def _check(tokenizer: Tokenizer) -> None:
         raise UnsupportedFeatureError("the pre-tokenizer puts spaces into the text")
 
 
-def _check_overlaps(contents: list[bytes]) -> None:
+def spelled_specials(tokenizer: Tokenizer) -> list[bytes]:
+    """Return the special tokens that a text must not spell, for they would be found in it."""
+    return [special.content.encode() for special in tokenizer.specials] if tokenizer.finds_specials else []
+
+
+def check_overlaps(contents: list[bytes]) -> None:
     """Refuse special tokens that can be found across the border of another one."""
+    whole = set(contents)
+    prefixes = {content[:end]: content for content in contents for end in range(1, len(content))}
     for content in contents:
-        for other in contents:
-            crosses = any(content.endswith(other[:end]) for end in range(1, len(other)) if end < len(content))
-            if content != other and other.startswith(content):
-                crosses = True
-            within = content.find(other, 1) >= 0
-            if crosses or within:
-                raise UnsupportedFeatureError("special tokens that overlap one another", value=(content, other))
+        for start in range(len(content)):
+            crossing = prefixes.get(content[start:]) if start else None
+            inner = (content[start:end] for end in range(start + 1, len(content) + (start > 0)))
+            within = next((part for part in inner if part in whole), None)
+            if crossing or within:
+                raise UnsupportedFeatureError(
+                    "special tokens that overlap one another", value=(content, crossing or within)
+                )

@@ -48,7 +48,7 @@ class Merger:
             priority = np.arange(len(dictionary), dtype=np.int32)
             merges = Merges(dictionary.left, dictionary.right, priority, dictionary.product)
         self._merges = merges
-        self._table = pair_table(*(np.ascontiguousarray(column, dtype=np.int32) for column in merges))
+        self.table = pair_table(*(np.ascontiguousarray(column, dtype=np.int32) for column in merges))
 
     def merge(self, symbols: Int32Array, offsets: Int64Array) -> Tokenized:
         """Tokenize pieces.
@@ -62,7 +62,7 @@ class Merger:
         """
         lengths = np.diff(offsets)
         if lengths.max(initial=0) < _LONG:
-            return Tokenized(*merge_pieces(symbols, offsets, *self._table))
+            return Tokenized(*merge_pieces(symbols, offsets, *self.table))
         # Where no token has two symbols side by side, nothing merges across.
         codes = symbols[:-1].astype(np.int64) << 32 | symbols[1:]
         places = np.minimum(np.searchsorted(self._inner, codes), len(self._inner) - 1)
@@ -70,7 +70,7 @@ class Merger:
         is_bound[1:-1] = self._inner[places] != codes
         is_bound[offsets] = True
         bounds = np.flatnonzero(is_bound)
-        ends, tokens = merge_pieces(symbols, bounds, *self._table)
+        ends, tokens = merge_pieces(symbols, bounds, *self.table)
         return Tokenized(ends[np.searchsorted(bounds, offsets)], tokens)
 
     @cached_property

@@ -255,6 +255,12 @@ class PieceIds:
             offsets = running_sum(counts)
         return Encoded(ids, offsets)
 
+    def merge(self, words: Sequence[Word]) -> Encoded:
+        """Return what merging makes of words over the base alphabet, even if they are tokens as a whole."""
+        symbols, lengths = self._symbols(words)
+        offsets, tokens = self._merger.merge(symbols, running_sum(lengths))
+        return Encoded(self._contents.ids[tokens], offsets)
+
     @cached_property
     def _merger(self) -> Merger:
         from tokdfa.tokenizers.merger import Merger

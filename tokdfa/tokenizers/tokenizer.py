@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tokdfa.automata.ids import IntegerArray
     from tokdfa.search import Matches
     from tokdfa.tokenizers.pretokenizer import PreTokenizer
+    from tokdfa.tokenizers.proper_part import ProperPart
     from tokdfa.tokenizers.stream import EncodingStream
     from tokdfa.transducers.one_pass import OnePass
     from tokdfa.validate import Validation
@@ -310,6 +311,21 @@ class Tokenizer:
         whole = self.piece_ids.whole_words.items()
         numbers = [number for word, number in whole if not isinstance(word, bytes) or _is_utf8(word)]
         return np.array(numbers, dtype=np.int32)
+
+    @cached_property
+    def proper_part(self) -> ProperPart:
+        """The proper part of the dictionary, and what it does not tell; see :func:`proper_part`.
+
+        Raises
+        ------
+        UnsupportedFeatureError
+            If the dictionary is not over bytes.
+        LimitExceededError
+            If there are too many pairs to look at.
+        """
+        from tokdfa.tokenizers.proper_part import proper_part
+
+        return proper_part(self)
 
     @cached_property
     def dead_tokens(self) -> Int32Array:

@@ -17,6 +17,13 @@ WINDOW = 1 << 15
 class Buffer:
     """A queue of ids that remembers where in the stream it begins.
 
+    Parameters
+    ----------
+    first, byte : int
+        The first values of the attributes.
+    size : int, optional
+        How many ids a window has.
+
     Attributes
     ----------
     first : int
@@ -25,12 +32,12 @@ class Buffer:
         Where its bytes begin in those of the stream.
     """
 
-    def __init__(self, first: int = 0, byte: int = 0) -> None:
+    def __init__(self, first: int = 0, byte: int = 0, size: int | None = None) -> None:
         self.first = first
         self.byte = byte
         self._chunks: list[Int32Array] = []
         self._length = 0
-        self._wanted = WINDOW
+        self._size = self._wanted = WINDOW if size is None else size
 
     def append(self, ids: Int32Array) -> None:
         """Put ids at the end."""
@@ -54,7 +61,7 @@ class Buffer:
 
     def drop(self, count: int, size: int) -> None:
         """Drop the first ids, which have `size` bytes."""
-        self._wanted = WINDOW if count else 2 * self._wanted
+        self._wanted = self._size if count else 2 * self._wanted
         self._chunks = [self._joined()[count:]]
         self._length -= count
         self.first += count

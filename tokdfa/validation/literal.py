@@ -41,6 +41,11 @@ class LiteralJudge:
         self._chunks: list[Int32Array] = []
         self._length = 0
 
+    @property
+    def n_kept(self) -> int:
+        """How many ids are kept."""
+        return self._length
+
     def feed(self, ids: Int32Array) -> Iterator[Violation]:
         """Take more ids; nothing is certain before the end."""
         self._length += len(ids)
@@ -51,6 +56,10 @@ class LiteralJudge:
                 hint="this tokenizer drops or adds text; validate parts of the stream",
             )
         self._chunks.append(ids)
+        return iter(())
+
+    def finish_open(self) -> Iterator[Violation]:
+        """Take the end of what may go on, of which nothing is certain."""
         return iter(())
 
     def finish(self) -> Iterator[Violation]:

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from functools import cached_property
-from typing import TypeAlias
+from itertools import pairwise
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from tokdfa.alphabet import show
+from tokdfa.automata.compact import CompactTokenDFA
 from tokdfa.automata.ids import checked_ids
-from tokdfa.automata.pairs import CUT, NO_TOKEN, PairTest
-from tokdfa.errors import TokenStreamError
+from tokdfa.automata.pairs import ALONE, CUT, NO_TOKEN, PairTest
+from tokdfa.errors import LimitExceededError, PatternError, TokenStreamError, UnsupportedFeatureError
 from tokdfa.tokenizers.borders import Borders
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.transducers.one_pass import agrees_with_leftmost
+from tokdfa.validation.doubts import Doubts, doubts
+
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.proper_part import ProperPart
+    from tokdfa.validation.table import Table
 
 __all__ = ["Model"]
 
@@ -53,6 +60,8 @@ class Model:
         )
         token = tokenizer.id_to_token
         self._meaning: Flags = (token >= 0) | self.special
+        # All ids before this one mean something.
+        self._first_hole = int(np.argmin(np.append(self._meaning, False)))
         self.alone: Flags = np.zeros(tokenizer.n_ids, dtype=np.bool_)
         self.alone[tokenizer.token_to_id[tokenizer.whole_piece_tokens]] = True
         self.dead: Flags = np.zeros(tokenizer.n_ids, dtype=np.bool_)
@@ -65,16 +74,81 @@ class Model:
     def checked(self, ids: npt.ArrayLike, first: int) -> Int32Array:
         """Return ids as an int32 array, refusing what cannot be ids of this tokenizer; see :func:`checked_ids`."""
         checked = checked_ids(ids, self.tokenizer.n_ids, first=first)
-        if not self._meaning.all() and not self._meaning[checked].all():
+        if self._first_hole < len(self._meaning) and not self._meaning[checked[checked >= self._first_hole]].all():
             place = int(np.argmin(self._meaning[checked]))
             raise TokenStreamError("no token has this id", value=int(checked[place]), where=f"token {first + place}")
         return checked
+
+    def is_id(self, id: int) -> bool:
+        """Tell whether an id means something."""
+        return 0 <= id < len(self._meaning) and bool(self._meaning[id])
+
+    @property
+    def nothing(self) -> int:
+        """An id that means something, to stand where none does."""
+        return int(np.argmax(self._meaning))
 
     @cached_property
     def pairs(self) -> PairTest:
         """The pair test over ids."""
         token = np.where(self.special, CUT, self.tokenizer.id_to_token)
         return PairTest(self.tokenizer.dfa, np.where(self.dead, NO_TOKEN, token))
+
+    @cached_property
+    def table(self) -> Table | None:
+        """The table that streams are walked through by; None where that takes more than a table."""
+        from tokdfa.validation.table import Table
+
+        try:
+            return Table(self) if self.tokenizer.is_bytewise and (self.by_pairs or self._part) else None
+        except (PatternError, UnsupportedFeatureError, LimitExceededError):
+            return None
+
+    @cached_property
+    def _part(self) -> ProperPart | None:
+        """The proper part of a dictionary that pairs do not decide; None if it does not help."""
+        try:
+            part = self.tokenizer.proper_part
+        except (UnsupportedFeatureError, LimitExceededError):
+            return None
+        return part if agrees_with_leftmost(part.dictionary) else None
+
+    @cached_property
+    def walked_pairs(self) -> PairTest:
+        """The pair test that goes with the table: of the dictionary's proper part, if it is not proper."""
+        if self.by_pairs and not self.alone.any():
+            return self.pairs
+        token = self.tokenizer.id_to_token
+        if self.by_pairs:
+            dfa, number = self.tokenizer.dfa, np.where(self.dead, NO_TOKEN, token)
+        else:
+            assert self._part is not None
+            dfa = CompactTokenDFA(self._part.dictionary)
+            number = np.where(token >= 0, self._part.number[token], NO_TOKEN)
+            number = np.where(number < 0, NO_TOKEN, number)
+        return PairTest(dfa, np.where(self.special, CUT, np.where(self.alone, ALONE, number)))
+
+    @cached_property
+    def never_walked(self) -> Flags:
+        """For each id whether the walk cannot go on with it: no canonical stream has it, or pairs do not decide."""
+        never: Flags = self.walked_pairs.tokens == NO_TOKEN
+        return never
+
+    @cached_property
+    def doubts(self) -> Doubts:
+        """What the pair test allows, and yet is another token, or merges otherwise, if it is in one piece."""
+        tokenizer = self.tokenizer
+        words = [*self.whole_words]
+        encoded = tokenizer.piece_ids.merge(words) if words else None
+        sequences = [] if encoded is None else [encoded.ids[a:b] for a, b in pairwise(encoded.offsets.tolist())]
+        if not self.by_pairs and self._part is not None:
+            sequences += [*tokenizer.token_to_id[self._part.pairs]]
+        return doubts(tuple(sequence.tolist()) for sequence in sequences if sequence.min() >= 0)
+
+    @property
+    def has_table(self) -> bool:
+        """Whether the table has been made, or it has turned out that there is none."""
+        return "table" in self.__dict__
 
     @cached_property
     def opens(self) -> Flags:
@@ -121,6 +195,10 @@ class Model:
     def may_follow(self, left: int, right: int) -> bool:
         """Tell whether the pair test allows id `right` behind id `left`."""
         return not self.pairs.forbidden(np.array([right], dtype=np.int32), left)[0]
+
+    def may_be_walked(self, left: int, right: int) -> bool:
+        """Tell whether the walk goes from id `left` to id `right` within a piece."""
+        return not self.walked_pairs.forbidden(np.array([right], dtype=np.int32), left)[0]
 
     # Reasons
 

@@ -38,33 +38,48 @@ class PieceJudge:
     ----------
     model : Model
         Of a tokenizer with a pre-tokenizer, whose dictionary is over bytes.
+    buffer : Buffer, optional
+        An empty one, which tells where the stream goes on and how large windows are.
+
+    Attributes
+    ----------
+    buffer : Buffer
+        The ids that are not judged yet.
     """
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, buffer: Buffer | None = None) -> None:
         assert model.tokenizer.pretokenizer is not None
         self._model = model
         self._split: PreTokenizer = model.tokenizer.pretokenizer
         self._borders = model.borders
-        self._buffer = Buffer()
+        self.buffer = Buffer() if buffer is None else buffer
         self._literal: LiteralJudge | None = None
 
-    def feed(self, ids: Int32Array) -> Iterator[Violation]:
-        """Take more ids; yield the violations that are certain with them."""
-        self._buffer.append(ids)
-        while self._literal is None and self._buffer.is_full():
+    @property
+    def n_kept(self) -> int:
+        """How many ids are kept."""
+        return len(self.buffer)
+
+    def feed(self, ids: Int32Array, until: int | None = None) -> Iterator[Violation]:
+        """Take more ids; yield the violations that are certain with them.
+
+        With `until` nothing more is judged once token `until` of the stream is.
+        """
+        self.buffer.append(ids)
+        while self._literal is None and self.buffer.is_full() and (until is None or self.buffer.first <= until):
             yield from self._judge(final=False)
         if self._literal is not None:
-            yield from self._literal.feed(self._buffer.take_all())
+            yield from self._literal.feed(self.buffer.take_all())
 
     def finish(self) -> Iterator[Violation]:
         """Take the end of the stream; yield the remaining violations."""
-        while self._literal is None and len(self._buffer):
-            yield from self._judge(final=self._buffer.is_last)
+        while self._literal is None and len(self.buffer):
+            yield from self._judge(final=self.buffer.is_last)
         if self._literal is not None:
             yield from self._literal.finish()
 
     def _judge(self, final: bool) -> Iterator[Violation]:
-        buffer = self._buffer
+        buffer = self.buffer
         window = Window(self._model, buffer.window, buffer.first, buffer.byte, final)
         try:
             violations, stop = self._judge_window(window)

@@ -42,6 +42,11 @@ class RewritingJudge:
         """Return ids as an int32 array, refusing what cannot be ids; `first` is the place of the first one."""
         return self._tokenizer.decoder.check(ids, first)
 
+    @property
+    def n_kept(self) -> int:
+        """How many ids are kept."""
+        return self._length
+
     def feed(self, ids: Int32Array) -> Iterator[Violation]:
         """Take more ids; nothing is certain before the end."""
         self._length += len(ids)
@@ -52,6 +57,10 @@ class RewritingJudge:
                 hint="this tokenizer rewrites texts; validate parts of the stream",
             )
         self._chunks.append(ids)
+        return iter(())
+
+    def finish_open(self) -> Iterator[Violation]:
+        """Take the end of what may go on, of which nothing is certain."""
         return iter(())
 
     def finish(self) -> Iterator[Violation]:

@@ -56,22 +56,33 @@ class WholeJudge:
     ----------
     model : Model
         Of a tokenizer without pre-tokenizer, whose dictionary is proper.
+    first, byte : int
+        Which token of the stream is the first one fed, and where its bytes begin.
     """
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, first: int = 0, byte: int = 0) -> None:
         self._model = model
-        self._buffer = Buffer()
+        self._buffer = Buffer(first, byte)
         self._done = 0  # So many of the buffered ids are judged.
         self._floor = 0  # Those before this one say nothing about what is behind them,
         self._before: int | None = None  # but that this id is before it; None at the beginning of a stretch.
         self._behind: int | None = None  # What the next id to judge stands behind.
         self._bar = 0  # Those before this one are not looked at again.
 
+    @property
+    def n_kept(self) -> int:
+        """How many ids are kept."""
+        return len(self._buffer)
+
     def feed(self, ids: Int32Array) -> Iterator[Violation]:
         """Take more ids; yield the violations that are certain with them."""
         self._buffer.append(ids)
         while self._buffer.is_full():
             yield from self._judge(final=False)
+
+    def finish_open(self) -> Iterator[Violation]:
+        """Take the end of what may go on, of which nothing is certain."""
+        return iter(())
 
     def finish(self) -> Iterator[Violation]:
         """Take the end of the stream; yield the remaining violations."""

@@ -53,6 +53,11 @@ class WordPieceJudge:
         """Return ids as an int32 array, refusing what cannot be ids; `first` is the place of the first one."""
         return self._tokenizer.decoder.check(ids, first)
 
+    @property
+    def n_kept(self) -> int:
+        """How many ids are kept."""
+        return len(self._ids)
+
     def feed(self, ids: Int32Array) -> Iterator[Violation]:
         """Take more ids; yield the violations that are certain with them."""
         self._ids = np.concatenate((self._ids, ids))
@@ -68,6 +73,10 @@ class WordPieceJudge:
             else:
                 yield from found
                 self._wanted = WINDOW
+
+    def finish_open(self) -> Iterator[Violation]:
+        """Take the end of what may go on, of which nothing is certain."""
+        return iter(())
 
     def finish(self) -> Iterator[Violation]:
         """Take the end of the stream; yield the remaining violations."""

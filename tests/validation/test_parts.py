@@ -1,0 +1,214 @@
+"""Validation of windows and of documents, and of everything behind a violation, by brute force."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tokdfa import Dictionary
+from tokdfa.errors import TokenStreamError, UnsupportedFeatureError
+from tokdfa.tokenizers.formats.contents import Contents, Special, Split, Splitting
+from tokdfa.tokenizers.patterns import NAMED
+from tokdfa.tokenizers.pretokenizer import PreTokenizer
+from tokdfa.tokenizers.tokenizer import Tokenizer
+from tokdfa.validate import Validator, validate
+from tokdfa.validation import walk
+
+RULES = [
+    (b"a", b"b"),
+    (b" ", b"a"),
+    (b" ", b" "),
+    (b"\n", b"\n"),
+    (b" a", b"b"),
+    (b"'", b"s"),
+    (b"b", b"ab"),
+    (b"\xc3", b"\xa9"),
+]
+PATTERNS = {
+    "words": Splitting("tiktoken", (Split(r" ?[ab]+|\s+(?!\S)|\s+|[^ab\s]+"),)),
+    "gpt2": NAMED["gpt2"],
+    "cl100k": NAMED["cl100k"],
+    "digits first": Splitting("tokenizers", (Split("[é1]"), *NAMED["llama3"].steps)),
+}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def walks_at_once() -> Iterator[None]:
+    kept = walk.START, walk.WINDOW, walk.PATIENCE
+    walk.START, walk.WINDOW, walk.PATIENCE = 0, 8, 8
+    yield
+    walk.START, walk.WINDOW, walk.PATIENCE = kept
+
+
+@cache
+def tokenizer_of(name: str, finds_specials: bool = False) -> Tokenizer:
+    dictionary = Dictionary(RULES, bytes(range(256)))
+    n = len(dictionary.alphabet)
+    contents = Contents(
+        format="tiktoken",
+        dictionary=dictionary,
+        ids=np.arange(n, dtype=np.int32),
+        specials=(Special(n, "<e>"),),
+        finds_specials=finds_specials,
+    )
+    return Tokenizer(contents, PreTokenizer(PATTERNS[name]))
+
+
+def symbols_of(tokenizer: Tokenizer) -> list[int]:
+    return [*b"ab \n's", 0xC3, 0xA9, *range(256, tokenizer.n_ids)]
+
+
+def again(tokenizer: Tokenizer, ids: list[int]) -> list[int] | None:
+    """Return encode(decode(ids)), between specials; None if no text has these ids."""
+    encoded: list[int] = []
+    special = tokenizer.n_ids - 1
+    stretch: list[int] = []
+    for id in [*ids, special]:
+        if id != special:
+            stretch.append(id)
+            continue
+        try:
+            encoded += tokenizer.encode(tokenizer.decode_bytes(stretch).decode()).tolist()
+        except UnicodeDecodeError:
+            return None
+        encoded.append(special)
+        stretch = []
+    return encoded[:-1]
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_every_window_of_a_canonical_stream_passes(name: str) -> None:
+    tokenizer = tokenizer_of(name)
+    factors = set()
+    for length in range(7):
+        for text in product("ab \né", repeat=length):
+            ids = tokenizer.encode("".join(text)).tolist()
+            factors.update(tuple(ids[i:j]) for i in range(len(ids)) for j in range(i, min(i + 4, len(ids)) + 1))
+    for window in factors:
+        verdict = tokenizer.validate(window, window=True)
+        assert verdict, (window, verdict.reason)
+    # Others may pass, if nothing but the last token before the window is in the way; most do not.
+    ids = [id for id in symbols_of(tokenizer)[:-1] if id not in {*b"'s", tokenizer.n_ids - 4}]
+    passed = sum(bool(tokenizer.validate(window, window=True)) for window in product(ids, repeat=2))
+    known = sum(window in factors for window in product(ids, repeat=2))
+    assert known <= passed < 0.8 * len(ids) ** 2
+
+
+@pytest.mark.parametrize("name", ["gpt2", "cl100k"])
+@given(data=st.data())
+def test_what_a_window_condemns_is_wrong_in_every_context(name: str, data: st.DataObject) -> None:
+    tokenizer = tokenizer_of(name)
+    some = st.lists(st.sampled_from(symbols_of(tokenizer)), max_size=6)
+    texts = st.text("ab \n'sé", max_size=8).map(lambda text: tokenizer.encode(text).tolist())
+    before, window, behind = (data.draw(st.one_of(some, texts)) for _ in range(3))
+    verdict = tokenizer.validate(window, window=True)
+    for stream in ([*before, *window, *behind], [*before, *window], [*window, *behind], window):
+        if again(tokenizer, stream) == stream:
+            assert verdict
+    if not verdict:
+        assert verdict.detected_at is not None
+        assert verdict.detected_at < len(window) or tokenizer.validate(window).index == verdict.index
+
+
+def test_windows_cut_from_a_long_stream() -> None:
+    tokenizer = tokenizer_of("gpt2")
+    ids = tokenizer.encode("ab  a\n\n ab's é abab   b\nb 's\n" * 40)
+    for begin in range(60):
+        for end in range(len(ids) - 60, len(ids)):
+            assert tokenizer.validate(ids[begin:end], window=True)
+    wrong = np.concatenate((ids[5:400], [ord("a"), ord("b")], ids[400:-7]))
+    plain = tokenizer.validate(np.concatenate((ids[:400], [ord("a"), ord("b")], ids[400:]))).witness
+    found = tokenizer.validate(wrong, window=True).witness
+    assert plain is not None
+    assert found is not None
+    assert (found.index, found.ids, found.canonical_ids) == (plain.index - 5, plain.ids, plain.canonical_ids)
+    assert len(tokenizer.validate(wrong, window=True, every=True).violations) == 1
+    # Without being told, ends look wrong.
+    assert not tokenizer.validate([0xA9, *ids])
+    assert tokenizer.validate([0xA9, *ids, 0xC3], window=True)
+
+
+def parts(ids: list[int], starts: list[int]) -> list[tuple[int, list[int]]]:
+    bounds = sorted({0, *(start for start in starts if start < len(ids)), len(ids)})
+    return [(low, ids[low:high]) for low, high in pairwise(bounds)]
+
+
+@given(data=st.data())
+def test_documents(data: st.DataObject) -> None:
+    tokenizer = tokenizer_of(data.draw(st.sampled_from([*PATTERNS])), data.draw(st.booleans()))
+    some = st.lists(st.sampled_from(symbols_of(tokenizer)), max_size=6)
+    texts = st.text("ab \n'sé", max_size=8).map(lambda text: tokenizer.encode(text).tolist())
+    documents: list[list[int]] = data.draw(st.lists(st.one_of(some, texts, texts), max_size=5))
+    separator = data.draw(st.sampled_from([ord("x"), 1 << 20, tokenizer.n_ids - 1]))
+    documents = [[id for id in ids if id != separator] for ids in documents]
+    cuts = data.draw(st.lists(st.integers(0, 30), max_size=4))
+    # By a separator.
+    stream, expected, at, byte = [], [], 0, 0
+    size = len(tokenizer.decode_bytes([separator])) if separator < tokenizer.n_ids else 0
+    for number, ids in enumerate(documents):
+        stream += [separator] * (number > 0) + ids
+        at, byte = at + (number > 0), byte + size * (number > 0)
+        expected += [
+            (violation.index + at, violation.byte_offset + byte, violation.ids, violation.canonical_ids)
+            for violation in validate(tokenizer, ids, every=True).violations
+        ]
+        at, byte = at + len(ids), byte + len(tokenizer.decode_bytes(ids))
+    chunks = iter([np.array(chunk, dtype=np.int64) for _, chunk in parts(stream, cuts)])
+    verdict = validate(tokenizer, chunks, documents=separator, every=True)
+    found = [(v.index, v.byte_offset, v.ids, v.canonical_ids) for v in verdict.violations]
+    assert found == expected
+    # By where they begin.
+    stream = [id for ids in documents for id in ids]
+    starts = np.cumsum([0, *map(len, documents)])[: len(documents)]
+    verdict = validate(tokenizer, stream, documents=starts, every=True)
+    bad = [
+        (int(start) + violation.index, violation.ids)
+        for start, ids in zip(starts, documents, strict=True)
+        for violation in validate(tokenizer, ids, every=True).violations
+    ]
+    assert [(violation.index, violation.ids) for violation in verdict.violations] == bad
+
+
+@given(data=st.data())
+def test_what_is_found_is_all_that_is_to_repair(data: st.DataObject) -> None:
+    tokenizer = tokenizer_of(data.draw(st.sampled_from([*PATTERNS])), data.draw(st.booleans()))
+    text = data.draw(st.text("ab \n'sé<e>", max_size=60))
+    ids = tokenizer.encode(text).tolist()
+    words = symbols_of(tokenizer)
+    for place, id in data.draw(st.lists(st.tuples(st.integers(0, 60), st.sampled_from(words)), max_size=4)):
+        ids[place : place + data.draw(st.integers(0, 1))] = [id]
+    violations = validate(tokenizer, ids, every=True).violations
+    repaired: list[int] = []
+    at = 0
+    for violation in violations:
+        assert violation.start >= at
+        if violation.canonical_ids is None:
+            return
+        repaired += ids[at : violation.start] + list(violation.canonical_ids)
+        at = violation.start + len(violation.ids)
+    repaired += ids[at:]
+    if tokenizer.finds_specials:
+        assert repaired == tokenizer.encode(tokenizer.decode(ids)).tolist()
+    else:
+        assert repaired == again(tokenizer, ids)
+
+
+def test_refusals() -> None:
+    tokenizer = tokenizer_of("gpt2")
+    with pytest.raises(TokenStreamError, match="ascend"):
+        tokenizer.validate([97], documents=[0, 5, 3])
+    with pytest.raises(TokenStreamError, match="integers in one dimension"):
+        tokenizer.validate([97], documents=[0.5])
+    dropping = Tokenizer(
+        Contents(format="tiktoken", dictionary=tokenizer.dictionary, ids=tokenizer.token_to_id),
+        PreTokenizer(Splitting("tokenizers", (Split(r"\s", "removed"),))),
+    )
+    with pytest.raises(UnsupportedFeatureError, match="windows are judged where"):
+        Validator(dropping, window=True)
+    assert dropping.validate([97, 98, 97], documents=98)

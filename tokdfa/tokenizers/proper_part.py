@@ -1,0 +1,160 @@
+"""Of an improper dictionary the part that is proper, and what it does not tell.
+
+Merging by priority uses the rules in ascending order, unless a merge brings about a pair that is stronger than itself.
+As long as no such thing happens, merging does what the proper dictionary does whose rules are the last steps by which
+tokens come about in ascending order. And what merges into a token within a word does so by itself, in the same steps;
+so whether something else happens can be seen at tokens and at pairs of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
+from tokdfa.tokenizers.byte_dictionary import ByteDictionary
+from tokdfa.tokenizers.formats.contents import number_bytes
+from tokdfa.tokenizers.merger import Merger
+
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.tokenizer import Tokenizer
+
+__all__ = ["ProperPart", "proper_part"]
+
+Int32Array: TypeAlias = npt.NDArray[np.int32]
+Int64Array: TypeAlias = npt.NDArray[np.int64]
+Flags: TypeAlias = npt.NDArray[np.bool_]
+
+MAX_PAIRS = 1 << 22
+
+
+@dataclass(frozen=True, eq=False)
+class ProperPart:
+    """The proper part of a dictionary, and where merging may do otherwise.
+
+    Attributes
+    ----------
+    dictionary : ByteDictionary
+        The proper part.
+    number : int32 array, one entry a token of the tokenizer
+        Its number in that dictionary; -1 for tokens that it does not make.
+    late : int32 array
+        The tokens that come about by merging, but not in ascending order.
+    pairs : int32 array of shape (pairs, 2)
+        Neighbours that the proper part allows and merging does not.
+
+    Notes
+    -----
+    Merging gives for a word what the proper part gives, unless there is a late token in the one or one of the pairs in
+    the other. Without late tokens and such pairs both are the same function.
+    """
+
+    dictionary: ByteDictionary
+    number: Int32Array
+    late: Int32Array
+    pairs: Int32Array
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether it gives for every word what merging gives."""
+        return not len(self.late) and not len(self.pairs)
+
+
+def proper_part(tokenizer: Tokenizer) -> ProperPart:
+    """Return the proper part of a tokenizer's dictionary.
+
+    Raises
+    ------
+    UnsupportedFeatureError
+        If the dictionary is not over bytes.
+    LimitExceededError
+        If there are too many pairs to look at.
+    """
+    if not tokenizer.is_bytewise:
+        raise UnsupportedFeatureError("only of a dictionary over bytes the proper part is known")
+    from tokdfa.kernels.derivations import derivations
+
+    merger = Merger(tokenizer.dictionary, tokenizer.merges)
+    keys, priority, product = merger.table
+    words = cast("Sequence[bytes]", (*tokenizer.dictionary.alphabet, *tokenizer.extra_tokens))
+    symbols, offsets = _as_symbols(words)
+    last, ascending = derivations(symbols, offsets, keys, priority, product)
+    comes_about = last[:, 0] == 1
+    is_proper: Flags = comes_about & ascending
+    made = np.flatnonzero(is_proper & (last[:, 1] >= 0))
+    made = made[np.argsort(last[made, 3], kind="stable")].astype(np.int32)
+    rules = np.column_stack((last[made, 1], last[made, 2], made))
+    numbering = number_bytes(words[256:], rules)
+    number = np.where(is_proper, numbering.number, -1).astype(np.int32)
+    late = np.flatnonzero(comes_about & ~ascending).astype(np.int32)
+    # Where merging first goes down it makes a late token of two proper ones, which are the last parts of that token.
+    first = last[late, 1:3]
+    candidates = _meeting(first[is_proper[first].all(axis=1)], last, is_proper)
+    allowed = candidates[_allows(numbering.dictionary, numbering.number[candidates])]
+    pairs = allowed[_merge_otherwise(merger, words, allowed)]
+    return ProperPart(numbering.dictionary, number, late, pairs)
+
+
+def _as_symbols(words: Sequence[bytes]) -> tuple[Int32Array, Int64Array]:
+    offsets = np.zeros(len(words) + 1, dtype=np.int64)
+    np.cumsum(np.fromiter(map(len, words), dtype=np.int64, count=len(words)), out=offsets[1:])
+    return np.frombuffer(b"".join(words), dtype=np.uint8).astype(np.int32), offsets
+
+
+def _meeting(pairs: Int32Array, last: Int32Array, is_proper: Flags) -> Int32Array:
+    """Return all pairs of proper tokens at whose border one of `pairs` may have been while they came about.
+
+    The left one of these was the end of the left token then, and the right one the beginning of the right token.
+    """
+    ending = _on_spine(last[:, 2], is_proper, pairs[:, 0])
+    beginning = _on_spine(last[:, 1], is_proper, pairs[:, 1])
+    found: list[Int32Array] = [np.zeros((0, 2), dtype=np.int32)]
+    total = 0
+    for left, right in pairs.tolist():
+        lefts, rights = ending[left], beginning[right]
+        total += len(lefts) * len(rights)
+        if total > MAX_PAIRS:
+            raise LimitExceededError(f"more than {MAX_PAIRS} pairs of tokens may merge otherwise")
+        found.append(np.column_stack((np.repeat(lefts, len(rights)), np.tile(rights, len(lefts)))))
+    return np.unique(np.concatenate(found), axis=0).astype(np.int32)
+
+
+def _on_spine(part: Int32Array, is_proper: Flags, wanted: Int32Array) -> dict[int, Int32Array]:
+    """Return for each token of `wanted` the proper tokens that it is an outermost part of, at any depth; and itself."""
+    found: dict[int, list[int]] = {token: [] for token in wanted.tolist()}
+    tokens = np.flatnonzero(is_proper)
+    spine: npt.NDArray[np.integer[Any]] = tokens.copy()
+    is_wanted = np.zeros(len(part), dtype=np.bool_)
+    is_wanted[wanted] = True
+    while len(tokens):
+        hit = is_wanted[spine]
+        for token, inner in zip(tokens[hit].tolist(), spine[hit].tolist(), strict=True):
+            found[inner].append(token)
+        spine = part[spine]
+        tokens, spine = tokens[spine >= 0], spine[spine >= 0]
+    return {token: np.array(known, dtype=np.int32) for token, known in found.items()}
+
+
+def _allows(dictionary: ByteDictionary, pairs: Int32Array) -> Flags:
+    """Tell of pairs of its tokens which ones may stand side by side."""
+    from tokdfa.automata.compact import CompactTokenDFA
+    from tokdfa.automata.pairs import PairTest
+
+    forbidden = PairTest(CompactTokenDFA(dictionary)).forbidden(np.ascontiguousarray(pairs.reshape(-1), np.int32))
+    allowed: Flags = ~forbidden[1::2]
+    return allowed
+
+
+def _merge_otherwise(merger: Merger, words: Sequence[bytes], pairs: Int32Array) -> Flags:
+    """Tell of pairs of tokens which ones merging does not give for the word of both."""
+    merged = merger.merge(*_as_symbols([words[left] + words[right] for left, right in pairs.tolist()]))
+    first = np.minimum(merged.offsets[:-1], max(len(merged.tokens) - 2, 0))
+    same: Flags = np.diff(merged.offsets) == 2
+    if len(merged.tokens) >= 2:
+        same &= (merged.tokens[first] == pairs[:, 0]) & (merged.tokens[first + 1] == pairs[:, 1])
+    otherwise: Flags = ~same
+    return otherwise

@@ -1,0 +1,136 @@
+"""Judging streams of documents, each for itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.errors import TokenStreamError
+from tokdfa.validation.violation import Violation
+
+__all__ = ["DocumentsJudge", "Judge", "document_starts"]
+
+Int32Array: TypeAlias = npt.NDArray[np.int32]
+Int64Array: TypeAlias = npt.NDArray[np.int64]
+
+
+class Judge(Protocol):
+    """What finds in a stream what is not canonical."""
+
+    @property
+    def n_kept(self) -> int:
+        """How many ids are kept."""
+        ...
+
+    def feed(self, ids: Int32Array) -> Iterator[Violation]:
+        """Take more ids; yield the violations that are certain with them."""
+        ...
+
+    def finish(self) -> Iterator[Violation]:
+        """Take the end of the text; yield the remaining violations."""
+        ...
+
+    def finish_open(self) -> Iterator[Violation]:
+        """Take the end of what may go on; yield what is not canonical however it does."""
+        ...
+
+
+class DocumentsJudge:
+    """Has every document judged for itself: no piece goes from one to the next.
+
+    Parameters
+    ----------
+    begin : callable
+        Returns a judge, given which token of the stream comes first, and where its bytes begin.
+    lengths : int64 array
+        How many bytes an id has.
+    starts : int64 array, optional
+        Which tokens begin documents, ascending. Without it separators cut.
+    separator_size : int
+        How many bytes a separator has.
+    """
+
+    def __init__(
+        self,
+        begin: Callable[[int, int], Judge],
+        lengths: Int64Array,
+        starts: Int64Array | None = None,
+        separator_size: int = 0,
+    ) -> None:
+        self._separator_size = separator_size
+        self._begin = begin
+        self._lengths = lengths
+        self._starts = starts
+        self._first = self._byte = self._document_first = 0
+        self._judge = begin(0, 0)
+
+    @property
+    def n_kept(self) -> int:
+        """How many ids are kept."""
+        return self._judge.n_kept
+
+    def feed(self, ids: Int32Array, separators: Int64Array | None = None) -> Iterator[Violation]:
+        """Take more ids; yield the violations that are certain with them.
+
+        `separators` are the places of ids that are in no document.
+        """
+        begin, first = 0, self._first
+        if separators is not None:
+            for place in separators.tolist():
+                yield from self._document(ids[begin:place])
+                yield from self._judge.finish()
+                begin = place + 1
+                self._open(1, self._separator_size)
+        elif self._starts is not None:
+            low, high = np.searchsorted(self._starts, [first, first + len(ids)])
+            for place in (self._starts[low:high] - first).tolist():
+                yield from self._document(ids[begin:place])
+                begin = place
+                if self._first > self._document_first:
+                    yield from self._judge.finish()
+                    self._open(0, 0)
+        yield from self._document(ids[begin:])
+
+    def finish(self) -> Iterator[Violation]:
+        """Take the end of the last document; yield the remaining violations."""
+        yield from self._judge.finish()
+
+    def finish_open(self) -> Iterator[Violation]:
+        """Take the end of what is there of the last document."""
+        yield from self._judge.finish_open()
+
+    def _document(self, ids: Int32Array) -> Iterator[Violation]:
+        yield from self._judge.feed(ids)
+        self._first += len(ids)
+        self._byte += int(self._lengths[ids].sum())
+
+    def _open(self, skipped: int, size: int) -> None:
+        """Begin a document behind ids that are in none, so many of that many bytes."""
+        self._first += skipped
+        self._byte += size
+        self._document_first = self._first
+        self._judge = self._begin(self._first, self._byte)
+
+
+def document_starts(starts: npt.ArrayLike) -> Int64Array:
+    """Return the places where documents begin, checked.
+
+    Raises
+    ------
+    TokenStreamError
+        If they are not integers from 0 on in ascending order.
+    """
+    array = np.asarray(starts)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise TokenStreamError("the beginnings of documents are integers in one dimension", value=array.dtype.name)
+    places = array.astype(np.int64)
+    wrong = np.flatnonzero(np.diff(places, prepend=0) < 0)
+    if len(wrong):
+        place = int(wrong[0])
+        raise TokenStreamError(
+            "the beginnings of documents ascend", value=int(places[place]), where=f"document {place}"
+        )
+    return places

@@ -1,0 +1,185 @@
+"""Judging streams by one walk over their ids, and more closely only where something is wrong."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from itertools import chain
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.errors import LimitExceededError
+from tokdfa.kernels import canonical as kernels
+from tokdfa.validation.buffer import Buffer
+from tokdfa.validation.model import Model
+from tokdfa.validation.pieces import PieceJudge
+from tokdfa.validation.table import Table
+from tokdfa.validation.violation import Violation
+
+__all__ = ["WalkJudge"]
+
+Int32Array: TypeAlias = npt.NDArray[np.int32]
+Uint32Array: TypeAlias = npt.NDArray[np.uint32]
+
+# Of the first stream so many ids are judged piece by piece, for it takes a while to make a table.
+START = 1 << 13
+# So many are judged piece by piece at a time where something is wrong.
+WINDOW = 1 << 8
+# So many ids are kept before some are dropped.
+PATIENCE = 1 << 10
+# So many ids have more symbols than a look-ahead sees.
+_CONTEXT = 8
+
+
+class WalkJudge:
+    """Finds what is not canonical in a stream, with a few look-ups an id where there is nothing.
+
+    Where the walk ends, the pieces there are judged by :class:`PieceJudge`, from a place on where the text is certainly
+    cut, so what is found is the same. Behind them the walk begins anew.
+
+    Parameters
+    ----------
+    model : Model
+        Of a tokenizer with a pre-tokenizer, whose dictionary is over bytes.
+    first, byte : int
+        Which token of the stream is the first one fed, and where its bytes begin.
+    """
+
+    def __init__(self, model: Model, first: int = 0, byte: int = 0) -> None:
+        self._model = model
+        self._scratch: Uint32Array = np.empty(kernels.ROOM, dtype=np.uint32)
+        self._judge: PieceJudge | None = None
+        self._until = -1
+        if model.has_table or START == 0:
+            self._begin(first, byte)
+        else:
+            self._judge = PieceJudge(model, Buffer(first, byte))
+            self._until = first + START - 1
+
+    def _begin(self, first: int, byte: int) -> None:
+        """Begin to walk with the token `first`, or do no such thing where there is no table."""
+        if self._model.table is None:
+            self._judge, self._until = PieceJudge(self._model, Buffer(first, byte)), sys.maxsize
+            return
+        self._judge = None
+        self._table: Table = self._model.table
+        self._state = self._table.initial
+        # The ids since a place where the text is certainly cut, and where in the stream that is.
+        self._past: list[Int32Array] = []
+        self._first, self._byte, self._size, self._n_past = first, byte, 0, 0
+        self._patience = PATIENCE
+
+    @property
+    def n_kept(self) -> int:
+        """How many ids are kept."""
+        return self._n_past if self._judge is None else self._judge.n_kept
+
+    def feed(self, ids: Int32Array) -> Iterator[Violation]:
+        """Take more ids; yield the violations that are certain with them."""
+        while True:
+            if self._judge is not None:
+                yield from self._judge.feed(ids, self._until)
+                buffer = self._judge.buffer
+                if buffer.first <= self._until:
+                    return
+                ids = buffer.take_all()
+                self._begin(buffer.first, buffer.byte)
+                if self._judge is not None:
+                    continue
+            place = self._walk(ids)
+            if place == len(ids):
+                self._remember(ids)
+                return
+            self._past.append(ids)
+            ids = self._look_closely(place - len(ids))
+
+    def finish(self) -> Iterator[Violation]:
+        """Take the end of the stream; yield the remaining violations."""
+        if self._judge is None and not self._table.is_final(self._state):
+            yield from self.feed(self._look_closely(0))
+        if self._judge is not None:
+            yield from self._judge.finish()
+
+    def finish_open(self) -> Iterator[Violation]:
+        """Take the end of what may go on; yield what is not canonical however it does."""
+        while self._judge is not None:
+            # Nothing canonical begins like this. What is wrong may look otherwise when more follows.
+            buffer = self._judge.buffer
+            first, byte, ids = buffer.first, buffer.byte, buffer.take_all()
+            closed = PieceJudge(self._model, Buffer(first, byte))
+            found = chain(closed.feed(ids), closed.finish()) if self._until < sys.maxsize else iter(())
+            violation = next(found, None)
+            if violation is None:
+                return
+            yield violation
+            stop = violation.start - first + max(len(violation.ids), 1)
+            self._begin(first + stop, byte + int(self._model.lengths[ids[:stop]].sum()))
+            yield from self.feed(ids[stop:])
+
+    def _look_closely(self, place: int) -> Int32Array:
+        """Have the ids up to `place`, counted from their end, judged piece by piece; return those to judge."""
+        ids: Int32Array = np.concatenate((np.zeros(0, dtype=np.int32), *self._past))
+        place += len(ids)
+        # No special token that the text spells goes from before this to behind `place`.
+        begin = self._table.last_certain(ids, place - _CONTEXT - self._table.reach)
+        byte = self._byte + int(self._model.lengths[ids[:begin]].sum())
+        self._judge = PieceJudge(self._model, Buffer(self._first + begin, byte, WINDOW))
+        self._until = max(self._until, self._first + place)
+        return ids[begin:]
+
+    def _walk(self, ids: Int32Array) -> int:
+        """Walk over ids; return the first one that is not canonical where it is, their number if there is none."""
+        before = self._before()
+        joined = np.concatenate((*before, ids)) if before else ids
+        n_before = place = sum(map(len, before))
+        while True:
+            now = self._table.now
+            status, place, row, size = kernels.walk(
+                joined.view(np.uint32),
+                place,
+                self._state * now.width,
+                *now[1:],
+                *self._model.walked_pairs.tables(len(ids)),
+                *self._model.tokenizer.id_spellings,
+                *self._model.doubts,
+                self._scratch,
+            )
+            self._state = row // now.width
+            self._size += size
+            if status != kernels.UNSURE:
+                break
+            try:
+                self._table.learn(self._state, joined[place:])
+            except LimitExceededError:
+                self._until = sys.maxsize
+                break
+        return int(place) - n_before
+
+    def _before(self) -> list[Int32Array]:
+        """Return the last ids that were walked over, as many as may be looked at again."""
+        before: list[Int32Array] = []
+        wanted = self._table.reach + 1
+        for part in reversed(self._past):
+            if wanted <= 0:
+                break
+            before.insert(0, part[-wanted:])
+            wanted -= len(part)
+        return before
+
+    def _remember(self, ids: Int32Array) -> None:
+        """Keep of the ids walked over those that something wrong behind them may begin with."""
+        self._past.append(ids)
+        self._n_past += len(ids)
+        if self._n_past < self._patience:
+            return
+        joined = np.concatenate(self._past)
+        begin = self._table.last_certain(joined, len(joined) - 1 - _CONTEXT - self._table.reach)
+        kept = joined[begin:].copy()
+        end = self._byte + self._size
+        self._first += begin
+        self._size = int(self._model.lengths[kept].sum())
+        self._byte = end - self._size
+        self._past, self._n_past = [kept], len(kept)
+        self._patience = max(PATIENCE, 2 * len(kept))
