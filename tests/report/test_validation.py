@@ -137,6 +137,26 @@ def test_hostile_tokens(hostile: tokdfa.Tokenizer) -> None:
     assert table[str(specials["\u202eabc\u2066"])] == [r"\u202eabc\u2066", "special"]
 
 
+@pytest.fixture(scope="module")
+def incomplete(tmp_path_factory: pytest.TempPathFactory) -> tokdfa.Tokenizer:
+    """A tokenizer with tokens that no rule makes."""
+    config = tokenizer_json()
+    vocab = config["model"]["vocab"]
+    vocab |= {word: len(vocab) + place for place, word in enumerate(("the", "he\u0120t", "\u010aa"))}
+    config["added_tokens"][0]["id"] = len(vocab)
+    path = tmp_path_factory.mktemp("incomplete") / "tokenizer.json"
+    path.write_text(json.dumps(config), encoding="utf-8")
+    return tokdfa.load(path)
+
+
+@settings(max_examples=40)
+@given(ids=st.lists(st.integers(60, 70) | st.integers(250, 266), max_size=12))
+def test_tokens_that_no_rule_makes(incomplete: tokdfa.Tokenizer, ids: list[int]) -> None:
+    report = tokdfa.validation_report(incomplete, ids, every=True)
+    assert report.verdict == incomplete.validate(ids, every=True)
+    check(report.to_html())
+
+
 def test_bytes_that_are_no_text(tokenizer: tokdfa.Tokenizer) -> None:
     (byte,) = tokenizer.encode_piece(b"\xff")
     report = tokdfa.validation_report(tokenizer, [64, byte, 64])

@@ -197,10 +197,11 @@ class Collection:
         if reason.pair is None or reason.pair[1] != given[-1] or not isinstance(tokenizer, Tokenizer):
             return fields
         self.spelling.note(reason.pair)
+        # Special tokens, and tokens that no rule mentions, lead to no state.
         states = {
             id: tokenizer.dfa.state_of(token)
             for id in sorted({*shown, *reason.pair})
-            if (token := int(tokenizer.id_to_token[id])) >= 0
+            if 0 <= (token := int(tokenizer.id_to_token[id])) < len(tokenizer.dfa.alphabet)
         }
         before, stuck = reason.pair
         if states.get(before) is None:

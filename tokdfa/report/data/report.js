@@ -164,7 +164,7 @@
   const [kindLabel, kindField] = select("Kind", [
     ["", `all (${count(violations.length)})`], ...sorted.map(([kind, n]) => [kind, `${kind} (${count(n)})`])]);
   const [sizeLabel, sizeField] = select("A page", [["20", "20"], ["50", "50"], ["200", "200"]]);
-  const [findLabel, findField] = input("Find a token, an id or words of the reason", { type: "search", class: "grow", autocomplete: "off", spellcheck: "false" });
+  const [findLabel, findField] = input("Find a token, an id or words", { type: "search", class: "grow", autocomplete: "off", spellcheck: "false" });
   const [goLabel, goField] = input("Go to number", { type: "number", class: "go", min: 1, max: violations.length, inputmode: "numeric" });
   goField.className = "number-input";
   const keysField = h("input", { type: "checkbox", checked: true });
