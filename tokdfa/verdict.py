@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from tokdfa.display import Displayed
+
 __all__ = ["Verdict"]
 
 W = TypeVar("W")
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict(Generic[W]):
+class Verdict(Displayed, Generic[W]):
     """A decision with its evidence; truthy when the property holds.
 
     Parameters

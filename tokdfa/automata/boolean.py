@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from typing import Generic, TypeAlias, TypeVar
 
 from tokdfa.automata.protocol import TokenAutomaton
+from tokdfa.display import Displayed
 from tokdfa.errors import AutomatonError
 
 __all__ = [
@@ -24,7 +25,7 @@ T = TypeVar("T", bound=Hashable)
 Pair: TypeAlias = tuple[S | None, T | None]
 
 
-class Combination(Generic[S, T]):
+class Combination(Displayed, Generic[S, T]):
     """Two token automata run side by side; a state is the pair of their states, None where one has no run left.
 
     Lazy: nothing is computed but what is asked for. It implements the protocol of
@@ -139,7 +140,7 @@ class Combination(Generic[S, T]):
         return f"<{names.get(self._accepting, 'combination')} of {self.first!r} and {self.second!r}>"
 
 
-class Complement(Generic[S]):
+class Complement(Displayed, Generic[S]):
     """The token automaton of everything over `n_tokens` tokens that `automaton` does not accept; None is its sink.
 
     Lazy, as :class:`Combination`.

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from tokdfa.alphabet import TokenAlphabet, Word
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.dictionary import Dictionary
+from tokdfa.display import Displayed
 from tokdfa.errors import AutomatonError, LimitExceededError
 from tokdfa.kernels import fold as kernels
 
@@ -48,7 +49,7 @@ class Rows(NamedTuple):
     of_token: Int32Array
 
 
-class CompactTokenDFA:
+class CompactTokenDFA(Displayed):
     """The token DFA that accepts exactly the correct tokenizations of all texts, T^D(Σ*).
 
     It implements the protocol of :class:`TokenAutomaton`: states are the integers from 0, the initial one, to the

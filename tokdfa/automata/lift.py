@@ -15,6 +15,7 @@ from tokdfa.automata.compact import CompactTokenDFA
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.automata.trie import TokenTrie
 from tokdfa.dictionary import Dictionary
+from tokdfa.display import Displayed
 from tokdfa.errors import AutomatonError, LimitExceededError
 from tokdfa.kernels import trie as kernels
 
@@ -26,7 +27,7 @@ DEFAULT_MAX_ENTRIES = 1 << 27
 _MAX_CACHED_MOVES = 1 << 24
 
 
-class Lifted:
+class Lifted(Displayed):
     """All tokenizations of the words of a language, correct ones or not: π⁻¹(L) for the language L of a string DFA.
 
     It implements the protocol of :class:`~tokdfa.automata.protocol.TokenAutomaton`; its states are those of the

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from tokdfa.alphabet import TokenAlphabet, Word, iter_symbols
 from tokdfa.automata.protocol import TokenAutomaton
+from tokdfa.display import Displayed
 from tokdfa.errors import AlphabetError, AutomatonError, LimitExceededError
 from tokdfa.verdict import Verdict
 
@@ -31,7 +32,7 @@ DEFAULT_MAX_STATES = 100_000
 DEFAULT_MAX_TRANSITIONS = 20_000_000
 
 
-class TokenDFA:
+class TokenDFA(Displayed):
     """A token DFA (Q, Γ, q₀, δ, F) with every transition written out.
 
     The states are 0 to n-1 and δ may be partial. Immutable; equal when all five parts are equal, state by state

@@ -12,6 +12,7 @@ from tokdfa.alphabet import Word
 from tokdfa.automata.compact import CompactTokenDFA
 from tokdfa.automata.trie import TokenTrie
 from tokdfa.dictionary import Dictionary
+from tokdfa.display import Displayed
 from tokdfa.errors import AlphabetError
 from tokdfa.transducers.one_pass import OnePass
 from tokdfa.transducers.table import TransducerTable
@@ -45,7 +46,7 @@ class _State:
         self.arcs: dict[int, tuple[Output, _State]] = {}
 
 
-class SubsequentialTransducer:
+class SubsequentialTransducer(Displayed):
     """The function T^D of a proper dictionary, symbol by symbol: tokens are written as soon as they are settled.
 
     A token is settled when no continuation of the text can change it. States are made when a text first comes to them,

@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeAlias, cast
 from tokdfa.alphabet import TokenAlphabet, Word, iter_symbols, show
 from tokdfa.automata.protocol import TokenAutomaton
 from tokdfa.automata.token_dfa import TokenDFA
+from tokdfa.display import Displayed
 from tokdfa.errors import AutomatonError, LimitExceededError
 from tokdfa.verdict import Verdict
 
@@ -50,7 +51,7 @@ class TwoArcs(NamedTuple):
     second: Arc
 
 
-class Transducer:
+class Transducer(Displayed):
     """A transducer T = (Q, Σ × Γ*, q₀, δ, F) from words over the symbols of Γ to tokenizations.
 
     The states are 0 to n-1. Immutable.

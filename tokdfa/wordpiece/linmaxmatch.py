@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from tokdfa.display import Displayed
 from tokdfa.errors import LimitExceededError
 from tokdfa.kernels.wordpiece import pack_trie, tokenize_word
 from tokdfa.wordpiece.trie import FailureTrie
@@ -66,7 +67,7 @@ class PackedTrie(NamedTuple):
         return np.fromiter((symbols.get(symbol, foreign) for symbol in word), np.int32, len(word))
 
 
-class LinMaxMatch:
+class LinMaxMatch(Displayed):
     """A tokenizer of single words by LinMaxMatch.
 
     Gives what :func:`tokdfa.wordpiece.max_match` gives, in linear time.

@@ -1,0 +1,73 @@
+"""What notebooks show of values."""
+
+from __future__ import annotations
+
+import pytest
+
+import tokdfa
+from tokdfa import Dictionary, LinMaxMatch, TokenDFA, Transducer, WordPieceVocabulary, token_dfa
+from tokdfa.automata.boolean import complement, difference, intersection
+from tokdfa.draw.display import automaton_graph
+from tokdfa.draw.render import can_render
+from tokdfa.errors import LimitExceededError
+
+DICTIONARY = Dictionary.from_pairs([("a", "a"), ("b", "a")], "ab")
+SMALL = token_dfa(DICTIONARY)
+BOTH = intersection(SMALL, token_dfa(DICTIONARY, "(ab)*"))
+LARGE = Dictionary.from_pairs([("a" + "b" * k, "b") for k in range(50)], "ab")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        SMALL,
+        tokdfa.CompactTokenDFA(DICTIONARY),
+        BOTH,
+        complement(SMALL, len(SMALL.alphabet)),
+        Transducer.from_token_dfa(SMALL),
+        tokdfa.SubsequentialTransducer(DICTIONARY),
+        LinMaxMatch(WordPieceVocabulary(["a", "##b"])),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_small_ones_are_drawn(value: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    if can_render():
+        shown = value._repr_mimebundle_()  # type: ignore[attr-defined]
+        assert shown["text/plain"] == repr(value)
+        assert shown["image/svg+xml"].startswith("<svg ")
+    monkeypatch.setattr("tokdfa.draw.display.can_render", lambda: False)
+    assert value._repr_mimebundle_()["text/vnd.graphviz"].startswith("digraph {")  # type: ignore[attr-defined]
+
+
+def test_large_ones_are_counted() -> None:
+    shown = tokdfa.CompactTokenDFA(LARGE)._repr_mimebundle_()
+    assert shown.keys() == {"text/plain", "text/html"}
+    assert ">51</td>" in shown["text/html"]
+    assert ">51</td>" in token_dfa(LARGE)._repr_mimebundle_()["text/html"]
+    assert "nodes of the trie" in LinMaxMatch(WordPieceVocabulary(["a" * 60]))._repr_mimebundle_()["text/html"]
+    assert "rules" in tokdfa.SubsequentialTransducer(LARGE)._repr_mimebundle_()["text/html"]
+    chain = Transducer.from_token_dfa(TokenDFA.from_edges([(q, "a", q + 1) for q in range(50)], finals=[50]))
+    assert "transitions" in chain._repr_mimebundle_()["text/html"]
+    product = intersection(token_dfa(LARGE), token_dfa(LARGE))
+    assert "none: the automaton has more" in product._repr_mimebundle_()["text/html"]
+
+
+def test_verdicts_are_tables() -> None:
+    verdict = tokdfa.is_k_local(SMALL, 0)
+    shown = verdict._repr_mimebundle_()["text/html"]
+    assert ">no</td>" in shown
+    assert "reason" in shown
+    assert ">yes</td>" in tokdfa.default_tokenizer().validate([])._repr_mimebundle_()["text/html"]
+    named = tokdfa.Verdict(False, "<b>", "a & b")._repr_mimebundle_()["text/html"]
+    assert "&lt;b&gt;" in named
+    assert "a &amp; b" in named
+
+
+def test_states_of_products_are_written_out() -> None:
+    graph = automaton_graph(difference(SMALL, token_dfa(DICTIONARY, "(ab)*")))
+    labels = [node.label for node in graph.nodes]
+    assert labels[0] == "(0, 0)"
+    assert any("∅" in label for label in labels)
+    assert graph.edges[0].labels[0] in {"a", "b", "aa", "ba"}
+    with pytest.raises(LimitExceededError):
+        automaton_graph(SMALL, max_states=2)

@@ -1,0 +1,205 @@
+"""What notebooks show of a value: a picture where it is small enough, a table otherwise."""
+
+from __future__ import annotations
+
+import html
+from collections import defaultdict
+from collections.abc import Hashable, Mapping
+from dataclasses import fields
+from functools import singledispatch
+from itertools import islice
+from typing import Any
+
+from tokdfa.alphabet import TokenAlphabet
+from tokdfa.automata.boolean import Combination, Complement
+from tokdfa.automata.compact import CompactTokenDFA
+from tokdfa.automata.lift import Lifted
+from tokdfa.automata.protocol import TokenAutomaton
+from tokdfa.automata.token_dfa import TokenDFA
+from tokdfa.draw.automaton import dfa_graph
+from tokdfa.draw.dot import to_dot
+from tokdfa.draw.graph import Edge, Graph, Node
+from tokdfa.draw.labels import word_labels
+from tokdfa.draw.render import can_render, to_svg
+from tokdfa.draw.summary import Summary, summarize
+from tokdfa.draw.transducer import transducer_graph
+from tokdfa.draw.trie import trie_graph
+from tokdfa.errors import LimitExceededError
+from tokdfa.transducers.subsequential import SubsequentialTransducer
+from tokdfa.transducers.transducer import Transducer
+from tokdfa.verdict import Verdict
+from tokdfa.wordpiece.linmaxmatch import LinMaxMatch
+
+__all__ = ["automaton_graph", "bundle", "state_label"]
+
+_MAX_STATES = 40
+_MAX_TRANSITIONS = 4_000
+_MAX_ARROWS = 200
+_MAX_LABELS = 8
+
+
+def bundle(value: object) -> dict[str, str]:
+    """Return what notebooks show of a value, by MIME type: its ``repr``, and a picture or a table.
+
+    Without Graphviz the picture is its DOT text.
+    """
+    shown = {"text/plain": repr(value)}
+    content = _content(value)
+    if isinstance(content, Graph):
+        kind, text = ("image/svg+xml", to_svg(content)) if can_render() else ("text/vnd.graphviz", to_dot(content))
+        shown[kind] = text
+    elif content:
+        rows = "".join(
+            f'<tr><th scope="row" style="text-align:left">{html.escape(name)}</th>'
+            f'<td style="text-align:left">{html.escape(text)}</td></tr>'
+            for name, text in content.items()
+        )
+        shown["text/html"] = f"<table>{rows}</table>"
+    return shown
+
+
+@singledispatch
+def _content(value: object) -> Graph | Mapping[str, str]:
+    return {}
+
+
+@_content.register
+def _(value: TokenDFA) -> Graph | Mapping[str, str]:
+    arrows = {*zip(value.sources.tolist(), value.targets.tolist(), strict=True)}
+    if value.n_states > _MAX_STATES or len(arrows) > _MAX_ARROWS:
+        return _counts(summarize(value))
+    return dfa_graph(value, max_labels=_MAX_LABELS)
+
+
+@_content.register
+def _(value: CompactTokenDFA) -> Graph | Mapping[str, str]:
+    if value.states_built > _MAX_STATES or value.n_live_tokens * value.states_built > _MAX_TRANSITIONS:
+        return _counts(summarize(value))
+    return _content(value.to_token_dfa())
+
+
+@_content.register(Combination)
+@_content.register(Complement)
+@_content.register(Lifted)
+def _(value: TokenAutomaton[Any]) -> Graph | Mapping[str, str]:
+    try:
+        return automaton_graph(value)
+    except LimitExceededError as error:
+        return {"picture": f"none: {error.what}"}
+
+
+@_content.register
+def _(value: Transducer) -> Graph | Mapping[str, str]:
+    if value.n_states > _MAX_STATES or value.n_arcs > _MAX_ARROWS:
+        return {"states": f"{value.n_states:,}", "transitions": f"{value.n_arcs:,}"}
+    return transducer_graph(value)
+
+
+@_content.register
+def _(value: SubsequentialTransducer) -> Graph | Mapping[str, str]:
+    if value.dictionary.alphabet.n_symbols * _MAX_STATES <= _MAX_TRANSITIONS:
+        try:
+            return _content(value.explicit(max_states=_MAX_STATES))
+        except LimitExceededError:
+            pass
+    return {"rules": f"{len(value.dictionary):,}", "states built so far": f"{value.n_states:,}"}
+
+
+@_content.register
+def _(value: LinMaxMatch) -> Graph | Mapping[str, str]:
+    try:
+        return trie_graph(value.vocabulary, max_nodes=_MAX_STATES)
+    except LimitExceededError:
+        return {"entries": f"{len(value.vocabulary):,}", "nodes of the trie": f"{len(value.trie):,}"}
+
+
+@_content.register
+def _(value: Verdict) -> Mapping[str, str]:  # type: ignore[type-arg]
+    rows = {"answer": "yes" if value else "no"}
+    for field in fields(value):
+        content = getattr(value, field.name)
+        if field.name == "holds" or content is None or content == () or content == "":
+            continue
+        if isinstance(content, tuple) and len(content) > 1 and hasattr(content[0], "__dataclass_fields__"):
+            content = f"{len(content):,}"
+        rows[field.name.replace("_", " ")] = str(content)
+    return rows
+
+
+def _counts(summary: Summary) -> Mapping[str, str]:
+    rows = {"states": f"{summary.states:,}", "transitions": f"{summary.transitions:,}"}
+    for dense in summary.densest:
+        examples = ", ".join(dense.examples)
+        rows[f"state {dense.state}"] = (
+            f"{dense.n_tokens:,} tokens lead to it ({examples}, …), {dense.n_moves:,} can follow"
+        )
+    return rows
+
+
+def automaton_graph(
+    automaton: TokenAutomaton[Any],
+    alphabet: TokenAlphabet | None = None,
+    *,
+    max_states: int = _MAX_STATES,
+    max_labels: int = _MAX_LABELS,
+) -> Graph:
+    """Return the picture of the reachable part of any automaton, such as a product, its states written out.
+
+    Parameters
+    ----------
+    automaton : TokenAutomaton
+        Explicit, compact or lazy.
+    alphabet : TokenAlphabet, optional
+        Spells the tokens; that of the automaton or of one of its parts by default, and without any the numbers stand.
+    max_states : int
+        How many states to draw at most.
+    max_labels : int
+        How many labels to write on one arrow.
+
+    Raises
+    ------
+    LimitExceededError
+        If it has more states, or thousands of transitions.
+    """
+    alphabet = _alphabet(automaton) if alphabet is None else alphabet
+    names: dict[Hashable, str] = {automaton.initial: "0"}
+    states = [automaton.initial]
+    arrows: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+    budget = _MAX_TRANSITIONS
+    for state in states:  # grows while it is walked
+        moves = [*islice(automaton.moves(state), budget + 1)]
+        budget -= len(moves)
+        for token, target in moves:
+            if target not in names:
+                names[target] = str(len(names))
+                states.append(target)
+            arrows[names[state], names[target]].append(token)
+        if len(states) > max_states or budget < 0:
+            raise LimitExceededError(f"the automaton has more than {max_states} states or too many transitions to draw")
+    nodes = tuple(Node(names[state], state_label(state), double=automaton.is_final(state)) for state in states)
+    edges = []
+    for (source, target), tokens in arrows.items():
+        pairs = ((str(token), 1) for token in tokens) if alphabet is None else word_labels(alphabet.spell(tokens))
+        shown = [*islice(pairs, max_labels)]
+        labels = [label for label, _ in shown]
+        rest = len(tokens) - sum(count for _, count in shown)
+        edges.append(Edge(source, target, tuple([*labels, f"… {rest} more"] if rest else labels)))
+    what = f"Automaton with {len(states)} states, {sum(node.double for node in nodes)} of them final."
+    return Graph(nodes, tuple(edges), ("0",), description=what)
+
+
+def state_label(state: object) -> str:
+    """Return what to write into a state: the parts of a tuple, and ∅ for one that has no run left."""
+    if state is None:
+        return "∅"
+    if isinstance(state, tuple):
+        return f"({', '.join(map(state_label, state))})"
+    return str(state)
+
+
+def _alphabet(automaton: object) -> TokenAlphabet | None:
+    found = getattr(automaton, "alphabet", None)
+    if isinstance(found, TokenAlphabet):
+        return found
+    parts = (getattr(automaton, name, None) for name in ("first", "second", "automaton"))
+    return next((found for found in map(_alphabet, (part for part in parts if part is not None)) if found), None)
