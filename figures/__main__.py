@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 
 from figures.table import read_table, write_table
+from tokdfa.draw.dot import to_dot
 
 HERE = Path(__file__).parent
 HELPERS = {"__init__", "__main__", "chart", "table"}
@@ -37,6 +38,8 @@ def main() -> None:
         module = import_module(f"figures.{name}")
         if options.measure and hasattr(module, "measure"):
             write_table(HERE / f"{name}.csv", module.measure())
+        if hasattr(module, "graph"):
+            (HERE / f"{name}.dot").write_text(to_dot(module.graph()), encoding="utf-8")
         path = HERE / f"{name}.svg"
         path.write_text(render(name), encoding="utf-8")
         print(path)
