@@ -52,11 +52,12 @@ def test_all_pairs_of_dictionaries_of_up_to_two_rules() -> None:
 
 
 @pytest.mark.slow
-def test_all_pairs_of_dictionaries_of_up_to_three_rules() -> None:
+def test_pairs_of_dictionaries_of_up_to_three_rules() -> None:
     dictionaries = [d for n in range(4) for d in all_proper_dictionaries("ab", n)]
     for i, a in enumerate(dictionaries):
-        for b in dictionaries[:i]:
-            _check(a, b, 10)
+        # All of up to two rules are among the first; of the others every seventh.
+        for b in {*dictionaries[: min(i, 40)], *dictionaries[i % 7 : i : 7]}:
+            _check(a, b, 9)
 
 
 @settings(max_examples=150)
@@ -204,7 +205,7 @@ def test_the_embedded_dictionary_with_one_thing_changed() -> None:
 def test_real_dictionaries_with_one_thing_changed(data: Path, name: str) -> None:
     dictionary = tokdfa.load(data / "vocabs" / name, pretokenizer="none").dictionary
     rng = random.Random(5)
-    for _ in range(25):
+    for _ in range(2):
         for kind, changed in _changes(dictionary, rng).items():
             _confirm(dictionary, changed, kind)
 

@@ -93,8 +93,21 @@ def test_special_tokens(side: Sides) -> None:
     check_different(none, one, "<x>")
     assert compare(one[0], side(added_tokens=[added_token(n, "<x>")])[0])
     check_different(one, side(added_tokens=[added_token(n, "<y>")]), "<x>")
-    with pytest.raises(UnsupportedFeatureError, match="special tokens are others"):
+    with pytest.raises(UnsupportedFeatureError, match="special tokens or whole pieces are others"):
         compare(one[0], side(added_tokens=[added_token(n, "<x>", lstrip=True)])[0])
+
+
+def test_whole_pieces(side: Sides) -> None:
+    # Merging never gives abc, for ab is merged before bc.
+    dead = [(b"a", b"b"), (b"b", b"c"), (b"a", b"bc")]
+
+    def model(whole: bool) -> dict[str, Any]:
+        return {**tokenizer_json(dead)["model"], "ignore_merges": whole}
+
+    one, other = (side(rules=dead, model=model(whole)) for whole in (False, True))
+    assert [other[0].token(number) for number in other[0].whole_piece_tokens] == [b"abc"]
+    check_different(one, other, "abc")
+    assert compare(other[0], side(rules=dead, model=model(True))[0])
 
 
 @pytest.mark.parametrize(

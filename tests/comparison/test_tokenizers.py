@@ -111,10 +111,10 @@ def test_random_tokenizers_against_all_short_texts(tmp_path: Path, monkeypatch) 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_many_random_tokenizers_against_all_short_texts(tmp_path: Path, monkeypatch, seed: int) -> None:
-    outcomes = check_random_pairs(tmp_path, monkeypatch, 100 + seed, 150, 4)
-    assert min(outcomes["equivalent"], outcomes["different, shortest"]) > 20
+    outcomes = check_random_pairs(tmp_path, monkeypatch, 100 + seed, 80, 4)
+    assert min(outcomes["equivalent"], outcomes["different, shortest"]) > 10
 
 
 @pytest.mark.parametrize(

@@ -182,8 +182,6 @@ class _Comparer:
             return "symbols become others"
         if not self.are_proper():
             return "pairs of neighbours do not tell everything of a dictionary"
-        if len(a.whole_piece_tokens) or len(b.whole_piece_tokens):
-            return "tokens come about as whole pieces only"
         settings = {
             (splitting.prefix_space, splitting.metaspace, splitting.prefix_once)
             for splitting in (self.splitting(a), self.splitting(b))
@@ -210,34 +208,35 @@ class _Comparer:
         places = search.shortest()
         if places and places[0].length <= 3 and (found := self.least(_short_texts(2))) is not None:
             return self.different(report, found, proven=True)
-        candidates = (
-            [data.decode() for data in search.texts(places, most=_MOST_TEXTS, seconds=_MOST_SECONDS)] if places else []
-        )
-        if first_byte is not None:
-            # The space may be one that was put in.
-            candidates += [text[1:] for text in candidates if text[1:] and text[1] != " "]
-        found = self.least(candidates)
-        special, bound = self.special_difference()
-        if special is not None and (found is None or len(str(special.text)) < len(str(found.text))):
-            return self.different(report, special, proven=not places and len(str(special.text).encode()) == bound)
-        if found is not None:
+        texts = search.texts(places, most=_MOST_TEXTS, seconds=_MOST_SECONDS) if places else []
+        candidates = [data.decode() for data in texts]
+        # The space may be one that was put in.
+        candidates += [text[1:] for text in candidates if first_byte is not None and text[1:] and text[1] != " "]
+        least = places[0].length - (first_byte is not None) if places else None
+        # Only texts with these can differ where merging gives the same.
+        others = sorted({*self.other_specials(), *self.whole_pieces()}, key=_in_bytes)
+        if others:
+            least = min(_in_bytes(others[0]), _in_bytes(others[0]) if least is None else least)
+        found = self.least([*candidates, *others])
+        if found is not None and least is not None:
             # A text may be shorter than what it is normalized to.
-            proven = self.normalizer(self.a) is None and (bound is None or places[0].length <= bound)
+            proven = self.normalizer(self.a) is None and _in_bytes(str(found.text)) <= least
             return self.different(report, found, proven=proven)
         if places:
             raise _undecided("no text was found that shows where they part", candidates[:1])
-        if bound is not None:
-            raise _undecided("their special tokens are others", None)
+        if others and not self.have_same_parts(report):
+            raise _undecided("their special tokens or whole pieces are others", others[0])
         checked = {**report.checked, "search": "texts of any length"}
         return replace(report, holds=True, witness=None, reason="every text has the same ids", checked=checked)
 
-    def special_difference(self) -> tuple[Difference | None, int | None]:
-        """Return a difference on the content of a special token, and the least bytes of a text that could show one."""
-        others = self.specials(self.a) ^ self.specials(self.b)
-        contents = sorted({special.text for special in others}, key=lambda text: (len(text.encode()), text))
-        if not contents:
-            return None, None
-        return self.least(contents), len(contents[0].encode())
+    def other_specials(self) -> set[str]:
+        """Return what only one finds as a special token."""
+        return {special.text for special in self.specials(self.a) ^ self.specials(self.b)}
+
+    def whole_pieces(self) -> set[str]:
+        """Return the tokens that come about as whole pieces only."""
+        words = (side.token(number) for side in (self.a, self.b) for number in side.whole_piece_tokens.tolist())
+        return {text for word in words if (text := _as_text(word)) is not None}
 
     def without_search(self, report: Comparison, obstacle: str) -> Comparison:
         """Answer by the parts alone, where the search cannot tell."""
@@ -249,10 +248,7 @@ class _Comparer:
         words = {*_texts_of_tokens(self.a), *_texts_of_tokens(self.b)}
         if isinstance(report.witness, Difference) and (text := _as_text(report.witness.text)) is not None:
             words.add(text)
-        special, _ = self.special_difference()
-        found = self.least(sorted(words, key=len))
-        if special is not None and (found is None or len(str(special.text)) < len(str(found.text))):
-            found = special
+        found = self.least(sorted(words | self.other_specials(), key=len))
         if found is None:
             raise _undecided(obstacle, None)
         return self.different(report, found, proven=False)
@@ -296,6 +292,10 @@ def _short_texts(longest: Literal[1, 2]) -> Iterator[str]:
     if longest == 2:
         yield from map("".join, product(of_one_byte, repeat=2))
         yield from map(chr, range(0x80, 0x800))
+
+
+def _in_bytes(text: str) -> int:
+    return len(text.encode())
 
 
 def _lacks_ids(tokenizer: Tokenizer) -> bool:
