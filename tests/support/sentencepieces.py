@@ -46,12 +46,12 @@ def trained(rule: str, byte_fallback: bool) -> bytes:
     return written.getvalue()
 
 
-def changed(drawn: random.Random) -> bytes:
+def changed(drawn: random.Random, rules: tuple[str, ...] = RULES) -> bytes:
     """Return a model with other settings, scores and pieces."""
     from sentencepiece import sentencepiece_model_pb2 as pb
 
     model: Any = pb.ModelProto()  # type: ignore[attr-defined]
-    model.ParseFromString(trained(drawn.choice([*RULES, *RULES[:1] * 15]), drawn.random() < 0.5))
+    model.ParseFromString(trained(drawn.choice([*rules, *rules[:1] * 15]), drawn.random() < 0.5))
     for name in ("add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces"):
         setattr(model.normalizer_spec, name, drawn.random() < (0.85 if name == "escape_whitespaces" else 0.5))
     if drawn.random() < 0.3:

@@ -65,16 +65,16 @@ class Merger:
             return Tokenized(*merge_pieces(symbols, offsets, *self.table))
         # Where no token has two symbols side by side, nothing merges across.
         codes = symbols[:-1].astype(np.int64) << 32 | symbols[1:]
-        places = np.minimum(np.searchsorted(self._inner, codes), len(self._inner) - 1)
+        places = np.minimum(np.searchsorted(self.inner, codes), len(self.inner) - 1)
         is_bound = np.ones(len(symbols) + 1, dtype=np.bool_)
-        is_bound[1:-1] = self._inner[places] != codes
+        is_bound[1:-1] = self.inner[places] != codes
         is_bound[offsets] = True
         bounds = np.flatnonzero(is_bound)
         ends, tokens = merge_pieces(symbols, bounds, *self.table)
         return Tokenized(ends[np.searchsorted(bounds, offsets)], tokens)
 
     @cached_property
-    def _inner(self) -> Int64Array:
+    def inner(self) -> Int64Array:
         """The pairs of symbols that stand side by side within tokens, sorted; with one that does not exist."""
         left, right, _, product = self._merges
         n_tokens = 1 + int(max(column.max(initial=0) for column in (left, right, product)))

@@ -150,7 +150,7 @@ class PieceIds:
             is_merged[: len(dictionary.alphabet)] = dictionary.folding.birth >= 0
             return is_merged
         symbols, lengths = self._symbols(words)
-        offsets, tokens = self._merger.merge(symbols, running_sum(lengths))
+        offsets, tokens = self.merger.merge(symbols, running_sum(lengths))
         return cast("npt.NDArray[np.bool_]", (np.diff(offsets) == 1) & (tokens[offsets[:-1]] == np.arange(len(words))))
 
     @cached_property
@@ -258,18 +258,19 @@ class PieceIds:
     def merge(self, words: Sequence[Word]) -> Encoded:
         """Return what merging makes of words over the base alphabet, even if they are tokens as a whole."""
         symbols, lengths = self._symbols(words)
-        offsets, tokens = self._merger.merge(symbols, running_sum(lengths))
+        offsets, tokens = self.merger.merge(symbols, running_sum(lengths))
         return Encoded(self._contents.ids[tokens], offsets)
 
     @cached_property
-    def _merger(self) -> Merger:
+    def merger(self) -> Merger:
+        """What merges pieces by priority."""
         from tokdfa.tokenizers.merger import Merger
 
         return Merger(self._contents.dictionary, self._contents.merges)
 
     def _encode_by_merging(self, words: Sequence[Word]) -> Encoded:
         symbols, lengths = self._symbols(words)
-        offsets, tokens = self._merger.merge(symbols, running_sum(lengths))
+        offsets, tokens = self.merger.merge(symbols, running_sum(lengths))
         found = [(index, self.whole_words[word]) for index, word in enumerate(words) if word in self.whole_words]
         if found:
             keep = np.ones(len(tokens), dtype=np.bool_)

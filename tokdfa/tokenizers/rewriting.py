@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
@@ -13,8 +15,9 @@ import numpy.typing as npt
 from tokdfa.errors import AlphabetError
 from tokdfa.tokenizers.added_tokens import AddedTokens
 from tokdfa.tokenizers.decoder import Decoder
-from tokdfa.tokenizers.decoding import Decoded, decode_tokens
+from tokdfa.tokenizers.decoding import Decoded, DecodeSentencePiece, decode_tokens
 from tokdfa.tokenizers.formats.contents import Contents, Rewriting, Special
+from tokdfa.tokenizers.sentencepiece_normalizer import SPACE, SentencePieceNormalizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["RewritingTokenizer"]
 
 Int32Array: TypeAlias = npt.NDArray[np.int32]
+Int64Array: TypeAlias = npt.NDArray[np.int64]
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -41,6 +45,7 @@ class RewritingTokenizer(Tokenizer):
 
     def __init__(self, contents: Contents, pretokenizer: PreTokenizer | None = None) -> None:
         super().__init__(contents, pretokenizer)
+        self._contents = contents
         self.rewriting = contents.rewriting or Rewriting()
         found = contents.specials if contents.finds_specials else ()
         self._levels = [AddedTokens([token for token in found if token.level == level]) for level in (0, 1)]
@@ -84,6 +89,63 @@ class RewritingTokenizer(Tokenizer):
         from tokdfa.tokenizers.stream import HeldStream
 
         return HeldStream(self)
+
+    # Where every text is cut
+
+    @cached_property
+    def behind(self) -> RewritingTokenizer | None:
+        """The tokenizer for what stands behind a place of `cut_between`; None where there are no such places.
+
+        There are for SentencePiece, if all that it does to a text is to show spaces and to put one in front.
+        """
+        normalizer, decoding = self.rewriting.normalizer, self.rewriting.decoding or ()
+        if not isinstance(normalizer, SentencePieceNormalizer) or self.pretokenizer is not None:
+            return None
+        if normalizer.table is not None or normalizer.trims_spaces or not normalizer.shows_spaces:
+            return None
+        steps = tuple(replace(cast(DecodeSentencePiece, step), drops_first=False) for step in decoding)
+        rewriting = Rewriting(replace(normalizer, puts_space=False), steps)
+        twin = RewritingTokenizer(replace(self._contents, rewriting=rewriting))
+        twin.piece_ids = self.piece_ids
+        return twin
+
+    def cut_between(self, ids: Int32Array) -> npt.NDArray[np.bool_]:
+        """Tell for each id but the first whether the text before it and from it on are encoded each by itself.
+
+        They are where no token and no user-defined piece has the two symbols at the border side by side.
+        """
+        if self.behind is None:
+            return np.zeros(max(len(ids) - 1, 0), dtype=np.bool_)
+        first, last, inner = self._edges
+        left, right = last[ids[:-1]], first[ids[1:]]
+        codes = left << 32 | right
+        is_inner = inner[np.minimum(np.searchsorted(inner, codes), len(inner) - 1)] == codes
+        cut: npt.NDArray[np.bool_] = (left >= 0) & (right >= 0) & ~is_inner
+        return cut
+
+    @cached_property
+    def _edges(self) -> tuple[Int64Array, Int64Array, Int64Array]:
+        """The first and the last symbol of each id, -1 if it is no character; and pairs side by side in tokens."""
+        numbers = {"".join(cast("tuple[str, ...]", word)): n for n, word in enumerate(self.dictionary.alphabet.symbols)}
+        atoms = set(self._contents.atoms)
+        numbers = {text: n for text, n in numbers.items() if len(text) == 1 and text not in atoms}
+        words = (*self.dictionary.alphabet, *self.extra_tokens)
+        first, last = np.full((2, self.n_ids), -1, dtype=np.int64)
+        for id, n in enumerate(self.id_to_token.tolist()):
+            word = cast("tuple[str, ...]", words[n]) if n >= 0 else ()
+            if word and len(word[0]) == 1:
+                first[id], last[id] = numbers.get(word[0], -1), numbers.get(word[-1], -1)
+            if word == (SPACE,):
+                # Alone it may be the one that was put in front, and then nothing is put before what has no text.
+                last[id] = -1
+        inside = [
+            numbers[left] << 32 | numbers[right]
+            for text in atoms
+            for left, right in pairwise(text)
+            if left in numbers and right in numbers
+        ]
+        inner = np.unique(np.append(self.piece_ids.merger.inner, np.array(inside, dtype=np.int64)))
+        return first, last, inner
 
     @cached_property
     def _tokens(self) -> list[str]:

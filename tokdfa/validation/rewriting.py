@@ -20,12 +20,15 @@ __all__ = ["RewritingJudge"]
 
 Int32Array: TypeAlias = npt.NDArray[np.int32]
 
+WINDOW = 1 << 15
+
 
 class RewritingJudge:
     """Compares a stream with the encoding of what it is decoded to.
 
-    It keeps the whole stream in memory. Where special tokens are not found in texts, they cut the stream, and what is
-    between them is judged by itself.
+    It keeps the stream in memory back to the last place where every text is cut, for tokenizers that have such places,
+    and otherwise the whole stream. Where special tokens are not found in texts, they cut it, and what is between them
+    is judged by itself.
 
     Parameters
     ----------
@@ -34,9 +37,13 @@ class RewritingJudge:
 
     def __init__(self, tokenizer: RewritingTokenizer) -> None:
         self._tokenizer = tokenizer
-        self._chunks: list[Int32Array] = []
-        self._length = 0
+        self._current = tokenizer  # for what comes next
+        self._ids = np.empty(0, dtype=np.int32)
+        self._wanted = WINDOW
+        self._first = 0
         self._byte = 0
+        self._cuts = np.zeros(tokenizer.n_ids, dtype=np.bool_)
+        self._cuts[tokenizer.special_ids] = not tokenizer.finds_specials
 
     def checked(self, ids: npt.ArrayLike, first: int) -> Int32Array:
         """Return ids as an int32 array, refusing what cannot be ids; `first` is the place of the first one."""
@@ -45,19 +52,25 @@ class RewritingJudge:
     @property
     def n_kept(self) -> int:
         """How many ids are kept."""
-        return self._length
+        return len(self._ids)
 
     def feed(self, ids: Int32Array) -> Iterator[Violation]:
-        """Take more ids; nothing is certain before the end."""
-        self._length += len(ids)
-        if self._length > MAX_IDS:
-            raise LimitExceededError(
-                "the stream is too long to be judged as a whole",
-                where=f"token {MAX_IDS}",
-                hint="this tokenizer rewrites texts; validate parts of the stream",
-            )
-        self._chunks.append(ids)
-        return iter(())
+        """Take more ids; yield the violations that are certain with them."""
+        self._ids = np.concatenate((self._ids, ids))
+        while len(self._ids) >= self._wanted:
+            window = self._ids[: self._wanted]
+            places = np.flatnonzero(self._tokenizer.cut_between(window) | self._cuts[window[:-1]])
+            if len(places):
+                yield from self._judge(int(places[-1]) + 1)
+                self._wanted = WINDOW
+            elif self._wanted < MAX_IDS:
+                self._wanted *= 2
+            else:
+                raise LimitExceededError(
+                    "the stream is too long to be judged as a whole",
+                    where=f"token {self._first}",
+                    hint="this tokenizer rewrites texts; validate parts of the stream",
+                )
 
     def finish_open(self) -> Iterator[Violation]:
         """Take the end of what may go on, of which nothing is certain."""
@@ -65,24 +78,32 @@ class RewritingJudge:
 
     def finish(self) -> Iterator[Violation]:
         """Take the end of the stream; yield the violations."""
-        ids = np.concatenate((np.zeros(0, dtype=np.int32), *self._chunks))
-        cuts: Int32Array = np.empty(0, dtype=np.int32)
-        if not self._tokenizer.finds_specials:
-            cuts = np.flatnonzero(np.isin(ids, self._tokenizer.special_ids)).astype(np.int32)
-        bounds = np.concatenate(([-1], cuts, [len(ids)])).tolist()
-        for before, stop in pairwise(bounds):
-            yield from self._stretch(ids[before + 1 : stop], before + 1)
+        yield from self._judge(len(self._ids))
+
+    def _judge(self, stop: int) -> Iterator[Violation]:
+        """Judge the ids before `stop`, and drop them."""
+        ids, self._ids = self._ids[:stop], self._ids[stop:]
+        bounds = np.concatenate(([-1], np.flatnonzero(self._cuts[ids]), [len(ids)])).tolist()
+        for before, end in pairwise(bounds):
+            if before >= 0:
+                self._current = self._tokenizer
+            yield from self._stretch(ids[before + 1 : end], self._first + before + 1)
+        self._first += len(ids)
+        if bounds[-2] < len(ids) - 1:
+            self._current = self._tokenizer.behind or self._tokenizer
+        elif len(ids):
+            self._current = self._tokenizer
 
     def _stretch(self, ids: Int32Array, first: int) -> Iterator[Violation]:
         try:
-            decoded = self._tokenizer.decode_with_ends(ids)
+            decoded = self._current.decode_with_ends(ids)
         except TokenStreamError:
             yield self._not_utf8(ids, first)
             return
         byte = self._byte
         self._byte += int(decoded.ends[-1]) if len(ids) else 0
         try:
-            canonical = self._tokenizer.encode(decoded.text)
+            canonical = self._current.encode(decoded.text)
         except AlphabetError as error:
             reason = f"their text cannot be encoded: {error}"
             yield Violation(first, first + len(ids) - 1, byte, first, tuple(ids.tolist()), None, reason)
@@ -133,7 +154,7 @@ class RewritingJudge:
 
         Where the texts differ as well, it is everything between what they begin and what they end with.
         """
-        again = self._tokenizer.decode_with_ends(canonical)
+        again = self._current.decode_with_ends(canonical)
         if again.text == decoded.text and len(ids) and len(canonical):
             starts, others = (np.concatenate(([0], ends)) for ends in (decoded.ends, again.ends))
             yield from _apart(ids, starts, canonical, others)

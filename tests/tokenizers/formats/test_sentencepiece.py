@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import random
+import sys
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 from support import sentencepieces
+from support.sentencepieces import RULES
 
 import tokdfa
 from tokdfa import Tokenizer
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError
+from tokdfa.validate import Validator
 
 pytest.importorskip("sentencepiece")
 pb = pytest.importorskip("sentencepiece.sentencepiece_model_pb2")
@@ -50,11 +54,11 @@ def check(tokenizer: Tokenizer, data: bytes, drawn: random.Random, n_texts: int)
                 assert verdict.index == next(different, min(len(stream), len(again))), (stream, again)
 
 
-def check_models(seeds: range, path: Path, n_texts: int) -> int:
+def check_models(seeds: range, path: Path, n_texts: int, rules: tuple[str, ...] = RULES) -> int:
     loaded = 0
     for seed in seeds:
         drawn = random.Random(seed)
-        data = sentencepieces.changed(drawn)
+        data = sentencepieces.changed(drawn, rules)
         path.write_bytes(data)
         try:
             tokenizer = tokdfa.load(path)
@@ -71,6 +75,29 @@ def check_models(seeds: range, path: Path, n_texts: int) -> int:
 
 def test_changed_models(tmp_path: Path) -> None:
     assert check_models(range(16), tmp_path / "tokenizer.model", 15) > 8
+
+
+def test_streams_are_judged_part_by_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tokdfa.validation.rewriting.WINDOW", 3)
+    assert check_models(range(100, 110), tmp_path / "tokenizer.model", 20, RULES[:1]) > 5
+
+
+def test_long_streams_are_forgotten(data: Path) -> None:
+    tokenizer = mistral(data)
+    validator = Validator(tokenizer)
+    ids = tokenizer.encode("the quick brown fox jumps over the lazy dog" * 5000)
+    for i in range(0, len(ids), 4096):
+        assert not list(validator.feed(ids[i : i + 4096]))
+        assert len(validator._judge._ids) < 40_000  # type: ignore[union-attr]
+    assert not list(validator.finish())
+
+
+def test_without_the_packages_that_read_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "x.model"
+    path.write_bytes(sentencepieces.trained("identity", True))
+    monkeypatch.setitem(sys.modules, "google.protobuf.message", None)
+    with pytest.raises(UnsupportedFeatureError, match=r"takes more packages.*pip install 'tokdfa\[sentencepiece\]'"):
+        tokdfa.load(path)
 
 
 @pytest.mark.slow
@@ -91,7 +118,7 @@ def test_the_table_of_characters(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("rule", sentencepieces.RULES)
+@pytest.mark.parametrize("rule", RULES)
 def test_the_table_of_characters_for_every_code_point(rule: str, tmp_path: Path) -> None:
     data = sentencepieces.trained(rule, True)
     path = tmp_path / "x.model"
@@ -105,7 +132,7 @@ def test_the_table_of_characters_for_every_code_point(rule: str, tmp_path: Path)
 
 
 def test_in_a_folder_and_in_a_stream(tmp_path: Path) -> None:
-    data = sentencepieces.trained("nmt_nfkc", False)
+    data = sentencepieces.trained("identity", False)
     (tmp_path / "tokenizer.model").write_bytes(data)
     tokenizer = tokdfa.load(tmp_path)
     assert isinstance(tokenizer, Tokenizer)
@@ -156,11 +183,17 @@ def test_no_protocol_buffer(tmp_path: Path) -> None:
 CORPORA = ("english.txt", "multilingual.txt", "python_code.txt")
 
 
+@cache
+def mistral(data: Path) -> Tokenizer:
+    tokenizer = tokdfa.load(data / "vocabs" / "mistral_v3.model")
+    assert isinstance(tokenizer, Tokenizer)
+    return tokenizer
+
+
 @pytest.mark.parametrize("corpus", CORPORA)
 def test_mistral(data: Path, corpus: str) -> None:
     path = data / "vocabs" / "mistral_v3.model"
-    tokenizer = tokdfa.load(path)
-    assert isinstance(tokenizer, Tokenizer)
+    tokenizer = mistral(data)
     encode, decode, *_ = sentencepieces.oracle(path.read_bytes())
     text = (data / "corpora" / corpus).read_text(encoding="utf-8")[:30_000]
     ids = encode(text)
