@@ -41,8 +41,9 @@ def is_safe_permutation(a: Dictionary, b: Dictionary, *, conflict: Conflict = "o
 
     Notes
     -----
-    *A Formal Perspective on Byte-Pair Encoding*, Def 5.2 to Prop 5.5. The time is proportional to the number of
-    factors of the products, not to the number of pairs of rules.
+    *A Formal Perspective on Byte-Pair Encoding*, Def 5.2 to Prop 5.5. Only the least blocks of rules within
+    which some change places are looked at, in time proportional to the number of factors of their products, not to that
+    of pairs of rules.
     """
     a.require_proper()
     b.require_proper()
@@ -55,10 +56,14 @@ def is_safe_permutation(a: Dictionary, b: Dictionary, *, conflict: Conflict = "o
         places.setdefault(rules_b[place], []).append(place)
     # A repeated rule is dead from the second time on; its occurrences correspond in their order.
     place_in_b = [places[rule].pop() for rule in rules_a]
-    exchanged = _overlaps(yields, place_in_b, 1 if conflict == "boundary" else None)
-    if exchanged is None and conflict == "overlap":
-        exchanged = _factors(yields, place_in_b)
-    if exchanged is None:
+    longest = 1 if conflict == "boundary" else None
+    for block in _blocks(place_in_b):
+        exchanged = _overlaps(yields, place_in_b, block, longest)
+        if exchanged is None and conflict == "overlap":
+            exchanged = _factors(yields, place_in_b, block)
+        if exchanged is not None:
+            break
+    else:
         return Verdict(True, None, "conflicting rules are in the same order")
     first, second = (rules_a[index] for index in exchanged)
     return Verdict(False, (first, second), f"{first} and {second} conflict and are exchanged")
@@ -76,13 +81,24 @@ def _yields(dictionary: Dictionary) -> list[str]:
     return ["".join(character[cast(str, symbol)] for symbol in word) for word in products]
 
 
-def _overlaps(yields: list[str], place_in_b: list[int], longest: int | None) -> tuple[int, int] | None:
+def _blocks(place_in_b: list[int]) -> Iterator[range]:
+    """Yield the least blocks of rules that `b` has in the same places, those of one rule left out."""
+    start, last = 0, -1
+    for index, place in enumerate(place_in_b):
+        last = max(last, place)
+        if last == index:
+            if index > start:
+                yield range(start, index + 1)
+            start = index + 1
+
+
+def _overlaps(yields: list[str], place_in_b: list[int], block: range, longest: int | None) -> tuple[int, int] | None:
     """Return two rules that `b` exchanges, a suffix of one being a prefix of the other, of up to `longest` symbols."""
     # The last place in b of the rules so far, by their suffixes and by their prefixes.
     last_ending: dict[str, int] = {}
     last_beginning: dict[str, int] = {}
-    for index, text in enumerate(yields):
-        place = place_in_b[index]
+    for index in block:
+        text, place = yields[index], place_in_b[index]
         lengths = range(1, min(len(text) - 1, longest or len(text)) + 1)
         for last, parts in (
             (last_ending, [text[:n] for n in lengths]),
@@ -99,13 +115,13 @@ def _overlaps(yields: list[str], place_in_b: list[int], longest: int | None) -> 
     return None
 
 
-def _factors(yields: list[str], place_in_b: list[int]) -> tuple[int, int] | None:
+def _factors(yields: list[str], place_in_b: list[int], block: range) -> tuple[int, int] | None:
     """Return two rules that `b` exchanges, the product of one being a factor of that of the other."""
     rules_of: dict[str, list[int]] = {}
-    for index, text in enumerate(yields):
-        rules_of.setdefault(text, []).append(index)
-    for index, text in enumerate(yields):
-        for factor in _known_factors(text, rules_of):
+    for index in block:
+        rules_of.setdefault(yields[index], []).append(index)
+    for index in block:
+        for factor in _known_factors(yields[index], rules_of):
             for other in rules_of[factor]:
                 if (other < index) != (place_in_b[other] < place_in_b[index]) and other != index:
                     return min(other, index), max(other, index)
