@@ -9,49 +9,56 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokdfa.kernels.rules import NOTHING, find_rules, merged
-from tokdfa.kernels.together import LANES, WORD, begin_word, finish_word, merge_together
+from tokdfa.kernels.rules import BUCKET, NO_NUMBER, NOTHING, find_rules, merged, room_for_rules
+from tokdfa.kernels.together import FEW_LANES, LANES, WORD, begin_word, finish_word, merge_together
 
-Rules = dict[tuple[int, int], tuple[int, int]]
-
-
-def table(rules: list[tuple[int, int, int, int]]) -> tuple[np.ndarray, ...]:
-    columns = [np.array(column, dtype=np.int32) for column in zip(*rules, strict=True)] if rules else None
-    return find_rules(*(columns or [np.zeros(0, dtype=np.int32)] * 4))
+Rules = dict[tuple[int, int], int]
 
 
-def first_of_each(rules: list[tuple[int, int, int, int]]) -> Rules:
+def table(rules: list[tuple[int, int, int]]) -> tuple[np.ndarray, np.ndarray]:
+    columns = np.array(rules, dtype=np.int32).reshape(-1, 3).T.copy()
+    found = room_for_rules(len(rules))
+    assert found.ctypes.data % 64 == 0
+    return found, find_rules(*columns, found)
+
+
+def first_of_each(rules: list[tuple[int, int, int]]) -> Rules:
     found: Rules = {}
-    for left, right, priority, product in rules:
-        found.setdefault((left, right), (priority, product))
+    for left, right, product in rules:
+        found.setdefault((left, right), product)
     return found
 
 
 token = st.integers(0, 400)
-rules = st.lists(st.tuples(token, token, st.integers(0, 1000), token), max_size=60)
+rules = st.lists(st.tuples(token, token, st.integers(1, 400)), max_size=60)
 
 
 @given(rules, st.lists(st.tuples(token, token), max_size=30))
-def test_table_of_rules(rules: list[tuple[int, int, int, int]], pairs: list[tuple[int, int]]) -> None:
-    keys, bits, of_symbols = table(rules)
+def test_table_of_rules(rules: list[tuple[int, int, int]], pairs: list[tuple[int, int]]) -> None:
+    keys, of_symbols = table(rules)
     expected = first_of_each(rules)
-    for u, v in [*pairs, *expected]:
-        priority, product = expected.get((u, v), (None, None))
-        value = NOTHING if priority is None else (priority << 32) | product
-        assert merged(keys, bits, np.int64(u), np.int64(v)) == value
+    for u, v in [*pairs, *expected, (0, 0), (int(NO_NUMBER), 1)]:
+        product = expected.get((u, v), int(NOTHING))
+        assert merged(keys, np.int64(u), np.int64(v)) == product
         if u < 256 and v < 256:
-            assert of_symbols[u << 8 | v] == value
+            assert of_symbols[u << 8 | v] == product
 
 
 def test_table_with_full_buckets() -> None:
-    # As many rules as fit: buckets overflow, and overflow again.
+    # Buckets overflow, and overflow again, the last one into the first.
     draw = random.Random(1)
-    rules = [(draw.randrange(1 << 20), draw.randrange(1 << 20), i, i) for i in range(50_000)]
-    keys, bits, _ = table(rules)
-    assert (keys.reshape(-1, 8)[:, 3] >= 0).mean() > 0.02
-    for (u, v), (priority, product) in first_of_each(rules).items():
-        assert merged(keys, bits, np.int64(u), np.int64(v)) == (priority << 32) | product
-        assert merged(keys, bits, np.int64(v), np.int64(u + 1)) == NOTHING
+    largest = int(NO_NUMBER) - 1
+    rules = [(draw.randint(0, largest), draw.randint(0, largest), largest - i) for i in range(50_000)]
+    keys, _ = table(rules)
+    assert (keys.reshape(-1, BUCKET)[:, -1] < 0).mean() > 0.02
+    for (u, v), product in first_of_each(rules).items():
+        assert merged(keys, np.int64(u), np.int64(v)) == product
+        assert merged(keys, np.int64(v), np.int64(u ^ 1)) == NOTHING
+    few = [(i, i, i + 1) for i in range(8)]
+    for n in range(9):
+        keys, _ = table(few[:n])
+        for u, _, product in few:
+            assert merged(keys, np.int64(u), np.int64(u)) == (product if u < n else NOTHING)
 
 
 def merge_plainly(word: list[int], rules: Rules) -> list[int]:
@@ -61,24 +68,26 @@ def merge_plainly(word: list[int], rules: Rules) -> list[int]:
         found = [(rules[pair], place) for place, pair in enumerate(pairwise(word)) if pair in rules]
         if not found:
             return word
-        (_, product), place = min(found)
+        product, place = min(found)
         word[place : place + 2] = [product]
 
 
-def merge_in_lanes(words: list[bytes], rules: list[tuple[int, int, int, int]], symbol: np.ndarray) -> list[list[int]]:
-    keys, bits, of_symbols = table(rules)
+def merge_in_lanes(words: list[bytes], rules: list[tuple[int, int, int]], symbol: np.ndarray) -> list[list[int]]:
+    keys, of_symbols = table(rules)
     lanes = np.zeros(WORD * len(words), dtype=np.int32)
     starts = np.zeros(len(words), dtype=np.uint64)
-    waiting = np.arange(len(words), dtype=np.int64)
+    n_lanes = [FEW_LANES if len(word) < FEW_LANES else LANES for word in words]
     for w, word in enumerate(words):
         text = np.frombuffer(b"?" + word + b"?", dtype=np.uint8)
-        starts[w] = begin_word(of_symbols, symbol, text, 1, 1 + len(word), lanes, WORD * w)
-    merge_together(keys, bits, lanes, starts, waiting, len(words))
+        starts[w] = begin_word(of_symbols, symbol, text, 1, 1 + len(word), lanes, WORD * w, n_lanes[w])
+    for n in (FEW_LANES, LANES):
+        waiting = np.array([w for w in range(len(words)) if n_lanes[w] == n], dtype=np.int64)
+        merge_together(keys, lanes, starts, waiting, len(waiting), n)
     ids = np.arange(1000, dtype=np.int32) * 3
     found = []
     for w in range(len(words)):
         out = np.zeros(LANES, dtype=np.int32)
-        n = finish_word(lanes, WORD * w, starts[w], ids, out, 0)
+        n = finish_word(lanes, WORD * w, n_lanes[w], starts[w], ids, out, 0)
         found.append([id // 3 for id in out[:n].tolist()])
     return found
 
@@ -87,7 +96,7 @@ def merge_in_lanes(words: list[bytes], rules: list[tuple[int, int, int, int]], s
 def test_words_are_merged_each_by_itself(words: list[bytes], data: st.DataObject) -> None:
     # Tokens 0 to 3 are the symbols; rules over any tokens, improper ones as well.
     token = st.integers(0, 12)
-    rule = st.tuples(token, token, st.integers(0, 5), st.integers(4, 12))
+    rule = st.tuples(token, token, st.integers(4, 12))
     rules = data.draw(st.lists(rule, max_size=20, unique_by=lambda rule: rule[:2]))
     symbol = np.full(256, -1, dtype=np.int32)
     symbol[list(b"abcd")] = range(4)
@@ -96,7 +105,7 @@ def test_words_are_merged_each_by_itself(words: list[bytes], data: st.DataObject
 
 
 def test_words_of_every_length() -> None:
-    rules = [(0, 0, 1, 2), (2, 2, 2, 3), (3, 2, 3, 4), (0, 1, 4, 5), (4, 0, 5, 6)]
+    rules = [(0, 0, 2), (2, 2, 3), (3, 2, 4), (0, 1, 5), (4, 0, 6)]
     symbol = np.full(256, -1, dtype=np.int32)
     symbol[list(b"ab")] = range(2)
     draw = random.Random(2)
@@ -109,5 +118,5 @@ def test_foreign_bytes_are_told() -> None:
     symbol = np.full(256, -1, dtype=np.int32)
     symbol[ord("a")] = 0
     lanes = np.zeros(WORD, dtype=np.int32)
-    _, _, of_symbols = table([])
-    assert begin_word(of_symbols, symbol, np.frombuffer(b"aab", dtype=np.uint8), 0, 3, lanes, 0) == 0
+    _, of_symbols = table([])
+    assert begin_word(of_symbols, symbol, np.frombuffer(b"aab", dtype=np.uint8), 0, 3, lanes, 0, FEW_LANES) == 0

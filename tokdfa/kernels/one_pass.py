@@ -51,7 +51,7 @@ FLAGS = nb.types.Array(nb.boolean, 1, "C", readonly=True)
 
 SLOT = 4
 RECORD = 8
-LENGTH, SHORTER, STATE, READ, BIRTH, HEAD, TAIL = range(7)
+LENGTH, SHORTER, STATE, READ, BIRTH, HEAD, TAIL, NUMBER = range(RECORD)
 # Bits for each entry of a table, of which one is set.
 _BITS = 16
 
@@ -72,14 +72,18 @@ class Tables(NamedTuple):
     ending : int32 array, one entry a node
         The token that ends at the node, or -1.
     records : int32 array, eight entries a token
-        Its number of bytes; the longest live token that is a proper prefix, or -1; the state reached on it, and the
-        last token read in that state; its birth, head and tail (see :class:`~tokdfa.dictionary.Folding`).
-    rules, rule_filter, of_symbols : int64, uint64 and int64 arrays
-        The live rules, the priority of a rule being the state that it made; see :mod:`~tokdfa.kernels.rules`.
+        Its number of bytes; the longest live token that is a proper prefix, or -1; the number of what the rule that
+        made the state reached on it makes, and the last token read in that state, or -1 for the initial state; its
+        birth as a number; head and tail (see :class:`~tokdfa.dictionary.Folding`), -1 for symbols; its number. Numbers
+        are those of symbols, and then of tokens in the order of their births; the birth of symbols is the last symbol.
+    rules, of_symbols : int64 and int32 arrays
+        The live rules; see :mod:`~tokdfa.kernels.rules`.
     symbol : int32 array
         For words over bytes the token of each byte, -1 for foreign ones; empty for other words.
     ids : int32 array, one entry a token
         What the tokens are called outside.
+    ids_of_numbers : int32 array
+        The same by number.
     """
 
     slots: Words
@@ -88,13 +92,13 @@ class Tables(NamedTuple):
     ending: Ints
     records: Ints
     rules: Longs
-    rule_filter: Words
-    of_symbols: Longs
+    of_symbols: Ints
     symbol: Ints
     ids: Ints
+    ids_of_numbers: Ints
 
 
-TABLES = nb.types.NamedTuple((WORDS, WORDS, LONGS, INTS, INTS, LONGS, WORDS, LONGS, INTS, INTS), Tables)  # type: ignore[no-untyped-call]
+TABLES = nb.types.NamedTuple((WORDS, WORDS, LONGS, INTS, INTS, LONGS, INTS, INTS, INTS, INTS), Tables)  # type: ignore[no-untyped-call]
 FOUND = nb.types.Tuple((nb.uint64[::1], nb.uint64[::1], nb.int64[::1], nb.int32[::1], nb.int32[::1]))  # type: ignore[no-untyped-call]
 
 
@@ -255,21 +259,21 @@ def allows(tables, u, v):  # type: ignore[no-untyped-def]
     """
     records = tables.records
     u *= RECORD
-    time = records[u + STATE]
-    if time == 0:
+    if records[u + READ] < 0:
         return True
+    time = records[u + STATE]
     u = RECORD * np.int64(records[u + READ])
     v *= RECORD
     while records[v + BIRTH] > time:
         v = RECORD * np.int64(records[v + HEAD])
     while True:
-        rule = merged(tables.rules, tables.rule_filter, u // RECORD, v // RECORD)
-        if rule != NOTHING and rule >> 32 <= time:
+        made = merged(tables.rules, np.int64(records[u + NUMBER]), np.int64(records[v + NUMBER]))
+        if made != NOTHING and made <= time:
             return False
         if records[u + BIRTH] > records[v + BIRTH]:
             time = records[u + BIRTH] - 1
             u = RECORD * np.int64(records[u + TAIL])
-        elif records[v + BIRTH] > 0:
+        elif records[v + HEAD] >= 0:
             time = records[v + BIRTH]
             v = RECORD * np.int64(records[v + HEAD])
         else:

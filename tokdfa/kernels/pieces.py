@@ -15,7 +15,7 @@ from tokdfa.kernels.memory import ENTRY, MEMORY, SET, find_among, key_of, move_u
 from tokdfa.kernels.one_pass import TABLES, find_word, prefetch_word, tokenize
 from tokdfa.kernels.packed import BYTES, Words, kernel, prefetch
 from tokdfa.kernels.split import BEGINS, EVENT_BITS
-from tokdfa.kernels.together import LANES, WORD, begin_word, finish_word, merge_together
+from tokdfa.kernels.together import FEW_LANES, LANES, WORD, begin_word, finish_word, merge_together
 from tokdfa.kernels.types import LONGS, Ints, Longs
 
 __all__ = ["BLOCK", "DONE", "FOREIGN", "SCRATCH", "TOO_LONG", "Scratch", "encode_pieces"]
@@ -41,7 +41,7 @@ class Scratch(NamedTuple):
     Attributes
     ----------
     noted : int64 array of shape (4 * BLOCK,)
-    rest, waiting, firsts, counts : int64 arrays of shape (BLOCK,)
+    rest, waiting, waiting_long, firsts, counts : int64 arrays of shape (BLOCK,)
     lanes : int32 array of shape (WORD * BLOCK,)
     starts : uint64 array of shape (BLOCK,)
     left : uint64 array
@@ -51,6 +51,7 @@ class Scratch(NamedTuple):
     noted: Words
     rest: Longs
     waiting: Longs
+    waiting_long: Longs
     firsts: Longs
     counts: Longs
     lanes: Ints
@@ -60,7 +61,7 @@ class Scratch(NamedTuple):
 
 _LONGS = nb.int64[::1]
 _WORDS = nb.uint64[::1]
-SCRATCH = nb.types.NamedTuple((_WORDS, _LONGS, _LONGS, _LONGS, _LONGS, nb.int32[::1], _WORDS, _WORDS), Scratch)  # type: ignore[no-untyped-call]
+SCRATCH = nb.types.NamedTuple((_WORDS, *[_LONGS] * 5, nb.int32[::1], _WORDS, _WORDS), Scratch)  # type: ignore[no-untyped-call]
 
 
 @kernel(nb.int64(TABLES, nb.boolean, BYTES, nb.int64, nb.int64, nb.int32[::1], nb.int64, _WORDS))
@@ -72,6 +73,11 @@ def _tokenize_alone(tables, proper, text, begin, end, out, n, left):  # type: ig
     for i in range(n, n + n_ids):
         out[i] = tables.ids[out[i]]
     return n_ids
+
+
+@nb.njit(inline="always")
+def _lanes_for(begin, end):  # type: ignore[no-untyped-def]
+    return np.int64(FEW_LANES) if end - begin < FEW_LANES else np.int64(LANES)
 
 
 @nb.njit(inline="always")
@@ -103,9 +109,9 @@ def _look_into_memory(memory, whole, text, begun, start, count, noted, rest):  #
 
 @nb.njit(inline="always")
 def _look_further(tables, whole, text, begun, start, n_rest, memory, scratch):  # type: ignore[no-untyped-def]
-    """Note where the ids are of pieces that are not in the front of their sets; return how many must be merged."""
+    """Note where the ids are of pieces that are not in the front of their sets, and merge those that are not known."""
     noted = scratch.noted
-    n_waiting = 0
+    n_waiting = n_long = 0
     for i in range(n_rest):
         k = scratch.rest[i]
         begin, end = begun[start + k] >> EVENT_BITS, begun[start + k + 1] >> EVENT_BITS
@@ -121,15 +127,20 @@ def _look_further(tables, whole, text, begun, start, n_rest, memory, scratch):  
                     where = _TOKEN - token
                 elif end - begin < LANES and len(tables.symbol):
                     where = np.int64(_MERGED)
+                    n_lanes = _lanes_for(begin, end)
                     scratch.starts[k] = begin_word(
-                        tables.of_symbols, tables.symbol, text, begin, end, scratch.lanes, WORD * k
+                        tables.of_symbols, tables.symbol, text, begin, end, scratch.lanes, WORD * k, n_lanes
                     )
-                    scratch.waiting[n_waiting] = k
-                    n_waiting += 1
+                    scratch.waiting[n_waiting] = scratch.waiting_long[n_long] = k
+                    n_waiting += n_lanes == FEW_LANES
+                    n_long += n_lanes == LANES
                 else:
                     where = np.int64(_ALONE)
         noted[_PIECE * k + _WHERE] = where
-    return n_waiting
+    if n_waiting:
+        merge_together(tables.rules, scratch.lanes, scratch.starts, scratch.waiting, n_waiting, FEW_LANES)
+    if n_long:
+        merge_together(tables.rules, scratch.lanes, scratch.starts, scratch.waiting_long, n_long, LANES)
 
 
 @kernel(
@@ -174,11 +185,7 @@ def encode_pieces(tables, whole, proper, text, begun, stop, cursor, memory, out,
         count = min(BLOCK, stop - start)
         n_rest = _look_into_memory(memory, whole, text, begun, start, count, noted, rest)
         if n_rest:
-            n_waiting = _look_further(tables, whole, text, begun, start, n_rest, memory, scratch)
-            if n_waiting:
-                merge_together(
-                    tables.rules, tables.rule_filter, scratch.lanes, scratch.starts, scratch.waiting, n_waiting
-                )
+            _look_further(tables, whole, text, begun, start, n_rest, memory, scratch)
         for k in range(count):
             begin, end = begun[start + k] >> EVENT_BITS, begun[start + k + 1] >> EVENT_BITS
             where = np.int64(noted[_PIECE * k + _WHERE])
@@ -190,7 +197,9 @@ def encode_pieces(tables, whole, proper, text, begun, stop, cursor, memory, out,
                 out[n] = whole.ids[_TOKEN - where]
                 n_ids = np.int64(1)
             elif where == _MERGED:
-                n_ids = finish_word(scratch.lanes, WORD * k, scratch.starts[k], tables.ids, out, n)
+                n_ids = finish_word(
+                    scratch.lanes, WORD * k, _lanes_for(begin, end), scratch.starts[k], tables.ids_of_numbers, out, n
+                )
                 if n_ids == 0:
                     cursor[0], cursor[1] = start + k, n
                     return FOREIGN

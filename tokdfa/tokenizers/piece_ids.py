@@ -1,4 +1,4 @@
-"""From pieces of text to ids: in one pass where the dictionary is proper, by merging where it is not."""
+"""From pieces of text to ids: by compiled loops that remember pieces, or by merging one by one."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class PieceIds:
             If a piece has a symbol that there is no token or no id for, or a lone surrogate; says where.
         """
         words = [self._word(piece, index) for index, piece in enumerate(pieces)]
-        encoded = self._encode_in_one_pass(words) if self._is_one_pass else self._encode_by_merging(words)
+        encoded = self._encode_remembering(words) if self._remembers else self._encode_by_merging(words)
         missing = _piece_without_id(encoded)
         if missing is not None:
             raise ForeignSymbolError("a symbol without an id", pieces[missing], missing, 0)
@@ -99,7 +99,7 @@ class PieceIds:
         if self._contents.dictionary.alphabet.kind != "bytes":
             return self.encode([data[start:end].decode() for start, end in spans.tolist()])
         is_everything = len(spans) > 0 and bool((spans[1:, 0] == spans[:-1, 1]).all())
-        if not is_everything or not self._is_one_pass:
+        if not is_everything or not self._remembers:
             return self.encode([data[start:end] for start, end in spans.tolist()])
         bounds = np.append(spans[:, 0], spans[-1, 1])
         encoded = Encoded(*self._thread_encoder().encode(np.frombuffer(data, dtype=np.uint8), bounds))
@@ -119,11 +119,14 @@ class PieceIds:
         PatternError
             If the text is not UTF-8; says where.
         """
-        if not self._is_one_pass:
+        if not self._remembers:
             return self.encode_spans(data, splitter.spans(data)).ids
         from tokdfa.tokenizers.text_encoder import TextEncoder
 
-        ids = TextEncoder(self._thread_encoder(), splitter).encode(data)
+        encoder: TextEncoder | None = getattr(self._of_thread, "text_encoder", None)
+        if encoder is None or encoder.splitter is not splitter:
+            self._of_thread.text_encoder = encoder = TextEncoder(self._thread_encoder(), splitter)
+        ids = encoder.encode(data)
         # Where there is something to complain of, the piece is found the slow way.
         return ids if ids.min(initial=0) >= 0 else self.encode_spans(data, splitter.spans(data)).ids
 
@@ -136,6 +139,24 @@ class PieceIds:
         if self._contents.merges is not None:
             return False
         return bool(dictionary.is_proper()) and bool(agrees_with_leftmost(dictionary))
+
+    @cached_property
+    def _remembers(self) -> bool:
+        """Whether pieces are encoded, and remembered, by compiled loops."""
+        return self._is_one_pass or self._ranked_merges is not None
+
+    @cached_property
+    def _ranked_merges(self) -> tuple[Int32Array, Int32Array, Int32Array] | None:
+        """All merging pairs over the bytes, the strongest first, if every token has a priority of its own."""
+        merges = self._contents.merges
+        if merges is None or self._contents.dictionary.alphabet.kind != "bytes":
+            return None
+        order = np.argsort(merges.priority, kind="stable")
+        left, right, priority, product = (row[order] for row in merges)
+        next_one = priority[1:] != priority[:-1]
+        if (next_one != (product[1:] != product[:-1])).any() or len(np.unique(product)) != 1 + int(next_one.sum()):
+            return None
+        return left, right, product
 
     @cached_property
     def is_merged(self) -> npt.NDArray[np.bool_]:
@@ -232,6 +253,16 @@ class PieceIds:
     def _encoder(self) -> PieceEncoder:
         from tokdfa.transducers.pieces import PieceEncoder
 
+        if self._ranked_merges is not None:
+            alone = [*np.flatnonzero(self.is_merged).tolist(), *self.whole_words.values()]
+            return PieceEncoder.of_ranks(
+                self._contents.dictionary,
+                self._ranked_merges,
+                self._contents.ids,
+                extra=cast("tuple[bytes, ...]", self._contents.extra),
+                whole=alone,
+                encode_long=self._encode_long,
+            )
         one_pass = self.one_pass
         extra = [*map(one_pass.code.encode, self._contents.extra)] if self._contents.whole_piece else []
         return PieceEncoder(one_pass, self._contents.ids, extra=extra, whole=[*self.whole_words.values()])
@@ -242,10 +273,15 @@ class PieceIds:
             self._of_thread.encoder = encoder = self._encoder.copy()
         return encoder
 
-    def _encode_in_one_pass(self, words: Sequence[Word]) -> Encoded:
+    def _encode_long(self, piece: npt.NDArray[np.uint8]) -> Int32Array:
+        """Return the ids of a piece that no token is the whole of."""
+        _, tokens = self._merger.merge(piece.astype(np.int32), np.array([0, len(piece)]))
+        return self._contents.ids[tokens]
+
+    def _encode_remembering(self, words: Sequence[Word]) -> Encoded:
         encoder = self._thread_encoder()
         is_bytewise = self._contents.dictionary.alphabet.kind == "bytes"
-        codes = cast("Sequence[bytes]", words) if is_bytewise else [*map(encoder.one_pass.code.encode, words)]
+        codes = cast("Sequence[bytes]", words) if is_bytewise else [*map(encoder.code.encode, words)]
         sizes = np.fromiter(map(len, codes), dtype=np.int64, count=len(codes))
         is_something = sizes > 0
         ids, offsets = encoder.encode(np.frombuffer(b"".join(codes), dtype=np.uint8), running_sum(sizes[is_something]))

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from tokdfa.errors import AlphabetError, PatternError
 from tokdfa.kernels import encoding as kernels
-from tokdfa.kernels.pieces import DONE, FOREIGN
+from tokdfa.kernels.pieces import DONE, FOREIGN, TOO_LONG
 from tokdfa.kernels.split import EVENT_BITS
 from tokdfa.transducers.pieces import ROOM, PieceEncoder, scratch_for
 
@@ -24,22 +24,33 @@ _FIRST_ROOM = 2 * kernels.STRETCH
 
 
 class TextEncoder:
-    """The function from UTF-8 to ids, for a splitting that is a machine and a proper dictionary over the bytes.
+    """The function from UTF-8 to ids, for a splitting that is a machine and a dictionary over the bytes.
 
-    Not to be used by two threads at a time.
+    Not to be used by two threads at a time: it keeps the room that it works in.
 
     Parameters
     ----------
     pieces : PieceEncoder
         What encodes the pieces, and remembers them.
     splitter : Splitter
+
+    Attributes
+    ----------
+    splitter : Splitter
     """
 
     def __init__(self, pieces: PieceEncoder, splitter: Splitter) -> None:
+        self.splitter = splitter
         self._pieces = pieces
         self._tables = splitter.tables
         self._borne_out = splitter.machine.borne_out
         self._none = np.zeros(0, dtype=np.int64)
+        self._progress = np.zeros(kernels.PROGRESS, dtype=np.int64)
+        self._cursor = np.zeros(2, dtype=np.int64)
+        self._scratch = scratch_for(_FIRST_ROOM)
+        self._trail = np.zeros(_FIRST_ROOM, dtype=np.int32)
+        self._trail_at = np.zeros(_FIRST_ROOM, dtype=np.int64)
+        self._begun = np.zeros(_FIRST_ROOM, dtype=np.int64)
 
     def encode(self, data: bytes) -> Int32Array:
         """Return the ids of a text; -1 stands for a token without id.
@@ -53,26 +64,31 @@ class TextEncoder:
         """
         text = np.frombuffer(data, dtype=np.uint8)
         pieces = self._pieces
-        progress = np.zeros(kernels.PROGRESS, dtype=np.int64)
-        cursor = np.zeros(2, dtype=np.int64)
+        progress, cursor = self._progress, self._cursor
+        progress[:] = cursor[:] = 0
+        self._begun[0] = 0
+        if 64 * len(self._scratch.left) <= len(text):
+            self._scratch = scratch_for(len(text))
         out = np.empty(len(text) + ROOM, dtype=np.int32)
-        scratch = scratch_for(len(text))
-        trail = np.zeros(_FIRST_ROOM, dtype=np.int32)
-        trail_at = np.zeros(_FIRST_ROOM, dtype=np.int64)
-        begun = np.zeros(_FIRST_ROOM, dtype=np.int64)
         while True:
             status = kernels.encode_text(
                 pieces.tables, pieces.whole_tables, pieces.proper, *self._tables, self._borne_out,
-                text, progress, trail, trail_at, begun, cursor, pieces.memory, out, self._none, scratch,
+                text, progress, self._trail, self._trail_at, self._begun, cursor, pieces.memory, out, self._none,
+                self._scratch,
             )  # fmt: skip
+            if status == TOO_LONG:
+                index = int(cursor[0])
+                start, end = (int(begun) >> EVENT_BITS for begun in self._begun[index : index + 2])
+                pieces.encode_long(text[start:end], cursor, out)
+                continue
             if status != kernels.NO_ROOM:
                 break
             # A long stretch that only what follows it can settle, such as spaces without end.
-            trail = np.concatenate((trail, np.zeros_like(trail)))
-            trail_at = np.concatenate((trail_at, np.zeros_like(trail_at)))
-            begun = np.concatenate((begun, np.zeros_like(begun)))
+            self._trail = np.concatenate((self._trail, np.zeros_like(self._trail)))
+            self._trail_at = np.concatenate((self._trail_at, np.zeros_like(self._trail_at)))
+            self._begun = np.concatenate((self._begun, np.zeros_like(self._begun)))
         if status != DONE:
-            self._refuse(status, data, int(progress[kernels.AT]), int(begun[cursor[0]]) >> EVENT_BITS)
+            self._refuse(status, data, int(progress[kernels.AT]), int(self._begun[cursor[0]]) >> EVENT_BITS)
         out.resize(int(cursor[1]), refcheck=False)
         return out
 

@@ -10,12 +10,12 @@ import numpy.typing as npt
 
 from tokdfa.alphabet import TokenAlphabet, Word
 from tokdfa.dictionary import Dictionary
-from tokdfa.errors import AlphabetError
+from tokdfa.errors import AlphabetError, LimitExceededError
 from tokdfa.kernels import one_pass as kernels
-from tokdfa.kernels.rules import find_rules
+from tokdfa.kernels.rules import NO_NUMBER, find_rules, room_for_rules
 from tokdfa.verdict import Verdict
 
-__all__ = ["ByteCode", "OnePass", "agrees_with_leftmost", "find_tables"]
+__all__ = ["ByteCode", "OnePass", "agrees_with_leftmost", "find_tables", "frozen", "rules_table", "symbols_of_bytes"]
 
 Int32Array: TypeAlias = npt.NDArray[np.int32]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
@@ -83,13 +83,26 @@ def find_tables(words: Sequence[bytes], live: BoolArray, ids: Int32Array | None 
     records[:, kernels.LENGTH] = length
     records[:, kernels.SHORTER] = shorter
     none = np.zeros(0, dtype=np.int32)
-    rules, rule_filter, of_symbols = find_rules(none, none, none, none)
-    numbers = np.arange(len(words)) if ids is None else ids
-    return _frozen(
-        kernels.Tables(
-            slots, bits, edges, ending, records.ravel(), rules, rule_filter, of_symbols, none, numbers.astype(np.int32)
-        )
-    )
+    names = (np.arange(len(words)) if ids is None else ids).astype(np.int32)
+    rules, of_symbols = rules_table(none, none, none, n_tokens=0)
+    return frozen(kernels.Tables(slots, bits, edges, ending, records.ravel(), rules, of_symbols, none, names, none))
+
+
+def rules_table(
+    left: Int32Array, right: Int32Array, product: Int32Array, *, n_tokens: int
+) -> tuple[npt.NDArray[np.int64], Int32Array]:
+    """Return the tables of rules between numbers of tokens; see :func:`tokdfa.kernels.rules.find_rules`.
+
+    Raises
+    ------
+    LimitExceededError
+        If there are 2^21 - 1 tokens or more.
+    """
+    if n_tokens >= NO_NUMBER:
+        raise LimitExceededError(f"more than {NO_NUMBER - 1} tokens", value=n_tokens)
+    rules = room_for_rules(len(left))
+    of_symbols = find_rules(left, right, product, rules)
+    return rules, of_symbols
 
 
 def agrees_with_leftmost(dictionary: Dictionary) -> Verdict[int]:
@@ -136,6 +149,8 @@ class OnePass:
     ------
     ImproperDictionaryError
         If the dictionary is not proper.
+    LimitExceededError
+        If it has 2^21 - 1 tokens or more.
 
     Notes
     -----
@@ -150,27 +165,39 @@ class OnePass:
         self.code = ByteCode(dictionary.alphabet)
         words = [*map(self.code.encode, dictionary.alphabet)]
         tables = find_tables(words, folding.birth >= 0)
+        # Births behind the symbols.
+        last_symbol = dictionary.alphabet.n_symbols - 1
+        birth = np.maximum(folding.birth, 0) + np.int32(last_symbol)
+        number = np.where(folding.birth > 0, birth, np.arange(len(words), dtype=np.int32))
         live = folding.rule[1:]
-        left, right, product = (row[live] for row in (dictionary.left, dictionary.right, dictionary.product))
-        rules, rule_filter, of_symbols = find_rules(left, right, folding.birth[product], product)
+        left, right, product = (number[row[live]] for row in (dictionary.left, dictionary.right, dictionary.product))
+        rules, of_symbols = rules_table(left, right, product, n_tokens=len(words))
         state = np.maximum(folding.state, 0)
-        read = np.append(np.int32(-1), left)[state]
+        read = np.append(np.int32(-1), dictionary.left[live])[state]
         records = tables.records.reshape(-1, kernels.RECORD).copy()
-        columns = (kernels.STATE, kernels.READ, kernels.BIRTH, kernels.HEAD, kernels.TAIL)
-        records[:, columns] = np.stack((state, read, folding.birth, folding.head, folding.tail), axis=1)
-        self.tables = _frozen(
+        columns = (kernels.STATE, kernels.READ, kernels.BIRTH, kernels.HEAD, kernels.TAIL, kernels.NUMBER)
+        state += np.int32(last_symbol)
+        records[:, columns] = np.stack((state, read, birth, folding.head, folding.tail, number), axis=1)
+        self._number = number
+        self.tables = self._named(
             tables._replace(
                 records=records.ravel(),
                 rules=rules,
-                rule_filter=rule_filter,
                 of_symbols=of_symbols,
-                symbol=_symbols_of_bytes(dictionary.alphabet),
-            )
+                symbol=symbols_of_bytes(dictionary.alphabet),
+            ),
+            tables.ids,
         )
 
     def with_ids(self, ids: Int32Array) -> kernels.Tables:
         """Return the tables with these ids for the tokens, instead of their numbers."""
-        return _frozen(self.tables._replace(ids=np.array(ids[: len(self.dictionary.alphabet)], dtype=np.int32)))
+        return self._named(self.tables, np.array(ids[: len(self.dictionary.alphabet)], dtype=np.int32))
+
+    def _named(self, tables: kernels.Tables, ids: Int32Array) -> kernels.Tables:
+        of_numbers = np.full(len(ids) + 1, -1, dtype=np.int32)
+        live = self.dictionary.folding.birth >= 0
+        of_numbers[self._number[live]] = ids[live]
+        return frozen(tables._replace(ids=ids, ids_of_numbers=of_numbers))
 
     def tokenize(self, word: Word | Iterable[str]) -> Int32Array:
         """Return T^D(word), as token numbers.
@@ -195,7 +222,8 @@ class OnePass:
         return f"<OnePass of {len(self.dictionary)} rules>"
 
 
-def _symbols_of_bytes(alphabet: TokenAlphabet) -> Int32Array:
+def symbols_of_bytes(alphabet: TokenAlphabet) -> Int32Array:
+    """Return the token of each byte, -1 for foreign ones; nothing for other alphabets."""
     if alphabet.kind != "bytes":
         return np.zeros(0, dtype=np.int32)
     symbol = np.full(256, -1, dtype=np.int32)
@@ -203,7 +231,8 @@ def _symbols_of_bytes(alphabet: TokenAlphabet) -> Int32Array:
     return symbol
 
 
-def _frozen(tables: kernels.Tables) -> kernels.Tables:
+def frozen(tables: kernels.Tables) -> kernels.Tables:
+    """Return tables after making their arrays read-only, as kernels want them."""
     for array in tables:
         array.setflags(write=False)
     return tables
