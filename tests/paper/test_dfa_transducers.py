@@ -22,11 +22,13 @@ from tokdfa import (
     tokenize_single_pass,
 )
 from tokdfa.alphabet import Word, concatenate
+from tokdfa.data import default_dictionary
 from tokdfa.errors import AutomatonError
 from tokdfa.transducers.determinize import determinize
 from tokdfa.transducers.minimize import minimize
 from tokdfa.transducers.one_pass import OnePass
 from tokdfa.transducers.square import is_functional
+from tokdfa.transducers.table import TransducerTable
 from tokdfa.transducers.transducer import Transducer
 from tokdfa.transducers.twinning import is_twinned
 
@@ -206,3 +208,28 @@ def test_corollary_3_one_pass_over_the_word(dictionary: Dictionary, data: st.Dat
     assert output == tokenize_single_pass(dictionary, word)
     automaton = CompactTokenDFA(dictionary)
     assert all(automaton.allows(u, v) for u, v in pairwise(output))
+
+
+def test_section_7_state_complexity_of_the_subsequential_transducer() -> None:
+    # Open in the paper. The token DFA grows with the rules; the subsequential transducer about with their square, and
+    # more: figures/subsequential_states has larger dictionaries.
+    sizes = []
+    for n in (20, 40, 80):
+        dictionary = default_dictionary().prefix(n)
+        assert CompactTokenDFA(dictionary).states_built == n + 1
+        table = TransducerTable.of(dictionary, max_states=100_000)
+        sizes.append((table.n_states, table.minimal().n_states))
+    assert sizes == [(117, 14), (280, 31), (1085, 80)]
+
+
+def test_section_7_transitions_over_large_alphabets() -> None:
+    # However many symbols there are, those that no rule has are read alike in every state, and add no states.
+    rules = [("a", "b"), ("ab", "a"), ("b", "b"), ("ab", "ab")]
+    tables = [
+        TransducerTable.of(Dictionary.from_pairs(rules, "ab" + more), max_states=1_000)
+        for more in ("", "c", "".join(map(chr, range(0x4E00, 0x5000))))
+    ]
+    assert len({table.n_states for table in tables}) == 1
+    assert len({table.minimal().n_states for table in tables}) == 1
+    assert (tables[-1].target[:, 2:] == 0).all()
+    assert (tables[-1].target[:, :2] == tables[0].target).all()

@@ -13,7 +13,8 @@ from tokdfa.automata.trie import TokenTrie
 from tokdfa.dictionary import Dictionary
 from tokdfa.errors import LimitExceededError
 from tokdfa.kernels import subsequential as kernels
-from tokdfa.transducers.transducer import Arc, Output, Transducer
+from tokdfa.transducers.arcs import Arc, Output
+from tokdfa.transducers.transducer import Transducer
 
 __all__ = ["TransducerTable"]
 
@@ -176,10 +177,25 @@ class _Construction:
         """Make twice the room."""
         if 4 * np.diff(self.offsets[: self.n_states + 1]).max() + 64 > kernels.LONGEST:
             raise LimitExceededError("a state of the subsequential transducer has too many tokens pending")
-        for name in ("pool", "offsets", "outputs", "output_offsets", "target", "written", "ends"):
+        n, n_outputs = self.n_states, int(self.counts[kernels.N_OUTPUTS])
+        used = {
+            "pool": self.offsets[n],
+            "offsets": n,
+            "states": n,
+            "outputs": self.output_offsets[n_outputs],
+            "output_offsets": n_outputs,
+            "output_table": n_outputs,
+            "target": self.counts[kernels.N_READ] * self.n_symbols,
+            "written": self.counts[kernels.N_READ] * self.n_symbols,
+            "ends": self.counts[kernels.N_READ],
+        }
+        # Hash tables are full when they are half full, and all others are more than that.
+        for name, size in used.items():
             array = getattr(self, name)
-            setattr(self, name, np.concatenate((array, np.zeros_like(array))))
-        self.states, self.output_table = (np.zeros(2 * len(self.states), dtype=np.int32) for _ in range(2))
+            if size + (kernels.LONGEST if name in ("pool", "outputs") else self.n_symbols + 1) > len(array) // 2:
+                setattr(self, name, np.concatenate((array, np.zeros_like(array))))
+        self.states[:] = 0
+        self.output_table[:] = 0
         self.rehash()
 
     def rehash(self) -> None:
