@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from tokdfa import Dictionary, TokenAlphabet, TokenDFA, token_dfa
-from tokdfa.transducers.transducer import Arc, Transducer
+from tokdfa.transducers.arcs import Arc
+from tokdfa.transducers.transducer import Transducer
 
 
 @st.composite

@@ -5,7 +5,8 @@ from __future__ import annotations
 from tokdfa.draw.dot import to_dot
 from tokdfa.draw.graph import Edge, Graph, Node
 from tokdfa.draw.labels import word_label
-from tokdfa.transducers.transducer import Output, Transducer
+from tokdfa.transducers.arcs import Output
+from tokdfa.transducers.transducer import Transducer
 
 __all__ = ["transducer_graph", "transducer_to_dot"]
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from tokdfa.errors import AutomatonError, LimitExceededError
+from tokdfa.transducers.arcs import Arc, Output, show_output
 from tokdfa.transducers.square import is_functional
-from tokdfa.transducers.transducer import Arc, Output, Transducer, show_output
+from tokdfa.transducers.transducer import Transducer
 from tokdfa.transducers.twinning import is_twinned
 
 __all__ = ["determinize"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tokdfa.errors import AutomatonError
-from tokdfa.transducers.transducer import Arc, Output, Transducer
+from tokdfa.transducers.arcs import Arc, Output
+from tokdfa.transducers.transducer import Transducer
 
 __all__ = ["is_equivalent", "minimize", "onward"]
 

@@ -7,7 +7,8 @@ from typing import NamedTuple, TypeAlias
 
 from tokdfa.alphabet import Word, concatenate, show
 from tokdfa.errors import LimitExceededError
-from tokdfa.transducers.transducer import Output, Transducer, show_output
+from tokdfa.transducers.arcs import Output, show_output
+from tokdfa.transducers.transducer import Transducer
 from tokdfa.verdict import Verdict
 
 __all__ = ["Delay", "Pair", "Square", "Step", "extend_delay", "is_functional", "trace"]

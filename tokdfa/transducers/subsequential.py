@@ -14,9 +14,10 @@ from tokdfa.automata.trie import TokenTrie
 from tokdfa.dictionary import Dictionary
 from tokdfa.display import Displayed
 from tokdfa.errors import AlphabetError
+from tokdfa.transducers.arcs import Output
 from tokdfa.transducers.one_pass import OnePass
 from tokdfa.transducers.table import TransducerTable
-from tokdfa.transducers.transducer import Output, Transducer
+from tokdfa.transducers.transducer import Transducer
 
 __all__ = ["SubsequentialTransducer", "TransducerStream"]
 

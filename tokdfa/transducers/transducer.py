@@ -2,53 +2,31 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
-from typing import NamedTuple, TypeAlias, cast
+from typing import cast
 
 from tokdfa.alphabet import TokenAlphabet, Word, iter_symbols, show
 from tokdfa.automata.protocol import TokenAutomaton
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.display import Displayed
 from tokdfa.errors import AutomatonError, LimitExceededError
+from tokdfa.transducers.arcs import (
+    Arc,
+    Output,
+    TransducerRun,
+    TwoArcs,
+    checked,
+    checked_arc,
+    checked_output,
+    show_output,
+)
 from tokdfa.verdict import Verdict
 
-__all__ = ["Arc", "Output", "Transducer", "TransducerRun", "show_output"]
-
-# Token numbers.
-Output: TypeAlias = tuple[int, ...]
+__all__ = ["Transducer"]
 
 DEFAULT_MAX_STATES = 1_000_000
-
-
-class Arc(NamedTuple):
-    """A transition out of a state: the symbol it reads, the tokens it writes, where it leads."""
-
-    symbol: int
-    output: Output
-    target: int
-
-
-class TransducerRun(NamedTuple):
-    """A run: the states that it visits and, between them, the tokens (spelled) that it writes at each step."""
-
-    states: tuple[int, ...]
-    outputs: tuple[tuple[Word, ...], ...]
-
-    @property
-    def output(self) -> tuple[Word, ...]:
-        """What the run writes, in all."""
-        return tuple(token for step in self.outputs for token in step)
-
-
-class TwoArcs(NamedTuple):
-    """Two transitions of one state on one symbol."""
-
-    state: int
-    first: Arc
-    second: Arc
 
 
 class Transducer(Displayed):
@@ -99,11 +77,11 @@ class Transducer(Displayed):
             raise AutomatonError("a transducer has at least one state, the initial one")
         self.alphabet = alphabet
         self.arcs = tuple(
-            tuple(sorted({_checked_arc(alphabet, n, state, arc) for arc in row})) for state, row in enumerate(arcs)
+            tuple(sorted({checked_arc(alphabet, n, state, arc) for arc in row})) for state, row in enumerate(arcs)
         )
-        self.initial = _checked(initial, n, "state", "initial state")
+        self.initial = checked(initial, n, "state", "initial state")
         self.finals: Mapping[int, Output] = {
-            _checked(state, n, "state", "final states"): _checked_output(alphabet, output, f"final state {state}")
+            checked(state, n, "state", "final states"): checked_output(alphabet, output, f"final state {state}")
             for state, output in sorted(finals.items())
         }
 
@@ -146,7 +124,7 @@ class Transducer(Displayed):
         arcs: list[list[Arc]] = [[] for _ in range(n_states)]
         for p, symbol, output, q in rows:
             arc = Arc(alphabet.number(symbol), alphabet.numbers(output), q)
-            arcs[_checked(p, n_states, "state", f"transition {p} {symbol!r} {q}")].append(arc)
+            arcs[checked(p, n_states, "state", f"transition {p} {symbol!r} {q}")].append(arc)
         numbered = {state: alphabet.numbers(output) for state, output in finals.items()}
         return cls(alphabet, arcs, initial, finals=numbered)
 
@@ -229,7 +207,7 @@ class Transducer(Displayed):
             If `word` has a symbol outside the alphabet.
         """
         symbols = self.alphabet.base_tokenization(word)
-        start = self.initial if state is None else _checked(state, self.n_states, "state", "start of the runs")
+        start = self.initial if state is None else checked(state, self.n_states, "state", "start of the runs")
         states = [start]
         written: list[Output] = []
         pending = [iter(self._arcs_at(start, symbols, 0))]
@@ -390,30 +368,9 @@ class Transducer(Displayed):
         LimitExceededError
             If it would have more.
         """
-        numbers = {(self.initial, automaton.initial): 0}
-        pairs = list(numbers)
-        arcs: list[list[Arc]] = []
-        finals: dict[int, Output] = {}
-        for here, (p, s) in enumerate(pairs):  # grows while it is walked
-            if p in self.finals:
-                end = _run(automaton, s, self.finals[p])
-                if end is not None and automaton.is_final(end):
-                    finals[here] = self.finals[p]
-            row = []
-            for symbol, output, q in self.arcs[p]:
-                t = _run(automaton, s, output)
-                if t is None:
-                    continue
-                if (q, t) not in numbers:
-                    if len(numbers) >= max_states:
-                        raise LimitExceededError(
-                            f"the composition would have more than {max_states} states", hint="raise max_states"
-                        )
-                    numbers[q, t] = len(numbers)
-                    pairs.append((q, t))
-                row.append(Arc(symbol, output, numbers[q, t]))
-            arcs.append(row)
-        return Transducer(self.alphabet, arcs, finals=finals)
+        from tokdfa.transducers.compose import compose
+
+        return compose(self, automaton, max_states=max_states)
 
     def to_dot(self) -> str:
         """Return it in the DOT language; see :func:`tokdfa.draw.transducer.transducer_to_dot`."""
@@ -440,20 +397,6 @@ class Transducer(Displayed):
         )
 
 
-def show_output(alphabet: TokenAlphabet, output: Output) -> str:
-    """Return tokens as the papers write them: u≀v, or ε."""
-    return "≀".join(map(show, alphabet.spell(output))) or "ε"
-
-
-def _run(automaton: TokenAutomaton[int], state: int, output: Output) -> int | None:
-    current: int | None = state
-    for token in output:
-        if current is None:
-            return None
-        current = automaton.step(current, token)
-    return current
-
-
 def _closure(starts: Iterable[int], successors: Sequence[Iterable[int]]) -> set[int]:
     reached = set(starts)
     queue = list(reached)
@@ -463,27 +406,3 @@ def _closure(starts: Iterable[int], successors: Sequence[Iterable[int]]) -> set[
                 reached.add(target)
                 queue.append(target)
     return reached
-
-
-def _checked_arc(alphabet: TokenAlphabet, n_states: int, state: int, arc: tuple[int, Sequence[int], int]) -> Arc:
-    symbol, output, target = arc
-    where = f"state {state}"
-    return Arc(
-        _checked(symbol, alphabet.n_symbols, "symbol", where),
-        _checked_output(alphabet, output, where),
-        _checked(target, n_states, "target", where),
-    )
-
-
-def _checked_output(alphabet: TokenAlphabet, output: Sequence[int], where: str) -> Output:
-    return tuple(_checked(token, len(alphabet), "token", where) for token in output)
-
-
-def _checked(value: int, bound: int, what: str, where: str) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise AutomatonError(f"a {what} is an integer", value=value, where=where) from None
-    if not 0 <= number < bound:
-        raise AutomatonError(f"{what} out of range", value=value, where=where, hint=f"0 to {bound - 1} exist")
-    return number

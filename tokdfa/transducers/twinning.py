@@ -6,8 +6,9 @@ from typing import NamedTuple, TypeAlias
 
 from tokdfa.alphabet import Word, show
 from tokdfa.errors import LimitExceededError
+from tokdfa.transducers.arcs import show_output
 from tokdfa.transducers.square import DEFAULT_MAX_PAIRS, Delay, Pair, Square, Step, extend_delay, trace
-from tokdfa.transducers.transducer import Transducer, show_output
+from tokdfa.transducers.transducer import Transducer
 from tokdfa.verdict import Verdict
 
 __all__ = ["Twins", "is_twinned"]

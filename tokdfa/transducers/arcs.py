@@ -1,0 +1,75 @@
+"""The parts of transducers: transitions, what they write, and runs."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
+
+from tokdfa.alphabet import TokenAlphabet, Word, show
+from tokdfa.errors import AutomatonError
+
+__all__ = ["Arc", "Output", "TransducerRun", "TwoArcs", "checked", "checked_arc", "checked_output", "show_output"]
+
+# Token numbers.
+Output: TypeAlias = tuple[int, ...]
+
+
+class Arc(NamedTuple):
+    """A transition out of a state: the symbol it reads, the tokens it writes, where it leads."""
+
+    symbol: int
+    output: Output
+    target: int
+
+
+class TransducerRun(NamedTuple):
+    """A run: the states that it visits and, between them, the tokens (spelled) that it writes at each step."""
+
+    states: tuple[int, ...]
+    outputs: tuple[tuple[Word, ...], ...]
+
+    @property
+    def output(self) -> tuple[Word, ...]:
+        """What the run writes, in all."""
+        return tuple(token for step in self.outputs for token in step)
+
+
+class TwoArcs(NamedTuple):
+    """Two transitions of one state on one symbol."""
+
+    state: int
+    first: Arc
+    second: Arc
+
+
+def show_output(alphabet: TokenAlphabet, output: Output) -> str:
+    """Return tokens as the papers write them: u≀v, or ε."""
+    return "≀".join(map(show, alphabet.spell(output))) or "ε"
+
+
+def checked_arc(alphabet: TokenAlphabet, n_states: int, state: int, arc: tuple[int, Sequence[int], int]) -> Arc:
+    """Return a transition of `state`, after checking its numbers."""
+    symbol, output, target = arc
+    where = f"state {state}"
+    return Arc(
+        checked(symbol, alphabet.n_symbols, "symbol", where),
+        checked_output(alphabet, output, where),
+        checked(target, n_states, "target", where),
+    )
+
+
+def checked_output(alphabet: TokenAlphabet, output: Sequence[int], where: str) -> Output:
+    """Return what is written, after checking that these are tokens."""
+    return tuple(checked(token, len(alphabet), "token", where) for token in output)
+
+
+def checked(value: int, bound: int, what: str, where: str) -> int:
+    """Return a number, after checking that it is an integer from 0 to `bound` - 1."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise AutomatonError(f"a {what} is an integer", value=value, where=where) from None
+    if not 0 <= number < bound:
+        raise AutomatonError(f"{what} out of range", value=value, where=where, hint=f"0 to {bound - 1} exist")
+    return number

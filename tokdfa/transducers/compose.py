@@ -1,0 +1,61 @@
+"""Composing transducers with automata over their tokens."""
+
+from __future__ import annotations
+
+from tokdfa.automata.protocol import TokenAutomaton
+from tokdfa.errors import LimitExceededError
+from tokdfa.transducers.arcs import Arc, Output
+from tokdfa.transducers.transducer import Transducer
+
+__all__ = ["compose"]
+
+
+def compose(transducer: Transducer, automaton: TokenAutomaton[int], *, max_states: int) -> Transducer:
+    """Return the transducer of those pairs (word, tokenization) whose tokenization `automaton` accepts.
+
+    Parameters
+    ----------
+    transducer : Transducer
+    automaton : TokenAutomaton
+        Over the token numbers of the transducer's alphabet.
+    max_states : int
+        How many states the result may have.
+
+    Raises
+    ------
+    LimitExceededError
+        If it would have more.
+    """
+    numbers = {(transducer.initial, automaton.initial): 0}
+    pairs = list(numbers)
+    arcs: list[list[Arc]] = []
+    finals: dict[int, Output] = {}
+    for here, (p, s) in enumerate(pairs):  # grows while it is walked
+        if p in transducer.finals:
+            end = _run(automaton, s, transducer.finals[p])
+            if end is not None and automaton.is_final(end):
+                finals[here] = transducer.finals[p]
+        row = []
+        for symbol, output, q in transducer.arcs[p]:
+            t = _run(automaton, s, output)
+            if t is None:
+                continue
+            if (q, t) not in numbers:
+                if len(numbers) >= max_states:
+                    raise LimitExceededError(
+                        f"the composition would have more than {max_states} states", hint="raise max_states"
+                    )
+                numbers[q, t] = len(numbers)
+                pairs.append((q, t))
+            row.append(Arc(symbol, output, numbers[q, t]))
+        arcs.append(row)
+    return Transducer(transducer.alphabet, arcs, finals=finals)
+
+
+def _run(automaton: TokenAutomaton[int], state: int, output: Output) -> int | None:
+    current: int | None = state
+    for token in output:
+        if current is None:
+            return None
+        current = automaton.step(current, token)
+    return current
