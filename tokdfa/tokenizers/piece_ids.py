@@ -275,7 +275,7 @@ class PieceIds:
 
     def _encode_long(self, piece: npt.NDArray[np.uint8]) -> Int32Array:
         """Return the ids of a piece that no token is the whole of."""
-        _, tokens = self._merger.merge(piece.astype(np.int32), np.array([0, len(piece)]))
+        _, tokens = self.merger.merge(piece.astype(np.int32), np.array([0, len(piece)]))
         return self._contents.ids[tokens]
 
     def _encode_remembering(self, words: Sequence[Word]) -> Encoded:
