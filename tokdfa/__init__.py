@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from tokdfa.data import default_tokenizer as default_tokenizer
     from tokdfa.dictionary import Dictionary as Dictionary
     from tokdfa.dictionary import Rule as Rule
+    from tokdfa.draw.film import Film as Film
     from tokdfa.errors import TokdfaError as TokdfaError
     from tokdfa.report.comparison import comparison_report as comparison_report
     from tokdfa.report.validation import validation_report as validation_report
@@ -62,6 +63,7 @@ _HOMES = {
     "Dictionary": "tokdfa.dictionary",
     "Match": "tokdfa.search",
     "Matches": "tokdfa.search",
+    "Film": "tokdfa.draw.film",
     "Rule": "tokdfa.dictionary",
     "Searcher": "tokdfa.search",
     "TokdfaError": "tokdfa.errors",

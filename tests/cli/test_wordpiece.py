@@ -89,8 +89,10 @@ def test_draw(tok: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert _json(capsys) == {"states": 7, "transitions": 9, "path": str(picture)}
     assert 'label="##bc", style=dashed' in picture.read_text()
     assert run("draw", tok, "-o", picture) == 0
-    assert run("draw", tok, "-o", picture, "--max-states", "3") == 2
+    assert run("draw", tok, "-o", picture, "--max-states", "3", "--word", "abcz") == 2
     assert "more than 3 to draw" in capsys.readouterr().err
+    assert run("draw", tok, "-o", picture, "--max-states", "3") == 1
+    assert "not drawn: the trie has" in capsys.readouterr().out
     assert run("draw", tok, "-o", picture, "--language", "a*") == 2
     assert "--language" in capsys.readouterr().err
 

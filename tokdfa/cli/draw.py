@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tokdfa.automata.compact import CompactTokenDFA
     from tokdfa.automata.token_dfa import TokenDFA
     from tokdfa.draw.graph import Graph
+    from tokdfa.wordpiece.trie import FailureTrie
 
 __all__ = ["command"]
 
@@ -66,6 +67,8 @@ def command(
         wordpiece.refuse_options(
             language=language, rules=rules, minimal=minimal, transducer=transducer, run=run, around=around, film=film
         )
+        if not words and len(tokenizer.trie) > max_states:
+            return _sum_up_trie(tokenizer.trie, max_states, as_json)
         trie = wordpiece.trie(tokenizer, words, max_states)
         return _write(trie, output, len(trie.nodes), len(trie.edges), as_json)
     if words:
@@ -210,4 +213,15 @@ def _sum_up(automaton: CompactTokenDFA | TokenDFA, max_states: int, as_json: boo
             f"{dense.n_moves:,} can follow"
         )
     click.echo("--around TOKEN draws a part of it, --rules N the first rules; --max-states raises the limit")
+    return 1
+
+
+def _sum_up_trie(trie: FailureTrie, max_states: int, as_json: bool) -> int:
+    if as_json:
+        # Below both roots, between them, and the failure links.
+        n_arrows = len(trie) - 2 + 1 + sum(target >= 0 for target in trie.failure)
+        print_json({"states": len(trie), "transitions": n_arrows, "path": None, "densest": []})
+    else:
+        click.echo(f"not drawn: the trie has {len(trie):,} nodes, more than {max_states:,} to draw")
+        click.echo("--word W draws what is met on W; --max-states raises the limit")
     return 1

@@ -32,7 +32,9 @@ def transducer_graph(transducer: Transducer) -> Graph:
         if output:
             nodes.append(Node(f"end {q}", "", shape="plaintext"))
             edges.append(Edge(str(q), f"end {q}", (written(output),)))
-    return Graph(tuple(nodes), tuple(edges), (str(transducer.initial),))
+    n_finals = len(transducer.finals)
+    what = f"Transducer with {transducer.n_states} states, {n_finals} final, and {transducer.n_arcs} transitions."
+    return Graph(tuple(nodes), tuple(edges), (str(transducer.initial),), description=what)
 
 
 def transducer_to_dot(transducer: Transducer) -> str:

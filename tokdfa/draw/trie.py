@@ -66,7 +66,11 @@ def trie_graph(
         if target in shown:
             popped = vocabulary.spell(pop.id for pop in trie.pops[node])
             edges.append(Edge(names[node], names[target], (" ".join(map(word_label, popped)),), "dashed"))
-    return Graph(tuple(drawn), tuple(edges), (names[ROOT],))
+    n_entries = sum(node.double for node in drawn)
+    what = (
+        f"Trie with {len(drawn)} nodes, {n_entries} of them entries; failure links are dashed and tell what is popped."
+    )
+    return Graph(tuple(drawn), tuple(edges), (names[ROOT],), description=what)
 
 
 def _below_suffix_root(trie: FailureTrie) -> list[bool]:
