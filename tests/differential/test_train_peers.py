@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from tokdfa.tokenizers.formats.byte_alphabet import BYTE_OF
+from tokdfa.tokenizers.patterns import NAMED
 from tokdfa.tokenizers.pretokenizer import pretokenizer
 from tokdfa.train.from_corpus import Reading, count_corpus_pieces
 from tokdfa.train.greedy import train_greedy
@@ -60,8 +62,33 @@ def by_subword_nmt(path: Path, merges: int) -> Merges:
     return [tuple(line.split(" ")) for line in out.getvalue().splitlines()[1:]]
 
 
+def by_rustbpe(path: Path, merges: int) -> list[bytes]:
+    rustbpe = pytest.importorskip("rustbpe")
+    tokenizer = rustbpe.Tokenizer()
+    with path.open(encoding="utf-8", newline="\n") as lines:
+        tokenizer.train_from_iterator(lines, 256 + merges, pattern=NAMED["gpt2"].steps[0].pattern)
+    return [bytes(word) for word, rank in tokenizer.get_mergeable_ranks() if rank >= 256]
+
+
+def by_sentencepiece(text: str, symbols: int, merges: int) -> list[str]:
+    """Return the pieces made; with nothing normalized, and words parted by spaces alone."""
+    sentencepiece = pytest.importorskip("sentencepiece")
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(text.split("\n")), model_writer=model, vocab_size=3 + symbols + merges, model_type="bpe",
+        character_coverage=1.0, normalization_rule_name="identity", split_by_unicode_script=False,
+        split_by_number=False, max_sentencepiece_length=512, max_sentence_length=1 << 20, minloglevel=2,
+    )  # fmt: skip
+    processor = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
+    # Symbols come last, behind <unk>, <s> and </s> and the pieces in the order in which they were made.
+    return [processor.id_to_piece(number) for number in range(3, 3 + merges)]
+
+
 def by_the_loop_of_minbpe(path: Path, merges: int) -> Merges:
-    """Every chunk in order, overlapping counts afresh each round, the first of the most frequent pairs."""
+    """Every chunk in order, overlapping counts afresh each round, the first of the most frequent pairs.
+
+    The package minbpe is not on the registry, so this program, written from its definition, stands in for it.
+    """
     words = {byte: bytes([byte]) for byte in range(256)}
     chunks = [list(piece.encode()) for piece in pretokenizer("gpt2").split(text_of(path))]
     made: Merges = []
@@ -98,6 +125,22 @@ def assert_as_subword_nmt(path: Path, merges: int) -> None:
     assert [("".join(rule.left), "".join(rule.right)) for rule in ours] == by_subword_nmt(path, merges)
 
 
+def assert_as_rustbpe(path: Path, merges: int) -> None:
+    # The least pair of ids wins, bytes being numbered by their values: as characters of Latin 1 they are in that order.
+    pieces = {piece.decode("latin-1"): n for piece, n in count_corpus_pieces(path, Reading(unit="line")).items()}
+    alphabet = bytes(range(256)).decode("latin-1")
+    ours = train_greedy(pieces, merges, tie="huggingface", count="overlapping", min_frequency=1, alphabet=alphabet)
+    assert [(u + v).encode("latin-1") for u, v in ours] == by_rustbpe(path, merges)
+
+
+def assert_as_sentencepiece(path: Path, merges: int) -> None:
+    # What its text format cannot hold apart or it leaves out is left out for both.
+    text = re.sub(r"[^A-Za-z0-9 .,!?'\n-]", " ", text_of(path))
+    words = Counter("▁" + word for line in text.split("\n") for word in line.split(" ") if word)
+    ours = train_greedy(words, merges, tie="sentencepiece", count="overlapping", min_frequency=1)
+    assert ["".join(rule) for rule in ours] == by_sentencepiece(text, len(set("".join(words))), merges)
+
+
 def test_tokenizers(part: Path) -> None:
     assert_as_tokenizers(part, 3000)
 
@@ -127,6 +170,25 @@ def test_minbpe(part: Path) -> None:
 def test_minbpe_on_whole_corpora(corpus: Path) -> None:
     ours = train_greedy(count_corpus_pieces(corpus, Reading()), 60, tie="first-seen", count="overlapping")
     assert list(ours) == by_the_loop_of_minbpe(corpus, 60)
+
+
+def test_rustbpe(part: Path) -> None:
+    assert_as_rustbpe(part, 3000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("merges", [10_000, 32_000])
+def test_rustbpe_on_whole_corpora(corpus: Path, merges: int) -> None:
+    assert_as_rustbpe(corpus, merges)
+
+
+def test_sentencepiece(part: Path) -> None:
+    assert_as_sentencepiece(part, 1000)
+
+
+@pytest.mark.slow
+def test_sentencepiece_on_whole_corpora(corpus: Path) -> None:
+    assert_as_sentencepiece(corpus, 10_000)
 
 
 def test_gigatoken(part: Path) -> None:

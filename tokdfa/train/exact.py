@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal, TypeAlias, cast, get_args
@@ -131,12 +131,23 @@ def train_exact(
     weights = list(texts.values())
     start: tuple[Forest, ...] = tuple(tuple(text) for text in texts)
     yields: dict[Merge, str] = {}
+    conflicts: dict[tuple[str, str], bool] = {}
 
-    def follows(merge: Merge, last: Merge) -> bool:
-        mu, rho = (yields.setdefault(tree, yield_of(tree)) for tree in (merge, last))
+    def spelled(merge: Merge) -> str:
+        known = yields.get(merge)
+        if known is None:
+            known = yields[merge] = yield_of(merge)
+        return known
+
+    def follows(mu: str, rho: str) -> bool:
         if guard == "literal":
             return not boundary_conflict(mu, rho) and len(mu) >= len(rho) and mu >= rho
-        return CONFLICTS[guard](mu, rho) or (len(mu), mu) >= (len(rho), rho)
+        if (len(mu), mu) >= (len(rho), rho):
+            return True
+        known = conflicts.get((mu, rho))
+        if known is None:
+            known = conflicts[mu, rho] = CONFLICTS[guard](mu, rho)
+        return known
 
     def count(forests: tuple[Forest, ...]) -> int:
         return sum(weight * len(forest) for weight, forest in zip(weights, forests, strict=True))
@@ -157,12 +168,12 @@ def train_exact(
         if len(sequence) == merges:
             continue
         pairs = dict.fromkeys(pair for forest in forests for pair in pairwise(forest))
+        chosen: Iterator[tuple[Merge, Merge]] = reversed(pairs)
+        if guard != "none" and sequence:
+            rho = spelled(sequence[-1])
+            chosen = (pair for pair in chosen if follows(spelled(pair), rho))
         # The last one pushed is looked at first; backwards, so that ties go to the pair that occurs first.
-        stack.extend(
-            ((*sequence, pair), tuple(apply_merge(forest, pair) for forest in forests))
-            for pair in reversed(pairs)
-            if guard == "none" or not sequence or follows(pair, sequence[-1])
-        )
+        stack.extend(((*sequence, pair), tuple(apply_merge(forest, pair) for forest in forests)) for pair in chosen)
     return ExactResult(best, best_forests, fewest, explored)
 
 
