@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import tokdfa
@@ -10,6 +12,7 @@ from tokdfa.automata.boolean import complement, difference, intersection
 from tokdfa.draw.display import automaton_graph
 from tokdfa.draw.render import can_render
 from tokdfa.errors import LimitExceededError
+from tokdfa.tokenizers.canonical import CanonicalAutomaton
 
 DICTIONARY = Dictionary.from_pairs([("a", "a"), ("b", "a")], "ab")
 SMALL = token_dfa(DICTIONARY)
@@ -71,3 +74,14 @@ def test_states_of_products_are_written_out() -> None:
     assert graph.edges[0].labels[0] in {"a", "b", "aa", "ba"}
     with pytest.raises(LimitExceededError):
         automaton_graph(SMALL, max_states=2)
+
+
+def test_languages_of_tokenizers_are_tables(tmp_path: Path) -> None:
+    shown = CanonicalAutomaton(tokdfa.default_tokenizer())._repr_mimebundle_()["text/html"]
+    assert "built as they are reached" in shown
+    path = tmp_path / "vocab.txt"
+    path.write_text("[UNK]\na\n##b\n[unused0]\n")
+    tokenizer = tokdfa.load(path)
+    assert isinstance(tokenizer, tokdfa.WordPieceTokenizer)
+    assert ">2</td>" in tokenizer.language.words._repr_mimebundle_()["text/html"]
+    assert "dead tokens" in tokenizer.language._repr_mimebundle_()["text/html"]

@@ -25,10 +25,13 @@ from tokdfa.draw.summary import Summary, summarize
 from tokdfa.draw.transducer import transducer_graph
 from tokdfa.draw.trie import trie_graph
 from tokdfa.errors import LimitExceededError
+from tokdfa.tokenizers.canonical import CanonicalAutomaton
 from tokdfa.transducers.subsequential import SubsequentialTransducer
 from tokdfa.transducers.transducer import Transducer
 from tokdfa.verdict import Verdict
+from tokdfa.wordpiece.language import WordLanguage
 from tokdfa.wordpiece.linmaxmatch import LinMaxMatch
+from tokdfa.wordpiece.stream import StreamLanguage
 
 __all__ = ["automaton_graph", "bundle", "state_label"]
 
@@ -114,6 +117,21 @@ def _(value: LinMaxMatch) -> Graph | Mapping[str, str]:
 
 
 @_content.register
+def _(value: CanonicalAutomaton) -> Mapping[str, str]:
+    return {"tokenizer": repr(value.tokenizer), "states": "built as they are reached"}
+
+
+@_content.register
+def _(value: WordLanguage) -> Mapping[str, str]:
+    return _words(value)
+
+
+@_content.register
+def _(value: StreamLanguage) -> Mapping[str, str]:
+    return {**_words(value.words), "dead tokens": f"{len(value.dead):,}"}
+
+
+@_content.register
 def _(value: Verdict) -> Mapping[str, str]:  # type: ignore[type-arg]
     rows = {"answer": "yes" if value else "no"}
     for field in fields(value):
@@ -124,6 +142,10 @@ def _(value: Verdict) -> Mapping[str, str]:  # type: ignore[type-arg]
             content = f"{len(content):,}"
         rows[field.name.replace("_", " ")] = str(content)
     return rows
+
+
+def _words(value: WordLanguage) -> dict[str, str]:
+    return {"entries": f"{len(value.vocabulary):,}", "nodes of the trie": f"{len(value.trie):,}"}
 
 
 def _counts(summary: Summary) -> Mapping[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import struct
+import warnings
 import zlib
 from typing import Any, Literal
 from xml.sax.saxutils import escape, quoteattr
@@ -54,7 +55,10 @@ def _run(dot: str, kind: str) -> bytes:
             "there is no Graphviz to draw with",
             hint="install Graphviz, or pip install 'tokdfa[draw]', or write a .dot file",
         )
-    drawn: bytes = pygraphviz.AGraph(string=dot).draw(format=kind, prog="dot", args=" ".join(arguments))
+    with warnings.catch_warnings():
+        # Without the font another one is taken, which is said at length.
+        warnings.simplefilter("ignore", RuntimeWarning)
+        drawn: bytes = pygraphviz.AGraph(string=dot).draw(format=kind, prog="dot", args=" ".join(arguments))
     return drawn
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
+from tokdfa.display import Displayed
 from tokdfa.errors import TokenStreamError, UnsupportedFeatureError
 from tokdfa.tokenizers.formats.contents import Splitting
 from tokdfa.tokenizers.hypotheses import Hypotheses
@@ -51,7 +52,7 @@ class CanonicalState(NamedTuple):
     spelled: bytes = b""
 
 
-class CanonicalAutomaton:
+class CanonicalAutomaton(Displayed):
     """The ids that encoding gives back from their own text, as an automaton; it implements the protocol.
 
     Parameters

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
+from tokdfa.display import Displayed
 from tokdfa.verdict import Verdict
 from tokdfa.wordpiece.trie import ROOT, SUFFIX_ROOT, FailureTrie
 from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
@@ -28,7 +29,7 @@ class TwoRuns(NamedTuple):
     ends: tuple[int, int]
 
 
-class WordLanguage:
+class WordLanguage(Displayed):
     """The token sequences that MaxMatch gives for words, as a deterministic automaton over ids.
 
     Implements :class:`tokdfa.automata.protocol.TokenAutomaton`. Its first token is an entry without the prefix, all

@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
+from tokdfa.display import Displayed
 from tokdfa.errors import AutomatonError
 from tokdfa.unicode.normalization import spaces, tables
 from tokdfa.wordpiece.language import WordLanguage
@@ -70,7 +71,7 @@ class Characters:
         return kind
 
 
-class StreamLanguage:
+class StreamLanguage(Displayed):
     """The id streams that are encoded again to themselves once decoded, as a deterministic automaton over ids.
 
     Implements :class:`tokdfa.automata.protocol.TokenAutomaton`. A stream is a sequence of words, of characters that are
