@@ -194,6 +194,18 @@ def test_the_page(tok: Path, ids: dict[str, Path], tmp_path: Path, capsys: pytes
     assert "2 places of 10 tokens" in page.read_text(encoding="utf-8")
 
 
+def test_the_page_of_windows_and_documents(
+    tok: Path, ids: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "report.html"
+    for options in (["--window"], ["--documents", "83"]):
+        status = run(tok, ids["bad"], *options)
+        without = capsys.readouterr()
+        assert run(tok, ids["bad"], *options, "--html", page) == status
+        assert capsys.readouterr() == without
+        assert "Judged as" in page.read_text(encoding="utf-8")
+
+
 def test_a_page_that_cannot_be_written(
     tok: Path, ids: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

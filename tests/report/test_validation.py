@@ -163,7 +163,7 @@ def test_bytes_that_are_no_text(tokenizer: tokdfa.Tokenizer) -> None:
     page = check(report.to_html())
     assert report.counts == {"not a text": 1}
     assert r"\xff" in page.texts["table"]
-    assert "none: no text has these bytes" in page.texts["table"]
+    assert "none: no text has these ids" in page.texts["table"]
 
 
 def test_the_same_bytes_whatever_the_hash_seed() -> None:
@@ -206,6 +206,26 @@ def test_in_a_notebook(tokenizer: tokdfa.Tokenizer) -> None:
     assert values["sandbox"] == "allow-scripts"
     assert values["srcdoc"] == report.to_html(max_shown=50)
     assert len(data_of(values["srcdoc"])["violations"]) == 50
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(st.sampled_from([64, *SINGLE, 13, 83, 187, 222, 5_000, -100]), max_size=20),
+    st.sampled_from([5_000, -100, 13]),
+    st.booleans(),
+)
+def test_windows_and_documents(ids: list[int], separator: int, window: bool) -> None:
+    tokenizer = tokdfa.default_tokenizer()
+    ids = [id for id in ids if 0 <= id < tokenizer.n_ids or id == separator]
+    report = tokdfa.validation_report(tokenizer, ids, every=True, window=window, documents=separator)
+    assert report.verdict == tokenizer.validate(ids, every=True, window=window, documents=separator)
+    page = check(report.to_html())
+    assert f"documents, with {separator} between them" in page.texts["dl"]
+    if separator >= 0:
+        ids = [id for id in ids if id != 5_000]
+        report = tokdfa.validation_report(tokenizer, ids, every=True, window=True)
+        assert report.verdict == tokenizer.validate(ids, every=True, window=True)
+        assert "cut out of a longer stream" in check(report.to_html()).texts["dl"]
 
 
 def test_wordpiece(tmp_path: Path) -> None:

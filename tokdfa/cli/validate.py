@@ -59,18 +59,18 @@ def command(
     if tokenizer.pretokenizer is None and tokenizer.format != "sentencepiece":
         remark("pretokenizer: none, the whole text is one piece (--pretokenizer names another)")
     stream = iter_ids(ids, dtype=dtype)
+    starts = None if documents is None else _documents(documents)
     if html_path is None:
-        starts = None if documents is None else _documents(documents)
         verdict = validate(tokenizer, stream, every=every, window=window, documents=starts)
-    elif window or documents is not None:
-        raise click.UsageError("--html takes neither --window nor --documents")
     else:
         from tokdfa.report.report import check_writable
         from tokdfa.report.validation import validation_report
 
         check_writable(html_path)
         source = "standard input" if ids == "-" else ids
-        report = validation_report(tokenizer, stream, every=every, title=tok, source=source)
+        report = validation_report(
+            tokenizer, stream, every=every, window=window, documents=starts, title=tok, source=source
+        )
         report.save(html_path)
         verdict = report.verdict
     if as_json:

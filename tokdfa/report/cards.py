@@ -14,7 +14,7 @@ __all__ = ["Words", "card", "table"]
 # Neighbours further away than this are left out where the page is narrow.
 NEAR = 2
 
-NO_TEXT = "none: no text has these bytes"
+NO_TEXT = "none: no text has these ids"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from tokdfa.automata.ids import IntegerArray, id_array
+import numpy.typing as npt
+
+from tokdfa.automata.ids import id_array
 from tokdfa.report.context import Recent
 from tokdfa.report.lanes import difference, lanes
 from tokdfa.report.reasons import Reason, kind_of, read_reason
 from tokdfa.report.spelling import Spelling, allowed_tokens
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
-from tokdfa.validate import iter_violations
+from tokdfa.validate import Validator
 from tokdfa.validation.violation import Violation
 
 __all__ = ["Collection", "Places"]
@@ -65,6 +67,8 @@ class Collection:
     tokenizer : Tokenizer or WordPieceTokenizer
     max_shown : int
         So many violations are kept with what is around them.
+    window, documents
+        See :class:`~tokdfa.validate.Validator`.
 
     Attributes
     ----------
@@ -81,8 +85,16 @@ class Collection:
         The first violations as JSON values.
     """
 
-    def __init__(self, tokenizer: Tokenizer | WordPieceTokenizer, max_shown: int) -> None:
+    def __init__(
+        self,
+        tokenizer: Tokenizer | WordPieceTokenizer,
+        max_shown: int,
+        *,
+        window: bool = False,
+        documents: int | npt.ArrayLike | None = None,
+    ) -> None:
         self.tokenizer = tokenizer
+        self._validator = Validator(tokenizer, window=window, documents=documents)
         self.spelling = Spelling(tokenizer)
         self.tokens = self.violations = 0
         self.kinds: Counter[str] = Counter()
@@ -95,23 +107,24 @@ class Collection:
         self._open: list[tuple[dict[str, Any], int]] = []  # What lacks the tokens from there on.
         self._allowed: dict[int, int] = {}
 
-    def watch(self, chunks: Iterable[Any]) -> Iterator[Violation]:
+    def watch(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[Violation]:
         """Judge a stream that comes in chunks, and yield what :func:`iter_violations` does."""
-        for violation in iter_violations(self.tokenizer, self._passing(chunks)):
+        for array in map(id_array, chunks):
+            for begin in range(0, len(array), CHUNK):
+                # The copy lets go of what the chunk was cut out of.
+                chunk = array[begin : begin + CHUNK].copy()
+                self._recent.append(chunk)
+                for violation in self._validator.feed(chunk):
+                    self._add(violation)
+                    yield violation
+                self._close(final=False)
+                self._recent.keep(self._validator.n_kept + CONTEXT)
+        for violation in self._validator.finish():
             self._add(violation)
             yield violation
         self._close(final=True)
-        self.tokens = self._recent.end
+        self.tokens = self._validator.tokens
         self.places.reach(max(self.tokens - 1, 0))
-
-    def _passing(self, chunks: Iterable[Any]) -> Iterator[IntegerArray]:
-        for array in map(id_array, chunks):
-            for begin in range(0, len(array), CHUNK):
-                chunk = array[begin : begin + CHUNK]
-                # The copy lets go of what the chunk was cut out of.
-                self._recent.append(chunk.copy())
-                yield chunk
-                self._close(final=False)
 
     def _close(self, final: bool) -> None:
         """Give those that lack what is behind them what has come."""

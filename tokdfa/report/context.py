@@ -8,16 +8,9 @@ from tokdfa.automata.ids import IntegerArray
 
 __all__ = ["Recent"]
 
-KEPT = 1 << 22
-
 
 class Recent:
-    """The last ids of a stream, in memory that does not grow with it.
-
-    Parameters
-    ----------
-    kept : int
-        How many ids to keep at least.
+    """The last ids of a stream.
 
     Attributes
     ----------
@@ -25,16 +18,18 @@ class Recent:
         Those kept are the tokens of the stream from `first` to before `end`.
     """
 
-    def __init__(self, kept: int = KEPT) -> None:
+    def __init__(self) -> None:
         self.first = self.end = 0
-        self._kept = kept
         self._chunks: deque[IntegerArray] = deque()
 
     def append(self, ids: IntegerArray) -> None:
         """Take the next ids."""
         self._chunks.append(ids)
         self.end += len(ids)
-        while self.end - self.first - len(self._chunks[0]) >= self._kept:
+
+    def keep(self, count: int) -> None:
+        """Drop what is not needed to keep the last `count` ids."""
+        while self._chunks and self.end - self.first - len(self._chunks[0]) >= count:
             self.first += len(self._chunks.popleft())
 
     def between(self, start: int, stop: int) -> list[int]:

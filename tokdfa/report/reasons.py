@@ -65,6 +65,12 @@ KINDS: tuple[tuple[str, Kind], ...] = (
     ("is emitted as it is", Kind("piece is a token", "The piece is itself a token, and is taken as it is.")),
     ("longest match", Kind("not the longest match", "WordPiece takes the longest entry, and this is not it.")),
     ("spells nothing", Kind("empty token", "A token without text is never given.")),
+    (
+        "whatever else is around it",
+        Kind("in no text", "No text has this token behind the one before it, whatever else is around them."),
+    ),
+    ("no text ends like this", Kind("in no text", "No text ends like this.")),
+    ("cannot be encoded", Kind("not a text", "The tokenizer refuses the text.")),
     ("no text has this token", Kind("not a text", "No text has this token.")),
     ("encoded otherwise", Kind("encoded otherwise", "The text, encoded again, has other ids.")),
     ("the text is encoded as", Kind("encoded otherwise", "The text, encoded again, has other ids.")),

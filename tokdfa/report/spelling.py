@@ -61,6 +61,8 @@ class Spelling:
 
     def _label(self, id: int) -> tuple[str, str]:
         """Return the label of an id and its class: special, bytes, combining or nothing of this."""
+        if not 0 <= id < self._tokenizer.n_ids:
+            return "no token", SPECIAL  # It separates documents.
         word = self.word(id)
         if isinstance(self._tokenizer, WordPieceTokenizer):
             word = self._tokenizer.spelling(id).encode("utf-8", "surrogatepass")

@@ -43,11 +43,12 @@ class ValidationReport(Report):
         How many there are of each kind, by its name.
     """
 
-    def __init__(self, found: Validation, collection: Collection, title: str, source: str) -> None:
+    def __init__(self, found: Validation, collection: Collection, title: str, source: str, judged_as: str) -> None:
         self.verdict = found
         self._found = collection
         self._title = title
         self._source = source
+        self._judged_as = judged_as
         self.n_violations = collection.violations
         self.n_shown = len(collection.shown)
         self.counts = dict(collection.kinds.most_common())
@@ -101,6 +102,7 @@ class ValidationReport(Report):
         if isinstance(tokenizer, Tokenizer):
             rows.append(("Rules", f"{len(tokenizer.dictionary):,}"))
         rows.append(("Ids", f"{tokenizer.n_ids:,}"))
+        rows.append(("Judged as", self._judged_as))
         rows.append(("Tokens in the stream", f"{found.tokens:,}"))
         rows.append(("Violations", f"{found.violations:,}"))
         if found.violations:
@@ -179,6 +181,8 @@ def validation_report(
     ids: npt.ArrayLike | Iterator[IntegerArray],
     *,
     every: bool = False,
+    window: bool = False,
+    documents: int | npt.ArrayLike | None = None,
     max_shown: int = MAX_SHOWN,
     title: str | None = None,
     source: str = "",
@@ -196,6 +200,8 @@ def validation_report(
         The stream; an iterator gives it in chunks.
     every : bool
         Whether the verdict has all violations, or the first one. The page is about all of them either way.
+    window, documents
+        See :func:`tokdfa.validate.validate`.
     max_shown : int
         How many violations the page shows; about 500 bytes each.
     title, source : str, optional
@@ -207,7 +213,7 @@ def validation_report(
 
     Raises
     ------
-    TokenStreamError, ImproperDictionaryError
+    TokenStreamError, ImproperDictionaryError, UnsupportedFeatureError
         As :func:`tokdfa.validate.validate` does.
 
     Examples
@@ -215,7 +221,7 @@ def validation_report(
     >>> report = tokdfa.validation_report(tokenizer, ids)  # doctest: +SKIP
     >>> report.save("report.html")  # doctest: +SKIP
     """
-    collection = Collection(tokenizer, max(max_shown, 1))
+    collection = Collection(tokenizer, max(max_shown, 1), window=window, documents=documents)
     violations = collection.watch(ids if isinstance(ids, Iterator) else [ids])
     if every:
         found = tuple(violations)
@@ -227,4 +233,9 @@ def validation_report(
         result = Validation(False, found[0], found[0].reason, collection.tokens, found)
     else:
         result = Validation(True, None, "the ids are those that their text is encoded as", collection.tokens)
-    return ValidationReport(result, collection, title or tokenizer.format, source)
+    how = []
+    if window:
+        how.append("cut out of a longer stream")
+    if documents is not None:
+        how.append(f"documents, with {documents} between them" if isinstance(documents, int) else "documents")
+    return ValidationReport(result, collection, title or tokenizer.format, source, ", ".join(how))

@@ -66,7 +66,7 @@
     const rest = rows.columns - rows[side].reduce((sum, [, span]) => sum + span, 0);
     if (rest) {
       const more = rows[`${side}_more`];
-      const said = more ? `… ${count(more)} more` : side === "right" && !fields.text ? "none: no text has these bytes" : "nothing";
+      const said = more ? `… ${count(more)} more` : side === "right" && !fields.text ? "none: no text has these ids" : "nothing";
       cells.push(h("td", { class: "rest", colspan: rest }, said));
     }
     return cells;
