@@ -59,7 +59,7 @@ class ComparisonReport(Report):
                 data_table("Part by part", ("Part", "What came of it"), found.checked.items()),
                 class_="tables",
             ),
-            tag("section", tag("h2", "Side by side"), *self._tables(), class_="tables"),
+            tag("section", tag("h2", "Side by side"), *self._tables(), class_="tables halves headed"),
         )
 
     def _witness(self) -> Iterator[Markup]:
