@@ -74,7 +74,7 @@ class Model:
     def checked(self, ids: npt.ArrayLike, first: int) -> Int32Array:
         """Return ids as an int32 array, refusing what cannot be ids of this tokenizer; see :func:`checked_ids`."""
         checked = checked_ids(ids, self.tokenizer.n_ids, first=first)
-        if self._first_hole < len(self._meaning) and not self._meaning[checked[checked >= self._first_hole]].all():
+        if checked.max(initial=-1) >= self._first_hole and not self._meaning[checked].all():
             place = int(np.argmin(self._meaning[checked]))
             raise TokenStreamError("no token has this id", value=int(checked[place]), where=f"token {first + place}")
         return checked
