@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple
 
@@ -155,6 +155,10 @@ class _Folding:
 
     def __init__(self, dfa: TokenDFA, max_transitions: int | None = None) -> None:
         self.rows = [dict(dfa.moves(state)) for state in range(dfa.n_states)]
+        # The states with a transition on a token, for most rules of a large dictionary concern few of them or none.
+        self.readers: dict[int, set[int]] = {}
+        for state, row in enumerate(self.rows):
+            self._note(state, row)
         self.initial = dfa.initial
         self.finals = set(dfa.finals)
         self.n_transitions = dfa.n_transitions
@@ -164,9 +168,7 @@ class _Folding:
         """Apply Algorithm 2, the numbers being its lines; return fresh(·) as a dictionary."""
         delta = self.rows
         # 2-3
-        S = [
-            (s1, s2, delta[s2][v]) for s1, row in enumerate(delta) if (s2 := row.get(u)) is not None and v in delta[s2]
-        ]
+        S = [(s1, s2, delta[s2][v]) for s1 in sorted(self.readers.get(u, ())) if v in delta[s2 := delta[s1][u]]]
         S2 = sorted({s2 for _, s2, _ in S})
         # 4-6
         for s1, _, s3 in S:
@@ -176,6 +178,7 @@ class _Folding:
                     where=f"state {s1}",
                     hint="the automaton is not context-invariant",
                 )
+            self._note(s1, (uv,))
         # 8-11
         fresh = {s2: len(delta) + i for i, s2 in enumerate(S2)}
         self.finals.update(fresh[s2] for s2 in S2 if s2 in self.finals)
@@ -183,13 +186,17 @@ class _Folding:
         removed = {v} if u != v else {v, uv}
         for s2 in S2:
             delta.append({token: target for token, target in delta[s2].items() if token not in removed})
+            self._note(len(delta) - 1, delta[-1])
             self._count(len(delta[-1]))
         # 19-21: the fresh states are in Q by now, their own transitions on u are replaced too (Remark 3).
-        for row in delta:
-            if (target := row.get(u)) in fresh:
-                row[u] = fresh[target]
+        for s1 in self.readers.get(u, ()):
+            delta[s1][u] = fresh.get(delta[s1][u], delta[s1][u])
         self._count(len(S))
         return fresh
+
+    def _note(self, state: int, tokens: Iterable[int]) -> None:
+        for token in tokens:
+            self.readers.setdefault(token, set()).add(state)
 
     def _count(self, more: int) -> None:
         self.n_transitions += more
