@@ -17,8 +17,12 @@ if TYPE_CHECKING:
     from tokdfa.automata.fold import apply_merge as apply_merge
     from tokdfa.automata.fold import iter_token_dfas as iter_token_dfas
     from tokdfa.automata.fold import token_dfa as token_dfa
+    from tokdfa.automata.language import Language as Language
+    from tokdfa.automata.lift import lift as lift
+    from tokdfa.automata.lift import tokenized_language as tokenized_language
     from tokdfa.automata.locality import dloc as dloc
     from tokdfa.automata.locality import is_k_local as is_k_local
+    from tokdfa.automata.regex import language as language
     from tokdfa.automata.token_dfa import TokenDFA as TokenDFA
     from tokdfa.bpe import tokenize_leftmost as tokenize_leftmost
     from tokdfa.bpe import tokenize_rounds as tokenize_rounds
@@ -61,6 +65,7 @@ _HOMES = {
     "Difference": "tokdfa.comparison.result",
     "CompactTokenDFA": "tokdfa.automata.compact",
     "Dictionary": "tokdfa.dictionary",
+    "Language": "tokdfa.automata.language",
     "Match": "tokdfa.search",
     "Matches": "tokdfa.search",
     "Film": "tokdfa.draw.film",
@@ -90,6 +95,9 @@ _HOMES = {
     "dloc": "tokdfa.automata.locality",
     "is_context_invariant": "tokdfa.automata.context",
     "is_k_local": "tokdfa.automata.locality",
+    "language": "tokdfa.automata.regex",
+    "lift": "tokdfa.automata.lift",
+    "tokenized_language": "tokdfa.automata.lift",
     "iter_token_dfas": "tokdfa.automata.fold",
     "token_dfa": "tokdfa.automata.fold",
     "tokenize_leftmost": "tokdfa.bpe",

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import random
+import re
 from itertools import islice, product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,8 +21,9 @@ from tokdfa.automata.inclusion import is_equivalent, is_included
 from tokdfa.automata.language import Language
 from tokdfa.automata.lift import lift, tokenized_language
 from tokdfa.automata.protocol import accepts
+from tokdfa.automata.regex import language
 from tokdfa.automata.trie import TokenTrie
-from tokdfa.bpe import tokenize_single_pass
+from tokdfa.bpe import tokenize_leftmost, tokenize_single_pass
 from tokdfa.errors import AutomatonError, ImproperDictionaryError
 
 ALPHABET = TokenAlphabet("ab", ["ab", "abb", "ba", "bb", "abab"])
@@ -78,6 +82,67 @@ def test_it_is_what_algorithm_1_makes_of_every_word(dictionary: Dictionary, dfa:
     for word in ("", *map("".join, _words("ab", 7))):
         tokens = dictionary.alphabet.numbers(tokenize_single_pass(dictionary, word))
         assert accepts(found, tokens) == dfa.accepts(dfa.alphabet.base_tokenization(word))
+
+
+@given(proper_dictionaries("ab", 5), string_dfas("ab", 4), string_dfas("ab", 3))
+def test_masks_tell_the_moves(dictionary: Dictionary, dfa: TokenDFA, other: TokenDFA) -> None:
+    dictionary = Dictionary(dictionary, "ab")
+    found = tokenized_language(dictionary, dfa)
+    lifted = lift(other, dictionary.alphabet)
+    for automaton in (
+        TokenDFA.from_automaton(found, dictionary.alphabet),
+        found.second,
+        found,
+        *(operation(found, lifted) for operation in (union, difference, intersection)),
+    ):
+        states = [automaton.initial]
+        for state in states:  # grows while it is walked
+            moves = dict(automaton.moves(state))
+            assert np.flatnonzero(automaton.allowed_mask(state)).tolist() == sorted(moves)
+            states += [target for target in moves.values() if target not in states]
+
+
+def test_masks_of_what_has_none() -> None:
+    combined = intersection(complement(TokenDFA.universal("ab"), 2), TokenDFA.universal("ab"))
+    with pytest.raises(AutomatonError, match="has no masks"):
+        combined.allowed_mask(combined.initial)
+
+
+@pytest.mark.parametrize("pattern", ["[0-9]{4}", "yes|no|maybe", " (?:May|June|July) [0-9]{1,2}"])
+def test_masks_of_a_real_dictionary(data: Path, pattern: str) -> None:
+    """Decoding that follows the masks of the trim automaton writes members, and nothing but them."""
+    tokenizer = tokdfa.load(data / "vocabs/gpt2")
+    dictionary = tokenizer.dictionary
+    automaton = TokenDFA.from_automaton(
+        tokenized_language(dictionary, language(pattern, dictionary)), dictionary.alphabet
+    ).trim()
+    dice = np.random.default_rng(1)
+    for _ in range(20):
+        state, ids = automaton.initial, []
+        while not automaton.is_final(state) or (automaton.allowed_mask(state).any() and dice.random() < 0.5):
+            allowed = np.flatnonzero(tokenizer.id_mask(automaton.allowed_mask(state)))
+            ids.append(int(dice.choice(allowed)))
+            state = automaton.step(state, int(tokenizer.id_to_token[ids[-1]]))
+        text = tokenizer.decode(ids)
+        assert re.fullmatch(pattern, text)
+        assert tokenizer.encode_piece(text).tolist() == ids
+
+
+def test_members_of_a_real_dictionary(data: Path) -> None:
+    dictionary = tokdfa.load(data / "vocabs/gpt2").dictionary
+    members = Language(tokenized_language(dictionary, language("[0-9]{4}", dictionary)))
+    counts = [members.count(length) for length in range(6)]
+    assert counts == [0, 94, 9876, 30, 0, 0]  # 10,000 in all: every one has one correct tokenization
+    assert (members.longest, members.is_empty(), bool(members.is_finite())) == (3, False, True)
+    shortest = next(iter(members))
+    assert len(shortest) == next(length for length, count in enumerate(counts) if count)
+    dice = random.Random(1)
+    for length, count in enumerate(counts):
+        if count:
+            sample = members.sample(length, dice)
+            text = b"".join(dictionary.alphabet.spell(sample))
+            assert tokenize_leftmost(dictionary, text) == dictionary.alphabet.spell(sample)
+    assert sum(1 for _ in members) == 10_000
 
 
 def _words(symbols: str, longest: int):

@@ -148,3 +148,61 @@ def test_improper_ranks_with_and_without_a_proper_dictionary(
     assert run("info", path, "--json", "--proper-out", out) == 0
     assert json.loads(capsys.readouterr().out)["proper_part"] is None
     assert out.read_text("utf-8").splitlines()[1:] == ["a b", "ab c"]
+
+
+def test_a_language(merges: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("info", merges, "--language", "(abc){1,2}|x", "--json") == 0
+    fields = json.loads(capsys.readouterr().out)
+    assert {key: fields[key] for key in ("empty", "finite", "longest", "shortest", "counts")} == {
+        "empty": False,
+        "finite": True,
+        "longest": 2,
+        "shortest": ["x"],
+        "counts": {"0": 0, "1": 2, "2": 1},
+    }
+    assert fields["states_minimal"] <= fields["states"]
+    assert run("info", merges, "--language", "(abc){1,2}|x") == 0
+    assert [line.split() for line in capsys.readouterr().out.splitlines()[3:]] == [
+        ["empty", "no"],
+        ["finite", "yes,", "up", "to", "2", "tokens"],
+        ["shortest", "x"],
+        ["members", "2", "of", "1", "token"],
+        ["1", "of", "2", "tokens"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "empty", "finite", "shortest"),
+    [("a*", False, False, []), ("[^\\s\\S]", True, True, None), ("(ab)+", False, False, ["ab"])],
+)
+def test_empty_and_endless_languages(merges: Path, capsys, pattern: str, empty: bool, finite: bool, shortest) -> None:
+    assert run("info", merges, "--language", pattern, "--json") == 0
+    fields = json.loads(capsys.readouterr().out)
+    assert (fields["empty"], fields["finite"], fields["shortest"]) == (empty, finite, shortest)
+    assert fields["longest"] is None
+    assert run("info", merges, "--language", pattern) == 0
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    ("pattern", "message"),
+    [
+        ("(a", "not closed"),
+        (r"(a)\1", "back-reference"),
+        ("(?s).*", "(narrow the language)"),
+        ("(" * 100_000, "nested more than"),
+    ],
+)
+def test_languages_that_cannot_be(merges: Path, capsys, monkeypatch, pattern: str, message: str) -> None:
+    monkeypatch.setattr("tokdfa.cli.members._MAX_TRANSITIONS", 500)
+    assert run("info", merges, "--language", pattern) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    assert message in captured.err
+
+
+def test_a_language_of_a_real_dictionary(data: Path, capsys) -> None:
+    assert run("info", data / "vocabs/gpt2", "--language", "[0-9]{4}", "--json") == 0
+    fields = json.loads(capsys.readouterr().out)
+    assert sum(fields["counts"].values()) == 10_000

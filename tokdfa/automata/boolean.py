@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator
 from typing import Generic, TypeAlias, TypeVar
 
-from tokdfa.automata.protocol import TokenAutomaton
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.automata.protocol import ListedAutomaton, MaskedAutomaton, TokenAutomaton
 from tokdfa.display import Displayed
 from tokdfa.errors import AutomatonError
 
@@ -21,6 +24,9 @@ __all__ = [
 
 S = TypeVar("S", bound=Hashable)
 T = TypeVar("T", bound=Hashable)
+
+# So many moves are tried one by one rather than listed on both sides.
+_FEW = 1000
 
 Pair: TypeAlias = tuple[S | None, T | None]
 
@@ -86,11 +92,12 @@ class Combination(Displayed, Generic[S, T]):
     def moves(self, state: Pair[S, T]) -> Iterator[tuple[int, Pair[S, T]]]:
         """Yield every transition out of `state` as (token, target), tokens ascending."""
         p, q = state
+        if not (self._first_alone or self._second_alone):
+            if p is not None and q is not None:
+                yield from self._common_moves(p, q)
+            return
         first = iter(()) if p is None else self.first.moves(p)
         second = iter(()) if q is None else self.second.moves(q)
-        if not (self._first_alone or self._second_alone):
-            yield from self._common_moves(state, first, second)
-            return
         p_move, q_move = next(first, None), next(second, None)
         while p_move is not None or q_move is not None:
             if q_move is None or (p_move is not None and p_move[0] < q_move[0]):
@@ -106,14 +113,42 @@ class Combination(Displayed, Generic[S, T]):
                 yield p_move[0], (p_move[1], q_move[1])
                 p_move, q_move = next(first, None), next(second, None)
 
-    def _common_moves(
-        self, state: Pair[S, T], first: Iterator[tuple[int, S]], second: Iterator[tuple[int, T]]
-    ) -> Iterator[tuple[int, Pair[S, T]]]:
+    def allowed_mask(self, state: Pair[S, T]) -> npt.NDArray[np.bool_]:
+        """Return for each token whether `state` has a transition on it: a bool array over the token numbers.
+
+        Raises
+        ------
+        AutomatonError
+            If one of the automata has no masks: those of dictionaries, lifted languages and explicit ones have.
+
+        Notes
+        -----
+        As lazy as everything here: a transition may lead to where nothing is accepted any more. The masks of
+        ``TokenDFA.from_automaton(combination, alphabet).trim()`` allow nothing of that kind.
+        """
+        p, q = state
+        first = None if p is None else _mask(self.first, p)
+        second = None if q is None else _mask(self.second, q)
+        if first is None or second is None:
+            alone = self._first_alone if second is None else self._second_alone
+            mask = first if second is None else second
+            assert mask is not None
+            return mask if alone else np.zeros_like(mask)
+        if self._first_alone and self._second_alone:
+            return first | second
+        return first if self._first_alone else second if self._second_alone else first & second
+
+    def _common_moves(self, p: S, q: T) -> Iterator[tuple[int, Pair[S, T]]]:
         # One state may have a hundred thousand transitions and the other three: listing both in step until one list
         # ends costs twice the shorter one.
-        p, q = state
-        if p is None or q is None:
-            return
+        if isinstance(self.second, ListedAutomaton):
+            tokens, targets = self.second.move_arrays(q)
+            if len(tokens) < _FEW:
+                for token, q_next in zip(tokens.tolist(), targets.tolist(), strict=True):
+                    if (p_next := self.first.step(p, token)) is not None:
+                        yield token, (p_next, q_next)
+                return
+        first, second = self.first.moves(p), self.second.moves(q)
         p_moves: list[tuple[int, S]] = []
         q_moves: list[tuple[int, T]] = []
         while True:
@@ -175,6 +210,12 @@ class Complement(Displayed, Generic[S]):
 
     def __repr__(self) -> str:
         return f"<complement of {self.automaton!r} over {self.n_tokens} tokens>"
+
+
+def _mask(automaton: TokenAutomaton[S], state: S) -> npt.NDArray[np.bool_]:
+    if not isinstance(automaton, MaskedAutomaton):
+        raise AutomatonError("the automaton has no masks", value=automaton)
+    return automaton.allowed_mask(state)
 
 
 def intersection(first: TokenAutomaton[S], second: TokenAutomaton[T]) -> Combination[S, T]:

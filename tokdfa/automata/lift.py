@@ -115,6 +115,12 @@ class Lifted(Displayed):
             self._moves[state] = moves
         return moves
 
+    def allowed_mask(self, state: int) -> npt.NDArray[np.bool_]:
+        """Return for each token whether `state` allows it: a bool array over the token numbers."""
+        allowed = np.zeros(len(self.alphabet), dtype=np.bool_)
+        allowed[self.move_arrays(state)[0]] = True
+        return allowed
+
     @cached_property
     def _column_of_node(self) -> Int32Array:
         return self._column_of_symbol[self.trie.symbol]

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
-__all__ = ["TokenAutomaton", "accepts", "run"]
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["ListedAutomaton", "MaskedAutomaton", "TokenAutomaton", "accepts", "run"]
 
 S = TypeVar("S", bound=Hashable)
 
@@ -33,6 +36,24 @@ class TokenAutomaton(Protocol[S]):
 
     def moves(self, state: S) -> Iterator[tuple[int, S]]:
         """Yield every transition out of `state` as (token, target), tokens ascending."""
+        ...
+
+
+@runtime_checkable
+class MaskedAutomaton(TokenAutomaton[S], Protocol[S]):
+    """A token automaton that tells all tokens of a state at once, as constrained decoding asks for them."""
+
+    def allowed_mask(self, state: S) -> npt.NDArray[np.bool_]:
+        """Return for each token whether `state` has a transition on it: a bool array over the token numbers."""
+        ...
+
+
+@runtime_checkable
+class ListedAutomaton(TokenAutomaton[S], Protocol[S]):
+    """A token automaton that has the moves of a state at hand, in arrays."""
+
+    def move_arrays(self, state: S) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """Return the transitions out of `state`: the tokens, ascending, and their targets."""
         ...
 
 

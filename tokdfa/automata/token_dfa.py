@@ -265,6 +265,13 @@ class TokenDFA(Displayed):
         """Yield the transitions out of `state` as (token, target), tokens ascending."""
         return iter(self._rows[state].items())
 
+    def allowed_mask(self, state: int) -> BoolArray:
+        """Return for each token whether `state` has a transition on it: a bool array over the token numbers."""
+        state = _checked(state, self.n_states, "state", "mask")
+        allowed = np.zeros(len(self.alphabet), dtype=np.bool_)
+        allowed[self.tokens[self.offsets[state] : self.offsets[state + 1]]] = True
+        return allowed
+
     def edges(self) -> Iterator[tuple[int, Word, int]]:
         """Yield every transition as (source, spelled token, target), in the order of states and token numbers."""
         columns = (self.sources.tolist(), self.alphabet.spell(self.tokens.tolist()), self.targets.tolist())

@@ -25,6 +25,9 @@ _POLICIES = {
 @click.command("info")
 @click.argument("tok")
 @click.option("--pretokenizer", metavar="NAME|PATTERN|none", help="What cuts text into pieces, if not what TOK says.")
+@click.option(
+    "--language", metavar="REGEX", help="Instead, the correct tokenizations of what REGEX matches as a whole."
+)
 @click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK, if not what it looks like.")
 @click.option(
     "--proper-out",
@@ -32,17 +35,32 @@ _POLICIES = {
     help="Write the proper dictionary that merges as TOK does, if there is one.",
 )
 @json_option
-def command(tok: str, pretokenizer: str | None, format_name: str | None, proper_out: str | None, as_json: bool) -> int:
+def command(
+    tok: str,
+    pretokenizer: str | None,
+    language: str | None,
+    format_name: str | None,
+    proper_out: str | None,
+    as_json: bool,
+) -> int:
     """Tell what the dictionary of TOK and its automaton are.
 
-    TOK is a tokenizer.json, tekken.json, .model, .tiktoken, merges.txt or vocab.txt file, or a folder with one.
-    --proper-out the exit status is 1 if there is no such dictionary.
+    TOK is a tokenizer.json, tekken.json, .model, .tiktoken, merges.txt or vocab.txt file, or a folder with one. With
+    --proper-out the exit status is 1 if there is no such dictionary. With --language, tell how large the automaton of
+    the correct tokenizations of the texts that REGEX matches is, and how many there are, by the dictionary alone:
+    pre-tokenizer and special tokens are left out.
     """
     from time import perf_counter
 
     from tokdfa.tokenizers.loading import load
     from tokdfa.tokenizers.tokenizer import Tokenizer
 
+    if language is not None:
+        from tokdfa.cli.members import describe_members, print_members
+
+        members = describe_members(tok, language, format_name)
+        (print_json if as_json else print_members)(members)
+        return 0
     began = perf_counter()
     tokenizer = load(tok, pretokenizer=pretokenizer, format=format_name)
     seconds = perf_counter() - began

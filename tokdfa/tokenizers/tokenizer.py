@@ -305,6 +305,22 @@ class Tokenizer:
             return words[number]
         return (*self.extra_tokens, *self._foreign)[number - len(words)]
 
+    def id_mask(self, allowed: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        """Return a mask over ids for one over the tokens of the dictionary; special tokens are not allowed.
+
+        Raises
+        ------
+        AlphabetError
+            If the mask is not as long as there are tokens.
+        """
+        n_tokens = len(self.dictionary.alphabet)
+        if len(allowed) != n_tokens:
+            raise AlphabetError("a mask has an entry for each token", value=len(allowed), hint=f"{n_tokens} tokens")
+        mask = np.zeros(self.n_ids, dtype=np.bool_)
+        ids = self.token_to_id[:n_tokens]
+        mask[ids[ids >= 0]] = allowed[ids >= 0]
+        return mask
+
     @cached_property
     def whole_piece_tokens(self) -> Int32Array:
         """The tokens that come about as whole pieces only, for merging them does not give them back; ascending."""

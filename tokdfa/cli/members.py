@@ -1,0 +1,92 @@
+"""What ``tokdfa info --language`` tells: the correct tokenizations of the texts that a pattern matches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from tokdfa.cli.folded import Folded
+
+__all__ = ["describe_members", "print_members"]
+
+_LONGEST_COUNTED = 8
+# Some seconds' worth.
+_MAX_TRANSITIONS = 500_000
+_LONGEST_SHOWN = 60
+
+
+def describe_members(tok: str, pattern: str, format_name: str | None) -> dict[str, Any]:
+    """Return the fields of T^D(L): how large its automaton is, and which and how many its members are.
+
+    Raises
+    ------
+    LimitExceededError
+        If the automaton is too large to be explored.
+    """
+    from time import perf_counter
+
+    from tokdfa.automata.compact import CompactTokenDFA
+    from tokdfa.automata.language import Language
+    from tokdfa.automata.lift import tokenized_language
+    from tokdfa.automata.token_dfa import TokenDFA
+    from tokdfa.errors import LimitExceededError
+
+    dictionary, language = Folded.load(tok, pattern, None, format_name)
+    assert language is not None
+    dfa = CompactTokenDFA(dictionary)  # one for all languages, and no part of what is timed
+    began = perf_counter()
+    product = tokenized_language(dictionary, language, dfa=dfa)
+    try:
+        explicit = TokenDFA.from_automaton(product, dictionary.alphabet, max_transitions=_MAX_TRANSITIONS)
+    except LimitExceededError as error:
+        raise LimitExceededError(error.what, value=pattern, hint="narrow the language") from None
+    members = Language(explicit)
+    seconds = perf_counter() - began
+    longest = members.longest
+    counted = _LONGEST_COUNTED if longest is None else min(longest, _LONGEST_COUNTED)
+    shortest = next(iter(members), None)
+    return {
+        "path": tok,
+        "rules": len(dictionary),
+        "language": pattern,
+        "states_of_language": language.n_states,
+        "states": explicit.n_states,
+        "states_minimal": explicit.minimize().n_states,
+        "transitions": explicit.n_transitions,
+        "empty": members.is_empty(),
+        "finite": bool(members.is_finite()),
+        "longest": None if longest == -1 else longest,
+        "shortest": None if shortest is None else [_shown(word) for word in dictionary.alphabet.spell(shortest)],
+        "counts": {length: members.count(length) for length in range(counted + 1)},
+        "seconds": seconds,
+    }
+
+
+def _shown(word: Any) -> str:
+    from tokdfa.alphabet import show
+
+    return show(word)
+
+
+def print_members(fields: dict[str, Any]) -> None:
+    """Print the fields of :func:`describe_members` for people."""
+    shortest = fields["shortest"]
+    finite = f"yes, up to {fields['longest']} tokens" if fields["finite"] else "no"
+    rows = {
+        "language": f"{fields['language']}: {fields['states_of_language']:,} states over symbols",
+        "states": f"{fields['states']:,}, {fields['states_minimal']:,} in the minimal one",
+        "transitions": f"{fields['transitions']:,}",
+        "empty": "yes" if fields["empty"] else "no",
+        "finite": "yes" if fields["empty"] else finite,
+    }
+    if shortest is not None:
+        rows["shortest"] = ("≀".join(shortest) or "the empty text")[:_LONGEST_SHOWN]
+    for name, value in rows.items():
+        click.echo(f"{name:<13}{value}")
+    for length, count in fields["counts"].items():
+        if count:
+            click.echo(
+                f"{'members' if length == min(k for k, n in fields['counts'].items() if n) else '':<13}", nl=False
+            )
+            click.echo(f"{count:,} of {length} token{'s' * (length != 1)}")
