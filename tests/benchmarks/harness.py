@@ -69,4 +69,4 @@ def print_table(title: str, columns: list[str], rows: list[list[object]], captio
                 for value in row
             )
         )
-    Console(width=None if sys.stdout.isatty() else 120).print(table)
+    Console(width=None if sys.stdout.isatty() else 140).print(table)
