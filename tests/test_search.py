@@ -81,7 +81,10 @@ def _matches(pattern: str, text: str, start: int, ends: list[int]) -> int | None
 
 
 @common
-@given(patterns(anchors=True), texts(30), places)
+@given(patterns(anchors=True, last_line=True, empty_turns=True), texts(30).filter(bool), places)
+@example(r"a(?:c|(?!\S)|[^a])*", "a b", [])
+@example(r"a(?:c|(?!\S)|[^a]){0,3}?b", "a b", [])
+@example("(?:a$|.)*\n?", "ba\n", [1])
 def test_first_is_what_re_finds(pattern: str, text: str, borders: list[int]) -> None:
     vocabulary, ids = cut(text.encode(), borders)
     found = search(vocabulary, pattern, ids, wanted="first")
@@ -89,7 +92,8 @@ def test_first_is_what_re_finds(pattern: str, text: str, borders: list[int]) -> 
 
 
 @common
-@given(patterns(lazy=False), texts(30), places)
+@given(patterns(lazy=False, last_line=True), texts(30), places)
+@example("b?a$|b$\n|a", "aba\n", [3])
 def test_longest_is_what_regex_finds_in_posix_mode(pattern: str, text: str, borders: list[int]) -> None:
     vocabulary, ids = cut(text.encode(), borders)
     found = search(vocabulary, pattern, ids)
@@ -205,7 +209,10 @@ def test_tokens_without_text_are_harmless() -> None:
 def test_the_end_of_the_text() -> None:
     vocabulary = Vocabulary([b"a", b"\n", b"\xe2\x82", b"<s>"], [3])
     assert _spans(search(vocabulary, "a$", [0, 0])) == [(1, 2)]
-    assert _spans(search(vocabulary, "a$", [0, 1])) == []  # as in RE2; the last line feed is part of the text
+    assert _spans(search(vocabulary, "a$", [0, 0, 1])) == [(1, 2)]
+    assert _spans(search(vocabulary, "a$", [0, 1, 1])) == []
+    assert _spans(search(vocabulary, r"a\Z", [0, 1])) == []
+    assert _spans(search(vocabulary, "a$|\n$|$\n", [0, 1, 3, 0])) == [(0, 1), (1, 2), (5, 6)]
     assert _spans(search(vocabulary, r"a(?m:$)", [0, 1, 0, 3, 0])) == [(0, 1), (2, 3), (6, 7)]
     assert _spans(search(vocabulary, r"a\b", [0, 2])) == [(0, 1)]
     assert _spans(search(vocabulary, r"^a", [0, 0, 3, 0])) == [(0, 1), (5, 6)]
@@ -249,6 +256,11 @@ def test_what_cannot_be_searched_for_is_refused(pattern) -> None:
         Searcher(Vocabulary([b"a"]), pattern, aligned=pattern == [b"\xff"])
     with pytest.raises(PatternError, match="longest, first, all"):
         Searcher(Vocabulary([b"a"]), "a", wanted="shortest")
+
+
+def test_all_matches_do_not_know_the_last_line() -> None:
+    with pytest.raises(PatternError, match="which holds at two places"):
+        Searcher(Vocabulary([b"a"]), "a$", wanted="all")
 
 
 @pytest.mark.parametrize("pattern", ["", "a{0}", "^", "[^\\s\\S]", "日本", []])

@@ -65,7 +65,8 @@ class Searcher:
     aligned : bool
         Whether matches have to begin and end at borders of tokens.
     table : {"regex", "tokenizers", "tiktoken"}
-        The library whose dialect and character classes the expression is written in. ``$`` is the end of the text.
+        The library whose dialect and character classes the expression is written in. In that of `regex`, as in `re`,
+        ``$`` is before the end of the text and before a line feed that ends it; ``\Z`` is the end alone.
     max_states, max_seconds : int, float
         The budget for each automaton of the pattern.
     max_pending : int
@@ -80,6 +81,8 @@ class Searcher:
         If the pattern cannot be read, asks for what automata cannot do, or a word is empty.
     LimitExceededError
         If an automaton exceeds its budget.
+    UnsupportedFeatureError
+        If the tokenizer's text is not the spellings of its ids one behind the other.
     """
 
     def __init__(

@@ -38,7 +38,8 @@ def test_words_are_those_that_re_matches(pattern: str, words: list[str]) -> None
 
 
 @settings(max_examples=50)
-@given(patterns(anchors=True))
+@given(patterns(anchors=True, last_line=True, empty_turns=True))
+@example("a$\n|b$")
 @example(r"\b")
 @example(r"(?:a|\b )+c?")
 @example("(?m:^)a(?m:$)\n(?m:^)")

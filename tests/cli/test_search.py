@@ -181,3 +181,8 @@ finally:
         assert int(count.replace(",", "")) == blocks * (1 << 20) // 256 * 3
         peaks.append(int(peak))
     assert peaks[1] - peaks[0] < 40_000
+
+
+def test_texts_that_are_not_spelled_id_by_id_are_refused(data: Path, ids: Path, capsys) -> None:
+    assert run(data / "vocabs/mistral_v3.model", "a", ids) == 2
+    assert "ids are searched where they spell the text one behind the other" in capsys.readouterr().err

@@ -6,21 +6,28 @@ from hypothesis import strategies as st
 
 LITERALS = st.sampled_from(["a", "b", "c", "é", "😀", " "])
 CLASSES = st.sampled_from(["[ab]", "[^a]", "[a-cé]", "[^b😀]", "."])
-ANCHORS = st.sampled_from([r"\b", r"\B", "(?m:^)", "(?m:$)", r"\A", "^"])
+PLACES = [r"\b", r"\B", "(?m:^)", "(?m:$)", r"\A", "^"]
+ANCHORS = st.sampled_from(PLACES)
 
 
-def patterns(*, anchors: bool = False, lazy: bool = True) -> st.SearchStrategy[str]:
-    """Patterns over a, b, c, é, 😀 and the space; nothing that can be empty is repeated without end.
+def patterns(
+    *, anchors: bool = False, lazy: bool = True, last_line: bool = False, empty_turns: bool = False
+) -> st.SearchStrategy[str]:
+    """Patterns over a, b, c, é, 😀 and the space; `last_line` adds $ to the anchors.
 
-    Engines disagree on what an empty turn of a repetition does, and on nothing else here.
+    Nothing that can be empty is repeated without end but for `empty_turns`: backtracking engines agree on what an empty
+    turn of a repetition does, others have their own ways.
     """
     atoms = st.tuples(st.one_of(LITERALS, CLASSES), st.just(False))
-    if anchors:
-        atoms = st.one_of(atoms, atoms, st.tuples(ANCHORS, st.just(True)))
-    return st.recursive(atoms, lambda inner: _larger(inner, lazy), max_leaves=8).map(lambda pair: pair[0])
+    if anchors or last_line:
+        places = st.one_of(*[ANCHORS] * anchors, *[st.sampled_from(["$", r"\n"])] * last_line)
+        atoms = st.one_of(atoms, atoms, places.map(lambda place: (place, place != r"\n")))
+    return st.recursive(atoms, lambda inner: _larger(inner, lazy, empty_turns), max_leaves=8).map(lambda pair: pair[0])
 
 
-def _larger(inner: st.SearchStrategy[tuple[str, bool]], lazy: bool) -> st.SearchStrategy[tuple[str, bool]]:
+def _larger(
+    inner: st.SearchStrategy[tuple[str, bool]], lazy: bool, empty_turns: bool
+) -> st.SearchStrategy[tuple[str, bool]]:
     several = st.lists(inner, min_size=2, max_size=3)
     concatenations = several.map(lambda parts: ("".join(text for text, _ in parts), all(empty for _, empty in parts)))
     alternations = several.map(
@@ -29,15 +36,15 @@ def _larger(inner: st.SearchStrategy[tuple[str, bool]], lazy: bool) -> st.Search
     modes = ["", "?"] if lazy else [""]
     repetitions = st.tuples(
         inner, st.sampled_from(["*", "+", "?", "{2}", "{1,2}", "{0,2}", "{2,}"]), st.sampled_from(modes)
-    ).map(lambda given: _repeated(*given))
+    ).map(lambda given: _repeated(*given, empty_turns=empty_turns))
     return st.one_of(concatenations, alternations, repetitions)
 
 
-def _repeated(part: tuple[str, bool], operator: str, mode: str) -> tuple[str, bool]:
+def _repeated(part: tuple[str, bool], operator: str, mode: str, empty_turns: bool) -> tuple[str, bool]:
     text, empty = part
-    if empty:
+    if empty and (not empty_turns or text in (*PLACES, "$")):
         return text, empty
-    return f"(?:{text}){operator}{mode}", operator in ("*", "?", "{0,2}")
+    return f"(?:{text}){operator}{mode}", empty or operator in ("*", "?", "{0,2}")
 
 
 def texts(longest: int = 12) -> st.SearchStrategy[str]:

@@ -15,6 +15,8 @@ from tokdfa.tokenizers.tokenizer import Spellings
 class Vocabulary:
     """What a search asks of a tokenizer: words by id, None being a hole, and which of them are special."""
 
+    rewrites = (None, None)
+
     def __init__(self, words: Sequence[bytes | None], specials: Sequence[int] = ()) -> None:
         self.words = list(words)
         self.n_ids = len(words)

@@ -70,6 +70,12 @@ def finder(
     if words is not None and not aligned:
         return _word_finder(words, wanted)
     program = compile_program(node)
+    if wanted == "all" and any(look.last_line for look in program.assertions):
+        raise PatternError(
+            "all matches of a pattern with $, which holds at two places, are not supported",
+            value=pattern,
+            hint=r"\Z is the end of the text, (?m:$) that of a line",
+        )
     forward = determinize(
         program,
         _PREFERENCE[wanted],
@@ -97,6 +103,8 @@ def _seen_from(forward: ClassDFA, backward: ClassDFA) -> ClassDFA:
             kind_of[kind] = int(backward.kind_of[backward.partition.classes(code_point)])
         else:
             kind_of[kind] = int(backward.kind_of[symbol - forward.no_symbol + backward.no_symbol])
+    if forward.has_last_line:
+        kind_of[-2] = len(backward.initial) - 2
     return replace(backward, initial=backward.initial[kind_of])
 
 

@@ -67,8 +67,8 @@ def find_words(words: Sequence[bytes], *, leftmost: bool) -> WordDFA:
     nothing = np.zeros_like(length)
     delay = np.where(length > 0, np.int32(0), np.int32(-1))
     dfa = ByteDFA(
-        table.reshape(-1, n_columns), column, delay, nothing + np.int32(1), nothing, nothing - np.int32(1), nothing,
-        np.array([1], dtype=np.int32),
+        table.reshape(-1, n_columns), column, delay, nothing + np.int32(1), nothing,
+        nothing - np.int32(1), nothing, nothing, np.array([1], dtype=np.int32),
     )  # fmt: skip
     assert column[EDGE] == 0
     return WordDFA(dfa, length, shorter)

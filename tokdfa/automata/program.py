@@ -29,7 +29,8 @@ class LookAround(NamedTuple):
     """What an assertion asks of the symbols on both sides of a position.
 
     The symbol before the position is or is not in `before`, where the edge of the text counts as `before_edge`;
-    likewise behind. The assertion holds when the pair of answers is in `when`.
+    likewise behind. The assertion holds when the pair of answers is in `when`; and, if it is about the last line, when
+    a line feed behind the position is the last symbol of the text.
     """
 
     before: Ranges
@@ -37,12 +38,12 @@ class LookAround(NamedTuple):
     behind: Ranges
     behind_edge: bool
     when: frozenset[tuple[bool, bool]]
+    last_line: bool = False
 
     def mirrored(self) -> LookAround:
         """Return the assertion for text that is read from right to left."""
-        return LookAround(
-            self.behind, self.behind_edge, self.before, self.before_edge, frozenset((y, x) for x, y in self.when)
-        )
+        when = frozenset((y, x) for x, y in self.when)
+        return LookAround(self.behind, self.behind_edge, self.before, self.before_edge, when, self.last_line)
 
 
 class Read(NamedTuple):
@@ -70,6 +71,7 @@ class Match(NamedTuple):
 
 
 Instruction: TypeAlias = Read | Split | Look | Match
+Entries: TypeAlias = tuple[int, ...]
 
 
 @dataclass
@@ -85,9 +87,12 @@ class Program:
         The assertions, without repetition.
     max_instructions : int
         The budget.
+    mirrored : bool
+        Whether it reads texts from right to left.
     """
 
     max_instructions: int = DEFAULT_MAX_INSTRUCTIONS
+    mirrored: bool = False
     instructions: list[Instruction] = field(default_factory=list)
     _sets: dict[Ranges, int] = field(default_factory=dict)
     _assertions: dict[LookAround, int] = field(default_factory=dict)
@@ -138,7 +143,7 @@ _ASSERTIONS: dict[Place, LookAround] = {
     "start of text": LookAround((), True, (), False, _YES_BEFORE),
     "start of line": LookAround(_LINE_FEED, True, (), False, _YES_BEFORE),
     "end of text": LookAround((), False, (), True, _YES_BEHIND),
-    "end of last line": LookAround((), False, (), True, _YES_BEHIND),
+    "end of last line": LookAround((), False, _LINE_FEED, True, _YES_BEHIND, last_line=True),
     "end of line": LookAround((), False, _LINE_FEED, True, _YES_BEHIND),
 }
 
@@ -164,31 +169,39 @@ def compile_program(node: Node, *, mirrored: bool = False, max_instructions: int
 
     Notes
     -----
-    Ken Thompson's construction. The end of the last line (``$``) is taken for the end of the text: what stands before
-    a line feed that ends the text is two symbols away from knowing it.
+    Ken Thompson's construction.
     """
-    compiler = _Compiler(Program(max_instructions), mirrored)
-    start = compiler.compile(node, compiler.program.add(Match()))
+    compiler = _Compiler(Program(max_instructions, mirrored))
+    (start,) = compiler.compile(node, (compiler.program.add(Match()),))
     compiler.program.add(Split((start,)))
     return compiler.program
 
 
 class _Compiler:
-    def __init__(self, program: Program, mirrored: bool) -> None:
-        self.program = program
-        self.mirrored = mirrored
+    """Adds the instructions of a pattern.
 
-    def compile(self, node: Node, following: int) -> int:
-        """Add the instructions that read `node` and then go on at `following`; return the first."""
+    A turn of a repetition that has read nothing is the last one: so do `re` and `regex`, and there are no circles
+    without reading. Whether a turn has read anything is part of where one is: where d repetitions of what may be empty
+    are under way there are d + 1 ways to be at one place, for what the inner ones have read was read by the outer ones
+    as well. A place is a tuple of instructions, entry j being that for when the j outermost have read something.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.mirrored = program.mirrored
+
+    def compile(self, node: Node, following: Entries) -> Entries:
+        """Add the instructions that read `node` and then go on at `following`; return where it begins."""
         program = self.program
         if isinstance(node, Symbols):
-            return program.read(node.ranges, following)
+            return (program.read(node.ranges, following[-1]),) * len(following)
         if isinstance(node, Concat):
             for part in node.parts if self.mirrored else reversed(node.parts):
                 following = self.compile(part, following)
             return following
         if isinstance(node, Alternate):
-            return program.add(Split(tuple(self.compile(option, following) for option in node.options)))
+            options = [self.compile(option, following) for option in node.options]
+            return self.split(*options) if options else (self.program.add(Split(())),) * len(following)
         if isinstance(node, Repeat):
             if node.mode == "possessive":
                 return self.compile(_without_possession(node), following)
@@ -203,33 +216,44 @@ class _Compiler:
             look = LookAround((), False, node.ranges, node.at_end, _YES_BEHIND)
         else:
             look = _assertion(node)
-        return program.look(look.mirrored() if self.mirrored else look, following)
+        if self.mirrored:
+            look = look.mirrored()
+        known = {number: program.look(look, number) for number in dict.fromkeys(following)}
+        return tuple(known[number] for number in following)
 
-    def repeat(self, node: Repeat, following: int) -> int:
+    def split(self, *preferred: Entries) -> Entries:
+        """Add the instructions that go on at one of several places, the first being preferred."""
+        ways = list(zip(*preferred, strict=True))
+        known = {way: self.program.add(Split(way)) for way in dict.fromkeys(ways)}
+        return tuple(known[way] for way in ways)
+
+    def repeat(self, node: Repeat, following: Entries) -> Entries:
         """Add a repetition: the copies that must be, then those that may be."""
-        optional = following
-        least = node.least
+        nullable = is_nullable(node.body)
+
+        def turn(more: int) -> Entries:
+            """Add a turn behind which there may be `more` if it has read anything."""
+            if nullable:
+                return self.compile(node.body, (*following, more))[: len(following)]
+            return self.compile(node.body, (more,) * len(following))
+
+        def choice(once: Entries) -> Entries:
+            return self.split(following, once) if node.mode == "lazy" else self.split(once, following)
+
+        place, least = following, node.least
         if node.most is None:
-            # The body once or more. What can be empty is not repeated without end, and `*` of it is `(…+)?`, so that
-            # an empty turn ends the repetition.
             loop = self.program.add(Split(()))
-            once = self.compile(node.body, loop)
-            self.program.instructions[loop] = self.choice(node, once, following)
-            if least > 0:
-                optional, least = once, least - 1
-            elif is_nullable(node.body):
-                optional = self.program.add(self.choice(node, once, following))
-            else:
-                optional = loop
+            once = turn(loop)
+            ways = (once[-1], following[-1])
+            self.program.instructions[loop] = Split(ways[::-1] if node.mode == "lazy" else ways)
+            # What may be empty need not be read once more before it is read as often as one likes.
+            place, least = (once, least - 1) if least > 0 else (choice(once), 0)
         else:
             for _ in range(node.most - least):
-                optional = self.program.add(self.choice(node, self.compile(node.body, optional), following))
+                place = choice(turn(place[-1]))
         for _ in range(least):
-            optional = self.compile(node.body, optional)
-        return optional
-
-    def choice(self, node: Repeat, more: int, enough: int) -> Split:
-        return Split((enough, more) if node.mode == "lazy" else (more, enough))
+            place = self.compile(node.body, place)
+        return place
 
 
 def _assertion(anchor: Anchor) -> LookAround:

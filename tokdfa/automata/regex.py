@@ -83,7 +83,7 @@ def _explicit(program: Program, alphabet: TokenAlphabet, max_states: int, max_se
         columns = [over_bytes.column[symbol[0]] for symbol in cast("tuple[bytes, ...]", alphabet.symbols)]
         final = (over_bytes.delay == 0) | (over_bytes.end_delay == 0)
         return _over(alphabet, over_bytes.table[:, columns], over_bytes.initial, final)
-    final = dfa.accepts[dfa.table[:, dfa.edge]] if dfa.delayed else dfa.accepts
+    final = (dfa.accepts & ~dfa.late)[dfa.table[:, dfa.edge]] if dfa.delayed else dfa.accepts
     return _over(alphabet, _symbol_targets(dfa, alphabet), int(dfa.initial[-1]), final)
 
 

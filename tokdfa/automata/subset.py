@@ -32,8 +32,9 @@ Preference: TypeAlias = Literal["set", "first", "longest"]
 DEFAULT_MAX_STATES = 20_000
 DEFAULT_MAX_SECONDS = 20.0
 
-# A thread is the number of an instruction, Read, Look or Match, doubled; plus 1 if it may match where it stands, which
-# is asked only of programs with assertions.
+# A thread is the number of an instruction, Read, Look or Match, times 4; plus 1 if it may match where it stands, which
+# is asked only of programs with assertions; plus 2 if it stands behind a line feed that has to be the last symbol.
+_MAY_MATCH, _AT_END = 1, 2
 Group: TypeAlias = tuple[int, ...]
 
 
@@ -51,15 +52,18 @@ class ClassDFA:
         border of two tokens.
     accepts : bool array, one entry a state
         Whether a match has ended: here, or, if `delayed`, before the symbol just read.
+    late : bool array, one entry a state
+        Whether that match ended still one symbol earlier, before a line feed that turned out to be the last symbol.
     restart : int32 array, one entry a state
         For a state that accepts: the state to begin anew with at the end of that match.
     kind : int32 array, one entry a state
-        The kind of the symbol just read.
+        The kind of the symbol just read; for a match that ended earlier, of a line feed that is the last symbol.
     kind_of : int32 array, one entry a class and two more
         The kind of the symbols of each class, of what stands for no code point, and of an edge. Symbols of one kind
         are alike to all assertions.
     initial : int32 array, one entry a kind
-        The initial state behind a symbol of each kind; the last one is that at an edge of the text.
+        The initial state behind a symbol of each kind; the last one is that at an edge of the text, and the one before,
+        if `has_last_line`, is that at a line feed that is the last symbol.
     delayed : bool
         Whether the symbol behind a match must be known to know that it is one: when there are assertions.
     """
@@ -67,11 +71,13 @@ class ClassDFA:
     partition: Partition
     table: npt.NDArray[np.int32]
     accepts: npt.NDArray[np.bool_]
+    late: npt.NDArray[np.bool_]
     restart: npt.NDArray[np.int32]
     kind: npt.NDArray[np.int32]
     kind_of: npt.NDArray[np.int32]
     initial: npt.NDArray[np.int32]
     delayed: bool
+    has_last_line: bool
 
     @property
     def no_symbol(self) -> int:
@@ -128,7 +134,8 @@ def determinize(
 class _Key(NamedTuple):
     """A state: its threads, whether new ones are still to be added, the kind of the last symbol, what was accepted.
 
-    And whether it is at the border of two tokens, where another border (of a token without text) changes nothing.
+    And whether it is at the border of two tokens, where another border (of a token without text) changes nothing; and
+    the kind of the symbol before the last, if a match may turn out to have ended between the two.
     """
 
     groups: tuple[Group, ...]
@@ -137,22 +144,30 @@ class _Key(NamedTuple):
     accepts: bool = False
     kind_before: int = 0
     bordered: bool = False
+    late: bool = False
+    earlier: int = 0
 
 
 class _Construction:
     def __init__(
         self, program: Program, preference: Preference, searching: bool, anchored: bool, aligned: bool
     ) -> None:
-        self.instructions = program.instructions
+        # What stands for a match that has ended before the line feed just read is an instruction as well.
+        self.late = len(program.instructions)
+        self.instructions = [*program.instructions, Match()]
         self.preference = preference
         self.anchored = anchored
         self.aligned = aligned
         looks, sets = program.assertions, program.sets
         self.delayed = bool(looks)
+        self.last_line = [look.last_line for look in looks]
+        self.has_last_line, self.mirrored = any(self.last_line), program.mirrored
         self.partition = Partition([*sets, *(side for look in looks for side in (look.before, look.behind))])
         n = self.partition.n_classes
         self.no_symbol, self.edge, self.border = n, n + 1, n + 2
-        self.kind_of, self.holds = _kinds(looks, self.partition.members[:, len(sets) :])
+        self.kind_of, self.holds = _kinds(looks, self.partition.members[:, len(sets) :], program.mirrored)
+        self.edge_kind = self.kind_of[self.edge]
+        self.line_feed_kind = self.kind_of[self.partition.classes(10)] if self.has_last_line else -1
         self.reads: list[list[int]] = [np.flatnonzero(column).tolist() for column in self.partition.members.T]
         self.closures: dict[int, list[int]] = {}
         # A thread that has read something may match where it stands; in an aligned search not before the border.
@@ -177,7 +192,7 @@ class _Construction:
                 keys.append(key)
             return known
 
-        initial = [number(self.begin(kind)) for kind in range(self.kind_of[self.edge] + 1)]
+        initial = [number(self.begin(kind)) for kind in range(self.edge_kind + 1)]
         rows = [[0] * (self.border + 1)]
         while len(rows) < len(keys):
             rows.append([number(target) for target in self.targets(keys[len(rows)])])
@@ -194,11 +209,13 @@ class _Construction:
             self.partition,
             np.array(rows, dtype=np.int32),
             np.array([key.accepts for key in keys]),
+            np.array([key.late for key in keys]),
             np.array([initial[key.kind_before] if key.accepts else 0 for key in keys], dtype=np.int32),
             np.array([key.kind for key in keys], dtype=np.int32),
             np.array(self.kind_of, dtype=np.int32),
             np.array(initial, dtype=np.int32),
             self.delayed,
+            self.has_last_line,
         )
 
     def closure(self, start: int) -> list[int]:
@@ -221,9 +238,9 @@ class _Construction:
         self.closures[start] = found
         return found
 
-    def thread(self, number: int, mark: int) -> int:
-        """Return the thread at an instruction; what only reads has no mark, so that equal threads are equal numbers."""
-        return 2 * number + (0 if isinstance(self.instructions[number], Read) else mark)
+    def thread(self, number: int, marks: int) -> int:
+        """Return the thread at an instruction; what only reads may not match: equal threads are equal numbers."""
+        return 4 * number + (marks & _AT_END if isinstance(self.instructions[number], Read) else marks)
 
     def begin(self, kind: int) -> _Key:
         """Return the initial state behind a symbol of a kind."""
@@ -245,25 +262,25 @@ class _Construction:
     def at_border(self, key: _Key) -> _Key:
         """Return the state at the border of two tokens, in an aligned search."""
         if key.bordered:
-            return key._replace(accepts=False, kind_before=0)
+            return key._replace(accepts=False, kind_before=0, late=False)
         groups = [list(group) for group in key.groups]
         accepts, adding = False, key.adding
         if self.delayed:
-            groups = [[self.thread(thread >> 1, 1) for thread in group] for group in groups]
+            groups = [[self.thread(thread >> 2, thread & 3 | _MAY_MATCH) for thread in group] for group in groups]
         else:
             groups, accepts = self.cut(groups)
             adding = adding and (not accepts or self.preference == "set")
         if adding:
             groups = self.with_new_threads(groups)
-        return self.key(groups, adding, key.kind, accepts)._replace(bordered=True)
+        return self.key(groups, adding, key.kind, accepts)._replace(bordered=True, earlier=key.earlier)
 
     def key(self, groups: list[list[int]], adding: bool, kind: int, accepts: bool) -> _Key:
         """Return the state, in the one form in which equal states are equal."""
         if self.preference != "first":
             groups = [sorted(group) for group in groups]
         frozen = tuple(tuple(group) for group in groups if group)
-        if not self.start_looks and not any(
-            isinstance(self.instructions[thread >> 1], Look) for group in frozen for thread in group
+        if not (self.start_looks or (self.mirrored and self.has_last_line)) and not any(
+            isinstance(self.instructions[thread >> 2], Look) for group in frozen for thread in group
         ):
             kind = 0  # nobody will ask
         return _Key(frozen, adding, kind, accepts, kind if accepts else 0)
@@ -273,7 +290,7 @@ class _Construction:
         kept = []
         accepts = False
         for group in groups:
-            place = next((i for i, t in enumerate(group) if isinstance(self.instructions[t >> 1], Match)), None)
+            place = next((i for i, t in enumerate(group) if isinstance(self.instructions[t >> 2], Match)), None)
             if place is None:
                 kept.append(group)
             elif self.preference == "first":
@@ -301,7 +318,7 @@ class _Construction:
 
     def targets_at_once(self, key: _Key) -> list[_Key]:
         """Return the targets without assertions; classes that the same threads read lead to the same state."""
-        groups = [[t for t in group if isinstance(self.instructions[t >> 1], Read)] for group in key.groups]
+        groups = [[t for t in group if isinstance(self.instructions[t >> 2], Read)] for group in key.groups]
         readers = [0] * self.partition.n_classes
         bit = 1
         for group in groups:
@@ -320,20 +337,26 @@ class _Construction:
         """Return the targets when it takes the next symbol to know which threads go on and which match."""
         targets = []
         for symbol in range(self.border):
-            groups, accepts = self.resolve(key, symbol)
-            adding = key.adding and (not accepts or self.preference == "set")
+            groups, matched = self.resolve(key, symbol)
+            adding = key.adding and (not matched or self.preference == "set")
             kind = self.kind_of[symbol]
+            if self.mirrored and kind == self.line_feed_kind and key.kind == self.edge_kind:
+                kind = self.edge_kind - 1
             if symbol == self.edge:
                 target = self.begin(kind) if adding else _Key((), False, kind)
             else:
                 target = self.arrive(self.behind(groups, symbol), adding, kind)
-            if accepts:
+                if any(thread >> 2 == self.late for group in target.groups for thread in group):
+                    target = target._replace(earlier=key.kind)
+            if matched == "late":
+                target = target._replace(accepts=True, late=True, kind=self.edge_kind - 1, kind_before=key.earlier)
+            elif matched:
                 target = target._replace(accepts=True, kind=kind, kind_before=key.kind)
             targets.append(target)
         return targets
 
     def read_by(self, thread: int) -> Read:
-        instruction = self.instructions[thread >> 1]
+        instruction = self.instructions[thread >> 2]
         assert isinstance(instruction, Read)
         return instruction
 
@@ -347,10 +370,12 @@ class _Construction:
         for group in groups:
             following = []
             for thread in group:
-                instruction = self.read_by(thread)
-                if members[instruction.symbols]:
-                    for number in self.closure(instruction.following):
-                        next_thread = self.thread(number, self.mark)
+                instruction = self.instructions[thread >> 2]
+                if isinstance(instruction, Match):
+                    following.append(thread)  # at most one a group, and of one of them only it is of use
+                elif members[self.read_by(thread).symbols]:
+                    for number in self.closure(self.read_by(thread).following):
+                        next_thread = self.thread(number, self.mark | thread & _AT_END)
                         if next_thread not in seen:
                             seen.add(next_thread)
                             following.append(next_thread)
@@ -358,43 +383,58 @@ class _Construction:
                 found.append(following)
         return found
 
-    def resolve(self, key: _Key, symbol: int) -> tuple[list[list[int]], bool]:
-        """Return the threads that read, now that the next symbol is known, and whether there is a match before it."""
+    def resolve(self, key: _Key, symbol: int) -> tuple[list[list[int]], Literal["", "here", "late"]]:
+        """Return the threads that read, now that the next symbol is known, and whether there is a match before it.
+
+        Threads with `_AT_END` are, on the way in, those that were so before: they live at the edge of the text only. On
+        the way out they are those for which the symbol, a line feed, must be the last one; among them may be `late`.
+        """
         next_kind = self.kind_of[symbol]
         groups: list[list[int]] = []
-        accepts = False
+        accepts: Literal["", "here", "late"] = ""
         seen: set[int] = set()
         for group in key.groups:
             reading: list[int] = []
-            matches = False
-            stack = list(reversed(group))
+            matched: Literal["", "here", "late"] = ""
+            # Once the old ones are sorted out, what has been passed at the end of the last line is told from them.
+            stack = [thread & ~_AT_END for thread in reversed(group) if not thread & _AT_END or symbol == self.edge]
             while stack:
                 thread = stack.pop()
                 if thread in seen:
                     continue
                 seen.add(thread)
-                instruction = self.instructions[thread >> 1]
+                instruction = self.instructions[thread >> 2]
                 if isinstance(instruction, Read):
                     reading.append(thread)
+                elif thread >> 2 == self.late:
+                    matched = matched or "late"
                 elif isinstance(instruction, Match):
-                    matches = matches or bool(thread & 1)
-                    if matches and self.preference == "first":
-                        break
+                    if thread & _MAY_MATCH and thread & _AT_END:
+                        reading.append(self.thread(self.late, _AT_END))
+                    elif thread & _MAY_MATCH:
+                        matched = matched or "here" if self.preference == "first" else "here"
                 elif isinstance(instruction, Look) and self.holds[instruction.assertion][key.kind][next_kind]:
-                    following = self.closure(instruction.following)
-                    stack.extend(self.thread(number, thread & 1) for number in reversed(following))
+                    marks = thread & 3
+                    if self.last_line[instruction.assertion] and not self.mirrored and symbol != self.edge:
+                        marks |= _AT_END
+                    stack.extend(self.thread(number, marks) for number in reversed(self.closure(instruction.following)))
+                if matched and self.preference == "first":
+                    break
             groups.append(reading)
-            accepts = accepts or matches
-            if matches and self.preference != "set":
-                break
+            if matched and self.preference != "set":
+                return groups, matched
+            accepts = accepts or matched
         return groups, accepts
 
 
-def _kinds(looks: list[LookAround], members: npt.NDArray[np.bool_]) -> tuple[list[int], list[list[list[bool]]]]:
+def _kinds(
+    looks: list[LookAround], members: npt.NDArray[np.bool_], mirrored: bool
+) -> tuple[list[int], list[list[list[bool]]]]:
     """Return the kind of each class, of no symbol and of an edge; and when each assertion holds between two kinds.
 
     `members` has two columns an assertion. Symbols are of one kind when no assertion can tell them apart; the edge
-    is of its own kind, the last one.
+    is of its own kind, the last one. Read from right to left, only a line feed that is known to be the last symbol ends
+    the last line.
     """
     n = len(members)
     if not looks:
@@ -403,10 +443,21 @@ def _kinds(looks: list[LookAround], members: npt.NDArray[np.bool_]) -> tuple[lis
     behind = [[*members[:, 2 * i + 1].tolist(), False, look.behind_edge] for i, look in enumerate(looks)]
     signatures = [tuple(column[symbol] for column in (*before, *behind)) for symbol in range(n + 2)]
     kinds = {signature: kind for kind, signature in enumerate(dict.fromkeys(signatures[:-1]))}
-    edge = len(kinds)
+    example = [signatures.index(signature) for signature in kinds]
+    last_line = next((i for i, look in enumerate(looks) if look.last_line), None)
+    if last_line is not None:
+        # A line feed that is the last symbol is of a kind of its own, the last but one.
+        sides = before if mirrored else behind
+        line_feed = next(symbol for symbol in example if sides[last_line][symbol])
+        example.append(line_feed)
+    edge = len(example)
     kind_of = [*(kinds[signature] for signature in signatures[:-1]), edge]
-    example = [kind_of.index(kind) for kind in range(edge + 1)]
-    holds = [
-        [[(before[i][p], behind[i][q]) in look.when for q in example] for p in example] for i, look in enumerate(looks)
-    ]
-    return kind_of, holds
+    example.append(n + 1)
+
+    def holds(i: int, p: int, q: int) -> bool:
+        if mirrored and looks[i].last_line and p < edge - 1:
+            return False
+        return (before[i][example[p]], behind[i][example[q]]) in looks[i].when
+
+    kinds_and_edge = range(edge + 1)
+    return kind_of, [[[holds(i, p, q) for q in kinds_and_edge] for p in kinds_and_edge] for i in range(len(looks))]

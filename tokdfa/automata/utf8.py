@@ -45,7 +45,7 @@ class ByteDFA:
         Where to begin anew at the end of that match.
     right : one entry a state
         The kind of the symbol behind that match.
-    end_delay, end_right : one entry a state
+    end_delay, end_right, end_restart : one entry a state
         The same if the text ends here.
     starts : one entry a kind
         The initial state behind a symbol of each kind; the last one is that at an edge.
@@ -58,6 +58,7 @@ class ByteDFA:
     right: Int32Array
     end_delay: Int32Array
     end_right: Int32Array
+    end_restart: Int32Array
     starts: Int32Array
 
     @property
@@ -190,7 +191,7 @@ class _Expansion:
 
     def between(self, state: int, length: int) -> int:
         """Return the number of a state reached by a symbol of `length` bytes."""
-        return self.number(_Between(state, length if self.waiting[state] else 0))
+        return self.number(_Between(state, length + int(self.dfa.late[state]) if self.waiting[state] else 0))
 
     def within(self, state: int, level: int, row: int, read: int) -> int:
         """Return the number of the state that has read `read` bytes of a symbol and expects `level` more."""
@@ -261,10 +262,11 @@ class _Expansion:
             elif isinstance(state, _Between):
                 ended[0, number], ended[1, number] = state.state, dfa.table[state.state, dfa.edge]
                 delay[0, number] = state.delay if dfa.accepts[state.state] else -1
-                delay[1, number] = 0 if self.waiting[ended[1, number]] else -1
+                delay[1, number] = dfa.late[ended[1, number]] if self.waiting[ended[1, number]] else -1
         table, column = _shared_columns(np.array(rows))
         right = dfa.kind[ended]
-        return ByteDFA(table, column, delay[0], restarts[ended[0]], right[0], delay[1], right[1], starts)
+        restart = restarts[ended]
+        return ByteDFA(table, column, delay[0], restart[0], right[0], delay[1], right[1], restart[1], starts)
 
 
 def _mapped(values: Int32Array, function: Callable[[int], int]) -> Int32Array:

@@ -40,8 +40,9 @@ CLASS_MASK = 0xFFFF
 # What is told of a state, all of it in one line of the cache: how many bytes ago a match has ended, -1 for none; where
 # to begin anew at its end; the kind of the symbol behind it; its length, 0 if that must be found; a state whose match
 # is the next shorter one; how many bytes ago a match ends if the text ends here, plus 16 times the kind behind it, -1
-# for none; the columns, modulo 64, behind which the search may not be dead.
-DELAY, RESTART, RIGHT, FIXED, SHORTER, ENDING, ALIVE, N_TOLD = 0, 1, 2, 3, 4, 5, 6, 8
+# for none; the columns, modulo 64, behind which the search may not be dead; where to begin anew at the end of a match
+# if the text ends here.
+DELAY, RESTART, RIGHT, FIXED, SHORTER, ENDING, ALIVE, END_RESTART, N_TOLD = 0, 1, 2, 3, 4, 5, 6, 7, 8
 
 # What is told of an id: a record; its outcome; where its columns begin; where its bytes begin.
 RECORD, OUTCOME, BEGIN, BYTES_BEGIN, N_WORD = 0, 1, 2, 3, 4
@@ -416,6 +417,7 @@ def find_leftmost(  # type: ignore[no-untyped-def]
             n_passed -= 1
             futile[((passed[n_passed] * HASH) >> 20) & mask] = passed[n_passed]
         at_end = right >= 0
+        restart = told[state * N_TOLD + END_RESTART] if at_end else told[last * N_TOLD + RESTART]
         start_token = end_token
         if start < end:
             position = end - end_offset
@@ -460,9 +462,7 @@ def find_leftmost(  # type: ignore[no-untyped-def]
         n_found += 4
         floor = end
         pending = False
-        if at_end:
-            break
-        state = told[last * N_TOLD + RESTART]
+        state = restart
         token, offset, position = end_token, end_offset, end - end_offset
         if offset > 0 and offset == words[ids[token] * N_WORD] >> SIZE_SHIFT:
             position += offset

@@ -191,6 +191,7 @@ class Machine:
         # Without assertions there is one state to begin anew with, and what remembers no other state finds it here.
         told[0, kernels.RESTART] = self._idle
         told[:, kernels.FIXED], told[:, kernels.SHORTER] = found.length, found.shorter
+        told[:, kernels.END_RESTART] = dfa.end_restart
         told[:, kernels.ENDING] = np.where(dfa.end_delay < 0, -1, dfa.end_delay + 16 * dfa.end_right)
         for column in self._used_columns:
             told[:, kernels.ALIVE] |= (dfa.table[:, column] != 0).astype(np.int64) << column % 64
