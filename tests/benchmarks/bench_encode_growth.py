@@ -12,12 +12,10 @@ import random
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from statistics import median
 from time import perf_counter
 
 import numba as nb
 import numpy as np
-import numpy.typing as npt
 
 import tokdfa
 from tests.benchmarks.harness import environment, print_table
@@ -26,10 +24,8 @@ from tokdfa.kernels.merging import merge_pieces, pair_table
 
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
 LONGEST_RUN = 12.0
-MEASURED = 0.2
-
-Bytes = npt.NDArray[np.uint8]
-Ints = npt.NDArray[np.int32]
+MEASURED = 1.0
+TOGETHER = 2_000_000
 
 
 @nb.njit(cache=True)
@@ -69,19 +65,19 @@ def texts(tokenizer: Tokenizer, size: int) -> dict[str, bytes]:
     }
 
 
-def seconds(function: Callable[[], object]) -> float:
-    """Return the median of five runs, or of fewer when they are long; runs that are short are repeated."""
+def seconds_per_byte(function: Callable[[bytes], object], parts: list[bytes]) -> float:
+    """Return the least of five runs over the texts, or of fewer runs, or over fewer texts, where they are long."""
     began = perf_counter()
-    function()
+    function(parts[0])
     first = perf_counter() - began
-    inner = max(1, int(MEASURED / 5 / max(first, 1e-9)))
+    chosen = parts[: max(1, int(MEASURED / first))]
     runs = []
-    for _ in range(5 if first < 2 else 3 if first < 8 else 1):
+    for _ in range(5 if first < 2 else 2 if first < 6 else 1):
         began = perf_counter()
-        for _ in range(inner):
-            function()
-        runs.append((perf_counter() - began) / inner)
-    return median(runs)
+        for part in chosen:
+            function(part)
+        runs.append((perf_counter() - began) / sum(map(len, chosen)))
+    return min(runs)
 
 
 def main(longest: int) -> None:
@@ -93,32 +89,36 @@ def main(longest: int) -> None:
     table = pair_table(left, right, np.arange(len(left), dtype=np.int32), product)
     one_pass = tokenizer.transducer
 
-    def by_queue(text: Bytes) -> object:
-        return merge_pieces(text.astype(np.int32), np.array([0, len(text)]), *table)
+    def by_queue(text: bytes) -> object:
+        return merge_pieces(np.frombuffer(text, dtype=np.uint8).astype(np.int32), np.array([0, len(text)]), *table)
 
-    def by_rules(text: Bytes) -> object:
-        return algorithm_1(text.astype(np.int32), left, right, product)
+    def by_rules(text: bytes) -> object:
+        return algorithm_1(np.frombuffer(text, dtype=np.uint8).astype(np.int32), left, right, product)
 
+    ways: dict[str, Callable[[bytes], object]] = {
+        "one pass": one_pass.tokenize,
+        "priority queue": by_queue,
+        "Algorithm 1": by_rules,
+    }
+    for function in ways.values():
+        function(b"compile")
     sizes = [size for size in SIZES if size <= longest]
     for kind in texts(tokenizer, 100):
-        figures: dict[str, list[float]] = {"one pass": [], "priority queue": [], "Algorithm 1": []}
-        for size in sizes:
-            text = texts(tokenizer, size)[kind]
-            array = np.frombuffer(text, dtype=np.uint8)
-            ways: dict[str, Callable[[], object]] = {
-                "one pass": lambda text=text: one_pass.tokenize(text),  # type: ignore[misc]
-                "priority queue": lambda array=array: by_queue(array),  # type: ignore[misc]
-                "Algorithm 1": lambda array=array: by_rules(array),  # type: ignore[misc]
-            }
+        figures: dict[str, list[float]] = {name: [] for name in ways}
+        for place, size in enumerate(sizes):
+            # Short texts are many different ones, so that they are not read from nearer caches than long ones.
+            text = texts(tokenizer, max(size, TOGETHER))[kind]
+            parts = [text[at : at + size] for at in range(0, len(text), size)]
             for name, function in ways.items():
                 before = figures[name]
-                if len(before) == sizes.index(size) and not (before and 12 * before[-1] * size / 1e10 > LONGEST_RUN):
-                    before.append(seconds(function) / size * 1e9)
+                expected = before[-1] * size / 1e9 if before else 0
+                if len(before) == place and (name == "one pass" or expected < LONGEST_RUN):
+                    before.append(seconds_per_byte(function, parts) * 1e9)
         rows: list[list[object]] = []
         for name, values in figures.items():
             cells = [f"{value:.1f}" for value in values] + ["-"] * (len(sizes) - len(values))
             rows.append([name, *cells, f"{max(values) / min(values):.2f}"])
-        caption = environment("numba")
+        caption = f"the least of five runs, of two or one where they are long; {environment('numba')}"
         columns = ["way", *(f"{size:,} B" for size in sizes), "most / least"]
         print_table(f"cl100k, {kind}, nanoseconds per byte", columns, rows, caption)
 
