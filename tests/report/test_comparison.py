@@ -55,7 +55,7 @@ def test_other_ids_only(tmp_path: Path) -> None:
         assert str(token) in page.texts["table"]
 
 
-@settings(max_examples=8)
+@settings(max_examples=4)
 @given(st.lists(st.integers(0, 3), max_size=4), st.lists(st.integers(0, 3), max_size=4))
 def test_any_two(tmp_path_factory: pytest.TempPathFactory, left: list[int], right: list[int]) -> None:
     folder = tmp_path_factory.mktemp("any")

@@ -6,7 +6,7 @@ import json
 from html.parser import HTMLParser
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tokdfa.report.markup import Markup, escape, json_block, tag
@@ -58,6 +58,7 @@ def test_what_cannot_be_seen_is_written_out(character: str) -> None:
     assert escape(f"a{character}b").startswith("a\\")
 
 
+@settings(max_examples=50)
 @given(
     st.recursive(
         TEXTS | st.integers() | st.none() | st.booleans(), lambda inner: st.lists(inner) | st.dictionaries(TEXTS, inner)
