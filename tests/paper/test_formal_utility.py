@@ -150,6 +150,25 @@ def test_def_3_9_is_m_plus_1_at_most_on_short_texts() -> None:
         assert max(curvatures) == merges + 1
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("merges", "longest", "as_written", "exactly", "eq_11"),
+    [(1, 8, 2, 2, None), (2, 8, 3, Fraction(5, 2), 2)],
+)
+def test_def_3_9_and_eq_11_on_all_short_texts(
+    merges: int, longest: int, as_written: int, exactly: Fraction | int, eq_11: Fraction | int | None
+) -> None:
+    found: dict[str, list[Fraction]] = {"as written": [], "exactly": [], "eq 11": []}
+    for text in canonical_texts(longest):
+        greedy = greedy_sequences(text, merges)
+        for optimal in all_optimal(text, merges):
+            found["as written"].append(total_backward_curvature(text, optimal, merges).value)
+            found["exactly"].append(total_backward_curvature(text, optimal, merges, exactly=True).value)
+            values = (greedy_curvature(text, optimal, sequence) for sequence in greedy)
+            found["eq 11"] += [value for value in values if value is not None]
+    assert [max(values, default=None) for values in found.values()] == [as_written, exactly, eq_11]
+
+
 def test_eq_11_reaches_two() -> None:
     values = {}
     for text in canonical_texts(6):
