@@ -133,10 +133,10 @@ class PieceIds:
     @cached_property
     def _is_one_pass(self) -> bool:
         """Whether the libraries' order of merging comes to what one pass evaluates."""
-        from tokdfa.transducers.one_pass import agrees_with_leftmost
+        from tokdfa.transducers.one_pass import MAX_TOKENS, agrees_with_leftmost
 
         dictionary = self._contents.dictionary
-        if self._contents.merges is not None:
+        if self._contents.merges is not None or len(dictionary.alphabet) > MAX_TOKENS:
             return False
         return bool(dictionary.is_proper()) and bool(agrees_with_leftmost(dictionary))
 
@@ -148,8 +148,11 @@ class PieceIds:
     @cached_property
     def _ranked_merges(self) -> tuple[Int32Array, Int32Array, Int32Array] | None:
         """All merging pairs over the bytes, the strongest first, if every token has a priority of its own."""
+        from tokdfa.transducers.one_pass import MAX_TOKENS
+
         merges = self._contents.merges
-        if merges is None or self._contents.dictionary.alphabet.kind != "bytes":
+        alphabet = self._contents.dictionary.alphabet
+        if merges is None or alphabet.kind != "bytes" or len(alphabet) + len(self._contents.extra) > MAX_TOKENS:
             return None
         order = np.argsort(merges.priority, kind="stable")
         left, right, priority, product = (row[order] for row in merges)

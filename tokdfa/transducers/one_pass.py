@@ -15,10 +15,21 @@ from tokdfa.kernels import one_pass as kernels
 from tokdfa.kernels.rules import NO_NUMBER, find_rules, room_for_rules
 from tokdfa.verdict import Verdict
 
-__all__ = ["ByteCode", "OnePass", "agrees_with_leftmost", "find_tables", "frozen", "rules_table", "symbols_of_bytes"]
+__all__ = [
+    "MAX_TOKENS",
+    "ByteCode",
+    "OnePass",
+    "agrees_with_leftmost",
+    "find_tables",
+    "frozen",
+    "rules_table",
+    "symbols_of_bytes",
+]
 
 Int32Array: TypeAlias = npt.NDArray[np.int32]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
+
+MAX_TOKENS = int(NO_NUMBER) - 1
 
 _SURROGATES = range(0xD800, 0xE000)
 
@@ -98,8 +109,8 @@ def rules_table(
     LimitExceededError
         If there are 2^21 - 1 tokens or more.
     """
-    if n_tokens >= NO_NUMBER:
-        raise LimitExceededError(f"more than {NO_NUMBER - 1} tokens", value=n_tokens)
+    if n_tokens > MAX_TOKENS:
+        raise LimitExceededError(f"more than {MAX_TOKENS} tokens", value=n_tokens)
     rules = room_for_rules(len(left))
     of_symbols = find_rules(left, right, product, rules)
     return rules, of_symbols
