@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
@@ -152,3 +153,21 @@ def test_reasons(reason: str, kind: str, pair: tuple[int, int] | None, rule: int
 def test_kinds_are_told_apart() -> None:
     assert len({words for words, _ in KINDS}) == len(KINDS)
     assert all(kind.meaning for _, kind in KINDS)
+
+
+def test_a_long_stream_is_not_kept() -> None:
+    tokenizer = tokdfa.default_tokenizer()
+    ids = np.tile(tokenizer.encode("A single man in want of a wife.\n"), 1_000)
+    chunks = 60
+    collection = Collection(tokenizer, 10)
+    kept = 0
+
+    def watched() -> Iterator[np.ndarray]:
+        nonlocal kept
+        for _ in range(chunks):
+            yield ids
+            kept = max(kept, collection._recent.end - collection._recent.first)
+
+    assert list(collection.watch(watched())) == []
+    assert collection.tokens == chunks * len(ids)
+    assert kept < 200_000 < collection.tokens
