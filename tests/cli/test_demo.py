@@ -24,6 +24,7 @@ def test_writes_what_it_shows(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert tokenizer.encode(tokenizer.decode(good)).tolist() == good.tolist()
     first = next(index for index, (a, b) in enumerate(zip(good, spoiled, strict=False)) if a != b)
     assert f"token {first} " in shown
+    assert "<h1>Not canonical</h1>" in (tmp_path / "here" / "spoiled.html").read_text(encoding="utf-8")
     assert (tmp_path / "here" / "toy.dot").read_text(encoding="utf-8").startswith("digraph")
 
 

@@ -24,7 +24,7 @@ _PREFIX = [("h", "e"), ("t", "he"), ("t", "h"), ("th", "e")]
     default="tokdfa-demo",
     show_default=True,
     type=click.Path(file_okay=False, path_type=Path),
-    help="The folder to write the dictionary, the two streams and the picture to.",
+    help="The folder to write the dictionary, the two streams, the page and the picture to.",
 )
 def command(output: Path) -> int:
     """Fold the embedded dictionary, validate a good and a spoiled stream, draw a small automaton."""
@@ -62,6 +62,10 @@ def command(output: Path) -> int:
             click.echo(f"            token {verdict.index} (byte {verdict.byte_offset}): {verdict.reason}")
             given, right = (_spell(tokenizer, part) for part in (verdict.ids or (), verdict.canonical_ids or ()))
             click.echo(f"            given {given}, canonical {right}")
+
+    page = output / "spoiled.html"
+    tokdfa.validation_report(tokenizer, spoiled, title=str(rules), source=str(output / "spoiled.npy")).save(page)
+    click.echo(f"page        {page}: the same to look at, in a browser")
 
     toy = tokdfa.token_dfa(tokdfa.Dictionary.from_pairs(_PREFIX, alphabet="teh"))
     picture = output / "toy.dot"

@@ -51,7 +51,12 @@ def card(fields: Mapping[str, Any], words: Words) -> Markup:
         "article",
         tag(
             "header",
-            tag("h3", f"{fields['n']:,}. Token {fields['token']:,}, byte {fields['byte']:,}", id=f"{number}-title"),
+            tag(
+                "h3",
+                tag("a", f"{fields['n']:,}.", href=f"#{number}"),
+                f" Token {fields['token']:,}, byte {fields['byte']:,}",
+                id=f"{number}-title",
+            ),
             tag("span", fields["kind"], class_="kind"),
             tag("span", known, class_="known-at") if fields["known"] != fields["token"] else "",
         ),

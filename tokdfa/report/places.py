@@ -21,14 +21,16 @@ def places_picture(places: Places, tokens: int) -> Markup:
             x=f"{10 * part:g}",
             y=f"{HEIGHT - max(round(HEIGHT * count / most, 1), 2):g}",
             width=9,
+            data_from=part * places.width,
             height=f"{max(round(HEIGHT * count / most, 1), 2):g}",
         )
         for part, count in enumerate(places.counts)
         if count
     ]
     hit = sum(count > 0 for count in places.counts)
+    size = f"{places.width:,} token{'s' * (places.width > 1)}"
     said = (
-        f"{hit:,} of {parts:,} parts of {places.width:,} tokens each have violations; "
+        f"{hit:,} of {parts:,} parts of {size} each {'has' if hit == 1 else 'have'} violations; "
         f"the fullest has {most:,}, from token {places.counts.index(most) * places.width:,} on."
     )
     return tag(

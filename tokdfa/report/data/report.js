@@ -128,7 +128,8 @@
     const name = `v${fields.n}`;
     return h("article", { id: name, class: "card", tabindex: -1, "aria-labelledby": `${name}-title` },
       h("header", {},
-        h("h3", { id: `${name}-title` }, `${count(fields.n)}. Token ${count(fields.token)}, byte ${count(fields.byte)}`),
+        h("h3", { id: `${name}-title` }, h("a", { href: `#${name}` }, `${count(fields.n)}.`),
+          ` Token ${count(fields.token)}, byte ${count(fields.byte)}`),
         h("span", { class: "kind" }, fields.kind),
         fields.known === fields.token ? null : h("span", { class: "known-at" }, `known at token ${count(fields.known)}`)),
       h("p", { class: "reason" }, fields.reason.map((part, place) => (place % 2 ? h("bdi", {}, part) : part))),
@@ -166,13 +167,14 @@
   const [sizeLabel, sizeField] = select("A page", [["20", "20"], ["50", "50"], ["200", "200"]]);
   const [findLabel, findField] = input("Find a token, an id or words", { type: "search", class: "grow", autocomplete: "off", spellcheck: "false" });
   const [goLabel, goField] = input("Go to number", { type: "number", class: "go", min: 1, max: violations.length, inputmode: "numeric" });
-  goField.className = "number-input";
+  const [tokenLabel, tokenField] = input("Go to token", { type: "number", min: 0, inputmode: "numeric" });
+  goField.className = tokenField.className = "number-input";
   const keysField = h("input", { type: "checkbox", checked: true });
   const status = h("p", { class: "status", role: "status" });
   const previous = button("← Previous", () => move(-1));
   const next = button("Next →", () => move(1));
   const controls = h("div", { class: "controls", role: "group", "aria-label": "List of violations" },
-    previous, next, goLabel, kindLabel, findLabel, sizeLabel,
+    previous, next, goLabel, tokenLabel, kindLabel, findLabel, sizeLabel,
     h("label", { class: "inline" }, keysField, "single keys"), status);
   // One violation needs no list.
   controls.hidden = violations.length < 2;
@@ -261,7 +263,16 @@
     return true;
   };
   goField.addEventListener("keydown", (event) => { if (event.key === "Enter") goTo(Number(goField.value)); });
-  goField.addEventListener("change", () => goTo(Number(goField.value)));
+
+  // The first violation from a token on; those are in order.
+  const goToToken = (token) => {
+    const found = violations.find((fields) => fields.token >= token) || violations[violations.length - 1];
+    goTo(violations.indexOf(found) + 1);
+  };
+  tokenField.addEventListener("keydown", (event) => { if (event.key === "Enter" && tokenField.value) goToToken(Number(tokenField.value)); });
+  for (const rect of document.querySelectorAll(".places rect")) {
+    rect.addEventListener("click", () => goToToken(Number(rect.dataset.from)));
+  }
 
   const actions = {
     n: () => move(1), j: () => move(1), p: () => move(-1), k: () => move(-1),
