@@ -29,6 +29,8 @@ START = 1 << 13
 WINDOW = 1 << 8
 # So many ids are kept before some are dropped.
 PATIENCE = 1 << 10
+# So many ids are walked over together with those before them.
+HEAD = 1 << 10
 # So many ids have more symbols than a look-ahead sees.
 _CONTEXT = 8
 
@@ -132,16 +134,24 @@ class WalkJudge:
     def _walk(self, ids: Int32Array) -> int:
         """Walk over ids; return the first one that is not canonical where it is, their number if there is none."""
         before = self._before()
-        joined = np.concatenate((*before, ids)) if before else ids
-        n_before = place = sum(map(len, before))
+        head = min(len(ids), max(HEAD, self._table.reach + 1)) if before else 0
+        if head:
+            n_before = sum(map(len, before))
+            place = self._walk_on(np.concatenate((*before, ids[:head])), n_before) - n_before
+            if place < head:
+                return place
+        return self._walk_on(ids, head)
+
+    def _walk_on(self, ids: Int32Array, place: int) -> int:
+        """Walk over ids from `place` on; see :meth:`_walk`."""
         while True:
             now = self._table.now
             status, place, row, size = kernels.walk(
-                joined.view(np.uint32),
+                ids.view(np.uint32),
                 place,
                 self._state * now.width,
                 *now[1:],
-                *self._model.walked_pairs.tables(len(ids)),
+                *self._model.walked_pairs.tables(len(ids) - place),
                 *self._model.tokenizer.id_spellings,
                 *self._model.doubts,
                 self._scratch,
@@ -149,13 +159,12 @@ class WalkJudge:
             self._state = row // now.width
             self._size += size
             if status != kernels.UNSURE:
-                break
+                return int(place)
             try:
-                self._table.learn(self._state, joined[place:])
+                self._table.learn(self._state, ids[place:])
             except LimitExceededError:
                 self._until = sys.maxsize
-                break
-        return int(place) - n_before
+                return int(place)
 
     def _before(self) -> list[Int32Array]:
         """Return the last ids that were walked over, as many as may be looked at again."""
@@ -174,11 +183,14 @@ class WalkJudge:
         self._n_past += len(ids)
         if self._n_past < self._patience:
             return
-        joined = np.concatenate(self._past)
-        begin = self._table.last_certain(joined, len(joined) - 1 - _CONTEXT - self._table.reach)
+        # Mostly such a place is near; then nothing else needs to be looked at.
+        begin = self._table.last_certain(ids, len(ids) - 1 - _CONTEXT - self._table.reach)
+        joined = ids if begin else np.concatenate(self._past)
+        skipped = self._n_past - len(joined)
+        begin = begin or self._table.last_certain(joined, len(joined) - 1 - _CONTEXT - self._table.reach)
         kept = joined[begin:].copy()
         end = self._byte + self._size
-        self._first += begin
+        self._first += skipped + begin
         self._size = int(self._model.lengths[kept].sum())
         self._byte = end - self._size
         self._past, self._n_past = [kept], len(kept)
