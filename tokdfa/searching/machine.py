@@ -28,6 +28,7 @@ BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 _MAX_ENTRIES = 1 << 24
 _MAX_CLASSES = 1 << 16
+_FEW_CLASSES = 8
 
 
 class Words(NamedTuple):
@@ -130,16 +131,21 @@ class Machine:
         if simple:
             words, entries, runs = kernels.idle_outcomes(forward, known.words, self.text, self.backward, self._idle)
             known = known._replace(words=_frozen(words))
-        dead = dfa.table == 0
-        marks = 2 * dead + ((dfa.delay[dfa.table] >= 0) | dead)
-        effect, effects = token_effects(
-            (4 * dfa.table + marks).astype(np.int32).reshape(-1),
-            forward.n_columns,
-            forward.columns.astype(np.int32),
-            np.append(known.words[kernels.BEGIN :: kernels.N_WORD], len(forward.columns)),
-            forward.border,
-            min(_MAX_CLASSES - 1, _MAX_ENTRIES // dfa.n_states),
-        )
+        most = min(_MAX_CLASSES - 1, _MAX_ENTRIES // dfa.n_states)
+        effect = effects = np.zeros(0, dtype=np.int32)
+        # An automaton of which the table has room for a few effects only, a long list of words, is not even tried.
+        if most > _FEW_CLASSES:
+            # An event is a match, or the sink: 0, which has both marks.
+            marks = np.where(dfa.delay >= 0, np.int32(1), np.int32(0))
+            marks[0] = 3
+            effect, effects = token_effects(
+                (4 * dfa.table + marks[dfa.table]).reshape(-1),
+                forward.n_columns,
+                forward.columns.astype(np.int32),
+                np.append(known.words[kernels.BEGIN :: kernels.N_WORD], len(forward.columns)),
+                forward.border,
+                most,
+            )
         if self.lengths.max(initial=0) > kernels.LENGTH_MASK or not (simple or len(effects)):
             return known
         if not len(effects):
