@@ -32,7 +32,7 @@ _POLICIES = {
 @click.option(
     "--proper-out",
     metavar="FILE",
-    help="Write the proper dictionary that merges as TOK does, if there is one.",
+    help="Write the rules, in their order, as a proper dictionary, if it merges as TOK does.",
 )
 @json_option
 def command(
@@ -86,7 +86,7 @@ def _write_proper(tokenizer: Tokenizer, path: str) -> bool:
     dictionary = tokenizer.dictionary
     if not dictionary.is_proper():
         if not tokenizer.proper_part.is_everything:
-            remark("no proper dictionary of these merges says the same")
+            remark("in the file's order the merges are no proper dictionary that says the same")
             return False
         dictionary = tokenizer.proper_part.dictionary
     write_dictionary(dictionary, path)
