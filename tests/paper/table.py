@@ -35,7 +35,7 @@ KINDS = {
     "theorem": "Theorem",
 }
 HEAD = re.compile(
-    rf"(?:and_)?({'|'.join(sorted(KINDS, key=len, reverse=True))})_((?:\d+[ab]?(?:_and_)?_?)*\d+[ab]?|b)(?:_|$)"
+    rf"(?:and_)?({'|'.join(sorted(KINDS, key=len, reverse=True))})_((?:\d+[ab]?(?:_and_)?_?)*\d+[ab]?|a_\d+|b)(?:_|$)"
 )
 INTRODUCTION = """# From the papers to the code
 
@@ -60,7 +60,7 @@ def statement(name: str) -> tuple[str, str]:
     """Split the name of a test into the statement and what is said of it."""
     rest, found = name.removeprefix("test_"), []
     while match := HEAD.match(rest):
-        number = re.sub(r"_?and_?", " and ", match[2]).replace("_", ".")
+        number = re.sub(r"_?and_?", " and ", match[2]).replace("_", ".").replace("a.", "A.")
         found.append(f"{KINDS[match[1]]} {number}")
         rest = rest[match.end() :]
     return ", ".join(found), rest.removeprefix("and_").replace("_", " ").strip()

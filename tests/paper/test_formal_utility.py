@@ -71,6 +71,13 @@ def test_prop_3_8_utility_is_hierarchically_submodular(text: str, merges: Sequen
             assert compression_gain(text, [merges[i]], merges[:i]) >= compression_gain(text, [merges[j]], merges[:j])
 
 
+@given(texts, valid_sequences(), valid_sequences())
+def test_lemma_a_1_some_merge_gains_at_least_the_average(text: str, given_merges: Sequence, merges: Sequence) -> None:
+    gain = compression_gain(text, merges, given_merges)
+    possible = [compression_gain(text, [nu], given_merges) for nu in merges if is_valid((*given_merges, nu))]
+    assert not merges or max(possible) * len(merges) >= gain
+
+
 def test_prop_3_8_fails_for_a_repeated_merge() -> None:
     ab: Merge = ("a", "b")
     merges: Sequence = (ab, ab, (ab, "c"))
