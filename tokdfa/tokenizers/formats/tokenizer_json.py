@@ -81,6 +81,12 @@ def read_tokenizer_json(data: bytes, path: Path) -> Contents:
     if is_bytewise and prefix:
         where = model.place("continuing_subword_prefix")
         raise UnsupportedFeatureError("continuing_subword_prefix with ByteLevel", value=prefix, where=where)
+    if is_bytewise and suffix in vocabulary.spellings:
+        # Then the symbol of a byte, or several, cannot be told from the end of a word.
+        where = model.place("end_of_word_suffix")
+        raise UnsupportedFeatureError(
+            "an end_of_word_suffix that is a token of bytes itself", value=suffix, where=where
+        )
     if is_bytewise and not suffix:
         # All bytes have tokens, so that nothing is ever unknown and unk_token, fuse_unk and byte_fallback are idle.
         contents = over_bytes(vocabulary, pairs, path, "tokenizer.json", whole_piece=whole_piece)
