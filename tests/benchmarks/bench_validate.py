@@ -17,6 +17,7 @@ from time import perf_counter
 
 import numpy as np
 import numpy.typing as npt
+import regex
 
 import tokdfa
 from tests.benchmarks.encode_peers import PEERS, Peer
@@ -82,8 +83,9 @@ def growth(data: Path, gigabytes: float) -> None:
     name = "cl100k"
     tokenizer = tokdfa.load(data / "vocabs" / f"{name}_base.tiktoken", pretokenizer=name)
     text = (data / "corpora" / "english.txt").read_text("utf-8")
-    # A stretch that can be repeated: it begins and ends like a line.
-    ids = tokenizer.encode("\n" + text[: text.rindex("\n")]).astype(np.uint32)
+    # A stretch that can be repeated: it begins with a space and a letter, and ends where such a word began.
+    borders = [match.start() + 1 for match in regex.finditer(r"\p{L} \p{L}", text)]
+    ids = tokenizer.encode(text[borders[0] : borders[-1]]).astype(np.uint32)
     rows: list[list[object]] = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "stream.bin"
