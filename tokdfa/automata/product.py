@@ -7,7 +7,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.automata.token_dfa import TokenDFA, check_budget
+from tokdfa.automata.checks import check_budget
+from tokdfa.automata.token_dfa import TokenDFA
 
 __all__ = ["intersect_explicit"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
@@ -12,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tokdfa.alphabet import TokenAlphabet, Word, iter_symbols
+from tokdfa.automata.checks import checked
 from tokdfa.automata.protocol import TokenAutomaton
 from tokdfa.display import Displayed
-from tokdfa.errors import AlphabetError, AutomatonError, LimitExceededError
+from tokdfa.errors import AlphabetError, AutomatonError
 from tokdfa.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -88,13 +88,13 @@ class TokenDFA(Displayed):
         for state, row in enumerate(transitions):
             for token, target in sorted(row.items()):
                 where = f"state {state}"
-                tokens.append(_checked(token, len(alphabet), "token", where))
-                targets.append(_checked(target, n, "target", f"{where}, token {token}"))
+                tokens.append(checked(token, len(alphabet), "token", where))
+                targets.append(checked(target, n, "target", f"{where}, token {token}"))
             offsets[state + 1] = len(tokens)
         final = np.zeros(n, dtype=np.bool_)
         for state in finals:
-            final[_checked(state, n, "state", "final states")] = True
-        initial = _checked(initial, n, "state", "initial state")
+            final[checked(state, n, "state", "final states")] = True
+        initial = checked(initial, n, "state", "initial state")
         self._set(alphabet, offsets, np.array(tokens, np.int32), np.array(targets, np.int32), initial, final)
 
     def _set(
@@ -171,7 +171,7 @@ class TokenDFA(Displayed):
             n_states = 1 + max([initial, *finals, *(state for p, _, q in rows for state in (p, q))])
         transitions: list[dict[int, int]] = [{} for _ in range(n_states)]
         for p, word, q in rows:
-            row = transitions[_checked(p, n_states, "state", f"transition {p} {word!r} {q}")]
+            row = transitions[checked(p, n_states, "state", f"transition {p} {word!r} {q}")]
             if row.setdefault(alphabet.number(word), q) != q:
                 raise AutomatonError("two transitions on one token", value=word, where=f"state {p}")
         return cls(alphabet, transitions, initial, finals=finals)
@@ -207,24 +207,9 @@ class TokenDFA(Displayed):
         LimitExceededError
             If it would have more.
         """
-        if (written := _written_out(automaton, alphabet, max_states, max_transitions)) is not None:
-            return written
-        numbers: dict[S, int] = {automaton.initial: 0}
-        states = [automaton.initial]
-        transitions: list[dict[int, int]] = []
-        n_transitions = 0
-        for state in states:  # grows while it is walked
-            row: dict[int, int] = {}
-            for token, target in automaton.moves(state):
-                number = numbers.setdefault(target, len(states))
-                if number == len(states):
-                    check_budget("states", number + 1, max_states)
-                    states.append(target)
-                row[token] = number
-            n_transitions += len(row)
-            check_budget("transitions", n_transitions, max_transitions)
-            transitions.append(row)
-        return cls(alphabet, transitions, finals=[i for i, state in enumerate(states) if automaton.is_final(state)])
+        from tokdfa.automata.explicit import write_out
+
+        return write_out(automaton, alphabet, max_states, max_transitions)
 
     @property
     def n_states(self) -> int:
@@ -267,7 +252,7 @@ class TokenDFA(Displayed):
 
     def allowed_mask(self, state: int) -> BoolArray:
         """Return for each token whether `state` has a transition on it: a bool array over the token numbers."""
-        state = _checked(state, self.n_states, "state", "mask")
+        state = checked(state, self.n_states, "state", "mask")
         allowed = np.zeros(len(self.alphabet), dtype=np.bool_)
         allowed[self.tokens[self.offsets[state] : self.offsets[state + 1]]] = True
         return allowed
@@ -300,7 +285,7 @@ class TokenDFA(Displayed):
             )
         if isinstance(tokenization, np.ndarray):
             tokenization = tokenization.tolist()
-        current = self.initial if state is None else _checked(state, self.n_states, "state", "start of the run")
+        current = self.initial if state is None else checked(state, self.n_states, "state", "start of the run")
         rows = self._rows
         for token in self.alphabet.numbers(tokenization):
             following = rows[current].get(token)
@@ -427,34 +412,3 @@ class TokenDFA(Displayed):
             f"<TokenDFA: {self.n_states} states ({len(self.finals)} final), {self.n_transitions} transitions, "
             f"{len(self.alphabet)} tokens>"
         )
-
-
-def _checked(value: int, bound: int, what: str, where: str) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise AutomatonError(f"a {what} is an integer", value=value, where=where) from None
-    if not 0 <= number < bound:
-        raise AutomatonError(f"{what} out of range", value=value, where=where, hint=f"0 to {bound - 1} exist")
-    return number
-
-
-def check_budget(what: str, count: int, limit: int) -> None:
-    """Raise LimitExceededError if there are more than the limit."""
-    if count > limit:
-        raise LimitExceededError(f"the explicit DFA would have more than {limit} {what}", hint=f"raise max_{what}")
-
-
-def _written_out(automaton: object, alphabet: TokenAlphabet, max_states: int, max_transitions: int) -> TokenDFA | None:
-    """Return the intersection of two explicit automata; None if that is not what is wanted."""
-    from tokdfa.automata.boolean import Combination
-    from tokdfa.automata.product import intersect_explicit
-
-    if not isinstance(automaton, Combination) or not automaton.is_intersection:
-        return None
-    first, second = automaton.first, automaton.second
-    if not (isinstance(first, TokenDFA) and isinstance(second, TokenDFA) and first.alphabet == second.alphabet):
-        return None
-    if first.alphabet != alphabet:
-        return None
-    return intersect_explicit(first, second, max_states=max_states, max_transitions=max_transitions)

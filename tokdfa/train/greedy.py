@@ -92,7 +92,8 @@ def trace_greedy(
     progress: Callable[[int], object] | None = None,
 ) -> GreedyTrace:
     """Train as :func:`train_greedy` does, and tell what each rule did."""
-    from tokdfa.kernels import greedy as kernel
+    from tokdfa.kernels import pair_counts, pair_queue
+    from tokdfa.kernels.greedy import merge_pairs
 
     if merges < 0:
         raise TrainingError("how many merges to make is not negative", value=merges)
@@ -112,18 +113,20 @@ def trace_greedy(
     left, right = np.empty(made, np.int32), np.empty(made, np.int32)
     gain = np.empty(made, np.int64)
     tie_kind = {
-        "first-seen": kernel.FIRST_SEEN, "sentencepiece": kernel.SENTENCEPIECE, "subword-nmt": kernel.SUBWORD_NMT
-    }.get(rules.tie, kernel.FIXED)  # fmt: skip
+        "first-seen": pair_queue.FIRST_SEEN,
+        "sentencepiece": pair_queue.SENTENCEPIECE,
+        "subword-nmt": pair_queue.SUBWORD_NMT,
+    }.get(rules.tie, pair_queue.FIXED)
     longest = rules.max_token_length or _LONGEST_TEXT
     fixed = (corpus.text, corpus.weight, length, rank, corpus.units, corpus.unit_at, numbers)
     options = (tie_kind, rules.count == "overlapping", rules.min_frequency, longest)
-    queue = kernel.count_pairs(*fixed, *options)
+    queue = pair_counts.count_pairs(*fixed, *options)
     step = max(made if progress is None else made // 100, 1)
     for target in chain(range(step, made, step), [made]):
-        queue = kernel.merge_pairs(*fixed, *queue, left, right, gain, *options, target)
+        queue = merge_pairs(*fixed, *queue, left, right, gain, *options, target)
         if progress is not None:
-            progress(int(numbers[kernel.MADE]))
-    made = int(numbers[kernel.MADE])
+            progress(int(numbers[pair_counts.MADE]))
+    made = int(numbers[pair_counts.MADE])
     return GreedyTrace(_dictionary(symbols, left[:made], right[:made]), occurrences, gain[:made])
 
 

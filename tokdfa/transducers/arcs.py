@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 from tokdfa.alphabet import TokenAlphabet, Word, show
-from tokdfa.errors import AutomatonError
+from tokdfa.automata.checks import checked
 
-__all__ = ["Arc", "Output", "TransducerRun", "TwoArcs", "checked", "checked_arc", "checked_output", "show_output"]
+__all__ = ["Arc", "Output", "TransducerRun", "TwoArcs", "checked_arc", "checked_output", "show_output"]
 
 # Token numbers.
 Output: TypeAlias = tuple[int, ...]
@@ -62,14 +61,3 @@ def checked_arc(alphabet: TokenAlphabet, n_states: int, state: int, arc: tuple[i
 def checked_output(alphabet: TokenAlphabet, output: Sequence[int], where: str) -> Output:
     """Return what is written, after checking that these are tokens."""
     return tuple(checked(token, len(alphabet), "token", where) for token in output)
-
-
-def checked(value: int, bound: int, what: str, where: str) -> int:
-    """Return a number, after checking that it is an integer from 0 to `bound` - 1."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise AutomatonError(f"a {what} is an integer", value=value, where=where) from None
-    if not 0 <= number < bound:
-        raise AutomatonError(f"{what} out of range", value=value, where=where, hint=f"0 to {bound - 1} exist")
-    return number

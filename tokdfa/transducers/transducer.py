@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import cast
 
 from tokdfa.alphabet import TokenAlphabet, Word, iter_symbols, show
+from tokdfa.automata.checks import checked
 from tokdfa.automata.protocol import TokenAutomaton
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.display import Displayed
@@ -17,7 +18,6 @@ from tokdfa.transducers.arcs import (
     Output,
     TransducerRun,
     TwoArcs,
-    checked,
     checked_arc,
     checked_output,
     show_output,

@@ -1,0 +1,52 @@
+"""Any token automaton written out: the part of it that can be reached, as an explicit DFA."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TypeVar
+
+from tokdfa.alphabet import TokenAlphabet
+from tokdfa.automata.boolean import Combination
+from tokdfa.automata.checks import check_budget
+from tokdfa.automata.product import intersect_explicit
+from tokdfa.automata.protocol import TokenAutomaton
+from tokdfa.automata.token_dfa import TokenDFA
+
+__all__ = ["write_out"]
+
+S = TypeVar("S", bound=Hashable)
+
+
+def write_out(automaton: TokenAutomaton[S], alphabet: TokenAlphabet, max_states: int, max_transitions: int) -> TokenDFA:
+    """Return the explicit DFA of what can be reached; see :meth:`TokenDFA.from_automaton`."""
+    if (product := _intersection(automaton, alphabet, max_states, max_transitions)) is not None:
+        return product
+    numbers: dict[S, int] = {automaton.initial: 0}
+    states = [automaton.initial]
+    transitions: list[dict[int, int]] = []
+    n_transitions = 0
+    for state in states:  # grows while it is walked
+        row: dict[int, int] = {}
+        for token, target in automaton.moves(state):
+            number = numbers.setdefault(target, len(states))
+            if number == len(states):
+                check_budget("states", number + 1, max_states)
+                states.append(target)
+            row[token] = number
+        n_transitions += len(row)
+        check_budget("transitions", n_transitions, max_transitions)
+        transitions.append(row)
+    finals = [number for number, state in enumerate(states) if automaton.is_final(state)]
+    return TokenDFA(alphabet, transitions, finals=finals)
+
+
+def _intersection(automaton: object, alphabet: TokenAlphabet, max_states: int, max_transitions: int) -> TokenDFA | None:
+    """Return the intersection of two explicit automata; None if the automaton is something else."""
+    if not isinstance(automaton, Combination) or not automaton.is_intersection:
+        return None
+    first, second = automaton.first, automaton.second
+    if not (isinstance(first, TokenDFA) and isinstance(second, TokenDFA) and first.alphabet == second.alphabet):
+        return None
+    if first.alphabet != alphabet:
+        return None
+    return intersect_explicit(first, second, max_states=max_states, max_transitions=max_transitions)
