@@ -16,7 +16,9 @@ LINE_WIDTH = 40
 FRESH = "#56b4e9"
 MARK = "#d55e00"
 DEAD = "#767676"
-_MARK = f'color="{MARK}", fontcolor="{MARK}", penwidth=2.5'
+# Numbers in states stay black, which can be read on white and on the colour of what is new.
+_MARKED_NODE = f'color="{MARK}", penwidth=2.5'
+_MARKED_EDGE = f'color="{MARK}", fontcolor="{MARK}", penwidth=2.5'
 
 
 def to_dot(graph: Graph) -> str:
@@ -47,7 +49,7 @@ def to_dot(graph: Graph) -> str:
         if edge.style != "solid":
             attributes.append(f"style={edge.style}")
         if edge.marked:
-            attributes.append(_MARK)
+            attributes.append(_MARKED_EDGE)
         suffix = f" [{', '.join(attributes)}]" if attributes else ""
         lines.append(f"  {names[edge.source]} -> {names[edge.target]}{suffix}")
     return "\n".join([*lines, "}", ""])
@@ -62,7 +64,7 @@ def _outline(node: Node) -> list[str]:
     if node.fresh:
         attributes.append(f'fillcolor="{FRESH}"')
     if node.marked:
-        attributes.append(_MARK)
+        attributes.append(_MARKED_NODE)
     elif node.dead and not node.fresh:
         attributes.append(f'color="{DEAD}", fontcolor="{DEAD}"')
     return attributes
