@@ -10,9 +10,12 @@ import tokdfa
 from tokdfa import Dictionary, LinMaxMatch, TokenDFA, Transducer, WordPieceVocabulary, token_dfa
 from tokdfa.automata.boolean import complement, difference, intersection
 from tokdfa.draw.display import automaton_graph
+from tokdfa.draw.forest import forest_graph
+from tokdfa.draw.graph import Graph, Node
 from tokdfa.draw.render import can_render
 from tokdfa.errors import LimitExceededError
 from tokdfa.tokenizers.canonical import CanonicalAutomaton
+from tokdfa.train.merges import apply_merges
 
 DICTIONARY = Dictionary.from_pairs([("a", "a"), ("b", "a")], "ab")
 SMALL = token_dfa(DICTIONARY)
@@ -30,6 +33,7 @@ LARGE = Dictionary.from_pairs([("a" + "b" * k, "b") for k in range(50)], "ab")
         Transducer.from_token_dfa(SMALL),
         tokdfa.SubsequentialTransducer(DICTIONARY),
         LinMaxMatch(WordPieceVocabulary(["a", "##b"])),
+        forest_graph(apply_merges([("a", "b")], "abab")),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -64,6 +68,26 @@ def test_verdicts_are_tables() -> None:
     named = tokdfa.Verdict(False, "<b>", "a & b")._repr_mimebundle_()["text/html"]
     assert "&lt;b&gt;" in named
     assert "a &amp; b" in named
+
+
+def test_what_jobs_find_is_a_table() -> None:
+    tokenizer = tokdfa.default_tokenizer()
+    shown = tokenizer.search("[ab]", tokenizer.encode("abc" * 20))._repr_mimebundle_()["text/html"]
+    assert ">40</td>" in shown
+    assert "bytes 0–1, tokens 0–1" in shown
+    assert shown.count("<tr>") == 11
+    verdict = tokenizer.validate([64, 261, 1193])
+    assert "never stands behind" in verdict.violations[0]._repr_mimebundle_()["text/html"]
+    compared = tokdfa.compare(tokenizer, tokenizer)._repr_mimebundle_()["text/html"]
+    assert "everything: the same" in compared
+    shown = tokdfa.Language(BOTH)._repr_mimebundle_()["text/html"]
+    assert "members of 4 tokens" in shown
+    assert ">no</td>" in shown
+    finite = tokdfa.Language(token_dfa(DICTIONARY, "ab"))._repr_mimebundle_()["text/html"]
+    assert "yes: the longest member has 2 tokens" in finite
+    assert "members of 2 tokens" in finite
+    assert "members of 3 tokens" not in finite
+    assert "1,001" in Graph(tuple(Node(str(n), "") for n in range(1001)))._repr_mimebundle_()["text/html"]
 
 
 def test_states_of_products_are_written_out() -> None:

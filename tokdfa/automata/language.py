@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokdfa.automata.protocol import TokenAutomaton
+from tokdfa.display import Displayed
 from tokdfa.errors import AutomatonError, LimitExceededError
 from tokdfa.verdict import Verdict
 
@@ -24,7 +25,7 @@ DEFAULT_MAX_STATES = 100_000
 DEFAULT_MAX_TRANSITIONS = 20_000_000
 
 
-class Language(Generic[S]):
+class Language(Displayed, Generic[S]):
     """The language of a token automaton, whose reachable part is explored once.
 
     Iterating it yields its members as tuples of token numbers, those of fewer tokens first and equally long ones in
@@ -74,6 +75,11 @@ class Language(Generic[S]):
         self._rows = [row[useful[row[:, 1]]] for row in rows]
         self._ways = [sorted(Counter(row[:, 1].tolist()).items()) for row in self._rows]
         self._counts: list[list[int]] = [[int(accepting) for accepting in final]]
+
+    @property
+    def n_states(self) -> int:
+        """The number of states that were explored, those that lead to no final state included."""
+        return len(self._rows)
 
     def _count(self, length: int) -> list[int]:
         """Return for each state how many accepted tokenizations of `length` tokens begin there."""

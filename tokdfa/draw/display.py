@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections import defaultdict
-from collections.abc import Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import fields
 from functools import singledispatch
 from itertools import islice
@@ -13,6 +13,7 @@ from typing import Any
 from tokdfa.alphabet import TokenAlphabet
 from tokdfa.automata.boolean import Combination, Complement
 from tokdfa.automata.compact import CompactTokenDFA
+from tokdfa.automata.language import Language
 from tokdfa.automata.lift import Lifted
 from tokdfa.automata.protocol import TokenAutomaton
 from tokdfa.automata.token_dfa import TokenDFA
@@ -25,9 +26,11 @@ from tokdfa.draw.summary import Summary, summarize
 from tokdfa.draw.transducer import transducer_graph
 from tokdfa.draw.trie import trie_graph
 from tokdfa.errors import LimitExceededError
+from tokdfa.searching.matches import Matches
 from tokdfa.tokenizers.canonical import CanonicalAutomaton
 from tokdfa.transducers.subsequential import SubsequentialTransducer
 from tokdfa.transducers.transducer import Transducer
+from tokdfa.validation.violation import Violation
 from tokdfa.verdict import Verdict
 from tokdfa.wordpiece.language import WordLanguage
 from tokdfa.wordpiece.linmaxmatch import LinMaxMatch
@@ -39,6 +42,9 @@ _MAX_STATES = 40
 _MAX_TRANSITIONS = 4_000
 _MAX_ARROWS = 200
 _MAX_LABELS = 8
+# Of a picture that was asked for as such.
+_MAX_DRAWN = 1_000
+_MAX_ROWS = 10
 
 
 def bundle(value: object) -> dict[str, str]:
@@ -72,6 +78,13 @@ def _(value: TokenDFA) -> Graph | Mapping[str, str]:
     if value.n_states > _MAX_STATES or len(arrows) > _MAX_ARROWS:
         return _counts(summarize(value))
     return dfa_graph(value, max_labels=_MAX_LABELS)
+
+
+@_content.register
+def _(value: Graph) -> Graph | Mapping[str, str]:
+    if len(value.nodes) > _MAX_DRAWN or len(value.edges) > _MAX_DRAWN:
+        return {"nodes": f"{len(value.nodes):,}", "arrows": f"{len(value.edges):,}"}
+    return value
 
 
 @_content.register
@@ -132,14 +145,47 @@ def _(value: StreamLanguage) -> Mapping[str, str]:
 
 
 @_content.register
+def _(value: Language) -> Mapping[str, str]:  # type: ignore[type-arg]
+    finite = value.is_finite()
+    rows = {"states": f"{value.n_states:,}", "finite": f"yes: {finite.reason}" if finite else "no"}
+    rows |= {
+        f"members of {n} tokens": f"{value.count(n):,}"
+        for n in range(min(_MAX_ROWS, 1 + (4 if value.longest is None else value.longest)))
+    }
+    return rows
+
+
+@_content.register
+def _(value: Matches) -> Mapping[str, str]:
+    rows = {"matches": f"{len(value):,}"}
+    for number, match in enumerate(value[:_MAX_ROWS], 1):
+        rows[str(number)] = (
+            f"bytes {match.start_byte:,}–{match.end_byte:,}, tokens {match.start_token:,}–{match.end_token:,}"
+        )
+    return rows
+
+
+@_content.register
 def _(value: Verdict) -> Mapping[str, str]:  # type: ignore[type-arg]
-    rows = {"answer": "yes" if value else "no"}
+    return {"answer": "yes" if value else "no", **_fields(value, {"holds"})}
+
+
+@_content.register
+def _(value: Violation) -> Mapping[str, str]:
+    return _fields(value)
+
+
+def _fields(value: Any, left_out: Collection[str] = ()) -> dict[str, str]:
+    """Return what a dataclass holds, what is empty left out; of several parts that are dataclasses the number."""
+    rows = {}
     for field in fields(value):
         content = getattr(value, field.name)
-        if field.name == "holds" or content is None or content == () or content == "":
+        if field.name in left_out or content is None or content in ((), ""):
             continue
         if isinstance(content, tuple) and len(content) > 1 and hasattr(content[0], "__dataclass_fields__"):
             content = f"{len(content):,}"
+        elif isinstance(content, Mapping):
+            content = "; ".join(f"{name}: {part}" for name, part in content.items())
         rows[field.name.replace("_", " ")] = str(content)
     return rows
 

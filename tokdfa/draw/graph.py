@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from tokdfa.display import Displayed
+
 __all__ = ["Edge", "Graph", "Node", "beside"]
 
 
@@ -55,7 +57,7 @@ class Edge:
 
 
 @dataclass(frozen=True, slots=True)
-class Graph:
+class Graph(Displayed):
     """Nodes and edges in the order in which they are to be drawn.
 
     Edges with the same ends, style and mark become one arrow with all their labels. An arrow from

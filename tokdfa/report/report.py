@@ -36,8 +36,8 @@ class Report(ABC):
         """
         write_atomically(path, self.to_html().encode("utf-8"))
 
-    def _repr_html_(self) -> str:
-        return notebook_frame(self.to_html(max_shown=50))
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": notebook_frame(self.to_html(max_shown=50))}
 
 
 def check_writable(path: str | Path) -> None:

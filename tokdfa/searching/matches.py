@@ -8,6 +8,8 @@ from typing import NamedTuple, TypeAlias, overload
 import numpy as np
 import numpy.typing as npt
 
+from tokdfa.display import Displayed
+
 __all__ = ["Match", "Matches"]
 
 Int64Array: TypeAlias = npt.NDArray[np.int64]
@@ -25,7 +27,7 @@ class Match(NamedTuple):
     end_token: int
 
 
-class Matches(Sequence[Match]):
+class Matches(Displayed, Sequence[Match]):
     """Matches in an int64 array of shape (n, 4), a row a match; as a sequence it holds :class:`Match` objects."""
 
     def __init__(self, rows: Int64Array) -> None:

@@ -9,13 +9,15 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from tokdfa.display import Displayed
+
 __all__ = ["Violation", "common_prefix"]
 
 Int32Array: TypeAlias = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
-class Violation:
+class Violation(Displayed):
     """A place where a stream is not canonical.
 
     Attributes
