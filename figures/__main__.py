@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
-from figures.table import read_table, write_table
+from figures.table import read_table, read_tables, write_table
 from tokdfa.draw.dot import to_dot
 
 HERE = Path(__file__).parent
-HELPERS = {"__init__", "__main__", "chart", "table"}
+HELPERS = {"__init__", "__main__", "bars", "chart", "table"}
+
+READERS: dict[str, Callable[[Path], object]] = {".csv": read_table, ".json": read_tables}
 
 
 def names() -> list[str]:
@@ -19,22 +22,31 @@ def names() -> list[str]:
 
 
 def render(name: str) -> str:
-    """Return a figure as SVG, from the table kept for it if it has one."""
+    """Return a figure as SVG, from the table or the tables kept for it if there are any."""
     module = import_module(f"figures.{name}")
-    kept = HERE / f"{name}.csv"
-    svg: str = module.draw(read_table(kept)) if kept.exists() else module.draw()
+    data = [read(path) for suffix, read in READERS.items() if (path := HERE / f"{name}{suffix}").exists()]
+    svg: str = module.draw(*data)
     return svg
+
+
+def chosen(wanted: list[str]) -> list[str]:
+    """Return the figures of these names, or whose names begin with one of them and an underscore; all for none."""
+    found = [name for name in names() if not wanted or any(f"{name}_".startswith(f"{each}_") for each in wanted)]
+    unknown = [each for each in wanted if not any(f"{name}_".startswith(f"{each}_") for name in found)]
+    if unknown:
+        raise SystemExit(f"no figure of that name: {', '.join(unknown)}")
+    return found
 
 
 def main() -> None:
     """Draw what is asked for."""
     parser = argparse.ArgumentParser(prog="python -m figures", description="Draw the figures.")
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(names())}; all by default")
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"of {', '.join(names())}, or what some begin with; all by default"
+    )
     parser.add_argument("--measure", action="store_true", help="measure anew what they show: minutes")
     options = parser.parse_args()
-    if unknown := set(options.names).difference(names()):
-        parser.error(f"no figure of that name: {', '.join(sorted(unknown))}")
-    for name in options.names or names():
+    for name in chosen(options.names):
         module = import_module(f"figures.{name}")
         if options.measure and hasattr(module, "measure"):
             write_table(HERE / f"{name}.csv", module.measure())

@@ -17,11 +17,12 @@ _LEFT, _TOP, _WIDTH, _HEIGHT, _BOTTOM = 70, 40, 460, 280, 50
 _RIGHT = 190
 
 
-def document(width: float, height: float, parts: Iterable[str]) -> str:
-    """Return an SVG document on white."""
+def document(width: float, height: float, parts: Iterable[str], *, title: str) -> str:
+    """Return an SVG document on white; those who do not see it hear its title."""
     return "\n".join([
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
-        f'height="{height:g}" font-family="Helvetica, Arial, sans-serif" font-size="12">',
+        f'height="{height:g}" font-family="Helvetica, Arial, sans-serif" font-size="12" role="img" '
+        f'aria-label="{escape(title)}">',
         f'<rect width="{width:g}" height="{height:g}" fill="white"/>',
         *parts,
         "</svg>",
@@ -53,9 +54,9 @@ def box(x: float, y: float, width: float, height: float, *, fill: str = "white",
     )
 
 
-def mark(x: float, y: float, number: int, size: float = 3.5) -> str:
+def mark(x: float, y: float, place: int, size: float = 3.5) -> str:
     """Return the mark of a series."""
-    colour, shape = COLOURS[number % len(COLOURS)], MARKS[number % len(MARKS)]
+    colour, shape = COLOURS[place % len(COLOURS)], MARKS[place % len(MARKS)]
     if shape == "circle":
         return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{size:g}" fill="{colour}"/>'
     corners = {
@@ -143,34 +144,35 @@ def line_chart(
     parts = [text(_LEFT, 22, title, font_size="14", font_weight="bold")]
     for tick in x_axis.ticks:
         x = x_axis.place(tick)
-        parts += [line(x, _TOP, x, bottom, "#e5e5e5"), text(x, bottom + 16, _number(tick), anchor="middle")]
+        parts += [line(x, _TOP, x, bottom, "#e5e5e5"), text(x, bottom + 16, number(tick), anchor="middle")]
     for tick in y_axis.ticks:
         y = y_axis.place(tick)
-        parts += [line(_LEFT, y, right, y, "#e5e5e5"), text(_LEFT - 6, y + 4, _number(tick), anchor="end")]
+        parts += [line(_LEFT, y, right, y, "#e5e5e5"), text(_LEFT - 6, y + 4, number(tick), anchor="end")]
     parts += [line(_LEFT, bottom, right, bottom), line(_LEFT, _TOP, _LEFT, bottom)]
     parts.append(text((_LEFT + right) / 2, bottom + 36, x_label, anchor="middle"))
     middle = (_TOP + bottom) / 2
     parts.append(text(18, middle, y_label, anchor="middle", transform=f"rotate(-90 18 {middle:g})"))
     ends: list[tuple[float, int, str]] = []
-    for number, (name, points) in enumerate(series.items()):
+    for place, (name, points) in enumerate(series.items()):
         places = [(x_axis.place(x), y_axis.place(y)) for x, y in points]
         joined = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
-        colour = COLOURS[number % len(COLOURS)]
+        colour = COLOURS[place % len(COLOURS)]
         parts.append(f'<polyline points="{joined}" fill="none" stroke="{colour}" stroke-width="1.8"/>')
-        parts += [mark(x, y, number) for x, y in places] if marks else []
-        ends.append((places[-1][1], number, name))
+        parts += [mark(x, y, place) for x, y in places] if marks else []
+        ends.append((places[-1][1], place, name))
     # Names beside the ends of their lines, pushed apart where they would meet.
     y = float("-inf")
-    for place, number, name in sorted(ends):
-        y = max(place, y + 15)
-        parts += [mark(right + 12, y, number), text(right + 20, y + 4, name)]
+    for height, place, name in sorted(ends):
+        y = max(height, y + 15)
+        parts += [mark(right + 12, y, place), text(right + 20, y + 4, name)]
     height = bottom + _BOTTOM + (18 if note else 0)
     if note:
         parts.append(text(_LEFT, height - 8, note, font_size="10", fill="#555555"))
-    return document(right + _RIGHT, height, parts)
+    return document(right + _RIGHT, height, parts, title=title)
 
 
-def _number(value: float) -> str:
+def number(value: float) -> str:
+    """Return a value as it is written beside an axis."""
     if value and not 1e-3 <= abs(value) < 1e7:
         mantissa, exponent = f"{value:.0e}".split("e")
         return f"{'' if mantissa == '1' else mantissa + '·'}10{_raised(int(exponent))}"

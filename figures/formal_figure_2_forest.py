@@ -38,4 +38,4 @@ def draw() -> str:
 
     for unit in apply_merges(TEXT, MERGES):
         grow(unit, True)
-    return document(60 + len(TEXT) * _STEP - _STEP, _BOTTOM + 30, parts)
+    return document(60 + len(TEXT) * _STEP - _STEP, _BOTTOM + 30, parts, title=f"The forest of merges on {TEXT}")

@@ -81,7 +81,7 @@ def draw() -> str:
             at += 1
         known |= {unit for units in lists for unit in units}
     width = 2 * _LEFT + (len(TEXT)) * _CELL
-    return document(width, 40 + (STEPS + 1) * _ROW, parts)
+    return document(width, 40 + (STEPS + 1) * _ROW, parts, title=f"The list and the queue, merge by merge, on {TEXT}")
 
 
 def _places(units: list[str], pair: tuple[str, str] | None) -> set[int]:

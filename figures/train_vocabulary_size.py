@@ -6,6 +6,7 @@ from figures.chart import line_chart
 from figures.table import Row
 
 POINTS = 400
+NAMES = {"fra_eng_en": "English sentences", "english": "English books"}
 
 
 def measure() -> list[Row]:
@@ -19,7 +20,7 @@ def measure() -> list[Row]:
     from tokdfa.train.vocabulary import vocabulary_sizes
 
     rows: list[Row] = []
-    for name in ("fra_eng_en", "english"):
+    for name in NAMES:
         pieces = count_corpus_pieces(corpus(f"{name}.txt"), Reading())
         sizes = vocabulary_sizes(trace_greedy(pieces, 10**9, GreedyRules(min_frequency=1)))
         steps = np.diff(sizes)
@@ -34,8 +35,8 @@ def draw(rows: list[Row]) -> str:
     series: dict[str, list[tuple[float, float]]] = {}
     last = {}
     for row in rows:
-        series.setdefault(row["corpus"], []).append((row["merges"], row["tokens"]))
-        last[row["corpus"]] = row
+        series.setdefault(NAMES[row["corpus"]], []).append((row["merges"], row["tokens"]))
+        last[NAMES[row["corpus"]]] = row
     steps = "; ".join(
         f"{name}: {row['steps_+1']:,} × +1, {row['steps_+0']:,} × 0, {row['steps_-1']:,} × -1"
         for name, row in last.items()

@@ -2,19 +2,20 @@
 
 Every library works on its own representation, made beforehand. What they find is compared.
 
-    python tests/benchmarks/bench_automata.py [--states N…]
+    python -m tests.benchmarks.bench_automata [--states N…]
 """
 
 from __future__ import annotations
 
 import argparse
 import random
+import sys
 from collections.abc import Callable
 
 import pynini
 from automata.fa.dfa import DFA
-from harness import environment, measure, print_table
 
+from tests.benchmarks.harness import environment, keep_tables, measure, print_table
 from tokdfa import TokenAlphabet, TokenDFA
 from tokdfa.automata.boolean import intersection
 from tokdfa.automata.finite import finite_language
@@ -134,4 +135,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    keep_tables(sys.argv)
     main()

@@ -3,7 +3,7 @@
 Each dictionary is re-ordered by safe swaps, has two conflicting rules exchanged, one rule dropped, or one added at a
 random place. Every witness is confirmed by Algorithm 1, and where there is none, texts around the change are tried.
 
-    TOKDFA_DATA=… python tests/benchmarks/bench_compare.py [--trials N] [NAME…]
+    TOKDFA_DATA=… python -m tests.benchmarks.bench_compare [--trials N] [NAME…]
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import sys
 from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-from harness import environment, peak_memory, print_table
-
+from tests.benchmarks.harness import environment, keep_tables, peak_memory, print_table
 from tokdfa import Dictionary, Rule, compare, load, tokenize_leftmost, tokenize_single_pass
 from tokdfa.train.exact import overlap_conflict
 from tokdfa.train.permutations import is_safe_permutation
@@ -117,4 +117,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    keep_tables(sys.argv)
     main()

@@ -3,7 +3,7 @@
 Each comparison is a process of its own. Where texts separate the two, the pieces of the witness and its ids are found
 by backtracking and by the tokenizers themselves; for two patterns of tiktoken its own answer is compared.
 
-    TOKDFA_DATA=… python tests/benchmarks/bench_compare_tokenizers.py [CASE…]
+    TOKDFA_DATA=… python -m tests.benchmarks.bench_compare_tokenizers [CASE…]
 """
 
 from __future__ import annotations
@@ -17,9 +17,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from harness import environment, peak_memory, print_table
-
 import tokdfa
+from tests.benchmarks.harness import environment, keep_tables, peak_memory, print_table
 from tokdfa.tokenizers.formats.contents import Split, Splitting
 from tokdfa.tokenizers.patterns import NAMED
 from tokdfa.tokenizers.pretokenizer import PreTokenizer
@@ -79,7 +78,12 @@ def main() -> None:
         return
     rows: list[list[object]] = []
     for case in options.cases:
-        done = subprocess.run([sys.executable, __file__, "--one", case], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [sys.executable, "-m", "tests.benchmarks.bench_compare_tokenizers", "--one", case],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         if done.returncode:
             raise SystemExit(done.stderr)
         found = json.loads(done.stdout)
@@ -89,4 +93,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    keep_tables(sys.argv)
     main()

@@ -19,7 +19,7 @@ from time import perf_counter
 import numpy as np
 
 from tests.benchmarks.encode_peers import PEERS, Encode
-from tests.benchmarks.harness import environment, measure, peak_memory, print_table
+from tests.benchmarks.harness import environment, keep_tables, measure, peak_memory, print_table
 
 REPEATS = 5
 PARTS = ("warm", "cold", "load", "memory")
@@ -151,6 +151,7 @@ def main(parts: list[str]) -> None:
 
 
 if __name__ == "__main__":
+    keep_tables(sys.argv)
     # Encoders that would use several threads are to use one.
     os.environ["RAYON_NUM_THREADS"] = "1"
     if sys.argv[1:2] == ["--one"]:

@@ -18,7 +18,7 @@ import numba as nb
 import numpy as np
 
 import tokdfa
-from tests.benchmarks.harness import environment, print_table
+from tests.benchmarks.harness import environment, keep_tables, print_table
 from tokdfa import Tokenizer
 from tokdfa.kernels.merging import merge_pieces, pair_table
 
@@ -124,4 +124,5 @@ def main(longest: int) -> None:
 
 
 if __name__ == "__main__":
+    keep_tables(sys.argv)
     main(int(sys.argv[1]) if len(sys.argv) > 1 else SIZES[-1])

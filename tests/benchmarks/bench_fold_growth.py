@@ -7,9 +7,10 @@ One application is O(|Q||Γ|), the iteration over a dictionary O(|Q||Γ'||D|²).
 from __future__ import annotations
 
 import random
+import sys
 from math import log
 
-from tests.benchmarks.harness import environment, measure, peak_memory, print_table
+from tests.benchmarks.harness import environment, keep_tables, measure, peak_memory, print_table
 from tokdfa import Dictionary, TokenAlphabet, TokenDFA, apply_merge, default_dictionary, token_dfa
 
 STATES = (250, 500, 1_000, 2_000, 4_000)
@@ -77,5 +78,6 @@ def iteration() -> None:
 
 
 if __name__ == "__main__":
+    keep_tables(sys.argv)
     one_application()
     iteration()

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -22,7 +23,7 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from tests.benchmarks.harness import environment, measure, peak_memory, print_table
+from tests.benchmarks.harness import environment, keep_tables, measure, peak_memory, print_table
 from tokdfa.automata import pairs
 from tokdfa.automata.compact import CompactTokenDFA, Rows
 from tokdfa.automata.pairs import PairTest
@@ -196,4 +197,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    keep_tables(sys.argv)
     main()

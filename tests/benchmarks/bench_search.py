@@ -21,10 +21,9 @@ import numpy as np
 import numpy.typing as npt
 import re2
 import regex
-from rich.markup import escape
 
 import tokdfa
-from tests.benchmarks.harness import environment, measure, peak_memory, print_table
+from tests.benchmarks.harness import environment, keep_tables, measure, peak_memory, print_table
 from tokdfa.automata.trie import TokenTrie
 from tokdfa.search import Searcher
 
@@ -94,7 +93,7 @@ def bench_patterns(repeats: int) -> None:
             ours = measured["tokdfa"]
             rows.append(
                 [
-                    corpus.split(".")[0], escape(pattern), len(found), len(ids) / ours / 1e6, len(text) / ours / 1e6,
+                    corpus.split(".")[0], pattern, len(found), len(ids) / ours / 1e6, len(text) / ours / 1e6,
                     *(len(text) / measured[name] / 1e6 if name in measured else "-" for name in ("RE2", "re", "regex")),
                     len(text) / measured["decode"] / 1e6, f"{best / ours:.1f}",
                 ]
@@ -172,7 +171,7 @@ def bench_lift(repeats: int) -> None:
             seconds.append(perf_counter() - began)
             held = tracemalloc.get_traced_memory()[0]
             tracemalloc.stop()
-        rows.append([escape(pattern), dfa.n_states, moves, 1000 * median(seconds), held / 1e6])
+        rows.append([pattern, dfa.n_states, moves, 1000 * median(seconds), held / 1e6])
     print_table(
         "Lifting patterns to the 200,000 tokens of o200k, the moves of all states listed",
         ["pattern", "states", "moves", "ms", "MB held"],
@@ -194,7 +193,7 @@ def bench_memory(_: int) -> None:
                 check=True,
             )
             peaks.append(int(done.stdout))
-        rows.append([escape(pattern), *(peak / 1e6 for peak in peaks)])
+        rows.append([pattern, *(peak / 1e6 for peak in peaks)])
     print_table(
         "Peak memory of a process that searches so many times a million ids, MB", ["pattern", "1", "8", "64"], rows
     )
@@ -213,6 +212,7 @@ def stream(pattern: str, times: int) -> None:
 
 
 if __name__ == "__main__":
+    keep_tables(sys.argv)
     what = sys.argv[1] if len(sys.argv) > 1 else "patterns"
     if what == "stream":
         stream(sys.argv[2], int(sys.argv[3]))

@@ -7,13 +7,14 @@ Run from the top of the repository, with TOKDFA_DATA naming the folder of the co
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import regex
 from tokenizers import Regex, pre_tokenizers
 
-from tests.benchmarks.harness import environment, measure, peak_memory, print_table
+from tests.benchmarks.harness import environment, keep_tables, measure, peak_memory, print_table
 from tokdfa.tokenizers.patterns import NAMED
 from tokdfa.tokenizers.splitter import Splitter
 
@@ -65,4 +66,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    keep_tables(sys.argv)
     main()

@@ -26,7 +26,7 @@ from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
 
-from tests.benchmarks.harness import Measurement, environment, print_table
+from tests.benchmarks.harness import Measurement, environment, keep_tables, print_table
 
 CASES = {
     "fra": ("fra_eng_en.txt", 10_000),
@@ -300,8 +300,8 @@ def main() -> None:
     for name in chosen:
         same = "its own rule" if results[name] is None else "yes" if results[name] == expected[RULES[name]] else "no"
         rows.append(
-            [name, times[name], min(seconds[name]), Measurement(tuple(processor[name])).median,
-             times[name] / times["tokdfa"], memory[name] / 2**20, same]
+            [name, times[name], size / 1e6 / times[name], min(seconds[name]),
+             Measurement(tuple(processor[name])).median, times[name] / times["tokdfa"], memory[name] / 2**20, same]
         )  # fmt: skip
     packages = [name for name in chosen if name != "tokdfa" and name not in PLAIN]
     print_table(
@@ -309,6 +309,7 @@ def main() -> None:
         [
             "trainer",
             f"median of {options.repeats}, s",
+            "MB/s",
             "least, s",
             "processor, s",
             "× tokdfa",
@@ -321,4 +322,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    keep_tables(sys.argv)
     main()

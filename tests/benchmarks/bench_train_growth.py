@@ -17,7 +17,7 @@ from statistics import mean, median
 from time import process_time
 from typing import Any
 
-from tests.benchmarks.harness import environment, print_table
+from tests.benchmarks.harness import environment, keep_tables, print_table
 
 # One string, never cut into pieces, as the theorem has it.
 MERGES, TEXTS, PLAIN_TEXTS = 200, [1 << n for n in range(12, 23)], 1 << 16
@@ -150,4 +150,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    keep_tables(sys.argv)
     main()

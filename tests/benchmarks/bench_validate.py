@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import base64
 import os
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +22,7 @@ import regex
 
 import tokdfa
 from tests.benchmarks.encode_peers import PEERS, Peer
-from tests.benchmarks.harness import environment, measure, peak_memory, print_table
+from tests.benchmarks.harness import environment, keep_tables, measure, peak_memory, print_table
 from tokdfa.stores import iter_ids
 
 CORPORA = ("english.txt", "python_code.txt", "multilingual.txt")
@@ -131,4 +132,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    keep_tables(sys.argv)
     main()

@@ -39,7 +39,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tests.benchmarks.harness import environment, measure, peak_memory, print_table
+from tests.benchmarks.harness import environment, keep_tables, measure, peak_memory, print_table
 from tokdfa import LinMaxMatch, WordPieceVocabulary, max_match
 from tokdfa.wordpiece.end_to_end import EndToEnd
 from tokdfa.wordpiece.normalizer import BertNormalizer
@@ -326,4 +326,5 @@ def main(parts: list[str]) -> None:
 
 
 if __name__ == "__main__":
+    keep_tables(sys.argv)
     main(sys.argv[1:] or ["english", "multilingual", "cased", "length"])

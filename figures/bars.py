@@ -1,0 +1,105 @@
+"""Charts of figures side by side: bars for a few ways, marks on a logarithmic axis for many cases."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from textwrap import wrap
+
+from figures.chart import COLOURS, Axis, document, line, mark, number, text
+from figures.table import Tables
+
+OURS, OTHERS = COLOURS[0], "#b8b8b8"
+
+_WIDTH, _LEFT, _RIGHT = 760, 210, 70
+_BAR, _GAP = 16, 20
+
+
+def bar_chart(groups: Mapping[str, Mapping[str, float]], *, title: str, note: Sequence[str] = ()) -> str:
+    """Return a chart of horizontal bars, longest first in each group; those of tokdfa have a colour of their own.
+
+    Parameters
+    ----------
+    groups : mapping from heading to a mapping from name to length
+        Each group has a scale of its own, which begins at 0.
+    title : str
+    note : sequence of str
+        Lines below.
+    """
+    parts = [text(12, 22, title, font_size="14", font_weight="bold")]
+    y = 40.0
+    for heading, bars in groups.items():
+        parts.append(text(12, y + 10, heading, font_weight="bold"))
+        y += 18
+        most = max(bars.values())
+        for name, value in sorted(bars.items(), key=lambda bar: -bar[1]):
+            width = (_WIDTH - _LEFT - _RIGHT) * value / most
+            ours = name.startswith("tokdfa")
+            parts += [
+                text(_LEFT - 8, y + 12, name, anchor="end"),
+                f'<rect x="{_LEFT}" y="{y + 2:.1f}" width="{width:.1f}" height="{_BAR - 3}" '
+                f'fill="{OURS if ours else OTHERS}"/>',
+                text(_LEFT + width + 5, y + 12, f"{value:,.3g}" if value < 1000 else f"{value:,.0f}"),
+            ]
+            y += _BAR
+        y += _GAP - 6
+    return document(_WIDTH, _end(parts, y, note), parts, title=title)
+
+
+def dot_chart(
+    groups: Mapping[str, Mapping[str, Mapping[str, float]]], *, title: str, label: str, note: Sequence[str] = ()
+) -> str:
+    """Return a chart of marks on one logarithmic axis, a line for each case.
+
+    Parameters
+    ----------
+    groups : mapping from heading to a mapping from case to a mapping from name to value
+    title, label : str
+        What stands above, and what the axis shows.
+    note : sequence of str
+        Lines below.
+    """
+    cases = [values for group in groups.values() for values in group.values()]
+    names = list(dict.fromkeys(name for values in cases for name in values))
+    right = _WIDTH - 24
+    axis = Axis((value for values in cases for value in values.values()), _LEFT + 60, right, log=True)
+    parts = [text(12, 22, title, font_size="14", font_weight="bold")]
+    x = 12.0
+    for place, name in enumerate(names):
+        parts += [mark(x + 4, 39, place), text(x + 13, 43, name)]
+        x += 30 + 7 * len(name)
+    top = y = 54.0
+    body: list[str] = []
+    for heading, group in groups.items():
+        body.append(text(12, y + 14, heading, font_weight="bold"))
+        y += 20
+        for case, values in group.items():
+            places = {name: axis.place(value) for name, value in values.items()}
+            body += [
+                text(_LEFT + 50, y + 12, case, anchor="end", font_family="monospace"),
+                line(min(places.values()), y + 8, max(places.values()), y + 8, "#999999"),
+                *(mark(where, y + 8, names.index(name)) for name, where in places.items()),
+            ]
+            y += _BAR
+        y += 4
+    for tick in axis.ticks:
+        where = axis.place(tick)
+        parts += [line(where, top, where, y, "#e5e5e5"), text(where, y + 14, number(tick), anchor="middle")]
+    parts += [*body, text((_LEFT + 60 + right) / 2, y + 32, label, anchor="middle")]
+    return document(_WIDTH, _end(parts, y + 44, note), parts, title=title)
+
+
+def note(tables: Tables) -> list[str]:
+    """Return what to write below a chart of tables that benchmarks kept: how, on what and when they were measured."""
+    when: dict[str, list[str]] = {}
+    for table in tables.values():
+        caption = re.sub(r"; peak memory [\d,]+ MB", "", table["caption"])
+        times = when.setdefault(f"{caption}; {table['machine']}", [])
+        times += [table["measured"]] if table["measured"] not in times else []
+    return [line for how, times in when.items() for line in wrap(f"{how}; {', '.join(times)}", 140)]
+
+
+def _end(parts: list[str], y: float, lines: Sequence[str]) -> float:
+    """Add the lines of the note below a chart, and return where it ends."""
+    parts += [text(12, y + 12 + 14 * i, words, font_size="10", fill="#555555") for i, words in enumerate(lines)]
+    return y + 14 * len(lines) + 12

@@ -1,0 +1,15 @@
+"""Text to ids beside other encoders.
+
+The tables are from ``python -m tests.benchmarks.bench_encode --json figures/throughput_encode.json``.
+"""
+
+from __future__ import annotations
+
+from figures.bars import bar_chart, note
+from figures.table import Tables
+
+
+def draw(tables: Tables) -> str:
+    shown = {title: table for title, table in tables.items() if "MB/s" in table["columns"]}
+    groups = {title: {row["encoder"]: row["MB/s"] for row in table["rows"]} for title, table in shown.items()}
+    return bar_chart(groups, title="Text to ids, MB a second, one thread", note=note(shown))
