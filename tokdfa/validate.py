@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from tokdfa.automata.ids import IntegerArray, id_array
 from tokdfa.errors import UnsupportedFeatureError
+from tokdfa.tokenizers.formats.contents import LEFTMOST_FORMATS
 from tokdfa.tokenizers.rewriting import RewritingTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
@@ -33,9 +34,6 @@ Int32Array: TypeAlias = npt.NDArray[np.int32]
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 
 CHUNK = 1 << 18
-
-# Files whose library, and so its way of using rules, is known: theirs may be improper.
-_KNOWN_SEMANTICS = ("tokenizer.json", "tiktoken", "tekken")
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +273,7 @@ def _model(tokenizer: Tokenizer) -> Model:
 def _judges(model: Model) -> Callable[[int, int], Judge]:
     """Return what makes judges that begin with some token of the stream, and where its bytes begin."""
     tokenizer = model.tokenizer
-    if not model.by_pairs and tokenizer.format not in _KNOWN_SEMANTICS:
+    if not model.by_pairs and tokenizer.format not in LEFTMOST_FORMATS:
         tokenizer.dictionary.require_proper()
     split = tokenizer.pretokenizer
     if tokenizer.suffix is not None:

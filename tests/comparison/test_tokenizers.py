@@ -13,7 +13,7 @@ from support.tokenizer_files import tiktoken_lines
 import tokdfa
 from tokdfa import Tokenizer, compare
 from tokdfa.comparison import tokenizers as comparison
-from tokdfa.errors import AlphabetError, UnsupportedFeatureError
+from tokdfa.errors import AlphabetError, LimitExceededError, UnsupportedFeatureError
 from tokdfa.tokenizers.patterns import NAMED
 
 SYMBOLS = ("a", "b", "é", " ", "ſ", "s", "'", "1", "\n")
@@ -156,16 +156,30 @@ def test_ids(tmp_path: Path) -> None:
     assert ignored.checked["ids"] == "of 2 tokens others, ignored"
 
 
-def test_what_cannot_be_decided_is_not_claimed(tmp_path: Path) -> None:
-    # abc comes about through ab, which is weaker: no pairs of neighbours tell when.
+def test_improper_ranks(tmp_path: Path) -> None:
+    # abc comes about through ab, which is weaker.
     improper = [b"abc", b"ab"]
     a, b = (write(tmp_path / f"{name}.tiktoken", improper, name) for name in ("cl100k", "llama3"))
     assert not a.dictionary.is_proper()
-    with pytest.raises(UnsupportedFeatureError, match="neither a difference nor equivalence can be claimed"):
-        compare(a, b)
+    assert compare(a, b).checked["search"] == "texts of any length"
     assert compare(a, write(tmp_path / "same.tiktoken", improper, "cl100k"))
     found = compare(a, write(tmp_path / "more.tiktoken", [*improper, b"abcd"], "cl100k"))
     assert found.witness.text == "abcd"
+    assert found.checked["shortest"] == "proven"
+    assert found.checked["dictionary"] == "other tokens of some pieces"
+
+
+def test_what_cannot_be_decided_is_not_claimed(tmp_path: Path, monkeypatch) -> None:
+    def refuse(*_: object) -> None:
+        raise LimitExceededError("more states than are looked at")
+
+    a, b = (write(tmp_path / f"{name}.tiktoken", [b"ab"], name) for name in ("cl100k", "llama3"))
+    monkeypatch.setattr(comparison, "_MOST_SECONDS", 0.1)
+    monkeypatch.setattr(comparison, "_joint", refuse)
+    with pytest.raises(UnsupportedFeatureError, match="neither a difference nor equivalence can be claimed: of a pre"):
+        compare(a, b)
+    found = compare(a, write(tmp_path / "more.tiktoken", [b"ab", b"abc"], "cl100k"))
+    assert found.witness.text == "abc"
     assert found.checked["shortest"] == "not proven"
     with pytest.raises(AlphabetError, match="a tokenizer with a tokenizer"):
         compare(a, a.dictionary)

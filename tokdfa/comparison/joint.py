@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from codecs import getincrementaldecoder
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -132,6 +133,20 @@ class Joint:
                 lead[byte] = number(planes[(byte & 7) << 6 : ((byte & 7) + 1) << 6])
             leads.append(lead)
         return leads
+
+    @cached_property
+    def representatives(self) -> list[str]:
+        """A symbol of each class that some symbol is in, the classes in no order."""
+        of_code_point = self._class_of_code_point.copy()
+        of_code_point[0xD800:0xE000] = -1
+        # A printable one where there is one.
+        order = np.concatenate((np.arange(0x21, len(of_code_point)), np.arange(0x21)))
+        found, first = np.unique(of_code_point[order], return_index=True)
+        return [chr(order[at]) for number, at in zip(found.tolist(), first.tolist(), strict=True) if number >= 0]
+
+    def moves(self, state: int, symbol: str) -> tuple[tuple[int, int, int], ...]:
+        """Return what a symbol may do in a state between symbols: the states behind it, and what it does to pieces."""
+        return self._by_class[int(self._class_of_code_point[ord(symbol)])][state]
 
     def follow(self, following: int, data: bytes) -> int:
         """Return what may follow behind bytes that go on with a symbol; DONE, or NOWHERE if they cannot."""

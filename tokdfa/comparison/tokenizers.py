@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import lru_cache
-from itertools import product
+from functools import cached_property, lru_cache
+from itertools import chain, product
 from typing import Literal, cast
 
 import numpy as np
@@ -14,10 +14,13 @@ from tokdfa.comparison.dictionaries import compare_dictionaries
 from tokdfa.comparison.joint import Joint
 from tokdfa.comparison.result import Comparison, Difference
 from tokdfa.comparison.separation import Separation
+from tokdfa.comparison.trials import around, random_texts, shrunk, within
 from tokdfa.comparison.vocabularies import Vocabularies
+from tokdfa.comparison.whole_pieces import WholePieces
 from tokdfa.errors import AlphabetError, LimitExceededError, PatternError, UnsupportedFeatureError
-from tokdfa.tokenizers.formats.contents import Special, Splitting
+from tokdfa.tokenizers.formats.contents import LEFTMOST_FORMATS, Special, Splitting
 from tokdfa.tokenizers.hypotheses import Hypotheses, find_hypotheses
+from tokdfa.tokenizers.neighbours import Neighbours, neighbours
 from tokdfa.tokenizers.normalizers import Normalizer
 from tokdfa.tokenizers.relation import splitting_form
 from tokdfa.tokenizers.tokenizer import Tokenizer
@@ -27,6 +30,7 @@ __all__ = ["compare_tokenizers"]
 
 _MOST_TEXTS = 20_000
 _MOST_SECONDS = 5.0
+_MOST_SPECIALS = 200
 _WHOLE = Splitting("tokenizers")
 # Bytes that UTF-8 does not have.
 _NO_TEXT = frozenset((0xC0, 0xC1, *range(0xF5, 0x100)))
@@ -68,6 +72,17 @@ class _Comparer:
         self.a = a
         self.b = b
         self.ignore_ids = ignore_ids
+        # Whether every piece has the same tokens; None where that is not known.
+        self.merge_alike: bool | None = None
+
+    @cached_property
+    def neighbours(self) -> tuple[Neighbours, Neighbours] | None:
+        """What tells what merging gives, of both; None where nothing does."""
+        try:
+            one, other = (neighbours(side) for side in (self.a, self.b))
+        except (UnsupportedFeatureError, LimitExceededError):
+            return None
+        return one, other
 
     def run(self) -> Comparison:
         report = self.report()
@@ -87,13 +102,17 @@ class _Comparer:
         a, b = self.a, self.b
         report = Comparison(True)
         checked = {}
-        if a.dictionary == b.dictionary and (a.merges is None) == (b.merges is None):
+        if self.have_same_merges():
             checked["dictionary"] = "the same"
+            self.merge_alike = True
         elif a.dictionary.alphabet.kind == b.dictionary.alphabet.kind and self.are_proper():
             report = compare_dictionaries(a.dictionary, b.dictionary)
-            checked["dictionary"] = "the same tokens of every piece" if report else "other tokens of some pieces"
-        else:
-            checked["dictionary"] = "another"
+            self.merge_alike = bool(report)
+        elif self.neighbours is not None:
+            self.merge_alike = Vocabularies(*self.neighbours, ignore_ids=True).are_equal
+        if "dictionary" not in checked:
+            outcomes = {None: "another", True: "the same tokens of every piece", False: "other tokens of some pieces"}
+            checked["dictionary"] = outcomes[self.merge_alike]
         others = self.other_ids()
         checked["ids"] = f"of {others:,} tokens others" if others else "the same"
         if self.ignore_ids:
@@ -105,6 +124,15 @@ class _Comparer:
         checked["normalizer"] = "the same" if same_normalizer else "another"
         checked["specials"] = "the same" if self.specials(a) == self.specials(b) else "others"
         return replace(report, checked=checked)
+
+    def have_same_merges(self) -> bool:
+        """Tell whether they merge by the same pairs in the same order, as it is written."""
+        a, b = self.a, self.b
+        if a.dictionary != b.dictionary or (a.merges is None) != (b.merges is None):
+            return False
+        if a.merges is None or b.merges is None:
+            return True
+        return a.extra_tokens == b.extra_tokens and all(map(np.array_equal, a.merges, b.merges))
 
     def are_proper(self) -> bool:
         return all(
@@ -180,8 +208,10 @@ class _Comparer:
             return "a dictionary is not over bytes"
         if any(self.symbols(side) != (None, (), None) for side in (a, b)):
             return "symbols become others"
-        if not self.are_proper():
+        if self.neighbours is None:
             return "pairs of neighbours do not tell everything of a dictionary"
+        if any(not side.dictionary.is_proper() and side.format not in LEFTMOST_FORMATS for side in (a, b)):
+            return "a dictionary is not proper, and its file does not tell how it is used"
         settings = {
             (splitting.prefix_space, splitting.metaspace, splitting.prefix_once)
             for splitting in (self.splitting(a), self.splitting(b))
@@ -193,7 +223,7 @@ class _Comparer:
         ((prefix_space, metaspace, prefix_once),) = settings
         if prefix_space not in (None, 0) or metaspace is not None or prefix_once:
             return "the pre-tokenizers put in spaces"
-        if any(_lacks_ids(side) for side in (a, b)):
+        if any(map(_lacks_ids, self.neighbours)):
             return "there are tokens without ids"
         return None
 
@@ -204,7 +234,9 @@ class _Comparer:
         except (PatternError, LimitExceededError, UnsupportedFeatureError) as error:
             return self.without_search(report, f"of a pre-tokenizer: {error.what}")
         first_byte = None if splittings[0].prefix_space is None else ord(" ")
-        search = Separation(joint, Vocabularies(self.a, self.b, ignore_ids=self.ignore_ids), first_byte)
+        assert self.neighbours is not None
+        vocabularies = Vocabularies(*self.neighbours, ignore_ids=self.ignore_ids)
+        search = Separation(joint, vocabularies, first_byte)
         places = search.shortest()
         if places and places[0].length <= 3 and (found := self.least(_short_texts(2))) is not None:
             return self.different(report, found, proven=True)
@@ -217,17 +249,43 @@ class _Comparer:
         others = sorted({*self.other_specials(), *self.whole_pieces()}, key=_in_bytes)
         if others:
             least = min(_in_bytes(others[0]), _in_bytes(others[0]) if least is None else least)
-        found = self.least([*candidates, *others])
+        parting = self.parting_whole_pieces(joint)
+        beside = around(sorted(self.other_specials(), key=_size_and_text)[:_MOST_SPECIALS])
+        found = self.least(chain(candidates, others, parting, beside))
         if found is not None and least is not None:
             # A text may be shorter than what it is normalized to.
             proven = self.normalizer(self.a) is None and _in_bytes(str(found.text)) <= least
             return self.different(report, found, proven=proven)
         if places:
             raise _undecided("no text was found that shows where they part", candidates[:1])
-        if others and not self.have_same_parts(report):
-            raise _undecided("their special tokens or whole pieces are others", others[0])
+        if self.other_specials():
+            raise _undecided("their special tokens are others", min(self.other_specials(), key=_in_bytes))
+        if parting:
+            raise _undecided("they take other pieces as they are", parting[0])
         checked = {**report.checked, "search": "texts of any length"}
         return replace(report, holds=True, witness=None, reason="every text has the same ids", checked=checked)
+
+    def parting_whole_pieces(self, joint: Joint) -> list[str]:
+        """Return texts of which only one of the two takes a piece as it is, instead of merging it."""
+        words = [self.whole_words(side) for side in (self.a, self.b)]
+        pieces = WholePieces(joint)
+        found = []
+        for of_second in (False, True):
+            mine, others = words[of_second], words[not of_second]
+            for word, id in mine.items():
+                anywhere, apart = pieces.texts(word, of_second=of_second)
+                is_same = word in others and (self.ignore_ids or others[word] == id)
+                text = apart if is_same else anywhere
+                if text is not None:
+                    found.append(text)
+        return sorted(found, key=_in_bytes)
+
+    @staticmethod
+    def whole_words(side: Tokenizer) -> dict[str, int]:
+        """Return the ids of the tokens that come about as whole pieces only, by their texts."""
+        numbers = side.whole_piece_tokens.tolist()
+        words = ((_as_text(side.token(number)), int(side.token_to_id[number])) for number in numbers)
+        return {text: id for text, id in words if text is not None}
 
     def other_specials(self) -> set[str]:
         """Return what only one finds as a special token."""
@@ -235,8 +293,7 @@ class _Comparer:
 
     def whole_pieces(self) -> set[str]:
         """Return the tokens that come about as whole pieces only."""
-        words = (side.token(number) for side in (self.a, self.b) for number in side.whole_piece_tokens.tolist())
-        return {text for word in words if (text := _as_text(word)) is not None}
+        return {*self.whole_words(self.a), *self.whole_words(self.b)}
 
     def without_search(self, report: Comparison, obstacle: str) -> Comparison:
         """Answer by the parts alone, where the search cannot tell."""
@@ -245,13 +302,20 @@ class _Comparer:
         found = self.least(_short_texts(2))
         if found is not None:
             return self.different(report, found, proven=True)
-        words = {*_texts_of_tokens(self.a), *_texts_of_tokens(self.b)}
+        words = sorted({*_texts_of_tokens(self.a), *_texts_of_tokens(self.b)}, key=_size_and_text)
         if isinstance(report.witness, Difference) and (text := _as_text(report.witness.text)) is not None:
-            words.add(text)
-        found = self.least(sorted(words | self.other_specials(), key=len))
-        if found is None:
-            raise _undecided(obstacle, None)
-        return self.different(report, found, proven=False)
+            words.insert(0, text)
+        specials = sorted(self.other_specials(), key=_size_and_text)
+        for texts in (chain(around(specials), words), random_texts(words, specials)):
+            found = self.least(within(_MOST_SECONDS, texts))
+            if found is not None:
+                return self.different(report, self.shorter(found), proven=False)
+        raise _undecided(f"{obstacle}, and no text was found that separates them", None)
+
+    def shorter(self, found: Difference) -> Difference:
+        """Return a difference on a part of the text of another one."""
+        text = shrunk(cast(str, found.text), lambda text: bool(text) and self.difference(text) is not None)
+        return self.difference(text) or found
 
     def have_same_parts(self, report: Comparison) -> bool:
         a, b = self.a, self.b
@@ -262,12 +326,7 @@ class _Comparer:
             return False
         if {*map(a.token, a.whole_piece_tokens.tolist())} != {*map(b.token, b.whole_piece_tokens.tolist())}:
             return False
-        if self.are_proper():
-            return bool(report)
-        same = a.dictionary == b.dictionary and (a.merges is None) == (b.merges is None)
-        if same and a.merges is not None and b.merges is not None:
-            same = a.extra_tokens == b.extra_tokens and all(map(np.array_equal, a.merges, b.merges))
-        return same
+        return bool(self.merge_alike)
 
 
 @lru_cache(maxsize=4)
@@ -298,10 +357,13 @@ def _in_bytes(text: str) -> int:
     return len(text.encode())
 
 
-def _lacks_ids(tokenizer: Tokenizer) -> bool:
+def _size_and_text(text: str) -> tuple[int, str]:
+    return len(text), text
+
+
+def _lacks_ids(of: Neighbours) -> bool:
     """Tell whether there are live tokens without ids, those left out that have bytes which no text has."""
-    without = np.flatnonzero((tokenizer.dfa.birth >= 0) & (tokenizer.token_to_id[: len(tokenizer.dfa.birth)] < 0))
-    return any(_NO_TEXT.isdisjoint(cast(bytes, tokenizer.token(number))) for number in without.tolist())
+    return any(_NO_TEXT.isdisjoint(of.words[number]) for number in of.live[of.ids[of.live] < 0].tolist())
 
 
 def _ids(tokenizer: Tokenizer, text: str) -> tuple[int, ...] | None:

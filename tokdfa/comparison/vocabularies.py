@@ -8,9 +8,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.automata.compact import CompactTokenDFA
 from tokdfa.kernels.compare import compare_rows
-from tokdfa.tokenizers.tokenizer import Tokenizer
+from tokdfa.tokenizers.neighbours import Neighbours
 
 __all__ = ["PairRows", "Vocabularies"]
 
@@ -20,28 +19,28 @@ BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 
 class PairRows:
-    """The rows of the pair test of one dictionary, over tokens in an order of somebody else's.
+    """What the tokens of a tokenizer forbid behind them, over tokens in an order of somebody else's.
 
     Parameters
     ----------
-    dfa : CompactTokenDFA
+    of : Neighbours
     numbers : int32 array
-        For each token its number in the dictionary, -1 if it has none.
+        For each token its number there, -1 if it has none.
 
     Attributes
     ----------
     of_token : int32 array
-        The row of each token; -1 for tokens that the dictionary has not.
+        The row of each token; -1 for tokens that the tokenizer has not.
     position : int32 array
-        The position of each token; -1 for tokens that the dictionary has not.
+        The position of each token; -1 for tokens that the tokenizer has not.
     """
 
-    def __init__(self, dfa: CompactTokenDFA, numbers: Int32Array) -> None:
-        self._rows = dfa.rows
-        self._n_positions = len(dfa.position)
+    def __init__(self, of: Neighbours, numbers: Int32Array) -> None:
+        self._rows = of.rows
+        self._n_positions = len(of.position)
         known = numbers >= 0
         self.of_token: Int32Array = np.where(known, self._rows.of_token[numbers], np.int32(-1))
-        self.position: Int32Array = np.where(known, dfa.position[numbers], np.int32(-1))
+        self.position: Int32Array = np.where(known, of.position[numbers], np.int32(-1))
 
     def forbidding(self, rows: Int32Array) -> Int64Array:
         """Return for each position how many of these rows forbid it."""
@@ -82,8 +81,8 @@ class Vocabularies:
 
     Parameters
     ----------
-    a, b : Tokenizer
-        Both over bytes, their dictionaries proper.
+    a, b : Neighbours
+        Those of the two tokenizers.
     ignore_ids : bool
         Whether tokens are the same that are spelled alike.
 
@@ -95,6 +94,8 @@ class Vocabularies:
         Their lengths.
     is_missing : bool array
         Whether the second has no such token that is live, with the same id.
+    n_only_b : int
+        How many live tokens only the second has.
     a, b : PairRows
     kind, row_a, row_b : int arrays
         Each token's kind: tokens of one kind lead to the same rows; and these rows of each kind.
@@ -102,20 +103,18 @@ class Vocabularies:
         For each kind whether the two rows differ.
     """
 
-    def __init__(self, a: Tokenizer, b: Tokenizer, *, ignore_ids: bool) -> None:
-        live = np.flatnonzero(a.dfa.birth >= 0).astype(np.int32)
-        self.words: list[bytes] = list(a.dictionary.alphabet.spell(live.tolist()))  # type: ignore[arg-type]
+    def __init__(self, a: Neighbours, b: Neighbours, *, ignore_ids: bool) -> None:
+        live = a.live
+        self.words: list[bytes] = [a.words[number] for number in live.tolist()]
         self.length = np.fromiter(map(len, self.words), dtype=np.int64, count=len(self.words))
-        theirs = b.dictionary.alphabet
-        numbers = np.fromiter(
-            (theirs.number(word) if word in theirs else -1 for word in self.words), dtype=np.int32, count=len(live)
-        )
-        numbers[b.dfa.birth[numbers] < 0] = -1
+        theirs = b.number_of
+        numbers = np.fromiter((theirs.get(word, -1) for word in self.words), dtype=np.int32, count=len(live))
         self.is_missing: BoolArray = numbers < 0
+        self.n_only_b = len(theirs) - int(np.count_nonzero(~self.is_missing))
         if not ignore_ids:
-            self.is_missing |= a.token_to_id[live] != b.token_to_id[numbers]
-        self.a = PairRows(a.dfa, live)
-        self.b = PairRows(b.dfa, numbers)
+            self.is_missing |= a.ids[live] != b.ids[numbers]
+        self.a = PairRows(a, live)
+        self.b = PairRows(b, numbers)
         pairs = np.stack((self.a.of_token, self.b.of_token))
         distinct, inverse = np.unique(pairs, axis=1, return_inverse=True)
         self.kind: Int64Array = inverse.reshape(-1)
@@ -138,6 +137,11 @@ class Vocabularies:
         known = np.flatnonzero(self.row_b >= 0)
         differs[known] = self.a.compare(self.row_a[known], self.b, self.row_b[known], self.common)
         return differs
+
+    @property
+    def are_equal(self) -> bool:
+        """Whether both give every piece the same tokens."""
+        return not (self.n_only_b or self.is_missing.any() or self.differs.any())
 
     def forbidden_in_b_only(self, kind: int) -> Int64Array:
         """Return the common tokens that only the second dictionary forbids behind tokens of a kind."""

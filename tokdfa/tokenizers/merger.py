@@ -37,6 +37,11 @@ class Merger:
     merges : Merges, optional
         All merging pairs, where the rules of the dictionary are not all there is to say.
 
+    Attributes
+    ----------
+    merges : Merges
+        All merging pairs.
+
     Notes
     -----
     *Constructing a BPE Tokenization DFA*, section 2, "SentencePiece semantics", with a heap: O(n log n) for a piece of
@@ -47,7 +52,7 @@ class Merger:
         if merges is None:
             priority = np.arange(len(dictionary), dtype=np.int32)
             merges = Merges(dictionary.left, dictionary.right, priority, dictionary.product)
-        self._merges = merges
+        self.merges = merges
         self.table = pair_table(*(np.ascontiguousarray(column, dtype=np.int32) for column in merges))
 
     def merge(self, symbols: Int32Array, offsets: Int64Array) -> Tokenized:
@@ -76,7 +81,7 @@ class Merger:
     @cached_property
     def inner(self) -> Int64Array:
         """The pairs of symbols that stand side by side within tokens, sorted; with one that does not exist."""
-        left, right, _, product = self._merges
+        left, right, _, product = self.merges
         n_tokens = 1 + int(max(column.max(initial=0) for column in (left, right, product)))
         first = np.arange(n_tokens, dtype=np.int64)
         last = first.copy()

@@ -23,7 +23,7 @@ from tokdfa.tokenizers.merger import Merger
 if TYPE_CHECKING:
     from tokdfa.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["ProperPart", "proper_part"]
+__all__ = ["ProperPart", "merge_otherwise", "proper_part"]
 
 Int32Array: TypeAlias = npt.NDArray[np.int32]
 Int64Array: TypeAlias = npt.NDArray[np.int64]
@@ -46,6 +46,10 @@ class ProperPart:
         The tokens that come about by merging, but not in ascending order.
     pairs : int32 array of shape (pairs, 2)
         Neighbours that the proper part allows and merging does not.
+    parts : int32 array of shape (tokens, 2)
+        What each token that comes about by merging is merged of in the last step; -1 for symbols, and for other tokens.
+    merger : Merger
+        What merges words of the tokenizer's tokens.
 
     Notes
     -----
@@ -57,6 +61,8 @@ class ProperPart:
     number: Int32Array
     late: Int32Array
     pairs: Int32Array
+    parts: Int32Array
+    merger: Merger
 
     @property
     def is_everything(self) -> bool:
@@ -95,8 +101,9 @@ def proper_part(tokenizer: Tokenizer) -> ProperPart:
     first = last[late, 1:3]
     candidates = _meeting(first[is_proper[first].all(axis=1)], last, is_proper)
     allowed = candidates[_allows(numbering.dictionary, numbering.number[candidates])]
-    pairs = allowed[_merge_otherwise(merger, words, allowed)]
-    return ProperPart(numbering.dictionary, number, late, pairs)
+    pairs = allowed[merge_otherwise(merger, words, allowed)]
+    parts = np.where(comes_about[:, None], last[:, 1:3], np.int32(-1))
+    return ProperPart(numbering.dictionary, number, late, pairs, parts, merger)
 
 
 def _as_symbols(words: Sequence[bytes]) -> tuple[Int32Array, Int64Array]:
@@ -149,7 +156,7 @@ def _allows(dictionary: ByteDictionary, pairs: Int32Array) -> Flags:
     return allowed
 
 
-def _merge_otherwise(merger: Merger, words: Sequence[bytes], pairs: Int32Array) -> Flags:
+def merge_otherwise(merger: Merger, words: Sequence[bytes], pairs: Int32Array) -> Flags:
     """Tell of pairs of tokens which ones merging does not give for the word of both."""
     merged = merger.merge(*_as_symbols([words[left] + words[right] for left, right in pairs.tolist()]))
     first = np.minimum(merged.offsets[:-1], max(len(merged.tokens) - 2, 0))

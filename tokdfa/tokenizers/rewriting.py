@@ -186,7 +186,8 @@ class RewritingTokenizer(Tokenizer):
         steps = self.rewriting.decoding
         if steps is None:
             text = "".join(super().decoder.iter_text([checked]))
-            return Decoded(text, np.cumsum(np.diff(self.id_spellings.offsets)[checked]))
+            offsets = self.id_spellings.offsets
+            return Decoded(text, np.cumsum(offsets[checked + 1] - offsets[checked]))
         return decode_tokens([self._tokens[id] for id in checked.tolist()], steps)
 
     @cached_property

@@ -47,10 +47,13 @@ class Model:
     by_pairs : bool
         Whether pairs of neighbours decide what merging gives: the dictionary is proper, and Algorithm 1 does on it what
         the libraries do.
+    n_judged : int
+        About how many ids have been judged piece by piece.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.tokenizer = tokenizer
+        self.n_judged = 0
         self.lengths = np.diff(tokenizer.id_spellings.offsets)
         self.special: Flags = np.zeros(tokenizer.n_ids, dtype=np.bool_)
         self.special[tokenizer.special_ids] = True
@@ -73,6 +76,10 @@ class Model:
 
     def checked(self, ids: npt.ArrayLike, first: int) -> Int32Array:
         """Return ids as an int32 array, refusing what cannot be ids of this tokenizer; see :func:`checked_ids`."""
+        is_int32 = isinstance(ids, np.ndarray) and ids.dtype == np.int32 and ids.ndim == 1 and ids.flags.c_contiguous
+        # One pass over what is right: read without signs, negative ids are the largest.
+        if is_int32 and ids.view(np.uint32).max(initial=0) < self._first_hole:  # type: ignore[union-attr]
+            return ids  # type: ignore[return-value]
         checked = checked_ids(ids, self.tokenizer.n_ids, first=first)
         if checked.max(initial=-1) >= self._first_hole and not self._meaning[checked].all():
             place = int(np.argmin(self._meaning[checked]))

@@ -23,7 +23,7 @@ __all__ = ["WalkJudge"]
 Int32Array: TypeAlias = npt.NDArray[np.int32]
 Uint32Array: TypeAlias = npt.NDArray[np.uint32]
 
-# Of the first stream so many ids are judged piece by piece, for it takes a while to make a table.
+# Of a tokenizer so many ids are judged piece by piece first, for it takes a while to make a table.
 START = 1 << 13
 # So many are judged piece by piece at a time where something is wrong.
 WINDOW = 1 << 8
@@ -54,11 +54,11 @@ class WalkJudge:
         self._scratch: Uint32Array = np.empty(kernels.ROOM, dtype=np.uint32)
         self._judge: PieceJudge | None = None
         self._until = -1
-        if model.has_table or START == 0:
+        if model.has_table or model.n_judged >= START:
             self._begin(first, byte)
         else:
             self._judge = PieceJudge(model, Buffer(first, byte))
-            self._until = first + START - 1
+            self._until = first + START - model.n_judged - 1
 
     def _begin(self, first: int, byte: int) -> None:
         """Begin to walk with the token `first`, or do no such thing where there is no table."""
@@ -82,6 +82,7 @@ class WalkJudge:
         """Take more ids; yield the violations that are certain with them."""
         while True:
             if self._judge is not None:
+                self._model.n_judged += len(ids)
                 yield from self._judge.feed(ids, self._until)
                 buffer = self._judge.buffer
                 if buffer.first <= self._until:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LARGEST_ID",
+    "LEFTMOST_FORMATS",
     "Contents",
     "Fallback",
     "Merges",
@@ -40,6 +41,9 @@ Library: TypeAlias = Literal["tokenizers", "tiktoken"]
 
 # Tables over all ids are arrays; this keeps a file of one line from asking for gigabytes.
 LARGEST_ID = (1 << 24) - 1
+
+# Files whose library is known, and so its way of using rules, which is merging leftmost: theirs may be improper.
+LEFTMOST_FORMATS = ("tokenizer.json", "tiktoken", "tekken")
 
 # UTF-8 has no other bytes, so that a tokenizer may lack those.
 _BYTES_OF_UTF8 = frozenset(range(256)) - {0xC0, 0xC1, *range(0xF5, 0x100)}

@@ -1,0 +1,59 @@
+"""Texts to try two tokenizers on where no search can tell, and how to make one that separates them shorter."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import product
+
+__all__ = ["around", "random_texts", "shrunk", "within"]
+
+_CONTEXTS = ("", " ", "a", "\n", "  ", "!", "1")
+# What splittings, normalizers and decoders treat in different ways.
+_SYMBOLS = (
+    *(" ", "  ", "   ", "\n", "\n\n", "\r\n", "\t", "\x1c", "\u00a0", "\u3000", "\u2581", "\x00"),
+    *("'", "'s", "'S", "'ll", "\u017f", "\u2019", "!", "?!", "...", "_", "-", "<", ">", "|", "/"),
+    *("a", "A", "Ab", "AB", "the", " The", "\u00e9", "e\u0301", "\u0301", "\u0130", "\u00df", "\ufb01", "\u0295"),
+    *("1", "12", "1234", "\u0661", "\u00bd", "\u4e2d", "\u4e2d\u6587", "\ud55c", "\u1100\u1161", "\u094d", "\u200d"),
+    *("\U0001f600", "\ufe0f", "\ufffd", "\ue000"),
+)
+
+
+def around(specials: Iterable[str]) -> Iterator[str]:
+    """Yield special tokens with something beside them."""
+    for special in specials:
+        for before, behind in product(_CONTEXTS, repeat=2):
+            yield before + special + behind
+
+
+def random_texts(words: Sequence[str], specials: Sequence[str], *, longest: int = 6) -> Iterator[str]:
+    """Yield texts of symbols that tokenizers differ on, of some words and special tokens, without an end."""
+    source = random.Random(0)
+    while True:
+        pool = [*_SYMBOLS, *source.sample(specials, min(len(specials), 5)), *source.sample(words, min(len(words), 20))]
+        for _ in range(100):
+            yield "".join(source.choices(pool, k=source.randint(1, longest)))
+
+
+def within(seconds: float, texts: Iterable[str]) -> Iterator[str]:
+    """Yield texts as long as there is time."""
+    deadline = time.monotonic() + seconds
+    for text in texts:
+        if time.monotonic() > deadline:
+            return
+        yield text
+
+
+def shrunk(text: str, separates: Callable[[str], bool]) -> str:
+    """Return a part of a text that separates, of which no longer part can be left out."""
+    size = max(len(text) // 2, 1)
+    while size:
+        cuts = (text[:at] + text[at + size :] for at in range(len(text) - size + 1))
+        shorter = next(filter(separates, cuts), None)
+        if shorter is None:
+            size //= 2
+        else:
+            text = shorter
+            size = min(size, max(len(text) // 2, 1))
+    return text
