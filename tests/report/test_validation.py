@@ -200,7 +200,9 @@ def test_files_are_whole_or_not_there(tokenizer: tokdfa.Tokenizer, tmp_path: Pat
 
 def test_in_a_notebook(tokenizer: tokdfa.Tokenizer) -> None:
     report = tokdfa.validation_report(tokenizer, SINGLE * 100)
-    frame = Page(report._repr_mimebundle_()["text/html"])
+    shown = report._repr_mimebundle_()
+    assert shown["text/plain"] == "<ValidationReport: 300 tokens, 100 violations>"
+    frame = Page(shown["text/html"])
     ((tag, values),) = frame.elements
     assert tag == "iframe"
     assert values["sandbox"] == "allow-scripts"

@@ -56,7 +56,7 @@ class Edge:
     marked: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Graph(Displayed):
     """Nodes and edges in the order in which they are to be drawn.
 
@@ -69,6 +69,9 @@ class Graph(Displayed):
     initial: tuple[str, ...] = ()
     direction: Literal["LR", "TB"] = "LR"
     description: str = ""
+
+    def __repr__(self) -> str:
+        return f"<Graph: {len(self.nodes)} nodes, {len(self.edges)} edges>"
 
 
 def beside(graphs: Mapping[str, Graph], *, description: str = "") -> Graph:

@@ -42,6 +42,9 @@ class ComparisonReport(Report):
         self._sides = (a, b)
         self._names = names
 
+    def __repr__(self) -> str:
+        return f"<ComparisonReport: {'equivalent' if self.verdict else 'different'}>"
+
     def to_html(self, *, max_shown: int | None = None) -> str:
         """Return the page; see :meth:`Report.to_html`."""
         found = self.verdict

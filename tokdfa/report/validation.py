@@ -53,6 +53,9 @@ class ValidationReport(Report):
         self.n_shown = len(collection.shown)
         self.counts = dict(collection.kinds.most_common())
 
+    def __repr__(self) -> str:
+        return f"<ValidationReport: {self._found.tokens} tokens, {self.n_violations} violations>"
+
     def to_html(self, *, max_shown: int | None = None) -> str:
         """Return the page; see :meth:`Report.to_html`."""
         found = self._found
