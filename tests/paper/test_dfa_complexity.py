@@ -102,6 +102,16 @@ def test_corollary_2_the_degree_of_1_locality_is_preserved(example: tuple[TokenD
     assert dloc(merge.dfa, 1).degree == dloc(dfa, 1).degree
 
 
+@given(automata_with_a_rule())
+def test_theorem_3_one_fold_writes_no_more_than_its_bound(example: tuple[TokenDFA, Word, Word]) -> None:
+    """What is written bounds the time from below; the time itself is measured by ``bench_fold_growth``."""
+    dfa, merge = fold(example)
+    # Every state is copied at most once, with at most its transitions and one on the new token.
+    assert merge.dfa.n_states <= 2 * dfa.n_states
+    assert merge.dfa.n_transitions <= 2 * (dfa.n_transitions + dfa.n_states)
+    assert merge.dfa.n_transitions <= 2 * dfa.n_states * len(merge.dfa.alphabet)
+
+
 @given(context_invariant_dfas(), proper_dictionaries("ab", 6))
 def test_theorem_2_the_number_of_states(dfa: TokenDFA, dictionary: Dictionary) -> None:
     bound = dfa.n_states

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from support.automata import spelled_language, token_dfas
 from support.dictionaries import proper_dictionaries
 from support.figures import FIGURE_1, FIGURE_2, FIGURE_3, FIGURE_4
@@ -25,6 +26,7 @@ from tokdfa import (
 )
 from tokdfa.automata.protocol import accepts
 from tokdfa.errors import AutomatonError, ImproperDictionaryError
+from tokdfa.transducers.one_pass import agrees_with_leftmost
 
 EXAMPLE_2 = Dictionary.from_pairs([("a", "a"), ("b", "a")], "ab")
 EXAMPLE_5 = Dictionary.from_pairs([("ab", "a"), ("a", "b")], "ab")
@@ -95,6 +97,21 @@ def test_definition_3_proper_dictionaries() -> None:
     assert (on_the_right.witness.index, on_the_right.witness.side, on_the_right.witness.part) == (1, "right", "ba")
     # Its own product does not count: the rule that makes a part comes earlier.
     assert not Dictionary.from_pairs([("a", "b"), ("aba", "b"), ("ab", "a")]).is_proper()
+
+
+@given(proper_dictionaries(), st.data())
+def test_algorithm_1_both_semantics_agree_on_proper_dictionaries(dictionary: Dictionary, data: st.DataObject) -> None:
+    word = data.draw(st.text(st.sampled_from("".join(dictionary.alphabet.symbols)), max_size=12))
+    if agrees_with_leftmost(dictionary):
+        assert tokenize_single_pass(dictionary, word) == tokenize_leftmost(dictionary, word)
+
+
+def test_algorithm_1_erratum_a_later_rule_may_bring_an_earlier_part_to_life() -> None:
+    dictionary = Dictionary.from_pairs([("b", "a"), ("ba", "b"), ("bab", "a"), ("baba", "bab"), ("ba", "ba")], "ab")
+    assert dictionary.is_proper()
+    assert tokenize_single_pass(dictionary, "bababab") == ("baba", "bab")
+    assert tokenize_leftmost(dictionary, "bababab") == ("bababab",)
+    assert not agrees_with_leftmost(dictionary)
 
 
 def test_example_1() -> None:

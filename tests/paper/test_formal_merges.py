@@ -166,6 +166,16 @@ def test_thm_4_2_keeping_the_top_m_pairs_only_loses_a_merge() -> None:
     assert [tuple(rule) for rule in d] == [("a", "b"), ("c", "d")]
 
 
+@given(st.dictionaries(st.text("abc", min_size=1, max_size=12), st.integers(1, 4), min_size=1, max_size=5))
+def test_algorithm_2_and_theorem_4_2_makes_the_merges_of_algorithm_1(pieces: dict[str, int]) -> None:
+    assert train_greedy(pieces, 99, min_frequency=1) == train_naive(pieces, 99, min_frequency=1)
+
+
+def test_algorithm_2_erratum_the_loop_from_0_to_m_would_make_one_merge_more() -> None:
+    # For M merges the loop body runs M times: train_greedy(…, 2) makes two rules, not three.
+    assert [len(train_greedy({"abcabcabc": 1}, m, min_frequency=1)) for m in range(4)] == [0, 1, 2, 3]
+
+
 def test_b_1_words_are_counted_once_and_nothing_merges_across_spaces() -> None:
     text = "not_that_they_watch_the_watch"
     assert train_naive({text: 1}, 1, tie="subword-nmt")[0] == ("t", "h")

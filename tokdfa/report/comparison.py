@@ -49,12 +49,13 @@ class ComparisonReport(Report):
         """Return the page; see :meth:`Report.to_html`."""
         found = self.verdict
         heading = "Equivalent" if found else "Different"
-        named = ", ".join(f"{side}: {name}" for side, name in zip("AB", self._names, strict=True))
+        names = zip("AB", self._names, strict=True)
+        named = [", ".join(f"{side}: {name}" for side, name in names)] if self._names != ("A", "B") else []
         reason = read_reason(f"{found.reason[:1].upper()}{found.reason[1:]}.")
         sentence = tag("span", *(tag("bdi", part) if place % 2 else part for place, part in enumerate(reason.parts)))
         return page(
             f"{heading}: {' and '.join(self._names)}",
-            verdict(bool(found), heading, sentence, named),
+            verdict(bool(found), heading, sentence, *named),
             *self._witness(),
             tag(
                 "section",
