@@ -27,7 +27,8 @@ from tests.benchmarks.harness import environment, keep_tables, measure, peak_mem
 from tokdfa.automata import pairs
 from tokdfa.automata.compact import CompactTokenDFA, Rows
 from tokdfa.automata.pairs import PairTest
-from tokdfa.tokenizers.tokenizer import Tokenizer, load
+from tokdfa.tokenizers.loading import load_byte_pairs
+from tokdfa.tokenizers.tokenizer import Tokenizer
 
 Ints = npt.NDArray[np.int32]
 
@@ -152,7 +153,7 @@ def ways(automaton: CompactTokenDFA, test: PairTest, tokens: Ints, ids: Ints) ->
 
 
 def bench(name: str, folder: Path, n: int) -> None:
-    tokenizer = load(folder / "vocabs" / FILES[name])
+    tokenizer = load_byte_pairs(folder / "vocabs" / FILES[name])
     began = perf_counter()
     automaton = CompactTokenDFA(tokenizer.dictionary)
     folded = perf_counter()
@@ -190,7 +191,9 @@ def main() -> None:
     parser.add_argument("--ids", type=int, default=50_000_000)
     options = parser.parse_args()
     # Compiled kernels are not what is measured.
-    warm = PairTest(CompactTokenDFA(load(Path(os.environ["TOKDFA_DATA"]) / "vocabs" / FILES["gpt2"]).dictionary))
+    warm = PairTest(
+        CompactTokenDFA(load_byte_pairs(Path(os.environ["TOKDFA_DATA"]) / "vocabs" / FILES["gpt2"]).dictionary)
+    )
     assert warm._table is not None
     for name in options.names:
         bench(name, Path(os.environ["TOKDFA_DATA"]), options.ids)

@@ -112,7 +112,7 @@ def test_gpt2(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_fold_is_timed_where_it_happens(merges: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from tokdfa.cli import info
     from tokdfa.dictionary import Dictionary
-    from tokdfa.tokenizers.tokenizer import load
+    from tokdfa.tokenizers.loading import load_byte_pairs
 
     folded_before: list[bool] = []
     live_rules = Dictionary.live_rules.fget
@@ -122,7 +122,7 @@ def test_the_fold_is_timed_where_it_happens(merges: Path, monkeypatch: pytest.Mo
         "live_rules",
         property(lambda self: (folded_before.append("folding" in vars(self)), live_rules(self))[1]),
     )
-    info._describe(load(merges), 0.0)
+    info._describe(load_byte_pairs(merges), 0.0)
     assert folded_before[0] is False
 
 

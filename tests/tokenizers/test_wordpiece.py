@@ -16,7 +16,7 @@ from support.bert import random_text
 
 import tokdfa
 from tokdfa.errors import AlphabetError, FileFormatError, TokdfaError, TokenStreamError, UnsupportedFeatureError
-from tokdfa.tokenizers.tokenizer import load as load_byte_pairs
+from tokdfa.tokenizers.loading import load_byte_pairs
 from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
 from tokdfa.wordpiece.normalizer import BertNormalizer
 

@@ -34,12 +34,12 @@ def command(output: Path) -> int:
     import numpy as np
 
     import tokdfa
-    from tokdfa.tokenizers.tokenizer import load
+    from tokdfa.tokenizers.loading import load_byte_pairs
 
     output.mkdir(parents=True, exist_ok=True)
     rules = output / "merges.txt"
     rules.write_bytes(files("tokdfa.data").joinpath("default.merges.txt").read_bytes())
-    tokenizer = load(rules, pretokenizer="gpt2")
+    tokenizer = load_byte_pairs(rules, pretokenizer="gpt2")
 
     tokdfa.CompactTokenDFA(tokenizer.dictionary.prefix(1))  # Loads the compiled kernels, which is not what is timed.
     began = perf_counter()

@@ -41,9 +41,9 @@ class Folded(NamedTuple):
     def load(cls, tok: str, language: str | None, rules: int | None, format_name: str | None) -> Folded:
         """Read the dictionary of TOK, refusing an improper one, and the language."""
         from tokdfa.automata.regex import language as regular_language
-        from tokdfa.tokenizers.tokenizer import load
+        from tokdfa.tokenizers.loading import load_byte_pairs
 
-        dictionary = load(tok, format=format_name).dictionary
+        dictionary = load_byte_pairs(tok, format=format_name).dictionary
         if rules is not None and rules < len(dictionary):
             dictionary = dictionary.prefix(rules)
         dictionary.require_proper()

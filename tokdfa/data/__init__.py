@@ -8,7 +8,8 @@ from pathlib import Path
 
 from tokdfa.dictionary import Dictionary
 from tokdfa.tokenizers.formats.merges import read_merges
-from tokdfa.tokenizers.tokenizer import Tokenizer, load
+from tokdfa.tokenizers.loading import load_byte_pairs
+from tokdfa.tokenizers.tokenizer import Tokenizer
 
 __all__ = ["default_dictionary", "default_tokenizer"]
 
@@ -36,4 +37,4 @@ def default_tokenizer() -> Tokenizer:
         What ``tokdfa.load`` makes of the file that ``tokdfa demo`` writes.
     """
     with as_file(files(__package__).joinpath("default.merges.txt")) as path:
-        return load(path, pretokenizer="gpt2")
+        return load_byte_pairs(path, pretokenizer="gpt2")

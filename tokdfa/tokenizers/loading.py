@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.tokenizers.formats import read
-from tokdfa.tokenizers.formats.contents import Contents
-from tokdfa.tokenizers.tokenizer import Tokenizer, tokenizer_of
+from tokdfa.tokenizers.formats.contents import Contents, Splitting
+from tokdfa.tokenizers.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.decoder import Decoder
+    from tokdfa.tokenizers.pretokenizer import PreTokenizer
     from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
 
-__all__ = ["load", "load_decoder", "load_unsplit"]
+__all__ = ["load", "load_byte_pairs", "load_decoder", "load_unsplit", "tokenizer_of"]
 
 
 def load(
@@ -67,6 +69,14 @@ def load(
     return WordPieceTokenizer(contents)
 
 
+def load_byte_pairs(path: str | Path, *, pretokenizer: str | None = None, format: str | None = None) -> Tokenizer:
+    """Load a byte pair tokenizer, and refuse WordPiece; see :func:`load`."""
+    contents = read(path, format)
+    if not isinstance(contents, Contents):
+        raise UnsupportedFeatureError("byte pair rules are wanted, and this is WordPiece", where=str(path))
+    return tokenizer_of(contents, pretokenizer)
+
+
 def load_unsplit(path: str | Path, *, format: str | None = None) -> Tokenizer | WordPieceTokenizer:
     """Load a tokenizer for what its ids spell, whatever cuts its texts into pieces; see :func:`load`.
 
@@ -83,3 +93,29 @@ def load_unsplit(path: str | Path, *, format: str | None = None) -> Tokenizer | 
 def load_decoder(path: str | Path, *, format: str | None = None) -> Decoder:
     """Load what spells the ids of a tokenizer; see :func:`load_unsplit`."""
     return load_unsplit(path, format=format).decoder
+
+
+def tokenizer_of(contents: Contents, pretokenizer: str | None = None) -> Tokenizer:
+    """Return the tokenizer that a file describes; see :func:`load`."""
+    splitting = _pretokenizer(contents, pretokenizer)
+    if contents.is_plain:
+        return Tokenizer(contents, splitting)
+    from tokdfa.tokenizers.rewriting import RewritingTokenizer
+
+    return RewritingTokenizer(contents, splitting)
+
+
+def _pretokenizer(contents: Contents, name: str | None) -> PreTokenizer | None:
+    splitting = contents.splitting if name is None else name
+    # A file may name steps that leave a text whole.
+    if splitting is None or splitting == "none" or (isinstance(splitting, Splitting) and splitting.is_nothing):
+        return None
+    return _shared(splitting)
+
+
+@lru_cache(maxsize=16)
+def _shared(splitting: str | Splitting) -> PreTokenizer:
+    """Return the pre-tokenizer, made once, for its machine takes a fraction of a second to build."""
+    from tokdfa.tokenizers.pretokenizer import pretokenizer
+
+    return pretokenizer(splitting)

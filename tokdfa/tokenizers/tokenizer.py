@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import numpy as np
@@ -15,12 +14,11 @@ import numpy.typing as npt
 
 from tokdfa.alphabet import Word
 from tokdfa.dictionary import Dictionary
-from tokdfa.errors import AlphabetError, UnsupportedFeatureError
+from tokdfa.errors import AlphabetError
 from tokdfa.tokenizers.decoder import Decoder, Spellings, spellings
 from tokdfa.tokenizers.finder import SpecialFinder
-from tokdfa.tokenizers.formats import read
 from tokdfa.tokenizers.formats.byte_alphabet import BYTE_OF
-from tokdfa.tokenizers.formats.contents import Contents, Special, Splitting
+from tokdfa.tokenizers.formats.contents import Contents, Special
 from tokdfa.tokenizers.piece_ids import Encoded, ForeignSymbolError, PieceIds
 
 if TYPE_CHECKING:
@@ -33,7 +31,7 @@ if TYPE_CHECKING:
     from tokdfa.transducers.one_pass import OnePass
     from tokdfa.validate import Validation
 
-__all__ = ["Encoded", "Special", "Spellings", "Tokenizer", "load", "spellings", "tokenizer_of"]
+__all__ = ["Encoded", "Special", "Spellings", "Tokenizer", "spellings"]
 
 Int32Array: TypeAlias = npt.NDArray[np.int32]
 Int64Array: TypeAlias = npt.NDArray[np.int64]
@@ -43,7 +41,7 @@ ByteArray: TypeAlias = npt.NDArray[np.uint8]
 class Tokenizer:
     """A byte pair tokenizer as its file and its library define it: text to ids and back.
 
-    Immutable; made by :func:`load`.
+    Immutable; made by :func:`tokdfa.load`.
 
     Attributes
     ----------
@@ -401,65 +399,3 @@ def _is_utf8(word: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-def load(path: str | Path, *, pretokenizer: str | None = None, format: str | None = None) -> Tokenizer:
-    """Load a byte pair tokenizer from a file or a folder.
-
-    Parameters
-    ----------
-    path : str or Path
-        A ``tokenizer.json``, ``tekken.json``, ``.model``, ``.tiktoken`` or ``merges.txt`` file, or a folder with one.
-    pretokenizer : str, optional
-        What cuts text into pieces: a name (gpt2, cl100k, o200k, llama3, qwen2, tekken, deepseek), a pattern, or
-        "none". By default what the file says, and nothing where it says nothing.
-    format : str, optional
-        One of :data:`tokdfa.tokenizers.formats.FORMATS`; detected by default.
-
-    Raises
-    ------
-    FileFormatError
-        If the file is not what it claims to be; says where.
-    UnsupportedFeatureError
-        If it asks for what is not modelled exactly.
-    PatternError
-        If the pattern cannot be read.
-    OSError
-        If the file cannot be read.
-
-    Examples
-    --------
-    >>> tokenizer = tokdfa.load("gpt2/")  # doctest: +SKIP
-    >>> tokenizer.encode("Akita")  # doctest: +SKIP
-    array([33901,  5350], dtype=int32)
-    """
-    contents = read(path, format)
-    if not isinstance(contents, Contents):
-        raise UnsupportedFeatureError("byte pair rules are wanted, and this is WordPiece", where=str(path))
-    return tokenizer_of(contents, pretokenizer)
-
-
-def tokenizer_of(contents: Contents, pretokenizer: str | None = None) -> Tokenizer:
-    """Return the tokenizer that a file describes; see :func:`load`."""
-    splitting = _pretokenizer(contents, pretokenizer)
-    if contents.is_plain:
-        return Tokenizer(contents, splitting)
-    from tokdfa.tokenizers.rewriting import RewritingTokenizer
-
-    return RewritingTokenizer(contents, splitting)
-
-
-def _pretokenizer(contents: Contents, name: str | None) -> PreTokenizer | None:
-    splitting = contents.splitting if name is None else name
-    # A file may name steps that leave a text whole.
-    if splitting is None or splitting == "none" or (isinstance(splitting, Splitting) and splitting.is_nothing):
-        return None
-    return _shared(splitting)
-
-
-@lru_cache(maxsize=16)
-def _shared(splitting: str | Splitting) -> PreTokenizer:
-    """Return the pre-tokenizer, made once, for its machine takes a fraction of a second to build."""
-    from tokdfa.tokenizers.pretokenizer import pretokenizer
-
-    return pretokenizer(splitting)

@@ -14,7 +14,7 @@ import tokdfa
 from tokdfa import Tokenizer
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError
 from tokdfa.tokenizers.formats.tokenizer_json import read_tokenizer_json
-from tokdfa.tokenizers.tokenizer import tokenizer_of
+from tokdfa.tokenizers.loading import tokenizer_of
 
 HERE = Path("tokenizer.json")
 WITHOUT_SPLITTING = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
