@@ -9,8 +9,18 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tokdfa.kernels.packed import load, pack
 from tokdfa.kernels.rules import BUCKET, NO_NUMBER, NOTHING, find_rules, merged, room_for_rules
-from tokdfa.kernels.together import FEW_LANES, LANES, WORD, begin_word, finish_word, merge_together
+from tokdfa.kernels.together import (
+    AT_ONCE,
+    FEW_LANES,
+    LANES,
+    WORD,
+    begin_long_word,
+    begin_short_word,
+    finish_word,
+    merge_together,
+)
 
 Rules = dict[tuple[int, int], int]
 
@@ -72,21 +82,29 @@ def merge_plainly(word: list[int], rules: Rules) -> list[int]:
         word[place : place + 2] = [product]
 
 
+def begin(of_symbols: np.ndarray, symbol: np.ndarray, word: bytes, lanes: np.ndarray, at: int) -> np.uint64:
+    text = np.frombuffer(b"?" + word + b"?", dtype=np.uint8)
+    n = len(word)
+    if n >= FEW_LANES:
+        return np.uint64(begin_long_word(of_symbols, symbol, text, 1, 1 + n, lanes, at))
+    low, high = pack(np.uint64(load(text, 1)), np.uint64(load(text, 9)), n)
+    return np.uint64(begin_short_word(of_symbols, symbol, np.uint64(low), np.uint64(high), n, lanes, at))
+
+
 def merge_in_lanes(words: list[bytes], rules: list[tuple[int, int, int]], symbol: np.ndarray) -> list[list[int]]:
     keys, of_symbols = table(rules)
     lanes = np.zeros(WORD * len(words), dtype=np.int32)
     starts = np.zeros(len(words), dtype=np.uint64)
     n_lanes = [FEW_LANES if len(word) < FEW_LANES else LANES for word in words]
     for w, word in enumerate(words):
-        text = np.frombuffer(b"?" + word + b"?", dtype=np.uint8)
-        starts[w] = begin_word(of_symbols, symbol, text, 1, 1 + len(word), lanes, WORD * w, n_lanes[w])
+        starts[w] = begin(of_symbols, symbol, word, lanes, WORD * w)
     for n in (FEW_LANES, LANES):
         waiting = np.array([w for w in range(len(words)) if n_lanes[w] == n], dtype=np.int64)
         merge_together(keys, lanes, starts, waiting, len(waiting), n)
     ids = np.arange(1000, dtype=np.int32) * 3
     found = []
     for w in range(len(words)):
-        out = np.zeros(LANES, dtype=np.int32)
+        out = np.zeros(LANES + AT_ONCE, dtype=np.int32)
         n = finish_word(lanes, WORD * w, n_lanes[w], starts[w], ids, out, 0)
         found.append([id // 3 for id in out[:n].tolist()])
     return found
@@ -119,4 +137,6 @@ def test_foreign_bytes_are_told() -> None:
     symbol[ord("a")] = 0
     lanes = np.zeros(WORD, dtype=np.int32)
     _, of_symbols = table([])
-    assert begin_word(of_symbols, symbol, np.frombuffer(b"aab", dtype=np.uint8), 0, 3, lanes, 0, FEW_LANES) == 0
+    assert begin(of_symbols, symbol, b"aa", lanes, 0) == 3
+    for word in (b"aab", b"aaba" * 5):
+        assert begin(of_symbols, symbol, word, lanes, 0) == 0

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numba as nb
 import numpy as np
 
-from tokdfa.kernels.packed import BYTES, LONGEST, Words, hash_packed, kernel, load, pack
+from tokdfa.kernels.packed import BYTES, LONGEST, Words, get, hash_packed, kernel, load, pack, put
 from tokdfa.kernels.types import Longs
 
 __all__ = [
@@ -121,7 +121,9 @@ def move_up(memory, entry):  # type: ignore[no-untyped-def]
     entries = memory.entries
     if entry % SET:
         for i in range(entry - ENTRY, entry):
-            entries[i], entries[i + ENTRY] = entries[i + ENTRY], entries[i]
+            before, moved = get(entries, i), get(entries, i + ENTRY)
+            put(entries, i, moved)
+            put(entries, i + ENTRY, before)
 
 
 @nb.njit(inline="always")
@@ -129,7 +131,7 @@ def find_among(entries, first, stop, low, high):  # type: ignore[no-untyped-def]
     """Return the entry of a key, of those from `first` to `stop`, or -1."""
     found = np.int64(-1)
     for entry in range(stop - ENTRY, first - ENTRY, -ENTRY):
-        if (entries[entry] == low) & (entries[entry + 1] == high):
+        if (get(entries, entry) == low) & (get(entries, entry + 1) == high):
             found = np.int64(entry)
     return found
 
@@ -141,55 +143,67 @@ def recall(memory, entry, text, begin, end, out, n):  # type: ignore[no-untyped-
     Up to two more entries of `out` are written than there are ids. The answer is -1 if the entry is that of another
     long piece with the same hash.
     """
-    pair, rest = memory.entries[entry + 2], memory.entries[entry + 3]
+    pair, rest = get(memory.entries, entry + 2), get(memory.entries, entry + 3)
     n_ids = rest >> np.uint64(32)
     if (n_ids > IDS_INSIDE) | (end - begin > LONGEST):
         return _recall_from_shelf(memory, text, begin, end, np.int64(pair), n_ids, out, n)
-    out[n] = np.int32(pair & _LOW_HALF)
-    out[n + 1] = np.int32(pair >> np.uint64(32))
-    out[n + 2] = np.int32(rest & _LOW_HALF)
+    put(out, n, np.int32(pair & _LOW_HALF))
+    put(out, n + 1, np.int32(pair >> np.uint64(32)))
+    put(out, n + 2, np.int32(rest & _LOW_HALF))
     return np.int64(n_ids)
 
 
 @nb.njit(inline="always")
+def _bits(id):  # type: ignore[no-untyped-def]
+    return np.uint64(np.uint32(id))
+
+
+@nb.njit(inline="always")
 def _two(out, n, n_ids):  # type: ignore[no-untyped-def]
-    second = np.uint64(np.uint32(out[n + 1])) if n_ids > 1 else np.uint64(0)
-    return np.uint64(np.uint32(out[n])) | (second << np.uint64(32))
+    second = _bits(out[n + 1]) if n_ids > 1 else np.uint64(0)
+    return _bits(out[n]) | (second << np.uint64(32))
 
 
-@kernel(
-    nb.void(
-        MEMORY, nb.int64, nb.uint64, nb.uint64, BYTES, nb.int64, nb.int64, nb.int32[::1], nb.int64, nb.int64
-    )
-)  # fmt: skip
-def remember(memory, at, low, high, text, begin, end, out, n, n_ids):  # type: ignore[no-untyped-def]
-    """Remember that a piece has the ids ``out[n:n + n_ids]``."""
+@kernel(nb.types.UniTuple(nb.uint64, 2)(MEMORY, BYTES, nb.int64, nb.int64, nb.int32[::1], nb.int64, nb.int64))  # type: ignore[no-untyped-call]
+def _put_on_shelf(memory, text, begin, end, out, n, n_ids):  # type: ignore[no-untyped-def]
+    """Put a piece's ids on the shelf, and the piece if it is long; return the two words by which they are found."""
     entries, shelf, used = memory.entries, memory.shelf, memory.used
-    is_long = end - begin > LONGEST
-    if is_long or n_ids > IDS_INSIDE:
-        if end - begin > LONGEST_KEPT:
-            return
-        if used[0] + LONGEST_KEPT > len(shelf):
-            used[0] = 0
-            for i in range(len(entries)):
-                entries[i] = 0
-        first = np.uint64(used[0])
-        third = np.uint64(0)
-        place = used[0]
-        if is_long:
-            for i in range(begin, end, 8):
-                shelf[place] = _word(text, i, end)
-                place += 1
-        for i in range(0, n_ids, 2):
-            shelf[place] = _two(out, n + i, n_ids - i)
+    if used[0] + LONGEST_KEPT > len(shelf):
+        used[0] = 0
+        for i in range(len(entries)):
+            entries[i] = 0
+    first = place = used[0]
+    if end - begin > LONGEST:
+        for i in range(begin, end, 8):
+            shelf[place] = _word(text, i, end)
             place += 1
-        used[0] = place
-    else:
-        first = _two(out, n, n_ids)
-        third = np.uint64(np.uint32(out[n + 2])) if n_ids > 2 else np.uint64(0)
-    last = at + SET - ENTRY
-    while at < last and entries[at + 1] != 0 and (entries[at] != low or entries[at + 1] != high):
-        at += ENTRY
-    entries[at], entries[at + 1] = low, high
-    entries[at + 2] = first
-    entries[at + 3] = third | (np.uint64(n_ids) << np.uint64(32))
+    for i in range(0, n_ids, 2):
+        shelf[place] = _two(out, n + i, n_ids - i)
+        place += 1
+    used[0] = place
+    return np.uint64(first), np.uint64(n_ids) << np.uint64(32)
+
+
+@nb.njit(inline="always")
+def remember(memory, at, low, high, text, begin, end, out, n, n_ids):  # type: ignore[no-untyped-def]
+    """Remember, in the set that begins at `at`, that a piece has the ids ``out[n:n + n_ids]``.
+
+    Up to IDS_INSIDE entries of `out` are read, even if the ids are fewer.
+    """
+    if end - begin <= LONGEST_KEPT:
+        entries = memory.entries
+        if (n_ids > IDS_INSIDE) | (end - begin > LONGEST):
+            first, last = _put_on_shelf(memory, text, begin, end, out, n, n_ids)
+        else:
+            first = _bits(get(out, n)) | (_bits(get(out, n + 1)) << np.uint64(32))
+            last = _bits(get(out, n + 2)) | (np.uint64(n_ids) << np.uint64(32))
+        # The first place that is free or the piece's own, or the last one.
+        entry = at + SET - ENTRY
+        for place in range(at + SET - 2 * ENTRY, at - ENTRY, -ENTRY):
+            there = get(entries, place + 1)
+            if (there == np.uint64(0)) | ((there == high) & (get(entries, place) == low)):
+                entry = np.int64(place)
+        put(entries, entry, low)
+        put(entries, entry + 1, high)
+        put(entries, entry + 2, first)
+        put(entries, entry + 3, last)

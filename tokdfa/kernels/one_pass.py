@@ -230,16 +230,23 @@ def longest_token(tables, text, begin, end):  # type: ignore[no-untyped-def]
     return _longest(tables.slots, tables.filter, tables.edges, tables.ending, text, begin, end)
 
 
-@kernel(nb.int64(TABLES, BYTES, nb.int64, nb.int64, nb.uint64, nb.uint64))
-def find_word(tables, text, begin, end, low, high):  # type: ignore[no-untyped-def]
-    """Return the token that is ``text[begin:end]``, or -1; `low` and `high` are its packing when it is short."""
-    if end - begin <= LONGEST:
-        hashed = hash_packed(low, high)
-        if not may_have(tables.filter, hashed):
-            return np.int64(-1)
-        return np.int64(tables.slots[_slot(tables.slots, low, high, hashed) + 2]) - 1
+@kernel(nb.int64(TABLES, BYTES, nb.int64, nb.int64))
+def _find_long_word(tables, text, begin, end):  # type: ignore[no-untyped-def]
     token = longest_token(tables, text, begin, end)
     return token if token >= 0 and tables.records[RECORD * token + LENGTH] == end - begin else np.int64(-1)
+
+
+@nb.njit(inline="always")
+def find_word(tables, text, begin, end, low, high):  # type: ignore[no-untyped-def]
+    """Return the token that is ``text[begin:end]``, or -1; `low` and `high` are its packing when it is short."""
+    token = np.int64(-1)
+    if end - begin > LONGEST:
+        token = _find_long_word(tables, text, begin, end)
+    else:
+        hashed = hash_packed(low, high)
+        if may_have(tables.filter, hashed):
+            token = np.int64(tables.slots[_slot(tables.slots, low, high, hashed) + 2]) - 1
+    return token
 
 
 @nb.njit(inline="always")

@@ -24,6 +24,7 @@ __all__ = [
     "Bytes",
     "Words",
     "add_bit",
+    "get",
     "hash_packed",
     "hash_pair",
     "kernel",
@@ -32,6 +33,7 @@ __all__ = [
     "pack",
     "power_of_two",
     "prefetch",
+    "put",
 ]
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
@@ -91,6 +93,27 @@ def prefetch(typing_context: Any, array: Any, at: Any) -> Any:
     return types.void(array, types.int64), generate
 
 
+@_intrinsic
+def get(typing_context: Any, array: Any, at: Any) -> Any:
+    """Return ``array[at]``, of which it is known that it is there: numba asks of every index whether it is negative."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.load(_pointer(context, builder, signature, arguments))
+
+    return array.dtype(array, types.int64), generate
+
+
+@_intrinsic
+def put(typing_context: Any, array: Any, at: Any, value: Any) -> Any:
+    """Set ``array[at]``, of which it is known that it is there."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        builder.store(arguments[2], _pointer(context, builder, signature, arguments))
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64, array.dtype), generate
+
+
 @nb.njit(inline="always")
 def load(text, at):  # type: ignore[no-untyped-def]
     """Return the eight bytes of `text` from `at` on as a little-endian number, zeros behind its end."""
@@ -105,7 +128,7 @@ def load(text, at):  # type: ignore[no-untyped-def]
 @nb.njit(inline="always")
 def pack(low, high, length):  # type: ignore[no-untyped-def]
     """Return the packing of the first `length` of the sixteen bytes in `low` and `high`."""
-    return low & _LOW[length], (high & _HIGH[length]) | (np.uint64(length) << np.uint64(56))
+    return low & get(_LOW, length), (high & get(_HIGH, length)) | (np.uint64(length) << np.uint64(56))
 
 
 @nb.njit(inline="always")
@@ -126,7 +149,7 @@ def hash_pair(pair):  # type: ignore[no-untyped-def]
 def may_have(bits, hashed):  # type: ignore[no-untyped-def]
     """Tell from a power of two of words of bits whether something with this hash may have been added."""
     place = hashed & np.uint64(64 * len(bits) - 1)
-    return (bits[np.int64(place >> np.uint64(6))] >> (place & np.uint64(63))) & np.uint64(1) != 0
+    return (get(bits, np.int64(place >> np.uint64(6))) >> (place & np.uint64(63))) & np.uint64(1) != 0
 
 
 @nb.njit(inline="always")

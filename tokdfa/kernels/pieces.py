@@ -13,9 +13,17 @@ import numpy as np
 
 from tokdfa.kernels.memory import ENTRY, MEMORY, SET, find_among, key_of, move_up, recall, remember, set_of
 from tokdfa.kernels.one_pass import TABLES, find_word, prefetch_word, tokenize
-from tokdfa.kernels.packed import BYTES, Words, kernel, prefetch
+from tokdfa.kernels.packed import BYTES, Words, get, kernel, prefetch, put
 from tokdfa.kernels.split import BEGINS, EVENT_BITS
-from tokdfa.kernels.together import FEW_LANES, LANES, WORD, begin_word, finish_word, merge_together
+from tokdfa.kernels.together import (
+    FEW_LANES,
+    LANES,
+    WORD,
+    begin_long_word,
+    begin_short_word,
+    finish_word,
+    merge_together,
+)
 from tokdfa.kernels.types import LONGS, Ints, Longs
 
 __all__ = ["BLOCK", "DONE", "FOREIGN", "SCRATCH", "TOO_LONG", "Scratch", "encode_pieces"]
@@ -85,24 +93,24 @@ def _look_into_memory(memory, whole, text, begun, start, count, noted, rest):  #
     """Note the keys of all pieces and where those are that are remembered; return how many need another look."""
     entries = memory.entries
     for k in range(count):
-        begin, end = begun[start + k] >> EVENT_BITS, begun[start + k + 1] >> EVENT_BITS
+        begin, end = get(begun, start + k) >> EVENT_BITS, get(begun, start + k + 1) >> EVENT_BITS
         low, high = key_of(text, begin, end)
         at = set_of(memory, low, high)
-        noted[_PIECE * k + _LOW] = low
-        noted[_PIECE * k + _HIGH] = high
-        noted[_PIECE * k + _SET] = at
+        put(noted, _PIECE * k + _LOW, low)
+        put(noted, _PIECE * k + _HIGH, high)
+        put(noted, _PIECE * k + _SET, np.uint64(at))
         prefetch(entries, at)
     n_rest = 0
     for k in range(count):
-        low, high = noted[_PIECE * k + _LOW], noted[_PIECE * k + _HIGH]
-        at = np.int64(noted[_PIECE * k + _SET])
-        in_first = (entries[at] == low) & (entries[at + 1] == high)
+        low, high = get(noted, _PIECE * k + _LOW), get(noted, _PIECE * k + _HIGH)
+        at = np.int64(get(noted, _PIECE * k + _SET))
+        in_first = (get(entries, at) == low) & (get(entries, at + 1) == high)
         entry = at if in_first else at + ENTRY
-        noted[_PIECE * k + _WHERE] = entry
-        if (entries[entry] != low) | (entries[entry + 1] != high):
+        put(noted, _PIECE * k + _WHERE, np.uint64(entry))
+        if (get(entries, entry) != low) | (get(entries, entry + 1) != high):
             prefetch(entries, at + SET // 2)
             prefetch_word(whole, low, high)
-            rest[n_rest] = k
+            put(rest, n_rest, np.int64(k))
             n_rest += 1
     return n_rest
 
@@ -113,11 +121,11 @@ def _look_further(tables, whole, text, begun, start, n_rest, memory, scratch):  
     noted = scratch.noted
     n_waiting = n_long = 0
     for i in range(n_rest):
-        k = scratch.rest[i]
-        begin, end = begun[start + k] >> EVENT_BITS, begun[start + k + 1] >> EVENT_BITS
-        low, high = noted[_PIECE * k + _LOW], noted[_PIECE * k + _HIGH]
-        at = np.int64(noted[_PIECE * k + _SET])
-        if begun[start + k] & _EVENT != BEGINS:
+        k = get(scratch.rest, i)
+        begin, end = get(begun, start + k) >> EVENT_BITS, get(begun, start + k + 1) >> EVENT_BITS
+        low, high = get(noted, _PIECE * k + _LOW), get(noted, _PIECE * k + _HIGH)
+        at = np.int64(get(noted, _PIECE * k + _SET))
+        if get(begun, start + k) & _EVENT != BEGINS:
             where = np.int64(_LEFT_OUT)
         else:
             where = find_among(memory.entries, at + SET // 2, at + SET, low, high)
@@ -127,16 +135,19 @@ def _look_further(tables, whole, text, begun, start, n_rest, memory, scratch):  
                     where = _TOKEN - token
                 elif end - begin < LANES and len(tables.symbol):
                     where = np.int64(_MERGED)
-                    n_lanes = _lanes_for(begin, end)
-                    scratch.starts[k] = begin_word(
-                        tables.of_symbols, tables.symbol, text, begin, end, scratch.lanes, WORD * k, n_lanes
-                    )
-                    scratch.waiting[n_waiting] = scratch.waiting_long[n_long] = k
-                    n_waiting += n_lanes == FEW_LANES
-                    n_long += n_lanes == LANES
+                    lanes, word = scratch.lanes, WORD * k
+                    if end - begin < FEW_LANES:
+                        starts = begin_short_word(tables.of_symbols, tables.symbol, low, high, end - begin, lanes, word)
+                        put(scratch.waiting, n_waiting, k)
+                        n_waiting += 1
+                    else:
+                        starts = begin_long_word(tables.of_symbols, tables.symbol, text, begin, end, lanes, word)
+                        put(scratch.waiting_long, n_long, k)
+                        n_long += 1
+                    put(scratch.starts, k, starts)
                 else:
                     where = np.int64(_ALONE)
-        noted[_PIECE * k + _WHERE] = where
+        put(noted, _PIECE * k + _WHERE, np.uint64(where))
     if n_waiting:
         merge_together(tables.rules, scratch.lanes, scratch.starts, scratch.waiting, n_waiting, FEW_LANES)
     if n_long:
@@ -169,7 +180,7 @@ def encode_pieces(tables, whole, proper, text, begun, stop, cursor, memory, out,
         The entry of `begun` to begin with, and where in `out` its ids go. Comes to where the encoding ends.
     memory : Memory
     out : int32 array
-        Gets the ids; has room for one a byte and two more.
+        Gets the ids; has room for one a byte and AT_ONCE more.
     ends : int64 array
         Gets, at i, where the ids of entry i end; empty when that is not wanted.
     scratch : Scratch
@@ -187,9 +198,9 @@ def encode_pieces(tables, whole, proper, text, begun, stop, cursor, memory, out,
         if n_rest:
             _look_further(tables, whole, text, begun, start, n_rest, memory, scratch)
         for k in range(count):
-            begin, end = begun[start + k] >> EVENT_BITS, begun[start + k + 1] >> EVENT_BITS
-            where = np.int64(noted[_PIECE * k + _WHERE])
-            firsts[k] = n
+            begin, end = get(begun, start + k) >> EVENT_BITS, get(begun, start + k + 1) >> EVENT_BITS
+            where = np.int64(get(noted, _PIECE * k + _WHERE))
+            put(firsts, k, n)
             n_ids = np.int64(-1)
             if where >= 0:
                 n_ids = recall(memory, where, text, begin, end, out, n)
@@ -197,12 +208,12 @@ def encode_pieces(tables, whole, proper, text, begun, stop, cursor, memory, out,
                 out[n] = whole.ids[_TOKEN - where]
                 n_ids = np.int64(1)
             elif where == _MERGED:
-                n_ids = finish_word(
-                    scratch.lanes, WORD * k, _lanes_for(begin, end), scratch.starts[k], tables.ids_of_numbers, out, n
-                )
-                if n_ids == 0:
+                starts = get(scratch.starts, k)
+                if starts == 0:
                     cursor[0], cursor[1] = start + k, n
                     return FOREIGN
+                n_lanes = _lanes_for(begin, end)
+                n_ids = finish_word(scratch.lanes, WORD * k, n_lanes, starts, tables.ids_of_numbers, out, n)
             elif where == _LEFT_OUT:
                 n_ids = np.int64(0)
             if n_ids < 0:
@@ -210,19 +221,19 @@ def encode_pieces(tables, whole, proper, text, begun, stop, cursor, memory, out,
                 if n_ids < 0:
                     cursor[0], cursor[1] = start + k, n
                     return -n_ids
-            counts[k] = n_ids
+            put(counts, k, n_ids)
             n += n_ids
             if len(ends):
                 ends[start + k] = n
         for i in range(n_rest):
-            k = rest[i]
-            where = np.int64(noted[_PIECE * k + _WHERE])
+            k = get(rest, i)
+            where = np.int64(get(noted, _PIECE * k + _WHERE))
             if where >= 0:
                 move_up(memory, where)
             elif where != _LEFT_OUT:
-                begin, end = begun[start + k] >> EVENT_BITS, begun[start + k + 1] >> EVENT_BITS
-                low, high = noted[_PIECE * k + _LOW], noted[_PIECE * k + _HIGH]
-                at = np.int64(noted[_PIECE * k + _SET])
-                remember(memory, at, low, high, text, begin, end, out, firsts[k], counts[k])
+                begin, end = get(begun, start + k) >> EVENT_BITS, get(begun, start + k + 1) >> EVENT_BITS
+                low, high = get(noted, _PIECE * k + _LOW), get(noted, _PIECE * k + _HIGH)
+                at = np.int64(get(noted, _PIECE * k + _SET))
+                remember(memory, at, low, high, text, begin, end, out, get(firsts, k), get(counts, k))
     cursor[0], cursor[1] = max(cursor[0], stop), n
     return DONE

@@ -19,7 +19,7 @@ from numba.core import types
 from numba.core.cgutils import get_or_insert_function
 from numba.extending import intrinsic
 
-from tokdfa.kernels.packed import hash_pair, kernel
+from tokdfa.kernels.packed import get, hash_pair, kernel
 from tokdfa.kernels.types import INTS, LONGS, Longs
 
 __all__ = ["NOTHING", "NO_NUMBER", "find_rules", "merged", "room_for_rules"]
@@ -71,10 +71,9 @@ def _bucket_of(rules, pair):  # type: ignore[no-untyped-def]
     return BUCKET * np.int64(((hash_pair(pair) & np.uint64(0xFFFFFFFF)) * n_buckets) >> np.uint64(32))
 
 
-@kernel(nb.int64(LONGS, nb.int64, nb.int64))
-def _merged_behind(rules, bucket, pair):  # type: ignore[no-untyped-def]
-    """Return what :func:`merged` does of a pair that is not in `bucket`, which had too few places."""
-    made = NOTHING
+@kernel(nb.int64(LONGS, nb.int64, nb.int64, nb.int64))
+def _merged_behind(rules, bucket, pair, made):  # type: ignore[no-untyped-def]
+    """Return what :func:`merged` does of a pair, when `bucket` had too few places and `made` was found in it."""
     while made == NOTHING and rules[bucket + BUCKET - 1] < 0:
         bucket += BUCKET
         if bucket == len(rules):
@@ -87,13 +86,14 @@ def _merged_behind(rules, bucket, pair):  # type: ignore[no-untyped-def]
 def merged(rules, u, v):  # type: ignore[no-untyped-def]
     """Return the number of what the rule u≀v makes, or NOTHING if there is no such rule.
 
-    What a pair is, no predictor can know; so this is arithmetic without branches, but for overfull buckets.
+    What a pair is, no predictor can know; so this is arithmetic without branches, but for overfull buckets, which are
+    few.
     """
     pair = (u << NUMBER_BITS) | v
     bucket = _bucket_of(rules, pair)
     made = _among(rules, bucket, pair)
-    if (made == NOTHING) & (rules[bucket + BUCKET - 1] < 0):
-        made = _merged_behind(rules, bucket, pair)
+    if get(rules, bucket + BUCKET - 1) < 0:
+        made = _merged_behind(rules, bucket, pair, made)
     return made
 
 

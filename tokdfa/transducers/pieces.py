@@ -14,7 +14,7 @@ from tokdfa.kernels import pieces as kernels
 from tokdfa.kernels.memory import LONGEST_KEPT, SET, WAYS, Memory
 from tokdfa.kernels.one_pass import Tables
 from tokdfa.kernels.split import BEGINS, EVENT_BITS
-from tokdfa.kernels.together import WORD
+from tokdfa.kernels.together import AT_ONCE, WORD
 from tokdfa.transducers.one_pass import ByteCode, OnePass, find_tables, frozen, rules_table, symbols_of_bytes
 
 __all__ = ["Encoded", "PieceEncoder", "scratch_for"]
@@ -27,7 +27,7 @@ EncodeLong: TypeAlias = Callable[[ByteArray], Int32Array]
 DEFAULT_MEMORY = 1 << 17
 
 # What a kernel may write behind the last id.
-ROOM = 2
+ROOM = AT_ONCE
 
 
 class Encoded(NamedTuple):
