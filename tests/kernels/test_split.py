@@ -7,6 +7,7 @@ import random
 import pytest
 from support.machines import events, spans_of_events
 
+from tokdfa.tokenizers import split_tables
 from tokdfa.tokenizers.formats.contents import Split, Splitting
 from tokdfa.tokenizers.patterns import NAMED
 from tokdfa.tokenizers.splitter import Splitter
@@ -22,8 +23,12 @@ SYMBOLS = "  \n\n\r\t'slvaAé中\u0301\U0001f600\x1c12!/"
         Splitting("tokenizers", (Split("a.*!|é"), Split(r"\s", "removed"), Split("l", "merged_with_next"))),
     ],
 )
-def test_split(splitting: Splitting) -> None:
+@pytest.mark.parametrize("in_pairs", [True, False])
+def test_split(splitting: Splitting, in_pairs: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not in_pairs:
+        monkeypatch.setattr(split_tables, "_MOST_PAIRS", 0)
     splitter = Splitter(splitting)
+    assert (splitter.tables.pair_bits > 0) == in_pairs
     source = random.Random(1)
     for _ in range(1_000):
         text = "".join(source.choices(SYMBOLS, k=source.randint(0, 30)))

@@ -8,8 +8,7 @@ from tokdfa.kernels.memory import MEMORY
 from tokdfa.kernels.one_pass import TABLES
 from tokdfa.kernels.packed import BYTES, kernel
 from tokdfa.kernels.pieces import DONE, SCRATCH, encode_pieces
-from tokdfa.kernels.split import EVENT_BITS, split, walk_back
-from tokdfa.kernels.types import INTS
+from tokdfa.kernels.split import EVENT_BITS, SPLITTING, split, walk_back
 
 __all__ = ["AT", "CUT", "INVALID", "NO_ROOM", "N_BEGUN", "N_TRAIL", "PROGRESS", "STRETCH", "encode_text"]
 
@@ -23,20 +22,16 @@ AT, STATE, N_TRAIL, N_BEGUN, LAST = range(PROGRESS)
 # How an encoding ends, beside the ways in which the encoding of pieces does.
 INVALID, CUT, NO_ROOM = 3, 4, 5
 
-_PAGES = nb.types.Array(nb.uint16, 1, "C", readonly=True)
-
 
 @kernel(
     nb.int64(
-        TABLES, TABLES, nb.boolean,
-        BYTES, _PAGES, BYTES, INTS, BYTES, BYTES, BYTES, BYTES, nb.int64, BYTES,
+        TABLES, TABLES, nb.boolean, SPLITTING,
         BYTES, nb.int64[::1], nb.int32[::1], nb.int64[::1], nb.int64[::1], nb.int64[::1],
         MEMORY, nb.int32[::1], nb.int64[::1], SCRATCH,
     )
 )  # fmt: skip
 def encode_text(  # type: ignore[no-untyped-def]
-    tables, whole, proper,
-    ascii_class, pages, classes, target, quick, single, parent, event, width, borne_out,
+    tables, whole, proper, splitting,
     text, progress, trail, trail_at, begun, cursor,
     memory, out, ends, scratch,
 ):  # fmt: skip
@@ -46,10 +41,7 @@ def encode_text(  # type: ignore[no-untyped-def]
     ----------
     tables, whole, proper, cursor, memory, out, ends, scratch
         See :func:`~tokdfa.kernels.pieces.encode_pieces`; `ends` is empty.
-    ascii_class, pages, classes, target, quick, single, parent, event, width
-        See :func:`~tokdfa.kernels.split.split`.
-    borne_out : uint8 array, one entry a state
-        The hypothesis that the end of the text bears out.
+    splitting : Splitting
     text : uint8 array
         UTF-8, all of it.
     progress : int64 array of shape (PROGRESS,)
@@ -63,7 +55,6 @@ def encode_text(  # type: ignore[no-untyped-def]
         DONE. FOREIGN or TOO_LONG, at the piece that begins at ``begun[cursor[0]]``. INVALID or CUT, where the text is
         not UTF-8 or ends within a symbol, at ``progress[AT]``. NO_ROOM, when trail, trail_at and begun must be longer.
     """
-    n_classes = len(target) // len(borne_out)
     end = len(text)
     while True:
         status = encode_pieces(
@@ -76,8 +67,7 @@ def encode_text(  # type: ignore[no-untyped-def]
         cursor[0] = progress[N_BEGUN] = 0
         at, state, n_trail = progress[AT], progress[STATE], progress[N_TRAIL]
         if at == end:
-            hypothesis = borne_out[state // n_classes]
-            n_begun = walk_back(parent, event, width, trail, trail_at, n_trail, hypothesis, begun[1:])
+            n_begun = walk_back(splitting, trail, trail_at, n_trail, state, begun[1:])
             begun[n_begun + 1] = end << EVENT_BITS
             progress[N_BEGUN] = n_begun + 1
             progress[LAST] = 1
@@ -86,9 +76,8 @@ def encode_text(  # type: ignore[no-untyped-def]
         if n_trail + stop - at + 2 > len(trail):
             return NO_ROOM
         state, read, n_trail, n_begun, valid = split(
-            text[at:stop], at, ascii_class, pages, classes, target, quick, single, parent, event, width,
-            state, trail, trail_at, n_trail, begun[1:],
-        )  # fmt: skip
+            splitting, text[at:stop], at, state, trail, trail_at, n_trail, begun[1:]
+        )
         progress[AT], progress[STATE], progress[N_TRAIL], progress[N_BEGUN] = at + read, state, n_trail, n_begun
         if not valid:
             return INVALID

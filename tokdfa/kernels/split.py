@@ -2,17 +2,19 @@
 
 Where the machine has one hypothesis, what a symbol does is known when it is read. Where it has several, the steps are
 kept on a trail, and when one hypothesis is left, the trail is walked back along its ancestors.
+
+Each step waits for the one before it. So two symbols of ASCII are one step where nothing is unsettled by them.
 """
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.kernels.packed import BYTES, Bytes, kernel
+from tokdfa.kernels.packed import BYTES, Bytes, get, kernel, put
 from tokdfa.kernels.types import INTS, LONGS, Ints, Longs
 
 __all__ = [
@@ -21,8 +23,11 @@ __all__ = [
     "CONTINUES",
     "DROPPED",
     "EVENT_BITS",
+    "PAIR_EVENTS",
+    "SPLITTING",
     "UNSETTLED",
     "Pages",
+    "Splitting",
     "close",
     "split",
     "split_lines",
@@ -43,8 +48,66 @@ BEGINS = 1
 DROPPED = 2
 """What a symbol does: go on with the piece, begin one, or begin text that is left out."""
 
+_EVENT = (1 << EVENT_BITS) - 1
+
 UNSETTLED = 3
 """What a symbol does when hypotheses differ in it."""
+
+PAIR_EVENTS = 2 * EVENT_BITS + 1
+"""The bits of an entry for two symbols that tell what they do: whether anything is unsettled, the first, the second."""
+
+
+class Splitting(NamedTuple):
+    """The machine of a split pattern.
+
+    The states are numbered from 0 in steps of ``1 << class_bits``, and a cell is a state plus a class.
+
+    Attributes
+    ----------
+    ascii_class : uint8 array of shape (128,)
+    pages, classes : uint16 and uint8 arrays
+        The class of code point c is ``classes[(pages[c >> BLOCK_BITS] << BLOCK_BITS) | (c & (1 << BLOCK_BITS) - 1)]``.
+    target : int32 array, one entry a cell
+    quick : uint8 array, one entry a cell
+        What the symbol does, UNSETTLED when there are several hypotheses before or behind it.
+    single : uint8 array, one entry a state
+        Whether it has one hypothesis.
+    parent, event : uint8 arrays
+        For cell c and hypothesis h of its target, at ``c * width + h``.
+    width, class_bits : int
+    pairs : int32 array
+        For the state of number q and symbols of ASCII whose entries in `pair_class` are c and d, at
+        ``(q << 2 * pair_bits) + (c << pair_bits) + d``: where the entries of the state behind them begin, above
+        PAIR_EVENTS bits.
+    pair_class : uint8 array of shape (128,)
+    pair_bits : int
+    borne_out : uint8 array, one entry a state
+        The hypothesis that the end of the text bears out.
+    """
+
+    ascii_class: Bytes
+    pages: Pages
+    classes: Bytes
+    target: Ints
+    quick: Bytes
+    single: Bytes
+    parent: Bytes
+    event: Bytes
+    width: int
+    class_bits: int
+    pairs: Ints
+    pair_class: Bytes
+    pair_bits: int
+    borne_out: Bytes
+
+
+SPLITTING = nb.types.NamedTuple(
+    (
+        *(BYTES, _PAGES, BYTES, INTS, BYTES, BYTES, BYTES, BYTES, nb.int64, nb.int64),
+        *(INTS, BYTES, nb.int64, BYTES),
+    ),
+    Splitting,
+)  # type: ignore[no-untyped-call]
 
 
 @nb.njit(inline="always")
@@ -98,22 +161,13 @@ def _back(parent, event, width, trail, trail_at, n_trail, hypothesis, out, n_out
 
 @kernel(
     nb.types.UniTuple(nb.int64, 5)(  # type: ignore[no-untyped-call]
-        *(BYTES, nb.int64, BYTES, _PAGES, BYTES, INTS, BYTES, BYTES, BYTES, BYTES, nb.int64, nb.int64),
-        *(nb.int32[::1], nb.int64[::1], nb.int64, nb.int64[::1]),
+        *(SPLITTING, BYTES, nb.int64, nb.int64, nb.int32[::1], nb.int64[::1], nb.int64, nb.int64[::1]),
     )
 )
 def split(
+    tables: Splitting,
     text: Bytes,
     base: int,
-    ascii_class: Bytes,
-    pages: Pages,
-    classes: Bytes,
-    target: Ints,
-    quick: Bytes,
-    single: Bytes,
-    parent: Bytes,
-    event: Bytes,
-    width: int,
     state: int,
     trail: Ints,
     trail_at: Longs,
@@ -124,22 +178,11 @@ def split(
 
     Parameters
     ----------
+    tables : Splitting
     text : uint8 array
         UTF-8; its last symbol may be cut short.
     base : int
         The offset of its first byte in the whole text.
-    ascii_class : uint8 array of shape (128,)
-    pages, classes : uint16 and uint8 arrays
-        The class of code point c is ``classes[(pages[c >> BLOCK_BITS] << BLOCK_BITS) | (c & (1 << BLOCK_BITS) - 1)]``.
-    target : int32 array
-        Entry ``target[q + c]`` for a state and a class; states are numbered in steps of the number of classes.
-    quick : uint8 array of the same shape
-        What the symbol does, UNSETTLED when there are several hypotheses before or behind it.
-    single : uint8 array, indexed by states
-        Whether a state has one hypothesis.
-    parent, event : uint8 arrays
-        For cell q + c and hypothesis h of its target, at ``(q + c) * width + h``.
-    width : int
     state : int
         Where to begin.
     trail, trail_at : int32 and int64 arrays
@@ -159,53 +202,70 @@ def split(
     valid : int
         0 when it ended at what is not UTF-8, else 1.
     """
+    parent, event, width = tables.parent, tables.event, tables.width
+    class_bits, pair_bits = tables.class_bits, tables.pair_bits
+    row = (state >> class_bits) << 2 * pair_bits
     at = 0
     n_out = 0
     end = len(text)
     while at < end:
-        first = text[at]
+        first = np.int64(get(text, at))
+        if at + 1 < end:
+            second = np.int64(get(text, at + 1))
+            if first | second < 0x80:
+                column = np.int64(get(tables.pair_class, first)) << pair_bits
+                entry = int(get(tables.pairs, row + (column | np.int64(get(tables.pair_class, second)))))
+                if not entry & (1 << 2 * EVENT_BITS):
+                    # Written in any case: where pieces begin is no matter for the branch predictor.
+                    does, then = entry >> EVENT_BITS & _EVENT, entry & _EVENT
+                    put(out, n_out, (base + at) << EVENT_BITS | does)
+                    n_out += does != CONTINUES
+                    put(out, n_out, (base + at + 1) << EVENT_BITS | then)
+                    n_out += then != CONTINUES
+                    row = entry >> PAIR_EVENTS
+                    at += 2
+                    continue
+        state = (row >> 2 * pair_bits) << class_bits
         if first < 0x80:
-            cell = state + ascii_class[first]
+            cell = state + np.int64(get(tables.ascii_class, first))
             length = 1
         else:
             length = _length(text, at, end)
             if length <= 0:
                 return state, at, n_trail, n_out, length + 1
-            point = np.int64(first) & (0xFF >> (length + 1))
+            point = first & (0xFF >> (length + 1))
             for place in range(at + 1, at + length):
-                point = point << 6 | (np.int64(text[place]) & 0x3F)
-            page = np.int64(pages[point >> BLOCK_BITS])
-            cell = state + classes[page << BLOCK_BITS | (point & ((1 << BLOCK_BITS) - 1))]
-        state = int(target[cell])
-        done = quick[cell]
-        if done == UNSETTLED:
-            trail[n_trail] = cell
-            trail_at[n_trail] = base + at
+                point = point << 6 | (np.int64(get(text, place)) & 0x3F)
+            page = np.int64(get(tables.pages, point >> BLOCK_BITS))
+            cell = state + np.int64(get(tables.classes, page << BLOCK_BITS | (point & ((1 << BLOCK_BITS) - 1))))
+        number = int(get(tables.target, cell)) >> class_bits
+        row = number << 2 * pair_bits
+        does = int(get(tables.quick, cell))
+        if does == UNSETTLED:
+            put(trail, n_trail, np.int32(cell))
+            put(trail_at, n_trail, base + at)
             n_trail += 1
-            if single[state]:
+            if get(tables.single, number):
                 n_out = _back(parent, event, width, trail, trail_at, n_trail, 0, out, n_out)
                 n_trail = 0
         else:
-            # Written in any case: where pieces begin is no matter for the branch predictor.
-            out[n_out] = (base + at) << EVENT_BITS | done
-            n_out += 1 if done else 0
+            put(out, n_out, (base + at) << EVENT_BITS | does)
+            n_out += does != CONTINUES
         at += length
-    return state, at, n_trail, n_out, 1
+    return (row >> 2 * pair_bits) << class_bits, at, n_trail, n_out, 1
 
 
 @kernel(
     nb.int64(
-        *(BYTES, BYTES, nb.int64, INTS, LONGS, nb.int64, nb.int64, nb.int64[::1]),
+        *(SPLITTING, INTS, LONGS, nb.int64, nb.int64, nb.int64[::1]),
     )
 )
 def walk_back(
-    parent: Bytes,
-    event: Bytes,
-    width: int,
+    tables: Splitting,
     trail: Ints,
     trail_at: Longs,
     n_trail: int,
-    hypothesis: int,
+    state: int,
     out: Longs,
 ) -> int:
     """Settle a trail for the hypothesis that the end of the text bears out; parameters as for :func:`split`.
@@ -215,53 +275,30 @@ def walk_back(
     int
         The number of entries written.
     """
-    n_out: int = _back(parent, event, width, trail, trail_at, n_trail, hypothesis, out, 0)
+    hypothesis = tables.borne_out[state >> tables.class_bits]
+    n_out: int = _back(tables.parent, tables.event, tables.width, trail, trail_at, n_trail, hypothesis, out, 0)
     return n_out
 
 
-@kernel(
-    nb.int64(
-        *(BYTES, BYTES, _PAGES, BYTES, INTS, BYTES, BYTES, BYTES, BYTES, nb.int64, BYTES),
-        *(nb.int32[::1], nb.int64[::1], nb.int64[::1]),
-    )
-)
-def split_lines(
-    text: Bytes,
-    ascii_class: Bytes,
-    pages: Pages,
-    classes: Bytes,
-    target: Ints,
-    quick: Bytes,
-    single: Bytes,
-    parent: Bytes,
-    event: Bytes,
-    width: int,
-    borne_out: Bytes,
-    trail: Ints,
-    trail_at: Longs,
-    out: Longs,
-) -> int:
+@kernel(nb.int64(SPLITTING, BYTES, nb.int32[::1], nb.int64[::1], nb.int64[::1]))
+def split_lines(tables: Splitting, text: Bytes, trail: Ints, trail_at: Longs, out: Longs) -> int:
     """Split each line of a text by itself; a line ends behind its line feed.
 
     Parameters
     ----------
+    tables : Splitting
     text : uint8 array
-    ascii_class, pages, classes, target, quick, single, parent, event, width
-        See :func:`split`.
-    borne_out : uint8 array, one entry a state
-        The hypothesis that the end of the text bears out.
     trail, trail_at : int32 and int64 arrays
         Room for one entry a byte.
     out : int64 array
         Gets what begins, as :func:`split` writes it: a line begins something in any case. There is room for one entry
-        a byte.
+        a byte, and one more.
 
     Returns
     -------
     int
         The number of entries; -1 if a line is not UTF-8.
     """
-    n_classes = len(target) // len(borne_out)
     n_out = 0
     start = 0
     while start < len(text):
@@ -270,13 +307,12 @@ def split_lines(
             stop += 1
         stop = min(stop + 1, len(text))
         state, read, n_trail, n_found, valid = split(
-            text[start:stop], start, ascii_class, pages, classes, target, quick, single, parent, event, width,
-            0, trail, trail_at, 0, out[n_out:],
-        )  # fmt: skip
+            tables, text[start:stop], start, 0, trail, trail_at, 0, out[n_out:]
+        )
         if not valid or read < stop - start:
             return -1
         n_out += n_found
-        n_out += walk_back(parent, event, width, trail, trail_at, n_trail, borne_out[state // n_classes], out[n_out:])
+        n_out += walk_back(tables, trail, trail_at, n_trail, state, out[n_out:])
         start = stop
     return n_out
 

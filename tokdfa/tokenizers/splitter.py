@@ -11,6 +11,7 @@ from tokdfa.errors import PatternError
 from tokdfa.kernels import split as kernels
 from tokdfa.tokenizers.formats.contents import Splitting
 from tokdfa.tokenizers.machine import DEFAULT_MAX_SECONDS, DEFAULT_MAX_STATES, Machine, build_machine
+from tokdfa.tokenizers.split_tables import split_tables
 
 __all__ = ["SplitStream", "Splitter"]
 
@@ -37,8 +38,8 @@ class Splitter:
     ----------
     machine : Machine
         The machine, over classes of code points.
-    tables : tuple
-        The machine as :func:`tokdfa.kernels.split.split` reads it, from `ascii_class` to `width`.
+    tables : Splitting
+        The machine as :func:`tokdfa.kernels.split.split` reads it.
 
     Raises
     ------
@@ -63,23 +64,7 @@ class Splitter:
         max_seconds: float = DEFAULT_MAX_SECONDS,
     ) -> None:
         self.machine: Machine = build_machine(splitting, max_states=max_states, max_seconds=max_seconds)
-        machine = self.machine
-        n_classes = machine.target.shape[1]
-        single = machine.n_hypotheses == 1
-        settled = single[:, None] & single[machine.target]
-        quick = np.where(settled, machine.event[:, :, 0], kernels.UNSETTLED).astype(np.uint8)
-        pages, classes = _paged(machine.class_of_code_point)
-        self.tables = (
-            machine.class_of_code_point[:0x80].copy(),
-            pages,
-            classes,
-            np.ascontiguousarray(machine.target * n_classes).reshape(-1).astype(np.int32),
-            quick.reshape(-1),
-            np.repeat(single, n_classes).astype(np.uint8),
-            machine.parent.reshape(-1),
-            machine.event.reshape(-1),
-            machine.parent.shape[2],
-        )
+        self.tables = split_tables(self.machine)
 
     @property
     def n_states(self) -> int:
@@ -114,9 +99,7 @@ class Splitter:
         """
         trail, trail_at = np.empty(len(text), dtype=np.int32), np.empty(len(text), dtype=np.int64)
         begun = np.empty(len(text) + 1, dtype=np.int64)
-        n_begun = kernels.split_lines(
-            np.frombuffer(text, np.uint8), *self.tables, self.machine.borne_out, trail, trail_at, begun
-        )
+        n_begun = kernels.split_lines(self.tables, np.frombuffer(text, np.uint8), trail, trail_at, begun)
         if n_begun < 0:
             raise PatternError("a line is not UTF-8")
         begun[n_begun] = len(text) << kernels.EVENT_BITS
@@ -138,7 +121,6 @@ class SplitStream:
     """
 
     def __init__(self, splitter: Splitter) -> None:
-        self._machine = splitter.machine
         self._tables = splitter.tables
         self._state = 0
         self._tail = b""
@@ -176,9 +158,9 @@ class SplitStream:
         self.n_bytes += len(part)
         self._make_room(self._n_trail + len(data))
         self._state, at, self._n_trail, n_out, valid = kernels.split(
+            self._tables,
             np.frombuffer(data, dtype=np.uint8),
             base,
-            *self._tables,
             self._state,
             self._trail,
             self._trail_at,
@@ -210,11 +192,7 @@ class SplitStream:
         end = self.n_bytes
         if self._tail:
             raise PatternError("the text ends within a symbol", value=self._tail, where=f"byte {end - len(self._tail)}")
-        hypothesis = int(self._machine.borne_out[self._state // self._machine.target.shape[1]])
-        *_, parent, event, width = self._tables
-        n_out = kernels.walk_back(
-            parent, event, width, self._trail, self._trail_at, self._n_trail, hypothesis, self._out
-        )
+        n_out = kernels.walk_back(self._tables, self._trail, self._trail_at, self._n_trail, self._state, self._out)
         self._out[n_out] = end << kernels.EVENT_BITS
         return self._close(n_out + 1)
 
@@ -233,15 +211,6 @@ class SplitStream:
         if n_begun:
             self._open = int(self._out[n_begun - 1])
         return spans[:n_spans]
-
-
-def _paged(classes: Uint8Array) -> tuple[npt.NDArray[np.uint16], Uint8Array]:
-    """Return the classes of all code points in two tables: the page of each block, and the pages, each but once."""
-    size = 1 << kernels.BLOCK_BITS
-    data = classes.tobytes()
-    numbers: dict[bytes, int] = {}
-    pages = [numbers.setdefault(data[at : at + size], len(numbers)) for at in range(0, len(data), size)]
-    return np.array(pages, dtype=np.uint16), np.frombuffer(b"".join(numbers), dtype=np.uint8)
 
 
 def _encoded(text: str | bytes) -> bytes:

@@ -43,7 +43,6 @@ class TextEncoder:
         self.splitter = splitter
         self._pieces = pieces
         self._tables = splitter.tables
-        self._borne_out = splitter.machine.borne_out
         self._none = np.zeros(0, dtype=np.int64)
         self._progress = np.zeros(kernels.PROGRESS, dtype=np.int64)
         self._cursor = np.zeros(2, dtype=np.int64)
@@ -72,7 +71,7 @@ class TextEncoder:
         out = np.empty(len(text) + ROOM, dtype=np.int32)
         while True:
             status = kernels.encode_text(
-                pieces.tables, pieces.whole_tables, pieces.proper, *self._tables, self._borne_out,
+                pieces.tables, pieces.whole_tables, pieces.proper, self._tables,
                 text, progress, self._trail, self._trail_at, self._begun, cursor, pieces.memory, out, self._none,
                 self._scratch,
             )  # fmt: skip
