@@ -78,6 +78,15 @@ def exponent(rows: list[Row], column: str) -> float:
     return float(np.polyfit(x, y, 1)[0])
 
 
+def expectation(rows: list[Row], rules: int = 1000) -> str:
+    """Return how many states random letters come to, if they go on growing as between the last two points."""
+    mine = [(row["rules"], row["states"]) for row in rows if row["text"] == "random letters"]
+    (before, fewer), (last, more) = mine[-2:]
+    factor = (more / fewer) ** (100 / (last - before))
+    states = more * factor ** ((rules - last) / 100)
+    return f"random letters, {factor:.0f} × every 100 rules, would have {states:.0e} states at {rules:,}"
+
+
 def draw(rows: list[Row]) -> str:
     series = {}
     for name in TEXTS:
@@ -94,5 +103,5 @@ def draw(rows: list[Row]) -> str:
         y_label="states",
         log_x=True,
         log_y=True,
-        note=f"Exponents fitted from {FITTED_FROM} rules on; the last points are where some GB of memory end.",
+        note=f"Exponents from {FITTED_FROM} rules on. Memory ends the curves: {expectation(rows)}.",
     )
