@@ -13,6 +13,12 @@ from tokdfa.draw.dot import to_dot
 HERE = Path(__file__).parent
 HELPERS = {"__init__", "__main__", "bars", "chart", "table"}
 
+GALLERY = """# Figures
+
+`python -m figures` draws them all and writes this page; each stands beside the script that draws it and the data that
+it shows. What was measured is measured anew by `python -m figures --measure NAME`, and throughput by the benchmark that
+its script names.
+"""
 READERS: dict[str, Callable[[Path], object]] = {".csv": read_table, ".json": read_tables}
 
 
@@ -38,6 +44,17 @@ def chosen(wanted: list[str]) -> list[str]:
     return found
 
 
+def gallery() -> str:
+    """Return the page that shows all figures, each below what its script says of it."""
+    parts = [GALLERY]
+    for name in names():
+        says = (import_module(f"figures.{name}").__doc__ or "").partition("\n")[0].replace("``", "`").rstrip(".")
+        data = [kept.name for kept in sorted(HERE.glob(f"{name}.*")) if kept.suffix in (".csv", ".dot", ".json")]
+        links = ", ".join(f"[{file}]({file})" for file in [f"{name}.py", *data])
+        parts.append(f"\n## {says}\n\n![{says.replace('*', '')}]({name}.svg)\n\n{links}\n")
+    return "".join(parts)
+
+
 def main() -> None:
     """Draw what is asked for."""
     parser = argparse.ArgumentParser(prog="python -m figures", description="Draw the figures.")
@@ -55,6 +72,7 @@ def main() -> None:
         path = HERE / f"{name}.svg"
         path.write_text(render(name), encoding="utf-8")
         print(path)
+    (HERE / "README.md").write_text(gallery(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ElementTree
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from figures.__main__ import chosen, names, render
+from figures.__main__ import chosen, gallery, names, render
 from figures.bars import bar_chart, dot_chart, note
 from figures.chart import Axis, line_chart
 from figures.table import read_table, read_tables, write_table
@@ -38,6 +39,16 @@ def test_a_picture_is_that_of_its_script(name: str) -> None:
 
 def test_all_figures_of_the_papers_on_automata_are_there() -> None:
     assert {f"dfa_figure_{number}" for number in range(1, 7)} | {"fwp_trie"} <= DRAWN
+
+
+def test_the_gallery_shows_them_all() -> None:
+    assert (ROOT / "figures" / "README.md").read_text(encoding="utf-8") == gallery(), "run python -m figures"
+
+
+def test_the_pictures_of_the_readme_are_figures() -> None:
+    shown = re.findall(r"\]\((figures/\w+)\.svg\)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert {"figures/readme_film", "figures/readme_run", "figures/readme_language"} <= {*shown}
+    assert {*shown} <= {f"figures/{name}" for name in names()}
 
 
 def test_axes() -> None:
