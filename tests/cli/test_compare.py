@@ -5,20 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
+from support.commands import run
 from support.tokenizer_files import merges_txt
 
 import tokdfa
-from tokdfa.cli import main
 
 PAIRS = [(b"a", b"b"), (b"c", b"d"), (b"b", b"c"), (b"ab", b"c")]
-
-
-def run(*arguments: object) -> int:
-    with pytest.raises(SystemExit) as leaving:
-        main([str(argument) for argument in arguments])
-    assert isinstance(leaving.value.code, int)
-    return leaving.value.code
 
 
 def write(folder: Path, name: str, pairs: list[tuple[bytes, bytes]]) -> Path:

@@ -7,19 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.commands import run
 from support.tokenizer_files import merges_txt
 
 import tokdfa
-from tokdfa.cli import main
 
 TEXT = "the é\n\n\taa 中 <|end|>"
-
-
-def run(*arguments: object) -> int:
-    with pytest.raises(SystemExit) as leaving:
-        main([str(argument) for argument in arguments])
-    assert isinstance(leaving.value.code, int)
-    return leaving.value.code
 
 
 @pytest.fixture

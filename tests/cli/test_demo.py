@@ -6,15 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.commands import run
 
 import tokdfa
-from tokdfa.cli import main
 
 
 def test_writes_what_it_shows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as leaving:
-        main(["demo", "--output", str(tmp_path / "here")])
-    assert leaving.value.code == 0
+    assert run("demo", "--output", tmp_path / "here") == 0
     shown = capsys.readouterr().out
     assert shown.count("NOT canonical") == 1
     tokenizer = tokdfa.load(tmp_path / "here" / "merges.txt", pretokenizer="gpt2")
@@ -30,7 +28,5 @@ def test_writes_what_it_shows(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 def test_a_file_in_the_way(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "here").write_text("")
-    with pytest.raises(SystemExit) as leaving:
-        main(["demo", "--output", str(tmp_path / "here")])
-    assert leaving.value.code == 2
+    assert run("demo", "--output", tmp_path / "here") == 2
     assert len(capsys.readouterr().err.splitlines()) == 1

@@ -8,23 +8,16 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.commands import run
 from support.tokenizer_files import merges_txt
 
 import tokdfa
 from tokdfa.automata.regex import language
-from tokdfa.cli import main
 from tokdfa.draw.automaton import dfa_graph
 from tokdfa.draw.dot import to_dot
 from tokdfa.draw.render import can_render
 
 PAIRS = [(b"a", b"a"), (b"a", b"b"), (b"ab", b"a")]
-
-
-def run(*arguments: object) -> int:
-    with pytest.raises(SystemExit) as leaving:
-        main([str(argument) for argument in arguments])
-    assert isinstance(leaving.value.code, int)
-    return leaving.value.code
 
 
 @pytest.fixture

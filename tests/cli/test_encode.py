@@ -7,17 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-from tokdfa.cli import main
+from support import commands
 
 MERGES = Path(__file__).parents[2] / "tokdfa" / "data" / "default.merges.txt"
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int | str | None, str, str]:
-    with pytest.raises(SystemExit) as exit:
-        main(["encode", *arguments])
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    status = commands.run("encode", *arguments)
     captured = capsys.readouterr()
-    return exit.value.code, captured.out, captured.err
+    return status, captured.out, captured.err
 
 
 @pytest.fixture

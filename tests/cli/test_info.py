@@ -6,16 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
+from support.commands import run
 from support.tokenizer_files import as_bytes, merges_txt, ranks, tiktoken_lines, tokenizer_json
-
-from tokdfa.cli import main
-
-
-def run(*arguments: object) -> int:
-    with pytest.raises(SystemExit) as leaving:
-        main([str(argument) for argument in arguments])
-    assert isinstance(leaving.value.code, int)
-    return leaving.value.code
 
 
 @pytest.fixture

@@ -6,21 +6,14 @@ import json
 from pathlib import Path
 
 import pytest
+from support.commands import run
 from support.tokenizer_files import merges_txt
 
 import tokdfa
 from tokdfa.automata.locality import dloc, local_from
 from tokdfa.automata.regex import language
-from tokdfa.cli import main
 
 PAIRS = [(b"a", b"a"), (b"a", b"b"), (b"ab", b"a"), (b"b", b"b"), (b"aa", b"ab"), (b"a", b"bb")]
-
-
-def run(*arguments: object) -> int:
-    with pytest.raises(SystemExit) as leaving:
-        main([str(argument) for argument in arguments])
-    assert isinstance(leaving.value.code, int)
-    return leaving.value.code
 
 
 @pytest.fixture

@@ -6,21 +6,17 @@ import json
 import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
+from support import commands
 from support.tokenizer_files import tokenizer_json
 
 import tokdfa
-from tokdfa.cli import main
 
-
-def run(*arguments: object) -> int:
-    with pytest.raises(SystemExit) as leaving:
-        main(["search", *(str(argument) for argument in arguments)])
-    assert isinstance(leaving.value.code, int)
-    return leaving.value.code
+run = partial(commands.run, "search")
 
 
 @pytest.fixture

@@ -6,23 +6,20 @@ import gzip
 import io
 import json
 import os
+from functools import partial
 from pathlib import Path
 
 import pytest
+from support import commands
 
 import tokdfa
-from tokdfa.cli import main
 from tokdfa.train.naive import train_naive
 from tokdfa.train.pieces import count_pieces
 
 TEXT = "The widest river is wider than the widest street, isn't it?\n\n  12345 größer, größte\n" * 3
 
 
-def run(*arguments: object) -> int:
-    with pytest.raises(SystemExit) as leaving:
-        main(["train", *map(str, arguments)])
-    assert isinstance(leaving.value.code, int)
-    return leaving.value.code
+run = partial(commands.run, "train")
 
 
 @pytest.fixture

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
+from support import commands
 from support.tokenizer_files import merges_txt, tiktoken_lines, tokenizer_json
 
-from tokdfa.cli import main
-
-
-def run(*arguments: object) -> int:
-    with pytest.raises(SystemExit) as leaving:
-        main(["validate", *(str(argument) for argument in arguments)])
-    assert isinstance(leaving.value.code, int)
-    return leaving.value.code
+run = partial(commands.run, "validate")
 
 
 @pytest.fixture

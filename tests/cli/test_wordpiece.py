@@ -8,17 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-from tokdfa.cli import main
+from support.commands import run
 
 ENTRIES = ["[UNK]", "a", "abcd", "##b", "##bc", "##z", "[SEP]", "##", "[unused0]"]
-
-
-def run(*arguments: object) -> int:
-    with pytest.raises(SystemExit) as leaving:
-        main([str(argument) for argument in arguments])
-    assert isinstance(leaving.value.code, int)
-    return leaving.value.code
 
 
 @pytest.fixture
