@@ -39,7 +39,6 @@ def check(tokenizer: Tokenizer, text: str, chunk: int) -> None:
     parts = [stream.feed(data[at : at + chunk]) for at in range(0, len(data), chunk)]
     parts.append(stream.finish())
     assert np.array_equal(np.concatenate(parts), expected), (chunk, text[:50])
-    assert stream.n_settled == len(data)
 
 
 @pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k"])
