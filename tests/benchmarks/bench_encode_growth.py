@@ -2,7 +2,7 @@
 
 ``TOKDFA_DATA=… python -m tests.benchmarks.bench_encode_growth [longest]``, 100 MB by default; about three minutes. The
 texts are adversarial ones: equal letters, random tokens, near-merges. Algorithm 1 looks for every rule of the
-dictionary, one after the other; it and the queue stop where a run would take more than 5 seconds. All are compiled.
+dictionary, one after the other; a way stops where a run would take more than 20 seconds. All are compiled.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ from tokdfa import Tokenizer
 from tokdfa.kernels.merging import merge_pieces, pair_table
 
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
-LONGEST_RUN = 5.0
-MEASURED = 0.1
+LONGEST_RUN = 20.0
+REPEATED = 12.0
+TURNS = 7
 TOGETHER = 2_000_000
 
 
@@ -65,22 +66,27 @@ def texts(tokenizer: Tokenizer, size: int) -> Iterator[tuple[str, bytes]]:
     yield f"near-merges of {picked.decode()!r}", (near * (size // len(near) + 1))[:size]
 
 
-def nanoseconds_per_byte(function: Callable[[bytes], object], parts: list[bytes]) -> float:
-    """Return the least of seven runs over the texts, or of fewer runs, or over fewer texts, where they are long.
+def nanoseconds_per_byte(function: Callable[[bytes], object], text: bytes, sizes: list[int]) -> list[float]:
+    """Return the least of several runs for each size, up to the size at which one would take too long.
 
-    The least is what other programs on the machine have the least part in.
+    The runs over texts of different sizes take turns, for the machine is now faster and now slower, and the least is
+    what other programs have the least part in. Short texts are many different ones, so that they are not read from
+    nearer caches than long ones.
     """
-    began = perf_counter()
-    function(parts[0])
-    first = perf_counter() - began
-    chosen = parts[: max(1, int(MEASURED / first))]
-    runs = []
-    for _ in range(7 if first < 1 else 3 if first < 5 else 1):
-        began = perf_counter()
-        for part in chosen:
-            function(part)
-        runs.append((perf_counter() - began) / sum(map(len, chosen)) * 1e9)
-    return min(runs)
+    best: dict[int, float] = {}
+    for turn in range(TURNS):
+        for size in sizes:
+            expected = best.get(size, max(best.values(), default=0)) * size / 1e9
+            if expected > LONGEST_RUN or turn * expected > REPEATED or (turn and size not in best):
+                continue
+            parts = [text[at : at + size] for at in range(0, max(size, TOGETHER), size)]
+            parts = parts[: max(1, int(1 / expected)) if best else 1]
+            began = perf_counter()
+            for part in parts:
+                function(part)
+            measured = (perf_counter() - began) / sum(map(len, parts)) * 1e9
+            best[size] = min(measured, best.get(size, measured))
+    return [best[size] for size in sizes if size in best]
 
 
 def main(longest: int) -> None:
@@ -108,16 +114,10 @@ def main(longest: int) -> None:
     for kind, text in texts(tokenizer, max(longest, TOGETHER)):
         rows: list[list[object]] = []
         for name, function in ways.items():
-            values: list[float] = []
-            for size in sizes:
-                if name != "one pass" and values and values[-1] * size / 1e9 > LONGEST_RUN:
-                    break
-                # Short texts are many different ones, so that they are not read from nearer caches than long ones.
-                parts = [text[at : at + size] for at in range(0, max(size, TOGETHER), size)]
-                values.append(nanoseconds_per_byte(function, parts))
+            values = nanoseconds_per_byte(function, text, sizes)
             cells = [f"{value:.1f}" for value in values] + ["-"] * (len(sizes) - len(values))
             rows.append([name, *cells, f"{max(values) / min(values):.2f}"])
-        caption = f"the least of seven runs, of three or one where they are long; {environment('numba')}"
+        caption = f"the least of seven runs, of fewer where they are long, all sizes in turn; {environment('numba')}"
         columns = ["way", *(f"{size:,} B" for size in sizes), "most / least"]
         print_table(f"cl100k, {kind}, nanoseconds per byte", columns, rows, caption)
 
