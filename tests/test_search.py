@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Iterator
 from itertools import accumulate, pairwise
@@ -305,3 +306,32 @@ def test_automata_too_large_for_a_table_of_tokens(words: list[bytes], text: byte
                 patch.setattr(machine, "_MAX_ENTRIES", 0)
                 assert list(searcher.search(ids)) == with_table
             assert pattern is not words or with_table == expected
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_long_streams_in_large_automata(seed: int) -> None:
+    """What is skipped in stretches of tokens, remembered, and read again is found as `re` finds it."""
+    dice = random.Random(seed)
+    letters = "ab" if seed % 2 else "abc "
+    tokens = sorted({"".join(dice.choices(letters, k=dice.randint(1, 5))) for _ in range(60)} | set(letters))
+    vocabulary = Vocabulary([*(token.encode() for token in tokens), b"", b"<end>"], specials=[len(tokens) + 1])
+    usual = dice.choices(range(len(tokens)), k=8)
+    ids = [dice.choice(usual) if dice.random() < 0.8 else dice.randrange(len(tokens) + 2) for _ in range(4_000)]
+    text = vocabulary.decode_bytes(ids).decode()
+    words = ["".join(dice.choices(letters, k=dice.randint(2, 12))) for _ in range(30)]
+    longest_first = "|".join(sorted(words, key=len, reverse=True))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(machine, "_MAX_ENTRIES", 0)
+        for wanted in ("longest", "first"):
+            listed = longest_first if wanted == "longest" else "|".join(words)
+            for pattern, engine in ((words, listed), ("a+b|ba{3,}", "a+b|ba{3,}")):
+                expected = [match.span() for match in re.finditer(engine, text)]
+                searcher = Searcher(vocabulary, pattern, wanted=wanted)  # type: ignore[arg-type]
+                for _ in range(2):
+                    assert _spans(searcher.search(ids)) == expected
+                sizes = iter(lambda: dice.randint(1, 700), 0)
+                chunks, start = [], 0
+                while start < len(ids):
+                    chunks.append(ids[start : start + next(sizes)])
+                    start += len(chunks[-1])
+                assert [span for found in searcher.iter_matches(chunks) for span in _spans(found)] == expected

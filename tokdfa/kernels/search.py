@@ -9,175 +9,85 @@ Positions are counted in bytes from the beginning of the stream, tokens from the
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numba as nb
 import numpy as np
-import numpy.typing as npt
 
-from tokdfa.kernels.backwards import BACKWARD, SHORTS, TEXT, symbol_before
-from tokdfa.kernels.types import INTS, LONGS, Ints, Longs
+from tokdfa.kernels.at_rest import skim
+from tokdfa.kernels.backwards import BACKWARD, TEXT, symbol_before
+from tokdfa.kernels.search_types import (
+    ALIGNED,
+    ALIVE,
+    BEGIN,
+    BIAS,
+    BYTES_BEGIN,
+    CLASS_MASK,
+    COMPLETE,
+    CUT,
+    DELAY,
+    END,
+    END_MASK,
+    END_OFFSET,
+    END_RESTART,
+    END_SHIFT,
+    END_TOKEN,
+    ENDING,
+    FINAL,
+    FIRST_MASK,
+    FIXED,
+    FLOOR,
+    FORWARD,
+    HASH,
+    IDLE,
+    LAST,
+    LENGTH_MASK,
+    LENGTH_SHIFT,
+    N_TOLD,
+    N_WORD,
+    OFFSET,
+    OUTCOME,
+    PENDING,
+    POSITION,
+    RECORD,
+    RESTART,
+    RIGHT,
+    SIZE_SHIFT,
+    START,
+    START_MASK,
+    STATE,
+    STATE_SHIFT,
+    TOKEN,
+    TOKENS,
+)
+from tokdfa.kernels.types import INTS
 
-__all__ = ["FORWARD", "REGISTERS", "TOKENS", "Forward", "Tokens", "find_leftmost", "idle_outcomes"]
-
-# What is kept from one chunk of ids to the next.
-TOKEN, OFFSET, STATE, POSITION = 0, 1, 2, 3  # Where the search stands, in a token that begins at the position.
-PENDING, END_TOKEN, END_OFFSET, END = 4, 5, 6, 7  # A match that may still become another one, and where it ends.
-START, LAST = 8, 9  # Where it begins, its end if that is not known; the state in which its end was seen.
-FLOOR = 10  # Where the last match ended; no match begins before it.
-IDLE = 11  # A token before which nothing has begun to match.
-REGISTERS = 12
-
-# Options.
-ALIGNED, FINAL = 1, 2
-
-# Properties of ids, when tokens have classes.
-NOT_NEUTRAL = np.int32(-(1 << 31))
-LENGTH_SHIFT = 16
-LENGTH_MASK = 0x7FFF
-CLASS_MASK = 0xFFFF
-
-# What is told of a state, all of it in one line of the cache: how many bytes ago a match has ended, -1 for none; where
-# to begin anew at its end; the kind of the symbol behind it; its length, 0 if that must be found; a state whose match
-# is the next shorter one; how many bytes ago a match ends if the text ends here, plus 16 times the kind behind it, -1
-# for none; the columns, modulo 64, behind which the search may not be dead; where to begin anew at the end of a match
-# if the text ends here.
-DELAY, RESTART, RIGHT, FIXED, SHORTER, ENDING, ALIVE, END_RESTART, N_TOLD = 0, 1, 2, 3, 4, 5, 6, 7, 8
-
-# What is told of an id: a record; its outcome; where its columns begin; where its bytes begin.
-RECORD, OUTCOME, BEGIN, BYTES_BEGIN, N_WORD = 0, 1, 2, 3, 4
-
-# Properties of ids, when they have none: bits 0 to 14 have the length, so that bits 0 to 16 have the sum of four; bits
-# 20 to 25 have the first column modulo 64.
-SUM_MASK = 0x1FFFF
-FIRST_SHIFT = 20
-
-# Records: bits 0 to 5 have the first column modulo 64, bit 7 tells whether the token is special; then comes its length.
-FIRST_MASK = 0x3F
-CUT = 0x80
-SIZE_SHIFT = 8
-
-# Outcomes, where what happens from the idle state is simple, 0 elsewhere: bits 0 to 7 tell where a match begins in the
-# token, 8 to 15 where it ends, 16 whether it is complete, those from 32 on the state behind the token.
-START_MASK, END_SHIFT, COMPLETE, STATE_SHIFT = 0xFF, 8, 1 << 16, 32
+__all__ = ["find_leftmost"]
 
 # Where a pending match has been read beyond, every so many tokens are remembered as leading to nothing.
 STRIDE = 16
-HASH = np.int64(-7046029254386353131)
-
-
-class Forward(NamedTuple):
-    """A searching automaton; see :class:`tokdfa.automata.utf8.ByteDFA`.
-
-    State q goes to ``table[q * n_columns + c]`` on column c. The columns of an id, from its `BEGIN` on in `columns`,
-    are those of its bytes, or that of the edge of the text for a special token; `border` is the one that stands behind
-    every token, -1 for none. `told` has `N_TOLD` entries a state.
-    """
-
-    columns: npt.NDArray[np.uint16]
-    table: Ints
-    n_columns: int
-    border: int
-    told: Longs
-
-
-class Tokens(NamedTuple):
-    """What tokens do.
-
-    `words` has `N_WORD` entries an id.
-
-    When tokens have classes, `properties` has in bits 0 to 15 the class of an id, in 16 to 30 its length, and a sign
-    unless it leads from the idle state to the idle state and nothing happens on the way; entry ``q * n_classes + c`` of
-    `entries` is the state that class c leads to from state q, times ``4 * n_classes``, plus 1 if something happens, and
-    plus 2 if the search is dead behind the first symbol.
-
-    When they have none but `runs` are there, these are the states on the way from the idle state, one for each of
-    `Forward.columns`. Then `properties` has the length of an id, its first column, and a sign unless the id leads every
-    state to where it leads the idle one and nothing happens on the way; `entries` has the state that the id leads to
-    from the idle one, -1 if something happens; and ``live[q]`` has the first columns, modulo 64, that may lead state q
-    to where they do not lead the idle one.
-
-    Otherwise everything is read symbol by symbol.
-    """
-
-    words: Longs
-    properties: Ints
-    entries: Ints
-    n_classes: int
-    idle: int
-    runs: Ints
-    live: Longs
-
-
-FORWARD = nb.types.NamedTuple((SHORTS, INTS, nb.int64, nb.int64, LONGS), Forward)  # type: ignore[no-untyped-call]
-TOKENS = nb.types.NamedTuple((LONGS, INTS, INTS, nb.int64, nb.int64, INTS, LONGS), Tokens)  # type: ignore[no-untyped-call]
-
-
-@nb.njit((FORWARD, LONGS, TEXT, BACKWARD, nb.int64), cache=True)
-def idle_outcomes(forward, words, text, backward, idle):  # type: ignore[no-untyped-def]
-    """Return `words` with their outcomes, the states reached from the idle state, and `runs`; see `Tokens`.
-
-    An outcome is simple when there is just one match in the token, which begins in it and not behind what is not ASCII.
-    The pattern has no assertions and is not aligned, so that a search begins anew in the idle state.
-    """
-    columns, table, told = forward.columns, forward.table, forward.told
-    words = words.copy()
-    entries = np.empty(len(words) // N_WORD, np.int32)
-    runs = np.empty(len(columns), np.int32)
-    for identity in range(len(entries)):
-        begin = words[identity * N_WORD + BEGIN]
-        record = words[identity * N_WORD + RECORD]
-        length = 1 if record & CUT else record >> SIZE_SHIFT
-        state = idle
-        happens = length == 0
-        pending = complete = False
-        simple = length < START_MASK and not record & CUT
-        start = end = np.int64(0)
-        for place in range(length):
-            column = np.int64(columns[begin + place])
-            state = np.int64(table[state * forward.n_columns + column])
-            if state == 0:
-                # The match was complete before this symbol, from which the search goes on if it ended there.
-                simple = simple and pending and end == place
-                state = np.int64(table[idle * forward.n_columns + column])
-                pending, complete = False, True
-            if told[state * N_TOLD + DELAY] >= 0:
-                happens = True
-                simple = simple and not complete
-                end = np.int64(place + 1)
-                start = end - told[state * N_TOLD + FIXED]
-                back = np.int64(backward.initial[told[state * N_TOLD + RIGHT]])
-                offset = end
-                if start == end:
-                    while simple and back > 0 and offset > 0:
-                        offset -= 1
-                        byte = text.bytes[words[identity * N_WORD + BYTES_BEGIN] + offset]
-                        simple = byte < 0x80
-                        back = np.int64(backward.table[back * (backward.n_classes + 3) + backward.class_of[byte]])
-                        if backward.accepts[back]:
-                            start = np.int64(offset)
-                pending = True
-                if told[state * N_TOLD + ALIVE] == 0:
-                    pending, complete = False, True
-                    state = idle
-            runs[begin + place] = state
-        entries[identity] = -1 if happens else state
-        if simple and (pending or complete):
-            words[identity * N_WORD + OUTCOME] = (
-                start | end << END_SHIFT | (COMPLETE if complete else 0) | state << STATE_SHIFT
-            )
-    return words, entries, runs
 
 
 @nb.njit(
     nb.int64(
-        INTS, TOKENS, FORWARD, TEXT, BACKWARD, nb.int64,
-        nb.int64[::1], nb.int64, nb.int64[::1], nb.int64[::1], nb.int64[::1], nb.int64[::1],
+        INTS, TOKENS, FORWARD, TEXT, BACKWARD, nb.int64, nb.int64[::1], nb.int64, nb.int64[::1], nb.int64[::1],
+        nb.int64[::1], nb.int64[::1], nb.int64[:, ::1], nb.int64[::1],
     ),
     cache=True,
 )  # fmt: skip
 def find_leftmost(  # type: ignore[no-untyped-def]
-    ids, what, forward, text, backward, options, registers, first, passed, futile, steps, found
+    ids,
+    what,
+    forward,
+    text,
+    backward,
+    options,
+    registers,
+    first,
+    passed,
+    futile,
+    steps,
+    window,
+    room,
+    found,
 ):
     """Find the matches of a leftmost search, none overlapping another.
 
@@ -197,8 +107,8 @@ def find_leftmost(  # type: ignore[no-untyped-def]
         The place of the chunk in the stream, in tokens.
     passed, futile : int64 arrays
         Room to remember what has been read in vain; `futile` has 2^k entries, -1 before the first chunk.
-    steps : int64 array
-        Room to remember what tokens do from states that are not idle; 2^(k + 1) entries, -1 at first.
+    steps, window, room : int64 arrays
+        Of :func:`tokdfa.kernels.at_rest.skim`.
     found : int64 array
         Four numbers a match are written here: start and end in bytes, the first token and the token behind the last.
 
@@ -207,7 +117,7 @@ def find_leftmost(  # type: ignore[no-untyped-def]
     int
         How many numbers were written. When there is no room for four more, the search is not through with the chunk.
     """
-    words, properties, entries, n_classes, idle, runs, live = what
+    words, properties, entries, n_classes, idle, runs = what[:6]
     columns, table, n_columns, border, told = forward
     letters = text.bytes
     back_table, back_accepts, back_initial, class_of, n_symbols, delayed = backward
@@ -215,7 +125,6 @@ def find_leftmost(  # type: ignore[no-untyped-def]
     n_found = np.int64(0)
     n_passed = np.int64(0)
     mask = len(futile) - 1
-    steps_mask = len(steps) // 2 - 1
     token, offset, state, position = registers[TOKEN], registers[OFFSET], registers[STATE], registers[POSITION]
     pending, end_token, end_offset = registers[PENDING] > 0, registers[END_TOKEN], registers[END_OFFSET]
     start, end, last, floor, idle_token = (
@@ -263,59 +172,13 @@ def find_leftmost(  # type: ignore[no-untyped-def]
                 token += 1
             state = idle if entry == idle_entry else np.int64(entry) // n_classes
         elif offset == 0 and not pending and len(runs) > 0:
-            while token < n:
-                if check <= token:
-                    # Four at a time, as long as no token goes on with what may have begun and nothing happens in it.
-                    since = token
-                    while token + 4 <= n:
-                        one = properties[np.uint32(ids[np.uint64(token)])]
-                        two = properties[np.uint32(ids[np.uint64(token + 1)])]
-                        three = properties[np.uint32(ids[np.uint64(token + 2)])]
-                        four = properties[np.uint32(ids[np.uint64(token + 3)])]
-                        if (one | two | three | four) < 0:
-                            check = token + 4
-                            break
-                        position += (one + two + three + four) & SUM_MASK
-                        token += 4
-                    if token > since:
-                        state = np.int64(entries[np.uint32(ids[np.uint64(token - 1)])])
-                        if token == n:
-                            break
-                identity = np.uint32(ids[np.uint64(token)])
-                what_it_is = properties[identity]
-                following = np.int64(entries[identity])
-                if state == idle:
-                    idle_token = token
-                elif live[np.uint64(state)] >> (what_it_is >> FIRST_SHIFT & FIRST_MASK) & 1:
-                    key = state << 32 | np.int64(identity)
-                    slot = np.uint64(((key * HASH) >> 20 & steps_mask) * 2)
-                    if steps[slot] != key:
-                        # Read on until it makes no difference any more that something had begun to match.
-                        at = np.uint64(identity) * np.uint64(N_WORD)
-                        place = np.uint64(words[at + np.uint64(BEGIN)])
-                        record = words[at]
-                        stop = place + np.uint64(1 if record & CUT else record >> SIZE_SHIFT)
-                        reached = np.int64(table[np.uint64(state * n_columns + columns[place])])
-                        while (
-                            reached != runs[place]
-                            and told[np.uint64(reached * N_TOLD + DELAY)] < 0
-                            and place + np.uint64(1) < stop
-                        ):
-                            place += np.uint64(1)
-                            reached = np.int64(table[np.uint64(reached * n_columns + columns[place])])
-                        steps[slot] = key
-                        if reached == runs[place]:
-                            steps[slot + np.uint64(1)] = following
-                        else:
-                            steps[slot + np.uint64(1)] = (
-                                -1 if told[np.uint64(reached * N_TOLD + DELAY)] >= 0 else reached
-                            )
-                    following = steps[slot + np.uint64(1)]
-                if following < 0:
-                    break
-                state = following
-                position += what_it_is & LENGTH_MASK
-                token += 1
+            registers[TOKEN], registers[STATE], registers[POSITION] = token, state, position
+            registers[FLOOR], registers[IDLE] = floor, idle_token
+            n_found = skim(ids, what, forward, steps, window, room, registers, found, n_found)
+            token, state, position = registers[TOKEN], registers[STATE], registers[POSITION]
+            pending, end_token, end_offset = registers[PENDING] > 0, registers[END_TOKEN], registers[END_OFFSET]
+            start, end, last = registers[START], registers[END], np.int64(0)
+            floor, idle_token = registers[FLOOR], registers[IDLE]
         right = np.int64(-1)
         if token < n:
             word = np.int64(ids[token]) * N_WORD
@@ -345,8 +208,8 @@ def find_leftmost(  # type: ignore[no-untyped-def]
                 idle_token = token
                 outcome = words[word + OUTCOME]
                 if outcome > 0:
-                    start = position + (outcome & START_MASK)
-                    end_offset = (outcome >> END_SHIFT) & START_MASK
+                    start = position + (outcome & START_MASK) - BIAS
+                    end_offset = outcome >> END_SHIFT & END_MASK
                     end = position + end_offset
                     state = outcome >> STATE_SHIFT
                     position += length

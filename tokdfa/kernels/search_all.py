@@ -6,7 +6,7 @@ import numba as nb
 import numpy as np
 
 from tokdfa.kernels.backwards import BACKWARD, TEXT, starts_of
-from tokdfa.kernels.search import (
+from tokdfa.kernels.search_types import (
     ALIGNED,
     BEGIN,
     CLASS_MASK,

@@ -11,10 +11,12 @@ import numpy.typing as npt
 from tokdfa.automata.finder import Finder
 from tokdfa.automata.utf8 import BORDER, EDGE
 from tokdfa.errors import UnsupportedFeatureError
-from tokdfa.kernels import search as kernels
+from tokdfa.kernels import search_types as kernels
+from tokdfa.kernels.at_rest import LINE
 from tokdfa.kernels.backwards import Backward, Text
 from tokdfa.kernels.effects import token_effects
-from tokdfa.kernels.search import Forward, Tokens
+from tokdfa.kernels.outcomes import idle_outcomes
+from tokdfa.kernels.search_types import Forward, Tokens
 from tokdfa.tokenizers.decoder import Spellings
 from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
 
@@ -29,6 +31,8 @@ BoolArray: TypeAlias = npt.NDArray[np.bool_]
 _MAX_ENTRIES = 1 << 24
 _MAX_CLASSES = 1 << 16
 _FEW_CLASSES = 8
+# So many lines of pairs of a state and a token are remembered.
+_LINES = 1 << 16
 
 
 class Words(NamedTuple):
@@ -121,7 +125,7 @@ class Machine:
         words[:, kernels.RECORD] = (self.lengths << kernels.SIZE_SHIFT) + kernels.CUT * self.cuts
         words[:, kernels.RECORD] += np.append(self.forward.columns, 0)[words[:, kernels.BEGIN]] & kernels.FIRST_MASK
         none, nothing = _frozen(np.zeros(0, dtype=np.int32)), _frozen(np.zeros(0, dtype=np.int64))
-        return Tokens(_frozen(words.reshape(-1)), none, none, 0, self._idle, none, nothing)
+        return Tokens(_frozen(words.reshape(-1)), none, none, 0, self._idle, none, nothing, nothing, nothing)
 
     @cached_property
     def tokenwise(self) -> Tokens:
@@ -129,7 +133,7 @@ class Machine:
         forward, dfa, known = self.forward, self.finder.forward, self.bytewise
         simple = not (self.wants_all or self.options or self.finder.backward.delayed)
         if simple:
-            words, entries, runs = kernels.idle_outcomes(forward, known.words, self.text, self.backward, self._idle)
+            words, outcomes, runs = idle_outcomes(forward, known.words, self.text, self.backward, self._idle)
             known = known._replace(words=_frozen(words))
         most = min(_MAX_CLASSES - 1, _MAX_ENTRIES // dfa.n_states)
         effect = effects = np.zeros(0, dtype=np.int32)
@@ -149,15 +153,8 @@ class Machine:
         if self.lengths.max(initial=0) > kernels.LENGTH_MASK or not (simple or len(effects)):
             return known
         if not len(effects):
-            live = self._live
-            first = known.words[kernels.RECORD :: kernels.N_WORD] & kernels.FIRST_MASK
-            free = (np.bitwise_or.reduce(live) >> first & 1 == 0) & (entries >= 0)
-            properties = self.lengths + (first << kernels.FIRST_SHIFT) + np.where(free, 0, kernels.NOT_NEUTRAL)
             return known._replace(
-                properties=_frozen(properties.astype(np.int32)),
-                entries=_frozen(entries),
-                runs=_frozen(runs),
-                live=live,
+                runs=_frozen(runs), outcomes=_frozen(outcomes), marks=self._marks(outcomes), groups=self._groups
             )
         used, class_of = np.unique(effect, return_inverse=True)
         reached = effects.reshape(-1, dfa.n_states)[used].T
@@ -203,18 +200,64 @@ class Machine:
             told[:, kernels.ALIVE] |= (dfa.table[:, column] != 0).astype(np.int64) << column % 64
         return _frozen(told.reshape(-1))
 
-    @property
-    def _live(self) -> Int64Array:
-        """The columns, modulo 64, that may lead a state to where they do not lead `_idle`.
+    @cached_property
+    def _live(self) -> BoolArray:
+        """For each state and each of `_used_columns`, whether it may lead to where it does not lead `_idle`.
 
-        States that a column may kill are left out: they are those with a match pending, when nobody asks.
+        Columns that may end the search are left out: those are of states with a match pending, when nobody asks.
         """
-        table = self.finder.forward.table
-        live = np.zeros(len(table), dtype=np.int64)
-        for column in self._used_columns:
-            targets = table[:, column]
-            live |= ((targets != targets[self._idle]) & (targets != 0)).astype(np.int64) << column % 64
-        return _frozen(live)
+        targets = self.finder.forward.table[:, self._used_columns]
+        live: BoolArray = (targets != targets[self._idle]) & (targets != 0)
+        return live
+
+    @cached_property
+    def _group_of_column(self) -> Int64Array:
+        """The group of tokens to which those belong that begin with a column.
+
+        Columns that lead no state to a place of its own are in a group with each other; of the rest those share one
+        that are seldom in the way, which is when few states have them or few tokens begin with them.
+        """
+        first = self._first_columns
+        often = np.bincount(first, minlength=self.finder.forward.table.shape[1])
+        weight = self._live.sum(axis=0) * (1 + often[self._used_columns])
+        load = np.zeros(kernels.N_GROUPS, dtype=np.int64)
+        load[0] = np.iinfo(np.int64).max
+        group = np.zeros(len(often), dtype=np.int64)
+        for place in np.argsort(-weight, kind="stable")[: np.count_nonzero(weight)].tolist():
+            lightest = int(np.argmin(load))
+            group[self._used_columns[place]] = lightest
+            load[lightest] += weight[place]
+        return group
+
+    @property
+    def _first_columns(self) -> Int64Array:
+        """The first column of each id."""
+        first: Int64Array = np.append(self.forward.columns, 0)[self.bytewise.words[kernels.BEGIN :: kernels.N_WORD]]
+        return first
+
+    @cached_property
+    def _groups(self) -> Int64Array:
+        """The groups of tokens that the kernels are told of for every state."""
+        groups = np.zeros((len(self._live), 2), dtype=np.int64)
+        for place, column in enumerate(self._used_columns):
+            bit = np.int64(1) << self._group_of_column[column]
+            groups[:, 0] |= np.where(self._live[:, place], bit, 0)
+            groups[:, 1] |= np.where(self.finder.forward.table[:, column] != 0, bit, 0)
+        return _frozen(groups.reshape(-1))
+
+    def _marks(self, outcomes: Int64Array) -> Int64Array:
+        """Return what is noted of ids beside their outcomes."""
+        happens = (outcomes < 0) | (outcomes & kernels.AT_REST == 0)
+        pending = (outcomes & (kernels.MATCH | kernels.COMPLETE) == kernels.MATCH).astype(np.int64)
+        behind = self._groups[2 * np.where(outcomes < 0, 0, outcomes >> kernels.STATE_SHIFT) + pending]
+        marks = behind | self._group_of_column[self._first_columns] << kernels.GROUP_SHIFT
+        marks |= happens.astype(np.int64) << kernels.HAPPENS_SHIFT
+        return _frozen(marks | self.lengths << kernels.SIZE_OF_MARKS)
+
+    @cached_property
+    def steps(self) -> Int64Array:
+        """Room to remember what tokens do to states, from search to search."""
+        return np.full(_LINES * LINE, -1, dtype=np.int64)
 
     @property
     def _used_columns(self) -> list[int]:

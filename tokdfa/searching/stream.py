@@ -11,7 +11,9 @@ import numpy.typing as npt
 
 from tokdfa.automata.ids import checked_ids
 from tokdfa.errors import LimitExceededError, TokenStreamError
-from tokdfa.kernels import search as kernels
+from tokdfa.kernels import search_types as kernels
+from tokdfa.kernels.at_rest import LINE, N_ROWS, ROW, WINDOW
+from tokdfa.kernels.search import find_leftmost
 from tokdfa.kernels.search_all import find_all
 from tokdfa.searching.machine import Machine
 from tokdfa.searching.matches import Matches
@@ -32,6 +34,7 @@ _CONTEXT = 4
 _ROOM = 1 << 14
 # So much is remembered of what was read in vain beyond the end of a match.
 _MEMORY = 1 << 14
+_NO_STEPS = np.full(LINE, -1, dtype=np.int64)
 
 
 class Stream:
@@ -59,7 +62,8 @@ class Stream:
         self.found = np.empty(4 * _ROOM, dtype=np.int64)
         self.passed = np.empty(_MEMORY, dtype=np.int64)
         self.futile = np.full(2 * _MEMORY, -1, dtype=np.int64)
-        self.steps = np.full(2 * _MEMORY, -1, dtype=np.int64)
+        self.window = np.zeros(WINDOW, dtype=np.int64)
+        self.room = np.empty((N_ROWS, ROW), dtype=np.int64)
 
     def read(self, block: npt.ArrayLike) -> Iterator[Matches]:
         """Yield what is found with further ids.
@@ -179,8 +183,11 @@ class Stream:
 
     def _find_leftmost(self, arguments: tuple[Any, ...]) -> Iterator[Int64Array]:
         """Yield the leftmost matches in the ids at hand, as many at a time as there is room for."""
-        find: Any = kernels.find_leftmost
+        find: Any = find_leftmost
+        steps = self.machine.steps if len(arguments[1].runs) else _NO_STEPS
+        self.window[:] = 0
         n_found = len(self.found)
         while n_found == len(self.found):
-            n_found = find(*arguments, self.first, self.passed, self.futile, self.steps, self.found)
+            room = (self.passed, self.futile, steps, self.window, self.room, self.found)
+            n_found = find(*arguments, self.first, *room)
             yield self.found[:n_found].copy()
