@@ -223,7 +223,9 @@ class OnePass:
         if not len(text):
             return out
         left = np.zeros((len(text) >> 6) + 1, dtype=np.uint64)
-        return out[: kernels.tokenize(self.tables, text, 0, len(text), out, 0, left)].copy()
+        # Cut off in place: a copy of a long one takes as long as a part of the work.
+        out.resize(kernels.tokenize(self.tables, text, 0, len(text), out, 0, left), refcheck=False)
+        return out
 
     def __call__(self, word: Word | Iterable[str]) -> tuple[Word, ...]:
         """Return T^D(word), spelled."""
