@@ -12,9 +12,10 @@ from tokdfa.automata.finder import Wanted, finder
 from tokdfa.automata.ids import id_array
 from tokdfa.automata.subset import DEFAULT_MAX_SECONDS, DEFAULT_MAX_STATES
 from tokdfa.errors import LimitExceededError
-from tokdfa.searching.machine import Machine, Words
+from tokdfa.searching.machine import Machine
 from tokdfa.searching.matches import Match, Matches
 from tokdfa.searching.stream import BLOCK, Stream
+from tokdfa.searching.words import Words
 from tokdfa.unicode import Table
 
 if TYPE_CHECKING:
@@ -55,7 +56,10 @@ class Searcher:
     ----------
     tokenizer : Tokenizer or WordPieceTokenizer
         What the ids mean. The text is that of ``tokenizer.decode_bytes``, cut at special tokens: nothing matches
-        across one or inside it, and what stands between two of them is searched as a text of its own.
+        across one or inside it, and what stands between two of them is searched as a text of its own. So the visible
+        space of SentencePiece is a space, and the one in front of the text is not there; nor is the one behind the last
+        word, where words end with a suffix. Only bytes that are not UTF-8 stay what they are, and match nothing, where
+        decoding makes U+FFFD of them.
     pattern : str, or iterable of str or bytes
         A regular expression; or words, any one of which is looked for as it is spelled.
     wanted : {"longest", "first", "all"}
@@ -82,7 +86,7 @@ class Searcher:
     LimitExceededError
         If an automaton exceeds its budget.
     UnsupportedFeatureError
-        If the tokenizer's text is not the spellings of its ids one behind the other.
+        If what an id adds to the text hangs on the ids beside it.
     """
 
     def __init__(

@@ -179,6 +179,9 @@ finally:
     assert peaks[1] - peaks[0] < 40_000
 
 
-def test_texts_that_are_not_spelled_id_by_id_are_refused(data: Path, ids: Path, capsys) -> None:
-    assert run(data / "vocabs/mistral_v3.model", "a", ids) == 2
-    assert "ids are searched where they spell the text one behind the other" in capsys.readouterr().err
+def test_ids_of_sentencepiece(data: Path, tmp_path: Path, capsys) -> None:
+    model = data / "vocabs/mistral_v3.model"
+    np.save(tmp_path / "ids.npy", [1, *tokdfa.load(model).encode(TEXT)])
+    assert run(model, r"\Athe|the|[0-9]+|é\n", tmp_path / "ids.npy", "--json") == 0
+    found = json.loads(capsys.readouterr().out)["matches"]
+    assert [(match["start_byte"], match["end_byte"]) for match in found] == spans(r"the|[0-9]+|é\n")

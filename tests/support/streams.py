@@ -16,6 +16,7 @@ class Vocabulary:
     """What a search asks of a tokenizer: words by id, None being a hole, and which of them are special."""
 
     rewrites = (None, None)
+    suffix = None
 
     def __init__(self, words: Sequence[bytes | None], specials: Sequence[int] = ()) -> None:
         self.words = list(words)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -83,8 +84,23 @@ def test_in_chunks(tmp_path: Path) -> None:
 
 
 def test_searching(tmp_path: Path) -> None:
+    tokenizer = over_characters(tmp_path)
+    ids = tokenizer.encode("a ab a")
+    for pattern in (" a", "a", "ab", r"\Aa", r"\A ", " "):
+        expected = [match.span() for match in re.finditer(pattern, "a ab a")]
+        assert [match[:2] for match in tokenizer.search(pattern, ids)] == expected
+    steps = [
+        {"type": "Replace", "pattern": {"String": "\u2581"}, "content": " "},
+        {"type": "ByteFallback"},
+        {"type": "Fuse"},
+        {"type": "Strip", "content": " ", "start": 1, "stop": 0},
+    ]
+    fused = over_characters(tmp_path, decoder={"type": "Sequence", "decoders": steps})
+    assert [match[:2] for match in fused.search("b? a|^a", ids)] == [(0, 1), (1, 3), (3, 6)]
+    steps[3]["start"] = 2
+    twice = over_characters(tmp_path, decoder={"type": "Sequence", "decoders": steps})
     with pytest.raises(UnsupportedFeatureError, match="decode them and search the text"):
-        over_characters(tmp_path).search("a", [3])
+        twice.search("a", [3])
     tokenizer = read(tmp_path, normalizer={"type": "NFKC"})
     assert len(tokenizer.search("he", tokenizer.encode("the he"))) == 2
 

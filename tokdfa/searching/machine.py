@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from tokdfa.automata.finder import Finder
 from tokdfa.automata.utf8 import BORDER, EDGE
-from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.kernels import search_types as kernels
 from tokdfa.kernels.at_rest import LINE
 from tokdfa.kernels.backwards import Backward, Text
 from tokdfa.kernels.effects import token_effects
 from tokdfa.kernels.outcomes import idle_outcomes
 from tokdfa.kernels.search_types import Forward, Tokens
-from tokdfa.tokenizers.decoder import Spellings
-from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
+from tokdfa.searching.words import Words
 
-if TYPE_CHECKING:
-    from tokdfa.tokenizers.tokenizer import Tokenizer
-
-__all__ = ["Machine", "Words"]
+__all__ = ["Machine"]
 
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
@@ -33,57 +28,6 @@ _MAX_CLASSES = 1 << 16
 _FEW_CLASSES = 8
 # So many lines of pairs of a state and a token are remembered.
 _LINES = 1 << 16
-
-
-class Words(NamedTuple):
-    """What ids spell, as a search sees it.
-
-    Where the first id of a stream is spelled in another way than behind others, it is taken for another id, larger by
-    `n_ids`.
-
-    Attributes
-    ----------
-    n_ids : int
-        Ids of a stream are smaller.
-    spelled : Spellings
-        The bytes of each id.
-    cuts : bool array, one entry an id
-        Whether the id is that of a special token.
-    holes : bool array, one entry an id
-        Whether the id means nothing.
-    """
-
-    n_ids: int
-    spelled: Spellings
-    cuts: BoolArray
-    holes: BoolArray
-
-    @classmethod
-    def of(cls, tokenizer: Tokenizer | WordPieceTokenizer) -> Words:
-        """Return those of a tokenizer.
-
-        Raises
-        ------
-        UnsupportedFeatureError
-            If the text of ids is not their spellings one behind the other, as with SentencePiece.
-        """
-        n_ids = tokenizer.n_ids
-        cuts = np.zeros(n_ids, dtype=np.bool_)
-        cuts[tokenizer.special_ids] = True
-        if not isinstance(tokenizer, WordPieceTokenizer):
-            rewriting = tokenizer.rewrites[0]
-            if rewriting is not None and rewriting.decoding is not None:
-                what = "ids are searched where they spell the text one behind the other"
-                raise UnsupportedFeatureError(what, value=tokenizer.format, hint="decode them and search the text")
-            return cls(n_ids, tokenizer.id_spellings, cuts, (tokenizer.id_to_token < 0) & ~cuts)
-        (behind, offsets), (first, more) = tokenizer.id_spellings, tokenizer.first_spellings
-        spelled = Spellings(np.concatenate((behind, first)), np.concatenate((offsets, more[1:] + offsets[-1])))
-        return cls(n_ids, spelled, np.tile(cuts, 2), np.tile(~tokenizer.means_something, 2))
-
-    @property
-    def has_fronts(self) -> bool:
-        """Whether the first id of a stream is another one."""
-        return len(self.cuts) > self.n_ids
 
 
 class Machine:

@@ -54,6 +54,8 @@ class Stream:
         self.buffer = np.empty(2 * BLOCK, dtype=np.int32)
         self.kept = 0  # how many ids at the beginning of the buffer are those of earlier blocks
         self.waiting: list[Int32Array] = []
+        self.held: Int32Array = self.buffer[:0]  # the last id, where that may be another one
+        self.has_begun = False  # whether the first id has been seen
         self.n_read = 0
         self.first = self.first_byte = 0  # the place of the buffer in the stream, in tokens and in bytes
         self.ids = self.buffer[:0]  # those at hand, when matches are yielded
@@ -75,14 +77,19 @@ class Stream:
         LimitExceededError
             If a match stays undecided for too long.
         """
-        self.waiting.append(self._checked(block))
-        self.n_read += len(self.waiting[-1])
+        ids = self._checked(block)
+        self.n_read += len(ids)
+        if self.machine.words.varies == "last":
+            ids = np.concatenate((self.held, ids))
+            ids, self.held = ids[:-1], ids[-1:]
+        self.waiting.append(ids)
         # A match that goes on and on is read further in ever larger steps.
         if sum(map(len, self.waiting)) >= self.kept:
             yield from self._step(0)
 
     def finish(self) -> Iterator[Matches]:
         """Yield what is found now that the stream has ended."""
+        self.waiting.append(self.held + np.int32(self.machine.words.n_ids))
         yield from self._step(kernels.FINAL)
 
     def spell(self, matches: Matches) -> list[bytes]:
@@ -106,9 +113,10 @@ class Stream:
         if len(ids) and ids.max() >= self._first_hole and words.holes[ids].any():
             place = int(np.argmax(words.holes[ids]))
             raise TokenStreamError("no token has this id", value=int(ids[place]), where=f"token {self.n_read + place}")
-        if words.has_fronts and self.n_read == 0 and len(ids):
-            ids = ids.copy()
-            ids[0] += words.n_ids
+        if words.varies == "first" and not self.has_begun and len(ids):
+            self.has_begun = not words.silent[ids].all()
+            first = int(np.argmin(words.silent[ids])) + 1 if self.has_begun else len(ids)
+            ids = np.concatenate((ids[:first] + np.int32(words.n_ids), ids[first:]))
         return ids
 
     @cached_property

@@ -285,16 +285,24 @@ class Tokenizer:
         return "".join(self.decoder.iter_text([ids]))
 
     @cached_property
+    def ends_word(self) -> npt.NDArray[np.bool_]:
+        """Whether the last byte of an id is the space behind a word, by id, which the last word of a text has not."""
+        words = (*self.dictionary.alphabet, *self.extra_tokens)
+        return np.array(
+            [
+                number >= 0 and str(words[number][-1]).endswith(self.suffix or "\0")
+                for number in self.id_to_token.tolist()
+            ]
+        )
+
+    @cached_property
     def decoder(self) -> Decoder:
         """Spells ids chunk by chunk."""
         means_something = self.id_to_token >= 0
         means_something[self.special_ids] = True
         if self.suffix is None:
             return Decoder(self.id_spellings, means_something)
-        ends_word = np.zeros(self.n_ids, dtype=np.bool_)
-        words = (*self.dictionary.alphabet, *self.extra_tokens)
-        ends_word[:] = [number >= 0 and str(words[number][-1]).endswith(self.suffix) for number in self.id_to_token]
-        return Decoder(self.id_spellings, means_something, ends_word)
+        return Decoder(self.id_spellings, means_something, self.ends_word)
 
     def token(self, number: int) -> Word:
         """Return the word of a token number; of a token that nothing can spell, its bytes."""
