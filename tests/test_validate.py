@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
@@ -21,7 +22,7 @@ from tokdfa.tokenizers.formats.contents import Contents, Merges, Special, Split,
 from tokdfa.tokenizers.pretokenizer import PreTokenizer
 from tokdfa.tokenizers.pretokenizer import pretokenizer as pretokenizer_of
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.validate import Validation, Validator, Violation, iter_violations, validate
+from tokdfa.validate import Validation, Validator, Violation, _model, iter_violations, validate
 from tokdfa.validation import buffer, literal, walk, whole
 
 BYTES = bytes(range(256))
@@ -37,6 +38,8 @@ def way(request: pytest.FixtureRequest) -> Iterator[None]:
     kept = walk.START, walk.WINDOW, walk.PATIENCE
     if request.param == "walk":
         walk.START, walk.WINDOW, walk.PATIENCE = 0, 4, 4
+    else:
+        walk.START = sys.maxsize
     yield
     walk.START, walk.WINDOW, walk.PATIENCE = kept
 
@@ -462,3 +465,19 @@ def test_streams_that_are_judged_as_a_whole_have_a_limit(monkeypatch: pytest.Mon
     assert tokenizer.validate([*b"aaaa "]).index == 4
     with pytest.raises(TokdfaError, match="too long to be judged as a whole"):
         tokenizer.validate([*b"aaaaa "])
+
+
+def test_short_streams_are_walked_over_once_there_have_been_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(walk, "START", 100)
+    dictionary = Dictionary.from_pairs([(b"a", b"b"), (b"ab", b"a")], alphabet=[bytes([byte]) for byte in BYTES])
+    ids = np.arange(len(dictionary.alphabet), dtype=np.int32)
+    split = PreTokenizer(Splitting("tiktoken", (Split(r"[ab]+| +|[^ab ]+"),)))
+    tokenizer = Tokenizer(Contents(format="tiktoken", dictionary=dictionary, ids=ids), split)
+    model = _model(tokenizer)
+    stream = tokenizer.encode("aba ab c")
+    for _ in range(100 // len(stream)):
+        assert validate(tokenizer, stream)
+        assert not model.has_table
+    for _ in range(3):
+        assert validate(tokenizer, stream, documents=[0, 3])
+    assert model.has_table

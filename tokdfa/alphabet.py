@@ -19,7 +19,7 @@ from typing import Literal, TypeAlias, cast, overload
 
 from tokdfa.errors import AlphabetError
 
-__all__ = ["TokenAlphabet", "Word", "concatenate", "iter_symbols", "show"]
+__all__ = ["TokenAlphabet", "Word", "concatenate", "iter_symbols", "quoted", "show"]
 
 Word: TypeAlias = bytes | str | tuple[str, ...]
 Kind: TypeAlias = Literal["bytes", "characters", "symbols"]
@@ -52,6 +52,18 @@ def show(word: Word) -> str:
         except UnicodeDecodeError:
             return repr(word)[2:-1]
     return word if word.isprintable() else repr(word)[1:-1]
+
+
+def quoted(word: Word) -> str:
+    """Return `word` in quotes, escaped as Python does it: UTF-8 as the text that it is."""
+    if isinstance(word, tuple):
+        return repr("".join(word))
+    if isinstance(word, bytes):
+        try:
+            return repr(word.decode("utf-8"))
+        except UnicodeDecodeError:
+            return repr(word)[1:]
+    return repr(word)
 
 
 class TokenAlphabet(Sequence[Word]):
@@ -222,7 +234,7 @@ def _check_token(word: Word, kind: Kind, numbers: dict[Word, int]) -> None:
         raise AlphabetError(f"a token over {kind} is a {_TYPES[kind].__name__}", value=word)
     for symbol in iter_symbols(word):
         if symbol not in numbers:
-            raise AlphabetError(f"token {show(word)!r} uses a symbol that is not in the base alphabet", value=symbol)
+            raise AlphabetError(f"token {quoted(word)} uses a symbol that is not in the base alphabet", value=symbol)
     if len(word) < 2:
         raise AlphabetError("a token beside the symbols has two symbols or more", value=word)
     if word in numbers:

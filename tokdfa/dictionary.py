@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple, TypeAlias, cast, overload
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.alphabet import TokenAlphabet, Word, show
+from tokdfa.alphabet import TokenAlphabet, Word, quoted, show
 from tokdfa.errors import AlphabetError, DictionaryError, ImproperDictionaryError
 from tokdfa.verdict import Verdict
 
@@ -181,7 +181,7 @@ class Dictionary(Sequence[Rule]):
         rule = self[first]
         part = rule.left if side == "left" else rule.right
         witness = ImproperRule(first, rule, side, part)
-        return Verdict(False, witness, f"rule {first}, {rule}: no earlier rule makes its {side} part {show(part)!r}")
+        return Verdict(False, witness, f"rule {first}, {rule}: no earlier rule makes its {side} part {quoted(part)}")
 
     def is_proper(self) -> Verdict[ImproperRule]:
         """Decide whether every part longer than one symbol is the product of an earlier rule.
@@ -243,7 +243,7 @@ class Dictionary(Sequence[Rule]):
         rule = self[index]
         if blocker < 0:
             part, side = (rule.left, "left") if blocker == -2 else (rule.right, "right")
-            return DeadRule(index, rule, None, f"no live rule makes its {side} part {show(part)!r}")
+            return DeadRule(index, rule, None, f"no live rule makes its {side} part {quoted(part)}")
         if rule == self[blocker]:
             return DeadRule(index, rule, blocker, f"it repeats rule {blocker}")
         return DeadRule(

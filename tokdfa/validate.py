@@ -128,29 +128,33 @@ class Validator:
         self._window = window
         self._separator: int | None = None
         self.tokens = 0
-        if isinstance(tokenizer, (WordPieceTokenizer, RewritingTokenizer)):
+        if isinstance(tokenizer, WordPieceTokenizer):
             if window or documents is not None:
-                raise UnsupportedFeatureError("windows and documents are not judged where decoding changes the text")
-            if isinstance(tokenizer, WordPieceTokenizer):
-                self._model = self._judge = WordPieceJudge(tokenizer)
-            else:
-                self._model = self._judge = RewritingJudge(tokenizer)
+                raise UnsupportedFeatureError("windows and documents of a WordPiece tokenizer are not judged")
+            self._model = self._judge = WordPieceJudge(tokenizer)
             return
-        self._model = model = _model(tokenizer)
-        make = _judges(model)
+        make: Callable[[int, int], Judge]
+        lengths: Int64Array | None = None
+        if isinstance(tokenizer, RewritingTokenizer):
+            if window:
+                raise UnsupportedFeatureError("windows are not judged where decoding changes the text")
+            make = partial(RewritingJudge, tokenizer)
+            self._model = RewritingJudge(tokenizer)
+        else:
+            self._model = model = _model(tokenizer)
+            lengths, inner = model.lengths, _judges(model)
 
-        def begin(first: int, byte: int) -> Judge:
-            return OpenJudge(model, first, byte) if window and first == 0 else make(first, byte)
+            def make(first: int, byte: int) -> Judge:
+                return OpenJudge(model, first, byte) if window and first == 0 else inner(first, byte)
 
         if documents is None:
-            self._judge = begin(0, 0)
-            return
-        if isinstance(documents, (int, np.integer)):
+            self._judge = make(0, 0)
+        elif isinstance(documents, (int, np.integer)):
             self._separator = separator = int(documents)
-            size = int(model.lengths[separator]) if model.is_id(separator) else 0
-            self._judge = DocumentsJudge(begin, model.lengths, separator_size=size)
+            size = len(tokenizer.decode_bytes([separator])) if self._model.is_id(separator) else 0
+            self._judge = DocumentsJudge(make, lengths, separator_size=size)
         else:
-            self._judge = DocumentsJudge(begin, model.lengths, document_starts(documents))
+            self._judge = DocumentsJudge(make, lengths, document_starts(documents))
 
     def feed(self, ids: npt.ArrayLike) -> Iterator[Violation]:
         """Take more ids; yield the violations that are certain with them.
@@ -173,7 +177,7 @@ class Validator:
             return self._model.checked(ids, self.tokens), None
         array = id_array(ids)
         places = np.flatnonzero(array == self._separator)
-        assert isinstance(self._model, Model)
+        assert not isinstance(self._model, WordPieceJudge)
         if len(places) and not self._model.is_id(self._separator):
             array = array.copy()
             array[places] = self._model.nothing

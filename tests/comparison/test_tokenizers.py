@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import random
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
 import pytest
+from support.extra import extra_file, llama3_json, ranks_of, write_json, write_tiktoken
 from support.tokenizer_files import tiktoken_lines
 
 import tokdfa
@@ -75,9 +77,13 @@ def check(a: Tokenizer, b: Tokenizer, texts: list[str], *, ignore_ids: bool) -> 
     return "different, shortest"
 
 
-def random_pairs(folder: Path, source: random.Random, n: int) -> Iterator[tuple[Tokenizer, Tokenizer]]:
+def random_pairs(
+    folder: Path, source: random.Random, n: int, *, shuffled: bool = False
+) -> Iterator[tuple[Tokenizer, Tokenizer]]:
     for trial in range(n):
         words = random_words(source)
+        if shuffled:
+            source.shuffle(words)
         other = list(words)
         change = source.random()
         if change < 0.2:
@@ -93,13 +99,15 @@ def random_pairs(folder: Path, source: random.Random, n: int) -> Iterator[tuple[
         )
 
 
-def check_random_pairs(folder: Path, monkeypatch, seed: int, n: int, longest: int) -> dict[str, int]:
+def check_random_pairs(
+    folder: Path, monkeypatch, seed: int, n: int, longest: int, *, shuffled: bool = False
+) -> dict[str, int]:
     # Short texts are tried anyway; here the search is to find them.
     monkeypatch.setattr(comparison, "_short_texts", lambda longest: ())
     texts = ["".join(text) for length in range(1, longest + 1) for text in product(SYMBOLS, repeat=length)]
     source = random.Random(seed)
     outcomes: dict[str, int] = {}
-    for a, b in random_pairs(folder, source, n):
+    for a, b in random_pairs(folder, source, n, shuffled=shuffled):
         outcome = check(a, b, texts, ignore_ids=source.random() < 0.5)
         outcomes[outcome] = outcomes.get(outcome, 0) + 1
     return outcomes
@@ -108,6 +116,19 @@ def check_random_pairs(folder: Path, monkeypatch, seed: int, n: int, longest: in
 def test_random_tokenizers_against_all_short_texts(tmp_path: Path, monkeypatch) -> None:
     outcomes = check_random_pairs(tmp_path, monkeypatch, 1, 9, 3)
     assert min(outcomes["equivalent"], outcomes["different, shortest"]) > 2
+
+
+def test_random_improper_tokenizers_against_all_short_texts(tmp_path: Path, monkeypatch) -> None:
+    outcomes = check_random_pairs(tmp_path, monkeypatch, 2, 7, 3, shuffled=True)
+    assert min(outcomes["equivalent"], outcomes["different, shortest"]) > 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2))
+def test_many_random_improper_tokenizers_against_all_short_texts(tmp_path: Path, monkeypatch, seed: int) -> None:
+    outcomes = check_random_pairs(tmp_path, monkeypatch, 200 + seed, 60, 3, shuffled=True)
+    print(outcomes)
+    assert min(outcomes["equivalent"], outcomes["different, shortest"]) > 10
 
 
 @pytest.mark.slow
@@ -188,8 +209,6 @@ def test_what_cannot_be_decided_is_not_claimed(tmp_path: Path, monkeypatch) -> N
 @pytest.fixture(scope="module")
 def cl100k(data: Path):
     """tiktoken with cl100k's ranks under any pattern, and the ranks' file."""
-    import base64
-
     tiktoken = pytest.importorskip("tiktoken")
     path = data / "vocabs" / "cl100k_base.tiktoken"
     ranks = {base64.b64decode(word): int(rank) for word, rank in map(bytes.split, path.read_bytes().splitlines())}
@@ -254,6 +273,40 @@ def test_cl100k_with_the_long_s(cl100k) -> None:
     assert compare(tokdfa.load(path, pretokenizer="cl100k"), tokdfa.load(path, pretokenizer=rewritten))
     texts = ["".join(text) for length in range(1, 5) for text in product("'ſsSa t", repeat=length)]
     assert encoding(pattern).encode_ordinary_batch(texts) == encoding(rewritten).encode_ordinary_batch(texts)
+
+
+@pytest.mark.slow
+def test_llama3(tmp_path: Path) -> None:
+    # Its ranks are improper: 107 tokens come about through weaker ones, and 588 as whole pieces only.
+    file = llama3_json()
+    written = write_json({**file, "added_tokens": []}, tmp_path / "tokenizer.json")
+    ranks = write_tiktoken(ranks_of(file["model"]["vocab"]), tmp_path / "llama3.tiktoken")
+    a, b, c = (tokdfa.load(ranks, pretokenizer=name) for name in ("llama3", "cl100k", "o200k"))
+    found = compare(tokdfa.load(written), a)
+    assert found
+    assert found.checked["dictionary"] == "the same tokens of every piece"
+    assert found.checked["search"] == "texts of any length"
+    assert compare(a, b)
+    found = compare(a, c)
+    tiktoken = pytest.importorskip("tiktoken")
+    rows = (line.split() for line in ranks.read_bytes().splitlines())
+    table = {base64.b64decode(word): int(rank) for word, rank in rows}
+    patterns = (NAMED[name].steps[0].pattern for name in ("llama3", "o200k"))
+    sides = [tiktoken.Encoding("x", pat_str=pattern, mergeable_ranks=table, special_tokens={}) for pattern in patterns]
+    assert [tuple(side.encode_ordinary(found.witness.text)) for side in sides] == [*found.witness[1:]]
+
+
+@pytest.mark.slow
+def test_mistral() -> None:
+    names = ("tokenizer.model.v1", "*240216.model.v2", "*240323.model.v3", "*241114.model.v7")
+    sides = [tokdfa.load(extra_file(name)) for name in names]
+    found = compare(*sides[:2], ignore_ids=True)
+    assert found
+    assert not compare(*sides[:2])
+    for one, other, piece in ((sides[1], sides[2], "[REFERENCE_DOC_0]"), (sides[2], sides[3], "[REF]")):
+        found = compare(one, other)
+        assert found.witness.text == piece
+        assert found.checked["symbols"] == "others"
 
 
 def test_gpt2_and_its_spelling_for_tiktoken(data: Path) -> None:

@@ -7,7 +7,7 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import NamedTuple
 
-from tokdfa.alphabet import TokenAlphabet, Word, concatenate, show
+from tokdfa.alphabet import TokenAlphabet, Word, concatenate, quoted
 from tokdfa.automata.runs import Run, run_from
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.errors import LimitExceededError
@@ -70,7 +70,7 @@ def is_context_invariant(dfa: TokenDFA, *, max_configurations: int = DEFAULT_MAX
         return Verdict(True, None, "no two runs read one text as different tokenizations")
     first, second = (_some_run(dfa, tokenization) for tokenization in found)
     witness = TwoRuns(concatenate(first.tokens, dfa.alphabet.kind), first, second)
-    return Verdict(False, witness, f"two runs read {show(witness.text)!r} differently: {first} and {second}")
+    return Verdict(False, witness, f"two runs read {quoted(witness.text)} differently: {first} and {second}")
 
 
 class _Configuration(NamedTuple):

@@ -101,7 +101,7 @@ def _print(found: Comparison) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from tokdfa.alphabet import show
+    from tokdfa.alphabet import quoted
 
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="bold", no_wrap=True)
@@ -119,5 +119,5 @@ def _print(found: Comparison) -> None:
             table.add_row(label, Text(f"{getattr(found, name):,}"))
     for label, words in (("only in A", found.tokens_only_a), ("only in B", found.tokens_only_b)):
         if words:
-            table.add_row(label, Text(" ".join(repr(show(word)) for word in words[:5])))
+            table.add_row(label, Text(" ".join(quoted(word) for word in words[:5])))
     Console(highlight=False, soft_wrap=True).print(table)

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.alphabet import TokenAlphabet, Word, show
+from tokdfa.alphabet import TokenAlphabet, Word, quoted
 from tokdfa.automata.compact import CompactTokenDFA
 from tokdfa.comparison.result import Comparison, Difference
 from tokdfa.dictionary import Dictionary
@@ -64,7 +64,7 @@ def compare_dictionaries(a: Dictionary, b: Dictionary) -> Comparison:
     witness, reason = None, "every text has the same tokens"
     if text is not None:
         witness = Difference(text, sides[0].tokenize(text), sides[1].tokenize(text))
-        reason = f"{show(text)!r} has different tokens"
+        reason = f"{quoted(text)} has different tokens"
     differ = {True: "the same", False: "different"}
     return Comparison(
         text is None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from itertools import chain, product
+from itertools import chain, pairwise, product
 from typing import Literal, cast
 
 import numpy as np
@@ -23,6 +23,7 @@ from tokdfa.tokenizers.hypotheses import Hypotheses, find_hypotheses
 from tokdfa.tokenizers.neighbours import Neighbours, neighbours
 from tokdfa.tokenizers.normalizers import Normalizer
 from tokdfa.tokenizers.relation import splitting_form
+from tokdfa.tokenizers.sentencepiece_normalizer import SPACE
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.transducers.one_pass import agrees_with_leftmost
 
@@ -114,7 +115,7 @@ class _Comparer:
             outcomes = {None: "another", True: "the same tokens of every piece", False: "other tokens of some pieces"}
             checked["dictionary"] = outcomes[self.merge_alike]
         others = self.other_ids()
-        checked["ids"] = f"of {others:,} tokens others" if others else "the same"
+        checked["ids"] = "the same" if others == 0 else "others" if others is None else f"of {others:,} tokens others"
         if self.ignore_ids:
             checked["ids"] += ", ignored"
         splittings = [self.splitting(side) for side in (a, b)]
@@ -123,6 +124,8 @@ class _Comparer:
         same_normalizer = self.normalizer(a) == self.normalizer(b)
         checked["normalizer"] = "the same" if same_normalizer else "another"
         checked["specials"] = "the same" if self.specials(a) == self.specials(b) else "others"
+        if self.symbols(a) != self.symbols(b):
+            checked["symbols"] = "others"
         return replace(report, checked=checked)
 
     def have_same_merges(self) -> bool:
@@ -140,11 +143,14 @@ class _Comparer:
             for side in (self.a, self.b)
         )
 
-    def other_ids(self) -> int:
+    def other_ids(self) -> int | None:
+        """Return how many tokens of both have other ids; None if they spell tokens in different ways."""
+        if self.a.dictionary.alphabet.kind != self.b.dictionary.alphabet.kind:
+            return None
         ids = [
             dict(zip(side.dictionary.alphabet, side.token_to_id.tolist(), strict=False)) for side in (self.a, self.b)
         ]
-        return sum(ids[1].get(word, id) != id for word, id in ids[0].items())
+        return sum(int(ids[1].get(word, id) != id) for word, id in ids[0].items())
 
     @staticmethod
     def splitting(side: Tokenizer) -> Splitting:
@@ -288,8 +294,9 @@ class _Comparer:
         return {text: id for text, id in words if text is not None}
 
     def other_specials(self) -> set[str]:
-        """Return what only one finds as a special token."""
-        return {special.text for special in self.specials(self.a) ^ self.specials(self.b)}
+        """Return what only one finds as a special token, or as a symbol of several characters."""
+        atoms = {*self.a.rewrites[2]} ^ {*self.b.rewrites[2]}
+        return {special.text for special in self.specials(self.a) ^ self.specials(self.b)} | atoms
 
     def whole_pieces(self) -> set[str]:
         """Return the tokens that come about as whole pieces only."""
@@ -389,6 +396,11 @@ def _as_text(word: object) -> str | None:
     return word if isinstance(word, str) else None
 
 
-def _texts_of_tokens(tokenizer: Tokenizer) -> list[str]:
-    words = (_as_text(word) for word in (*tokenizer.dictionary.alphabet, *tokenizer.extra_tokens))
-    return [word for word in words if word]
+def _texts_of_tokens(tokenizer: Tokenizer) -> Iterator[str]:
+    text, offsets = tokenizer.spellings
+    data, bounds = text.tobytes(), offsets.tolist()
+    shown = _Comparer.splitting(tokenizer).metaspace or SPACE
+    for begin, end in pairwise(bounds):
+        word = _as_text(data[begin:end])
+        if word:
+            yield word if tokenizer.is_bytewise else word.replace(shown, " ")

@@ -39,25 +39,33 @@ class WholePieces:
                         key = target, same and (other == BEGINS) == (place == 0)
                         following[key] = min(following.get(key, before), before, key=_size)
             reached = following
-        found: list[list[str]] = [[], []]
+        anywhere: list[str] = []
+        apart: list[str] = []
         for (state, same), before in reached.items():
-            for behind, is_same in self._behind(state, of_second):
-                found[0].append(before + word + behind)
-                if not (same and is_same):
-                    found[1].append(found[0][-1])
-        least = [min(texts, key=_size, default=None) for texts in found]
-        return least[0], least[1]
+            behind, behind_apart = self._behind[of_second][state]
+            if behind is not None:
+                anywhere.append(before + word + behind)
+            if (ending := behind_apart if same else behind) is not None:
+                apart.append(before + word + ending)
+        return min(anywhere, key=_size, default=None), min(apart, key=_size, default=None)
 
-    def _behind(self, state: int, of_second: bool) -> list[tuple[str, bool]]:
-        """Return what can follow a state if a piece ends there, and whether one of the other splitting does so."""
+    @cached_property
+    def _behind(self) -> tuple[list[tuple[str | None, str | None]], list[tuple[str | None, str | None]]]:
+        """For each splitting what can follow each state if a piece ends there, and if none of the other one does."""
         joint = self._joint
-        found = [("", True)] if joint.ends[state] else []
-        for symbol in joint.representatives:
-            for target, *events in joint.moves(state, symbol):
-                mine, other = reversed(events) if of_second else events
-                if mine == BEGINS:
-                    found.append((symbol + self._to_end[target], other == BEGINS))
-        return found
+        found: tuple[list[tuple[str | None, str | None]], ...] = ([], [])
+        for state in range(joint.n_states):
+            # Here the words may end: pieces of the first, of the second, and of only one of them.
+            ways: dict[tuple[bool, bool], list[str]] = {(True, True): [""] if joint.ends[state] else []}
+            for symbol in joint.representatives:
+                for target, *events in joint.moves(state, symbol):
+                    kind = events[0] == BEGINS, events[1] == BEGINS
+                    ways.setdefault(kind, []).append(symbol + self._to_end[target])
+            least = {kind: min(texts, key=_size) for kind, texts in ways.items() if texts}
+            for side, (only, of_side) in enumerate((((True, False), 0), ((False, True), 1))):
+                those = [text for kind, text in least.items() if kind[of_side]]
+                found[side].append((min(those, key=_size, default=None), least.get(only)))
+        return found[0], found[1]
 
     @cached_property
     def _before(self) -> dict[int, str]:

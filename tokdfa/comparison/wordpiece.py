@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tokdfa.alphabet import show
+from tokdfa.alphabet import quoted
 from tokdfa.comparison.result import Comparison, Difference
 from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
@@ -37,7 +37,7 @@ def compare_wordpieces(a: WordPieceTokenizer, b: WordPieceTokenizer, *, ignore_i
     return Comparison(
         witness is None,
         witness,
-        "every text has the same tokens" if witness is None else f"{show(witness.text)!r} has different tokens",
+        "every text has the same tokens" if witness is None else f"{quoted(witness.text)} has different tokens",
         tokens_only_a=only_a[:_SHOWN],
         tokens_only_b=only_b[:_SHOWN],
         n_tokens_only_a=len(only_a),

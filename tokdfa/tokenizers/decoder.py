@@ -83,6 +83,15 @@ class Decoder:
             raise TokenStreamError("no token has this id", value=int(checked[index]), where=f"token {first + index}")
         return checked
 
+    def is_id(self, id: int) -> bool:
+        """Tell whether an id means something."""
+        return 0 <= id < len(self._meaning) and bool(self._meaning[id])
+
+    @property
+    def nothing(self) -> int:
+        """An id that means something, to stand where none does."""
+        return int(np.argmax(self._meaning))
+
     def iter_bytes(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[bytes]:
         """Yield the bytes of a stream.
 

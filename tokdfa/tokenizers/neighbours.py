@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
-from itertools import groupby
 from typing import TypeAlias, cast
 
 import numpy as np
@@ -28,6 +27,8 @@ Int32Array: TypeAlias = npt.NDArray[np.int32]
 Flags: TypeAlias = npt.NDArray[np.bool_]
 
 MAX_PAIRS = 1 << 24
+
+_NEVER = np.int64(1 << 40)
 
 
 class Neighbours:
@@ -104,24 +105,19 @@ def _with_late_tokens(tokenizer: Tokenizer, part: ProperPart) -> Neighbours:
 
 def _forbidden_beside_late(part: ProperPart, words: Sequence[bytes]) -> Int32Array:
     """Return the pairs of tokens, one of them late, that merging does not leave side by side."""
-    live = np.flatnonzero((part.number >= 0) | np.isin(np.arange(len(part.number)), part.late)).astype(np.int32)
-    left, right, _, _ = part.merger.merges
-    ends, begins = _Spines(live, part.parts[:, 1]), _Spines(live, part.parts[:, 0])
+    left, right, priority, _ = part.merger.merges
+    ends, begins = _Spines(part, 1, left, right, priority), _Spines(part, 0, right, left, priority)
     found: list[Int32Array] = [np.zeros((0, 2), dtype=np.int32)]
     total = 0
     for late in part.late.tolist():
         # What merges at the border is what has been the end of the one and the beginning of the other meanwhile.
-        before = ends.having(left[np.isin(right, begins.of(late))])
-        behind = begins.having(right[np.isin(left, ends.of(late))])
+        before, behind = ends.that_may_merge_with(begins.of(late)), begins.that_may_merge_with(ends.of(late))
         total += len(before) + len(behind)
         if total > MAX_PAIRS:
             raise LimitExceededError(f"more than {MAX_PAIRS} pairs of tokens may merge otherwise")
-        pairs = np.concatenate(
-            (
-                np.column_stack((before, np.full_like(before, late))),
-                np.column_stack((np.full_like(behind, late), behind)),
-            )
-        )
+        late_ones = np.full(max(len(before), len(behind)), late, dtype=np.int32)
+        rows = (before, late_ones[: len(before)]), (late_ones[: len(behind)], behind)
+        pairs = np.concatenate([np.column_stack(row) for row in rows])
         found.append(pairs[merge_otherwise(part.merger, words, pairs)])
     return np.unique(np.concatenate(found), axis=0)
 
@@ -131,20 +127,30 @@ class _Spines:
 
     Parameters
     ----------
-    tokens : int32 array
-        The tokens that are looked for.
-    part : int32 array
-        For each token its outermost part, -1 for symbols.
+    part : ProperPart
+    side : int
+        Which part is the outermost one, the first or the second.
+    mine, others, priority : int32 arrays
+        All pairs that merge: what is at this end of a token, what is beside it, and how strong the pair is.
     """
 
-    def __init__(self, tokens: Int32Array, part: Int32Array) -> None:
-        self._part = part
-        found, inner = [tokens], [tokens]
+    def __init__(self, part: ProperPart, side: int, mine: Int32Array, others: Int32Array, priority: Int32Array) -> None:
+        self._part = part.parts[:, side]
+        order = np.argsort(others, kind="stable")
+        self._mine, self._others, self._priority = mine[order], others[order], priority[order]
+        is_late = np.zeros(len(part.number), dtype=np.bool_)
+        is_late[part.late] = True
+        tokens = np.flatnonzero((part.number >= 0) | is_late).astype(np.int32)
+        found, inner, until = [tokens], [tokens], [np.full(len(tokens), _NEVER)]
         while len(found[-1]):
-            deeper = part[inner[-1]]
-            found.append(found[-1][deeper >= 0])
-            inner.append(deeper[deeper >= 0])
+            deeper = self._part[inner[-1]]
+            kept = deeper >= 0
+            # Where merging goes up, a part is there until a merge of that priority takes it.
+            until.append(np.where(is_late[found[-1][kept]], _NEVER, part.priority[inner[-1][kept]]))
+            found.append(found[-1][kept])
+            inner.append(deeper[kept])
         self._tokens, self._inner = np.concatenate(found), np.concatenate(inner)
+        self._until: npt.NDArray[np.int64] = np.concatenate(until)
 
     def of(self, token: int) -> list[int]:
         """Return what a token has there."""
@@ -153,31 +159,33 @@ class _Spines:
             spine.append(deeper)
         return spine
 
-    def having(self, wanted: Int32Array) -> Int32Array:
-        """Return the tokens that have one of `wanted` there."""
-        is_wanted = np.zeros(len(self._part), dtype=np.bool_)
-        is_wanted[wanted] = True
-        return np.unique(self._tokens[is_wanted[self._inner]])
+    def that_may_merge_with(self, others: Sequence[int]) -> Int32Array:
+        """Return the tokens that have something there which merges with one of `others` before it is taken."""
+        strongest = np.full(len(self._part), _NEVER + 1)
+        for other in others:
+            low, high = np.searchsorted(self._others, [other, other + 1])
+            np.minimum.at(strongest, self._mine[low:high], self._priority[low:high])
+        may_merge = np.zeros(len(self._part), dtype=np.bool_)
+        may_merge[self._tokens[strongest[self._inner] <= self._until]] = True
+        return np.flatnonzero(may_merge).astype(np.int32)
 
 
 def _with_pairs(rows: Rows, n_late: int, pairs: Int32Array, position: Int32Array) -> Rows:
     """Return rows that forbid further pairs, some of them with tokens at the end that had no rows."""
-    more = {
-        left: tuple(position[[right for _, right in those]].tolist())
-        for left, those in groupby(sorted(map(tuple, pairs.tolist())), key=lambda pair: pair[0])
-    }
+    places = position[pairs[:, 1]]
+    order = np.lexsort((places, pairs[:, 0]))
+    tokens, begins = np.unique(pairs[order, 0], return_index=True)
+    single = np.column_stack((places[order], places[order] + 1)).astype(np.int32)
     # Behind the others an empty row, for late tokens that forbid nothing.
     spans = np.column_stack((rows.start, rows.stop))
     parts, ends = [spans], [*rows.pointer.tolist(), int(rows.pointer[-1])]
     of_token = np.append(rows.of_token, np.full(n_late, len(rows.pointer) - 1, dtype=np.int32))
-    numbers: dict[tuple[int, tuple[int, ...]], int] = {}
-    for token, places in more.items():
-        key = int(of_token[token]), tuple(sorted(places))
+    numbers: dict[tuple[int, bytes], int] = {}
+    for token, begin, end in zip(tokens.tolist(), begins.tolist(), [*begins[1:].tolist(), len(single)], strict=True):
+        key = int(of_token[token]), single[begin:end].tobytes()
         if key not in numbers:
             numbers[key] = len(ends) - 1
-            old = spans[ends[key[0]] : ends[key[0] + 1]]
-            single = np.array([(place, place + 1) for place in key[1]], dtype=np.int32)
-            row = np.concatenate((old, single))
+            row = np.concatenate((spans[ends[key[0]] : ends[key[0] + 1]], single[begin:end]))
             parts.append(row[np.argsort(row[:, 0], kind="stable")])
             ends.append(ends[-1] + len(row))
         of_token[token] = numbers[key]

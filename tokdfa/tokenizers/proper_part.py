@@ -48,6 +48,8 @@ class ProperPart:
         Neighbours that the proper part allows and merging does not.
     parts : int32 array of shape (tokens, 2)
         What each token that comes about by merging is merged of in the last step; -1 for symbols, and for other tokens.
+    priority : int32 array, one entry a token
+        That of the last step.
     merger : Merger
         What merges words of the tokenizer's tokens.
 
@@ -62,6 +64,7 @@ class ProperPart:
     late: Int32Array
     pairs: Int32Array
     parts: Int32Array
+    priority: Int32Array
     merger: Merger
 
     @property
@@ -103,7 +106,7 @@ def proper_part(tokenizer: Tokenizer) -> ProperPart:
     allowed = candidates[_allows(numbering.dictionary, numbering.number[candidates])]
     pairs = allowed[merge_otherwise(merger, words, allowed)]
     parts = np.where(comes_about[:, None], last[:, 1:3], np.int32(-1))
-    return ProperPart(numbering.dictionary, number, late, pairs, parts, merger)
+    return ProperPart(numbering.dictionary, number, late, pairs, parts, last[:, 3], merger)
 
 
 def _as_symbols(words: Sequence[bytes]) -> tuple[Int32Array, Int64Array]:

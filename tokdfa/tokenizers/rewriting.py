@@ -210,6 +210,15 @@ class _WholeDecoder(Decoder):
         """Return ids as an int32 array; see :meth:`Decoder.check`."""
         return self._plain.check(ids, first)
 
+    def is_id(self, id: int) -> bool:
+        """Tell whether an id means something."""
+        return self._plain.is_id(id)
+
+    @property
+    def nothing(self) -> int:
+        """An id that means something, to stand where none does."""
+        return self._plain.nothing
+
     def iter_text(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[str]:
         """Yield the text of a stream; see :meth:`Decoder.iter_text`."""
         first = 0

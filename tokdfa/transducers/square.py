@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
-from tokdfa.alphabet import Word, concatenate, show
+from tokdfa.alphabet import Word, concatenate, quoted
 from tokdfa.errors import LimitExceededError
 from tokdfa.transducers.arcs import Output, show_output
 from tokdfa.transducers.transducer import Transducer
@@ -195,6 +195,6 @@ def _two_outputs(square: Square, ways: list[list[Step]]) -> Verdict[tuple[Word, 
             word = square.spell(steps)
             shown = f"{show_output(alphabet, first)} and {show_output(alphabet, second)}"
             return Verdict(
-                False, (word, alphabet.spell(first), alphabet.spell(second)), f"{show(word)!r} has the outputs {shown}"
+                False, (word, alphabet.spell(first), alphabet.spell(second)), f"{quoted(word)} has the outputs {shown}"
             )
     raise AssertionError("of two different delays at one pair, one is not made up for")

@@ -7,7 +7,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import cast
 
-from tokdfa.alphabet import TokenAlphabet, Word, iter_symbols, show
+from tokdfa.alphabet import TokenAlphabet, Word, iter_symbols, quoted
 from tokdfa.automata.checks import checked
 from tokdfa.automata.protocol import TokenAutomaton
 from tokdfa.automata.token_dfa import TokenDFA
@@ -306,7 +306,7 @@ class Transducer(Displayed):
         for state, row in enumerate(self.rows):
             for symbol, (first, *others) in row.items():
                 if others:
-                    reason = f"state {state} has {1 + len(others)} transitions on {show(self.alphabet[symbol])!r}"
+                    reason = f"state {state} has {1 + len(others)} transitions on {quoted(self.alphabet[symbol])}"
                     return Verdict(False, TwoArcs(state, first, others[0]), reason)
         return Verdict(True, None, "no state has two transitions on one symbol")
 

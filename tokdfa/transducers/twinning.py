@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
-from tokdfa.alphabet import Word, show
+from tokdfa.alphabet import Word, quoted
 from tokdfa.errors import LimitExceededError
 from tokdfa.transducers.arcs import show_output
 from tokdfa.transducers.square import DEFAULT_MAX_PAIRS, Delay, Pair, Square, Step, extend_delay, trace
@@ -165,7 +165,7 @@ def _verdict(square: Square, entry: _Configuration, access: list[Step], loop: li
     )
     shown = [show_output(alphabet, output) for output in (*before, *during)]
     reason = (
-        f"{show(word)!r} leads to states {p} and {q}, writing {shown[0]} and {shown[1]}, and {show(repeated)!r} leads "
+        f"{quoted(word)} leads to states {p} and {q}, writing {shown[0]} and {shown[1]}, and {quoted(repeated)} leads "
         f"back to both, writing {shown[2]} and {shown[3]}"
     )
     return Verdict(False, witness, reason)

@@ -45,8 +45,8 @@ class DocumentsJudge:
     ----------
     begin : callable
         Returns a judge, given which token of the stream comes first, and where its bytes begin.
-    lengths : int64 array
-        How many bytes an id has.
+    lengths : int64 array, optional
+        How many bytes an id has. Without it every judge tells where its bytes end, as attribute `byte`.
     starts : int64 array, optional
         Which tokens begin documents, ascending. Without it separators cut.
     separator_size : int
@@ -56,7 +56,7 @@ class DocumentsJudge:
     def __init__(
         self,
         begin: Callable[[int, int], Judge],
-        lengths: Int64Array,
+        lengths: Int64Array | None,
         starts: Int64Array | None = None,
         separator_size: int = 0,
     ) -> None:
@@ -105,11 +105,13 @@ class DocumentsJudge:
     def _document(self, ids: Int32Array) -> Iterator[Violation]:
         yield from self._judge.feed(ids)
         self._first += len(ids)
-        self._byte += int(self._lengths[ids].sum())
+        if self._lengths is not None:
+            self._byte += int(self._lengths[ids].sum())
 
     def _open(self, skipped: int, size: int) -> None:
         """Begin a document behind ids that are in none, so many of that many bytes."""
         self._first += skipped
+        self._byte = getattr(self._judge, "byte", self._byte) if self._lengths is None else self._byte
         self._byte += size
         self._document_first = self._first
         self._judge = self._begin(self._first, self._byte)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.alphabet import show
+from tokdfa.alphabet import quoted
 from tokdfa.automata.compact import CompactTokenDFA
 from tokdfa.automata.ids import checked_ids
 from tokdfa.automata.pairs import ALONE, CUT, NO_TOKEN, PairTest
@@ -211,7 +211,7 @@ class Model:
 
     def show(self, id: int) -> str:
         """Return an id as text for a reader."""
-        return f"{show(self.bytes_of(id))!r} ({id})"
+        return f"{quoted(self.bytes_of(id))} ({id})"
 
     def pair_reason(self, left: int, right: int) -> str:
         """Return why id `right` may not stand behind id `left` in one piece."""

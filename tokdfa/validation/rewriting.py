@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.alphabet import show
+from tokdfa.alphabet import quoted
 from tokdfa.errors import AlphabetError, LimitExceededError, TokenStreamError
 from tokdfa.tokenizers.decoding import Decoded
 from tokdfa.tokenizers.rewriting import RewritingTokenizer
@@ -33,21 +33,37 @@ class RewritingJudge:
     Parameters
     ----------
     tokenizer : RewritingTokenizer
+    first, byte : int
+        Which token of the stream is the first one fed, and where its bytes begin.
+
+    Attributes
+    ----------
+    byte : int
+        Where the bytes of the next token to be judged begin.
     """
 
-    def __init__(self, tokenizer: RewritingTokenizer) -> None:
+    def __init__(self, tokenizer: RewritingTokenizer, first: int = 0, byte: int = 0) -> None:
         self._tokenizer = tokenizer
         self._current = tokenizer  # for what comes next
         self._ids = np.empty(0, dtype=np.int32)
         self._wanted = WINDOW
-        self._first = 0
-        self._byte = 0
+        self._first = first
+        self.byte = byte
         self._cuts = np.zeros(tokenizer.n_ids, dtype=np.bool_)
         self._cuts[tokenizer.special_ids] = not tokenizer.finds_specials
 
     def checked(self, ids: npt.ArrayLike, first: int) -> Int32Array:
         """Return ids as an int32 array, refusing what cannot be ids; `first` is the place of the first one."""
         return self._tokenizer.decoder.check(ids, first)
+
+    def is_id(self, id: int) -> bool:
+        """Tell whether an id means something."""
+        return self._tokenizer.decoder.is_id(id)
+
+    @property
+    def nothing(self) -> int:
+        """An id that means something, to stand where none does."""
+        return self._tokenizer.decoder.nothing
 
     @property
     def n_kept(self) -> int:
@@ -100,8 +116,8 @@ class RewritingJudge:
         except TokenStreamError:
             yield self._not_utf8(ids, first)
             return
-        byte = self._byte
-        self._byte += int(decoded.ends[-1]) if len(ids) else 0
+        byte = self.byte
+        self.byte += int(decoded.ends[-1]) if len(ids) else 0
         try:
             canonical = self._current.encode(decoded.text)
         except AlphabetError as error:
@@ -138,13 +154,13 @@ class RewritingJudge:
         found = Violation(
             first + begin,
             first + last,
-            self._byte + start,
+            self.byte + start,
             first + begin,
             tuple(ids[begin : last + 1].tolist()),
             None,
             reason,
         )
-        self._byte += len(data)
+        self.byte += len(data)
         return found
 
     def _differences(
@@ -165,7 +181,7 @@ class RewritingJudge:
         yield begin, len(ids) - end, begin, len(canonical) - end
 
     def _shown(self, ids: Int32Array) -> str:
-        shown = [f"{show(self._tokenizer.token_string(id))!r} ({id})" for id in ids[:6].tolist()]
+        shown = [f"{quoted(self._tokenizer.token_string(id))} ({id})" for id in ids[:6].tolist()]
         return " ".join(shown + ["…"] * (len(ids) > 6)) or "nothing"
 
 

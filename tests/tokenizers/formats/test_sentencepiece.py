@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import sys
 from functools import cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -90,6 +90,46 @@ def test_long_streams_are_forgotten(data: Path) -> None:
         assert not list(validator.feed(ids[i : i + 4096]))
         assert len(validator._judge._ids) < 40_000  # type: ignore[union-attr]
     assert not list(validator.finish())
+
+
+@pytest.mark.parametrize("byte_fallback", [True, False])
+def test_documents_are_judged_each_for_itself(byte_fallback: bool, tmp_path: Path) -> None:
+    data = sentencepieces.trained("identity", byte_fallback)
+    path = tmp_path / "tokenizer.model"
+    path.write_bytes(data)
+    tokenizer = tokdfa.load(path)
+    drawn = random.Random(5)
+    n_wrong = 0
+    for _ in range(20):
+        documents = [tokenizer.encode(sentencepieces.text(drawn)).tolist() for _ in range(drawn.randrange(1, 6))]
+        for ids in documents:
+            if drawn.random() < 0.3 and len(ids) > 1:
+                ids[:2] = ids[1::-1]
+        starts = np.cumsum([0, *map(len, documents)])[:-1]
+        packed = tokenizer.validate([*chain(*documents)], documents=starts, every=True)
+        separator = int(tokenizer.special_ids[-1])
+        # Documents with an id between them, in chunks.
+        stream = [id for ids in documents for id in (separator, *ids)][1:]
+        validator = Validator(tokenizer, documents=separator)
+        parts = [list(validator.feed(stream[at : at + 3])) for at in range(0, len(stream), 3)]
+        separated = [*chain(*parts), *validator.finish()]
+        found = iter(zip(packed.violations, separated, strict=True))
+        bytes_before = 0
+        for number, (ids, start) in enumerate(zip(documents, starts.tolist(), strict=True)):
+            for alone in tokenizer.validate(ids, every=True).violations:
+                n_wrong += 1
+                one, other = next(found)
+                assert (one.index, one.start, one.byte_offset) == (
+                    alone.index + start,
+                    alone.start + start,
+                    alone.byte_offset + bytes_before,
+                )
+                assert other.index == alone.index + start + number
+                assert one.ids == other.ids == alone.ids
+                assert one.canonical_ids == other.canonical_ids == alone.canonical_ids
+            bytes_before += len(tokenizer.decode(ids).encode())
+        assert next(found, None) is None
+    assert n_wrong > 5
 
 
 def test_without_the_packages_that_read_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

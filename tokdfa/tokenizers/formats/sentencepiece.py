@@ -75,7 +75,7 @@ def read_sentencepiece(data: bytes, path: Path) -> Contents:
     surface = trainer.unk_surface if trainer.HasField("unk_surface") else _SURFACE
     rewriting = Rewriting(
         SentencePieceNormalizer(table, puts, trims, bool(normalizer.escape_whitespaces)),
-        (DecodeSentencePiece(puts and not trims, trims, pieces.unknown[0], surface.split("\0")[0]),),
+        (DecodeSentencePiece(puts and not trims, trims, pieces.unknown[0], surface),),
     )
     return Contents(**{**contents, "rewriting": rewriting})
 
