@@ -11,6 +11,8 @@ import pytest
 from support import real_tokenizers
 from support.real_tokenizers import CORPORA, Real, extra
 
+import tokdfa
+
 QWEN_PATTERN = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
@@ -98,6 +100,21 @@ def check_corpus(peer: Real, text: str) -> None:
 @pytest.mark.parametrize("name", SHARED)
 def test_random_texts(name: str, data: Path, folder: Path) -> None:
     check_texts(real(name, data, folder), 80, seed=0)
+
+
+def test_clip_from_its_own_file(data: Path, folder: Path) -> None:
+    peer = real("clip", data, folder)
+    source = data / "vocabs" / "clip_bpe_simple_vocab_16e6.txt.gz"
+    tokenizer = tokdfa.load(source, pretokenizer="clip")
+    drawn = random.Random(0)
+    for _ in range(300):
+        text = real_tokenizers.text(drawn, peer.specials)
+        ids = peer.encode(text)
+        assert tokenizer.encode(text).tolist() == ids, text
+        assert tokenizer.decode(ids).rstrip() == peer.decode(ids).rstrip()
+        for stream in (ids, real_tokenizers.spoiled(peer, ids, drawn)):
+            again = peer.encode(peer.decode(stream))
+            assert bool(tokenizer.validate(stream)) == (again == stream), (stream, again)
 
 
 @pytest.mark.slow

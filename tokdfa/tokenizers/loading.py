@@ -32,6 +32,7 @@ def load(
     pretokenizer : str, optional
         What cuts text into pieces: a name (gpt2, cl100k, o200k, llama3, qwen2, tekken, deepseek), a pattern, or
         "none". By default what the file says, and nothing where it says nothing. A WordPiece tokenizer has its own.
+        For CLIP's rules also "clip": its pattern, its specials, and texts in lower case, as transformers has them.
     format : str, optional
         One of :data:`tokdfa.tokenizers.formats.FORMATS`; detected by default.
 
@@ -58,6 +59,10 @@ def load(
     array([33901,  5350], dtype=int32)
     """
     contents = read(path, format)
+    if isinstance(contents, Contents) and contents.format == pretokenizer == "clip":
+        from tokdfa.tokenizers.formats.merges import clip_as_transformers_has_it
+
+        return tokenizer_of(clip_as_transformers_has_it(contents))
     if isinstance(contents, Contents):
         return tokenizer_of(contents, pretokenizer)
     if pretokenizer is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import chain
 from operator import add
 from pathlib import Path
@@ -14,7 +15,7 @@ from tokdfa.alphabet import Word
 from tokdfa.dictionary import Dictionary
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError
 from tokdfa.tokenizers.formats.byte_alphabet import BYTE_OF, CHARACTER_OF, GPT2_ORDER, is_spelled, read_words
-from tokdfa.tokenizers.formats.contents import Contents, Int32Array, Special, number_bytes
+from tokdfa.tokenizers.formats.contents import Contents, Int32Array, Rewriting, Special, Split, Splitting, number_bytes
 from tokdfa.tokenizers.formats.json_text import decode_utf8
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "Pairs",
     "check_rules",
     "check_suffix",
+    "clip_as_transformers_has_it",
     "read_clip",
     "read_merges",
     "read_pairs",
@@ -35,6 +37,7 @@ END_OF_WORD = "</w>"
 CLIP_HEADER = '"bpe_simple_vocab_16e6.txt#version: 0.2'
 _CLIP_RULES = 49152 - 256 - 2
 _CLIP_SPECIALS = ("<|startoftext|>", "<|endoftext|>")
+_CLIP_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
 
 
 class Pairs(NamedTuple):
@@ -218,6 +221,19 @@ def read_clip(data: bytes, path: Path) -> Contents:
         specials=specials,
         suffix=END_OF_WORD,
         spelled_bytes=True,
+    )
+
+
+def clip_as_transformers_has_it(contents: Contents) -> Contents:
+    """Return CLIP's rules with what transformers does to texts before; OpenAI's own repairs them by ftfy besides."""
+    from tokdfa.tokenizers.normalizers import Chain, Lowercase, Replace, UnicodeForm
+
+    steps = (UnicodeForm("NFC"), Replace(r"\s+", " ", literal=False), Lowercase())
+    return replace(
+        contents,
+        rewriting=Rewriting(Chain(steps)),
+        splitting=Splitting("tokenizers", (Split(_CLIP_PATTERN, "removed", invert=True),)),
+        finds_specials=True,
     )
 
 
