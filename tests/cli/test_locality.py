@@ -88,6 +88,18 @@ def test_the_budget_is_told_with_the_bound_of_theorem_2(merges: Path, capsys, mo
     )
 
 
+def test_degrees_tell_from_which_k_on_it_is_local(merges: Path, capsys, monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = ("locality", merges, "--language", "(a|b){5}", "--json")
+    assert run(*arguments) == 0
+    least = json.loads(capsys.readouterr().out)["local_from"]
+    assert least > 1
+    monkeypatch.setattr(local_from, "__kwdefaults__", {"max_pairs": 0})
+    assert run(*arguments, "-k", str(least)) == 0
+    assert json.loads(capsys.readouterr().out)["local_from"] == least
+    assert run(*arguments, "-k", str(least - 1)) == 2
+    assert f"not {least - 1}-local" in capsys.readouterr().err
+
+
 def test_the_prefix_of_an_improper_dictionary_may_be_proper(tmp_path: Path, capsys) -> None:
     path = tmp_path / "merges.txt"
     path.write_text(merges_txt([(b"a", b"b"), (b"ba", b"b")]), encoding="utf-8")

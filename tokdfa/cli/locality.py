@@ -64,7 +64,7 @@ def _of_all_texts(folded: Folded, longest: int) -> tuple[dict[str, Any], dict[st
 
 def _measure(dfa: TokenDFA, longest: int) -> dict[str, Any]:
     from tokdfa.alphabet import show
-    from tokdfa.automata.locality import dloc, local_from
+    from tokdfa.automata.locality import dloc
 
     degrees = {k: dloc(dfa, k) for k in range(1, longest + 1)}
     attained = {k: found.tokenization and "≀".join(map(show, found.tokenization)) for k, found in degrees.items()}
@@ -72,8 +72,26 @@ def _measure(dfa: TokenDFA, longest: int) -> dict[str, Any]:
         "states": dfa.n_states,
         "dloc": {k: found.degree for k, found in degrees.items()},
         "attained_by": attained,
-        "local_from": local_from(dfa),
+        "local_from": _local_from(dfa, {k: found.degree for k, found in degrees.items()}),
     }
+
+
+def _local_from(dfa: TokenDFA, degrees: dict[int, int]) -> int | None:
+    """Return from which k on `dfa` is k-local; the degrees tell, as long as one of them is 1 or 0."""
+    from tokdfa.automata.locality import local_from
+    from tokdfa.errors import LimitExceededError
+
+    known = (k for k, degree in {0: dfa.n_states, **degrees}.items() if degree <= 1)
+    least = next(known, None)
+    if least is not None:
+        return least
+    try:
+        return local_from(dfa)
+    except LimitExceededError as error:
+        raise LimitExceededError(
+            f"the automaton is not {max(degrees)}-local, and to tell from which k on it is takes too much memory",
+            hint="look further with -k",
+        ) from error
 
 
 def _print(fields: dict[str, Any], longest: int) -> None:
