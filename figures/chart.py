@@ -131,7 +131,7 @@ def line_chart(
     marks : bool
         Whether every point has a mark.
     note : str
-        A line below: where and how it was measured.
+        Lines below: where and how it was measured.
 
     Raises
     ------
@@ -165,9 +165,10 @@ def line_chart(
     for height, place, name in sorted(ends):
         y = max(height, y + 15)
         parts += [mark(right + 12, y, place), text(right + 20, y + 4, name)]
-    height = bottom + _BOTTOM + (18 if note else 0)
-    if note:
-        parts.append(text(_LEFT, height - 8, note, font_size="10", fill="#555555"))
+    lines = note.splitlines()
+    height = bottom + _BOTTOM + (4 + 14 * len(lines) if note else 0)
+    for line_number, words in enumerate(reversed(lines)):
+        parts.append(text(_LEFT, height - 8 - 14 * line_number, words, font_size="10", fill="#555555"))
     return document(right + _RIGHT, height, parts, title=title)
 
 

@@ -16,7 +16,7 @@ COMPARED = "random tokens"
 def draw(tables: Tables) -> str:
     series: dict[str, list[tuple[float, float]]] = {}
     for title, table in tables.items():
-        kind = title.split(", ")[1]
+        kind = title.split(", ")[1].partition(" of ")[0]
         for row in table["rows"]:
             # The others on one text; the one pass on all of them.
             if kind == COMPARED or row["way"] == "one pass":
@@ -30,5 +30,5 @@ def draw(tables: Tables) -> str:
         y_label="nanoseconds a byte",
         log_x=True,
         log_y=True,
-        note=note(tables)[0],
+        note="\n".join(note(tables)),
     )

@@ -21,7 +21,7 @@ def draw(tables: Tables) -> str:
     for words, name in SERIES.items():
         (rows,) = (table["rows"] for title, table in tables.items() if f"by the number of {words};" in title)
         series[name] = [(float(row.get("size") or row["rules"]), row["ms"]) for row in rows]
-    how = note({"": tables[max(tables, key=lambda title: len(tables[title]["caption"]))]})[0]
+    last = tables[max(tables, key=lambda title: len(tables[title]["caption"]))]
     return line_chart(
         series,
         title="The time of Algorithm 2; Theorem 3: degrees 1, 1 and 3 at most",
@@ -29,5 +29,5 @@ def draw(tables: Tables) -> str:
         y_label="milliseconds",
         log_x=True,
         log_y=True,
-        note=how,
+        note="\n".join(note({"": last})),
     )
