@@ -9,8 +9,9 @@ import regex
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tokdfa.automata.class_dfa import ClassDFA
 from tokdfa.automata.program import compile_program
-from tokdfa.automata.subset import ClassDFA, determinize
+from tokdfa.automata.subset import determinize
 from tokdfa.automata.syntax import parse
 from tokdfa.errors import PatternError
 

@@ -8,9 +8,10 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
+from tokdfa.automata.class_dfa import ClassDFA
 from tokdfa.automata.literals import find_words, without_hidden
 from tokdfa.automata.program import compile_program
-from tokdfa.automata.subset import DEFAULT_MAX_SECONDS, DEFAULT_MAX_STATES, ClassDFA, Preference, determinize
+from tokdfa.automata.subset import DEFAULT_MAX_SECONDS, DEFAULT_MAX_STATES, Preference, determinize
 from tokdfa.automata.syntax import Alternate, Concat, Node, Symbols, parse
 from tokdfa.automata.utf8 import ByteDFA, Int32Array, to_bytes
 from tokdfa.errors import PatternError

@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tokdfa.alphabet import TokenAlphabet, Word
+from tokdfa.automata.class_dfa import ClassDFA
 from tokdfa.automata.program import Program, compile_program
-from tokdfa.automata.subset import DEFAULT_MAX_SECONDS, DEFAULT_MAX_STATES, ClassDFA, determinize
+from tokdfa.automata.subset import DEFAULT_MAX_SECONDS, DEFAULT_MAX_STATES, determinize
 from tokdfa.automata.syntax import parse
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.automata.utf8 import to_bytes

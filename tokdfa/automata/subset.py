@@ -15,17 +15,17 @@ What a state is depends on what is asked of the automaton:
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from tokdfa.automata.class_dfa import ClassDFA
 from tokdfa.automata.partition import Partition
 from tokdfa.automata.program import Look, LookAround, Match, Program, Read, Split
 from tokdfa.errors import LimitExceededError
 
-__all__ = ["DEFAULT_MAX_SECONDS", "DEFAULT_MAX_STATES", "ClassDFA", "Preference", "determinize"]
+__all__ = ["DEFAULT_MAX_SECONDS", "DEFAULT_MAX_STATES", "Preference", "determinize"]
 
 Preference: TypeAlias = Literal["set", "first", "longest"]
 
@@ -36,63 +36,6 @@ DEFAULT_MAX_SECONDS = 20.0
 # is asked only of programs with assertions; plus 2 if it stands behind a line feed that has to be the last symbol.
 _MAY_MATCH, _AT_END = 1, 2
 Group: TypeAlias = tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class ClassDFA:
-    """A deterministic automaton over the classes of a partition and a few symbols that are not code points.
-
-    State 0 is the sink.
-
-    Attributes
-    ----------
-    partition : Partition
-    table : int32 array of shape (states, classes + 3)
-        Targets. The last three columns are those of what stands for no code point, of an edge of the text, and of the
-        border of two tokens.
-    accepts : bool array, one entry a state
-        Whether a match has ended: here, or, if `delayed`, before the symbol just read.
-    late : bool array, one entry a state
-        Whether that match ended still one symbol earlier, before a line feed that turned out to be the last symbol.
-    restart : int32 array, one entry a state
-        For a state that accepts: the state to begin anew with at the end of that match.
-    kind : int32 array, one entry a state
-        The kind of the symbol just read; for a match that ended earlier, of a line feed that is the last symbol.
-    kind_of : int32 array, one entry a class and two more
-        The kind of the symbols of each class, of what stands for no code point, and of an edge. Symbols of one kind
-        are alike to all assertions.
-    initial : int32 array, one entry a kind
-        The initial state behind a symbol of each kind; the last one is that at an edge of the text, and the one before,
-        if `has_last_line`, is that at a line feed that is the last symbol.
-    delayed : bool
-        Whether the symbol behind a match must be known to know that it is one: when there are assertions.
-    """
-
-    partition: Partition
-    table: npt.NDArray[np.int32]
-    accepts: npt.NDArray[np.bool_]
-    late: npt.NDArray[np.bool_]
-    restart: npt.NDArray[np.int32]
-    kind: npt.NDArray[np.int32]
-    kind_of: npt.NDArray[np.int32]
-    initial: npt.NDArray[np.int32]
-    delayed: bool
-    has_last_line: bool
-
-    @property
-    def no_symbol(self) -> int:
-        """The column of what stands for no code point."""
-        return self.partition.n_classes
-
-    @property
-    def edge(self) -> int:
-        """The column of an edge of the text."""
-        return self.partition.n_classes + 1
-
-    @property
-    def border(self) -> int:
-        """The column of the border of two tokens."""
-        return self.partition.n_classes + 2
 
 
 def determinize(

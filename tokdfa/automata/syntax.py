@@ -201,7 +201,7 @@ class _Conversion:
 
     def repeat(self, body: Node, least: int, most: int | None, mode: Mode) -> Node:
         if isinstance(body, (LookAhead, Anchor)):
-            raise PatternError("an assertion is repeated, which the libraries refuse", value=self.pattern)
+            raise PatternError("an assertion is repeated, which asks nothing more", value=self.pattern)
         return Repeat(body, least, most, mode)
 
     def look(self, body: Node, negated: bool, at: int) -> Node:

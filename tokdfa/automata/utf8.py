@@ -10,8 +10,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from tokdfa.automata.class_dfa import ClassDFA
 from tokdfa.automata.partition import Partition
-from tokdfa.automata.subset import ClassDFA
 from tokdfa.errors import LimitExceededError
 from tokdfa.unicode import LAST
 

@@ -28,7 +28,7 @@ class Text(NamedTuple):
 
 
 class Backward(NamedTuple):
-    """A reversed automaton over classes of code points; see :class:`tokdfa.automata.subset.ClassDFA`.
+    """A reversed automaton over classes of code points; see :class:`tokdfa.automata.class_dfa.ClassDFA`.
 
     State q goes to ``table[q * (n_classes + 3) + c]`` on class c, classes being those of code points, then that of
     broken symbols, then that of an edge of the text. `class_of` has the classes of all code points.
