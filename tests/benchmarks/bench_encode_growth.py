@@ -24,9 +24,10 @@ from tokdfa.kernels.merging import merge_pieces, pair_table
 
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
 LONGEST_RUN = 20.0
-REPEATED = 20.0
-TURNS = {"one pass": 15, "priority queue": 3, "Algorithm 1": 3}
-TOGETHER = 2_000_000
+LONG_ENOUGH = 1.0
+# No further turn is begun behind so many seconds.
+LONG_TURNS = 15.0
+TURNS = 5
 
 
 @nb.njit(cache=True)
@@ -66,26 +67,32 @@ def texts(tokenizer: Tokenizer, size: int) -> Iterator[tuple[str, bytes]]:
     yield f"near-merges of {picked.decode()!r}", (near * (size // len(near) + 1))[:size]
 
 
-def nanoseconds_per_byte(function: Callable[[bytes], object], turns: int, text: bytes, sizes: list[int]) -> list[float]:
+def nanoseconds_per_byte(function: Callable[[bytes], object], text: bytes, sizes: list[int]) -> list[float]:
     """Return the least of several runs for each size, up to the size at which one would take too long.
 
-    The runs over texts of different sizes take turns, for the machine is now faster and now slower, and the least is
-    what other programs have the least part in. Short texts are many different ones, so that they are not read from
-    nearer caches than long ones.
+    The machine is now faster and now slower. So a run goes through all of the text, in parts of the size, or through
+    as many parts as take LONG_ENOUGH seconds where that is slow, which makes all runs about equally long; and runs of
+    different sizes take turns.
     """
     best: dict[int, float] = {}
-    for turn in range(turns):
+    began = perf_counter()
+    for turn in range(TURNS):
         for size in sizes:
-            expected = best.get(size, max(best.values(), default=0)) * size / 1e9
-            if expected > LONGEST_RUN or turn * expected > REPEATED or (turn and size not in best):
+            slowest = max(best.values(), default=0)
+            if slowest * size / 1e9 > LONGEST_RUN or (turn and size not in best):
                 continue
-            parts = [text[at : at + size] for at in range(0, max(size, TOGETHER), size)]
-            parts = parts[: max(1, int(1 / expected)) if best else 1]
-            began = perf_counter()
-            for part in parts:
-                function(part)
-            measured = (perf_counter() - began) / sum(map(len, parts)) * 1e9
+            n_bytes = 0
+            start = perf_counter()
+            for at in range(0, len(text) - size + 1, size):
+                function(text[at : at + size])
+                n_bytes += size
+                seconds = perf_counter() - start
+                if seconds > LONG_ENOUGH and seconds / n_bytes * len(text) > LONGEST_RUN:
+                    break
+            measured = (perf_counter() - start) / n_bytes * 1e9
             best[size] = min(measured, best.get(size, measured))
+        if perf_counter() - began > LONG_TURNS:
+            break
     return [best[size] for size in sizes if size in best]
 
 
@@ -111,10 +118,10 @@ def main(longest: int) -> None:
     for function in ways.values():
         function(b"compile")
     sizes = [size for size in SIZES if size <= longest]
-    for kind, text in texts(tokenizer, max(longest, TOGETHER)):
+    for kind, text in texts(tokenizer, longest):
         rows: list[list[object]] = []
         for name, function in ways.items():
-            values = nanoseconds_per_byte(function, TURNS[name], text, sizes)
+            values = nanoseconds_per_byte(function, text, sizes)
             cells = [f"{value:.1f}" for value in values] + ["-"] * (len(sizes) - len(values))
             rows.append([name, *cells, f"{max(values) / min(values):.2f}"])
         caption = f"the least of several runs, all sizes in turn; {environment('numba')}"
