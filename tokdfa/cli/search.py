@@ -49,9 +49,9 @@ def command(
     """Find where the regular expression PATTERN matches the text of IDS, without decoding them.
 
     TOK is a tokenizer.json, tekken.json, .model, .tiktoken, merges.txt or vocab.txt file, or a folder with one. IDS is
-    a .npy file, a .bin file with --dtype, a .txt or .json file of integers, or - for standard input. A line tells a
-    match: its first byte and the byte behind it, its first token and the token behind it, and its text. The exit status
-    is 0 if something is found and 1 if nothing is.
+    a .npy file, a .bin file with --dtype, a .txt or .json file of integers, or - for standard input. What is searched
+    is the decoded text, cut at special tokens. A line tells a match: its first byte and the byte behind it, its first
+    token and the token behind it, and its text. The exit status is 0 if something is found and 1 if nothing is.
     """
     if len(pattern_and_ids) != (1 if words is not None else 2):
         raise click.UsageError("give TOK, PATTERN and IDS; or TOK, IDS and --words FILE")
