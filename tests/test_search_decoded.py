@@ -13,8 +13,14 @@ from support.sentencepieces import LINES, trained
 
 import tokdfa
 from tokdfa.search import Searcher
+from tokdfa.searching import stream
 
 PATTERNS = ["[a-z]+", " ", " [a-z]", r"\A[^a]", r"\A ", r"[a-z]\Z", r" \Z", r"\w+ \w+", "é|日", "^.*$", r"(?s).\b."]
+
+
+@pytest.fixture(autouse=True, params=["byte by byte", "token by token"])
+def both_ways(request, monkeypatch) -> None:
+    monkeypatch.setattr(stream, "_PATIENCE", 10**9 if request.param == "byte by byte" else -1)
 
 
 def searchers(tokenizer: tokdfa.Tokenizer) -> dict[str, Searcher]:
@@ -56,7 +62,7 @@ def test_sentencepiece(tmp_path: Path, byte_fallback: bool) -> None:
             id for id, piece in enumerate(model.pieces) if piece.type not in (piece.CONTROL, piece.BYTE, piece.UNKNOWN)
         ]
         control = library.piece_to_id("<ctl>")
-        for _ in range(20):
+        for _ in range(10):
             line = "".join(dice.choice([" ", ""]) + dice.choice(" ".join(LINES).split(" ")) for _ in range(4))
             for ids in (library.encode(line), dice.choices(shown, k=dice.randint(0, 8))):
                 lead = [control] * dice.randint(0, 2)
