@@ -213,6 +213,19 @@ def test_what_is_refused(change: object, message: str, tmp_path: Path) -> None:
         tokdfa.load(path)
 
 
+@pytest.mark.parametrize("old", [b"the", b"unk_surface"])
+def test_text_that_is_not_utf8(old: bytes, tmp_path: Path) -> None:
+    model = pb.ModelProto()
+    model.ParseFromString(sentencepieces.trained("identity", True))
+    model.trainer_spec.unk_surface = "unk_surface"
+    data = model.SerializeToString()
+    assert old in data
+    path = tmp_path / "x.model"
+    path.write_bytes(data.replace(old, b"\xff" + old[1:]))
+    with pytest.raises(FileFormatError, match=r"pieces\[\d+\]: the piece|trainer_spec: the unk_surface"):
+        tokdfa.load(path)
+
+
 def test_no_protocol_buffer(tmp_path: Path) -> None:
     path = tmp_path / "x.model"
     path.write_bytes(b"\n\xff\xff\xff")

@@ -72,7 +72,7 @@ def read_sentencepiece(data: bytes, path: Path) -> Contents:
     if rules:
         table = CharacterTable(rules, tuple(pieces.user_defined), hashlib.sha256(blob).hexdigest())
     puts = bool(normalizer.add_dummy_prefix)
-    surface = trainer.unk_surface if trainer.HasField("unk_surface") else _SURFACE
+    surface = _text(trainer, "unk_surface", f"{path}, trainer_spec") if trainer.HasField("unk_surface") else _SURFACE
     rewriting = Rewriting(
         SentencePieceNormalizer(table, puts, trims, bool(normalizer.escape_whitespaces)),
         (DecodeSentencePiece(puts and not trims, trims, pieces.unknown[0], surface),),
@@ -108,6 +108,17 @@ def _parse(data: bytes, path: Path) -> Any:
     return model
 
 
+def _text(message: Any, name: str, where: str) -> str:
+    """Return a string of a message; by version of protobuf, what is not UTF-8 comes as bytes or as an error."""
+    try:
+        text = getattr(message, name)
+    except UnicodeDecodeError:
+        text = b""
+    if not isinstance(text, str):
+        raise FileFormatError(f"the {name} is not UTF-8", where=where, value=text or None)
+    return text
+
+
 def _read_pieces(model: Any, path: Path) -> _Pieces:
     kinds = type(model.pieces[0])
     names = {kinds.UNKNOWN: "unknown", kinds.CONTROL: "control", kinds.USER_DEFINED: "user_defined", kinds.BYTE: "byte"}
@@ -115,10 +126,7 @@ def _read_pieces(model: Any, path: Path) -> _Pieces:
     others: dict[str, dict[str, int]] = {name: {} for name in names.values()}
     for id, piece in enumerate(model.pieces):
         where = f"{path}, pieces[{id}]"
-        try:
-            text = piece.piece
-        except UnicodeDecodeError:
-            raise FileFormatError("a piece that is not UTF-8", where=where) from None
+        text = _text(piece, "piece", where)
         if not text or "\0" in text or len(text) > _LONGEST_PIECE:
             what = f"a piece has 1 to {_LONGEST_PIECE} characters, none of them zero"
             raise FileFormatError(what, value=text, where=where)
