@@ -1,6 +1,6 @@
 """Time per byte as texts grow, without pre-tokenizer: one pass, beside Algorithm 1 and a priority queue.
 
-``TOKDFA_DATA=… python -m tests.benchmarks.bench_encode_growth [longest]``, 100 MB by default; about three minutes. The
+``TOKDFA_DATA=… python -m tests.benchmarks.bench_encode_growth [longest]``, 100 MB by default; about two minutes. The
 texts are adversarial ones: equal letters, random tokens, near-merges. Algorithm 1 looks for every rule of the
 dictionary, one after the other; a way stops where a run would take more than 20 seconds. All are compiled.
 """
@@ -12,6 +12,7 @@ import random
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from statistics import median
 from time import perf_counter
 
 import numba as nb
@@ -25,9 +26,8 @@ from tokdfa.kernels.merging import merge_pieces, pair_table
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
 LONGEST_RUN = 20.0
 LONG_ENOUGH = 1.0
-# No further turn is begun behind so many seconds.
-LONG_TURNS = 15.0
-TURNS = 5
+ENOUGH = 20_000_000
+TURNS = {"one pass": 5, "priority queue": 1, "Algorithm 1": 1}
 
 
 @nb.njit(cache=True)
@@ -67,33 +67,28 @@ def texts(tokenizer: Tokenizer, size: int) -> Iterator[tuple[str, bytes]]:
     yield f"near-merges of {picked.decode()!r}", (near * (size // len(near) + 1))[:size]
 
 
-def nanoseconds_per_byte(function: Callable[[bytes], object], text: bytes, sizes: list[int]) -> list[float]:
-    """Return the least of several runs for each size, up to the size at which one would take too long.
+def nanoseconds_per_byte(function: Callable[[bytes], object], text: bytes, sizes: list[int], turns: int) -> list[float]:
+    """Return the median of several runs for each size, up to the size at which one would take too long.
 
-    The machine is now faster and now slower. So a run goes through all of the text, in parts of the size, or through
-    as many parts as take LONG_ENOUGH seconds where that is slow, which makes all runs about equally long; and runs of
-    different sizes take turns.
+    The machine is now faster and now slower. So a run goes through ENOUGH bytes of the text, in parts of the size, or
+    through as many parts as take LONG_ENOUGH seconds where that is slow, and runs of different sizes take turns.
     """
-    best: dict[int, float] = {}
-    began = perf_counter()
-    for turn in range(TURNS):
+    runs: dict[int, list[float]] = {}
+    for turn in range(turns):
         for size in sizes:
-            slowest = max(best.values(), default=0)
-            if slowest * size / 1e9 > LONGEST_RUN or (turn and size not in best):
+            slowest = max((max(values) for values in runs.values()), default=0)
+            if slowest * size / 1e9 > LONGEST_RUN or (turn and size not in runs):
                 continue
             n_bytes = 0
             start = perf_counter()
-            for at in range(0, len(text) - size + 1, size):
-                function(text[at : at + size])
+            while n_bytes < max(size, min(ENOUGH, len(text))):
+                function(text[n_bytes : n_bytes + size])
                 n_bytes += size
                 seconds = perf_counter() - start
-                if seconds > LONG_ENOUGH and seconds / n_bytes * len(text) > LONGEST_RUN:
+                if seconds > LONG_ENOUGH and seconds / n_bytes * ENOUGH > 5 * LONG_ENOUGH:
                     break
-            measured = (perf_counter() - start) / n_bytes * 1e9
-            best[size] = min(measured, best.get(size, measured))
-        if perf_counter() - began > LONG_TURNS:
-            break
-    return [best[size] for size in sizes if size in best]
+            runs.setdefault(size, []).append((perf_counter() - start) / n_bytes * 1e9)
+    return [median(runs[size]) for size in sizes if size in runs]
 
 
 def main(longest: int) -> None:
@@ -121,10 +116,10 @@ def main(longest: int) -> None:
     for kind, text in texts(tokenizer, longest):
         rows: list[list[object]] = []
         for name, function in ways.items():
-            values = nanoseconds_per_byte(function, text, sizes)
+            values = nanoseconds_per_byte(function, text, sizes, TURNS[name])
             cells = [f"{value:.1f}" for value in values] + ["-"] * (len(sizes) - len(values))
             rows.append([name, *cells, f"{max(values) / min(values):.2f}"])
-        caption = f"the least of several runs, all sizes in turn; {environment('numba')}"
+        caption = f"medians of five runs, of one for the others, all sizes in turn; {environment('numba')}"
         columns = ["way", *(f"{size:,} B" for size in sizes), "most / least"]
         print_table(f"cl100k, {kind}, nanoseconds per byte", columns, rows, caption)
 
