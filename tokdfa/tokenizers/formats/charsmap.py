@@ -43,15 +43,30 @@ def read_charsmap(blob: bytes, where: str) -> dict[str, str]:
     replacements = blob[4 + size :]
     if b"\0" not in replacements[-1:]:
         raise FileFormatError("the replacements do not end with a zero byte", value=replacements[-8:], where=where)
+    _check_units(units, len(replacements), where)
     rules = {}
     for key, value in _walk(units, where):
-        if value >= len(replacements):
-            raise FileFormatError("a replacement outside of the table", value=value, where=where)
         try:
             rules[key.decode("utf-8")] = replacements[value : replacements.index(b"\0", value)].decode("utf-8")
         except UnicodeDecodeError:
             raise UnsupportedFeatureError("a rule that is not UTF-8", value=key, where=where) from None
     return rules
+
+
+def _check_units(units: npt.NDArray[np.uint32], n_bytes: int, where: str) -> None:
+    """Refuse units that point outside of the table, as the library does, be they in use or not."""
+    is_value = units >> 31 != 0
+    values = units[is_value] & np.uint32(_VALUE)
+    if values.max(initial=0) >= n_bytes:
+        raise FileFormatError("a replacement outside of the table", value=int(values.max()), where=where)
+    places = np.flatnonzero(~is_value)
+    nodes = units[places]
+    below = places ^ ((nodes >> 10).astype(np.int64) << ((nodes & _FAR) >> 6))
+    bad = below >= len(units)
+    bad |= (nodes & _LEAF != 0) & ~is_value[np.minimum(below, len(units) - 1)]
+    if bad.any():
+        place = int(places[np.argmax(bad)])
+        raise FileFormatError("a table of characters that ends in nothing", value=place, where=where)
 
 
 def _walk(units: npt.NDArray[np.uint32], where: str) -> list[tuple[bytes, int]]:
@@ -79,8 +94,6 @@ def _walk(units: npt.NDArray[np.uint32], where: str) -> list[tuple[bytes, int]]:
             key += bytes((label,))
             below = place ^ _offset(unit)
             if unit & _LEAF:
-                if below > last:
-                    raise FileFormatError("a table of characters that ends in nothing", value=key, where=where)
                 found.append((key, int(units[below]) & _VALUE))
                 n_prefixes += 1
                 if n_prefixes > _MOST_PREFIXES:
