@@ -11,9 +11,11 @@ from hypothesis import given
 from support.automata import iter_tokenizations, token_dfas
 
 from tokdfa.automata.boolean import Combination, complement, difference, intersection, symmetric_difference, union
+from tokdfa.automata.fold import token_dfa
 from tokdfa.automata.inclusion import is_equivalent
 from tokdfa.automata.protocol import TokenAutomaton, accepts, run
 from tokdfa.automata.token_dfa import TokenDFA
+from tokdfa.dictionary import Dictionary
 from tokdfa.errors import AutomatonError
 
 OPERATIONS = [
@@ -135,3 +137,23 @@ def test_names_of_the_operations_are_shown() -> None:
         len({repr(op(dfa, dfa)) == repr(other(dfa, dfa)) for (op, _), (other, _) in combinations(OPERATIONS, 2)}) == 1
     )
     assert repr(complement(dfa, 1)).startswith("<complement of")
+
+
+def test_tokens_that_are_numbered_differently_are_refused() -> None:
+    ab_first = token_dfa(Dictionary([("a", "b"), ("b", "c")]))
+    bc_first = token_dfa(Dictionary([("b", "c"), ("a", "b")]))
+    with pytest.raises(AutomatonError, match="token 3"):
+        difference(ab_first, bc_first)
+    with pytest.raises(AutomatonError, match="number their tokens differently"):
+        union(complement(intersection(ab_first, ab_first), 5), bc_first)
+    over_one_alphabet = bc_first.over(ab_first.alphabet)
+    assert not is_equivalent(intersection(ab_first, over_one_alphabet), ab_first)
+
+
+def test_one_alphabet_may_go_on_where_the_other_ends() -> None:
+    shorter, longer = Dictionary([("a", "b")], "abc"), Dictionary([("a", "b"), ("b", "c")], "abc")
+    combined = intersection(token_dfa(shorter), token_dfa(longer))
+    for sequence in iter_tokenizations(4, 4):
+        assert accepts(combined, sequence) == (
+            accepts(token_dfa(shorter), sequence) and accepts(token_dfa(longer), sequence)
+        )

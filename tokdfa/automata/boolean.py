@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
+from operator import eq
 from typing import Generic, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from tokdfa.alphabet import TokenAlphabet
 from tokdfa.automata.protocol import ListedAutomaton, MaskedAutomaton, TokenAutomaton
 from tokdfa.display import Displayed
 from tokdfa.errors import AutomatonError
@@ -40,14 +42,15 @@ class Combination(Displayed, Generic[S, T]):
     Parameters
     ----------
     first, second : TokenAutomaton
-        The automata. Their tokens are the same numbers.
+        The automata. Their tokens have the same numbers; one of them may have more.
     accepting : set of (bool, bool)
         Which of (the first accepts, the second accepts) make the combination accept; (False, False) is not one.
 
     Raises
     ------
     AutomatonError
-        If what neither accepts should be accepted: that takes :func:`complement`, which knows all tokens.
+        If what neither accepts should be accepted: that takes :func:`complement`, which knows all tokens. Or if both
+        say how they spell tokens, and a number is one word here and another there.
     """
 
     def __init__(
@@ -58,6 +61,7 @@ class Combination(Displayed, Generic[S, T]):
         self._accepting = frozenset(accepting)
         if (False, False) in self._accepting:
             raise AutomatonError("a combination accepts nothing that neither automaton accepts", hint="use complement")
+        self._spelling = _common_spelling(_spelling(first), _spelling(second))
         # Whether something can still be accepted when the other automaton has no run left.
         self._first_alone = (True, False) in self._accepting
         self._second_alone = (False, True) in self._accepting
@@ -210,6 +214,30 @@ class Complement(Displayed, Generic[S]):
 
     def __repr__(self) -> str:
         return f"<complement of {self.automaton!r} over {self.n_tokens} tokens>"
+
+
+def _spelling(automaton: object) -> TokenAlphabet | None:
+    if isinstance(automaton, Combination):
+        return automaton._spelling
+    if isinstance(automaton, Complement):
+        return _spelling(automaton.automaton)
+    alphabet = getattr(automaton, "alphabet", None)
+    return alphabet if isinstance(alphabet, TokenAlphabet) else None
+
+
+def _common_spelling(first: TokenAlphabet | None, second: TokenAlphabet | None) -> TokenAlphabet | None:
+    """Return the longer of two alphabets, after checking that it begins with the other one."""
+    if first is None or second is None or first is second:
+        return second if first is None else first
+    if not all(map(eq, first, second)):
+        number = list(map(eq, first, second)).index(False)
+        raise AutomatonError(
+            "the automata number their tokens differently",
+            value=(first[number], second[number]),
+            where=f"token {number}",
+            hint="bring explicit automata over one alphabet, by TokenDFA.over",
+        )
+    return max(first, second, key=len)
 
 
 def _mask(automaton: TokenAutomaton[S], state: S) -> npt.NDArray[np.bool_]:
