@@ -201,7 +201,7 @@ def test_files_are_whole_or_not_there(tokenizer: tokdfa.Tokenizer, tmp_path: Pat
 def test_in_a_notebook(tokenizer: tokdfa.Tokenizer) -> None:
     report = tokdfa.validation_report(tokenizer, SINGLE * 100)
     shown = report._repr_mimebundle_()
-    assert shown["text/plain"] == "<ValidationReport: 300 tokens, 100 violations>"
+    assert shown["text/plain"] == "<ValidationReport: 200 tokens, 100 violations>"
     frame = Page(shown["text/html"])
     ((tag, values),) = frame.elements
     assert tag == "iframe"
