@@ -8,6 +8,17 @@ from itertools import pairwise
 import numpy as np
 
 
+def merge(word: bytes, ranks: dict[bytes, int]) -> list[bytes]:
+    """Merge as tiktoken does: the pair of the lowest rank, of equals the leftmost, until none is left."""
+    parts = [bytes([byte]) for byte in word]
+    while True:
+        found = [(ranks[a + b], at) for at, (a, b) in enumerate(pairwise(parts)) if a + b in ranks]
+        if not found:
+            return parts
+        _, at = min(found)
+        parts[at : at + 2] = [parts[at] + parts[at + 1]]
+
+
 def merge_by_queue(ranks: dict[bytes, int], piece: bytes) -> list[int]:
     """Merge the pair of least rank, of equals the leftmost, until none is left: O(n log n)."""
     words: list[bytes] = [piece[i : i + 1] for i in range(len(piece))]

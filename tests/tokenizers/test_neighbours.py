@@ -7,22 +7,12 @@ from itertools import pairwise, product
 from pathlib import Path
 
 import pytest
+from support.by_ranks import merge
 from support.tokenizer_files import tiktoken_lines
 
 import tokdfa
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.tokenizers.neighbours import Neighbours, neighbours
-
-
-def merge(word: bytes, ranks: dict[bytes, int]) -> list[bytes]:
-    """Merge as tiktoken does: the pair of the lowest rank, of equals the leftmost, until none is left."""
-    parts = [bytes([byte]) for byte in word]
-    while True:
-        found = [(ranks[a + b], at) for at, (a, b) in enumerate(pairwise(parts)) if a + b in ranks]
-        if not found:
-            return parts
-        _, at = min(found)
-        parts[at : at + 2] = [parts[at] + parts[at + 1]]
 
 
 def allows(of: Neighbours, left: bytes, right: bytes) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.by_ranks import merge
 from support.tokenizer_files import tiktoken_lines
 
 import tokdfa
@@ -25,17 +26,6 @@ def walks_at_once() -> Iterator[None]:
     walk.START, walk.WINDOW = 0, 16
     yield
     walk.START, walk.WINDOW = kept
-
-
-def merge(word: bytes, ranks: dict[bytes, int]) -> list[bytes]:
-    """Merge as tiktoken does: the pair of the lowest rank, of equals the leftmost, until none is left."""
-    parts = [bytes([byte]) for byte in word]
-    while True:
-        found = [(ranks[a + b], at) for at, (a, b) in enumerate(pairwise(parts)) if a + b in ranks]
-        if not found:
-            return parts
-        _, at = min(found)
-        parts[at : at + 2] = [parts[at] + parts[at + 1]]
 
 
 def load(words: list[bytes], path: Path, pattern: str = r" ?\S+|\s+") -> tuple[Tokenizer, dict[bytes, int]]:

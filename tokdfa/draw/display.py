@@ -144,8 +144,8 @@ def _(value: StreamLanguage) -> Mapping[str, str]:
     return {**_words(value.words), "dead tokens": f"{len(value.dead):,}"}
 
 
-@_content.register
-def _(value: Language) -> Mapping[str, str]:  # type: ignore[type-arg]
+@_content.register(Language)
+def _(value: Language[Any]) -> Mapping[str, str]:
     finite = value.is_finite()
     rows = {"states": f"{value.n_states:,}", "finite": f"yes: {finite.reason}" if finite else "no"}
     rows |= {
@@ -165,8 +165,8 @@ def _(value: Matches) -> Mapping[str, str]:
     return rows
 
 
-@_content.register
-def _(value: Verdict) -> Mapping[str, str]:  # type: ignore[type-arg]
+@_content.register(Verdict)
+def _(value: Verdict[Any]) -> Mapping[str, str]:
     return {"answer": "yes" if value else "no", **_fields(value, {"holds"})}
 
 

@@ -11,21 +11,7 @@ __all__ = ["compose"]
 
 
 def compose(transducer: Transducer, automaton: TokenAutomaton[int], *, max_states: int) -> Transducer:
-    """Return the transducer of those pairs (word, tokenization) whose tokenization `automaton` accepts.
-
-    Parameters
-    ----------
-    transducer : Transducer
-    automaton : TokenAutomaton
-        Over the token numbers of the transducer's alphabet.
-    max_states : int
-        How many states the result may have.
-
-    Raises
-    ------
-    LimitExceededError
-        If it would have more.
-    """
+    """Return the composition; see :meth:`~tokdfa.transducers.transducer.Transducer.compose`."""
     numbers = {(transducer.initial, automaton.initial): 0}
     pairs = list(numbers)
     arcs: list[list[Arc]] = []
