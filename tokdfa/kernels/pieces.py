@@ -90,7 +90,10 @@ def _lanes_for(begin, end):  # type: ignore[no-untyped-def]
 
 @nb.njit(inline="always")
 def _look_into_memory(memory, whole, text, begun, start, count, noted, rest):  # type: ignore[no-untyped-def]
-    """Note the keys of all pieces and where those are that are remembered; return how many need another look."""
+    """Note the keys of all pieces and where those are that are remembered; return how many need another look.
+
+    Text that is left out may spell a piece that is remembered, so it is told from pieces before the memory answers.
+    """
     entries = memory.entries
     for k in range(count):
         begin, end = get(begun, start + k) >> EVENT_BITS, get(begun, start + k + 1) >> EVENT_BITS
@@ -106,8 +109,9 @@ def _look_into_memory(memory, whole, text, begun, start, count, noted, rest):  #
         at = np.int64(get(noted, _PIECE * k + _SET))
         in_first = (get(entries, at) == low) & (get(entries, at + 1) == high)
         entry = at if in_first else at + ENTRY
-        put(noted, _PIECE * k + _WHERE, np.uint64(entry))
-        if (get(entries, entry) != low) | (get(entries, entry + 1) != high):
+        is_piece = get(begun, start + k) & _EVENT == BEGINS
+        put(noted, _PIECE * k + _WHERE, np.uint64(entry if is_piece else _LEFT_OUT))
+        if is_piece & ((get(entries, entry) != low) | (get(entries, entry + 1) != high)):
             prefetch(entries, at + SET // 2)
             prefetch_word(whole, low, high)
             put(rest, n_rest, np.int64(k))
@@ -125,28 +129,25 @@ def _look_further(tables, whole, text, begun, start, n_rest, memory, scratch):  
         begin, end = get(begun, start + k) >> EVENT_BITS, get(begun, start + k + 1) >> EVENT_BITS
         low, high = get(noted, _PIECE * k + _LOW), get(noted, _PIECE * k + _HIGH)
         at = np.int64(get(noted, _PIECE * k + _SET))
-        if get(begun, start + k) & _EVENT != BEGINS:
-            where = np.int64(_LEFT_OUT)
-        else:
-            where = find_among(memory.entries, at + SET // 2, at + SET, low, high)
-            if where < 0:
-                token = find_word(whole, text, begin, end, low, high)
-                if token >= 0:
-                    where = _TOKEN - token
-                elif end - begin < LANES and len(tables.symbol):
-                    where = np.int64(_MERGED)
-                    lanes, word = scratch.lanes, WORD * k
-                    if end - begin < FEW_LANES:
-                        starts = begin_short_word(tables.of_symbols, tables.symbol, low, high, end - begin, lanes, word)
-                        put(scratch.waiting, n_waiting, k)
-                        n_waiting += 1
-                    else:
-                        starts = begin_long_word(tables.of_symbols, tables.symbol, text, begin, end, lanes, word)
-                        put(scratch.waiting_long, n_long, k)
-                        n_long += 1
-                    put(scratch.starts, k, starts)
+        where = find_among(memory.entries, at + SET // 2, at + SET, low, high)
+        if where < 0:
+            token = find_word(whole, text, begin, end, low, high)
+            if token >= 0:
+                where = _TOKEN - token
+            elif end - begin < LANES and len(tables.symbol):
+                where = np.int64(_MERGED)
+                lanes, word = scratch.lanes, WORD * k
+                if end - begin < FEW_LANES:
+                    starts = begin_short_word(tables.of_symbols, tables.symbol, low, high, end - begin, lanes, word)
+                    put(scratch.waiting, n_waiting, k)
+                    n_waiting += 1
                 else:
-                    where = np.int64(_ALONE)
+                    starts = begin_long_word(tables.of_symbols, tables.symbol, text, begin, end, lanes, word)
+                    put(scratch.waiting_long, n_long, k)
+                    n_long += 1
+                put(scratch.starts, k, starts)
+            else:
+                where = np.int64(_ALONE)
         put(noted, _PIECE * k + _WHERE, np.uint64(where))
     if n_waiting:
         merge_together(tables.rules, scratch.lanes, scratch.starts, scratch.waiting, n_waiting, FEW_LANES)
@@ -230,7 +231,7 @@ def encode_pieces(tables, whole, proper, text, begun, stop, cursor, memory, out,
             where = np.int64(get(noted, _PIECE * k + _WHERE))
             if where >= 0:
                 move_up(memory, where)
-            elif where != _LEFT_OUT:
+            else:
                 begin, end = get(begun, start + k) >> EVENT_BITS, get(begun, start + k + 1) >> EVENT_BITS
                 low, high = get(noted, _PIECE * k + _LOW), get(noted, _PIECE * k + _HIGH)
                 at = np.int64(get(noted, _PIECE * k + _SET))
