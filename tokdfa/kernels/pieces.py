@@ -205,6 +205,12 @@ def encode_pieces(tables, whole, proper, text, begun, stop, cursor, memory, out,
             n_ids = np.int64(-1)
             if where >= 0:
                 n_ids = recall(memory, where, text, begin, end, out, n)
+                if n_ids < 0:
+                    # Another long piece has this hash. This one may be a token, which only now is looked for.
+                    token = find_word(whole, text, begin, end, np.uint64(0), np.uint64(0))
+                    if token >= 0:
+                        out[n] = whole.ids[token]
+                        n_ids = np.int64(1)
             elif where <= _TOKEN:
                 out[n] = whole.ids[_TOKEN - where]
                 n_ids = np.int64(1)
