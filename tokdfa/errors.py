@@ -13,6 +13,7 @@ __all__ = [
     "DictionaryError",
     "FileFormatError",
     "ImproperDictionaryError",
+    "KernelError",
     "LimitExceededError",
     "PatternError",
     "TokdfaError",
@@ -103,3 +104,7 @@ class TokenStreamError(TokdfaError):
 
 class TrainingError(TokdfaError):
     """A corpus or a request from which no dictionary can be trained."""
+
+
+class KernelError(TokdfaError):
+    """Compiled kernels that are missing, broken, or not made from the sources beside them."""

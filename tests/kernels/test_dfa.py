@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from support.automata import token_dfas
 
 from tokdfa.automata.token_dfa import TokenDFA
-from tokdfa.kernels import dfa as kernels
+from tokdfa.kernels.dfa import explicit as kernels
 
 
 @given(token_dfas(max_states=8), st.data())

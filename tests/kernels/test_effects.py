@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.tables import flat, tables_and_words
 
-from tokdfa.kernels.effects import token_effects
+from tokdfa.kernels.dfa.effects import token_effects
 
 
 @given(tables_and_words(), st.data())

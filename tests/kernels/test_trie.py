@@ -6,7 +6,7 @@ from hypothesis import given
 from support.tables import flat, tables_and_words
 
 from tokdfa.automata.trie import TokenTrie
-from tokdfa.kernels.trie import tokens_from
+from tokdfa.kernels.dfa.trie import tokens_from
 
 
 @given(tables_and_words())

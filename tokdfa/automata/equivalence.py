@@ -31,7 +31,7 @@ def is_equivalent(first: TokenDFA, second: TokenDFA) -> Verdict[tuple[Word, ...]
     -----
     Hopcroft and Karp's algorithm, O((m₁ + m₂) α(n)): states that should be equal are merged in a union-find forest.
     """
-    from tokdfa.kernels import dfa as kernels
+    from tokdfa.kernels.dfa import explicit as kernels
 
     spelling, tokens = _second_tokens(first, second)
     order = np.lexsort((tokens, second.sources))

@@ -17,7 +17,7 @@ from tokdfa.automata.trie import TokenTrie
 from tokdfa.dictionary import Dictionary
 from tokdfa.display import Displayed
 from tokdfa.errors import AutomatonError, LimitExceededError
-from tokdfa.kernels import trie as kernels
+from tokdfa.kernels.dfa import trie as kernels
 
 __all__ = ["Lifted", "lift", "tokenized_language"]
 

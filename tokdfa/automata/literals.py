@@ -10,7 +10,7 @@ import numpy as np
 from tokdfa.automata.trie import TokenTrie
 from tokdfa.automata.utf8 import BORDER, EDGE, ByteDFA, Int32Array
 from tokdfa.errors import LimitExceededError
-from tokdfa.kernels import literals as kernels
+from tokdfa.kernels.dfa import trie as kernels
 
 __all__ = ["WordDFA", "find_words", "without_hidden"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tokdfa.automata.token_dfa import BoolArray, Int64Array, TokenDFA
-from tokdfa.kernels import dfa as kernels
+from tokdfa.kernels.dfa import explicit as kernels
 
 __all__ = ["minimize_hopcroft", "reachable_states", "useful_states"]
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokdfa.alphabet import TokenAlphabet, iter_symbols
-from tokdfa.kernels import trie as kernels
+from tokdfa.kernels.dfa import trie as kernels
 
 __all__ = ["TokenTrie"]
 
@@ -35,7 +35,7 @@ class TokenTrie:
     words : int64 array
         The numbers of the words wanted, in lexicographic order.
     symbol, depth, end, first : int32 arrays
-        The nodes; see :func:`tokdfa.kernels.trie.build_trie`.
+        The nodes; see :func:`tokdfa.kernels.dfa.trie.build_trie`.
     """
 
     def __init__(self, symbols: Int32Array, offsets: Int64Array, left_out: npt.NDArray[np.bool_] | None = None) -> None:

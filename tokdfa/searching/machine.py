@@ -13,7 +13,7 @@ from tokdfa.automata.utf8 import BORDER, EDGE
 from tokdfa.kernels import search_types as kernels
 from tokdfa.kernels.at_rest import LINE
 from tokdfa.kernels.backwards import Backward, Text
-from tokdfa.kernels.effects import token_effects
+from tokdfa.kernels.dfa.effects import token_effects
 from tokdfa.kernels.outcomes import idle_outcomes
 from tokdfa.kernels.search_types import Forward, Tokens
 from tokdfa.searching.words import Words

@@ -100,7 +100,7 @@ def minimize(transducer: Transducer) -> Transducer:
     C. Choffrut, *Minimizing subsequential transducers: a survey*, 2003: in onward form, equivalent states have equal
     outputs on equal symbols, and the coarsest partition of a DFA over (symbol, output) finds them.
     """
-    from tokdfa.kernels.dfa import coarsest_partition
+    from tokdfa.kernels.dfa.explicit import coarsest_partition
 
     trim = onward(transducer)
     if not trim.finals:

@@ -1,0 +1,205 @@
+"""Compile the kernels into the package: ``python tokdfa/kernels/backend/compile.py``.
+
+All C files of ``tokdfa/kernels`` become one shared library without Python headers, and the declarations of all
+``door.h`` become the module ``_ffi``, through which cffi calls it. Both carry the hash of the sources.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import hashlib
+import os
+import platform
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+__all__ = ["BuildError", "build", "compiler_of_this_machine"]
+
+KERNELS = Path(__file__).resolve().parents[1]
+LIBRARY = {"win32": "_kernels.dll", "darwin": "_kernels.dylib"}.get(sys.platform, "_kernels.so")
+
+FLAGS = ["-std=c11", "-O3", "-fno-math-errno", "-Wall", "-Wextra", "-Wno-unknown-pragmas"]
+# Zig targets the machine that it runs on and traps on undefined behaviour, unless it is told otherwise.
+ZIG_FLAGS = ["-mcpu=baseline", "-fno-sanitize=undefined"]
+SANITIZE = ["-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+
+# Files `*.wide.c` are compiled once more for processors of this level; see common/wide.h.
+WIDE_FLAGS = {"cc": ["-march=x86-64-v3"], "zig": ["-mcpu=x86_64_v3"]}
+X86_64 = {"x86_64", "amd64", "AMD64"}
+
+_PROBE = "#include <stdint.h>\n#include <stdlib.h>\n#include <string.h>\nint64_t tokdfa_probe(void) { return 1; }\n"
+
+
+class BuildError(Exception):
+    """The kernels cannot be compiled here; says what to do."""
+
+
+def _sources(suffix: str) -> list[Path]:
+    return sorted(KERNELS.glob(f"*/*{suffix}"))
+
+
+def digest() -> str:
+    """Return the hash of all that the library is made from."""
+    found = hashlib.sha256()
+    for path in sorted([*_sources(".c"), *_sources(".h")]):
+        found.update(f"{path.relative_to(KERNELS).as_posix()}\0".encode())
+        found.update(path.read_bytes().replace(b"\r\n", b"\n"))
+        found.update(b"\0")
+    return found.hexdigest()
+
+
+def compiler_of_this_machine() -> list[str] | None:
+    """Return the command of a C compiler that works: that of ``CC`` or a usual one; None if there is none."""
+    if os.environ.get("CC"):
+        candidates = [shlex.split(os.environ["CC"])]
+    elif sys.platform == "win32":
+        # Zig alone: that what others leave to a runtime library of theirs is not missed on another machine.
+        return None
+    else:
+        candidates = [[name] for name in ("cc", "gcc", "clang") if shutil.which(name)]
+    return next((command for command in candidates if _works(command)), None)
+
+
+def _works(command: list[str]) -> bool:
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder, "probe.c")
+        source.write_text(_PROBE, encoding="utf-8")
+        try:
+            done = subprocess.run(
+                [*command, "-std=c11", "-shared", "-fPIC", str(source), "-o", str(Path(folder, "probe.so"))],
+                capture_output=True,
+                check=False,
+            )
+        except OSError:
+            return False
+        return done.returncode == 0
+
+
+def _zig() -> list[str] | None:
+    command = [sys.executable, "-m", "ziglang", "cc"]
+    try:
+        done = subprocess.run([*command[:3], "version"], capture_output=True, check=False)
+    except OSError:
+        return None
+    return command if done.returncode == 0 else None
+
+
+def build(target: Path = KERNELS, *, sanitize: bool = False, warnings_are_errors: bool = False) -> Path:
+    """Compile the library and write it, and the module ``_ffi``, into a folder.
+
+    Parameters
+    ----------
+    target : Path
+        The folder; the package's own, unless something else is wanted.
+    sanitize : bool
+        Whether the library stops at wrong accesses and undefined behaviour; then it runs under a preloaded libasan.
+    warnings_are_errors : bool
+
+    Returns
+    -------
+    Path
+        The library.
+
+    Raises
+    ------
+    BuildError
+        If there is no compiler, if it fails, or if the folder cannot be written.
+    """
+    command = compiler_of_this_machine()
+    kind = "cc"
+    if command is None:
+        command, kind = _zig(), "zig"
+    if command is None:
+        raise BuildError(
+            "no C compiler was found, and the package ziglang, which brings one, is not installed: install gcc or "
+            "clang, or let pip reach ziglang"
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        environment = dict(os.environ)
+        if kind == "zig":
+            environment |= {name: str(Path(folder, "zig")) for name in ("ZIG_LOCAL_CACHE_DIR", "ZIG_GLOBAL_CACHE_DIR")}
+        flags = [*FLAGS, *(ZIG_FLAGS if kind == "zig" else [])]
+        flags += [] if sys.platform == "win32" else ["-fPIC", "-fvisibility=hidden"]
+        flags += SANITIZE if sanitize else []
+        flags += ["-Werror"] if warnings_are_errors else []
+        sources = digest()
+        jobs = []
+        for path in _sources(".c"):
+            variants: list[tuple[str, list[str]]] = [("", [])]
+            if path.name.endswith(".wide.c") and platform.machine() in X86_64:
+                variants = [("-baseline", ["-DTOKDFA_HAS_WIDE"]), ("-wide", ["-DTOKDFA_WIDE", *WIDE_FLAGS[kind]])]
+            for name, more in variants:
+                place = Path(folder, f"{path.parent.name}-{path.stem}{name}.o")
+                stamp = [f'-DTOKDFA_SOURCES="{sources}"'] if path.name == "library.c" else []
+                kept = flags if "-wide" not in name else [flag for flag in flags if flag not in ZIG_FLAGS[:1]]
+                jobs.append((place, [*command, *kept, *more, *stamp, "-c", str(path), "-o", str(place)]))
+        with ThreadPoolExecutor(os.cpu_count()) as threads:
+            list(threads.map(lambda job: _run(job[1], environment), jobs))
+        made = Path(folder, LIBRARY)
+        linked = SANITIZE if sanitize else []
+        _run([*command, "-shared", *linked, *(str(place) for place, _ in jobs), "-o", str(made)], environment)
+        try:
+            _replace(made.read_bytes(), target / LIBRARY)
+            _replace(_declarations(sources, made.stat().st_size).encode(), target / "_ffi.py")
+        except OSError as error:
+            raise BuildError(
+                f"{target} cannot be written ({error.strerror}): build from a copy of the sources in a folder that can"
+            ) from error
+    return target / LIBRARY
+
+
+def _run(command: Sequence[str], environment: dict[str, str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", env=environment, check=False)
+    if done.returncode:
+        raise BuildError(f"the C compiler failed: {shlex.join(command)}\n{done.stderr.strip()}")
+    if done.stderr.strip():
+        print(done.stderr.strip(), file=sys.stderr)
+
+
+def _replace(content: bytes, place: Path) -> None:
+    """Write a file such that processes which have the old one open keep it."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    beside = place.with_name(f"{place.name}.new")
+    beside.write_bytes(content)
+    beside.replace(place)
+
+
+def _declarations(sources: str, size: int) -> str:
+    """Return the module of cffi's declarations."""
+    import cffi
+
+    ffi = cffi.FFI()
+    for path in _sources("door.h"):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        ffi.cdef("\n".join(line for line in lines if not line.startswith("#")))
+    ffi.set_source("_ffi", None)
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder, "_ffi.py")
+        with contextlib.redirect_stdout(None):
+            ffi.emit_python_code(str(place))
+        code = place.read_text(encoding="utf-8")
+    return f"{code}\nSOURCES = {sources!r}\nSIZE = {size}\n"
+
+
+def main() -> None:
+    """Run the command."""
+    parser = argparse.ArgumentParser(description="Compile tokdfa's kernels.")
+    parser.add_argument("-o", "--output", type=Path, default=KERNELS, help="the folder to write to")
+    parser.add_argument("--sanitize", action="store_true", help="stop at wrong accesses and undefined behaviour")
+    parser.add_argument("--werror", action="store_true", help="let warnings fail")
+    options = parser.parse_args()
+    try:
+        print(build(options.output, sanitize=options.sanitize, warnings_are_errors=options.werror))
+    except BuildError as error:
+        sys.exit(f"error: {error}")
+
+
+if __name__ == "__main__":
+    main()

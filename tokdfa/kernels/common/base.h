@@ -1,0 +1,59 @@
+/* What all kernels include: fixed-width integers, hints to the compiler, unaligned reads and small bit tricks. */
+#ifndef TOKDFA_BASE_H
+#define TOKDFA_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Every function of the door is exported; all others are static. */
+#if defined(_WIN32)
+#define TOKDFA_DOOR __declspec(dllexport)
+#else
+#define TOKDFA_DOOR __attribute__((visibility("default")))
+#endif
+
+#define LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+#define NEVER_INLINE static __attribute__((noinline))
+#define PREFETCH(pointer) __builtin_prefetch((pointer), 0, 3)
+
+/* Returned by kernels that need memory of their own and do not get it. */
+#define TOKDFA_NO_MEMORY (-1000)
+
+/* The eight bytes from a place on as a little-endian number; the place need not be aligned. */
+ALWAYS_INLINE uint64_t load_64(const uint8_t *place) {
+    uint64_t value;
+    memcpy(&value, place, sizeof value);
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    value = __builtin_bswap64(value);
+#endif
+    return value;
+}
+
+/* The number of zeros below the lowest one; 64 of 0. */
+ALWAYS_INLINE int64_t trailing_zeros(uint64_t bits) {
+    return bits ? __builtin_ctzll(bits) : 64;
+}
+
+/* The number of zeros above the highest one; 64 of 0. */
+ALWAYS_INLINE int64_t leading_zeros(uint64_t bits) {
+    return bits ? __builtin_clzll(bits) : 64;
+}
+
+/* The number of ones. */
+ALWAYS_INLINE int64_t count_ones(uint64_t bits) {
+    return __builtin_popcountll(bits);
+}
+
+ALWAYS_INLINE int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+ALWAYS_INLINE int64_t greatest(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+#endif

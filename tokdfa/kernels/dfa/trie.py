@@ -1,0 +1,129 @@
+"""Tokens as a trie, its nodes in depth-first order; an automaton run over it; the automaton that finds its words."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tokdfa.kernels.library import Struct, check_memory, lib, readable, writable
+from tokdfa.kernels.types import Ints, Longs
+
+__all__ = ["build_trie", "find_words", "tokens_from"]
+
+
+def build_trie(symbols: Ints, offsets: Longs, order: Longs) -> tuple[Ints, Ints, Ints, Ints]:
+    """Build the trie of some words.
+
+    Parameters
+    ----------
+    symbols, offsets : int32 and int64 arrays
+        Word i is ``symbols[offsets[i]:offsets[i + 1]]``; symbols are not negative.
+    order : int64 array
+        The words wanted, in lexicographic order.
+
+    Returns
+    -------
+    symbol, depth : int32 arrays, one entry a node
+        The last symbol of a node's word and its length. Node 0 is the root, with symbol -1.
+    end : int32 array, one entry a node
+        The nodes below node i are i + 1 to ``end[i]``.
+    first : int32 array, one entry a node and one more
+        The words that end at node i are ``order[first[i]:first[i + 1]]``.
+    """
+    size = 1 + int((offsets[order + 1] - offsets[order]).sum())
+    symbol, depth, end, first = (np.empty(size + 1, dtype=np.int32) for _ in range(4))
+    n = check_memory(
+        lib.tokdfa_build_trie(
+            readable(symbols, np.int32),
+            readable(offsets, np.int64),
+            readable(order, np.int64),
+            len(order),
+            *(writable(array, np.int32) for array in (symbol, depth, end, first)),
+        )
+    )
+    return symbol[:n].copy(), depth[:n].copy(), end[:n].copy(), first[: n + 1].copy()
+
+
+def _trie(column: Ints, depth: Ints, end: Ints, first: Ints) -> Struct:
+    return Struct("tokdfa_trie", column=column, depth=depth, end=end, first=first)
+
+
+def tokens_from(
+    table: Ints, n_columns: int, state: int, column: Ints, depth: Ints, end: Ints, first: Ints
+) -> tuple[Ints, Ints]:
+    """Run an automaton over the trie from a state and return the words that it can read.
+
+    Parameters
+    ----------
+    table : int32 array
+        The target of state q on column c is ``table[q * n_columns + c]``; state 0 is the sink.
+    n_columns : int
+    state : int
+        Where to start.
+    column : int32 array, one entry a node
+        The column of the node's symbol.
+    depth, end, first : int32 arrays
+        The trie; see :func:`build_trie`.
+
+    Returns
+    -------
+    places, targets : int32 arrays
+        The places in the order of the words, and the states reached.
+    """
+    n_words = int(first[-1])
+    places, targets = np.empty(n_words, dtype=np.int32), np.empty(n_words, dtype=np.int32)
+    found = check_memory(
+        lib.tokdfa_tokens_from(
+            _trie(column, depth, end, first).pointer,
+            readable(table, np.int32),
+            n_columns,
+            state,
+            writable(places, np.int32),
+            writable(targets, np.int32),
+        )
+    )
+    return places[:found].copy(), targets[:found].copy()
+
+
+def find_words(
+    column: Ints, depth: Ints, end: Ints, first: Ints, n_columns: int, leftmost: bool
+) -> tuple[Ints, Ints, Ints]:
+    """Complete the trie of some words to an automaton.
+
+    Parameters
+    ----------
+    column : int32 array, one entry a node
+        The column of the node's last symbol.
+    depth, end, first : int32 arrays
+        The trie; see :func:`build_trie`.
+    n_columns : int
+    leftmost : bool
+        Whether the leftmost and longest matches are wanted: then the automaton goes to the sink, 0, after the last
+        match that it has seen. Otherwise it finds them all.
+
+    Returns
+    -------
+    table : int32 array
+        The target of state q on column c is ``table[q * n_columns + c]``. State i + 1 is that of node i, and has read
+        the word of that node last; 1 is the initial one.
+    length : int32 array, one entry a state
+        The length of the longest word that ends here, 0 for none.
+    shorter : int32 array, one entry a state
+        A state whose longest word is the next shorter one that ends here; 0 for none.
+
+    Notes
+    -----
+    A. Aho, M. Corasick, *Efficient string matching*, 1975. For leftmost matches there is no falling back from a state
+    whose word begins with a word of the list.
+    """
+    n_states = len(depth) + 1
+    table = np.zeros(n_states * n_columns, dtype=np.int32)
+    length, shorter = np.zeros(n_states, dtype=np.int32), np.zeros(n_states, dtype=np.int32)
+    check_memory(
+        lib.tokdfa_find_words(
+            _trie(column, depth, end, first).pointer,
+            n_columns,
+            leftmost,
+            *(writable(array, np.int32) for array in (table, length, shorter)),
+        )
+    )
+    return table, length, shorter

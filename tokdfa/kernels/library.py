@@ -1,0 +1,174 @@
+"""The door to the compiled kernels: the library, checked arrays, and structs that are built once.
+
+The C code trusts what it is given. So every array passes through :func:`readable`, :func:`writable` or :class:`Struct`,
+which check its type and its layout, and every integer has been checked before it gets here.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.errors import KernelError
+
+__all__ = ["NO_MEMORY", "Struct", "check_memory", "ffi", "lib", "readable", "writable"]
+
+Array: TypeAlias = npt.NDArray[Any]
+
+NO_MEMORY = -1000
+
+_HERE = Path(__file__).parent
+_COMPILE = _HERE / "backend" / "compile.py"
+_REBUILD = f"run: python {_COMPILE}" if _COMPILE.exists() else "install tokdfa again"
+
+
+def _is_older_than_its_sources(library: Path, sources: str) -> bool:
+    """Tell whether a C file of a checkout was edited after the library was made."""
+    made = library.stat().st_mtime_ns
+    if all(path.stat().st_mtime_ns <= made for pattern in ("*/*.c", "*/*.h") for path in _HERE.glob(pattern)):
+        return False
+    from tokdfa.kernels.backend.compile import digest
+
+    return digest() != sources
+
+
+def _open() -> tuple[Any, Any]:
+    """Return cffi's interface and the library, once it is certain that they belong together."""
+    try:
+        from tokdfa.kernels import _ffi
+    except ImportError as error:
+        raise KernelError("the compiled kernels are missing", where=str(_HERE), hint=_REBUILD) from error
+    places = [path for path in _HERE.glob("_kernels.*") if path.suffix in {".so", ".dylib", ".dll"}]
+    if len(places) != 1:
+        what = "the compiled kernels are missing" if not places else "there are kernels of several platforms"
+        raise KernelError(what, where=str(_HERE), hint=_REBUILD)
+    place = places[0]
+    if place.stat().st_size != _ffi.SIZE:
+        raise KernelError("the library of compiled kernels is truncated or of another version", where=str(place),
+                          hint=_REBUILD)  # fmt: skip
+    try:
+        library = _ffi.ffi.dlopen(str(place))
+        sources = _ffi.ffi.string(library.tokdfa_sources()).decode()
+    except (OSError, AttributeError) as error:
+        raise KernelError(f"the library of compiled kernels cannot be loaded, {error}", hint=_REBUILD) from error
+    if sources != _ffi.SOURCES:
+        raise KernelError("the library of compiled kernels is of another version", where=str(place), hint=_REBUILD)
+    if _COMPILE.exists() and _is_older_than_its_sources(place, sources):
+        raise KernelError("the C files have changed since the kernels were compiled", where=str(place), hint=_REBUILD)
+    return _ffi.ffi, library
+
+
+ffi, lib = _open()
+
+# The element types of C arrays, as numpy names them. Truth values are bytes.
+_DTYPES: dict[str, np.dtype[Any]] = {
+    "uint8_t": np.dtype(np.uint8),
+    "uint16_t": np.dtype(np.uint16),
+    "uint32_t": np.dtype(np.uint32),
+    "uint64_t": np.dtype(np.uint64),
+    "int32_t": np.dtype(np.int32),
+    "int64_t": np.dtype(np.int64),
+    "double": np.dtype(np.float64),
+}
+_POINTERS = {dtype: ffi.typeof(f"{name}[]") for name, dtype in _DTYPES.items()}
+_POINTERS[np.dtype(np.bool_)] = _POINTERS[np.dtype(np.uint8)]
+
+
+def readable(array: Array, dtype: Any) -> Any:
+    """Return a pointer to the elements of an array that C reads.
+
+    Parameters
+    ----------
+    array : array
+        Contiguous, in the machine's byte order, of any shape.
+    dtype : dtype
+        What its elements have to be.
+
+    Raises
+    ------
+    TypeError
+        If they are something else: that is a mistake of the caller, who checks what users give.
+    """
+    if array.dtype != dtype or not array.flags.c_contiguous:
+        raise TypeError(f"a contiguous array of {np.dtype(dtype)} is needed, not {array.dtype}")
+    return ffi.from_buffer(_POINTERS[array.dtype], array)
+
+
+def writable(array: Array, dtype: Any) -> Any:
+    """Return a pointer to the elements of an array that C writes; see :func:`readable`."""
+    if array.dtype != dtype or not array.flags.c_contiguous:
+        raise TypeError(f"a contiguous array of {np.dtype(dtype)} is needed, not {array.dtype}")
+    return ffi.from_buffer(_POINTERS[array.dtype], array, require_writable=True)
+
+
+def check_memory(status: int) -> int:
+    """Return what a kernel returned, unless it is that there was no memory.
+
+    Raises
+    ------
+    MemoryError
+    """
+    if status == NO_MEMORY:
+        raise MemoryError("a kernel did not get the memory that it needs")
+    return status
+
+
+class Struct:
+    """A struct of the kernels, and what its pointers point to, alive as long as it is.
+
+    Parameters
+    ----------
+    name : str
+        The type, as ``door.h`` declares it.
+    **fields : array, Struct or int
+        All fields but lengths: where an array is given for the field ``x``, its number of elements goes to the field
+        ``n_x`` if there is one.
+
+    Attributes
+    ----------
+    pointer
+        What C is given.
+    fields : dict
+        The fields as they were given.
+
+    Raises
+    ------
+    TypeError
+        If a field is missing, unknown, or not of its type.
+    OverflowError
+        If a number does not fit.
+    """
+
+    __slots__ = ("_kept", "fields", "pointer")
+
+    def __init__(self, name: str, **fields: Any) -> None:
+        self.pointer = ffi.new(f"{name} *")
+        self.fields = fields
+        self._kept: list[Any] = []
+        wanted = dict(ffi.typeof(name).fields)
+        for field, value in fields.items():
+            if field not in wanted:
+                raise TypeError(f"{name} has no field {field}")
+            setattr(self.pointer, field, self._value(name, field, wanted.pop(field).type, value))
+            if f"n_{field}" in wanted and f"n_{field}" not in fields:
+                del wanted[f"n_{field}"]
+                setattr(self.pointer, f"n_{field}", value.size)
+        if wanted:
+            raise TypeError(f"{name} lacks {', '.join(wanted)}")
+
+    def _value(self, name: str, field: str, kind: Any, value: Any) -> Any:
+        if isinstance(value, Struct):
+            self._kept.append(value)
+            return value.pointer if kind.kind == "pointer" else value.pointer[0]
+        if kind.kind != "pointer":
+            return value
+        dtype = _DTYPES.get(kind.item.cname)
+        is_flags = dtype == np.uint8 and value.dtype == np.bool_
+        if dtype is None or (value.dtype != dtype and not is_flags) or not value.flags.c_contiguous:
+            raise TypeError(f"{name}.{field} is a contiguous array of {kind.item.cname}, not of {value.dtype}")
+        pointer = ffi.from_buffer(_POINTERS[value.dtype], value)
+        self._kept.append(pointer)
+        return pointer
