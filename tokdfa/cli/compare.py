@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tokdfa.cli.output import html_option, json_option, print_json
+from tokdfa.cli.output import html_option, json_option, print_json, print_table
 
 if TYPE_CHECKING:
     from tokdfa.comparison.result import Comparison
@@ -97,7 +97,6 @@ def _fields(found: Comparison) -> dict[str, Any]:
 
 
 def _print(found: Comparison) -> None:
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -120,4 +119,4 @@ def _print(found: Comparison) -> None:
     for label, words in (("only in A", found.tokens_only_a), ("only in B", found.tokens_only_b)):
         if words:
             table.add_row(label, Text(" ".join(quoted(word) for word in words[:5])))
-    Console(highlight=False, soft_wrap=True).print(table)
+    print_table(table)

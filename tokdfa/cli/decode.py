@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from tokdfa.cli.output import json_option, print_json
+from tokdfa.cli.output import json_option, keep_line_ends, print_bytes, print_json, say
 
 __all__ = ["command"]
 
@@ -15,7 +15,11 @@ __all__ = ["command"]
 @click.argument("tok")
 @click.argument("ids")
 @click.option("--dtype", metavar="TYPE", help="The integers of a .bin file or of raw standard input, such as uint16.")
-@click.option("--raw", is_flag=True, help="Write the bytes even where they are not UTF-8.")
+@click.option(
+    "--raw",
+    is_flag=True,
+    help="Write the bytes as they are, whatever stdout can show and even where they are not UTF-8.",
+)
 @click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK, if not what it looks like.")
 @json_option
 def command(tok: str, ids: str, dtype: str | None, raw: bool, format_name: str | None, as_json: bool) -> int:
@@ -33,12 +37,13 @@ def command(tok: str, ids: str, dtype: str | None, raw: bool, format_name: str |
     chunks = iter_ids(ids, dtype=dtype)
     if raw:
         for data in decoder.iter_bytes(chunks):
-            sys.stdout.buffer.write(data)
+            print_bytes(data)
     elif as_json:
         print_json({"text": "".join(decoder.iter_text(chunks))})
     else:
+        keep_line_ends()
         for text in decoder.iter_text(chunks):
-            click.echo(text.encode(), nl=False)
-        if sys.stdout.isatty():
-            click.echo()
+            say(text, end="")
+        if sys.stdout is not None and sys.stdout.isatty():
+            say("")
     return 0

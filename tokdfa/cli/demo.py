@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tokdfa.cli.output import say
+
 if TYPE_CHECKING:
     from tokdfa.tokenizers.tokenizer import Tokenizer
 
@@ -45,8 +47,8 @@ def command(output: Path) -> int:
     began = perf_counter()
     dfa = tokdfa.CompactTokenDFA(tokenizer.dictionary)
     seconds = perf_counter() - began
-    click.echo(f"dictionary  {len(tokenizer.dictionary):,} rules over bytes, trained on English books: {rules}")
-    click.echo(
+    say(f"dictionary  {len(tokenizer.dictionary):,} rules over bytes, trained on English books: {rules}")
+    say(
         f"fold        {dfa.states_built:,} states built, {dfa.states_reachable:,} reachable, "
         f"{dfa.states_minimal:,} minimal, in {seconds * 1000:.1f} ms"
     )
@@ -57,20 +59,20 @@ def command(output: Path) -> int:
         path = output / f"{name}.npy"
         np.save(path, ids)
         verdict = tokenizer.validate(ids)
-        click.echo(f"validate    {path}, {len(ids)} tokens: {'canonical' if verdict else 'NOT canonical'}")
+        say(f"validate    {path}, {len(ids)} tokens: {'canonical' if verdict else 'NOT canonical'}")
         if not verdict:
-            click.echo(f"            token {verdict.index} (byte {verdict.byte_offset}): {verdict.reason}")
+            say(f"            token {verdict.index} (byte {verdict.byte_offset}): {verdict.reason}")
             given, right = (_spell(tokenizer, part) for part in (verdict.ids or (), verdict.canonical_ids or ()))
-            click.echo(f"            given {given}, canonical {right}")
+            say(f"            given {given}, canonical {right}")
 
     page = output / "spoiled.html"
     tokdfa.validation_report(tokenizer, spoiled, title=str(rules), source=str(output / "spoiled.npy")).save(page)
-    click.echo(f"page        {page}: the same to look at, in a browser")
+    say(f"page        {page}: the same to look at, in a browser")
 
     toy = tokdfa.token_dfa(tokdfa.Dictionary.from_pairs(_PREFIX, alphabet="teh"))
     picture = output / "toy.dot"
     picture.write_text(toy.to_dot(), encoding="utf-8")
-    click.echo(f"draw        {picture}: the token DFA of the rules {', '.join('≀'.join(rule) for rule in _PREFIX)}")
+    say(f"draw        {picture}: the token DFA of the rules {', '.join('≀'.join(rule) for rule in _PREFIX)}")
     return 0
 
 

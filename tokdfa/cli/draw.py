@@ -9,7 +9,7 @@ import click
 
 from tokdfa.cli import wordpiece
 from tokdfa.cli.folded import Folded, automaton_options
-from tokdfa.cli.output import json_option, print_json, remark
+from tokdfa.cli.output import json_option, print_json, remark, say
 
 if TYPE_CHECKING:
     from tokdfa.alphabet import TokenAlphabet, Word
@@ -129,7 +129,7 @@ def _report(output: Path, n_states: int, n_transitions: int, as_json: bool) -> i
     if as_json:
         print_json({"states": n_states, "transitions": n_transitions, "path": str(output)})
     else:
-        click.echo(f"{output}: {n_states:,} states, {n_transitions:,} transitions")
+        say(f"{output}: {n_states:,} states, {n_transitions:,} transitions")
     return 0
 
 
@@ -191,7 +191,7 @@ def _draw_film(folded: Folded, output: Path, max_states: int, as_json: bool) -> 
         fields = {"states": last.n_states, "transitions": last.n_transitions, "path": str(output)}
         print_json({**fields, "frames": len(film.frames)})
     else:
-        click.echo(f"{output}: {len(film.frames)} frames, the last with {last.n_states:,} states")
+        say(f"{output}: {len(film.frames)} frames, the last with {last.n_states:,} states")
     return 0
 
 
@@ -203,16 +203,16 @@ def _sum_up(automaton: CompactTokenDFA | TokenDFA, max_states: int, as_json: boo
         densest = [dense._asdict() for dense in summary.densest]
         print_json({"states": summary.states, "transitions": summary.transitions, "path": None, "densest": densest})
         return 1
-    click.echo(
+    say(
         f"not drawn: the automaton has {summary.states:,} states, more than {max_states:,} to draw, "
         f"and {summary.transitions:,} transitions"
     )
     for dense in summary.densest:
-        click.echo(
+        say(
             f"  state {dense.state}: {dense.n_tokens:,} tokens lead to it ({', '.join(dense.examples)} …), "
             f"{dense.n_moves:,} can follow"
         )
-    click.echo("--around TOKEN draws a part of it, --rules N the first rules; --max-states raises the limit")
+    say("--around TOKEN draws a part of it, --rules N the first rules; --max-states raises the limit")
     return 1
 
 
@@ -222,6 +222,6 @@ def _sum_up_trie(trie: FailureTrie, max_states: int, as_json: bool) -> int:
         n_arrows = len(trie) - 2 + 1 + sum(target >= 0 for target in trie.failure)
         print_json({"states": len(trie), "transitions": n_arrows, "path": None, "densest": []})
     else:
-        click.echo(f"not drawn: the trie has {len(trie):,} nodes, more than {max_states:,} to draw")
-        click.echo("--word W draws what is met on W; --max-states raises the limit")
+        say(f"not drawn: the trie has {len(trie):,} nodes, more than {max_states:,} to draw")
+        say("--word W draws what is met on W; --max-states raises the limit")
     return 1

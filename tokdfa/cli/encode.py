@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from tokdfa.cli.output import json_option, print_json
+from tokdfa.cli.output import json_option, print_json, say
 
 __all__ = ["command"]
 
@@ -55,5 +55,5 @@ def command(
     if as_json:
         print_json({"ids": ids} if output is None else {"tokens": len(ids), "path": output})
     elif output is None:
-        click.echo(" ".join(map(str, ids.tolist())))
+        say(" ".join(map(str, ids.tolist())))
     return 0

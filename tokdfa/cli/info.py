@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tokdfa.cli.output import json_option, print_json, remark
+from tokdfa.cli.output import json_option, print_json, print_table, remark
 from tokdfa.cli.wordpiece import describe, print_fields
 
 if TYPE_CHECKING:
@@ -219,7 +219,6 @@ def _peak_memory() -> int | None:
 
 
 def _print(fields: dict[str, Any]) -> None:
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -267,4 +266,4 @@ def _print(fields: dict[str, Any]) -> None:
     row("time", timed if seconds["fold"] is None else f"{timed}, fold {seconds['fold']:.3f} s")
     if fields["peak_memory_bytes"] is not None:
         row("peak memory", f"{fields['peak_memory_bytes'] / 1e6:,.0f} MB")
-    Console(highlight=False, soft_wrap=True).print(table)
+    print_table(table)

@@ -8,7 +8,7 @@ import click
 
 from tokdfa.cli import wordpiece
 from tokdfa.cli.folded import Folded, automaton_options
-from tokdfa.cli.output import json_option, print_json
+from tokdfa.cli.output import json_option, print_json, print_table
 
 if TYPE_CHECKING:
     from tokdfa.automata.token_dfa import TokenDFA
@@ -95,7 +95,6 @@ def _local_from(dfa: TokenDFA, degrees: dict[int, int]) -> int | None:
 
 
 def _print(fields: dict[str, Any], longest: int) -> None:
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -111,4 +110,4 @@ def _print(fields: dict[str, Any], longest: int) -> None:
         table.add_row(f"dloc(A, {k})", *degrees, Text(attained.get(k) or ""))
     local = ("never" if automaton["local_from"] is None else str(automaton["local_from"]) for automaton in automata)
     table.add_row("k-local from k =", *local)
-    Console(highlight=False).print(table)
+    print_table(table)

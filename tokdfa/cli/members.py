@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import click
-
 from tokdfa.cli.folded import Folded
+from tokdfa.cli.output import say
 
 __all__ = ["describe_members", "print_members"]
 
@@ -83,10 +82,8 @@ def print_members(fields: dict[str, Any]) -> None:
     if shortest is not None:
         rows["shortest"] = ("≀".join(shortest) or "the empty text")[:_LONGEST_SHOWN]
     for name, value in rows.items():
-        click.echo(f"{name:<13}{value}")
+        say(f"{name:<13}{value}")
     for length, count in fields["counts"].items():
         if count:
-            click.echo(
-                f"{'members' if length == min(k for k, n in fields['counts'].items() if n) else '':<13}", nl=False
-            )
-            click.echo(f"{count:,} of {length} token{'s' * (length != 1)}")
+            heading = "members" if length == min(k for k, n in fields["counts"].items() if n) else ""
+            say(f"{heading:<13}{count:,} of {length} token{'s' * (length != 1)}")

@@ -1,15 +1,32 @@
-"""What the commands share in speaking: JSON objects, the ``--json`` option, remarks."""
+"""How the commands speak: text, tables and JSON on stdout, remarks on stderr, whatever stdout can show."""
 
 from __future__ import annotations
 
+import codecs
+import io
 import json
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-__all__ = ["html_option", "json_option", "print_json", "remark"]
+if TYPE_CHECKING:
+    from rich.table import Table
+
+__all__ = [
+    "escaped",
+    "flush",
+    "html_option",
+    "json_option",
+    "keep_line_ends",
+    "prepare",
+    "print_bytes",
+    "print_json",
+    "print_table",
+    "remark",
+    "say",
+]
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
 
@@ -18,14 +35,92 @@ html_option = click.option(
 )
 
 
+def prepare() -> None:
+    """Have stdout escape what its encoding cannot show, unless PYTHONIOENCODING says what else is to be done."""
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors in ("strict", "surrogateescape"):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def keep_line_ends() -> None:
+    """Have stdout write line ends as they are, on Windows, too."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(newline="\n")
+
+
+def say(text: str, *, end: str = "\n") -> None:
+    """Print text on stdout at once.
+
+    Raises
+    ------
+    OSError
+        If stdout does not take it; says so of standard output.
+    """
+    if sys.stdout is None:
+        return
+    try:
+        sys.stdout.write(text + end)
+    except OSError as error:
+        raise _of_stdout(error) from None
+    flush()
+
+
+def print_bytes(data: bytes) -> None:
+    """Write bytes on stdout as they are; errors are those of :func:`say`."""
+    if sys.stdout is None:
+        return
+    try:
+        sys.stdout.buffer.write(data)
+    except OSError as error:
+        raise _of_stdout(error) from None
+
+
+def flush() -> None:
+    """Have stdout written out; errors are those of :func:`say`."""
+    if sys.stdout is None:
+        return
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        raise _of_stdout(error) from None
+
+
+def escaped(text: str) -> str:
+    """Return a text in which what the encoding of stdout cannot show is escaped."""
+    encoding = _encoding()
+    return text.encode(encoding, "backslashreplace").decode(encoding)
+
+
 def print_json(fields: Mapping[str, Any]) -> None:
-    """Print `fields` as one JSON object on stdout; numpy arrays and numbers become plain ones."""
-    click.echo(json.dumps(fields, ensure_ascii=False, default=_plain))
+    """Print `fields` as one JSON object on stdout, in ASCII unless that is UTF-8.
+
+    Numpy arrays and numbers become plain ones.
+    """
+    # Half of a surrogate pair has no UTF-8, but the escape that it gets is that of JSON.
+    say(json.dumps(fields, ensure_ascii=codecs.lookup(_encoding()).name != "utf-8", default=_plain))
+
+
+def print_table(table: Table) -> None:
+    """Print a table of rich on stdout."""
+    from rich.console import Console
+
+    console = Console(highlight=False, soft_wrap=True)
+    with console.capture() as printed:
+        console.print(table)
+    say(printed.get(), end="")
 
 
 def remark(text: str) -> None:
     """Print a remark on stderr, where it does not disturb the answer."""
-    print(f"tokdfa: {text}", file=sys.stderr)
+    if sys.stderr is not None:
+        print(f"tokdfa: {text}", file=sys.stderr)
+
+
+def _encoding() -> str:
+    return getattr(sys.stdout, "encoding", None) or "utf-8"
+
+
+def _of_stdout(error: OSError) -> OSError:
+    return OSError(error.errno, error.strerror, "standard output")
 
 
 def _plain(value: Any) -> Any:

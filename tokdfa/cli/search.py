@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING
 
 import click
 
-from tokdfa.cli.output import json_option
+from tokdfa.cli.output import json_option, say
 from tokdfa.errors import PatternError
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def command(
     searcher = Searcher(load_unsplit(tok, format=format_name), searched, wanted=wanted, aligned=aligned)  # type: ignore[arg-type]
     if only_count:
         count = sum(map(len, searcher.iter_matches(chunks)))
-        click.echo(f'{{"count": {count}}}' if as_json else f"{count:,}")
+        say(f'{{"count": {count}}}' if as_json else f"{count:,}")
     elif as_json:
         count = _print_json(searcher.iter_matches(chunks))
     else:
@@ -89,16 +89,16 @@ def _print_json(found: Iterator[Matches]) -> int:
             for match in matches:
                 spool.write((", " if count else "") + json.dumps(match._asdict()))
                 count += 1
-        click.echo('{"matches": [', nl=False)
+        say('{"matches": [', end="")
         _copy(spool)
-        click.echo(f'], "count": {count}}}')
+        say(f'], "count": {count}}}')
     return count
 
 
 def _copy(spool: IO[str]) -> None:
     spool.seek(0)
     while part := spool.read(1 << 16):
-        click.echo(part, nl=False)
+        say(part, end="")
 
 
 def _print_lines(searcher: Searcher, chunks: Iterator[object]) -> int:
@@ -109,7 +109,7 @@ def _print_lines(searcher: Searcher, chunks: Iterator[object]) -> int:
             for (start, end, first, behind), text in zip(matches, spelled, strict=True)
         )
         if len(matches):
-            click.echo("\n".join(lines))
+            say("\n".join(lines))
         count += len(matches)
     return count
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from tokdfa.cli.output import json_option, print_json
+from tokdfa.cli.output import json_option, print_json, say
 
 __all__ = ["command"]
 
@@ -109,11 +109,11 @@ def command(corpus: tuple[str, ...], merges: int, output: str, as_json: bool, **
         print_json(fields)
     else:
         n_rules, n_pieces, n_unique = (fields[name] for name in ("rules", "pieces", "unique_pieces"))
-        click.echo(
+        say(
             f"{n_rules:,} rule{'s' * (n_rules != 1)} from {n_pieces:,} piece{'s' * (n_pieces != 1)}, "
             f"{n_unique:,} of them different"
         )
-        click.echo(f"written to {', '.join(fields['files'])} in {fields['seconds']:.2f} s")
+        say(f"written to {', '.join(fields['files'])} in {fields['seconds']:.2f} s")
     return 0
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tokdfa.cli.output import html_option, json_option, print_json, remark
+from tokdfa.cli.output import html_option, json_option, print_json, remark, say
 
 if TYPE_CHECKING:
     import numpy as np
@@ -82,12 +82,12 @@ def command(
             }
         )
     elif verdict:
-        click.echo(f"canonical: {verdict.tokens:,} tokens")
+        say(f"canonical: {verdict.tokens:,} tokens")
     else:
         for violation in verdict.violations:
-            click.echo(_line(violation))
+            say(_line(violation))
         found = f"{len(verdict.violations):,} violations" if every else "the first violation is shown"
-        click.echo(f"not canonical: {found}, {verdict.tokens:,} tokens")
+        say(f"not canonical: {found}, {verdict.tokens:,} tokens")
     return 0 if verdict else 1
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tokdfa.cli.output import print_table
+
 if TYPE_CHECKING:
     from tokdfa.draw.graph import Graph
     from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
@@ -38,7 +40,6 @@ def refuse_options(**options: object) -> None:
 
 def print_fields(fields: Mapping[str, Any]) -> None:
     """Print names and values in two columns."""
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -53,7 +54,7 @@ def print_fields(fields: Mapping[str, Any]) -> None:
         else:
             text = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
         table.add_row(name.replace("_", " "), Text(text))
-    Console(highlight=False, soft_wrap=True).print(table)
+    print_table(table)
 
 
 def describe(tokenizer: WordPieceTokenizer) -> dict[str, Any]:
