@@ -21,8 +21,8 @@ Array: TypeAlias = npt.NDArray[Any]
 NO_MEMORY = -1000
 
 _HERE = Path(__file__).parent
-_COMPILE = _HERE / "backend" / "compile.py"
-_REBUILD = f"run: python {_COMPILE}" if _COMPILE.exists() else "install tokdfa again"
+_IN_CHECKOUT = (_HERE.parents[1] / "pyproject.toml").exists()
+_REBUILD = f"run: python {_HERE / 'backend' / 'compile.py'}" if _IN_CHECKOUT else "install tokdfa again"
 
 
 def _is_older_than_its_sources(library: Path, sources: str) -> bool:
@@ -30,7 +30,7 @@ def _is_older_than_its_sources(library: Path, sources: str) -> bool:
     made = library.stat().st_mtime_ns
     if all(path.stat().st_mtime_ns <= made for pattern in ("*/*.c", "*/*.h") for path in _HERE.glob(pattern)):
         return False
-    from tokdfa.kernels.backend.compile import digest
+    from tokdfa.kernels.backend.sources import digest
 
     return digest() != sources
 
@@ -56,7 +56,7 @@ def _open() -> tuple[Any, Any]:
         raise KernelError(f"the library of compiled kernels cannot be loaded, {error}", hint=_REBUILD) from error
     if sources != _ffi.SOURCES:
         raise KernelError("the library of compiled kernels is of another version", where=str(place), hint=_REBUILD)
-    if _COMPILE.exists() and _is_older_than_its_sources(place, sources):
+    if _IN_CHECKOUT and _is_older_than_its_sources(place, sources):
         raise KernelError("the C files have changed since the kernels were compiled", where=str(place), hint=_REBUILD)
     return _ffi.ffi, library
 

@@ -29,7 +29,10 @@ ZIG = "ziglang>=0.13,<0.18"
 
 
 def _compiler() -> list[str]:
-    return [] if compiler_of_this_machine() else [ZIG]
+    try:
+        return [] if compiler_of_this_machine() else [ZIG]
+    except BuildError as error:
+        raise SystemExit(f"tokdfa's kernels cannot be compiled: {error}") from None
 
 
 def get_requires_for_build_wheel(config_settings: Settings = None) -> list[str]:

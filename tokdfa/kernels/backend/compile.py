@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import hashlib
 import os
 import platform
 import shlex
@@ -20,9 +19,10 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from sources import KERNELS, digest, sources_with  # type: ignore[import-not-found]
+
 __all__ = ["BuildError", "build", "compiler_of_this_machine"]
 
-KERNELS = Path(__file__).resolve().parents[1]
 LIBRARY = {"win32": "_kernels.dll", "darwin": "_kernels.dylib"}.get(sys.platform, "_kernels.so")
 
 FLAGS = ["-std=c11", "-O3", "-fno-math-errno", "-Wall", "-Wextra", "-Wno-unknown-pragmas"]
@@ -41,29 +41,23 @@ class BuildError(Exception):
     """The kernels cannot be compiled here; says what to do."""
 
 
-def _sources(suffix: str) -> list[Path]:
-    return sorted(KERNELS.glob(f"*/*{suffix}"))
-
-
-def digest() -> str:
-    """Return the hash of all that the library is made from."""
-    found = hashlib.sha256()
-    for path in sorted([*_sources(".c"), *_sources(".h")]):
-        found.update(f"{path.relative_to(KERNELS).as_posix()}\0".encode())
-        found.update(path.read_bytes().replace(b"\r\n", b"\n"))
-        found.update(b"\0")
-    return found.hexdigest()
-
-
 def compiler_of_this_machine() -> list[str] | None:
-    """Return the command of a C compiler that works: that of ``CC`` or a usual one; None if there is none."""
+    """Return the command of a C compiler that works: that of ``CC`` or a usual one; None if there is none.
+
+    Raises
+    ------
+    BuildError
+        If ``CC`` names one that does not work.
+    """
     if os.environ.get("CC"):
-        candidates = [shlex.split(os.environ["CC"])]
-    elif sys.platform == "win32":
+        named = shlex.split(os.environ["CC"])
+        if not _works(named):
+            raise BuildError(f"CC names a compiler that does not work, {shlex.join(named)}: correct it, or unset it")
+        return named
+    if sys.platform == "win32":
         # Zig alone: that what others leave to a runtime library of theirs is not missed on another machine.
         return None
-    else:
-        candidates = [[name] for name in ("cc", "gcc", "clang") if shutil.which(name)]
+    candidates = [[name] for name in ("cc", "gcc", "clang") if shutil.which(name)]
     return next((command for command in candidates if _works(command)), None)
 
 
@@ -131,7 +125,7 @@ def build(target: Path = KERNELS, *, sanitize: bool = False, warnings_are_errors
         flags += ["-Werror"] if warnings_are_errors else []
         sources = digest()
         jobs = []
-        for path in _sources(".c"):
+        for path in sources_with(".c"):
             variants: list[tuple[str, list[str]]] = [("", [])]
             if path.name.endswith(".wide.c") and platform.machine() in X86_64:
                 variants = [("-baseline", ["-DTOKDFA_HAS_WIDE"]), ("-wide", ["-DTOKDFA_WIDE", *WIDE_FLAGS[kind]])]
@@ -176,7 +170,7 @@ def _declarations(sources: str, size: int) -> str:
     import cffi
 
     ffi = cffi.FFI()
-    for path in _sources("door.h"):
+    for path in sources_with("door.h"):
         lines = path.read_text(encoding="utf-8").splitlines()
         ffi.cdef("\n".join(line for line in lines if not line.startswith("#")))
     ffi.set_source("_ffi", None)
