@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -50,3 +53,61 @@ def test_trouble_is_one_line(capsys: pytest.CaptureFixture[str], tok: str, tmp_p
     assert (status, "character 2: half of a surrogate pair" in error) == (2, True)
     assert run(capsys, tok)[0] == 2
     assert run(capsys, tok, "a", "--file", str(text))[0] == 2
+
+
+@pytest.mark.parametrize("name", ["out1", "ids.npy", "ids.bin", "é漢"])
+def test_the_file_that_is_named_is_written(
+    capsys: pytest.CaptureFixture[str], tok: str, tmp_path: Path, name: str
+) -> None:
+    folder = tmp_path / "out"
+    folder.mkdir()
+    assert run(capsys, tok, "hello there", "-o", str(folder / name), "--json")[0] == 0
+    assert [path.name for path in folder.iterdir()] == [name]
+    with (folder / name).open("rb") as stream:
+        ids = np.load(stream)
+    assert [str(number) for number in ids] == run(capsys, tok, "hello there")[1].split()
+
+
+def test_a_full_disk_leaves_nothing(capsys: pytest.CaptureFixture[str], tok: str, tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")
+    folder = tmp_path / "out"
+    folder.mkdir()
+    path = folder / "ids.npy"
+    text = "hello there " * 1000
+    assert run(capsys, tok, "hello", "-o", str(path))[0] == 0
+    before = path.read_bytes()
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (512, hard))
+    try:
+        outcomes = [run(capsys, tok, text, "-o", str(folder / name)) for name in ("ids.npy", "new.npy")]
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    for (status, out, error), name in zip(outcomes, ("ids.npy", "new.npy"), strict=True):
+        assert (status, out) == (2, "")
+        assert error == f"tokdfa: error: {folder / name}: File too large\n"
+    assert [path.name for path in folder.iterdir()] == ["ids.npy"]
+    assert path.read_bytes() == before
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is always full")
+def test_a_full_device_is_trouble(capsys: pytest.CaptureFixture[str], tok: str) -> None:
+    status, out, error = run(capsys, tok, "hello", "-o", "/dev/full")
+    assert (status, out, error) == (2, "", "tokdfa: error: /dev/full: No space left on device\n")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="standard output is no file here")
+def test_a_pipe_is_written_to_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "vocab.txt").write_text("[UNK]\na\n", encoding="utf-8")
+    command = [sys.executable, "-m", "tokdfa", "encode", str(tmp_path / "vocab.txt"), "a", "-o", "/dev/stdout"]
+    done = subprocess.run(command, capture_output=True, check=True)
+    (tmp_path / "ids.npy").write_bytes(done.stdout)
+    assert np.load(tmp_path / "ids.npy").tolist() == [1]
+
+
+@pytest.mark.parametrize(("place", "said"), [("", "Is a directory"), ("none/ids.npy", "No such file or directory")])
+def test_a_place_that_cannot_be_written_is_said_before_the_work(
+    capsys: pytest.CaptureFixture[str], tok: str, tmp_path: Path, place: str, said: str
+) -> None:
+    status, out, error = run(capsys, str(tmp_path / "no such file"), "hello", "-o", str(tmp_path / place))
+    assert (status, out) == (2, "")
+    assert said in error

@@ -92,12 +92,20 @@ def test_empty_arrays_have_no_chunks(tmp_path: Path) -> None:
     assert collect(tmp_path / "ids.npy") == []
 
 
-def test_files_are_mapped(tmp_path: Path) -> None:
-    np.arange(10, dtype=np.uint16).tofile(tmp_path / "ids.bin")
-    np.save(tmp_path / "ids.npy", np.arange(10))
-    for name, dtype in (("ids.bin", "uint16"), ("ids.npy", None)):
-        (chunk,) = iter_ids(tmp_path / name, dtype=dtype)
-        assert not chunk.flags.owndata
+@pytest.mark.parametrize(("name", "dtype"), [("ids.bin", "uint16"), ("ids.npy", None)])
+def test_a_file_cut_short_while_it_is_read_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, dtype: str | None
+) -> None:
+    monkeypatch.setattr(binary, "CHUNK", 1 << 12)
+    ids = np.arange(1 << 15, dtype=np.uint16)
+    path = tmp_path / name
+    ids.tofile(path) if dtype else np.save(path, ids)
+    chunks = iter_ids(path, dtype=dtype)
+    assert next(chunks).tolist() == list(range(1 << 12))
+    with path.open("r+b") as stream:
+        stream.truncate(path.stat().st_size // 2)
+    with pytest.raises(TokenStreamError, match=rf"{name}, token \d+: the file was cut short while it was read"):
+        list(chunks)
 
 
 @pytest.mark.usefixtures("block")
@@ -109,6 +117,8 @@ def test_files_are_mapped(tmp_path: Path) -> None:
         ("ids.txt", b"1 2\n3 x4 5", r"ids.txt, line 2: not an integer: 'x4'"),
         ("ids.txt", b"1\n\n2.0", r"ids.txt, line 3: ids are integers, not floats: '2.0'"),
         ("ids.txt", b"1 1e3", r"ids.txt, line 1: ids are integers, not floats: '1e3'"),
+        ("ids.txt", b"1 +1", r"ids.txt, line 1: an integer with a plus sign: '\+1'"),
+        ("ids.txt", b"1 +1.5", r"ids.txt, line 1: ids are integers, not floats: '\+1.5'"),
         ("ids.txt", b"1, 2", r"ids.txt, line 1: not an integer: '1,'"),
         ("ids.txt", b"99999999999999999999", "ids.txt, line 1: an integer of more than 64 bits"),
         ("ids.txt", b"1" * 100, "ids.txt, line 1: an integer of more than 64 bits"),
@@ -132,6 +142,71 @@ def test_bad_text(tmp_path: Path, name: str, data: bytes, message: str) -> None:
     (tmp_path / name).write_bytes(data)
     with pytest.raises(TokenStreamError, match=message):
         collect(tmp_path / name)
+
+
+def _npy(header: str, version: bytes = b"\1\0") -> bytes:
+    data = header.encode("latin-1")
+    return b"\x93NUMPY" + version + len(data).to_bytes(2 if version[0] == 1 else 4, "little") + data + b"\7\0" * 3
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "{'descr': '<u2', 'fortran_order': False, 'shape': (3,), }      \n",
+        "{'shape':(3,),'descr':'<u2','fortran_order':True}",
+        '{"descr": "<u2", "fortran_order": False, "shape": (3L, )}',
+        "  { 'descr' : '<u2' , 'fortran_order' : False , 'shape' : ( 3 , ) , }",
+    ],
+)
+@pytest.mark.parametrize("version", [b"\1\0", b"\2\0", b"\3\0"])
+def test_headers_as_programs_write_them(tmp_path: Path, header: str, version: bytes) -> None:
+    (tmp_path / "ids.npy").write_bytes(_npy(header, version))
+    assert collect(tmp_path / "ids.npy") == [7, 7, 7]
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        ("{'descr': '<u2', 'fortran_order': False, 'shape': (3", "its header is"),  # tokenize.TokenError in numpy
+        ("{'descr': '<u2', 'fortran_order': False, 'shape': (3,), 'more': (1,)}", "its header is"),
+        ("{'descr': '<u2', 'fortran_order': False, 'descr': '<u2'}", "its header is"),
+        ("{'descr': '<u2', 'fortran_order': False}", "its header is"),
+        ("{'descr': '<u2', 'fortran_order': False, 'shape': (3,)} + {}", "its header is"),
+        ("{['descr']: '<u2', 'fortran_order': False, 'shape': (3,)}", "its header is"),  # TypeError in numpy
+        ("(" * 9_000, "its header is"),
+        (" " * 9_999, "its header is"),
+        (" " * 10_001, "its header has 10,001 bytes"),
+        ("{'descr': '<u2', 'fortran_order': (0,), 'shape': (3,)}", "fortran_order is"),
+        ("{'descr': '<u2', 'fortran_order': False, 'shape': (3)}", "ids come in one dimension"),
+        ("{'descr': '<u2', 'fortran_order': False, 'shape': ()}", "ids come in one dimension"),
+        ("{'descr': '<u2', 'fortran_order': False, 'shape': (1, 3)}", r"ids come in one dimension: \(1, 3\)"),
+        ("{'descr': '<u2', 'fortran_order': False, 'shape': (True,)}", "its shape is no tuple"),
+        ("{'descr': '<u2', 'fortran_order': False, 'shape': (-3,)}", "its shape is no tuple"),
+        ("{'descr': '<u2', 'fortran_order': False, 'shape': (03,)}", "its shape is no tuple"),
+        ("{'descr': '<u2', 'fortran_order': False, 'shape': (4,)}", "cut short"),
+        ("{'descr': '<u2', 'fortran_order': False, 'shape': (2,)}", "goes on after its array"),
+        # OverflowError in numpy
+        ("{'descr': '<u2', 'fortran_order': False, 'shape': (9999999999999999999,)}", "cut short"),
+        ("{'descr': '<u2', 'fortran_order': False, 'shape': (99999999999999999999,)}", "its shape is no tuple"),
+        ("{'descr': '<U2', 'fortran_order': False, 'shape': (3,)}", "ids are integers: 'str64'"),
+        ("{'descr': '<u3', 'fortran_order': False, 'shape': (3,)}", "ids are integers"),
+        ("{'descr': '<u99999999999999999999', 'fortran_order': False, 'shape': (3,)}", "ids are integers"),
+        ("{'descr': [('a', '<u2')], 'fortran_order': False, 'shape': (3,)}", "ids are integers"),
+        ("{'descr': (1,), 'fortran_order': False, 'shape': (3,)}", "ids are integers"),
+    ],
+)
+def test_headers_that_are_refused(tmp_path: Path, header: str, message: str) -> None:
+    (tmp_path / "ids.npy").write_bytes(_npy(header))
+    with pytest.raises(TokenStreamError, match=rf"ids\.npy: .*{message}"):
+        collect(tmp_path / "ids.npy")
+
+
+@pytest.mark.parametrize("version", [b"\0\0", b"\1\1", b"\4\0", b"\xff\xff"])
+def test_versions_that_are_refused(tmp_path: Path, version: bytes) -> None:
+    header = "{'descr': '<u2', 'fortran_order': False, 'shape': (3,), }"
+    (tmp_path / "ids.npy").write_bytes(_npy(header, version))
+    with pytest.raises(TokenStreamError, match="there is no version"):
+        collect(tmp_path / "ids.npy")
 
 
 def test_bad_binary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,7 +233,11 @@ def test_bad_binary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     refused("ids.npy", saved(np.arange(3.0)), "ids.npy: ids are integers: 'float64'")
     refused("ids.npy", saved(np.array([True])), "ids.npy: ids are integers: 'bool'")
     refused("ids.npy", saved(np.zeros((2, 2), int)), r"ids.npy: ids come in one dimension: \(2, 2\)")
-    refused("ids.npy", saved(np.array([{}])), "not a whole .npy file")
+    refused("ids.npy", saved(np.array([{}])), "ids.npy: ids are integers: 'object'")
+    refused("ids.npy", saved(np.arange(3)) + b"\0", "goes on after its array: '153 bytes instead of 152'")
+    refused("ids.npy", saved(np.array(3)), r"ids come in one dimension: \(\)")
+    for dtype in ("nonsense", "i4,i4", "(2,)i4", "", "é", "u3", "uint16 ", "i" + "9" * 99):
+        refused("ids.bin", b"ab", "not a type of integers", dtype)
     refused("ids.npy", saved(np.arange(3)), "a dtype is for .bin files", "uint16")
     refused("ids.csv", b"1,2", "ids come in .npy, .bin, .json and .txt files: '.csv'")
     stream = io.BytesIO()

@@ -56,7 +56,7 @@ def command(
 
     if html_path is not None:
         from tokdfa.report.comparison import comparison_report
-        from tokdfa.report.report import check_writable
+        from tokdfa.train.atomic import check_writable
 
         check_writable(html_path)
     sides = (

@@ -33,14 +33,14 @@ def command(output: Path) -> int:
     from importlib.resources import files
     from time import perf_counter
 
-    import numpy as np
-
     import tokdfa
+    from tokdfa.stores.npy import npy_file
     from tokdfa.tokenizers.loading import load_byte_pairs
+    from tokdfa.train.atomic import write_atomically
 
     output.mkdir(parents=True, exist_ok=True)
     rules = output / "merges.txt"
-    rules.write_bytes(files("tokdfa.data").joinpath("default.merges.txt").read_bytes())
+    write_atomically(rules, files("tokdfa.data").joinpath("default.merges.txt").read_bytes())
     tokenizer = load_byte_pairs(rules, pretokenizer="gpt2")
 
     tokdfa.CompactTokenDFA(tokenizer.dictionary.prefix(1))  # Loads the compiled kernels, which is not what is timed.
@@ -57,7 +57,7 @@ def command(output: Path) -> int:
     spoiled = _split_longest(tokenizer, good)
     for name, ids in (("good", good), ("spoiled", spoiled)):
         path = output / f"{name}.npy"
-        np.save(path, ids)
+        write_atomically(path, npy_file(ids))
         verdict = tokenizer.validate(ids)
         say(f"validate    {path}, {len(ids)} tokens: {'canonical' if verdict else 'NOT canonical'}")
         if not verdict:
@@ -71,7 +71,7 @@ def command(output: Path) -> int:
 
     toy = tokdfa.token_dfa(tokdfa.Dictionary.from_pairs(_PREFIX, alphabet="teh"))
     picture = output / "toy.dot"
-    picture.write_text(toy.to_dot(), encoding="utf-8")
+    write_atomically(picture, toy.to_dot().encode("utf-8"))
     say(f"draw        {picture}: the token DFA of the rules {', '.join('≀'.join(rule) for rule in _PREFIX)}")
     return 0
 

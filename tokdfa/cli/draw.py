@@ -61,7 +61,10 @@ def command(
     added are filled. SVG and PNG take Graphviz, .dot does not. Of a WordPiece vocabulary the trie of LinMaxMatch is
     drawn, with failure links and pops. What is too large is summed up, nothing is written, and the exit status is 1.
     """
+    from tokdfa.train.atomic import check_writable
+
     _check_options(output, minimal, transducer, run, around, film)
+    check_writable(output)
     tokenizer = wordpiece.load_wordpiece(tok, format_name)
     if tokenizer is not None:
         wordpiece.refuse_options(
@@ -116,12 +119,13 @@ def _check_options(
 def _write(graph: Graph, output: Path, n_states: int, n_transitions: int, as_json: bool) -> int:
     from tokdfa.draw.dot import to_dot
     from tokdfa.draw.render import render
+    from tokdfa.train.atomic import write_atomically
 
     if output.suffix in (".dot", ".gv"):
         data = to_dot(graph).encode("utf-8")
     else:
         data = render(graph, "svg" if output.suffix == ".svg" else "png")
-    output.write_bytes(data)
+    write_atomically(output, data)
     return _report(output, n_states, n_transitions, as_json)
 
 
@@ -183,9 +187,11 @@ def _draw_around(folded: Folded, token: str, max_labels: int, output: Path, as_j
 
 def _draw_film(folded: Folded, output: Path, max_states: int, as_json: bool) -> int:
     from tokdfa.draw.film import Film
+    from tokdfa.train.atomic import write_atomically
 
     film = Film(folded.dictionary, folded.language, max_states=max_states)
-    output.write_text(film.to_svg() if output.suffix == ".svg" else film.to_html(), encoding="utf-8")
+    page = film.to_svg() if output.suffix == ".svg" else film.to_html()
+    write_atomically(output, page.encode("utf-8"))
     last = film.frames[-1].dfa
     if as_json:
         fields = {"states": last.n_states, "transitions": last.n_transitions, "path": str(output)}

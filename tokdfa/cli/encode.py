@@ -16,7 +16,7 @@ __all__ = ["command"]
 @click.argument("tok")
 @click.argument("text", required=False)
 @click.option("--file", "path", metavar="F", help="Encode the UTF-8 text of this file; - is standard input.")
-@click.option("--output", "-o", metavar="O", help="Write the ids to this .npy file instead of printing them.")
+@click.option("--output", "-o", metavar="O", help="Write the ids to this file, as .npy, instead of printing them.")
 @click.option("--pretokenizer", metavar="NAME", help="What cuts text into pieces: a name, a pattern, or none.")
 @click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK, if not what it looks like.")
 @json_option
@@ -36,8 +36,12 @@ def command(
     if (text is None) == (path is None):
         raise click.UsageError("give either TEXT or --file")
     from tokdfa.errors import AlphabetError
+    from tokdfa.stores.npy import npy_file
     from tokdfa.tokenizers.loading import load
+    from tokdfa.train.atomic import check_writable, write_atomically
 
+    if output is not None:
+        check_writable(output)
     tokenizer = load(tok, pretokenizer=pretokenizer, format=format_name)
     if text is None:
         assert path is not None
@@ -49,9 +53,7 @@ def command(
             raise AlphabetError("not UTF-8", value=bad, where=f"{path}, byte {error.start}") from None
     ids = tokenizer.encode(text)
     if output is not None:
-        import numpy as np
-
-        np.save(output, ids, allow_pickle=False)
+        write_atomically(output, npy_file(ids))
     if as_json:
         print_json({"ids": ids} if output is None else {"tokens": len(ids), "path": output})
     elif output is None:

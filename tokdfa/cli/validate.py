@@ -63,8 +63,8 @@ def command(
     if html_path is None:
         verdict = validate(tokenizer, stream, every=every, window=window, documents=starts)
     else:
-        from tokdfa.report.report import check_writable
         from tokdfa.report.validation import validation_report
+        from tokdfa.train.atomic import check_writable
 
         check_writable(html_path)
         source = "standard input" if ids == "-" else ids

@@ -29,8 +29,8 @@ def iter_ids(source: str | Path, *, dtype: str | None = None) -> Iterator[Intege
     Yields
     ------
     integer array
-        One-dimensional, not empty, of any width; those of ``.npy`` and ``.bin`` are mapped from the file. Whether they
-        are ids of a tokenizer is not checked. Nothing when an array of a ``.npy`` or ``.json`` file is empty.
+        One-dimensional, not empty, of any width. Whether they are ids of a tokenizer is not checked. Nothing when an
+        array of a ``.npy`` or ``.json`` file is empty.
 
     Raises
     ------

@@ -1,23 +1,29 @@
-"""Raw integers: .npy and .bin files, mapped into memory, and streams."""
+"""Raw integers: .npy and .bin files, and streams.
+
+Files are read in chunks and not mapped into memory: of a mapped file that is cut short meanwhile, the next access ends
+the process.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
-from tokdfa.automata.ids import IntegerArray, id_array
+from tokdfa.automata.ids import IntegerArray
 from tokdfa.errors import TokenStreamError
+from tokdfa.stores.npy import read_header
 
 __all__ = ["dtype_of", "iter_bin", "iter_npy", "iter_stream"]
 
 Dtype: TypeAlias = "np.dtype[np.integer[Any]]"
 
-CHUNK = 1 << 20
-"""How many ids a chunk has at most."""
+CHUNK = 1 << 18
+"""How many ids a chunk has at most: few enough for them to be in the processor's cache when they are judged."""
 
 
 def dtype_of(name: str) -> Dtype:
@@ -28,10 +34,10 @@ def dtype_of(name: str) -> Dtype:
     TokenStreamError
         If numpy knows no such type, or it is not one of integers.
     """
-    try:
-        dtype = np.dtype(name)
-    except TypeError:
-        dtype = None
+    dtype = None
+    if re.fullmatch(r"[<>=|]?[A-Za-z]\w*", name, re.ASCII):
+        with suppress(TypeError, ValueError, OverflowError):
+            dtype = np.dtype(name)
     if dtype is None or dtype.kind not in "iu":
         raise TokenStreamError("not a type of integers", value=name, hint="uint16, uint32, int32 and int64 are usual")
     return dtype
@@ -39,23 +45,25 @@ def dtype_of(name: str) -> Dtype:
 
 def iter_npy(path: Path) -> Iterator[IntegerArray]:
     """Yield the ids of a .npy file with one array of integers in one dimension."""
-    _size(path)
-    try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError, SyntaxError) as error:
-        raise TokenStreamError(f"not a whole .npy file of integers: {error}", where=str(path)) from None
-    if not isinstance(array, np.ndarray):
-        raise TokenStreamError("an archive of arrays where one array is wanted", where=str(path))
-    try:
-        ids = id_array(array)
-    except TokenStreamError as error:
-        raise TokenStreamError(error.what, value=error.value, where=str(path), hint=error.hint) from None
-    return _chunks(ids)
+    with path.open("rb") as stream:
+        size = _size(stream, path)
+        dtype, count = read_header(stream, str(path))
+        begin = stream.tell()
+    expected = begin + count * dtype.itemsize
+    if size != expected:
+        fault = "cut short" if size < expected else "it goes on after its array"
+        raise TokenStreamError(
+            f"not a whole .npy file of integers: {fault}",
+            value=f"{size} bytes instead of {expected}",
+            where=str(path),
+        )
+    return _chunks(path, begin, dtype, count)
 
 
 def iter_bin(path: Path, dtype: Dtype) -> Iterator[IntegerArray]:
     """Yield the ids of a file of nothing but integers of type `dtype`."""
-    size = _size(path)
+    with path.open("rb") as stream:
+        size = _size(stream, path)
     if size % dtype.itemsize:
         raise TokenStreamError(
             f"the file ends in the middle of a {dtype.name}",
@@ -63,7 +71,7 @@ def iter_bin(path: Path, dtype: Dtype) -> Iterator[IntegerArray]:
             where=str(path),
             hint="another --dtype, or cut short",
         )
-    return _chunks(np.memmap(path, dtype=dtype, mode="r"))
+    return _chunks(path, 0, dtype, size // dtype.itemsize)
 
 
 def iter_stream(stream: BinaryIO, dtype: Dtype, name: str) -> Iterator[IntegerArray]:
@@ -85,12 +93,22 @@ def iter_stream(stream: BinaryIO, dtype: Dtype, name: str) -> Iterator[IntegerAr
         raise TokenStreamError("no ids: it is empty", where=name)
 
 
-def _size(path: Path) -> int:
-    size = path.stat().st_size
+def _size(stream: BinaryIO, path: Path) -> int:
+    size = stream.seek(0, 2)
+    stream.seek(0)
     if size == 0:
         raise TokenStreamError("no ids: the file is empty", where=str(path))
     return size
 
 
-def _chunks(ids: npt.NDArray[np.integer[Any]]) -> Iterator[IntegerArray]:
-    return (np.asarray(ids[begin : begin + CHUNK]) for begin in range(0, len(ids), CHUNK))
+def _chunks(path: Path, begin: int, dtype: Dtype, count: int) -> Iterator[IntegerArray]:
+    with path.open("rb") as stream:
+        stream.seek(begin)
+        for first in range(0, count, CHUNK):
+            chunk = np.empty(min(CHUNK, count - first), dtype=dtype)
+            read = stream.readinto(chunk.view(np.uint8).data)
+            if read < chunk.nbytes:
+                raise TokenStreamError(
+                    "the file was cut short while it was read", where=f"{path}, token {first + read // dtype.itemsize}"
+                )
+            yield chunk

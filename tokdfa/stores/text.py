@@ -181,6 +181,8 @@ def _refuse(word: bytes, where: str) -> NoReturn:
     if _INTEGER.fullmatch(word):
         what = "an integer of more than 64 bits" if _exceeds_64_bits(word) else "an integer with leading zeros"
         raise TokenStreamError(what, value=_shown(word), where=where)
+    if word.startswith(b"+") and _INTEGER.fullmatch(word[1:]):
+        raise TokenStreamError("an integer with a plus sign", value=_shown(word), where=where, hint="leave it out")
     if _FLOAT.fullmatch(word):
         raise TokenStreamError("ids are integers, not floats", value=_shown(word), where=where)
     raise TokenStreamError("not an integer", value=_shown(word), where=where)

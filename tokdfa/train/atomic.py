@@ -3,17 +3,46 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TypeAlias
 
-__all__ = ["write_atomically", "write_together"]
+__all__ = ["check_writable", "write_atomically", "write_together"]
+
+Data: TypeAlias = bytes | Iterable[bytes | memoryview]
 
 
-def write_atomically(path: str | Path, data: bytes) -> None:
+def check_writable(path: str | Path) -> None:
+    """Make sure, before hours of work, that a file can be written there.
+
+    Raises
+    ------
+    OSError
+        If its folder is missing or locked, or the path is that of a folder.
+    """
+    path = Path(path)
+    is_device = _is_device(path)
+    path = path if is_device else Path(os.path.realpath(path))
+    if path.is_dir():
+        code = errno.EISDIR
+    elif not path.parent.exists():
+        code = errno.ENOENT
+    elif not path.parent.is_dir():
+        code = errno.ENOTDIR
+    elif not os.access(path if is_device else path.parent, os.W_OK):
+        code = errno.EACCES
+    else:
+        return
+    raise OSError(code, os.strerror(code), str(path))
+
+
+def write_atomically(path: str | Path, data: Data) -> None:
     """Write a file beside its place, then move it there.
 
     What was there before stays until the new file is complete and on disk. A device or a pipe is written to as it is.
+    The data are bytes, or several in a row.
 
     Raises
     ------
@@ -23,7 +52,7 @@ def write_atomically(path: str | Path, data: bytes) -> None:
     write_together({path: data})
 
 
-def write_together(contents: Mapping[str | Path, bytes] | Mapping[Path, bytes]) -> None:
+def write_together(contents: Mapping[str | Path, Data] | Mapping[Path, bytes]) -> None:
     """Write several files, each as :func:`write_atomically` does, and move them only when there is room for all.
 
     Raises
@@ -34,15 +63,16 @@ def write_together(contents: Mapping[str | Path, bytes] | Mapping[Path, bytes]) 
     parts: dict[Path, Path] = {}
     try:
         for given, data in contents.items():
-            path = Path(os.path.realpath(given))
-            if path.exists() and not path.is_file():
+            path = Path(given)
+            if _is_device(path):
                 _write(path, path, data)
                 continue
+            path = Path(os.path.realpath(given))
             parts[path] = path.with_name(f".{path.name}.part")
             _write(parts[path], path, data, sync=True)
         for path, part in parts.items():
             _move(part, path)
-    except OSError:
+    except BaseException:
         for part in parts.values():
             with contextlib.suppress(OSError):
                 part.unlink(missing_ok=True)
@@ -56,6 +86,11 @@ def write_together(contents: Mapping[str | Path, bytes] | Mapping[Path, bytes]) 
             os.close(folder)
 
 
+def _is_device(path: Path) -> bool:
+    """Tell whether it is written to as it is, as a device or a pipe; the real path of a pipe need not exist."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
 def _move(part: Path, path: Path) -> None:
     try:
         os.replace(part, path)
@@ -63,11 +98,12 @@ def _move(part: Path, path: Path) -> None:
         raise OSError(error.errno, error.strerror, str(path)) from None
 
 
-def _write(place: Path, path: Path, data: bytes, *, sync: bool = False) -> None:
+def _write(place: Path, path: Path, data: Data, *, sync: bool = False) -> None:
     """Write to a place; what goes wrong is told of the file that it is to become."""
     try:
         with place.open("wb") as stream:
-            stream.write(data)
+            for part in [data] if isinstance(data, bytes) else data:
+                stream.write(part)
             stream.flush()
             if sync:
                 os.fsync(stream.fileno())

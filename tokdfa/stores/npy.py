@@ -1,0 +1,110 @@
+"""Files of type .npy: written, and their headers read strictly.
+
+A header is a Python literal; numpy evaluates it, and raises whatever that raises.
+"""
+
+from __future__ import annotations
+
+import re
+from io import BytesIO
+from typing import Any, BinaryIO, NoReturn, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.errors import TokenStreamError
+
+__all__ = ["npy_file", "read_header"]
+
+Dtype: TypeAlias = "np.dtype[np.integer[Any]]"
+
+_MAGIC = b"\x93NUMPY"
+_ARCHIVES = (b"PK\x03\x04", b"PK\x05\x06")
+# Two bytes hold the length of a header of version 1, four of the others.
+_LENGTHS = {1: 2, 2: 4, 3: 4}
+_LONGEST = 10_000
+"""As in numpy; the header of an array of integers has about a hundred bytes."""
+
+_VALUE = r"""'[^'\\]*+'|"[^"\\]*+"|True|False|\([^()\\]*+\)|\[[^\\]*\]"""
+_FIELD = rf"""\s*+(?:'(\w++)'|"(\w++)")\s*+:\s*+({_VALUE})\s*+"""
+_HEADER = re.compile(rf"\s*+\{{(?:{_FIELD},){{2}}{_FIELD},?\s*+\}}\s*+")
+_FIELDS = re.compile(_FIELD)
+_SHAPE = re.compile(r"\(\s*+(?:(?:0|[1-9][0-9]{0,18})L?\s*+,\s*+)*+(?:(?:0|[1-9][0-9]{0,18})L?\s*+)?\)")
+_INTEGERS = re.compile(r"[<>=|]?[iu][1248]")
+
+
+def read_header(stream: BinaryIO, name: str) -> tuple[Dtype, int]:
+    """Return the type and the number of the integers of a .npy file, and leave the stream where they begin.
+
+    Parameters
+    ----------
+    stream : binary file
+        At its beginning.
+    name : str
+        For messages.
+
+    Raises
+    ------
+    TokenStreamError
+        If it is no header of a .npy file, or that of anything but integers in one dimension.
+
+    Notes
+    -----
+    The format is described in ``numpy.lib.format``: magic bytes, version, length, and a dictionary with ``descr``,
+    ``fortran_order`` and ``shape`` written as Python writes it.
+    """
+
+    def refuse(what: str) -> NoReturn:
+        raise TokenStreamError(f"not a whole .npy file of integers: {what}", where=name)
+
+    begin = stream.read(len(_MAGIC) + 2)
+    if begin.startswith(_ARCHIVES):
+        raise TokenStreamError("an archive of arrays where one array is wanted", where=name)
+    if not begin.startswith(_MAGIC) or len(begin) < len(_MAGIC) + 2:
+        refuse("it does not begin like one")
+    major, minor = begin[-2:]
+    if major not in _LENGTHS or minor:
+        refuse(f"there is no version {major}.{minor}")
+    size = stream.read(_LENGTHS[major])
+    length = int.from_bytes(size, "little")
+    if len(size) < _LENGTHS[major] or length > _LONGEST:
+        refuse("its header has no length" if len(size) < _LENGTHS[major] else f"its header has {length:,} bytes")
+    data = stream.read(length)
+    if len(data) < length:
+        refuse("its header is cut short")
+    header = data.decode("latin-1")
+    fields = {single or double: value for single, double, value in _FIELDS.findall(header)}
+    if not _HEADER.fullmatch(header) or fields.keys() != {"descr", "fortran_order", "shape"}:
+        refuse(f"its header is {header.rstrip()[:120]!r}")
+    if fields["fortran_order"] not in ("True", "False"):
+        refuse(f"fortran_order is {fields['fortran_order']}")
+    dtype = _dtype(fields["descr"], name)
+    return dtype, _count(fields["shape"], name)
+
+
+def _dtype(value: str, name: str) -> Dtype:
+    if _INTEGERS.fullmatch(value[1:-1]):
+        return np.dtype(value[1:-1])
+    try:
+        shown = np.dtype(value[1:-1]).name
+    except (TypeError, ValueError, OverflowError):
+        shown = value
+    raise TokenStreamError("ids are integers", value=shown, where=name)
+
+
+def _count(value: str, name: str) -> int:
+    if not _SHAPE.fullmatch(value):
+        raise TokenStreamError("not a whole .npy file of integers: its shape is no tuple", value=value, where=name)
+    shape = tuple(map(int, re.findall(r"[0-9]+", value)))
+    if len(shape) != 1 or "," not in value:
+        raise TokenStreamError("ids come in one dimension", value=shape, where=name, hint="flatten the array")
+    return shape[0]
+
+
+def npy_file(ids: npt.ArrayLike) -> tuple[bytes, memoryview]:
+    """Return the header and the data of a .npy file of integers, to be written one after the other."""
+    array = np.ascontiguousarray(ids)
+    header = BytesIO()
+    numpy_format: Any = np.lib.format
+    numpy_format.write_array_header_1_0(header, numpy_format.header_data_from_array_1_0(array))
+    return header.getvalue(), array.view(np.uint8).data
