@@ -232,6 +232,28 @@ def test_a_spoiled_checkpoint_is_refused(tmp_path: Path) -> None:
             Checkpoint(path, {}).load()
 
 
+@pytest.mark.parametrize(
+    ("text", "ends", "counts"),
+    [
+        (b"abc", [1, 3], [1]),
+        (b"abc", [1, 4], [1, 1]),
+        (b"abc", [2**62, 3], [1, 1]),
+        (b"abc", [3, 3], [1, 1]),
+        (b"abc", [-1, 3], [1, 1]),
+        (b"abc", [0, 3], [1, 1]),
+        (b"abc", [1, 3], [1, 0]),
+        (b"abc", [1.0, 3.0], [1, 1]),
+    ],
+)
+def test_a_checkpoint_whose_arrays_do_not_fit_is_refused(
+    tmp_path: Path, text: bytes, ends: list[int], counts: list[int]
+) -> None:
+    path = tmp_path / "kept"
+    Checkpoint(path, {}).save(PieceCounts(np.frombuffer(text, np.uint8), np.array(ends), np.array(counts)), 0, 0)
+    with pytest.raises(TokdfaError, match="do not fit together"):
+        Checkpoint(path, {}).load()
+
+
 def test_counts_are_a_mapping() -> None:
     counts = count_pieces(["a b a"])
     assert counts == {b"a": 1, b" b": 1, b" a": 1}

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from support.dictionaries import all_words
 
 from tokdfa import TokdfaError
+from tokdfa.errors import LimitExceededError
 from tokdfa.train.greedy import train_greedy
 from tokdfa.train.naive import train_naive
 from tokdfa.train.rules import COUNT_RULES, TIE_RULES
@@ -96,6 +97,12 @@ def test_every_word_of_a_corpus(data: Any) -> None:
     pieces = {word: words.count(word) for word in dict.fromkeys(words)}
     for rules in RULES:
         assert_equal(pieces, 150, **rules)
+
+
+@pytest.mark.parametrize("count", [2**61, 2**63, 2**70])
+def test_corpora_whose_counts_do_not_fit_are_refused(count: int) -> None:
+    with pytest.raises(LimitExceededError, match="less than 2⁶² symbols fit"):
+        train_greedy({"ab": count, "abc": 1}, 1)
 
 
 def test_the_plain_trainers_refusals() -> None:

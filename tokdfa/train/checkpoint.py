@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from tokdfa.errors import FileFormatError, TrainingError
 from tokdfa.train.atomic import write_atomically
@@ -60,6 +61,9 @@ class Checkpoint:
                 where=str(self.path),
                 hint="delete it to begin anew",
             )
+        if not _are_counts(text, ends, counts) or place.dtype != np.int64 or place.shape != (2,) or (place < 0).any():
+            raise FileFormatError("not a checkpoint: its arrays do not fit together", where=str(self.path),
+                                  hint="delete it")  # fmt: skip
         return PieceCounts(text, ends, counts), int(place[0]), int(place[1])
 
     def save(self, pieces: PieceCounts, file: int, offset: int) -> None:
@@ -78,3 +82,13 @@ class Checkpoint:
     def remove(self) -> None:
         """Delete the checkpoint, which is of no use when the training is done."""
         self.path.unlink(missing_ok=True)
+
+
+def _are_counts(text: npt.NDArray[Any], ends: npt.NDArray[Any], counts: npt.NDArray[Any]) -> bool:
+    """Tell whether these are pieces one after the other, where they end, and how often they occur."""
+    typed = text.dtype == np.uint8 and ends.dtype == counts.dtype == np.int64
+    if not typed or text.ndim != 1 or ends.ndim != 1 or ends.shape != counts.shape:
+        return False
+    borders = np.concatenate((np.zeros(1, np.int64), ends))
+    # Compared, not subtracted: a difference may not fit.
+    return bool((borders[1:] > borders[:-1]).all() and borders[-1] == len(text) and (counts > 0).all())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -17,12 +17,15 @@ from tokdfa.tokenizers.byte_dictionary import ByteDictionary, ByteTokens
 from tokdfa.train.pieces import PieceCounts
 from tokdfa.train.rules import CountRule, GreedyRules, TieRule, base_alphabet, symbol_ranks
 
+if TYPE_CHECKING:
+    from tokdfa.kernels.train.merging import Text
+
 __all__ = ["GreedyTrace", "trace_greedy", "train_greedy"]
 
 Int32Array: TypeAlias = npt.NDArray[np.int32]
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 
-_LONGEST_TEXT = 2**31 - 2
+_MOST_OCCURRENCES = 2**62
 
 
 def train_greedy(
@@ -92,65 +95,64 @@ def trace_greedy(
     progress: Callable[[int], object] | None = None,
 ) -> GreedyTrace:
     """Train as :func:`train_greedy` does, and tell what each rule did."""
-    from tokdfa.kernels import pair_counts, pair_queue
-    from tokdfa.kernels.greedy import merge_pairs
+    from tokdfa.kernels.train import merging
 
     if merges < 0:
         raise TrainingError("how many merges to make is not negative", value=merges)
     # What has been counted as bytes needs no second look.
     counted = isinstance(pieces, PieceCounts) and alphabet is None
     symbols = TokenAlphabet(bytes(range(256))) if counted else base_alphabet(pieces, alphabet)
-    corpus = _lay_out(pieces, symbols, rules.tie)
-    is_symbol = corpus.text >= 0
+    text = _lay_out(pieces, symbols, rules.tie)
+    is_symbol = text.symbols >= 0
     occurrences = np.zeros(len(symbols), np.int64)
-    np.add.at(occurrences, corpus.text[is_symbol], corpus.weight[is_symbol])
-    made = min(merges, int(np.count_nonzero(is_symbol)))
-    length = np.ones(len(symbols) + made, np.int32)
+    np.add.at(occurrences, text.symbols[is_symbol], text.weight[is_symbol])
+    most = min(merges, int(np.count_nonzero(is_symbol)))
     rank = np.empty(0, np.int32)
     if rules.tie == "huggingface":
-        rank = np.concatenate((symbol_ranks(symbols), np.arange(len(symbols), len(length), dtype=np.int32)))
-    numbers = np.array([len(symbols), 0, 0, 0, 0], np.int64)
-    left, right = np.empty(made, np.int32), np.empty(made, np.int32)
-    gain = np.empty(made, np.int64)
-    tie_kind = {
-        "first-seen": pair_queue.FIRST_SEEN,
-        "sentencepiece": pair_queue.SENTENCEPIECE,
-        "subword-nmt": pair_queue.SUBWORD_NMT,
-    }.get(rules.tie, pair_queue.FIXED)
-    longest = rules.max_token_length or _LONGEST_TEXT
-    fixed = (corpus.text, corpus.weight, length, rank, corpus.units, corpus.unit_at, numbers)
-    options = (tie_kind, rules.count == "overlapping", rules.min_frequency, longest)
-    queue = pair_counts.count_pairs(*fixed, *options)
-    step = max(made if progress is None else made // 100, 1)
-    for target in chain(range(step, made, step), [made]):
-        queue = merge_pairs(*fixed, *queue, left, right, gain, *options, target)
+        products = np.arange(len(symbols), len(symbols) + most, dtype=np.int32)
+        rank = np.concatenate((symbol_ranks(symbols), products))
+    ties = {
+        "first-seen": merging.FIRST_SEEN,
+        "sentencepiece": merging.SENTENCEPIECE,
+        "subword-nmt": merging.SUBWORD_NMT,
+    }
+    training = merging.Training(
+        text,
+        len(symbols),
+        most,
+        rank,
+        tie=ties.get(rules.tie, merging.FIXED),
+        overlapping=rules.count == "overlapping",
+        least=min(rules.min_frequency, _MOST_OCCURRENCES),
+        longest=rules.max_token_length or merging.LONGEST_TEXT,
+    )
+    step = max(most if progress is None else most // 100, 1)
+    for target in chain(range(step, most, step), [most]):
+        made = training.run(target)
         if progress is not None:
-            progress(int(numbers[pair_counts.MADE]))
-    made = int(numbers[pair_counts.MADE])
-    return GreedyTrace(_dictionary(symbols, left[:made], right[:made]), occurrences, gain[:made])
+            progress(made)
+    return GreedyTrace(_dictionary(symbols, training.left, training.right), occurrences, training.gain)
 
 
-@dataclass(frozen=True, slots=True)
-class _Corpus:
-    """The text as the kernel takes it; see there."""
+def _lay_out(pieces: Mapping[Any, int], symbols: TokenAlphabet, tie: TieRule) -> Text:
+    """Return the text as the kernel takes it."""
+    from tokdfa.kernels.train.merging import LONGEST_TEXT, Text
 
-    text: Int32Array
-    weight: Int64Array
-    units: Int32Array
-    unit_at: Int64Array
-
-
-def _lay_out(pieces: Mapping[Any, int], symbols: TokenAlphabet, tie: TieRule) -> _Corpus:
     n_pieces = len(pieces)
     if isinstance(pieces, PieceCounts):
         lengths, weights = np.diff(pieces.ends, prepend=0), pieces.counts
     else:
+        most = max(pieces.values(), default=0)
+        if most >= _MOST_OCCURRENCES:
+            raise LimitExceededError("a piece occurs too often", value=most, hint="less than 2⁶² symbols fit")
         lengths = np.fromiter(map(len, pieces), np.int64, n_pieces)
         weights = np.fromiter(pieces.values(), np.int64, n_pieces)
     total = int(lengths.sum()) + n_pieces + 1
-    if total > _LONGEST_TEXT:
+    if total > LONGEST_TEXT:
         raise LimitExceededError("the unique pieces are too long to train on", value=total, hint="2³¹ symbols fit")
-    # Borders stand before, between and behind the pieces.
+    if np.dot(lengths.astype(np.float64), weights.astype(np.float64)) >= _MOST_OCCURRENCES:
+        raise LimitExceededError("the corpus is too long to train on", hint="less than 2⁶² symbols fit")
+    # Borders come before, between and after the pieces.
     borders = np.concatenate(([0], np.cumsum(lengths + 1)))
     text = np.empty(total, np.int32)
     weight = np.zeros(total, np.int64)
@@ -166,7 +168,7 @@ def _lay_out(pieces: Mapping[Any, int], symbols: TokenAlphabet, tie: TieRule) ->
         widths[1:][inside] = np.fromiter(map(len, spelled), np.int64, len(spelled))[text[inside]]
         unit_at = np.cumsum(widths)
         units = np.fromiter(chain.from_iterable(spelled[number] for number in text[inside].tolist()), np.int32)
-    return _Corpus(text, weight, units, unit_at)
+    return Text(text, weight, units, unit_at)
 
 
 def _numbers(pieces: Mapping[Any, int], symbols: TokenAlphabet) -> Int32Array:

@@ -79,13 +79,12 @@ class PieceTable:
     """Counts pieces as they come, in memory that grows with the unique ones alone."""
 
     def __init__(self) -> None:
-        self._slots = np.zeros((1 << 13, 4), np.uint64)
-        self._text = np.empty(1 << 14, np.uint8)
-        self._ends = np.empty(1 << 12, np.int64)
-        self._numbers = np.zeros(2, np.int64)
+        from tokdfa.kernels.train.piece_table import Pieces
+
+        self._pieces = Pieces()
 
     def __len__(self) -> int:
-        return int(self._numbers[0])
+        return len(self._pieces)
 
     def add(self, text: ByteArray, spans: Int64Array, weights: Int64Array | None = None) -> None:
         """Count pieces of `text`, once each or as often as `weights` says.
@@ -97,13 +96,7 @@ class PieceTable:
             Where each begins and ends; none is empty.
         weights : int64 array, optional
         """
-        from tokdfa.kernels.piece_table import add_pieces
-
-        if weights is None:
-            weights = np.empty(0, np.int64)
-        self._slots, self._text, self._ends = add_pieces(
-            self._slots, self._text, self._ends, self._numbers, text, spans, weights
-        )
+        self._pieces.add(text, spans, weights)
 
     def add_counts(self, counts: PieceCounts) -> None:
         """Add what has been counted elsewhere."""
@@ -111,11 +104,7 @@ class PieceTable:
 
     def counts(self) -> PieceCounts:
         """Return what has been counted so far."""
-        pieces, kept = self._numbers.tolist()
-        taken = self._slots[np.flatnonzero(self._slots[:, 3])]
-        counts = np.empty(pieces, np.int64)
-        counts[taken[:, 3].astype(np.int64) - 1] = taken[:, 2]
-        return PieceCounts(self._text[:kept].copy(), self._ends[:pieces].copy(), counts)
+        return PieceCounts(*self._pieces.contents())
 
 
 def count_pieces(texts: Iterable[str], pattern: str | None = "gpt2") -> dict[bytes, int]:

@@ -1,0 +1,52 @@
+#ifndef TOKDFA_TRAIN_DOOR_H
+#define TOKDFA_TRAIN_DOOR_H
+
+#include <stdint.h>
+
+/* What a greedy training works on, and what it writes; see merging.c. */
+typedef struct {
+    int32_t *text; /* symbols, with borders (-1) before, between and after the pieces */
+    int64_t n_text;
+    const int64_t *weight; /* by position: how often its piece occurs */
+    int32_t *length;       /* of each token, in symbols, with room for the tokens to come */
+    int64_t n_length;
+    const int32_t *rank; /* of each token, for fixed ties; none at all where pairs go by age */
+    int64_t n_rank;
+    const int32_t *units;   /* for ties by spelling: what the symbols are spelled with, */
+    const int64_t *unit_at; /* and where the spelling of each position begins, and that of the last one ends */
+    int32_t *left;          /* written: the tokens that each rule merges, */
+    int32_t *right;
+    int64_t *gain; /* and how many replacements it makes in the corpus */
+    int64_t n_symbols;
+    int64_t least;   /* the least frequency of a merge, 1 or more */
+    int64_t longest; /* the greatest length of a product */
+    int32_t tie;     /* see pairs.h */
+    uint8_t overlapping;
+} tokdfa_corpus;
+
+/* A training under way, in memory of its own. */
+typedef struct tokdfa_training tokdfa_training;
+
+tokdfa_training *tokdfa_begin_training(const tokdfa_corpus *corpus);
+int64_t tokdfa_train(tokdfa_training *training, int64_t target);
+void tokdfa_end_training(tokdfa_training *training);
+
+/* Different pieces of text and their counts, in memory of their own; see piece_table.c. */
+typedef struct {
+    int64_t n_pieces;
+    int64_t n_bytes; /* of all of them */
+    void *slots;
+    int64_t n_slots;
+    uint8_t *bytes;
+    int64_t bytes_room;
+    int64_t *ends;
+    int64_t ends_room;
+} tokdfa_pieces;
+
+tokdfa_pieces *tokdfa_new_pieces(void);
+int64_t tokdfa_add_pieces(tokdfa_pieces *pieces, const uint8_t *text, int64_t size, const int64_t *spans,
+                          int64_t n_spans, const int64_t *weights);
+void tokdfa_copy_pieces(const tokdfa_pieces *pieces, uint8_t *bytes, int64_t *ends, int64_t *counts);
+void tokdfa_free_pieces(tokdfa_pieces *pieces);
+
+#endif

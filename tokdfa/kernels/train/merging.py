@@ -1,0 +1,136 @@
+"""Greedy training: the most frequent pair is merged everywhere, again and again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from tokdfa.kernels.library import Struct, check_memory, ffi, lib
+from tokdfa.kernels.types import Ints, Longs
+
+__all__ = ["FIRST_SEEN", "FIXED", "SENTENCEPIECE", "SUBWORD_NMT", "Text", "Training"]
+
+# Ties: by a number that a pair keeps, by its first position now, or by its spelling.
+FIXED, FIRST_SEEN, SENTENCEPIECE, SUBWORD_NMT = 0, 1, 2, 3
+
+LONGEST_TEXT: Final = 2**31 - 2
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What is trained on.
+
+    Parameters
+    ----------
+    symbols : int32 array
+        The pieces as numbers of symbols, with a border, -1, before, between and after them: at most `LONGEST_TEXT`
+        entries. It is written to.
+    weight : int64 array, one entry a position
+        How often the piece occurs. The sum of all is less than 2⁶².
+    units : int32 array
+        For ties by spelling: what the symbols are spelled with. Otherwise empty.
+    unit_at : int64 array, one entry a position and one more
+        Where the spelling of each position begins. Otherwise empty.
+    """
+
+    symbols: Ints
+    weight: Longs
+    units: Ints
+    unit_at: Longs
+
+
+class Training:
+    """A greedy training under way.
+
+    Parameters
+    ----------
+    text : Text
+        Checked by the caller.
+    n_symbols : int
+        Symbols are less than this.
+    merges : int
+        The most rules that are made.
+    rank : int32 array
+        For `FIXED` ties, of ``n_symbols + merges`` tokens: the pair whose left token has the least rank wins, then the
+        one whose right token has. Empty for the oldest pair.
+    tie : int
+        One of `FIXED`, `FIRST_SEEN`, `SENTENCEPIECE`, `SUBWORD_NMT`.
+    overlapping : bool
+        Whether runs count every position.
+    least, longest : int
+        The least frequency of a merge, 1 or more, and the greatest length of a product in symbols.
+
+    Attributes
+    ----------
+    left, right : int32 arrays, one entry a rule
+        The tokens that the rules merge. Rule i makes the token ``n_symbols + i``.
+    gain : int64 array, one entry a rule
+        How many replacements the rule makes in the corpus.
+
+    Raises
+    ------
+    MemoryError
+
+    Notes
+    -----
+    O(N log P) for N symbols and P pairs, however many merges; see ``merging.c``.
+    """
+
+    def __init__(
+        self,
+        text: Text,
+        n_symbols: int,
+        merges: int,
+        rank: Ints,
+        *,
+        tie: int,
+        overlapping: bool,
+        least: int,
+        longest: int,
+    ) -> None:
+        self._left, self._right = np.empty(merges, np.int32), np.empty(merges, np.int32)
+        self._gain = np.empty(merges, np.int64)
+        self._made = 0
+        self._corpus = Struct(
+            "tokdfa_corpus",
+            text=text.symbols,
+            weight=text.weight,
+            length=np.ones(n_symbols + merges, np.int32),
+            rank=rank,
+            units=text.units,
+            unit_at=text.unit_at,
+            left=self._left,
+            right=self._right,
+            gain=self._gain,
+            n_symbols=n_symbols,
+            least=least,
+            longest=min(longest, LONGEST_TEXT),
+            tie=tie,
+            overlapping=overlapping,
+        )
+        training = lib.tokdfa_begin_training(self._corpus.pointer)
+        if not training:
+            raise MemoryError("there is no memory for the pairs of the corpus")
+        self._training = ffi.gc(training, lib.tokdfa_end_training)
+
+    def run(self, target: int) -> int:
+        """Merge pairs until `target` rules are made or none is left; return the number of rules made in all."""
+        self._made = check_memory(lib.tokdfa_train(self._training, min(target, len(self._left))))
+        return self._made
+
+    @property
+    def left(self) -> Ints:
+        """The left tokens of the rules made so far."""
+        return self._left[: self._made]
+
+    @property
+    def right(self) -> Ints:
+        """The right tokens of the rules made so far."""
+        return self._right[: self._made]
+
+    @property
+    def gain(self) -> Longs:
+        """How many replacements each rule made so far makes."""
+        return self._gain[: self._made]

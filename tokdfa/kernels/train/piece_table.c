@@ -1,0 +1,145 @@
+/* Counting pieces of text: a hash table of different ones that grows, in the order in which they first came.
+
+   A slot has the piece (packed, see common/packed.h), its count, and its number plus one, 0 where the slot is free. A
+   piece too long to be packed has its hash and its length there instead, and is compared with the bytes that were kept
+   of it. */
+#include "../common/packed.h"
+#include "door.h"
+#include "room.h"
+
+typedef struct {
+    packed_word key;
+    uint64_t count, number;
+} slot;
+
+/* The top byte of a packed piece is its length, 15 at most. */
+#define LONG_PIECE ((uint64_t)0xFF << 56)
+
+/* The key of a piece of 16 bytes or more: a hash and the length. */
+static packed_word key_of_long(const uint8_t *piece, int64_t length) {
+    uint64_t hashed = (uint64_t)length;
+    int64_t at = 0;
+    for (; at + 8 <= length; at += 8) {
+        hashed = hash_packed(hashed, load_64(piece + at));
+    }
+    if (at < length) {
+        hashed = hash_packed(hashed, load_64(piece + length - 8) >> (8 * (at + 8 - length)));
+    }
+    return (packed_word){hashed, LONG_PIECE | (uint64_t)length};
+}
+
+/* Make the table twice as large. */
+static bool double_slots(tokdfa_pieces *pieces) {
+    const int64_t n_slots = 2 * pieces->n_slots;
+    slot *larger = calloc((size_t)n_slots, sizeof *larger), *old = pieces->slots;
+    if (!larger) {
+        return false;
+    }
+    const uint64_t mask = (uint64_t)n_slots - 1;
+    for (int64_t i = 0; i < pieces->n_slots; i++) {
+        if (old[i].number) {
+            uint64_t at = hash_packed(old[i].key.low, old[i].key.high) & mask;
+            while (larger[at].number) {
+                at = (at + 1) & mask;
+            }
+            larger[at] = old[i];
+        }
+    }
+    free(old);
+    pieces->slots = larger;
+    pieces->n_slots = n_slots;
+    return true;
+}
+
+/* The slot of a piece, or the free one where it belongs. */
+ALWAYS_INLINE slot *find_slot(const tokdfa_pieces *pieces, packed_word key, const uint8_t *piece, int64_t length) {
+    slot *const slots = pieces->slots;
+    const uint64_t mask = (uint64_t)pieces->n_slots - 1;
+    for (uint64_t at = hash_packed(key.low, key.high) & mask;; at = (at + 1) & mask) {
+        slot *const found = slots + at;
+        if (!found->number) {
+            return found;
+        }
+        if (same_word(found->key, key)) {
+            const uint8_t *end = pieces->bytes + pieces->ends[found->number - 1];
+            if (LIKELY(length <= LONGEST_PACKED) || !memcmp(piece, end - length, (size_t)length)) {
+                return found;
+            }
+        }
+    }
+}
+
+/* Keep a new piece; returns its slot, NULL if there is no memory. */
+NEVER_INLINE slot *keep_piece(tokdfa_pieces *pieces, packed_word key, const uint8_t *piece, int64_t length) {
+    uint8_t *bytes = with_room(pieces->bytes, &pieces->bytes_room, pieces->n_bytes, length, 1);
+    pieces->bytes = bytes ? bytes : pieces->bytes;
+    int64_t *ends = with_room(pieces->ends, &pieces->ends_room, pieces->n_pieces, 1, sizeof *ends);
+    pieces->ends = ends ? ends : pieces->ends;
+    if (!bytes || !ends || (2 * pieces->n_pieces >= pieces->n_slots && !double_slots(pieces))) {
+        return NULL;
+    }
+    slot *const free_slot = find_slot(pieces, key, piece, length);
+    memcpy(bytes + pieces->n_bytes, piece, (size_t)length);
+    pieces->n_bytes += length;
+    ends[pieces->n_pieces++] = pieces->n_bytes;
+    *free_slot = (slot){key, 0, (uint64_t)pieces->n_pieces};
+    return free_slot;
+}
+
+/* Count the pieces of a text of `size` bytes: those from spans[2 * i] to spans[2 * i + 1], none empty, once each or, if
+   there are weights, as often as these say. Returns 0 or TOKDFA_NO_MEMORY. */
+TOKDFA_DOOR int64_t tokdfa_add_pieces(tokdfa_pieces *pieces, const uint8_t *text, int64_t size, const int64_t *spans,
+                                      int64_t n_spans, const int64_t *weights) {
+    for (int64_t i = 0; i < n_spans; i++) {
+        const int64_t start = spans[2 * i], length = spans[2 * i + 1] - start;
+        const packed_word key =
+            LIKELY(length <= LONGEST_PACKED) ? pack_at(text, size, start, length) : key_of_long(text + start, length);
+        slot *found = find_slot(pieces, key, text + start, length);
+        if (UNLIKELY(!found->number)) {
+            found = keep_piece(pieces, key, text + start, length);
+            if (!found) {
+                return TOKDFA_NO_MEMORY;
+            }
+        }
+        found->count += weights ? (uint64_t)weights[i] : 1;
+    }
+    return 0;
+}
+
+/* Write all pieces one after the other, where each ends, and how often each occurs. */
+TOKDFA_DOOR void tokdfa_copy_pieces(const tokdfa_pieces *pieces, uint8_t *bytes, int64_t *ends, int64_t *counts) {
+    const slot *const slots = pieces->slots;
+    memcpy(bytes, pieces->bytes, (size_t)pieces->n_bytes);
+    memcpy(ends, pieces->ends, (size_t)pieces->n_pieces * sizeof *ends);
+    for (int64_t i = 0; i < pieces->n_slots; i++) {
+        if (slots[i].number) {
+            counts[slots[i].number - 1] = (int64_t)slots[i].count;
+        }
+    }
+}
+
+/* An empty table; NULL if there is no memory. */
+TOKDFA_DOOR tokdfa_pieces *tokdfa_new_pieces(void) {
+    tokdfa_pieces *pieces = calloc(1, sizeof *pieces);
+    if (!pieces) {
+        return NULL;
+    }
+    pieces->n_slots = 1 << 13;
+    pieces->bytes_room = 1 << 14;
+    pieces->ends_room = 1 << 12;
+    pieces->slots = calloc((size_t)pieces->n_slots, sizeof(slot));
+    pieces->bytes = malloc((size_t)pieces->bytes_room);
+    pieces->ends = malloc((size_t)pieces->ends_room * sizeof *pieces->ends);
+    if (!pieces->slots || !pieces->bytes || !pieces->ends) {
+        tokdfa_free_pieces(pieces);
+        return NULL;
+    }
+    return pieces;
+}
+
+TOKDFA_DOOR void tokdfa_free_pieces(tokdfa_pieces *pieces) {
+    free(pieces->slots);
+    free(pieces->bytes);
+    free(pieces->ends);
+    free(pieces);
+}

@@ -1,0 +1,66 @@
+"""Counting different pieces of text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tokdfa.kernels.library import check_memory, ffi, lib, readable, writable
+from tokdfa.kernels.types import Longs
+
+__all__ = ["Pieces"]
+
+
+class Pieces:
+    """Different pieces of text with their counts, in the order in which they first came, in memory that C grows.
+
+    Raises
+    ------
+    MemoryError
+    """
+
+    def __init__(self) -> None:
+        pieces = lib.tokdfa_new_pieces()
+        if not pieces:
+            raise MemoryError("there is no memory for a table of pieces")
+        self._pieces = ffi.gc(pieces, lib.tokdfa_free_pieces)
+
+    def __len__(self) -> int:
+        return int(self._pieces.n_pieces)
+
+    def add(self, text: Any, spans: Longs, weights: Longs | None) -> None:
+        """Count pieces of a text, O(bytes), beside other threads that do so with tables of their own.
+
+        Parameters
+        ----------
+        text : uint8 array
+        spans : int64 array of shape (pieces, 2)
+            Where each begins and ends; none is empty, none goes beyond the text.
+        weights : int64 array, optional
+            How often each counts, 0 or more; the sum of all that are added is less than 2⁶³.
+
+        Raises
+        ------
+        MemoryError
+        """
+        check_memory(
+            lib.tokdfa_add_pieces(
+                self._pieces,
+                readable(text, np.uint8),
+                len(text),
+                readable(spans, np.int64),
+                len(spans),
+                ffi.NULL if weights is None else readable(weights, np.int64),
+            )
+        )
+
+    def contents(self) -> tuple[Any, Longs, Longs]:
+        """Return the pieces one after the other as a uint8 array, where each ends, and how often each occurs."""
+        n_pieces = len(self)
+        text = np.empty(self._pieces.n_bytes, np.uint8)
+        ends, counts = np.empty(n_pieces, np.int64), np.empty(n_pieces, np.int64)
+        lib.tokdfa_copy_pieces(
+            self._pieces, writable(text, np.uint8), writable(ends, np.int64), writable(counts, np.int64)
+        )
+        return text, ends, counts
