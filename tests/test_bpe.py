@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from support.dictionaries import all_proper_dictionaries, all_words, proper_dictionaries
 
 from tokdfa import Dictionary
+from tokdfa.automata.semantics import agrees_with_leftmost
 from tokdfa.bpe import tokenize_leftmost, tokenize_rounds, tokenize_single_pass
 from tokdfa.errors import AlphabetError
 
@@ -58,9 +59,33 @@ def test_semantics_agree_on_every_small_proper_dictionary() -> None:
 
 
 @given(proper_dictionaries(), st.data())
-def test_semantics_agree_on_proper_dictionaries(dictionary: Dictionary, data: st.DataObject) -> None:
+def test_semantics_agree_on_proper_dictionaries_iff_the_criterion_says_so(
+    dictionary: Dictionary, data: st.DataObject
+) -> None:
+    dictionary = Dictionary(dict.fromkeys(dictionary), dictionary.alphabet.symbols)
     word = data.draw(st.text(dictionary.alphabet.symbols, max_size=40))
-    expected = tokenize_single_pass(dictionary, word)
-    assert "".join(expected) == word
-    assert tokenize_leftmost(dictionary, word) == expected
-    assert tokenize_rounds(dictionary, word) == expected
+    verdict = agrees_with_leftmost(dictionary)
+    differing = None if verdict.witness is None else verdict.witness.text
+    for text in [word, *(rule.product for rule in dictionary)]:
+        expected = tokenize_single_pass(dictionary, text)
+        assert "".join(map(str, expected)) == text
+        if verdict:
+            assert tokenize_leftmost(dictionary, text) == tokenize_rounds(dictionary, text) == expected
+        elif text == differing:
+            assert tokenize_leftmost(dictionary, text) != expected != tokenize_rounds(dictionary, text)
+
+
+def test_semantics_differ_on_proper_dictionaries() -> None:
+    # The smallest ones, and one on whose text leftmost merging stands alone.
+    for rules, text in (
+        ([("a", "a"), ("a", "aa"), ("aa", "aaa"), ("aa", "a")], "aaaaa"),
+        ([("a", "a"), ("a", "aa"), ("b", "aaa"), ("aa", "a")], "baaa"),
+    ):
+        dictionary = Dictionary(rules)
+        assert dictionary.is_proper()
+        assert tokenize_single_pass(dictionary, text) == rules[2]
+        assert tokenize_leftmost(dictionary, text) == tokenize_rounds(dictionary, text) == (text,)
+    dictionary = Dictionary([("a", "b"), ("b", "c"), ("a", "bc"), ("abc", "ab"), ("ab", "c")])
+    assert dictionary.is_proper()
+    assert tokenize_leftmost(dictionary, "abcabc") == ("abcab", "c")
+    assert tokenize_rounds(dictionary, "abcabc") == tokenize_single_pass(dictionary, "abcabc") == ("abc", "abc")

@@ -1,7 +1,8 @@
 """Byte pair encoding of a word, as it is defined: Algorithm 1 and its two neighbours.
 
 Three semantics are in use. They agree on every word when each part of a rule is a symbol or the product of an earlier
-live rule. A proper dictionary can fail that: the earlier rule may be dead, and a later one make the same token.
+live rule. A proper dictionary can fail that: the earlier rule may be dead, and a later one make the same token. Whether
+they still agree is decided in :mod:`tokdfa.automata.semantics`.
 
 *single pass*
     Algorithm 1 of the automaton paper: each rule once, in order of priority, each to exhaustion from the left.

@@ -129,15 +129,19 @@ def test_what_cannot_be_compared() -> None:
         compare(proper, "ab")
 
 
-def test_merging_leftmost_may_be_another_function() -> None:
+def test_merging_leftmost_is_told_to_be_another_function() -> None:
     # A later rule brings a part of an earlier one to life, so that Algorithm 1 and the libraries part on bababab.
     late = Dictionary([("b", "a"), ("ba", "b"), ("bab", "a"), ("baba", "bab"), ("ba", "ba")], "ab")
     without = Dictionary([("b", "a"), ("ba", "b"), ("bab", "a"), ("ba", "ba")], "ab")
     assert tokenize_single_pass(late, "bababab") != tokenize_leftmost(late, "bababab")
     for a, b in ((late, without), (late, late)):
-        assert "may be another function" in compare(a, b).checked["semantics"]
+        assert "is another function here" in compare(a, b).checked["semantics"]
     _check(late, without, 12)
     assert compare(without, without).checked["semantics"] == "Algorithm 1, which is merging leftmost as well"
+    # Where a rule is given twice, and only the second one is live, it is not decided.
+    twice = Dictionary([*late, late[3]], "ab")
+    assert "may be another function" in compare(twice, without).checked["semantics"]
+    assert "is another function here" in compare(twice, late).checked["semantics"]
 
 
 def _changes(dictionary: Dictionary, rng: random.Random) -> dict[str, Dictionary]:

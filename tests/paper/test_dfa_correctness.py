@@ -17,6 +17,7 @@ from tokdfa import (
     tokenize_single_pass,
 )
 from tokdfa.alphabet import Word
+from tokdfa.automata.semantics import agrees_with_leftmost
 
 
 def merged(tau: tuple[Word, ...], u: Word, v: Word) -> tuple[Word, ...]:
@@ -105,4 +106,17 @@ def test_theorem_1_every_automaton_accepts_the_tokenizations_of_its_prefix(
         expected = {tokenize_single_pass(prefix, word) for word in words}
         accepted = {tau for tau in spelled_language(dfa, 4) if len("".join(tau)) <= 4}
         assert accepted == expected
-        assert expected == {tokenize_leftmost(prefix, word) for word in words}
+        # SentencePiece's semantics is the same function where the criterion holds, and there only.
+        if agrees_with_leftmost(prefix):
+            assert expected == {tokenize_leftmost(prefix, word) for word in words}
+
+
+def test_theorem_1_is_about_algorithm_1_where_the_semantics_differ() -> None:
+    dictionary = Dictionary([("a", "a"), ("a", "aa"), ("aa", "aaa"), ("aa", "a")])
+    *automata, last = iter_token_dfas(dictionary)
+    assert all(agrees_with_leftmost(dictionary.prefix(i)) for i in range(len(automata)))
+    assert not agrees_with_leftmost(dictionary)
+    for n in range(13):
+        assert last.accepts(tokenize_single_pass(dictionary, "a" * n))
+    assert tokenize_leftmost(dictionary, "aaaaa") == ("aaaaa",)
+    assert not last.accepts(["aaaaa"])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.automata import spelled_language, token_dfas
-from support.dictionaries import proper_dictionaries
+from support.dictionaries import all_proper_dictionaries, all_words, proper_dictionaries
 from support.figures import FIGURE_1, FIGURE_2, FIGURE_3, FIGURE_4
 
 from tokdfa import (
@@ -25,8 +26,8 @@ from tokdfa import (
     tokenize_single_pass,
 )
 from tokdfa.automata.protocol import accepts
+from tokdfa.automata.semantics import LateRule, agrees_with_leftmost
 from tokdfa.errors import AutomatonError, ImproperDictionaryError
-from tokdfa.transducers.one_pass import agrees_with_leftmost
 
 EXAMPLE_2 = Dictionary.from_pairs([("a", "a"), ("b", "a")], "ab")
 EXAMPLE_5 = Dictionary.from_pairs([("ab", "a"), ("a", "b")], "ab")
@@ -99,19 +100,43 @@ def test_definition_3_proper_dictionaries() -> None:
     assert not Dictionary.from_pairs([("a", "b"), ("aba", "b"), ("ab", "a")]).is_proper()
 
 
+def test_algorithm_1_both_semantics_agree_exactly_where_the_criterion_says() -> None:
+    # All proper dictionaries of four rules over ab. Only those two rules of which make one token can differ.
+    found = Counter[tuple[bool, bool]]()
+    for dictionary in all_proper_dictionaries("ab", 4):
+        verdict = agrees_with_leftmost(dictionary)
+        repeats = len(set(dictionary.product.tolist())) < len(dictionary)
+        found[repeats, bool(verdict)] += 1
+        if repeats:
+            words = [*all_words("ab", 4), *(rule.product for rule in dictionary)]
+            assert bool(verdict) == all(
+                tokenize_single_pass(dictionary, word) == tokenize_leftmost(dictionary, word) for word in words
+            )
+    assert found == {(False, True): 9580, (True, True): 234, (True, False): 6}
+
+
 @given(proper_dictionaries(), st.data())
-def test_algorithm_1_both_semantics_agree_on_proper_dictionaries(dictionary: Dictionary, data: st.DataObject) -> None:
-    word = data.draw(st.text(st.sampled_from("".join(dictionary.alphabet.symbols)), max_size=12))
-    if agrees_with_leftmost(dictionary):
-        assert tokenize_single_pass(dictionary, word) == tokenize_leftmost(dictionary, word)
+def test_algorithm_1_both_semantics_agree_where_no_token_is_made_twice(
+    dictionary: Dictionary, data: st.DataObject
+) -> None:
+    rules = {rule.product: rule for rule in reversed(dictionary)}
+    dictionary = Dictionary([rule for rule in dictionary if rules[rule.product] is rule], dictionary.alphabet.symbols)
+    word = data.draw(st.text(st.sampled_from("".join(map(str, dictionary.alphabet.symbols))), max_size=12))
+    assert dictionary.is_proper()
+    assert agrees_with_leftmost(dictionary)
+    assert tokenize_single_pass(dictionary, word) == tokenize_leftmost(dictionary, word)
 
 
 def test_algorithm_1_erratum_a_later_rule_may_bring_an_earlier_part_to_life() -> None:
-    dictionary = Dictionary.from_pairs([("b", "a"), ("ba", "b"), ("bab", "a"), ("baba", "bab"), ("ba", "ba")], "ab")
-    assert dictionary.is_proper()
-    assert tokenize_single_pass(dictionary, "bababab") == ("baba", "bab")
-    assert tokenize_leftmost(dictionary, "bababab") == ("bababab",)
-    assert not agrees_with_leftmost(dictionary)
+    for rules, text in (
+        ([("a", "a"), ("a", "aa"), ("aa", "aaa"), ("aa", "a")], "aaaaa"),
+        ([("a", "a"), ("a", "aa"), ("b", "aaa"), ("aa", "a")], "baaa"),
+    ):
+        dictionary = Dictionary.from_pairs(rules, "ab")
+        assert dictionary.is_proper()
+        assert tokenize_single_pass(dictionary, text) == rules[2]
+        assert tokenize_leftmost(dictionary, text) == (text,)
+        assert agrees_with_leftmost(dictionary).witness == LateRule(2, 3, text, None)
 
 
 def test_example_1() -> None:

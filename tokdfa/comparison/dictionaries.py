@@ -9,11 +9,11 @@ import numpy.typing as npt
 
 from tokdfa.alphabet import TokenAlphabet, Word, quoted
 from tokdfa.automata.compact import CompactTokenDFA
+from tokdfa.automata.semantics import agrees_with_leftmost
 from tokdfa.comparison.result import Comparison, Difference
 from tokdfa.dictionary import Dictionary
 from tokdfa.errors import AlphabetError
 from tokdfa.kernels.compare import compare_rows
-from tokdfa.transducers.one_pass import agrees_with_leftmost
 
 __all__ = ["by_length", "compare_dictionaries"]
 
@@ -22,7 +22,8 @@ Int32Array: TypeAlias = npt.NDArray[np.int32]
 _EXAMPLES = 20
 _SEMANTICS = {
     True: "Algorithm 1, which is merging leftmost as well",
-    False: "Algorithm 1; merging leftmost, strongest rule first, may be another function here",
+    False: "Algorithm 1; merging leftmost, strongest rule first, is another function here",
+    None: "Algorithm 1; merging leftmost, strongest rule first, may be another function here",
 }
 
 
@@ -52,7 +53,7 @@ def compare_dictionaries(a: Dictionary, b: Dictionary) -> Comparison:
         raise AlphabetError(f"a dictionary over {a.alphabet.kind} cannot be compared with one over {b.alphabet.kind}")
     for dictionary in (a, b):
         dictionary.require_proper()
-    agrees = all(agrees_with_leftmost(dictionary) for dictionary in (a, b))
+    agrees = _agree_with_leftmost(a, b)
     if a == b:
         dead = len(a.alphabet) - CompactTokenDFA(a).n_live_tokens
         checked = {"semantics": _SEMANTICS[agrees], "rules": "the same"}
@@ -84,6 +85,14 @@ def compare_dictionaries(a: Dictionary, b: Dictionary) -> Comparison:
             "allowed pairs": differ[pair is None],
         },
     )
+
+
+def _agree_with_leftmost(*dictionaries: Dictionary) -> bool | None:
+    """Tell whether Algorithm 1 is merging leftmost on all dictionaries; None where it is not decided."""
+    verdicts = [agrees_with_leftmost(dictionary) for dictionary in dictionaries]
+    if all(verdicts):
+        return True
+    return False if any(late.witness is not None and late.witness.again is None for late in verdicts) else None
 
 
 class _Side:

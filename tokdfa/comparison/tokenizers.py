@@ -10,6 +10,7 @@ from typing import Literal, cast
 
 import numpy as np
 
+from tokdfa.automata.semantics import agrees_with_leftmost
 from tokdfa.comparison.dictionaries import compare_dictionaries
 from tokdfa.comparison.joint import Joint
 from tokdfa.comparison.result import Comparison, Difference
@@ -25,7 +26,6 @@ from tokdfa.tokenizers.normalizers import Normalizer
 from tokdfa.tokenizers.relation import splitting_form
 from tokdfa.tokenizers.sentencepiece_normalizer import SPACE
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.transducers.one_pass import agrees_with_leftmost
 
 __all__ = ["compare_tokenizers"]
 

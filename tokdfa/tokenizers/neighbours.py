@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tokdfa.automata.compact import CompactTokenDFA, Rows
+from tokdfa.automata.semantics import agrees_with_leftmost
 from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.tokenizers.proper_part import ProperPart, merge_otherwise
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.transducers.one_pass import agrees_with_leftmost
 
 __all__ = ["Neighbours", "neighbours"]
 

@@ -133,7 +133,8 @@ class PieceIds:
     @cached_property
     def _is_one_pass(self) -> bool:
         """Whether the libraries' order of merging comes to what one pass evaluates."""
-        from tokdfa.transducers.one_pass import MAX_TOKENS, agrees_with_leftmost
+        from tokdfa.automata.semantics import agrees_with_leftmost
+        from tokdfa.transducers.one_pass import MAX_TOKENS
 
         dictionary = self._contents.dictionary
         if self._contents.merges is not None or len(dictionary.alphabet) > MAX_TOKENS:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from tokdfa.automata.semantics import agrees_with_leftmost
 from tokdfa.errors import LimitExceededError, PatternError
 from tokdfa.kernels.split import BEGINS, CONTINUES, DROPPED
 from tokdfa.tokenizers.formats.contents import Splitting
 from tokdfa.tokenizers.hypotheses import Hypotheses, find_hypotheses
-from tokdfa.transducers.one_pass import agrees_with_leftmost
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.tokenizer import Tokenizer

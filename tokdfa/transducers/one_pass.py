@@ -13,13 +13,11 @@ from tokdfa.dictionary import Dictionary
 from tokdfa.errors import AlphabetError, LimitExceededError
 from tokdfa.kernels import one_pass as kernels
 from tokdfa.kernels.rules import NO_NUMBER, find_rules, room_for_rules
-from tokdfa.verdict import Verdict
 
 __all__ = [
     "MAX_TOKENS",
     "ByteCode",
     "OnePass",
-    "agrees_with_leftmost",
     "find_tables",
     "frozen",
     "rules_table",
@@ -114,33 +112,6 @@ def rules_table(
     rules = room_for_rules(len(left))
     of_symbols = find_rules(left, right, product, rules)
     return rules, of_symbols
-
-
-def agrees_with_leftmost(dictionary: Dictionary) -> Verdict[int]:
-    """Decide a sufficient condition for Algorithm 1 and merging leftmost, strongest rule first, being one function.
-
-    They are when no rule has a part that a later rule brings to life. Properness does not exclude that: the rule that
-    makes the part in time may be dead, and a later rule make the same token. In [b≀a, ba≀b, bab≀a, baba≀bab, ba≀ba]
-    rule 2 is dead and rule 4 makes baba too late for rule 3 of Algorithm 1; bababab is baba≀bab there, and one token
-    when merging leftmost.
-
-    Parameters
-    ----------
-    dictionary : Dictionary
-        A proper dictionary.
-
-    Returns
-    -------
-    Verdict
-        Its witness is the index of a rule with such a part.
-    """
-    folding = dictionary.folding
-    made_by = np.where(folding.birth > 0, folding.rule[folding.birth], -1)
-    too_late = np.maximum(made_by[dictionary.left], made_by[dictionary.right]) >= np.arange(len(dictionary))
-    if not too_late.any():
-        return Verdict(True, None, "no later rule brings a part of a rule to life")
-    index = int(np.argmax(too_late))
-    return Verdict(False, index, f"rule {index}, {dictionary[index]}, has a part that a later rule brings to life")
 
 
 class OnePass:

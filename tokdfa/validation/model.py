@@ -14,10 +14,10 @@ from tokdfa.alphabet import quoted
 from tokdfa.automata.compact import CompactTokenDFA
 from tokdfa.automata.ids import checked_ids
 from tokdfa.automata.pairs import ALONE, CUT, NO_TOKEN, PairTest
+from tokdfa.automata.semantics import agrees_with_leftmost
 from tokdfa.errors import LimitExceededError, PatternError, TokenStreamError, UnsupportedFeatureError
 from tokdfa.tokenizers.borders import Borders
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.transducers.one_pass import agrees_with_leftmost
 from tokdfa.validation.doubts import Doubts, doubts
 
 if TYPE_CHECKING:
