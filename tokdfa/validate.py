@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from tokdfa.automata.ids import IntegerArray, id_array
 from tokdfa.errors import UnsupportedFeatureError
+from tokdfa.tokenizers.closed import is_closed
 from tokdfa.tokenizers.formats.contents import LEFTMOST_FORMATS
 from tokdfa.tokenizers.rewriting import RewritingTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
@@ -280,7 +281,7 @@ def _judges(model: Model) -> Callable[[int, int], Judge]:
     if not model.by_pairs and tokenizer.format not in LEFTMOST_FORMATS:
         tokenizer.dictionary.require_proper()
     split = tokenizer.pretokenizer
-    if tokenizer.suffix is not None:
+    if tokenizer.suffix is not None or not is_closed(tokenizer):
         return partial(LiteralJudge, model)
     if split is not None:
         splitting = split.splitting

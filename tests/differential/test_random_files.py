@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support import random_files
+from support.seeds import seeds
 
 import tokdfa
-from tokdfa.errors import AlphabetError, TokenStreamError, UnsupportedFeatureError
+from tokdfa.errors import AlphabetError, PatternError, TokenStreamError, UnsupportedFeatureError
 
 tokenizers = pytest.importorskip("tokenizers")
 FILES: dict[str, Callable[[random.Random], dict[str, Any]]] = {
@@ -28,11 +30,11 @@ def skip_panic(error: BaseException) -> None:
 
 
 def check_file(fields: dict[str, Any], path: Path, drawn: random.Random, n_texts: int) -> bool:
-    """Compare a file with the library; return False if it is refused."""
+    """Compare a file with the library; return False if either refuses it."""
     path.write_text(json.dumps(fields), encoding="utf-8")
     try:
         tokenizer = tokdfa.load(path)
-    except UnsupportedFeatureError:
+    except (UnsupportedFeatureError, PatternError):
         return False
     try:
         peer = tokenizers.Tokenizer.from_str(json.dumps(fields))
@@ -41,8 +43,12 @@ def check_file(fields: dict[str, Any], path: Path, drawn: random.Random, n_texts
         return False
     contents = tuple(token["content"] for token in fields["added_tokens"])
 
-    def encoded(text: str) -> list[int]:
-        ids: list[int] = peer.encode(text, add_special_tokens=False).ids
+    def encoded(text: str) -> list[int] | None:
+        try:
+            ids: list[int] = peer.encode(text, add_special_tokens=False).ids
+        except BaseException as error:
+            skip_panic(error)
+            return None
         return ids
 
     def decoded(ids: list[int]) -> str:
@@ -52,65 +58,57 @@ def check_file(fields: dict[str, Any], path: Path, drawn: random.Random, n_texts
     vocabulary = sorted({*fields["model"]["vocab"].values(), *(token["id"] for token in fields["added_tokens"])})
     for _ in range(n_texts):
         text = random_files.text(drawn, extra=contents)
-        try:
-            ids = tokenizer.encode(text).tolist()
-        except AlphabetError:
+        expected = encoded(text)
+        if expected is None:
             continue
-        try:
-            expected = encoded(text)
-        except BaseException as error:
-            skip_panic(error)
-            continue
-        assert ids == expected, (text, contents)
-        spoiled = ids.copy()
+        with suppress(AlphabetError):  # a text that would lose a symbol
+            assert tokenizer.encode(text).tolist() == expected, (text, contents)
+        spoiled = expected.copy()
         for _ in range(drawn.randrange(3)):
             place = drawn.randrange(len(spoiled) + 1)
             spoiled[place : place + drawn.randrange(2)] = drawn.choices(vocabulary, k=drawn.randrange(3))
-        for stream in (ids, spoiled):
+        for stream in (expected, spoiled):
             back = decoded(stream)
+            verdict = tokenizer.validate(stream)
             try:
                 assert tokenizer.decode(stream) == back, stream
             except TokenStreamError:
                 assert "\ufffd" in back
-                assert not tokenizer.validate(stream)
-                continue
-            try:
-                again = encoded(back)
-            except BaseException as error:
-                skip_panic(error)
-                continue
-            verdict = tokenizer.validate(stream)
-            try:
-                ours = tokenizer.encode(back).tolist()
-            except AlphabetError:
                 assert not verdict
                 continue
-            assert ours == again, back
-            assert bool(verdict) == (again == stream), (stream, again)
+            again = encoded(back)
+            if again is None:
+                continue
+            with suppress(AlphabetError):
+                assert tokenizer.encode(back).tolist() == again, back
+            assert bool(verdict) == (again == stream), (stream, back, again)
             if not verdict:
                 different = (i for i, (a, b) in enumerate(zip(stream, again, strict=False)) if a != b)
-                assert verdict.index == next(different, min(len(stream), len(again))), (stream, again)
+                assert verdict.index == next(different, min(len(stream), len(again))), (stream, back, again)
     return True
 
 
-def check(kind: str, path: Path, seeds: range, n_texts: int) -> int:
+def check(kind: str, path: Path, chosen: range, n_texts: int) -> int:
     loaded = 0
-    for seed in seeds:
+    for seed in chosen:
         drawn = random.Random(seed)
         fields = FILES[kind](drawn)
         try:
             loaded += check_file(fields, path, drawn, n_texts)
-        except AssertionError as error:
-            raise AssertionError(f"seed {seed}: {json.dumps(fields | {'model': {}})}") from error
+        except Exception as error:
+            shown = json.dumps(fields | {"model": {**fields["model"], "vocab": {}, "merges": []}})
+            raise AssertionError(f"seed {seed} of {kind}: {error!r}: {shown}") from error
     return loaded
 
 
 @pytest.mark.parametrize("kind", FILES)
 def test_random_files(kind: str, tmp_path: Path) -> None:
-    assert check(kind, tmp_path / "tokenizer.json", range(45), 12) > 15
+    loaded = check(kind, tmp_path / "tokenizer.json", range(60), 10)
+    assert loaded > 20
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", FILES)
 def test_many_random_files(kind: str, tmp_path: Path) -> None:
-    print(kind, check(kind, tmp_path / "tokenizer.json", range(1000, 4000), 40), "files")
+    chosen = seeds(1000)
+    print(kind, check(kind, tmp_path / "tokenizer.json", chosen, 12), "of", len(chosen), "files")

@@ -43,12 +43,31 @@ def normalizer(drawn: random.Random) -> dict[str, Any] | None:
 def added_tokens(drawn: random.Random, vocab: dict[str, int], *, bytewise: bool = False) -> list[dict[str, Any]]:
     tokens: list[dict[str, Any]] = []
     taken: set[str] = set()
+    often = drawn.choice([0.1, 0.25, 0.6])
+    options = [
+        "<x>",
+        "<xy>",
+        "a<",
+        "x",
+        "[b]",
+        " a",
+        "a ",
+        "\u2581<",
+        "é",
+        "AB",
+        "  ",
+        " ",
+        "\n",
+        "\u2581\u2581",
+        "<x",
+        "x>",
+    ]
     for _ in range(drawn.choice([0, 1, 2, 4])):
-        content = drawn.choice(["<x>", "<xy>", "a<", "x", "[b]", " a", "a ", "\u2581<", "é", "AB", word(drawn)])
+        content = drawn.choice([*options, word(drawn)])
         if content in taken or (bytewise and "é" in content):
             continue
         taken.add(content)
-        flags = {flag: drawn.random() < 0.25 for flag in ("lstrip", "rstrip", "single_word")}
+        flags = {flag: drawn.random() < often for flag in ("lstrip", "rstrip", "single_word")}
         flags["normalized"] = drawn.random() < 0.5
         number = vocab.get(content)
         if number is None:
@@ -58,42 +77,76 @@ def added_tokens(drawn: random.Random, vocab: dict[str, int], *, bytewise: bool 
     return tokens
 
 
-def pre_tokenizer(drawn: random.Random) -> dict[str, Any] | None:
-    metaspace = {
+BEHAVIORS = ["Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous"]
+PATTERNS: list[dict[str, str]] = [
+    *({"Regex": spelled} for spelled in (r"\s+|[0-9]", r"\p{L}+", r" ?\S+", r"[ab ]+x", r"\s+(?!\S)|\s")),
+    *({"String": spelled} for spelled in (" ", "ab", "\u2581")),
+]
+
+
+def metaspace(drawn: random.Random) -> dict[str, Any]:
+    return {
         "type": "Metaspace",
-        "replacement": "\u2581",
+        "replacement": drawn.choice(["\u2581", "\u2581", "\u2581", "b"]),
         "prepend_scheme": drawn.choice(["always", "first", "never"]),
         "split": drawn.random() < 0.5,
     }
-    split = {"type": "Split", "pattern": {"Regex": r"\s+|[0-9]"}, "behavior": "Isolated", "invert": False}
-    whitespace = drawn.choice([{"type": "Whitespace"}, {"type": "WhitespaceSplit"}])
-    sequence = {"type": "Sequence", "pretokenizers": [metaspace, {"type": "Digits", "individual_digits": True}]}
-    return drawn.choice([None, metaspace, metaspace, split, whitespace, sequence])
+
+
+def splitting_step(drawn: random.Random) -> dict[str, Any]:
+    """A step that splits and spells nothing otherwise."""
+    kind = drawn.choice(["Split", "Split", "Digits", "Punctuation", "CharDelimiterSplit", "FixedLength", *SIMPLE])
+    if kind == "Split":
+        behavior = drawn.choice(BEHAVIORS)
+        return {"type": kind, "pattern": drawn.choice(PATTERNS), "behavior": behavior, "invert": drawn.random() < 0.3}
+    fields: dict[str, Any] = {
+        "Digits": {"individual_digits": drawn.random() < 0.5},
+        "Punctuation": {"behavior": drawn.choice(BEHAVIORS)},
+        "CharDelimiterSplit": {"delimiter": drawn.choice(" ab!")},
+        "FixedLength": {"length": drawn.randrange(1, 5)},
+    }
+    return {"type": kind, **fields.get(kind, {})}
+
+
+SIMPLE = ["Whitespace", "WhitespaceSplit", "BertPreTokenizer"]
+
+
+def pre_tokenizer(drawn: random.Random) -> dict[str, Any] | None:
+    steps = [splitting_step(drawn) for _ in range(drawn.choice([0, 0, 0, 1, 1, 2]))]
+    if drawn.random() < 0.5:
+        steps.insert(0, metaspace(drawn))
+    return as_one(drawn, steps, "pretokenizers")
+
+
+def as_one(drawn: random.Random, steps: list[dict[str, Any]], key: str) -> dict[str, Any] | None:
+    if len(steps) == 1 and drawn.random() < 0.7:
+        return steps[0]
+    return {"type": "Sequence", key: steps} if steps or drawn.random() < 0.2 else None
 
 
 def decoder(drawn: random.Random, suffix: str | None) -> dict[str, Any]:
     replace = {"type": "Replace", "pattern": {"String": "\u2581"}, "content": " "}
     strip = {"type": "Strip", "content": drawn.choice(" a"), "start": drawn.randrange(3), "stop": 0}
-    metaspace = {
-        "type": "Metaspace",
-        "replacement": "\u2581",
-        "prepend_scheme": drawn.choice(["always", "first", "never"]),
-        "split": True,
-    }
+    of_space = metaspace(drawn)
     llama = [replace, {"type": "ByteFallback"}, {"type": "Fuse"}, strip]
     options: list[Any] = [
         {"type": "Fuse"},
         replace,
-        metaspace,
+        of_space,
         {"type": "Sequence", "decoders": llama},
         {"type": "Sequence", "decoders": llama[:3]},
         {"type": "Sequence", "decoders": [strip, replace, {"type": "Fuse"}]},
-        {"type": "Sequence", "decoders": [{"type": "ByteFallback"}, metaspace]},
-        {"type": "Sequence", "decoders": [metaspace, {"type": "ByteFallback"}]},
-        {"type": "WordPiece", "prefix": "##", "cleanup": drawn.random() < 0.5},
+        {"type": "Sequence", "decoders": [{"type": "ByteFallback"}, of_space]},
+        {"type": "Sequence", "decoders": [of_space, {"type": "ByteFallback"}]},
+        {"type": "WordPiece", "prefix": drawn.choice(["##", "##", "a", ""]), "cleanup": drawn.random() < 0.5},
+        {"type": "BPEDecoder", "suffix": drawn.choice(["</w>", "a", " "])},
     ]
     if suffix:
         options += [{"type": "BPEDecoder", "suffix": suffix}] * 6
+    odd = {"type": "Replace", "pattern": drawn.choice(PATTERNS), "content": drawn.choice(["", " ", "ab", "!"])}
+    if drawn.random() < 0.25:
+        steps = drawn.choices([replace, odd, strip, of_space, *options[-2:], *llama[1:3]], k=drawn.randrange(1, 4))
+        return {"type": "Sequence", "decoders": steps}
     return dict(drawn.choice(options))
 
 
@@ -135,6 +188,13 @@ def character_file(drawn: random.Random) -> dict[str, Any]:
         put(product)
         if not ends:
             firsts.append(product) if pool is firsts else rests.append(product)
+    # Tokens that nothing makes, some of symbols that there are none of.
+    for _ in range(drawn.choice([0, 0, 1, 3])):
+        put(drawn.choice(["", prefix or "", "##"]) + word(drawn, SYMBOLS) + drawn.choice(["", suffix or ""]))
+    if drawn.random() < 0.2:
+        put(f"<0x{drawn.choice([0x3D, 0x61, 0xC3]):02X}>")
+    if drawn.random() < 0.2:
+        drawn.shuffle(rules)
     fields = tokenizer_json([])
     fields["model"] |= {
         "vocab": vocab,
@@ -144,7 +204,7 @@ def character_file(drawn: random.Random) -> dict[str, Any]:
         "byte_fallback": drawn.random() < 0.7,
         "end_of_word_suffix": suffix,
         "continuing_subword_prefix": prefix,
-        "ignore_merges": drawn.random() < 0.1,
+        "ignore_merges": drawn.random() < 0.2,
     }
     fields |= {
         "normalizer": normalizer(drawn),
@@ -157,6 +217,7 @@ def character_file(drawn: random.Random) -> dict[str, Any]:
 
 def byte_file(drawn: random.Random) -> dict[str, Any]:
     """A tokenizer.json over bytes."""
+    suffix = drawn.choice([None, None, None, None, "</w>"])
     rules: list[tuple[bytes, bytes]] = []
     words = [symbol.encode()[i : i + 1] for symbol in [*SYMBOLS, *"ab  "] for i in range(len(symbol.encode()))]
     for _ in range(drawn.randrange(25)):
@@ -167,6 +228,17 @@ def byte_file(drawn: random.Random) -> dict[str, Any]:
     fields = tokenizer_json(rules)
     vocab = fields["model"]["vocab"]
     assert spell(b" ") in vocab
+    if suffix:
+        # Half of the rules make ends of words; what they need is there, and so are most bytes at the end of a word.
+        merges = [[spell(u), spell(v) + drawn.choice(["", suffix])] for u, v in rules]
+        fields["model"] |= {"merges": merges, "end_of_word_suffix": suffix}
+        single = [character + suffix for character in vocab if len(character) == 1 and drawn.random() < 0.995]
+        for token in [*single, *(v for _, v in merges), *(u + v for u, v in merges)]:
+            vocab.setdefault(token, len(vocab))
+    for _ in range(drawn.choice([0, 0, 1, 3])):
+        # Tokens that nothing makes; those outside the byte alphabet among them.
+        extra = drawn.choice([spell(word(drawn, SYMBOLS).encode()), spell(word(drawn).encode()), word(drawn, SYMBOLS)])
+        vocab.setdefault(extra + drawn.choice(["", suffix or ""]), len(vocab))
     byte_level = {
         "type": "ByteLevel",
         "add_prefix_space": drawn.random() < 0.3,
@@ -179,11 +251,27 @@ def byte_file(drawn: random.Random) -> dict[str, Any]:
         "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
         "special_tokens": {"<x>": {"id": "<x>", "ids": [7], "tokens": ["<x>"]}},
     }
+    steps = [splitting_step(drawn) for _ in range(drawn.choice([0, 0, 0, 1, 2]))]
+    after = [
+        {"type": "Fuse"},
+        {"type": "Replace", "pattern": {"String": suffix or "a"}, "content": " "},
+        {"type": "Strip", "content": drawn.choice(" a"), "start": drawn.randrange(3), "stop": 0},
+    ]
+    decoders = [
+        fields["decoder"],
+        *drawn.choices(after, k=drawn.randrange(3) if suffix else drawn.choice([0, 0, 0, 1])),
+    ]
     fields |= {
         "normalizer": normalizer(drawn),
-        "pre_tokenizer": byte_level,
+        "pre_tokenizer": as_one(drawn, [*steps, byte_level], "pretokenizers"),
+        "decoder": as_one(drawn, decoders, "decoders"),
         "post_processor": drawn.choice([None, template]),
         "added_tokens": added_tokens(drawn, vocab, bytewise=True),
     }
-    fields["model"]["ignore_merges"] = drawn.random() < 0.2
+    fields["model"] |= {
+        "ignore_merges": drawn.random() < 0.2,
+        "unk_token": drawn.choice([None, None, None, drawn.choice([*vocab])]),
+        "byte_fallback": drawn.random() < 0.1,
+        "fuse_unk": drawn.random() < 0.1,
+    }
     return fields

@@ -23,7 +23,8 @@ class AddedTokens:
     Notes
     -----
     A token of single words that touches a word is skipped, together with those that overlap it. White space beside a
-    token that strips belongs to it; the token behind it is found all the same where it begins with such space.
+    token that strips belongs to it; the next token is found all the same where it begins with such space, unless it
+    strips at both sides and all of it is such space: then nothing is left of it.
     """
 
     def __init__(self, specials: Sequence[Special]) -> None:
@@ -42,9 +43,12 @@ class AddedTokens:
             if token.lstrip:
                 while start > done and text[start - 1] in spaces():
                     start -= 1
+                start = max(start, done)
             if token.rstrip:
                 while stop < len(text) and text[stop] in spaces():
                     stop += 1
+            if start == stop:
+                continue
             if done < start:
                 yield text[done:start], done == 0
             yield token, start == 0

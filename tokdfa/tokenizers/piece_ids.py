@@ -75,6 +75,8 @@ class PieceIds:
         AlphabetError
             If a piece has a symbol that there is no token or no id for, or a lone surrogate; says where.
         """
+        if self._token_of_spelling:
+            return self._encode_spelled(pieces)
         words = [self._word(piece, index) for index, piece in enumerate(pieces)]
         encoded = self._encode_remembering(words) if self._remembers else self._encode_by_merging(words)
         missing = _piece_without_id(encoded)
@@ -186,6 +188,32 @@ class PieceIds:
         words = (*self._contents.dictionary.alphabet, *self._contents.extra)
         return {words[number]: number for number in np.flatnonzero(~self.is_merged).tolist()}
 
+    @cached_property
+    def _token_of_spelling(self) -> dict[str, int]:
+        """The tokens with an id that a piece is encoded as when it is spelled alike, even if its symbols are unknown.
+
+        Empty where all symbols are known.
+        """
+        contents = self._contents
+        if not contents.whole_piece or contents.dictionary.alphabet.kind == "bytes":
+            return {}
+        words = enumerate(cast("tuple[str | tuple[str, ...], ...]", (*contents.dictionary.alphabet, *contents.extra)))
+        return {"".join(word): number for number, word in words if contents.ids[number] >= 0}
+
+    def _encode_spelled(self, pieces: Sequence[str | bytes]) -> Encoded:
+        """Return the ids of pieces that are looked up as they are spelled before anything is done to symbols."""
+        found = [self._token_of_spelling.get(cast(str, piece)) for piece in pieces]
+        rest = [
+            self._word(piece if number is None else "", index)
+            for index, (piece, number) in enumerate(zip(pieces, found, strict=True))
+        ]
+        merged = self.merge(rest)
+        ids = [
+            merged.ids[start:stop] if number is None else self._contents.ids[number : number + 1]
+            for number, start, stop in zip(found, merged.offsets[:-1], merged.offsets[1:], strict=True)
+        ]
+        return Encoded(np.concatenate((merged.ids[:0], *ids)), running_sum(np.array([*map(len, ids)], dtype=np.int64)))
+
     def long_piece(self, length: int) -> LongPiece | None:
         """Return what gives out the tokens of a piece that has so many bytes, and may get more; None if they all wait.
 
@@ -218,9 +246,12 @@ class PieceIds:
     def _word(self, piece: str | bytes, index: int) -> Word:
         """Return a piece as a word over the base alphabet."""
         is_bytewise = self._contents.dictionary.alphabet.kind == "bytes"
-        if isinstance(piece, str) and (is_bytewise or self._contents.spelled_bytes):
+        of_bytes = is_bytewise or self._contents.spelled_bytes
+        fallback = self._contents.fallback
+        if isinstance(piece, str) and (of_bytes or (fallback is not None and fallback.drops)):
             try:
-                piece = piece.encode("utf-8")
+                data = piece.encode("utf-8")
+                piece = data if of_bytes else piece
             except UnicodeEncodeError as error:
                 what, at = "half of a surrogate pair", error.start
                 raise ForeignSymbolError(what, error.object[at], index, at) from None

@@ -45,7 +45,6 @@ class RewritingTokenizer(Tokenizer):
 
     def __init__(self, contents: Contents, pretokenizer: PreTokenizer | None = None) -> None:
         super().__init__(contents, pretokenizer)
-        self._contents = contents
         self.rewriting = contents.rewriting or Rewriting()
         found = contents.specials if contents.finds_specials else ()
         self._levels = [AddedTokens([token for token in found if token.level == level]) for level in (0, 1)]

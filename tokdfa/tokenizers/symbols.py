@@ -57,8 +57,6 @@ class SymbolReader:
                 yield symbol
             elif fallback.bytes is not None:
                 yield from (fallback.bytes[byte] for byte in symbol.encode("utf-8", "surrogatepass"))
-            elif fallback.unknown is None:
-                yield symbol
-            elif not fused:
+            elif fallback.unknown is not None and not fused:
                 fused = fallback.fuses
                 yield fallback.unknown

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,7 @@ from tokdfa.errors import AlphabetError
 from tokdfa.tokenizers.decoder import Decoder, Spellings, spellings
 from tokdfa.tokenizers.finder import SpecialFinder
 from tokdfa.tokenizers.formats.byte_alphabet import BYTE_OF
-from tokdfa.tokenizers.formats.contents import Contents, Special
+from tokdfa.tokenizers.formats.contents import Contents, Fallback, Special
 from tokdfa.tokenizers.piece_ids import Encoded, ForeignSymbolError, PieceIds
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ class Tokenizer:
     semantics: Literal["leftmost"] = "leftmost"
 
     def __init__(self, contents: Contents, pretokenizer: PreTokenizer | None = None) -> None:
+        self._contents = contents
         self.format = contents.format
         self.dictionary: Dictionary = contents.dictionary
         self.merges = contents.merges
@@ -260,6 +262,17 @@ class Tokenizer:
             If a piece has a symbol that the tokenizer has no token for, or a lone surrogate; says where.
         """
         return self.piece_ids.encode(pieces)
+
+    @cached_property
+    def leaving_out(self) -> Self | None:
+        """The tokenizer that leaves out symbols without a token, where the library does so; None where it does not.
+
+        `encode` refuses a text that would lose them. What ids are decoded to is judged by what the library does.
+        """
+        contents = self._contents
+        if not contents.drops_unknown:
+            return None
+        return type(self)(replace(contents, fallback=Fallback(), drops_unknown=False), self.pretokenizer)
 
     # Ids to text
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tokdfa.errors import AlphabetError, LimitExceededError
 from tokdfa.validation.model import Model
-from tokdfa.validation.violation import Violation, common_prefix
+from tokdfa.validation.violation import Violation, common_prefix, encode_again
 from tokdfa.validation.window import Window
 
 __all__ = ["LiteralJudge"]
@@ -84,10 +84,12 @@ class LiteralJudge:
             yield window.not_utf8()[0]
             return
         try:
-            canonical = self._model.tokenizer.encode(window.text)
+            canonical = encode_again(self._model.tokenizer, window.text)
         except AlphabetError as error:
-            place = next(place for place, id in enumerate(ids.tolist()) if not self._can_be_encoded(id))
-            yield window.violation(place, place + 1, 0, None, place, f"no text has this token: {error}")
+            # A token may be what cannot be encoded, or what the tokenizer itself puts in or appends.
+            places = (place for place, id in enumerate(ids.tolist()) if not self._can_be_encoded(id))
+            place = next(places, 0)
+            yield window.violation(place, place + 1, 0, None, place, f"their text cannot be encoded: {error}")
             return
         if np.array_equal(ids, canonical):
             return
@@ -98,7 +100,7 @@ class LiteralJudge:
 
     def _can_be_encoded(self, id: int) -> bool:
         try:
-            self._model.tokenizer.encode(self._model.bytes_of(id).decode("utf-8", "replace"))
+            encode_again(self._model.tokenizer, self._model.bytes_of(id).decode("utf-8", "replace"))
         except AlphabetError:
             return False
         return True

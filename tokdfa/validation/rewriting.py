@@ -14,7 +14,7 @@ from tokdfa.errors import AlphabetError, LimitExceededError, TokenStreamError
 from tokdfa.tokenizers.decoding import Decoded
 from tokdfa.tokenizers.rewriting import RewritingTokenizer
 from tokdfa.validation.literal import MAX_IDS
-from tokdfa.validation.violation import Violation, common_prefix
+from tokdfa.validation.violation import Violation, common_prefix, encode_again
 
 __all__ = ["RewritingJudge"]
 
@@ -119,7 +119,7 @@ class RewritingJudge:
         byte = self.byte
         self.byte += int(decoded.ends[-1]) if len(ids) else 0
         try:
-            canonical = self._current.encode(decoded.text)
+            canonical = encode_again(self._current, decoded.text)
         except AlphabetError as error:
             reason = f"their text cannot be encoded: {error}"
             yield Violation(first, first + len(ids) - 1, byte, first, tuple(ids.tolist()), None, reason)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from tokdfa.display import Displayed
+from tokdfa.errors import AlphabetError
 
-__all__ = ["Violation", "common_prefix"]
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.tokenizer import Tokenizer
+
+__all__ = ["Violation", "common_prefix", "encode_again"]
 
 Int32Array: TypeAlias = npt.NDArray[np.int32]
 
@@ -54,3 +58,19 @@ def common_prefix(left: Sequence[int] | Int32Array, right: Sequence[int] | Int32
     length = min(len(left), len(right))
     differ = np.flatnonzero(np.asarray(left[:length]) != np.asarray(right[:length]))
     return int(differ[0]) if len(differ) else length
+
+
+def encode_again(tokenizer: Tokenizer, text: str) -> Int32Array:
+    """Return the ids of a text that ids are decoded to, symbols without a token left out where the library does so.
+
+    Raises
+    ------
+    AlphabetError
+        If the text has such a symbol, and the library does not leave it out or is not known.
+    """
+    try:
+        return tokenizer.encode(text)
+    except AlphabetError:
+        if tokenizer.leaving_out is None:
+            raise
+        return tokenizer.leaving_out.encode(text)

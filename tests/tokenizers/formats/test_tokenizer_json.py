@@ -300,6 +300,15 @@ def test_what_is_refused_over_characters(changes: dict[str, Any], message: str) 
         read(over_characters(**changes))
 
 
+@pytest.mark.parametrize("token", ["\u2581</w>", "a\u2581", "é漢</w>"])
+def test_with_a_suffix_every_token_is_in_the_byte_alphabet(token: str) -> None:
+    fields = tokenizer_json()
+    fields["model"]["vocab"] |= {token: 264}
+    fields["model"]["end_of_word_suffix"] = "</w>"
+    with pytest.raises(UnsupportedFeatureError, match=rf"\$\.model\.vocab\.{token}: .*byte alphabet.*: '{token}'"):
+        read(fields)
+
+
 def test_a_suffix() -> None:
     pytest.importorskip("tokenizers")
     fields = over_characters(end_of_word_suffix="</w>")

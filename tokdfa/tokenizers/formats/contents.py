@@ -119,7 +119,7 @@ class Merges(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Fallback:
-    """What a symbol becomes that is not in the alphabet.
+    """What a symbol becomes that is not in the alphabet: nothing, if neither `bytes` nor `unknown` is given.
 
     Attributes
     ----------
@@ -134,6 +134,11 @@ class Fallback:
     bytes: tuple[str, ...] | None = None
     unknown: str | None = None
     fuses: bool = False
+
+    @property
+    def drops(self) -> bool:
+        """Whether the symbol is left out, so that its neighbours may merge."""
+        return self.bytes is None and self.unknown is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +191,10 @@ class Contents:
     atoms : tuple of str
         Symbols of several characters that are found in every piece, the longest at each place, and never merge.
     fallback : Fallback, optional
-        What symbols become that are not in the alphabet; by default no text may have them.
+        What symbols become that are not in the alphabet; by default a text that has them is refused.
+    drops_unknown : bool
+        Whether the library leaves such symbols out where there is no `fallback`. Texts are refused all the same, but
+        not texts that are only decoded to be encoded again.
     rewriting : Rewriting, optional
         What else is done to texts.
     ignored : tuple of str
@@ -208,6 +216,7 @@ class Contents:
     prefix: str | None = None
     atoms: tuple[str, ...] = ()
     fallback: Fallback | None = None
+    drops_unknown: bool = False
     rewriting: Rewriting | None = None
     ignored: tuple[str, ...] = ()
 

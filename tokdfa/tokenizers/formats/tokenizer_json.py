@@ -20,6 +20,7 @@ from tokdfa.tokenizers.formats.pre_tokenizer import flatten, read_byte_level, re
 from tokdfa.tokenizers.formats.text_steps import read_decoder, read_normalizer
 from tokdfa.tokenizers.formats.vocabulary import Vocabulary, check_vocabulary, over_bytes, over_characters
 from tokdfa.tokenizers.normalizers import Normalizer
+from tokdfa.unicode.normalization import spaces
 
 __all__ = ["TOP_FIELDS", "read_added_tokens", "read_tokenizer_json"]
 
@@ -87,6 +88,8 @@ def read_tokenizer_json(data: bytes, path: Path) -> Contents:
         raise UnsupportedFeatureError(
             "an end_of_word_suffix that is a token of bytes itself", value=suffix, where=where
         )
+    if is_bytewise and suffix:
+        _check_spelled(vocabulary, suffix, model)
     if is_bytewise and not suffix:
         # All bytes have tokens, so that nothing is ever unknown and unk_token, fuse_unk and byte_fallback are idle.
         contents = over_bytes(vocabulary, pairs, path, "tokenizer.json", whole_piece=whole_piece)
@@ -107,9 +110,10 @@ def read_tokenizer_json(data: bytes, path: Path) -> Contents:
             whole_piece=whole_piece,
             fallback=fallback,
         )
-        contents = replace(contents, spelled_bytes=is_bytewise)
+        contents = replace(contents, spelled_bytes=is_bytewise, drops_unknown=fallback is None)
     specials = read_added_tokens(top, vocabulary, is_bytewise)
     specials = _normalized(top, specials, normalizer, is_bytewise)
+    _check_strips(top, specials)
     decoding = read_decoder(top, is_bytewise=is_bytewise, suffix=suffix)
     if (
         decoding is None
@@ -128,6 +132,14 @@ def read_tokenizer_json(data: bytes, path: Path) -> Contents:
         rewriting=rewriting if rewriting != Rewriting() else None,
         ignored=ignored,
     )
+
+
+def _check_spelled(vocabulary: Vocabulary, suffix: str, model: JsonObject) -> None:
+    """Refuse a vocabulary of bytes with ends of words, in which decoding or encoding finds what is no byte of it."""
+    for spelling in vocabulary.spellings:
+        if not is_spelled(spelling.removesuffix(suffix)):
+            what = "a token with a character outside GPT-2's byte alphabet, beside an end_of_word_suffix"
+            raise UnsupportedFeatureError(what, value=spelling, where=model.place("vocab") + f".{spelling}")
 
 
 def _read_fallback(model: JsonObject, vocabulary: Vocabulary) -> Fallback | None:
@@ -174,6 +186,17 @@ def _normalized(
             seen.add(text)
         found.append(special if text == special.content else replace(special, normalized=text))
     return tuple(found)
+
+
+def _check_strips(top: JsonObject, specials: tuple[Special, ...]) -> None:
+    """Refuse added tokens that the library fails on: one that takes the white space of which another one is made."""
+    blanks = "".join(spaces())
+    for index, special in enumerate(specials):
+        takes = any(other.rstrip and other.level == special.level for other in specials)
+        if takes and special.lstrip and not special.rstrip and not special.text.strip(blanks):
+            where = f"{top.place('added_tokens')}[{index}].rstrip"
+            what = "white space that strips at its left alone, beside an added token that strips at its right"
+            raise UnsupportedFeatureError(what, value=special.content, where=where)
 
 
 def _reads_as_bytes(content: str) -> bool:

@@ -1,0 +1,47 @@
+"""Whether the texts that ids spell have only symbols that the tokenizer knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import product
+from typing import TYPE_CHECKING, cast
+
+from tokdfa.tokenizers.formats.contents import Special
+
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.tokenizer import Tokenizer
+
+__all__ = ["is_closed"]
+
+
+def is_closed(tokenizer: Tokenizer) -> bool:
+    """Tell whether no text that ids spell has a symbol that is in no token by itself.
+
+    Where it may have one, the symbol is dropped or the text refused, and pairs of neighbouring ids do not tell what
+    becomes of it. The suffix of words and what a pre-tokenizer puts in are not looked at.
+    """
+    if tokenizer.is_bytewise:
+        return True
+    known = {"".join(cast("str | tuple[str, ...]", symbol)) for symbol in tokenizer.dictionary.alphabet.symbols}
+    specials = tokenizer.specials if tokenizer.finds_specials else ()
+    words = (cast("str | tuple[str, ...]", word) for word in tokenizer.extra_tokens)
+    if not all(known.issuperset(word) for word in words):
+        return False
+    return all(known.issuperset(special.content) for special in specials) or not _break_each_other(specials)
+
+
+def _break_each_other(specials: Iterable[Special]) -> bool:
+    """Tell whether the place where one special token stands may be found as another one in part.
+
+    Otherwise each is found as a whole wherever it stands, if only as a part of a longer one.
+    """
+    return any(
+        _overlap(first.content, second.content)
+        or (first.level < second.level and first.content in second.content and first != second)
+        for first, second in product(specials, repeat=2)
+    )
+
+
+def _overlap(first: str, second: str) -> bool:
+    """Tell whether one word ends with what another one begins with, neither being all of it."""
+    return any(second.startswith(first[at:]) for at in range(1, len(first)) if len(first) - at < len(second))
