@@ -188,6 +188,13 @@ class TokenAlphabet(Sequence[Word]):
     def __getitem__(self, index: int | slice) -> Word | tuple[Word, ...]:
         return self._words[index]
 
+    def __getstate__(self) -> tuple[Kind, int, tuple[Word, ...]]:
+        return self.kind, self.n_symbols, self._words
+
+    def __setstate__(self, state: tuple[Kind, int, tuple[Word, ...]]) -> None:
+        self.kind, self.n_symbols, self._words = state
+        self._numbers = {word: number for number, word in enumerate(self._words)}
+
     def __len__(self) -> int:
         return len(self._words)
 

@@ -143,6 +143,16 @@ class Dictionary(Sequence[Rule]):
         self.right: Int32Array = numbers[1]
         self.product: Int32Array = numbers[2]
 
+    # What is computed from the rules stays behind when a dictionary is copied.
+
+    def __getstate__(self) -> tuple[TokenAlphabet, Int32Array, Int32Array, Int32Array]:
+        return self.alphabet, self.left, self.right, self.product
+
+    def __setstate__(self, state: tuple[TokenAlphabet, Int32Array, Int32Array, Int32Array]) -> None:
+        self.alphabet, self.left, self.right, self.product = state
+        for row in (self.left, self.right, self.product):
+            row.setflags(write=False)
+
     @classmethod
     def from_pairs(
         cls, pairs: Iterable[tuple[Word, Word]], alphabet: str | bytes | Iterable[Word] | None = None

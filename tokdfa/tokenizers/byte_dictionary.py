@@ -32,6 +32,9 @@ class ByteTokens(TokenAlphabet):
         self.n_symbols = 256
         self._words = (*_BYTES, *tokens)
 
+    def __reduce__(self) -> tuple[type[ByteTokens], tuple[tuple[Word, ...]]]:
+        return ByteTokens, (self._words[256:],)
+
     @cached_property
     def _numbers(self) -> dict[Word, int]:  # type: ignore[override]
         return {word: number for number, word in enumerate(self._words)}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -115,12 +114,6 @@ def _pretokenizer(contents: Contents, name: str | None) -> PreTokenizer | None:
     # A file may name steps that leave a text whole.
     if splitting is None or splitting == "none" or (isinstance(splitting, Splitting) and splitting.is_nothing):
         return None
-    return _shared(splitting)
-
-
-@lru_cache(maxsize=16)
-def _shared(splitting: str | Splitting) -> PreTokenizer:
-    """Return the pre-tokenizer, made once, for its machine takes a fraction of a second to build."""
     from tokdfa.tokenizers.pretokenizer import pretokenizer
 
     return pretokenizer(splitting)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from functools import cache, cached_property
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -59,6 +59,9 @@ class PreTokenizer:
         self.splitting = splitting
         self.name = name
         self._trees = [step_tree(step, splitting) for step in splitting.steps]
+
+    def __reduce__(self) -> tuple[Callable[[Splitting, str | None], PreTokenizer], tuple[Splitting, str | None]]:
+        return _shared, (self.splitting, self.name)
 
     @cached_property
     def drops_text(self) -> bool:
@@ -263,9 +266,10 @@ def _shift(spans: Iterable[Span], prefix: str, start: int) -> Iterator[tuple[str
         yield inserted, (start + max(first - len(prefix), 0), start + end - len(prefix))
 
 
-@cache
-def _named(name: str) -> PreTokenizer:
-    return PreTokenizer(NAMED[name], name)
+@lru_cache(maxsize=16)
+def _shared(splitting: Splitting, name: str | None = None) -> PreTokenizer:
+    """Return the pre-tokenizer, made once in a process, for its machine takes a fraction of a second to build."""
+    return PreTokenizer(splitting, name)
 
 
 def pretokenizer(splitting: str | Splitting) -> PreTokenizer:
@@ -285,10 +289,10 @@ def pretokenizer(splitting: str | Splitting) -> PreTokenizer:
         If it is nested too deeply.
     """
     if isinstance(splitting, Splitting):
-        return PreTokenizer(splitting)
+        return _shared(splitting)
     if splitting in NAMED:
-        return _named(splitting)
+        return _shared(NAMED[splitting], splitting)
     if re.fullmatch(r"[\w.-]+", splitting, re.ASCII):
         hint = f"there are {', '.join(NAMED)}, and patterns"
         raise PatternError("no pre-tokenizer of that name", value=splitting, hint=hint)
-    return PreTokenizer(Splitting("tiktoken", (Split(splitting),)))
+    return _shared(Splitting("tiktoken", (Split(splitting),)))

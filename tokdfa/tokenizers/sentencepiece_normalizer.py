@@ -30,6 +30,9 @@ class CharacterTable:
         self._kept = kept
         self._digest = digest
 
+    def __reduce__(self) -> tuple[type[CharacterTable], tuple[Mapping[str, str], tuple[str, ...], str]]:
+        return CharacterTable, (self._rules, self._kept, self._digest)
+
     def __call__(self, text: str) -> str:
         """Return `text` with everything replaced."""
         find, rules = self._candidate.search, self._rules

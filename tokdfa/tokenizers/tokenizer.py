@@ -109,6 +109,10 @@ class Tokenizer:
         for array in (self.token_to_id, self.id_to_token):
             array.setflags(write=False)
 
+    def __reduce__(self) -> tuple[type[Self], tuple[Contents, PreTokenizer | None]]:
+        # What a tokenizer is made of. All else is computed from it, on use, in each process and each copy anew.
+        return type(self), (self._contents, self.pretokenizer)
+
     @property
     def is_bytewise(self) -> bool:
         """Whether the symbols of the dictionary are the bytes of the text."""

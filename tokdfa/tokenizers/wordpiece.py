@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -62,12 +62,17 @@ class WordPieceTokenizer:
     semantics: Literal["longest match"] = "longest match"
 
     def __init__(self, contents: WordPieceContents) -> None:
+        self._contents = contents
         self.format = contents.format
         self.vocabulary = contents.vocabulary
         self.normalizer = contents.normalizer
         self.specials = contents.specials
         self.cleanup = contents.cleanup
         self.ignored = contents.ignored
+
+    def __reduce__(self) -> tuple[type[Self], tuple[WordPieceContents]]:
+        # What a tokenizer is made of. All else is computed from it, on use, in each process and each copy anew.
+        return type(self), (self._contents,)
 
     @cached_property
     def n_ids(self) -> int:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from typing import TypeAlias
 
 from tokdfa.errors import AlphabetError
 
 __all__ = ["WordPieceVocabulary"]
 
 _LARGEST_ID = 2**28 - 2
+_State: TypeAlias = tuple[dict[str, int], tuple[tuple[str, int], ...], str, str, int | None]
 
 
 class WordPieceVocabulary:
@@ -71,6 +73,13 @@ class WordPieceVocabulary:
         self.prefix = prefix
         self.unknown = unknown
         self.longest_word = longest_word
+
+    def __getstate__(self) -> _State:
+        return self._ids, self.duplicates, self.prefix, self.unknown, self.longest_word
+
+    def __setstate__(self, state: _State) -> None:
+        self._ids, self.duplicates, self.prefix, self.unknown, self.longest_word = state
+        self._entries = {number: entry for entry, number in self._ids.items()}
 
     @cached_property
     def beginnings(self) -> dict[str, int]:

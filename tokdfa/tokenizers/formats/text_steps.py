@@ -133,11 +133,20 @@ def read_decoder(top: JsonObject, *, is_bytewise: bool, suffix: str | None) -> t
             continue
         if is_fused and kind != "Strip":
             raise UnsupportedFeatureError("a step behind Fuse", value=kind, where=step.place("type"))
-        if is_joined and kind in _BY_PLACE:
+        made = _read_strip(step, is_fused or is_bytewise) if kind == "Strip" else _reader(step, kind)(step)
+        if is_joined and not _is_by_character(made):
+            # A run of bytes is one token by now, which such a step would take as a whole.
             raise UnsupportedFeatureError("a step behind ByteFallback", value=kind, where=step.place("type"))
-        steps.append(_read_strip(step, is_fused or is_bytewise) if kind == "Strip" else _reader(step, kind)(step))
+        steps.append(made)
         is_joined |= kind == "ByteFallback"
     return None if steps == ([] if suffix is None else [DecodeSuffix(suffix)]) else tuple(steps)
+
+
+def _is_by_character(step: DecodeStep) -> bool:
+    """Tell whether a step does the same to a text wherever it is cut into tokens."""
+    if isinstance(step, DecodeReplace):
+        return step.replace.literal and len(step.replace.pattern) == 1
+    return isinstance(step, StripWhole)
 
 
 def _read_strip(step: JsonObject, is_fused: bool) -> DecodeStep:
@@ -181,9 +190,13 @@ def _read_wordpiece(step: JsonObject) -> DecodeStep:
     return DecodeWordPiece(step.get("prefix", str), CLEANUP if step.get("cleanup", bool) else ())
 
 
-# What these do to a token hangs on its place among the others.
-_BY_PLACE = {"Metaspace": _read_decode_metaspace, "BPEDecoder": _read_suffix, "WordPiece": _read_wordpiece}
-_DECODERS = {"Replace": _read_decode_replace, "ByteFallback": _read_byte_fallback, **_BY_PLACE}
+_DECODERS = {
+    "Replace": _read_decode_replace,
+    "ByteFallback": _read_byte_fallback,
+    "Metaspace": _read_decode_metaspace,
+    "BPEDecoder": _read_suffix,
+    "WordPiece": _read_wordpiece,
+}
 
 
 def _reader(step: JsonObject, kind: str) -> Callable[[JsonObject], DecodeStep]:

@@ -1,0 +1,189 @@
+"""Copies of tokenizers, by pickle and by copy, answer as the original and are as small as what they are made of."""
+
+from __future__ import annotations
+
+import copy
+import multiprocessing
+import pickle
+import random
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support import random_files, sentencepieces
+from support.answers import TEXTS, answers, answers_of_pickled, attempt
+from support.tokenizer_files import as_bytes, merges_txt, ranks, tekken_json, tiktoken_lines, tokenizer_json
+
+import tokdfa
+from tokdfa import Tokenizer
+from tokdfa.tokenizers.rewriting import RewritingTokenizer
+
+SPLIT = {"type": "Split", "pattern": {"Regex": r"\s+"}, "behavior": "Removed", "invert": False}
+METASPACE = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "first", "split": True}
+BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": False}
+
+
+def over_characters(**model: Any) -> dict[str, Any]:
+    fields = tokenizer_json([], pre_tokenizer=None, decoder={"type": "Fuse"}, added_tokens=[])
+    vocab = {token: id for id, token in enumerate(["a", "b", " ", "t", "h", "e", "ab", "th", "the", "?", "\u2581"])}
+    fields["model"] |= {"vocab": vocab, "merges": [["a", "b"], ["t", "h"], ["th", "e"]], **model}
+    return fields
+
+
+def wordpiece() -> dict[str, Any]:
+    vocab = {entry: id for id, entry in enumerate(["[UNK]", "[SEP]", "the", "a", "##b", "##at", "c", ",", "12", "x"])}
+    model = {"unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100, "vocab": vocab}
+    normalizer = {"clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True}
+    return {
+        "version": "1.0",
+        "added_tokens": [dict(tokenizer_json()["added_tokens"][0], id=1, content="[SEP]")],
+        "normalizer": {"type": "BertNormalizer", **normalizer},
+        "pre_tokenizer": {"type": "BertPreTokenizer"},
+        "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
+        "model": {"type": "WordPiece", **model},
+    }
+
+
+def json_file(fields: dict[str, Any]) -> Callable[[Path], Any]:
+    return file_of("tokenizer.json", as_bytes(fields))
+
+
+def file_of(name: str, data: bytes, **options: Any) -> Callable[[Path], Any]:
+    def load(folder: Path) -> Any:
+        (folder / name).write_bytes(data)
+        return tokdfa.load(folder / name, **options)
+
+    return load
+
+
+def sentencepiece(folder: Path) -> Any:
+    pytest.importorskip("sentencepiece")
+    return file_of("x.model", sentencepieces.trained("nmt_nfkc", byte_fallback=True))(folder)
+
+
+def random_character_file(folder: Path) -> Any:
+    return json_file(random_files.character_file(random.Random(3)))(folder)
+
+
+KINDS: dict[str, Callable[[Path], Any]] = {
+    "byte pairs": json_file(tokenizer_json()),
+    "byte pairs behind splits": json_file(
+        tokenizer_json(pre_tokenizer={"type": "Sequence", "pretokenizers": [SPLIT, BYTE_LEVEL]})
+    ),
+    "ranks": file_of("x.tiktoken", tiktoken_lines(), pretokenizer="cl100k"),
+    "improper ranks": file_of("x.tiktoken", tiktoken_lines(ranks([b"the", b"he", b" t", b"th"])), pretokenizer="o200k"),
+    "a pattern that leaves out text": file_of("x.tiktoken", tiktoken_lines(), pretokenizer=r"\d+(?=%)|%|[a-z]+"),
+    "tekken": file_of("tekken.json", as_bytes(tekken_json())),
+    "rules": file_of("merges.txt", merges_txt().encode()),
+    "ends of words": file_of("merges.txt", b"t h\nth e</w>\na b</w>\n"),
+    "characters": json_file(over_characters()),
+    "unknown characters": json_file(over_characters(unk_token="?")),
+    "whole pieces": json_file(over_characters(ignore_merges=True)),
+    "metaspace": json_file(over_characters() | {"pre_tokenizer": METASPACE, "decoder": METASPACE}),
+    "normalized": json_file(tokenizer_json(normalizer={"type": "NFKC"})),
+    "random": random_character_file,
+    "sentencepiece": sentencepiece,
+    "wordpiece": json_file(wordpiece()),
+    "vocab.txt": file_of("vocab.txt", b"[UNK]\nthe\na\n##b\nc\n##at\n"),
+    "default": lambda _: tokdfa.default_tokenizer(),
+}
+
+
+@pytest.fixture
+def tokenizer(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+    return KINDS[request.param](tmp_path)
+
+
+every_kind = pytest.mark.parametrize("tokenizer", KINDS, indirect=True)
+
+
+def test_the_kinds_are_of_every_class(tmp_path: Path) -> None:
+    made = {type(KINDS[name](tmp_path)) for name in ("byte pairs", "normalized", "wordpiece")}
+    assert made == {Tokenizer, RewritingTokenizer, tokdfa.WordPieceTokenizer}
+
+
+@every_kind
+def test_copies_answer_as_the_original(tokenizer: Any) -> None:
+    before = pickle.loads(pickle.dumps(tokenizer))
+    expected = answers(tokenizer)
+    assert any(isinstance(answer, list) and answer for answer in expected)
+    after = [pickle.loads(pickle.dumps(tokenizer, protocol=2)), copy.deepcopy(tokenizer), copy.copy(tokenizer)]
+    for twin in (before, *after):
+        assert type(twin) is type(tokenizer)
+        assert answers(twin) == expected
+        assert twin.fingerprint == tokenizer.fingerprint
+
+
+@every_kind
+def test_what_is_computed_stays_behind(tokenizer: Any) -> None:
+    size = len(pickle.dumps(tokenizer))
+    for text in TEXTS:
+        attempt(lambda text=text: tokenizer.validate(tokenizer.encode(text)))
+        attempt(lambda text=text: tokenizer.search("a", tokenizer.encode(text)))
+    assert tokenizer.fingerprint
+    assert tokenizer.decoder is tokenizer.decoder
+    assert len(pickle.dumps(tokenizer)) == size
+
+
+@every_kind
+def test_a_deep_copy_shares_no_array(tokenizer: Any) -> None:
+    if isinstance(tokenizer, Tokenizer):
+        twin = copy.deepcopy(tokenizer)
+        for name in ("token_to_id", "id_to_token"):
+            assert not np.shares_memory(getattr(twin, name), getattr(tokenizer, name))
+            assert not getattr(twin, name).flags.writeable
+        assert not twin.dictionary.left.flags.writeable
+        assert twin.dictionary == tokenizer.dictionary
+
+
+def test_in_a_spawned_process(tmp_path: Path) -> None:
+    names = ("byte pairs", "improper ranks", "metaspace", "sentencepiece", "wordpiece", "default")
+    tokenizers = {name: KINDS[name](tmp_path) for name in names}
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        expected = {name: answers(tokenizer) for name, tokenizer in tokenizers.items()}
+        pickled = [pickle.dumps(tokenizer) for tokenizer in tokenizers.values()]
+        for (name, tokenizer), (given, what) in zip(
+            tokenizers.items(), pool.map(answers_of_pickled, pickled), strict=True
+        ):
+            assert given == expected[name], name
+            assert what == f"{type(tokenizer).__name__} {tokenizer.fingerprint} tokdfa"
+
+
+@pytest.mark.parametrize(
+    ("path", "most"),
+    [
+        ("gpt2/tokenizer.json", 1.0),
+        ("cl100k_base.tiktoken", 2.0),
+        ("o200k_base.tiktoken", 2.0),
+        ("bert_uncased_vocab.txt", 2.0),
+        ("bert_uncased_tokenizer.json", 1.0),
+    ],
+)
+def test_a_copy_is_about_as_small_as_the_file(path: str, most: float, data: Path) -> None:
+    file = data / "vocabs" / path
+    tokenizer = tokdfa.load(file)
+    ids = tokenizer.encode("Hello, world 123\n")
+    size = len(pickle.dumps(tokenizer))
+    assert size < most * file.stat().st_size
+    twin = pickle.loads(pickle.dumps(tokenizer))
+    assert twin.encode("Hello, world 123\n").tolist() == ids.tolist()
+
+
+def test_a_dictionary_leaves_behind_what_is_computed(tmp_path: Path) -> None:
+    for dictionary in (
+        tokdfa.Dictionary([("a", "b"), ("ab", "a")]),
+        tokdfa.Dictionary([(("a",), ("b</w>",))], ["a", "b</w>"]),
+        KINDS["byte pairs"](tmp_path).dictionary,
+    ):
+        fresh = len(pickle.dumps(dictionary))
+        tokdfa.CompactTokenDFA(dictionary)
+        assert dictionary.is_proper()
+        assert dictionary.fingerprint
+        assert len(pickle.dumps(dictionary)) == fresh
+        for twin in (pickle.loads(pickle.dumps(dictionary)), copy.deepcopy(dictionary)):
+            assert twin == dictionary
+            assert twin.folding.birth.tolist() == dictionary.folding.birth.tolist()
+            assert twin.alphabet.number(twin.alphabet[len(twin.alphabet) - 1]) == len(twin.alphabet) - 1
