@@ -121,3 +121,22 @@ def test_fingerprints_tell_normalizers_apart(tmp_path: Path) -> None:
 def test_what_is_left_out_is_named(tmp_path: Path) -> None:
     template: dict[str, Any] = {"type": "TemplateProcessing", "single": [], "pair": [], "special_tokens": {}}
     assert read(tmp_path, post_processor=template).ignored == ("TemplateProcessing",)
+
+
+def test_what_takes_a_run_of_bytes_as_one_token_is_refused(tmp_path: Path) -> None:
+    by_character = {"type": "Replace", "pattern": {"String": "\u2581"}, "content": " "}
+    by_token = [
+        {"type": "Replace", "pattern": {"String": "ab"}, "content": "b"},
+        {"type": "Replace", "pattern": {"Regex": "a"}, "content": "b"},
+        {"type": "Strip", "content": "a", "start": 1, "stop": 0},
+        {"type": "ByteFallback"},
+        {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always", "split": True},
+    ]
+    first = {"type": "ByteFallback"}
+    over_characters(tmp_path, decoder={"type": "Sequence", "decoders": [first, by_character]})
+    for step in by_token:
+        where = r"\$\.decoder\.decoders\[2\]\.type: a step behind ByteFallback"
+        with pytest.raises(UnsupportedFeatureError, match=where):
+            over_characters(tmp_path, decoder={"type": "Sequence", "decoders": [first, by_character, step]})
+        if step != first:
+            over_characters(tmp_path, decoder={"type": "Sequence", "decoders": [step, first]})
