@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.errors import AlphabetError
+from tokdfa.errors import AlphabetError, WrongTypeError
+from tokdfa.tokenizers.texts import check_texts
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.tokenizer import Tokenizer
@@ -43,12 +44,15 @@ def encode_batch(tokenizer: Tokenizer, texts: Iterable[str], *, threads: int | N
     tokenizer : Tokenizer
     texts : iterable of str
     threads : int, optional
-        How many threads to use; by default one a core. The compiled loops hold no lock of the interpreter.
+        How many threads to use, at least one; by default one a core. The compiled loops hold no lock of the
+        interpreter.
 
     Raises
     ------
     AlphabetError
         If a document has a symbol that the tokenizer has no token for, or a lone surrogate; says in which, and where.
+    WrongTypeError
+        If a document is no text, or all of them are one, or the number of threads is none.
     """
     documents = list(iter_encoded(tokenizer, texts, threads=threads))
     offsets = np.zeros(len(documents) + 1, dtype=np.int64)
@@ -61,7 +65,10 @@ def iter_encoded(tokenizer: Tokenizer, texts: Iterable[str], *, threads: int | N
 
     Parameters and errors are those of :func:`encode_batch`.
     """
-    n_threads = max(1, os.cpu_count() or 1 if threads is None else threads)
+    check_texts(texts)
+    if threads is not None and (not isinstance(threads, int) or isinstance(threads, bool) or threads < 1):
+        raise WrongTypeError("the number of threads is a positive integer", value=threads)
+    n_threads = os.cpu_count() or 1 if threads is None else threads
     if n_threads == 1:
         for number, text in enumerate(texts):
             yield _encode(tokenizer, number, text)
@@ -87,3 +94,5 @@ def _encode(tokenizer: Tokenizer, number: int, text: str) -> Int32Array:
     except AlphabetError as error:
         where = f"document {number}, {error.where}"
         raise AlphabetError(error.what, value=error.value, where=where, hint=error.hint) from None
+    except WrongTypeError as error:
+        raise WrongTypeError(error.what, value=error.value, where=f"document {number}", hint=error.hint) from None

@@ -20,6 +20,7 @@ __all__ = [
     "TokenStreamError",
     "TrainingError",
     "UnsupportedFeatureError",
+    "WrongTypeError",
 ]
 
 _MISSING: Any = object()
@@ -108,3 +109,7 @@ class TrainingError(TokdfaError):
 
 class KernelError(TokdfaError):
     """Compiled kernels that are missing, broken, or not made from the sources beside them."""
+
+
+class WrongTypeError(TokdfaError, TypeError):
+    """A value of a type that is not taken, such as bytes for a text."""

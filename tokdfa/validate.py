@@ -12,13 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from tokdfa.automata.ids import IntegerArray, id_array
-from tokdfa.errors import UnsupportedFeatureError
+from tokdfa.errors import TokenStreamError, UnsupportedFeatureError
 from tokdfa.tokenizers.closed import is_closed
 from tokdfa.tokenizers.formats.contents import LEFTMOST_FORMATS
 from tokdfa.tokenizers.rewriting import RewritingTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
-from tokdfa.validation.documents import DocumentsJudge, Judge, document_starts
+from tokdfa.validation.documents import DocumentsJudge, Judge, checked_separator, document_starts
 from tokdfa.validation.literal import LiteralJudge
 from tokdfa.validation.model import Model
 from tokdfa.validation.open import OpenJudge
@@ -108,7 +108,7 @@ class Validator:
     UnsupportedFeatureError
         If windows or documents of such a tokenizer cannot be judged.
     TokenStreamError
-        If the documents do not begin in order.
+        If the documents do not begin in order, or are given by what is no id.
 
     Notes
     -----
@@ -128,6 +128,7 @@ class Validator:
         self._judge: Judge | DocumentsJudge
         self._window = window
         self._separator: int | None = None
+        self._starts: Int64Array = np.empty(0, dtype=np.int64)
         self.tokens = 0
         if isinstance(tokenizer, WordPieceTokenizer):
             if window or documents is not None:
@@ -150,12 +151,13 @@ class Validator:
 
         if documents is None:
             self._judge = make(0, 0)
-        elif isinstance(documents, (int, np.integer)):
-            self._separator = separator = int(documents)
+        elif isinstance(documents, (int, np.integer, np.bool_)):
+            self._separator = separator = checked_separator(documents)
             size = len(tokenizer.decode_bytes([separator])) if self._model.is_id(separator) else 0
             self._judge = DocumentsJudge(make, lengths, separator_size=size)
         else:
-            self._judge = DocumentsJudge(make, lengths, document_starts(documents))
+            self._starts = document_starts(documents)
+            self._judge = DocumentsJudge(make, lengths, self._starts)
 
     def feed(self, ids: npt.ArrayLike) -> Iterator[Violation]:
         """Take more ids; yield the violations that are certain with them.
@@ -193,8 +195,32 @@ class Validator:
         """Count more ids and make sure that they are ids, but do not judge them."""
         self.tokens += len(self._checked(ids)[0])
 
+    def check_end(self) -> None:
+        """Make sure, when all ids have come, that no document begins after the last of them.
+
+        Raises
+        ------
+        TokenStreamError
+            If one does; says which.
+        """
+        if len(self._starts) and self._starts[-1] > self.tokens:
+            place = int(np.argmax(self._starts > self.tokens))
+            raise TokenStreamError(
+                "a document begins after the end of the stream",
+                value=int(self._starts[place]),
+                where=f"document {place}",
+                hint=f"there are {self.tokens} tokens",
+            )
+
     def finish(self) -> Iterator[Violation]:
-        """Take the end of the stream; yield the remaining violations."""
+        """Take the end of the stream; yield the remaining violations.
+
+        Raises
+        ------
+        TokenStreamError
+            As :meth:`check_end` does.
+        """
+        self.check_end()
         yield from self._judge.finish_open() if self._window else self._judge.finish()
 
 
@@ -229,7 +255,7 @@ def validate(
     Raises
     ------
     TokenStreamError
-        If they are not ids of the tokenizer; says which.
+        If they are not ids of the tokenizer; says which. If documents do not begin in order or begin after the end.
     ImproperDictionaryError
         If the dictionary is not proper and comes without the library that tells what it means all the same.
     UnsupportedFeatureError
@@ -248,6 +274,7 @@ def validate(
     found = tuple(violations if every else islice(violations, 1))
     for chunk in chunks:
         validator.skip(chunk)
+    validator.check_end()
     if not found:
         return Validation(True, None, "the ids are those that their text is encoded as", validator.tokens)
     return Validation(False, found[0], found[0].reason, validator.tokens, found)

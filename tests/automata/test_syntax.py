@@ -129,7 +129,7 @@ def test_common_prefixes_do_not_change_preference() -> None:
         ("[a-c-e]", "tiktoken", "hyphen", 4),
         ("[c-a]", "tiktoken", "ends before it begins", 1),
         (r"\ud800", "tiktoken", "no code point", 0),
-        ("\ud800", "tokenizers", "no surrogates", 0),
+        ("\ud800", "tokenizers", "half of a surrogate pair", 0),
         (r"\u{110000}", "tiktoken", "no code point", 0),
         (r"\q", "tiktoken", "escape that is not known", 0),
         ("^a", "tokenizers", "line's beginning", 0),

@@ -148,14 +148,14 @@ def test_a_token_that_is_special_is_no_token(tmp_path: Path) -> None:
         ([-1], "token 0: negative id: -1"),
         ([0, 264], "token 1: id out of range: 264 (ids go from 0 to 263)"),
         ([2**63], "token 0: id out of range: 9223372036854775808"),
-        ([2**70], "ids are integers"),
+        ([2**70], "token 0: ids are integers of at most 64 bits"),
         ([0.0], "ids are integers"),
         ([True], "ids are integers"),
         (["a"], "ids are integers"),
         ([[0]], "ids come in one dimension"),
         ([[0], []], "ids are integers in one dimension"),
-        (5, "ids come in one dimension"),
-        (None, "ids come in one dimension"),
+        (5, "ids are integers in one dimension: 5"),
+        (None, "ids are integers in one dimension: None"),
     ],
 )
 def test_what_are_no_ids(ids: Any, message: str, tokenizer: Tokenizer) -> None:

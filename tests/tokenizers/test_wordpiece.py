@@ -131,7 +131,7 @@ def _change(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
         ("pre_tokenizer/type", "Whitespace", r"\$.pre_tokenizer.type.*'Whitespace'"),
         ("decoder", None, r"\$.decoder: the decoder that undoes"),
         ("decoder/prefix", "@@", r"\$.decoder.prefix: the prefix of the model is '##': '@@'"),
-        ("model/type", "Unigram", r"\$.model.type: only WordPiece models"),
+        ("model/type", "Unigram", r"\$.normalizer.type: .*'BertNormalizer'"),
         ("model/dropout", 0.1, r"\$.model.dropout: a field"),
         ("model/vocab", {}, r"\$.model.vocab: no tokens"),
         ("model/vocab", [], r"\$.model.vocab: an object is wanted"),

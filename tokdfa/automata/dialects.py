@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from tokdfa.automata.atoms import MAX_NESTING, AtomReader, Flags
-from tokdfa.errors import LimitExceededError
+from tokdfa.errors import LimitExceededError, PatternError, WrongTypeError
 from tokdfa.unicode import Ranges, Table, case_variants, complement, contains, fold_expansions
 
 __all__ = ["MAX_NESTING", "Operators", "Place", "read_dialect"]
@@ -75,7 +75,19 @@ def read_dialect(pattern: str, table: Table) -> Operators:
     LimitExceededError
         If it is nested too deeply or has too many different atoms.
     """
+    if not isinstance(pattern, str):
+        raise WrongTypeError("a pattern is a str", value=pattern)
+    if half := _SURROGATE.search(pattern):
+        raise PatternError(
+            "half of a surrogate pair, which no text has",
+            value=half[0],
+            where=f"pattern, offset {half.start()}",
+            hint="on a command line, bytes that are not UTF-8",
+        )
     return _Reader(pattern, table).run()
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class _Reader(AtomReader):

@@ -14,7 +14,7 @@ from tokdfa.automata.program import compile_program
 from tokdfa.automata.subset import DEFAULT_MAX_SECONDS, DEFAULT_MAX_STATES, Preference, determinize
 from tokdfa.automata.syntax import Alternate, Concat, Node, Symbols, parse
 from tokdfa.automata.utf8 import ByteDFA, Int32Array, to_bytes
-from tokdfa.errors import PatternError
+from tokdfa.errors import PatternError, WrongTypeError
 from tokdfa.unicode import Table
 
 __all__ = ["Finder", "Wanted", "finder"]
@@ -66,7 +66,7 @@ def finder(
         node = parse(pattern, table)
         words = _spelled(node)
     else:
-        words = [word.encode("utf-8") if isinstance(word, str) else bytes(word) for word in pattern]
+        words = _given_words(pattern)
         node = _alternation(words) if aligned else Concat(())
     if words is not None and not aligned:
         return _word_finder(words, wanted)
@@ -107,6 +107,24 @@ def _seen_from(forward: ClassDFA, backward: ClassDFA) -> ClassDFA:
     if forward.has_last_line:
         kind_of[-2] = len(backward.initial) - 2
     return replace(backward, initial=backward.initial[kind_of])
+
+
+def _given_words(words: object) -> list[bytes]:
+    """Return words as bytes, refusing what is no list of words."""
+    if isinstance(words, (bytes, bytearray)) or not isinstance(words, Iterable):
+        raise WrongTypeError("a pattern is a str or an iterable of words", value=words)
+    given = []
+    for place, word in enumerate(words):
+        if not isinstance(word, (str, bytes)):
+            raise WrongTypeError("a word is a str or bytes", value=word, where=f"word {place}")
+        try:
+            given.append(word.encode("utf-8") if isinstance(word, str) else word)
+        except UnicodeEncodeError as error:
+            half = error.object[error.start]
+            raise PatternError(
+                "half of a surrogate pair, which no text has", value=half, where=f"word {place}"
+            ) from None
+    return given
 
 
 def _word_finder(words: Sequence[bytes], wanted: Wanted) -> Finder:

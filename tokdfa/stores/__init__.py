@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from tokdfa.automata.ids import IntegerArray
 from tokdfa.errors import TokenStreamError
@@ -57,9 +58,20 @@ def iter_ids(source: str | Path, *, dtype: str | None = None) -> Iterator[Intege
     if suffix == ".npy":
         return iter_npy(path)
     if suffix == ".json":
-        return iter_json(path.open("rb"), str(path))
+        return _of_file(path, iter_json)
     if suffix == ".txt":
-        return iter_text(path.open("rb"), str(path))
+        return _of_file(path, iter_text)
     raise TokenStreamError(
         "ids come in .npy, .bin, .json and .txt files", value=path.suffix, where=str(path), hint="or on standard input"
     )
+
+
+def _of_file(path: Path, read: Callable[[BinaryIO, str], Iterator[IntegerArray]]) -> Iterator[IntegerArray]:
+    # A file that is not there is said now; it is kept open only while it is read.
+    with path.open("rb"):
+        pass
+
+    def chunks() -> Iterator[IntegerArray]:
+        yield from read(path.open("rb"), str(path))
+
+    return chunks()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tokdfa.errors import UnsupportedFeatureError
+from tokdfa.errors import UnsupportedFeatureError, WrongTypeError
 from tokdfa.tokenizers.formats import read
 from tokdfa.tokenizers.formats.contents import Contents, Splitting
 from tokdfa.tokenizers.tokenizer import Tokenizer
@@ -114,6 +114,8 @@ def _pretokenizer(contents: Contents, name: str | None) -> PreTokenizer | None:
     # A file may name steps that leave a text whole.
     if splitting is None or splitting == "none" or (isinstance(splitting, Splitting) and splitting.is_nothing):
         return None
+    if not isinstance(splitting, (str, Splitting)):
+        raise WrongTypeError("a pre-tokenizer is a name or a pattern", value=splitting)
     from tokdfa.tokenizers.pretokenizer import pretokenizer
 
     return pretokenizer(splitting)

@@ -18,6 +18,7 @@ from tokdfa.tokenizers.decoder import Decoder
 from tokdfa.tokenizers.decoding import Decoded, DecodeSentencePiece, decode_tokens
 from tokdfa.tokenizers.formats.contents import Contents, Rewriting, Special
 from tokdfa.tokenizers.sentencepiece_normalizer import SPACE, SentencePieceNormalizer
+from tokdfa.tokenizers.texts import check_text
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -58,7 +59,10 @@ class RewritingTokenizer(Tokenizer):
         ------
         AlphabetError
             If the text has a symbol that the tokenizer has no token for, or a lone surrogate; says where.
+        WrongTypeError
+            If it is no string.
         """
+        check_text(text)
         surrogate = None if text.isascii() else _SURROGATE.search(text)
         if surrogate is not None:
             where = f"character {surrogate.start()}"

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from tokdfa.errors import AlphabetError
 from tokdfa.tokenizers.formats.contents import Special
 from tokdfa.tokenizers.stretch import HeldStretch, MisplacedError, SplitStretch, stretch_stream
+from tokdfa.tokenizers.texts import check_bytes_or_text
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.tokenizer import Tokenizer
@@ -72,6 +73,8 @@ class EncodingStream:
         AlphabetError
             If the text is not UTF-8, has half of a surrogate pair, or a symbol that the tokenizer has no token for;
             says at which byte of the whole text. The stream is then of no more use.
+        WrongTypeError
+            If it is neither a string nor bytes.
         """
         data = self._tail + self._bytes_of(part)
         read = self._check(data, final=False)
@@ -95,6 +98,7 @@ class EncodingStream:
         return np.concatenate(parts)
 
     def _bytes_of(self, part: str | bytes) -> bytes:
+        check_bytes_or_text(part)
         if isinstance(part, bytes):
             return part
         try:

@@ -21,6 +21,7 @@ from tokdfa.tokenizers.finder import SpecialFinder
 from tokdfa.tokenizers.formats.byte_alphabet import BYTE_OF
 from tokdfa.tokenizers.formats.contents import Contents, Fallback, Special
 from tokdfa.tokenizers.piece_ids import Encoded, ForeignSymbolError, PieceIds
+from tokdfa.tokenizers.texts import check_bytes_or_text, check_text
 
 if TYPE_CHECKING:
     from tokdfa.automata.compact import CompactTokenDFA
@@ -37,6 +38,8 @@ __all__ = ["Encoded", "Special", "Spellings", "Tokenizer", "spellings"]
 Int32Array: TypeAlias = npt.NDArray[np.int32]
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 ByteArray: TypeAlias = npt.NDArray[np.uint8]
+
+_PIECES = frozenset({str, bytes})
 
 
 class Tokenizer:
@@ -193,7 +196,10 @@ class Tokenizer:
         ------
         AlphabetError
             If the text has a symbol that the tokenizer has no token for, or a lone surrogate; says where.
+        WrongTypeError
+            If it is no string.
         """
+        check_text(text)
         parts: list[Int32Array] = []
         at = 0
         try:
@@ -265,6 +271,9 @@ class Tokenizer:
         AlphabetError
             If a piece has a symbol that the tokenizer has no token for, or a lone surrogate; says where.
         """
+        if not _PIECES.issuperset(map(type, pieces)):
+            for piece in pieces:
+                check_bytes_or_text(piece)
         return self.piece_ids.encode(pieces)
 
     @cached_property

@@ -15,6 +15,7 @@ from tokdfa.errors import AutomatonError
 from tokdfa.tokenizers.decoder import Decoder, Spellings, spellings
 from tokdfa.tokenizers.decoding import CLEANUP
 from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
+from tokdfa.tokenizers.texts import check_bytes_or_text
 
 if TYPE_CHECKING:
     from tokdfa.automata.ids import IntegerArray
@@ -133,11 +134,15 @@ class WordPieceTokenizer:
         AlphabetError
             If the text is not valid Unicode, or has a word without a tokenization and there is no token for unknown
             words; says where.
+        WrongTypeError
+            If it is neither a string nor bytes.
         """
+        check_bytes_or_text(text)
         return self.end_to_end.encode_ids(text)
 
     def encode_with_offsets(self, text: str | bytes, unit: Literal["characters", "bytes"] = "characters") -> Tokens:
         """Return the ids of `text`, and where in it each comes from; see :meth:`EndToEnd.encode`."""
+        check_bytes_or_text(text)
         return self.end_to_end.encode(text, unit)
 
     @cached_property

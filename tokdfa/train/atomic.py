@@ -65,7 +65,8 @@ def write_together(contents: Mapping[str | Path, Data] | Mapping[Path, bytes]) -
         for given, data in contents.items():
             path = Path(given)
             if _is_device(path):
-                _write(path, path, data)
+                real = Path(os.path.realpath(path))
+                _write(path, real if real.exists() else path, data)
                 continue
             path = Path(os.path.realpath(given))
             parts[path] = path.with_name(f".{path.name}.part")

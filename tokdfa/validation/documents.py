@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from tokdfa.automata.ids import id_array
 from tokdfa.errors import TokenStreamError
 from tokdfa.validation.violation import Violation
 
-__all__ = ["DocumentsJudge", "Judge", "document_starts"]
+__all__ = ["DocumentsJudge", "Judge", "checked_separator", "document_starts"]
 
 Int32Array: TypeAlias = npt.NDArray[np.int32]
 Int64Array: TypeAlias = npt.NDArray[np.int64]
+
+_LAST = np.iinfo(np.int64).max
 
 
 class Judge(Protocol):
@@ -123,11 +126,16 @@ def document_starts(starts: npt.ArrayLike) -> Int64Array:
     Raises
     ------
     TokenStreamError
-        If they are not integers from 0 on in ascending order.
+        If they are not integers from 0 on in ascending order; says which.
     """
-    array = np.asarray(starts)
-    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise TokenStreamError("the beginnings of documents are integers in one dimension", value=array.dtype.name)
+    try:
+        array = id_array(starts)
+    except TokenStreamError as error:
+        what = "the beginnings of documents are integers in one dimension"
+        raise TokenStreamError(what, value=error.value, where=_document(error.where), hint=error.hint) from None
+    if array.dtype.kind == "u" and array.max(initial=0) > _LAST:
+        place = int(np.argmax(array > _LAST))
+        raise TokenStreamError("a beginning of more than 63 bits", value=int(array[place]), where=f"document {place}")
     places = array.astype(np.int64)
     wrong = np.flatnonzero(np.diff(places, prepend=0) < 0)
     if len(wrong):
@@ -136,3 +144,22 @@ def document_starts(starts: npt.ArrayLike) -> Int64Array:
             "the beginnings of documents ascend", value=int(places[place]), where=f"document {place}"
         )
     return places
+
+
+def checked_separator(separator: int | np.integer[Any] | np.bool_) -> int:
+    """Return the id between documents; no token need have it, but it has to be one that streams can have.
+
+    Raises
+    ------
+    TokenStreamError
+        If it is a truth value, negative or of more than 63 bits.
+    """
+    if isinstance(separator, (bool, np.bool_)):
+        raise TokenStreamError("documents are given by an id or by their beginnings", value=separator)
+    if not 0 <= separator <= _LAST:
+        raise TokenStreamError("the id between documents is an id, from 0 on", value=int(separator))
+    return int(separator)
+
+
+def _document(where: str | None) -> str | None:
+    return None if where is None else where.replace("token", "document")

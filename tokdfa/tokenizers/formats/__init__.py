@@ -62,13 +62,18 @@ def read(path: str | Path, format: str | None = None) -> Contents | WordPieceCon
 
 
 def is_wordpiece(path: str | Path, format: str | None = None) -> bool:
-    """Tell whether a file is that of a WordPiece tokenizer, as far as can be seen at once; errors as :func:`read`."""
-    data, _, format = _find(path, format)
-    return _is_wordpiece(data, format)
+    """Tell whether a file is that of a WordPiece tokenizer; errors as :func:`read`."""
+    return _is_wordpiece(*_find(path, format))
 
 
-def _is_wordpiece(data: bytes, format: str) -> bool:
-    return format == "vocab.txt" or (format == "tokenizer.json" and b'"WordPiece"' in data)
+def _is_wordpiece(data: bytes, path: Path, format: str) -> bool:
+    # A plain search first, for it is much faster; decoders and tokens may be called so as well.
+    if format != "tokenizer.json" or b'"WordPiece"' not in data:
+        return format == "vocab.txt"
+    from tokdfa.tokenizers.formats.json_text import parse_object
+
+    model = parse_object(data, path).fields.get("model")
+    return isinstance(model, dict) and model.get("type") == "WordPiece"
 
 
 def _find(path: str | Path, format: str | None) -> tuple[bytes, Path, str]:
@@ -92,7 +97,7 @@ def _read(data: bytes, path: Path, format: str) -> Contents | WordPieceContents:
         from tokdfa.tokenizers.formats.wordpiece import read_vocab_txt
 
         return read_vocab_txt(data, path)
-    if _is_wordpiece(data, format):
+    if _is_wordpiece(data, path, format):
         from tokdfa.tokenizers.formats.wordpiece import read_wordpiece_json
 
         return read_wordpiece_json(data, path)

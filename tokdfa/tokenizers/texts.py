@@ -1,0 +1,47 @@
+"""Texts as they come from outside: taken if they are strings, or refused."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from tokdfa.errors import WrongTypeError
+
+__all__ = ["check_bytes_or_text", "check_text", "check_texts"]
+
+
+def check_text(text: object) -> None:
+    """Make sure that a text is a string.
+
+    Raises
+    ------
+    WrongTypeError
+        If it is not.
+    """
+    if not isinstance(text, str):
+        _refuse(text, "a text is a str", "decode it" if isinstance(text, (bytes, bytearray)) else None)
+
+
+def check_bytes_or_text(text: object) -> None:
+    """Make sure that a text is a string or its UTF-8; errors are those of :func:`check_text`."""
+    if not isinstance(text, (str, bytes)):
+        _refuse(text, "a text is a str or bytes", "bytes(…)" if isinstance(text, (bytearray, memoryview)) else None)
+
+
+def check_texts(texts: object) -> None:
+    """Make sure that several texts are not one: its characters would be taken for texts.
+
+    Raises
+    ------
+    WrongTypeError
+        If they are a string or bytes.
+    """
+    if isinstance(texts, (str, bytes, bytearray)):
+        _refuse(texts, "one text where several are wanted", "put it into a list")
+
+
+def _refuse(value: object, what: str, hint: str | None) -> NoReturn:
+    raise WrongTypeError(f"{what}, not {_article(type(value).__name__)}", value=value, hint=hint)
+
+
+def _article(name: str) -> str:
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
