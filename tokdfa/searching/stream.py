@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from tokdfa.automata.ids import checked_ids
 from tokdfa.errors import LimitExceededError, TokenStreamError
-from tokdfa.kernels import search_types as kernels
-from tokdfa.kernels.at_rest import LINE, N_ROWS, ROW, WINDOW
-from tokdfa.kernels.search import find_leftmost
-from tokdfa.kernels.search_all import find_all
+from tokdfa.kernels.search.run import FINAL
 from tokdfa.searching.machine import Machine
 from tokdfa.searching.matches import Matches
 
 __all__ = ["BLOCK", "Stream"]
 
-Int64Array: TypeAlias = npt.NDArray[np.int64]
 Int32Array: TypeAlias = npt.NDArray[np.int32]
 
 BLOCK = 1 << 18
@@ -30,11 +25,6 @@ BLOCK = 1 << 18
 _PATIENCE = 1 << 16
 # The longest symbol has four bytes.
 _CONTEXT = 4
-# Matches are fetched so many at a time.
-_ROOM = 1 << 14
-# So much is remembered of what was read in vain beyond the end of a match.
-_MEMORY = 1 << 14
-_NO_STEPS = np.full(LINE, -1, dtype=np.int64)
 
 
 class Stream:
@@ -59,13 +49,7 @@ class Stream:
         self.n_read = 0
         self.first = self.first_byte = 0  # the place of the buffer in the stream, in tokens and in bytes
         self.ids = self.buffer[:0]  # those at hand, when matches are yielded
-        self.registers = np.zeros(kernels.REGISTERS, dtype=np.int64)
-        self.registers[kernels.STATE] = machine.finder.forward.initial
-        self.found = np.empty(4 * _ROOM, dtype=np.int64)
-        self.passed = np.empty(_MEMORY, dtype=np.int64)
-        self.futile = np.full(2 * _MEMORY, -1, dtype=np.int64)
-        self.window = np.zeros(WINDOW, dtype=np.int64)
-        self.room = np.empty((N_ROWS, ROW), dtype=np.int64)
+        self.search = machine.begin()
 
     def read(self, block: npt.ArrayLike) -> Iterator[Matches]:
         """Yield what is found with further ids.
@@ -90,7 +74,8 @@ class Stream:
     def finish(self) -> Iterator[Matches]:
         """Yield what is found now that the stream has ended."""
         self.waiting.append(self.held + np.int32(self.machine.words.n_ids))
-        yield from self._step(kernels.FINAL)
+        yield from self._step(FINAL)
+        self.machine.end(self.search)
 
     def spell(self, matches: Matches) -> list[bytes]:
         """Return the bytes of the matches just yielded, as long as no further ones are asked for."""
@@ -98,7 +83,8 @@ class Stream:
             return []
         text, offsets = self.machine.words.spelled
         ids = self.ids[: int(matches.rows[:, 3].max()) - self.first]
-        begins = self.first_byte + np.cumsum(self.machine.lengths[ids]) - self.machine.lengths[ids]
+        lengths = self.machine.words.lengths[ids]
+        begins = self.first_byte + np.cumsum(lengths) - lengths
         spelled = []
         for start, end, start_token, end_token in matches.rows.tolist():
             inside = slice(start_token - self.first, end_token - self.first)
@@ -110,7 +96,7 @@ class Stream:
     def _checked(self, block: npt.ArrayLike) -> Int32Array:
         words = self.machine.words
         ids = checked_ids(block, words.n_ids, first=self.n_read)
-        if len(ids) and ids.max() >= self._first_hole and words.holes[ids].any():
+        if len(ids) and ids.max() >= words.first_hole and words.holes[ids].any():
             place = int(np.argmax(words.holes[ids]))
             raise TokenStreamError("no token has this id", value=int(ids[place]), where=f"token {self.n_read + place}")
         if words.varies == "first" and not self.has_begun and len(ids):
@@ -119,36 +105,31 @@ class Stream:
             ids = np.concatenate((ids[:first] + np.int32(words.n_ids), ids[first:]))
         return ids
 
-    @cached_property
-    def _first_hole(self) -> int:
-        """The least id that means nothing."""
-        holes = self.machine.words.holes
-        return int(np.argmax(holes)) if holes.any() else len(holes)
-
     def _step(self, options: int) -> Iterator[Matches]:
         """Search as far as the ids go, and keep those that may still be needed."""
-        machine, registers = self.machine, self.registers
+        machine, at, lengths = self.machine, self.search.at, self.machine.words.lengths
         ids = self.ids = self._filled()
-        tokens = machine.tokenwise if self.n_read > _PATIENCE else machine.bytewise
-        automata = (machine.forward, machine.text, machine.backward)
-        arguments = (ids, tokens, *automata, machine.options | options, registers)
-        for found in self._find_all(arguments) if machine.wants_all else self._find_leftmost(arguments):
+        automata = machine.tokenwise if self.n_read > _PATIENCE else machine.bytewise
+        find = self.search.all if machine.wants_all else self.search.leftmost
+        for found in find(automata, ids, machine.options | options):
             if len(found):
                 matches = found.reshape(-1, 4)
                 matches[:, 2:] += self.first
                 yield Matches(matches)
-        keep = max(int(registers[kernels.IDLE]), self._reached_by(ids))
+        keep = max(at.idle_token, self._reached_by(ids))
         context = 0
         while keep > 0 and context < _CONTEXT:
             keep -= 1
-            context += _CONTEXT if machine.cuts[ids[keep]] else int(machine.lengths[ids[keep]])
+            context += _CONTEXT if machine.words.cuts[ids[keep]] else int(lengths[ids[keep]])
         self.kept = len(ids) - keep
         self.buffer[: self.kept] = ids[keep:]
-        if not options & kernels.FINAL:
-            between = machine.lengths[ids[keep : int(registers[kernels.TOKEN])]]
-            self.first_byte = int(registers[kernels.POSITION]) - int(between.sum())
+        if not options & FINAL:
+            self.first_byte = at.position - int(lengths[ids[keep : at.token]].sum())
         self.first += keep
-        registers[[kernels.TOKEN, kernels.END_TOKEN, kernels.IDLE]] -= keep
+        at.first = self.first
+        at.token -= keep
+        at.end_token -= keep
+        at.idle_token -= keep
         if self.kept > self.max_pending:
             raise LimitExceededError(
                 f"a match that has begun stays undecided for more than {self.max_pending} tokens",
@@ -157,14 +138,14 @@ class Stream:
 
     def _reached_by(self, ids: Int32Array) -> int:
         """Return a token before which no match can begin any more, as far as the lengths of matches tell."""
-        machine, registers = self.machine, self.registers
-        left = machine.finder.longest
+        at, lengths = self.search.at, self.machine.words.lengths
+        left = self.machine.finder.longest
         if not left:
             return 0
-        token = int(registers[kernels.END_TOKEN] if registers[kernels.PENDING] else registers[kernels.TOKEN])
+        token = int(at.end_token if at.pending else at.token)
         while token > 0 and left >= 0:
             token -= 1
-            left -= int(machine.lengths[ids[token]])
+            left -= int(lengths[ids[token]])
         return token
 
     def _filled(self) -> Int32Array:
@@ -179,23 +160,3 @@ class Stream:
             self.kept += len(block)
         self.waiting = []
         return self.buffer[:size]
-
-    def _find_all(self, arguments: tuple[Any, ...]) -> Iterator[Int64Array]:
-        """Yield all matches in the ids at hand, about as many at a time as there is room for."""
-        find: Any = find_all
-        n_found = 4 * _ROOM
-        while n_found >= 4 * _ROOM:
-            found = find(*arguments, _ROOM)
-            n_found = len(found)
-            yield found
-
-    def _find_leftmost(self, arguments: tuple[Any, ...]) -> Iterator[Int64Array]:
-        """Yield the leftmost matches in the ids at hand, as many at a time as there is room for."""
-        find: Any = find_leftmost
-        steps = self.machine.steps if len(arguments[1].runs) else _NO_STEPS
-        self.window[:] = 0
-        n_found = len(self.found)
-        while n_found == len(self.found):
-            room = (self.passed, self.futile, steps, self.window, self.room, self.found)
-            n_found = find(*arguments, self.first, *room)
-            yield self.found[:n_found].copy()

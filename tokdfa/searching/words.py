@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from tokdfa.errors import UnsupportedFeatureError
+from tokdfa.kernels.library import Struct
+from tokdfa.kernels.search.tables import spelled_of
 from tokdfa.tokenizers.decoder import Spellings, spellings
 from tokdfa.tokenizers.decoding import (
     ByteFallback,
@@ -30,12 +34,14 @@ if TYPE_CHECKING:
 __all__ = ["Words"]
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
+Int64Array: TypeAlias = npt.NDArray[np.int64]
 
 # A token in front of others, or behind them, of which no step takes anything away.
 _OTHER = "x"
 
 
-class Words(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Words:
     """The bytes of ids.
 
     Where the first id of a stream, or the last, is spelled in another way than the others, it is taken for another id,
@@ -63,6 +69,21 @@ class Words(NamedTuple):
     holes: BoolArray
     varies: Literal["", "first", "last"]
     silent: BoolArray
+
+    @cached_property
+    def text(self) -> Struct:
+        """The bytes of each id, as the kernels take them."""
+        return spelled_of(*self.spelled, self.cuts)
+
+    @cached_property
+    def lengths(self) -> Int64Array:
+        """The number of bytes of each id."""
+        return np.diff(self.spelled.offsets)
+
+    @cached_property
+    def first_hole(self) -> int:
+        """The least id that means nothing; the number of ids if there is none."""
+        return int(np.argmax(self.holes)) if self.holes.any() else len(self.holes)
 
     @classmethod
     def of(cls, tokenizer: Tokenizer | WordPieceTokenizer) -> Words:

@@ -46,8 +46,4 @@ int64_t tokdfa_tokens_from(const tokdfa_trie *trie, const int32_t *table, int64_
 int64_t tokdfa_find_words(const tokdfa_trie *trie, int64_t n_columns, int leftmost, int32_t *table, int32_t *length,
                           int32_t *shorter);
 
-int64_t tokdfa_token_effects(const int32_t *table, int64_t n_states, int64_t n_columns, const int32_t *symbols,
-                             const int64_t *offsets, int64_t n_words, int64_t last, int64_t max_effects,
-                             int32_t *effect, int32_t *effects);
-
 #endif

@@ -1,0 +1,144 @@
+"""Searching in chunks, whatever is known of tokens, against trying every stretch of the text."""
+
+from __future__ import annotations
+
+import re
+from itertools import accumulate
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.searching import words_with_cuts
+from support.streams import Vocabulary
+
+from tokdfa.automata.finder import Wanted, finder
+from tokdfa.kernels.library import Struct
+from tokdfa.kernels.search import run
+from tokdfa.kernels.search import tables as kernels
+from tokdfa.searching.machine import Machine
+from tokdfa.searching.words import Words
+
+PATTERNS = ["a", "ab", "a b", "b+", "a[ab]*b", "[ab]+|é+", "(?:ab)+", " ?b", "é", "[^a]b", "a{2,3}", "(?:a| )+é"]
+WORDS = st.lists(st.lists(st.sampled_from(["a", "b", " ", "é"]), min_size=1, max_size=4).map("".join), min_size=1)
+
+Match = tuple[int, int, int, int]
+
+
+def texts_of(words: list[tuple[bytes, bool]], ids: list[int]) -> list[tuple[int, bytes]]:
+    """The stretches between special tokens, and where each begins."""
+    position, begin, text, found = 0, 0, b"", []
+    for number in ids:
+        word, cut = words[number]
+        position += len(word)
+        text = text if cut else text + word
+        if cut:
+            found.append((begin, text))
+            begin, text = position, b""
+    return [*found, (begin, text)]
+
+
+def spans(pattern: re.Pattern[str], texts: list[tuple[int, bytes]], *, wants_all: bool) -> list[tuple[int, int]]:
+    """What is to be found: the leftmost and longest matches, none overlapping another, or all in order of their ends.
+
+    Every stretch is tried that begins and ends at a character.
+    """
+    found = []
+    for begin, text in texts:
+        read = text.decode("utf-8", "surrogateescape")
+        bounds = list(accumulate((len(c.encode("utf-8", "surrogateescape")) for c in read), initial=0))
+        n = len(read)
+        broken = [0xDC80 <= ord(character) <= 0xDCFF for character in read]
+        every = [
+            (bounds[i], bounds[j])
+            for j in range(n + 1)
+            for i in range(j)
+            if not any(broken[i:j]) and pattern.fullmatch(read, i, j)
+        ]
+        every = every if wants_all else sorted(every, key=lambda span: (span[0], -span[1]))
+        end = 0
+        for i, j in every:
+            if wants_all or i >= end:
+                found.append((begin + i, begin + j))
+                end = j
+    return found
+
+
+def with_tokens(span: tuple[int, int], sizes: list[int]) -> Match:
+    """A span, and the tokens that it has bytes of."""
+    start, end = span
+    ends = list(accumulate(sizes))
+    first = next(token for token, stop in enumerate(ends) if stop > start)
+    return start, end, first, next(token for token, stop in enumerate(ends) if stop >= end) + 1
+
+
+def all_moves(machine: Machine) -> list[Struct]:
+    """All that may be known of tokens."""
+    text, forward, back = machine.words.text, machine.forward, machine.backward
+    moves = [kernels.NO_MOVES, kernels.moves_by_class(text, forward, *kernels.token_effects(text, forward, 5000), None)]
+    if not machine.wants_all:
+        moves.append(kernels.moves_by_class(text, forward, *kernels.token_effects(text, forward, 5000), back))
+        moves.append(kernels.moves_at_rest(text, forward, back))
+    return [kernels.machine_of(text, forward, back, known) for known in moves]
+
+
+def matches_of(machine: Machine, known: Struct, ids: list[int], chunks: list[int]) -> list[Match]:
+    """Search ids that come in ever longer chunks, all of them kept."""
+    search = machine.begin()
+    find = search.all if machine.wants_all else search.leftmost
+    found = []
+    for stop in [*(stop for stop in chunks if stop < len(ids)), len(ids)]:
+        options = run.FINAL if stop == len(ids) else 0
+        for block in find(known, np.array(ids[:stop], dtype=np.int32), options):
+            found += [tuple(row) for row in block.reshape(-1, 4).tolist()]
+    machine.end(search)
+    return found
+
+
+@pytest.mark.parametrize("wanted", ["longest", "all"])
+@given(
+    st.one_of(st.sampled_from(PATTERNS), WORDS),
+    words_with_cuts().filter(lambda words: any(word for word, _ in words)),
+    st.data(),
+)
+def test_by_definition(
+    wanted: Wanted, what: str | list[str], words: list[tuple[bytes, bool]], data: st.DataObject
+) -> None:
+    # A token without text is no match's first or last.
+    ids = data.draw(st.lists(st.sampled_from([i for i, (word, _) in enumerate(words) if word]), max_size=30))
+    vocabulary = Vocabulary([word for word, _ in words], [i for i, (_, cut) in enumerate(words) if cut])
+    spelled = what if isinstance(what, str) else "|".join(map(re.escape, what))
+    pattern = re.compile(spelled)
+    wants_all = wanted == "all"
+    found = finder(what, wanted)
+    machine = Machine(found, Words.of(vocabulary), wants_all=wants_all, aligned=False)
+    sizes = [len(words[i][0]) for i in ids]
+    expected = [with_tokens(span, sizes) for span in spans(pattern, texts_of(words, ids), wants_all=wants_all)]
+    chunks = sorted(data.draw(st.lists(st.integers(0, len(ids)), max_size=3)))
+    for known in all_moves(machine):
+        assert matches_of(machine, known, ids, chunks) == expected
+
+
+def test_there_is_no_room_for_all_matches_at_once() -> None:
+    n = 3000
+    vocabulary = Vocabulary([b"a"])
+    machine = Machine(finder("a+", "all"), Words.of(vocabulary), wants_all=True, aligned=False)
+    for known in all_moves(machine):
+        search = machine.begin()
+        rows = np.concatenate(list(search.all(known, np.zeros(n, dtype=np.int32), run.FINAL))).reshape(-1, 4)
+        assert len(rows) == n * (n + 1) // 2
+        ends = np.repeat(np.arange(1, n + 1), np.arange(1, n + 1))
+        assert (rows[:, 1] == ends).all()
+        assert (rows[:, 0] == np.arange(len(rows)) - ends * (ends - 1) // 2).all()
+
+
+@pytest.mark.parametrize("n", [4096 * 16 + 5, 3])
+def test_there_is_no_room_for_the_leftmost_matches(n: int) -> None:
+    vocabulary = Vocabulary([b"ab", b"b"])
+    machine = Machine(finder(["ab"], "longest"), Words.of(vocabulary), wants_all=False, aligned=False)
+    ids = np.tile(np.array([0, 1], dtype=np.int32), n)
+    for known in all_moves(machine):
+        search = machine.begin()
+        rows = np.concatenate(list(search.leftmost(known, ids, run.FINAL))).reshape(-1, 4)
+        assert rows[:, 0].tolist() == [3 * i for i in range(n)]
+        assert rows[:, 2].tolist() == [2 * i for i in range(n)]

@@ -1,0 +1,175 @@
+/* Searching a stream of ids for all matches of a pattern over its text. */
+#include "backwards.h"
+#include "search.h"
+
+/* How many matches end at a place. Where they begin is put into `starts`, the nearest first, as far as there is room.
+   `right` is the kind of the symbol after the place. */
+static int64_t starts_of(const int32_t *ids, const tokdfa_machine *machine, bool aligned, int64_t right,
+                         place_in_ids here, int64_t end, int64_t *starts, int64_t most) {
+    const tokdfa_backward *backward = machine->backward;
+    int64_t count = 0, position = end, state = backward->initial[right];
+    while (state > 0) {
+        int64_t length;
+        place_in_ids next = here;
+        int64_t symbol = symbol_before(ids, machine->text, backward, &next, &length);
+        const bool at_start = symbol < 0;
+        symbol = at_start ? backward->n_classes + 1 : symbol;
+        state = backward->table[state * (backward->n_classes + 3) + symbol];
+        if (backward->accepts[state]) {
+            /* With assertions it takes the symbol before the match to know that it begins after that symbol. */
+            const int64_t offset = backward->delayed ? here.offset : next.offset;
+            if (!(aligned && offset > 0)) {
+                if (count < most) {
+                    starts[count] = backward->delayed ? position : position - length;
+                }
+                count++;
+            }
+        }
+        position -= length;
+        here = next;
+        if (at_start) {
+            break;
+        }
+    }
+    return count;
+}
+
+/* The same where the lengths of matches are known: of `last`, the longest one, and of those shorter. */
+static int64_t fixed_starts(const tokdfa_forward *forward, int64_t last, int64_t end, int64_t *starts, int64_t most) {
+    int64_t count = 0;
+    for (int64_t state = last; state > 0; state = told_of(forward, state)->shorter) {
+        count++;
+    }
+    int64_t left = count;
+    for (int64_t state = last; state > 0; state = told_of(forward, state)->shorter) {
+        if (--left < most) {
+            starts[left] = end - told_of(forward, state)->fixed;
+        }
+    }
+    return count;
+}
+
+/* Skip the tokens at which nothing happens, by their classes. */
+static void skip_by_class(const tokdfa_machine *machine, tokdfa_search *at, const int32_t *ids, int64_t n) {
+    const tokdfa_moves *moves = machine->moves;
+    const int64_t n_classes = moves->n_classes, idle = machine->forward->idle;
+    while (at->token < n) {
+        if (at->state == idle) {
+            at->idle_token = at->token;
+        }
+        const int32_t it_is = moves->properties[ids[at->token]];
+        const int32_t following = moves->entries[at->state * n_classes + (it_is & CLASS_MASK)];
+        if (following & 1) {
+            break;
+        }
+        at->state = following / (4 * n_classes);
+        at->position += (it_is >> LENGTH_SHIFT) & LENGTH_MASK;
+        at->token++;
+    }
+}
+
+/* Find all matches in a chunk of ids, in the order of their ends and then of their starts, and write them down as far
+   as there is room. Returns how many numbers have been written; `more` tells whether the search is not through with the
+   chunk. If there is no room for those that end at one place, it returns how many these are, negative. */
+TOKDFA_DOOR int64_t tokdfa_find_all(const tokdfa_machine *machine, tokdfa_search *search, const int32_t *ids, int64_t n,
+                                    int64_t options) {
+    const tokdfa_spelled *text = machine->text;
+    const tokdfa_forward *forward = machine->forward;
+    tokdfa_search at = *search;
+    int64_t *starts = search->starts, *found = search->found;
+    int64_t n_found = 0;
+    at.more = 0;
+    while (!at.more) {
+        if (at.offset == 0 && machine->moves->n_classes > 0) {
+            skip_by_class(machine, &at, ids, n);
+        }
+        if (at.state == forward->idle) {
+            at.idle_token = at.token;
+        }
+        const uint8_t *bytes = NULL;
+        int64_t n_read = 1, length = 0;
+        bool special = false;
+        if (at.token < n) {
+            const int64_t id = ids[at.token];
+            special = is_special(text, id);
+            bytes = text->bytes + begin_of(text, id);
+            length = length_of(text, id);
+            n_read = (special ? 1 : length) + (forward->border >= 0);
+        } else if (!(options & FINAL)) {
+            break;
+        }
+        for (int64_t place = at.offset; place < n_read; place++) {
+            const int64_t before = at.state;
+            int64_t delay, right, last = 0;
+            at.end_offset = 0;
+            if (at.token == n) {
+                const int64_t ending = told_of(forward, at.state)->ending;
+                right = ending >> 4;
+                delay = ending >= 0 ? ending & 15 : ending;
+            } else {
+                const bool at_border = forward->border >= 0 && place == n_read - 1;
+                const int64_t column = at_border ? forward->border : forward->column_of[special ? EDGE : bytes[place]];
+                at.state = target(forward, at.state, column);
+                delay = told_of(forward, at.state)->delay;
+                right = told_of(forward, at.state)->right;
+                /* With a delay the match ended before the symbol whose last byte has been read now. */
+                at.end_offset = at_border ? length : place + (delay == 0);
+                delay -= delay > 0;
+                last = at.state;
+            }
+            at.offset = place + 1;
+            if (delay < 0) {
+                continue;
+            }
+            at.end = at.position + at.end_offset - delay;
+            at.end_token = at.token;
+            while (delay > at.end_offset) {
+                delay -= at.end_offset;
+                at.end_offset = length_of(text, ids[--at.end_token]);
+            }
+            at.end_offset -= delay;
+            /* The nearest start first. */
+            const place_in_ids where = {at.end_token, at.end_offset};
+            const int64_t n_starts =
+                told_of(forward, last)->fixed > 0
+                    ? fixed_starts(forward, last, at.end, starts, search->n_starts)
+                    : starts_of(ids, machine, options & ALIGNED, right, where, at.end, starts, search->n_starts);
+            if (n_starts > search->n_starts || n_found + 4 * n_starts > search->n_found) {
+                /* This symbol is read again when there is room. */
+                at.state = before;
+                at.offset = place;
+                at.more = 1;
+                n_found = n_found > 0 ? n_found : -n_starts;
+                break;
+            }
+            /* The leftmost one is written first. */
+            int64_t start_token = at.end_token, begins_at = at.end - at.end_offset;
+            for (int64_t i = 0; i < n_starts; i++) {
+                while (starts[i] < begins_at) {
+                    begins_at -= length_of(text, ids[--start_token]);
+                }
+                int64_t *match = found + n_found + 4 * (n_starts - 1 - i);
+                match[0] = starts[i];
+                match[1] = at.end;
+                match[2] = start_token;
+                match[3] = at.end_token + (at.end_offset > 0);
+            }
+            n_found += 4 * n_starts;
+        }
+        if (at.more || at.token == n) {
+            break;
+        }
+        if (at.offset == n_read) {
+            at.position += length;
+            at.token++;
+            at.offset = 0;
+        }
+    }
+    search->token = at.token;
+    search->offset = at.offset;
+    search->state = at.state;
+    search->position = at.position;
+    search->idle_token = at.idle_token;
+    search->more = at.more;
+    return n_found;
+}

@@ -1,0 +1,304 @@
+/* Skipping tokens at which nothing happens, where the automaton is too large for a table of what tokens do.
+
+   The automaton is at rest after a token when it is in the state into which that token leads from the idle state. Then
+   the token alone tells what may come of the next one: as long as none goes on with what the one before it has begun,
+   each leaves the automaton at rest. So stretches of tokens are looked over first, all at once, for those at which
+   something may happen; and only these are read, by what is remembered of the pair of state and token. */
+#ifndef TOKDFA_AT_REST_H
+#define TOKDFA_AT_REST_H
+
+#include "outcomes.h"
+#include "search.h"
+
+/* A pair that is remembered: state and token, the outcome, the groups of tokens that may go on with it. Two of them
+   share a line of the cache. */
+enum { VALUE = 1, GOES_ON = 2, SLOT = 4, LINE = 8 };
+
+/* The number of tokens that are looked over at a time. Rows of room for them are not a power of two apart, or they
+   would be in each other's way in the cache. */
+enum { STRETCH = 1024, ROW = STRETCH + 66 };
+
+/* What is found out about a stretch: where each token begins; and for each run of tokens that are not at rest, where it
+   begins, what its only match is, 0 for none, which token has that, and the last token that it covers. Then come the
+   runs that are being read, with the state that each has reached and the groups that go on with that. */
+enum { POSITIONS, STARTS, EXPECTED, MATCHED, UNTIL, READING, REACHED, OPEN, N_ROWS };
+
+/* What becomes of a run with one more token. */
+enum { RESTS, IN_VAIN, HAS_MATCH, CONTINUES, HARD };
+enum { MOST_TOKENS = 64 };
+
+/* 1 if a token of these marks is of one of the groups, otherwise 0. */
+ALWAYS_INLINE uint64_t concerns(uint64_t groups, uint64_t marks) {
+    return groups >> (marks >> GROUP_SHIFT & GROUP_MASK) & 1;
+}
+
+ALWAYS_INLINE int64_t size_of(uint64_t marks) {
+    return (int64_t)(marks >> SIZE_OF_MARKS);
+}
+
+ALWAYS_INLINE uint64_t pair_key(int64_t state, int64_t id) {
+    return (uint64_t)state << 32 | (uint64_t)id;
+}
+
+ALWAYS_INLINE uint64_t line_of(uint64_t key, uint64_t lines) {
+    return ((key * HASH) >> 44 & lines) * LINE;
+}
+
+/* Note the tokens of a stretch at which something may happen, the first one always, and where all of them begin.
+   Returns the number of those noted. */
+ALWAYS_INLINE int64_t look_over(const int32_t *restrict ids, const uint64_t *restrict marks, int64_t size,
+                                int64_t position, int64_t *restrict positions, int64_t *restrict noted) {
+    uint64_t n_noted = 0, before = UINT64_MAX;
+    for (int64_t place = 0; place < size; place++) {
+        uint64_t it_is = marks[(uint32_t)ids[place]];
+        positions[place] = position;
+        position += size_of(it_is);
+        noted[n_noted] = place;
+        n_noted += (before >> (it_is >> GROUP_SHIFT & GROUP_MASK) | it_is >> HAPPENS_SHIFT) & 1;
+        before = it_is;
+    }
+    positions[size] = position;
+    return (int64_t)n_noted;
+}
+
+/* What a token does, the groups of tokens that go on with that, and what becomes of a run. */
+typedef struct {
+    int64_t outcome;
+    uint64_t goes_on;
+    int64_t fate;
+} reading;
+
+/* Read the token at a place of a stretch from a state. There is no branch here, so that many look-ups are under way at
+   a time: what is not remembered is INTRICATE, all bits of it. */
+ALWAYS_INLINE reading read_token(const int32_t *stretch, int64_t size, const tokdfa_moves *moves, const int64_t *steps,
+                                 uint64_t lines, int64_t place, int64_t state, uint64_t goes_on) {
+    const int64_t id = stretch[place];
+    const uint64_t it_is = moves->marks[id];
+    const uint64_t key = pair_key(state, id);
+    uint64_t line = line_of(key, lines);
+    line += (uint64_t)steps[line] != key ? SLOT : 0;
+    const int64_t remembered = steps[line + VALUE] | ((int64_t)((uint64_t)steps[line] == key) - 1);
+    const bool concerned = concerns(goes_on, it_is);
+    const int64_t outcome = concerned ? remembered : moves->outcomes[id];
+    const uint64_t going_on = concerned ? (uint64_t)steps[line + GOES_ON] : it_is;
+    const uint64_t after = moves->marks[(uint32_t)stretch[place + (place + 1 < size)]];
+    const uint64_t bits = (uint64_t)outcome;
+    const uint64_t follows = concerns(going_on, after) | (after >> HAPPENS_SHIFT & 1);
+    const uint64_t match = bits >> MATCH_BIT & 1;
+    const uint64_t within = match & ~(bits >> COMPLETE_BIT) & ((int64_t)(bits >> END_SHIFT & END_MASK) != size_of(it_is));
+    const uint64_t hard = (bits >> LOOSE_BIT & 1) | within | (match & follows) | (outcome < 0) | (place + 1 == size);
+    int64_t fate = follows ? CONTINUES : IN_VAIN;
+    fate = match ? HAS_MATCH : fate;
+    fate = hard ? HARD : fate;
+    fate = (bits >> AT_REST_BIT & 1) & (outcome >= 0) ? RESTS : fate;
+    return (reading){outcome, going_on, fate};
+}
+
+ALWAYS_INLINE int64_t expected_of(reading it) {
+    return (it.outcome & -(int64_t)(it.fate == HAS_MATCH)) | -(int64_t)(it.fate == HARD);
+}
+
+/* Turn the tokens noted in a stretch into runs, each of them entered at rest; whether it is, must be seen later. What
+   is expected of a run is INTRICATE where it must be read again. The last run is one of these, at the end. */
+ALWAYS_INLINE void sift(const int32_t *stretch, int64_t size, const tokdfa_moves *moves, const int64_t *steps,
+                        uint64_t lines, int64_t n_noted, int64_t *room) {
+    int64_t *starts = room + STARTS * ROW, *expected = room + EXPECTED * ROW, *matched = room + MATCHED * ROW;
+    int64_t *until = room + UNTIL * ROW, *runs = room + READING * ROW, *reached = room + REACHED * ROW;
+    int64_t *open_for = room + OPEN * ROW;
+    expected[0] = INTRICATE;
+    uint64_t n_runs = 1, n_reading = 0;
+    for (int64_t number = 1; number < n_noted; number++) {
+        int64_t place = starts[number];
+        uint32_t before = (uint32_t)stretch[place - 1];
+        reading it = read_token(stretch, size, moves, steps, lines, place, moves->outcomes[before] >> STATE_SHIFT,
+                                moves->marks[before]);
+        starts[n_runs] = matched[n_runs] = place;
+        expected[n_runs] = expected_of(it);
+        until[n_runs] = place + 1;
+        runs[n_reading] = (int64_t)n_runs;
+        reached[n_reading] = it.outcome >> STATE_SHIFT;
+        open_for[n_reading] = (int64_t)it.goes_on;
+        n_reading += it.fate == CONTINUES;
+        n_runs += it.fate != RESTS;
+    }
+    for (int round = 0; round < MOST_TOKENS && n_reading; round++) {
+        uint64_t n_read = n_reading;
+        n_reading = 0;
+        for (uint64_t number = 0; number < n_read; number++) {
+            int64_t run = runs[number], place = until[run];
+            reading it = read_token(stretch, size, moves, steps, lines, place, reached[number],
+                                    (uint64_t)open_for[number]);
+            matched[run] = place;
+            expected[run] = expected_of(it);
+            until[run] = place + (it.fate != RESTS);
+            runs[n_reading] = run;
+            reached[n_reading] = it.outcome >> STATE_SHIFT;
+            open_for[n_reading] = (int64_t)it.goes_on;
+            n_reading += it.fate == CONTINUES;
+        }
+    }
+    for (uint64_t number = 0; number < n_reading; number++) {
+        expected[runs[number]] = INTRICATE;
+    }
+    starts[n_runs] = size;
+    expected[n_runs] = INTRICATE;
+}
+
+/* Write down the match of an outcome of a token that begins at a position. */
+ALWAYS_INLINE void write_match(const int32_t *ids, const uint64_t *marks, int64_t token, int64_t position,
+                               int64_t outcome, int64_t *found) {
+    const int64_t start = position + (outcome & START_MASK) - BIAS;
+    found[0] = start;
+    found[1] = position + (outcome >> END_SHIFT & END_MASK);
+    found[3] = token + 1;
+    while (start < position) {
+        position -= size_of(marks[(uint32_t)ids[--token]]);
+    }
+    found[2] = token;
+}
+
+/* The place at which a pair is remembered from now on. */
+NEVER_INLINE uint64_t remember(const tokdfa_machine *machine, int64_t *steps, uint64_t lines, int64_t state, int64_t id) {
+    const uint64_t key = pair_key(state, id), line = line_of(key, lines);
+    /* The pair that has come last is the one to go. */
+    const uint64_t slot = steps[line] < 0 ? line : line + SLOT;
+    const int64_t outcome = outcome_of(machine, state, id);
+    const bool pending = (outcome & (MATCH | COMPLETE)) == MATCH;
+    steps[slot] = (int64_t)key;
+    steps[slot + VALUE] = outcome;
+    steps[slot + GOES_ON] = (int64_t)machine->moves->groups[2 * (greatest(outcome, 0) >> STATE_SHIFT) + pending];
+    return slot;
+}
+
+/* Go on with a leftmost search that stands between two tokens with no match pending, as far as all is simple.
+
+   Returns how many numbers have been written to `found` now. The search stands at the end, or before a token that is
+   not simple, or there is little room for matches; a match may be pending. */
+NEVER_INLINE int64_t skim(const tokdfa_machine *machine, tokdfa_search *search, const int32_t *restrict ids, int64_t n,
+                          int64_t n_found) {
+    const tokdfa_moves *moves = machine->moves;
+    const uint64_t *marks = moves->marks;
+    const int64_t *outcomes = moves->outcomes;
+    const int64_t idle = machine->forward->idle, most = search->n_found, n_before = n_found;
+    int64_t *steps = search->steps, *found = search->found, *room = search->room;
+    int64_t *positions = room + POSITIONS * ROW, *starts = room + STARTS * ROW, *expected = room + EXPECTED * ROW;
+    int64_t *matched = room + MATCHED * ROW, *until = room + UNTIL * ROW;
+    const uint64_t lines = (uint64_t)search->n_steps / LINE - 1;
+    int64_t token = search->token, state = search->state, position = search->position;
+    int64_t first = search->stretch_begin, stop = search->stretch_end, run = search->run;
+    int64_t idle_token = search->idle_token;
+    uint64_t goes_on = moves->groups[2 * state];
+    bool pending = false;
+    while (token < n && n_found + 12 <= most) {
+        if (token < first || token >= stop) {
+            first = token;
+            stop = least(n, token + STRETCH);
+            run = 0;
+            int64_t n_noted = look_over(ids + first, marks, stop - first, position, positions, starts);
+            sift(ids + first, stop - first, moves, steps, lines, n_noted, room);
+        }
+        const int64_t id = ids[token];
+        const uint64_t it_is = marks[id];
+        int64_t known = outcomes[id];
+        uint64_t going_on = it_is;
+        if (pending && size_of(it_is) == 0) {
+            break; /* what has no text ends nothing */
+        }
+        if (pending && found[n_found + 1] < position) {
+            /* The match ends within the token before. If this one cannot change it, that is read again from there. */
+            const int64_t before = ids[token - 1];
+            const int64_t offset = found[n_found + 1] - position + size_of(marks[before]);
+            const int64_t after = concerns(goes_on, it_is) ? -1 : state_after(machine, before, offset);
+            if (after < 0) {
+                break;
+            }
+            n_found += 4;
+            pending = false;
+            state = after;
+            goes_on = moves->groups[2 * after];
+        }
+        if (state == idle) {
+            idle_token = token;
+        } else if (concerns(goes_on, it_is)) {
+            const uint64_t key = pair_key(state, id);
+            uint64_t slot = line_of(key, lines);
+            slot += (uint64_t)steps[slot] == key ? 0 : SLOT;
+            if ((uint64_t)steps[slot] != key) {
+                slot = remember(machine, steps, lines, state, id);
+            }
+            const int64_t other = steps[slot + VALUE];
+            if (other == INTRICATE || (pending && other != DEAD && !(other & MATCH))) {
+                break;
+            }
+            if (other != DEAD) {
+                known = other;
+                going_on = (uint64_t)steps[slot + GOES_ON];
+                pending = false;
+            }
+        }
+        if (pending) {
+            /* No better match has come: the search begins anew where this one ends, before the token. */
+            n_found += 4;
+            pending = false;
+            state = idle;
+            idle_token = token;
+        }
+        if (known == INTRICATE || (known & LOOSE && state != idle)) {
+            break;
+        }
+        state = known >> STATE_SHIFT;
+        goes_on = going_on;
+        if (known & MATCH) {
+            /* A match that is pending stands after those found until it is certain, or gives way to another one. */
+            write_match(ids, marks, token, position, known, found + n_found);
+            pending = !(known & COMPLETE);
+            n_found += pending ? 0 : 4;
+        }
+        token++;
+        position = positions[token - first];
+        if (known & AT_REST) {
+            for (;;) {
+                while (first + starts[run] < token) {
+                    run++;
+                }
+                if (expected[run] < 0 || n_found + 8 > most) {
+                    break;
+                }
+                if (expected[run] > 0) {
+                    int64_t place = matched[run];
+                    write_match(ids, marks, first + place, positions[place], expected[run], found + n_found);
+                    n_found += 4;
+                }
+                token = first + until[run] + 1;
+            }
+            token = first + starts[run];
+            position = positions[token - first];
+            const uint32_t last = (uint32_t)ids[token - 1];
+            state = outcomes[last] >> STATE_SHIFT;
+            goes_on = marks[last];
+        }
+    }
+    if (state == idle && !pending) {
+        idle_token = token;
+    }
+    search->token = token;
+    search->state = state;
+    search->position = position;
+    search->pending = pending;
+    search->idle_token = idle_token;
+    if (pending) {
+        search->start = found[n_found];
+        search->end = found[n_found + 1];
+        search->end_token = token - 1;
+        search->end_offset = found[n_found + 1] - position + size_of(marks[ids[token - 1]]);
+    }
+    if (n_found > n_before) {
+        search->floor = found[n_found - 3];
+    }
+    search->stretch_begin = first;
+    search->stretch_end = stop;
+    search->run = run;
+    return n_found;
+}
+
+#endif

@@ -1,0 +1,125 @@
+#ifndef TOKDFA_SEARCH_DOOR_H
+#define TOKDFA_SEARCH_DOOR_H
+
+#include <stdint.h>
+
+/* What ids stand for: the bytes of id i are bytes[starts[i] >> 1] to bytes[starts[i + 1] >> 1]. The lowest bit of
+   starts[i] is set for a special token, which is read as one symbol, the edge of the text. */
+typedef struct {
+    const uint8_t *bytes;
+    int64_t n_bytes;
+    const int64_t *starts;
+    int64_t n_starts; /* the number of ids, plus 1 */
+} tokdfa_spelled;
+
+/* What is told of a state of the searching automaton; all of it fits into one line of the cache. */
+typedef struct {
+    int64_t delay;       /* how many bytes ago a match has ended; -1 for none */
+    int64_t restart;     /* where to begin anew at its end */
+    int64_t right;       /* the kind of the symbol after it */
+    int64_t fixed;       /* its length; 0 if that must be found */
+    int64_t shorter;     /* a state whose match is the next shorter one */
+    int64_t ending;      /* bytes since the end of a match if the text ends here, plus 16 times the kind after it; or -1 */
+    int64_t alive;       /* the columns, modulo 64, after which the search may not be dead */
+    int64_t end_restart; /* where to begin anew at the end of a match if the text ends here */
+} tokdfa_told;
+
+/* A searching automaton. State q goes to table[q * n_columns + c] on column c; state 0 is the sink. column_of has the
+   columns of the bytes and then that of the edge of the text; border is the column that comes after every token, -1 for
+   none. told holds a tokdfa_told a state. In the state idle most of a text is read, when nothing has begun to match. */
+typedef struct {
+    const uint16_t *column_of;
+    const int32_t *table;
+    int64_t n_table;
+    int64_t n_columns;
+    int64_t border;
+    const int64_t *told;
+    int64_t n_told;
+    int64_t idle;
+} tokdfa_forward;
+
+/* A reversed automaton over classes of code points. State q goes to table[q * (n_classes + 3) + c] on class c; the
+   classes are those of code points, then that of broken symbols, then that of an edge of the text. class_of has the
+   class of every code point. initial has a state for every kind of the symbol after a match. */
+typedef struct {
+    const int32_t *table;
+    const uint8_t *accepts;
+    const int32_t *initial;
+    const uint16_t *class_of;
+    int64_t n_classes;
+    int64_t delayed; /* whether it takes the symbol before a match to know that it begins after that symbol */
+} tokdfa_backward;
+
+/* What tokens do, once that is known; see tokens.h. */
+typedef struct {
+    const int32_t *properties;
+    const int32_t *entries;
+    int64_t n_classes; /* 0 when tokens have no classes */
+    const int64_t *outcomes;
+    int64_t n_outcomes; /* 0 when they are not known */
+    const int32_t *runs;
+    int64_t n_runs; /* 0 when they are not known */
+    const uint64_t *marks;
+    const uint64_t *groups;
+} tokdfa_moves;
+
+/* A search under way. Positions are counted in bytes from the beginning of the stream, tokens from that of the chunk
+   at hand. */
+typedef struct {
+    /* Where it stands: at an offset in a token that begins at the position. */
+    int64_t token, offset, state, position;
+    /* A match that may still become another one, and where it ends; its start, or its end if the start is not known;
+       the state in which its end was seen. */
+    int64_t pending, end_token, end_offset, end, start, last;
+    int64_t floor;      /* where the last match ended; no match begins before it */
+    int64_t idle_token; /* a token before which nothing has begun to match */
+    int64_t first;      /* the place of the chunk in the stream, in tokens */
+    int64_t more;       /* whether the search has stopped for want of room */
+    /* Four numbers a match: its start and end in bytes, its first token and the token after its last one. */
+    int64_t *found;
+    int64_t n_found;
+    /* What has been read in vain beyond pending matches; futile has 2^k entries, of which none counts at first. */
+    int64_t *passed;
+    int64_t n_passed;
+    int64_t *futile;
+    int64_t n_futile;
+    int64_t has_futile;
+    /* Of searches for all matches: where those that end at one place begin. */
+    int64_t *starts;
+    int64_t n_starts;
+    /* Of at_rest.h: pairs of states and tokens that are remembered, 2^k lines of them, all -1 at first; the stretch at
+       hand, and room for what is found out about it. */
+    int64_t *steps;
+    int64_t n_steps;
+    int64_t stretch_begin, stretch_end, run;
+    int64_t *room;
+    int64_t n_room;
+} tokdfa_search;
+
+/* What a search runs. */
+typedef struct {
+    const tokdfa_spelled *text;
+    const tokdfa_forward *forward;
+    const tokdfa_backward *backward;
+    const tokdfa_moves *moves;
+} tokdfa_machine;
+
+int64_t tokdfa_find_leftmost(const tokdfa_machine *machine, tokdfa_search *search, const int32_t *ids, int64_t n,
+                             int64_t options);
+int64_t tokdfa_find_all(const tokdfa_machine *machine, tokdfa_search *search, const int32_t *ids, int64_t n,
+                        int64_t options);
+
+void tokdfa_alive_columns(const int32_t *table, int64_t n_states, int64_t n_columns, const uint16_t *column_of,
+                          int64_t *told);
+int64_t tokdfa_token_effects(const tokdfa_spelled *text, const tokdfa_forward *forward, int64_t max_effects,
+                             int32_t *effect, int32_t *effects);
+int64_t tokdfa_number_classes(const int32_t *effect, int64_t n_ids, int64_t n_effects, int32_t *class_of);
+void tokdfa_fill_classes(const tokdfa_spelled *text, const tokdfa_forward *forward, const int32_t *effect,
+                         const int32_t *effects, int64_t n_effects, const int32_t *class_of, int64_t n_classes,
+                         int32_t *properties, int32_t *entries);
+void tokdfa_idle_outcomes(const tokdfa_spelled *text, const tokdfa_forward *forward, const tokdfa_backward *backward,
+                          int64_t *outcomes, int32_t *runs);
+void tokdfa_mark_groups(const tokdfa_spelled *text, const tokdfa_forward *forward, const int64_t *outcomes,
+                        uint64_t *groups, uint64_t *marks);
+
+#endif

@@ -1,0 +1,129 @@
+/* What tokens do to all states of a searching automaton at once, and the classes of tokens that do the same. */
+#include <stdlib.h>
+
+#include "search.h"
+
+/* The number of the last effect: that of an equal one before it, if there is one. */
+static int32_t number(const int32_t *effects, int32_t *known, uint64_t buckets, int64_t n_effects, int64_t n_states) {
+    const int32_t *last = effects + n_effects * n_states;
+    uint64_t key = 0x9E3779B97F4A7C15u;
+    for (int64_t state = 0; state < n_states; state++) {
+        key = (key ^ (uint64_t)last[state]) * 0xBF58476D1CE4E5B9u;
+        key ^= key >> 29;
+    }
+    uint64_t bucket = (key ^ (key >> 32)) & (buckets - 1);
+    for (; known[bucket] >= 0; bucket = (bucket + 1) & (buckets - 1)) {
+        if (!memcmp(effects + known[bucket] * n_states, last, (size_t)n_states * sizeof *last)) {
+            return known[bucket];
+        }
+    }
+    known[bucket] = (int32_t)n_effects;
+    return (int32_t)n_effects;
+}
+
+/* Where a state is led by a column: four times the target, plus 1 if a match has ended there or the search is dead, and
+   plus 2 if it is dead. */
+ALWAYS_INLINE int32_t entry_for(const tokdfa_forward *forward, int64_t state, int64_t column) {
+    const int64_t reached = target(forward, state, column);
+    const int32_t marks = reached == 0 ? 3 : told_of(forward, reached)->delay >= 0;
+    return (int32_t)(4 * reached) + marks;
+}
+
+/* What a column makes of an effect; of the first symbol of a token, not of others, it is kept whether it is death. */
+static void follow(const tokdfa_forward *forward, const int32_t *effect, int64_t column, bool is_first, int64_t n_states,
+                   int32_t *made) {
+    for (int64_t state = 0; state < n_states; state++) {
+        const int32_t entry = entry_for(forward, effect[state] >> 2, column);
+        made[state] = is_first ? entry : (entry & ~2) | (effect[state] & 3);
+    }
+}
+
+/* What each of the tokens does to all states; see the door. `effects` has room for max_effects + 1 of them. Returns
+   their number; 0 if there are more than max_effects. */
+TOKDFA_DOOR int64_t tokdfa_token_effects(const tokdfa_spelled *text, const tokdfa_forward *forward, int64_t max_effects,
+                                         int32_t *effect, int32_t *effects) {
+    const int64_t n_columns = forward->n_columns, n_states = forward->n_table / n_columns;
+    uint64_t buckets = 16;
+    while (buckets < 2 * (uint64_t)(max_effects + 2)) {
+        buckets *= 2;
+    }
+    int32_t *known = malloc((size_t)buckets * sizeof *known);
+    int32_t *following = malloc((size_t)(max_effects + 1) * (size_t)n_columns * sizeof *following);
+    if (!known || !following) {
+        free(known);
+        free(following);
+        return TOKDFA_NO_MEMORY;
+    }
+    memset(known, -1, (size_t)buckets * sizeof *known);
+    memset(following, -1, (size_t)n_columns * sizeof *following);
+    for (int64_t state = 0; state < n_states; state++) {
+        effects[state] = (int32_t)(4 * state);
+    }
+    /* Effect 0 is that of reading nothing. It is no one's equal, so that what follows it is known to come first. */
+    int64_t n_effects = 1;
+    for (int64_t id = 0; id < text->n_starts - 1 && n_effects; id++) {
+        const uint8_t *bytes = text->bytes + begin_of(text, id);
+        const bool special = is_special(text, id);
+        const int64_t length = special ? 1 : length_of(text, id), end = length + (forward->border >= 0);
+        int64_t current = 0;
+        for (int64_t place = 0; place < end; place++) {
+            const int64_t column = place == length ? forward->border : forward->column_of[special ? EDGE : bytes[place]];
+            int32_t after = following[current * n_columns + column];
+            if (after < 0) {
+                follow(forward, effects + current * n_states, column, current == 0, n_states,
+                       effects + n_effects * n_states);
+                after = number(effects, known, buckets, n_effects, n_states);
+                if (after == n_effects) {
+                    if (++n_effects > max_effects) {
+                        n_effects = 0;
+                        break;
+                    }
+                    memset(following + after * n_columns, -1, (size_t)n_columns * sizeof *following);
+                }
+                following[current * n_columns + column] = after;
+            }
+            current = after;
+        }
+        effect[id] = (int32_t)current;
+    }
+    free(known);
+    free(following);
+    return n_effects;
+}
+
+/* Number the effects that tokens have as classes; `class_of` has an entry for each effect, -1 where no token has it.
+   Returns their number. */
+TOKDFA_DOOR int64_t tokdfa_number_classes(const int32_t *effect, int64_t n_ids, int64_t n_effects, int32_t *class_of) {
+    memset(class_of, -1, (size_t)n_effects * sizeof *class_of);
+    for (int64_t id = 0; id < n_ids; id++) {
+        class_of[effect[id]] = 0;
+    }
+    int32_t n_classes = 0;
+    for (int64_t number = 0; number < n_effects; number++) {
+        if (class_of[number] == 0) {
+            class_of[number] = n_classes++;
+        }
+    }
+    return n_classes;
+}
+
+/* Fill the properties of ids, and what classes do to states; see search.h. */
+TOKDFA_DOOR void tokdfa_fill_classes(const tokdfa_spelled *text, const tokdfa_forward *forward, const int32_t *effect,
+                                     const int32_t *effects, int64_t n_effects, const int32_t *class_of,
+                                     int64_t n_classes, int32_t *properties, int32_t *entries) {
+    const int64_t n_states = forward->n_table / forward->n_columns, idle = forward->idle;
+    for (int64_t number = 0; number < n_effects; number++) {
+        if (class_of[number] < 0) {
+            continue;
+        }
+        for (int64_t state = 0; state < n_states; state++) {
+            const int32_t entry = effects[number * n_states + state];
+            entries[state * n_classes + class_of[number]] = (int32_t)((entry >> 2) * 4 * n_classes) + (entry & 3);
+        }
+    }
+    for (int64_t id = 0; id < text->n_starts - 1; id++) {
+        const bool neutral = effects[effect[id] * n_states + idle] == 4 * idle;
+        const uint32_t known = (uint32_t)class_of[effect[id]] | (uint32_t)length_of(text, id) << LENGTH_SHIFT;
+        properties[id] = (int32_t)(known | (neutral ? 0 : 1u << 31));
+    }
+}

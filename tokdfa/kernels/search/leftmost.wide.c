@@ -1,0 +1,334 @@
+/* Searching a stream of ids for the leftmost matches of a pattern over its text, none overlapping another.
+
+   Ids are read one token at a time as long as nothing happens: a table tells for each state and each class of tokens
+   where the token leads and whether something happens on the way. Where something does, its symbols are read one by
+   one. That finds the end of a match; where it begins is found by reading backwards from there. */
+#include "../common/wide.h"
+#include "at_rest.h"
+#include "backwards.h"
+#include "search.h"
+
+/* Every so many tokens read beyond a pending match are remembered as leading to nothing. */
+enum { STRIDE = 16 };
+
+/* Where a search stands, in registers; see tokdfa_search. */
+typedef struct {
+    int64_t token, offset, state, position;
+    int64_t end_token, end_offset, end, start, last;
+    int64_t floor, idle_token;
+    bool pending;
+} cursor;
+
+/* Skip the tokens at which nothing happens, by their classes. `check` is the token from which on eight are looked at
+   together again. */
+ALWAYS_INLINE void skip_by_class(cursor *at, const tokdfa_moves *moves, int64_t idle, const int32_t *restrict ids,
+                                 int64_t n, int64_t *check) {
+    const int32_t *restrict properties = moves->properties;
+    const int32_t *restrict entries = moves->entries;
+    const int64_t n_classes = moves->n_classes;
+    int64_t token = at->token, position = at->position, idle_token = at->idle_token;
+    uint64_t entry = (uint64_t)(at->state * n_classes);
+    const uint64_t idle_entry = (uint64_t)(idle * n_classes);
+    while (token < n) {
+        if (*check <= token && entry == idle_entry) {
+            /* Eight at a time, unless the last eight have been looked at in vain. */
+            while (token + 8 <= n) {
+                int32_t any = 0;
+                int64_t sum = 0;
+                for (int i = 0; i < 8; i++) {
+                    int32_t it_is = properties[(uint32_t)ids[token + i]];
+                    any |= it_is;
+                    sum += it_is >> LENGTH_SHIFT;
+                }
+                if (any < 0) {
+                    *check = token + 8;
+                    break;
+                }
+                position += sum;
+                token += 8;
+            }
+            if (token == n) {
+                idle_token = token;
+                break;
+            }
+        }
+        idle_token = entry == idle_entry ? token : idle_token;
+        const int32_t it_is = properties[(uint32_t)ids[token]];
+        const int32_t following = entries[entry + (uint64_t)(it_is & CLASS_MASK)];
+        if (following & 1) {
+            break;
+        }
+        entry = (uint64_t)(following >> 2);
+        position += (it_is >> LENGTH_SHIFT) & LENGTH_MASK;
+        token++;
+    }
+    at->state = entry == idle_entry ? idle : (int64_t)entry / n_classes;
+    at->token = token;
+    at->position = position;
+    at->idle_token = idle_token;
+}
+
+/* Go back from the end of a match, at an offset of a token, by a number of bytes. */
+ALWAYS_INLINE void step_back(cursor *at, const tokdfa_spelled *text, const int32_t *ids, int64_t delay) {
+    while (delay > at->end_offset) {
+        delay -= at->end_offset;
+        at->end_offset = length_of(text, ids[--at->end_token]);
+    }
+    at->end_offset -= delay;
+}
+
+/* Read the symbols of a token from the offset on, as far as the search is not dead, and note the last match. */
+ALWAYS_INLINE void read_symbols(cursor *at, const tokdfa_spelled *text, const tokdfa_forward *forward,
+                                const int32_t *ids, int64_t length, int64_t *n_passed) {
+    const int64_t id = ids[at->token], border = forward->border, special = is_special(text, id);
+    const uint8_t *bytes = text->bytes + begin_of(text, id);
+    const int64_t stop = (special ? 1 : length) + (border >= 0);
+    int64_t place = at->offset, state = at->state;
+    while (place < stop && state > 0) {
+        const bool at_border = border >= 0 && place == stop - 1;
+        state = target(forward, state, at_border ? border : forward->column_of[special ? EDGE : bytes[place]]);
+        place++;
+        const tokdfa_told *told = told_of(forward, state);
+        int64_t delay = told->delay;
+        if (delay >= 0) {
+            /* With a delay the match ended before the symbol whose last byte has been read now. */
+            at->end_token = at->token;
+            at->end_offset = at_border ? length : place;
+            if (delay > 0) {
+                at->end_offset--;
+                delay--;
+            }
+            at->end = at->position + at->end_offset - delay;
+            step_back(at, text, ids, delay);
+            at->last = state;
+            at->start = at->end - told->fixed;
+            at->pending = true;
+            *n_passed = 0;
+            if (told->alive == 0) {
+                state = 0;
+            }
+        }
+    }
+    at->state = state;
+}
+
+/* Find where a match begins whose length is not fixed: the farthest place, not before the floor. Returns the token. */
+ALWAYS_INLINE int64_t find_start(cursor *at, const tokdfa_spelled *text, const tokdfa_backward *backward,
+                                 const int32_t *ids, int64_t right, bool aligned) {
+    const int64_t n_columns = backward->n_classes + 3;
+    const bool delayed = backward->delayed;
+    place_in_ids here = {at->end_token, at->end_offset};
+    int64_t position = at->end, start_token = at->end_token, state = backward->initial[right];
+    while (state > 0) {
+        place_in_ids next = here;
+        int64_t length = 1, symbol = 0x80;
+        if (here.offset > 0) {
+            symbol = text->bytes[begin_of(text, ids[here.token]) + here.offset - 1];
+        }
+        if (symbol < 0x80) {
+            symbol = backward->class_of[symbol];
+            next.offset--;
+        } else {
+            symbol = symbol_before(ids, text, backward, &next, &length);
+        }
+        const bool at_start = symbol < 0;
+        state = backward->table[state * n_columns + (at_start ? backward->n_classes + 1 : symbol)];
+        if (backward->accepts[state]) {
+            /* With assertions it takes the symbol before the match to know that it begins after that symbol. */
+            const int64_t start = delayed ? position : position - length;
+            const place_in_ids where = delayed ? here : next;
+            if (start >= at->floor && !(aligned && where.offset > 0)) {
+                at->start = start;
+                start_token = where.token;
+            }
+        }
+        here = next;
+        position -= length;
+        if (at_start || position < at->floor || (position == at->floor && !delayed)) {
+            break;
+        }
+    }
+    return start_token;
+}
+
+/* Find the matches in a chunk of ids, and write them down as far as there is room. Returns how many numbers have been
+   written; `more` tells whether the search is not through with the chunk. */
+int64_t VARIANT(find_leftmost)(const tokdfa_machine *machine, tokdfa_search *search, const int32_t *ids, int64_t n,
+                               int64_t options);
+
+int64_t VARIANT(find_leftmost)(const tokdfa_machine *machine, tokdfa_search *search, const int32_t *ids, int64_t n,
+                               int64_t options) {
+    const tokdfa_spelled *text = machine->text;
+    const tokdfa_forward *forward = machine->forward;
+    const tokdfa_moves *moves = machine->moves;
+    const int64_t idle = forward->idle, border = forward->border, n_classes = moves->n_classes;
+    const int64_t n_states = forward->n_told / (int64_t)(sizeof(tokdfa_told) / sizeof(int64_t));
+    const uint64_t mask = (uint64_t)search->n_futile - 1;
+    const int64_t most = search->n_found;
+    int64_t *found = search->found, *futile = search->futile, *passed = search->passed;
+    int64_t n_found = 0, n_passed = 0, check = 0;
+    cursor at = {search->token,      search->offset, search->state, search->position, search->end_token,
+                 search->end_offset, search->end,    search->start, search->last,     search->floor,
+                 search->idle_token, search->pending};
+    while (n_found + 4 <= most) {
+        if (at.offset == 0 && !at.pending) {
+            if (n_classes > 0) {
+                skip_by_class(&at, moves, idle, ids, n, &check);
+            } else if (moves->n_runs > 0) {
+                search->token = at.token;
+                search->state = at.state;
+                search->position = at.position;
+                search->floor = at.floor;
+                search->idle_token = at.idle_token;
+                n_found = skim(machine, search, ids, n, n_found);
+                at = (cursor){search->token,      0,           search->state, search->position, search->end_token,
+                              search->end_offset, search->end, search->start, 0,                search->floor,
+                              search->idle_token, search->pending};
+            }
+        }
+        int64_t right = -1;
+        if (at.token < n) {
+            const int64_t id = ids[at.token];
+            const int64_t length = length_of(text, id);
+            if (at.offset == 0 && at.pending) {
+                if (at.token % STRIDE == 0) {
+                    const uint64_t key = (uint64_t)((search->first + at.token) * n_states + at.state);
+                    if (search->has_futile && (uint64_t)futile[(key * HASH) >> 20 & mask] == key) {
+                        at.state = 0;
+                    } else if (n_passed < search->n_passed) {
+                        passed[n_passed++] = (int64_t)key;
+                    }
+                }
+                if (n_classes > 0 && at.state > 0) {
+                    const int32_t following =
+                        moves->entries[at.state * n_classes + (moves->properties[id] & CLASS_MASK)];
+                    if (!(following & 3)) {
+                        at.state = following / (4 * n_classes);
+                        at.position += length;
+                        at.token++;
+                        continue;
+                    }
+                    if (following & 2) {
+                        /* Most often a match ends where the next token begins. */
+                        at.state = 0;
+                    }
+                } else if (border < 0 && length > 0 &&
+                           !((uint64_t)told_of(forward, at.state)->alive >>
+                                 (first_column(text, forward, id) & 63) &
+                             1)) {
+                    at.state = 0;
+                }
+            } else if (at.offset == 0 && at.state == idle) {
+                at.idle_token = at.token;
+                const int64_t outcome = moves->n_outcomes > 0 ? moves->outcomes[id] : 0;
+                if (outcome > 0 && outcome & MATCH) {
+                    at.start = at.position + (outcome & START_MASK) - BIAS;
+                    at.end_offset = outcome >> END_SHIFT & END_MASK;
+                    at.end = at.position + at.end_offset;
+                    at.state = outcome >> STATE_SHIFT;
+                    at.position += length;
+                    at.token++;
+                    if (outcome & COMPLETE) {
+                        found[n_found] = at.start;
+                        found[n_found + 1] = at.end;
+                        found[n_found + 2] = at.token - 1;
+                        found[n_found + 3] = at.token;
+                        n_found += 4;
+                        at.floor = at.end;
+                    } else {
+                        at.pending = true;
+                        at.end_token = at.token - 1;
+                        at.last = 0;
+                    }
+                    continue;
+                }
+            }
+            read_symbols(&at, text, forward, ids, length, &n_passed);
+            if (at.state > 0) {
+                at.position += length;
+                at.token++;
+                at.offset = 0;
+                continue;
+            }
+        } else if (!(options & FINAL)) {
+            break;
+        } else {
+            const int64_t ending = told_of(forward, at.state)->ending;
+            if (ending >= 0) {
+                at.pending = true;
+                right = ending >> 4;
+                at.end_token = at.token;
+                at.end_offset = 0;
+                at.end = at.start = at.position - (ending & 15);
+                step_back(&at, text, ids, ending & 15);
+            }
+            if (!at.pending) {
+                break;
+            }
+        }
+        /* No better match than the pending one can come any more. */
+        if (n_passed > 0 && !search->has_futile) {
+            memset(futile, -1, (size_t)search->n_futile * sizeof *futile);
+            search->has_futile = 1;
+        }
+        while (n_passed > 0) {
+            const uint64_t key = (uint64_t)passed[--n_passed];
+            futile[(key * HASH) >> 20 & mask] = (int64_t)key;
+        }
+        const bool at_end = right >= 0;
+        const int64_t restart = at_end ? told_of(forward, at.state)->end_restart : told_of(forward, at.last)->restart;
+        int64_t start_token = at.end_token;
+        if (at.start < at.end) {
+            int64_t position = at.end - at.end_offset;
+            while (at.start < position) {
+                position -= length_of(text, ids[--start_token]);
+            }
+        } else {
+            right = at_end ? right : told_of(forward, at.last)->right;
+            start_token = find_start(&at, text, machine->backward, ids, right, options & ALIGNED);
+        }
+        found[n_found] = at.start;
+        found[n_found + 1] = at.end;
+        found[n_found + 2] = start_token;
+        found[n_found + 3] = at.end_token + (at.end_offset > 0);
+        n_found += 4;
+        at.floor = at.end;
+        at.pending = false;
+        at.state = restart;
+        at.token = at.end_token;
+        at.offset = at.end_offset;
+        at.position = at.end - at.end_offset;
+        if (at.offset > 0 && at.offset == length_of(text, ids[at.token])) {
+            at.position += at.offset;
+            at.token++;
+            at.offset = 0;
+        }
+        at.idle_token = at.token;
+    }
+    search->more = n_found + 4 > most;
+    search->token = at.token;
+    search->offset = at.offset;
+    search->state = at.state;
+    search->position = at.position;
+    search->pending = at.pending;
+    search->end_token = at.end_token;
+    search->end_offset = at.end_offset;
+    search->start = at.start;
+    search->end = at.end;
+    search->last = at.last;
+    search->floor = at.floor;
+    search->idle_token = at.idle_token;
+    return n_found;
+}
+
+#ifndef TOKDFA_WIDE
+#ifdef TOKDFA_HAS_WIDE
+int64_t find_leftmost_wide(const tokdfa_machine *machine, tokdfa_search *search, const int32_t *ids, int64_t n,
+                           int64_t options);
+#endif
+
+TOKDFA_DOOR int64_t tokdfa_find_leftmost(const tokdfa_machine *machine, tokdfa_search *search, const int32_t *ids,
+                                         int64_t n, int64_t options) {
+    return CHOOSE(find_leftmost)(machine, search, ids, n, options);
+}
+#endif

@@ -1,0 +1,168 @@
+/* What is known of tokens before a search: what they do to the idle state, and which of them may go on with what. */
+#include "search.h"
+
+enum { MOST_COLUMNS = 258 };
+
+/* Note the columns, modulo 64, that do not lead a state to the sink. */
+TOKDFA_DOOR void tokdfa_alive_columns(const int32_t *table, int64_t n_states, int64_t n_columns,
+                                      const uint16_t *column_of, int64_t *told) {
+    bool used[MOST_COLUMNS] = {false};
+    for (int symbol = 0; symbol <= EDGE; symbol++) {
+        used[column_of[symbol]] = true;
+    }
+    for (int64_t state = 0; state < n_states; state++) {
+        uint64_t alive = 0;
+        for (int64_t column = 0; column < n_columns; column++) {
+            alive |= (uint64_t)(used[column] && table[state * n_columns + column]) << (column & 63);
+        }
+        ((tokdfa_told *)told + state)->alive = (int64_t)alive;
+    }
+}
+
+/* The outcome of a token from the idle state; and, where `runs` is not NULL, the states on the way. It is simple when
+   there is just one match in the token, which begins in it and not after what is not ASCII. */
+static int64_t idle_outcome(const tokdfa_spelled *text, const tokdfa_forward *forward, const tokdfa_backward *backward,
+                            int64_t id, int32_t *runs) {
+    const bool special = is_special(text, id);
+    const int64_t length = special ? 1 : length_of(text, id), idle = forward->idle;
+    const uint8_t *bytes = text->bytes + begin_of(text, id);
+    bool happens = length == 0, pending = false, complete = false, loose = false;
+    bool simple = length < END_MASK && !special;
+    int64_t state = idle, start = 0, end = 0;
+    for (int64_t place = 0; place < length; place++) {
+        const int64_t column = forward->column_of[special ? EDGE : bytes[place]];
+        state = target(forward, state, column);
+        if (state == 0) {
+            /* The match was complete before this symbol, from which the search goes on if it ended there. */
+            simple = simple && pending && end == place;
+            state = target(forward, idle, column);
+            pending = false;
+            complete = true;
+        }
+        const tokdfa_told *told = told_of(forward, state);
+        if (told->delay >= 0) {
+            happens = true;
+            simple = simple && !complete;
+            end = place + 1;
+            start = end - told->fixed;
+            int64_t back = backward->initial[told->right];
+            if (start == end) {
+                loose = true;
+                for (int64_t offset = end; simple && back > 0 && offset > 0;) {
+                    const uint8_t byte = bytes[--offset];
+                    simple = byte < 0x80;
+                    back = backward->table[back * (backward->n_classes + 3) + backward->class_of[byte]];
+                    if (backward->accepts[back]) {
+                        start = offset;
+                    }
+                }
+            }
+            pending = true;
+            if (told->alive == 0) {
+                pending = false;
+                complete = true;
+                state = idle;
+            }
+        }
+        if (runs && !special) {
+            runs[place] = (int32_t)state;
+        }
+    }
+    if (simple && (pending || complete)) {
+        return (start + BIAS) | end << END_SHIFT | MATCH | (complete ? COMPLETE : 0) | (loose ? LOOSE : 0) |
+               state_bits(state);
+    }
+    return happens ? INTRICATE : AT_REST | state_bits(state);
+}
+
+/* The outcomes of all tokens from the idle state. The pattern has no assertions and is not aligned, so that a search
+   begins anew in the idle state. `runs` has an entry a byte, or is NULL. */
+TOKDFA_DOOR void tokdfa_idle_outcomes(const tokdfa_spelled *text, const tokdfa_forward *forward,
+                                      const tokdfa_backward *backward, int64_t *outcomes, int32_t *runs) {
+    for (int64_t id = 0; id < text->n_starts - 1; id++) {
+        outcomes[id] = idle_outcome(text, forward, backward, id, runs ? runs + begin_of(text, id) : NULL);
+    }
+}
+
+/* How often each column is in the way: the number of states that it leads to where it does not lead the idle one, times
+   that of the tokens that begin with it. Columns that may end the search are left out: those are of states with a match
+   pending, when nobody asks. */
+static void weigh(const tokdfa_spelled *text, const tokdfa_forward *forward, const bool *used, int64_t *weight) {
+    const int64_t n_columns = forward->n_columns, n_states = forward->n_table / n_columns;
+    const int32_t *of_idle = forward->table + forward->idle * n_columns;
+    int64_t often[MOST_COLUMNS] = {0};
+    for (int64_t id = 0; id < text->n_starts - 1; id++) {
+        if (is_special(text, id) || length_of(text, id) > 0) {
+            often[first_column(text, forward, id)]++;
+        }
+    }
+    memset(weight, 0, (size_t)n_columns * sizeof *weight);
+    for (int64_t state = 0; state < n_states; state++) {
+        const int32_t *row = forward->table + state * n_columns;
+        for (int64_t column = 0; column < n_columns; column++) {
+            weight[column] += (row[column] != of_idle[column]) & (row[column] != 0);
+        }
+    }
+    for (int64_t column = 0; column < n_columns; column++) {
+        weight[column] = used[column] ? weight[column] * (1 + often[column]) : 0;
+    }
+}
+
+/* Put the columns into groups, the heaviest first, each into the lightest group. Those that lead no state to a place of
+   its own are in group 0 with each other. */
+static void share_groups(int64_t *weight, int64_t n_columns, uint8_t *group) {
+    int64_t load[N_GROUPS] = {INT64_MAX};
+    memset(group, 0, (size_t)n_columns);
+    for (;;) {
+        int64_t heaviest = 0;
+        for (int64_t column = 1; column < n_columns; column++) {
+            heaviest = weight[column] > weight[heaviest] ? column : heaviest;
+        }
+        if (weight[heaviest] == 0) {
+            return;
+        }
+        int lightest = 0;
+        for (int number = 1; number < N_GROUPS; number++) {
+            lightest = load[number] < load[lightest] ? number : lightest;
+        }
+        load[lightest] += weight[heaviest];
+        group[heaviest] = (uint8_t)lightest;
+        weight[heaviest] = 0;
+    }
+}
+
+/* Fill what at_rest.h reads: entry 2 q of `groups` has the groups of tokens that may lead state q to where they do not
+   lead the idle one, entry 2 q + 1 those that may not end the search at once; and the marks of ids. */
+TOKDFA_DOOR void tokdfa_mark_groups(const tokdfa_spelled *text, const tokdfa_forward *forward, const int64_t *outcomes,
+                                    uint64_t *groups, uint64_t *marks) {
+    const int64_t n_columns = forward->n_columns, n_states = forward->n_table / n_columns;
+    const int32_t *of_idle = forward->table + forward->idle * n_columns;
+    bool used[MOST_COLUMNS] = {false};
+    int64_t weight[MOST_COLUMNS];
+    uint8_t group[MOST_COLUMNS];
+    for (int symbol = 0; symbol <= EDGE; symbol++) {
+        used[forward->column_of[symbol]] = true;
+    }
+    weigh(text, forward, used, weight);
+    share_groups(weight, n_columns, group);
+    for (int64_t state = 0; state < n_states; state++) {
+        const int32_t *row = forward->table + state * n_columns;
+        uint64_t live = 0, lasting = 0;
+        for (int64_t column = 0; column < n_columns; column++) {
+            const bool reaches = used[column] && row[column] != 0;
+            live |= (uint64_t)(reaches && row[column] != of_idle[column]) << group[column];
+            lasting |= (uint64_t)reaches << group[column];
+        }
+        groups[2 * state] = live;
+        groups[2 * state + 1] = lasting;
+    }
+    for (int64_t id = 0; id < text->n_starts - 1; id++) {
+        const int64_t outcome = outcomes[id];
+        const bool pending = (outcome & (MATCH | COMPLETE)) == MATCH && outcome >= 0;
+        const uint64_t happens = outcome < 0 || !(outcome & AT_REST);
+        const bool empty = !is_special(text, id) && length_of(text, id) == 0;
+        const uint64_t own = empty ? 0 : group[first_column(text, forward, id)];
+        marks[id] = groups[2 * (greatest(outcome, 0) >> STATE_SHIFT) + pending] | own << GROUP_SHIFT |
+                    happens << HAPPENS_SHIFT | (uint64_t)length_of(text, id) << SIZE_OF_MARKS;
+    }
+}

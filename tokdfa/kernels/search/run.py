@@ -1,0 +1,109 @@
+"""The searches: for the leftmost matches, none overlapping another, and for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from tokdfa.kernels.library import Struct, ffi, lib, readable, writable
+from tokdfa.kernels.types import Ints, Longs
+
+__all__ = ["ALIGNED", "FINAL", "Search"]
+
+ALIGNED, FINAL = 1, 2
+"""Options: matches begin and end at borders of tokens; the stream ends with the chunk."""
+
+# Matches are fetched so many at a time.
+_ROOM = 1 << 14
+# So much is remembered of what was read in vain beyond the end of a match.
+_MEMORY = 1 << 14
+# So many lines of pairs of a state and a token are remembered; a line has eight numbers.
+_LINES, _LINE = 1 << 16, 8
+# Room for what is found out about a stretch of tokens; see at_rest.h.
+_STRETCHES = 8 * (1024 + 66)
+_STARTS = 1 << 10
+
+
+class Search:
+    """A search under way, and the room that it needs.
+
+    One search is run by one thread at a time; several may run on one machine.
+
+    Attributes
+    ----------
+    at
+        Where it stands: the fields of ``tokdfa_search``, which says what they are. Tokens are counted from the first id
+        of the chunk at hand, which is that of number ``at.first`` of the stream; bytes from the beginning of the
+        stream.
+    """
+
+    __slots__ = ("_found", "_kept", "at")
+
+    def __init__(self) -> None:
+        self.at: Any = ffi.new("tokdfa_search *")
+        self._kept: dict[str, Any] = {}
+        self._found: Longs = np.empty(4 * _ROOM, dtype=np.int64)
+        self._give("found", self._found)
+        self._give("passed", np.empty(_MEMORY, dtype=np.int64))
+        self._give("futile", np.empty(2 * _MEMORY, dtype=np.int64))
+        self._give("starts", np.empty(_STARTS, dtype=np.int64))
+        self._give("room", np.empty(_STRETCHES, dtype=np.int64))
+
+    def _give(self, field: str, array: Longs) -> None:
+        """Give the search room."""
+        self._kept[field] = writable(array, np.int64)
+        setattr(self.at, field, self._kept[field])
+        setattr(self.at, f"n_{field}", array.size)
+
+    def begin(self, state: int) -> None:
+        """Begin with a new stream, in a state."""
+        at = self.at
+        at.token = at.offset = at.position = at.first = 0
+        at.pending = at.end_token = at.end_offset = at.end = at.start = at.last = at.floor = at.idle_token = 0
+        at.has_futile = at.more = 0
+        at.state = state
+
+    def leftmost(self, machine: Struct, ids: Ints, options: int) -> Iterator[Longs]:
+        """Yield the leftmost matches in a chunk of ids, as many at a time as there is room for.
+
+        Parameters
+        ----------
+        machine : Struct
+            Of :func:`tokdfa.kernels.search.tables.machine_of`.
+        ids : int32 array
+            They begin with those that `at` speaks of; checked against the machine's text.
+        options : int
+            A sum of `ALIGNED` and, when the stream ends with this chunk, `FINAL`.
+
+        Yields
+        ------
+        int64 array
+            Four numbers a match: start and end in bytes of the stream, the first token of the chunk and the token after
+            the last.
+        """
+        at = self.at
+        if machine.pointer.moves.n_runs and "steps" not in self._kept:
+            self._give("steps", np.full(_LINES * _LINE, -1, dtype=np.int64))
+        pointer = readable(ids, np.int32)
+        at.run = at.stretch_begin = at.stretch_end = 0
+        at.more = 1
+        while at.more:
+            n_found = lib.tokdfa_find_leftmost(machine.pointer, at, pointer, len(ids), options)
+            yield self._found[:n_found].copy()
+
+    def all(self, machine: Struct, ids: Ints, options: int) -> Iterator[Longs]:
+        """Yield all matches, in the order of their ends and then of their starts; otherwise as :meth:`leftmost`."""
+        at = self.at
+        pointer = readable(ids, np.int32)
+        at.more = 1
+        while at.more:
+            n_found = lib.tokdfa_find_all(machine.pointer, at, pointer, len(ids), options)
+            if n_found >= 0:
+                yield self._found[:n_found].copy()
+                continue
+            self._give("starts", np.empty(-2 * n_found, dtype=np.int64))
+            if -4 * n_found > len(self._found):
+                self._found = np.empty(-8 * n_found, dtype=np.int64)
+                self._give("found", self._found)

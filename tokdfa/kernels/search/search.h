@@ -1,0 +1,65 @@
+/* What the kernels of a search share: reading tokens symbol by symbol, and what they do in one go. */
+#ifndef TOKDFA_SEARCH_H
+#define TOKDFA_SEARCH_H
+
+#include "../common/base.h"
+#include "door.h"
+
+/* Options. */
+enum { ALIGNED = 1, FINAL = 2 };
+
+/* The column of the edge follows those of the bytes. */
+enum { EDGE = 256 };
+
+/* Properties of ids, when tokens have classes: bits 0 to 15 have the class of the id, 16 to 30 its length; the sign is
+   set unless it leads from the idle state to the idle state and nothing happens on the way. Entry q * n_classes + c of
+   `entries` is the state that class c leads to from state q, times 4 * n_classes, plus 1 if something happens, and plus
+   2 if the search is dead after the first symbol. */
+enum { LENGTH_SHIFT = 16, LENGTH_MASK = 0x7FFF, CLASS_MASK = 0xFFFF };
+
+/* Outcomes, what a token does to a state: bits 0 to 15 tell where a match begins, counted from the start of the token,
+   plus BIAS; 16 to 23 where it ends, counted likewise; then come the marks: there is a match; it is complete; where it
+   begins is known if the state is the idle one only; the state is at rest. Those from 32 on have the state after the
+   token. What is less simple is INTRICATE; DEAD is what ends the search before it has seen another match. */
+enum { START_MASK = 0xFFFF, BIAS = 1 << 15, END_SHIFT = 16, END_MASK = 0xFF };
+enum { MATCH_BIT = 24, COMPLETE_BIT = 25, LOOSE_BIT = 26, AT_REST_BIT = 27, STATE_SHIFT = 32 };
+enum { MATCH = 1 << MATCH_BIT, COMPLETE = 1 << COMPLETE_BIT, LOOSE = 1 << LOOSE_BIT, AT_REST = 1 << AT_REST_BIT };
+enum { INTRICATE = -1, DEAD = -2 };
+
+/* Marks of ids, for those at rest: bits 0 to 39 tell by which groups of tokens the state after the token may be led to another place than
+   the idle one; from 40 on there is the group of the token; then whether something happens in it; then its length. */
+enum { N_GROUPS = 40, GROUP_SHIFT = 40, GROUP_MASK = 0x3F, HAPPENS_SHIFT = 46, SIZE_OF_MARKS = 47 };
+
+#define HASH 0x9E3779B97F4A7C15u
+
+ALWAYS_INLINE int64_t begin_of(const tokdfa_spelled *text, int64_t id) {
+    return text->starts[id] >> 1;
+}
+
+ALWAYS_INLINE int64_t length_of(const tokdfa_spelled *text, int64_t id) {
+    return (text->starts[id + 1] >> 1) - (text->starts[id] >> 1);
+}
+
+ALWAYS_INLINE bool is_special(const tokdfa_spelled *text, int64_t id) {
+    return text->starts[id] & 1;
+}
+
+ALWAYS_INLINE const tokdfa_told *told_of(const tokdfa_forward *forward, int64_t state) {
+    return (const tokdfa_told *)forward->told + state;
+}
+
+ALWAYS_INLINE int64_t target(const tokdfa_forward *forward, int64_t state, int64_t column) {
+    return forward->table[state * forward->n_columns + column];
+}
+
+/* The first column of a token that is not empty, or special. */
+ALWAYS_INLINE int64_t first_column(const tokdfa_spelled *text, const tokdfa_forward *forward, int64_t id) {
+    return forward->column_of[is_special(text, id) ? EDGE : text->bytes[begin_of(text, id)]];
+}
+
+/* A state as a part of an outcome. */
+ALWAYS_INLINE int64_t state_bits(int64_t state) {
+    return (int64_t)((uint64_t)state << STATE_SHIFT);
+}
+
+#endif

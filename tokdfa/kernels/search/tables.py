@@ -1,0 +1,271 @@
+"""What a search reads: what ids spell, the automata of the pattern, and what tokens do to their states."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.kernels.library import Struct, check_memory, ffi, lib, readable, writable
+from tokdfa.kernels.types import Ints, Longs
+
+__all__ = [
+    "LONGEST_IN_CLASS",
+    "MOST_CLASSES",
+    "NO_MOVES",
+    "TOLD",
+    "backward_of",
+    "classes_of",
+    "forward_of",
+    "idle_outcomes",
+    "machine_of",
+    "moves_at_rest",
+    "moves_by_class",
+    "spelled_of",
+    "token_effects",
+]
+
+TOLD = ("delay", "restart", "right", "fixed", "shorter", "ending", "alive", "end_restart")
+"""What is told of a state: the fields of ``tokdfa_told``, each a column of an int64 array."""
+assert [name for name, _ in ffi.typeof("tokdfa_told").fields] == list(TOLD)
+
+MOST_CLASSES = 1 << 16
+"""Classes of tokens are smaller numbers."""
+LONGEST_IN_CLASS = 0x7FFF
+"""Where tokens have classes or marks, none is longer."""
+
+_N_SYMBOLS = 257
+_MOST_COLUMNS = 258
+
+_NO_INTS = np.zeros(0, dtype=np.int32)
+_NO_LONGS = np.zeros(0, dtype=np.int64)
+_NO_MARKS = np.zeros(0, dtype=np.uint64)
+
+
+def spelled_of(text: npt.NDArray[np.uint8], offsets: Longs, cuts: npt.NDArray[np.bool_]) -> Struct:
+    """Return what ids stand for.
+
+    Parameters
+    ----------
+    text : uint8 array
+    offsets : int64 array, one entry an id and one more
+        The bytes of id i are ``text[offsets[i]:offsets[i + 1]]``; ascending from 0 to the length of the text.
+    cuts : bool array, one entry an id
+        Whether the id is that of a special token.
+    """
+    starts = offsets << 1
+    starts[:-1] |= cuts
+    return Struct("tokdfa_spelled", bytes=np.ascontiguousarray(text), starts=starts)
+
+
+def forward_of(table: Ints, column_of: npt.NDArray[np.integer[Any]], border: int, told: Longs, idle: int) -> Struct:
+    """Return the searching automaton.
+
+    Parameters
+    ----------
+    table : int32 array of shape (states, columns)
+        Targets; state 0 is the sink.
+    column_of : integer array of 257 columns
+        Those of the bytes, and that of the edge of the text.
+    border : int
+        The column that comes after every token; -1 for none.
+    told : int64 array of shape (states, 8)
+        The fields `TOLD` of every state; `alive` is filled here.
+    idle : int
+        The state in which most of a text is read.
+    """
+    n_states, n_columns = table.shape
+    if len(column_of) != _N_SYMBOLS or n_columns > _MOST_COLUMNS or told.shape != (n_states, len(TOLD)):
+        raise TypeError("these arrays are not those of one searching automaton")
+    column_of = np.ascontiguousarray(column_of, dtype=np.uint16)
+    table = np.ascontiguousarray(table).reshape(-1)
+    told = told.reshape(-1)
+    lib.tokdfa_alive_columns(
+        readable(table, np.int32), n_states, n_columns, readable(column_of, np.uint16), writable(told, np.int64)
+    )
+    return Struct(
+        "tokdfa_forward", column_of=column_of, table=table, n_columns=n_columns, border=border, told=told, idle=idle
+    )
+
+
+def backward_of(
+    table: Ints, accepts: npt.NDArray[np.bool_], initial: Ints, class_of: npt.NDArray[np.uint16], delayed: bool
+) -> Struct:
+    """Return the automaton that finds where matches begin.
+
+    Parameters
+    ----------
+    table : int32 array of shape (states, classes + 3)
+        Targets; see :class:`tokdfa.automata.class_dfa.ClassDFA`.
+    accepts : bool array, one entry a state
+    initial : int32 array
+        The state for each kind of the symbol after a match.
+    class_of : uint16 array
+        The class of every code point.
+    delayed : bool
+        Whether it takes the symbol before a match to know that it begins after that symbol.
+    """
+    return Struct(
+        "tokdfa_backward",
+        table=np.ascontiguousarray(table).reshape(-1),
+        accepts=np.ascontiguousarray(accepts),
+        initial=np.ascontiguousarray(initial),
+        class_of=class_of,
+        n_classes=table.shape[1] - 3,
+        delayed=int(delayed),
+    )
+
+
+def _moves(
+    properties: Ints = _NO_INTS,
+    entries: Ints = _NO_INTS,
+    n_classes: int = 0,
+    outcomes: Longs = _NO_LONGS,
+    runs: Ints = _NO_INTS,
+    marks: npt.NDArray[np.uint64] = _NO_MARKS,
+    groups: npt.NDArray[np.uint64] = _NO_MARKS,
+) -> Struct:
+    return Struct(
+        "tokdfa_moves",
+        properties=properties,
+        entries=entries,
+        n_classes=n_classes,
+        outcomes=outcomes,
+        runs=runs,
+        marks=marks,
+        groups=groups,
+    )
+
+
+NO_MOVES = _moves()
+"""What is known of tokens at first: nothing. Each is read symbol by symbol."""
+
+
+def token_effects(text: Struct, forward: Struct, max_effects: int) -> tuple[Ints, Ints]:
+    """Return what each token does to all states at once.
+
+    An effect maps states to entries. Equal effects are shared, and what a symbol makes of an effect is computed once:
+    what is left for a symbol of a token is one look-up.
+
+    Parameters
+    ----------
+    text, forward : Struct
+        Of :func:`spelled_of` and :func:`forward_of`.
+    max_effects : int
+        When there are more, nothing is returned; times the states, it is at most 2^29.
+
+    Returns
+    -------
+    effect : int32 array, one entry an id
+        The number of the effect of the id; 0 is that of reading nothing.
+    effects : int32 array of shape (effects, states)
+        Four times the state reached from a state, plus 1 if a match has ended or the search has died on the way, plus 2
+        if it has died on the first symbol. Empty when there are too many.
+    """
+    n_ids, n_states = text.pointer.n_starts - 1, forward.pointer.n_told // len(TOLD)
+    if max_effects < 1:
+        return np.empty(0, dtype=np.int32), np.empty((0, n_states), dtype=np.int32)
+    effect: Ints = np.empty(n_ids, dtype=np.int32)
+    # What is not written of this costs no memory.
+    effects: Ints = np.empty((max_effects + 1, n_states), dtype=np.int32)
+    n_effects = check_memory(
+        lib.tokdfa_token_effects(
+            text.pointer, forward.pointer, max_effects, writable(effect, np.int32), writable(effects, np.int32)
+        )
+    )
+    return effect, effects[:n_effects]
+
+
+def classes_of(text: Struct, forward: Struct, effect: Ints, effects: Ints) -> tuple[Ints, Ints, int]:
+    """Return the classes of tokens that do the same.
+
+    Parameters
+    ----------
+    text, forward : Struct
+    effect, effects : int32 arrays
+        Of :func:`token_effects`; the states times the classes are at most 2^29, no token is longer than
+        `LONGEST_IN_CLASS`.
+
+    Returns
+    -------
+    properties : int32 array, one entry an id
+        The class and the length; negative unless the idle state is led to itself and nothing happens.
+    entries : int32 array
+        The entry of state q and class c is ``entries[q * n_classes + c]``; see ``search.h``.
+    n_classes : int
+    """
+    n_effects, n_states = effects.shape
+    class_of: Ints = np.empty(n_effects, dtype=np.int32)
+    n_classes = int(
+        lib.tokdfa_number_classes(readable(effect, np.int32), len(effect), n_effects, writable(class_of, np.int32))
+    )
+    properties: Ints = np.empty(len(effect), dtype=np.int32)
+    entries: Ints = np.empty(n_states * n_classes, dtype=np.int32)
+    lib.tokdfa_fill_classes(
+        text.pointer,
+        forward.pointer,
+        readable(effect, np.int32),
+        readable(effects, np.int32),
+        n_effects,
+        readable(class_of, np.int32),
+        n_classes,
+        writable(properties, np.int32),
+        writable(entries, np.int32),
+    )
+    return properties, entries, n_classes
+
+
+def idle_outcomes(text: Struct, forward: Struct, backward: Struct, *, with_runs: bool) -> tuple[Longs, Ints]:
+    """Return what tokens do to the idle state, and, if wanted, the states on the way.
+
+    The pattern has no assertions and is not aligned, so that a search begins anew in the idle state.
+
+    Returns
+    -------
+    outcomes : int64 array, one entry an id
+        See ``search.h``.
+    runs : int32 array, one entry a byte of the text
+        Empty if not wanted.
+    """
+    outcomes: Longs = np.empty(text.pointer.n_starts - 1, dtype=np.int64)
+    runs: Ints = np.empty(text.pointer.n_bytes if with_runs else 0, dtype=np.int32)
+    lib.tokdfa_idle_outcomes(
+        text.pointer,
+        forward.pointer,
+        backward.pointer,
+        writable(outcomes, np.int64),
+        writable(runs, np.int32) if with_runs else ffi.NULL,
+    )
+    return outcomes, runs
+
+
+def moves_by_class(text: Struct, forward: Struct, effect: Ints, effects: Ints, backward: Struct | None) -> Struct:
+    """Return what tokens do where they have classes.
+
+    Outcomes from the idle state are known beside, where the pattern has no assertions and is not aligned; otherwise
+    `backward` is None.
+    """
+    properties, entries, n_classes = classes_of(text, forward, effect, effects)
+    outcomes = _NO_LONGS if backward is None else idle_outcomes(text, forward, backward, with_runs=False)[0]
+    return _moves(properties=properties, entries=entries, n_classes=n_classes, outcomes=outcomes)
+
+
+def moves_at_rest(text: Struct, forward: Struct, backward: Struct) -> Struct:
+    """Return what tokens do where there are too many classes; no token is longer than `LONGEST_IN_CLASS`."""
+    outcomes, runs = idle_outcomes(text, forward, backward, with_runs=True)
+    groups = np.empty(2 * (forward.pointer.n_told // len(TOLD)), dtype=np.uint64)
+    marks = np.empty(len(outcomes), dtype=np.uint64)
+    lib.tokdfa_mark_groups(
+        text.pointer,
+        forward.pointer,
+        readable(outcomes, np.int64),
+        writable(groups, np.uint64),
+        writable(marks, np.uint64),
+    )
+    return _moves(outcomes=outcomes, runs=runs, marks=marks, groups=groups)
+
+
+def machine_of(text: Struct, forward: Struct, backward: Struct, moves: Struct) -> Struct:
+    """Return what a search runs."""
+    return Struct("tokdfa_machine", text=text, forward=forward, backward=backward, moves=moves)
