@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple, TypeAlias, cast, overload
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,9 @@ import numpy.typing as npt
 from tokdfa.alphabet import TokenAlphabet, Word, quoted, show
 from tokdfa.errors import AlphabetError, DictionaryError, ImproperDictionaryError
 from tokdfa.verdict import Verdict
+
+if TYPE_CHECKING:
+    from tokdfa.kernels.library import Struct
 
 __all__ = ["DeadRule", "Dictionary", "Folding", "ImproperRule", "Rule"]
 
@@ -225,13 +228,21 @@ class Dictionary(Sequence[Rule]):
         ImproperDictionaryError
             If the dictionary is not proper.
         """
-        from tokdfa.kernels.fold import fold
+        from tokdfa.kernels.fold.folding import fold
 
         self.require_proper()
         folding = Folding(*fold(self.left, self.right, self.product, self.alphabet.n_symbols, len(self.alphabet)))
         for array in folding:
             array.setflags(write=False)
         return folding
+
+    @cached_property
+    def history(self) -> Struct:
+        """What the kernels go back in time by; see :func:`tokdfa.kernels.fold.folding.history`."""
+        from tokdfa.kernels.fold.folding import history
+
+        folding = self.folding
+        return history(folding.pairs, folding.made, folding.birth, folding.head, folding.tail)
 
     @property
     def live_rules(self) -> Int32Array:

@@ -20,7 +20,7 @@ import numpy as np
 import tokdfa
 from tests.benchmarks.harness import environment, keep_tables, print_table
 from tokdfa import Tokenizer
-from tokdfa.kernels.merging import merge_pieces, pair_table
+from tokdfa.kernels.merging.pieces import merge_pieces, pair_table
 
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
 LONGEST_RUN = 20.0
@@ -99,7 +99,7 @@ def main(longest: int) -> None:
     table = pair_table(left, right, np.arange(len(left), dtype=np.int32), product)
 
     def by_queue(text: bytes) -> object:
-        return merge_pieces(np.frombuffer(text, dtype=np.uint8).astype(np.int32), np.array([0, len(text)]), *table)
+        return merge_pieces(np.frombuffer(text, dtype=np.uint8).astype(np.int32), np.array([0, len(text)]), table)
 
     def by_rules(text: bytes) -> object:
         return algorithm_1(np.frombuffer(text, dtype=np.uint8).astype(np.int32), left, right, product)

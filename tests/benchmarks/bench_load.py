@@ -24,7 +24,7 @@ def load(path: Path, **options: str) -> Callable[[], object]:
 
 def fold(path: Path) -> Callable[[], object]:
     import tokdfa
-    from tokdfa.kernels.fold import fold as kernel
+    from tokdfa.kernels.fold.folding import fold as kernel
 
     dictionary = tokdfa.load(path, pretokenizer="none").dictionary
     arguments = (dictionary.left, dictionary.right, dictionary.product)

@@ -14,7 +14,7 @@ from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.dictionary import Dictionary
 from tokdfa.display import Displayed
 from tokdfa.errors import AutomatonError, LimitExceededError
-from tokdfa.kernels import fold as kernels
+from tokdfa.kernels.fold import folding as kernels
 
 __all__ = ["CompactTokenDFA", "Rows"]
 
@@ -166,10 +166,7 @@ class CompactTokenDFA(Displayed):
         if state == 0:
             return 0
         last_read = int(self.dictionary.left[self.rule[state]])
-        table = self.dictionary.folding
-        return kernels.forbidding_state(
-            table.pairs, table.made, self.birth, self.head, self.tail, last_read, token, state
-        )
+        return kernels.forbidding_state(self.dictionary.history, last_read, token, state)
 
     @cached_property
     def n_live_tokens(self) -> int:
@@ -211,7 +208,7 @@ class CompactTokenDFA(Displayed):
             If that could take more than 2^26 intervals. Real dictionaries take some dozens a row, but a rule for
             every pair of a few frequent tokens makes the rows grow with the square of the dictionary.
         """
-        from tokdfa.kernels.rows import gather_rows
+        from tokdfa.kernels.fold.rows import gather_rows
 
         states = self.reachable_states
         intervals = int(kernels.depths(self.parent)[states].sum(dtype=np.int64))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -11,14 +11,12 @@ import numpy.typing as npt
 from tokdfa.automata.compact import CompactTokenDFA
 from tokdfa.automata.ids import checked_ids, id_array
 from tokdfa.errors import LimitExceededError
-from tokdfa.kernels import pairs as kernels
+from tokdfa.kernels.library import Struct
+from tokdfa.kernels.walk import pairs as kernels
 
-__all__ = ["ALONE", "CUT", "NO_TOKEN", "PairTest", "Tables"]
+__all__ = ["ALONE", "CUT", "NO_TOKEN", "PairTest"]
 
 Int32Array: TypeAlias = npt.NDArray[np.int32]
-Int64Array: TypeAlias = npt.NDArray[np.int64]
-Uint64Array: TypeAlias = npt.NDArray[np.uint64]
-Table: TypeAlias = tuple[Int64Array, Int32Array, Uint64Array]
 
 ALONE = kernels.ALONE
 CUT = kernels.CUT
@@ -29,22 +27,6 @@ CHUNK = 1 << 16
 # Building the table costs about as much as walking through so many ids for each token.
 PATIENCE = 8
 MAX_TABLE_ENTRIES = 1 << 27
-
-_NO_TABLE: Table = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.uint64))
-
-
-class Tables(NamedTuple):
-    """What tells whether a pair is allowed: the table, empty if there is none, and what walking back in time takes."""
-
-    lookup: Int64Array
-    blocks: Int32Array
-    bits: Uint64Array
-    tokens: Int32Array
-    pairs: Int64Array
-    made: Int32Array
-    birth: Int32Array
-    head: Int32Array
-    tail: Int32Array
 
 
 class PairTest:
@@ -117,51 +99,30 @@ class PairTest:
         behind : int, optional
             The id that precedes them; by default they begin a text.
         """
-        marks = np.empty(len(ids), dtype=np.bool_)
-        table = self._table_for(len(ids))
-        if table is None:
-            self._walk(ids, behind, marks)
-        else:
-            lookup, blocks, bits = table
-            kernels.mark_by_table(ids, lookup, blocks, bits, 0 if behind is None else lookup[behind], marks)
-        return marks
+        return kernels.mark_pairs(self.struct_for(len(ids)), ids, behind)
 
-    def tables(self, n_ids: int) -> Tables:
-        """Return what a kernel needs that tests pairs among as many ids by itself."""
-        folding = self.automaton.dictionary.folding
-        lookup, blocks, bits = self._table_for(n_ids) or _NO_TABLE
-        return Tables(
-            lookup, blocks, bits, self._tokens, folding.pairs, folding.made, folding.birth, folding.head, folding.tail
-        )
-
-    def _table_for(self, n_ids: int) -> Table | None:
-        """Return the table if so many ids more are worth it."""
+    def struct_for(self, n_ids: int) -> Struct:
+        """Return what a kernel tests pairs by that is about to test among as many ids: with the table if it pays."""
         self._tested += n_ids
-        return self._table if self._tested > PATIENCE * self.n_ids else None
-
-    def _walk(self, ids: Int32Array, behind: int | None, marks: npt.NDArray[np.bool_]) -> None:
-        folding = self.automaton.dictionary.folding
-        token = CUT if behind is None else self._tokens[behind]
-        kernels.mark_by_walk(
-            ids,
-            self._tokens,
-            folding.pairs,
-            folding.made,
-            folding.birth,
-            folding.head,
-            folding.tail,
-            token,
-            marks,
-        )
+        if self._tested > PATIENCE * self.n_ids:
+            return self._by_table
+        return self._by_history
 
     @cached_property
-    def _table(self) -> Table | None:
-        """For each id where its row begins (times 2³²) plus its column; the rows; the bits. None if too large."""
+    def _by_history(self) -> Struct:
+        return kernels.pair_test(self._tokens, self.automaton.dictionary.history)
+
+    @cached_property
+    def _by_table(self) -> Struct:
+        """The pair test with a table, unless that is too large.
+
+        For each id it has where its row begins (times 2³²) plus its column; the rows; the bits.
+        """
         automaton = self.automaton
         try:
             rows = automaton.rows
         except LimitExceededError:
-            return None
+            return self._by_history
         # Positions that no interval of any row tells apart share a column. Behind them come one column that every row
         # allows and one that every row forbids.
         cut = np.zeros(len(automaton.position) + 1, dtype=np.bool_)
@@ -172,7 +133,7 @@ class PairTest:
         # Behind the rows comes one that forbids everything but what cuts.
         n_rows = len(rows.pointer) - 1
         if a_row * (n_rows + 1) > MAX_TABLE_ENTRIES:
-            return None
+            return self._by_history
         pointer = np.append(rows.pointer, rows.pointer[-1] + 1).astype(np.int32)
         start, stop = np.append(column_at[rows.start], 0), np.append(column_at[rows.stop], free)
         blocks, bits = kernels.build_table(pointer, start.astype(np.int32), stop.astype(np.int32), free + 2)
@@ -182,4 +143,5 @@ class PairTest:
         token = self._tokens[is_token]
         row[is_token] = rows.of_token[token]
         column[is_token] = column_at[automaton.position[token]]
-        return (row * a_row) << 32 | column, blocks, bits
+        lookup = (row * a_row) << 32 | column
+        return kernels.pair_test(self._tokens, automaton.dictionary.history, lookup, blocks, bits)

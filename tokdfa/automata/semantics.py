@@ -8,7 +8,7 @@ import numpy as np
 
 from tokdfa.alphabet import Word
 from tokdfa.dictionary import Dictionary
-from tokdfa.kernels.fold import forbidding_state
+from tokdfa.kernels.fold.folding import forbidding_state
 from tokdfa.verdict import Verdict
 
 __all__ = ["LateRule", "agrees_with_leftmost"]
@@ -92,9 +92,7 @@ def agrees_with_leftmost(dictionary: Dictionary) -> Verdict[LateRule]:
     found: LateRule | None = None
     for index in np.flatnonzero(is_live & (made_by > np.arange(len(dictionary)))).tolist():
         u, v = int(dictionary.left[index]), int(dictionary.right[index])
-        blocked = forbidding_state(
-            folding.pairs, folding.made, folding.birth, folding.head, folding.tail, u, v, int(born[index])
-        )
+        blocked = forbidding_state(dictionary.history, u, v, int(born[index]))
         if not blocked:
             used = np.flatnonzero((dictionary.left == u) & (dictionary.right == v) & (folding.blocker == -1)).tolist()
             late = LateRule(index, int(made_by[index]), dictionary[index].product, used[0] if used else None)

@@ -169,7 +169,7 @@ def _describe_rewriting(tokenizer: Tokenizer) -> dict[str, str]:
 def _describe_automaton(tokenizer: Tokenizer, load_seconds: float) -> dict[str, Any]:
     from time import perf_counter
 
-    import tokdfa.kernels.fold  # noqa: F401  loading compiled code is no part of the fold
+    import tokdfa.kernels.fold.folding  # noqa: F401  loading compiled code is no part of the fold
     from tokdfa.automata.compact import CompactTokenDFA
     from tokdfa.errors import LimitExceededError
 

@@ -13,7 +13,7 @@ from tokdfa.automata.semantics import agrees_with_leftmost
 from tokdfa.comparison.result import Comparison, Difference
 from tokdfa.dictionary import Dictionary
 from tokdfa.errors import AlphabetError
-from tokdfa.kernels.compare import compare_rows
+from tokdfa.kernels.fold.compare import compare_rows, ranked_rows
 
 __all__ = ["by_length", "compare_dictionaries"]
 
@@ -149,10 +149,12 @@ def _least_pair(a: _Side, b: _Side, common: list[Word]) -> tuple[tuple[Word, Wor
     # Tokens that lead to the same two rows are compared once; the first of them is the least.
     distinct, first, counts = np.unique(row_pairs, axis=1, return_index=True, return_counts=True)
     least, only_a, only_b = compare_rows(
-        rows_a.pointer, rows_a.start, rows_a.stop, a.ranks(numbers_a),
-        rows_b.pointer, rows_b.start, rows_b.stop, b.ranks(numbers_b),
-        np.ascontiguousarray(distinct[0]), np.ascontiguousarray(distinct[1]), len(common),
-    )  # fmt: skip
+        ranked_rows(rows_a.pointer, rows_a.start, rows_a.stop, a.ranks(numbers_a)),
+        ranked_rows(rows_b.pointer, rows_b.start, rows_b.stop, b.ranks(numbers_b)),
+        np.ascontiguousarray(distinct[0]),
+        np.ascontiguousarray(distinct[1]),
+        len(common),
+    )
     differing = np.flatnonzero(least >= 0)
     pairs = [(common[u], common[v]) for u, v in zip(first[differing].tolist(), least[differing].tolist(), strict=True)]
     pair = min(pairs, key=lambda pair: by_length(pair[0] + pair[1]), default=None)

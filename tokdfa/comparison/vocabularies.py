@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.kernels.compare import compare_rows
+from tokdfa.kernels.fold.compare import compare_rows, ranked_rows
 from tokdfa.tokenizers.neighbours import Neighbours
 
 __all__ = ["PairRows", "Vocabularies"]
@@ -70,9 +70,12 @@ class PairRows:
         """Tell for each of these rows whether it is another one, as sets of the tokens that both dictionaries have."""
         mine, its = self._rows, other._rows
         least, _, _ = compare_rows(
-            mine.pointer, mine.start, mine.stop, self.ranks(tokens), its.pointer, its.start, its.stop,
-            other.ranks(tokens), np.ascontiguousarray(rows), np.ascontiguousarray(other_rows), len(tokens),
-        )  # fmt: skip
+            ranked_rows(mine.pointer, mine.start, mine.stop, self.ranks(tokens)),
+            ranked_rows(its.pointer, its.start, its.stop, other.ranks(tokens)),
+            np.ascontiguousarray(rows),
+            np.ascontiguousarray(other_rows),
+            len(tokens),
+        )
         return least >= 0
 
 

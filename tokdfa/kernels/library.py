@@ -142,9 +142,10 @@ class Struct:
         If a number does not fit.
     """
 
-    __slots__ = ("_kept", "fields", "pointer")
+    __slots__ = ("_kept", "_name", "fields", "pointer")
 
     def __init__(self, name: str, **fields: Any) -> None:
+        self._name = name
         self.pointer = ffi.new(f"{name} *")
         self.fields = fields
         self._kept: list[Any] = []
@@ -172,3 +173,10 @@ class Struct:
         pointer = ffi.from_buffer(_POINTERS[value.dtype], value)
         self._kept.append(pointer)
         return pointer
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuilt, (self._name, self.fields)
+
+
+def _rebuilt(name: str, fields: dict[str, Any]) -> Struct:
+    return Struct(name, **fields)

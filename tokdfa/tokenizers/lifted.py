@@ -106,8 +106,11 @@ class Lifted:
         effect = None
         for symbol in text:
             effect = self._effect_of(ord(symbol), effect)
-        tail = decoder.getstate()[0]
-        return Parts(word[:n_head], effect, self._standing_for(tail) if tail else b"") if n_head <= 3 else None
+        return self.joined(word[:n_head], effect, decoder.getstate()[0]) if n_head <= 3 else None
+
+    def joined(self, head: bytes, effect: int | None, tail: bytes) -> Parts:
+        """Return the parts of a token that ends and begins with these bytes of symbols."""
+        return Parts(head, effect, self._standing_for(tail) if tail else b"")
 
     def step(self, state: LiftedState, parts: Parts, may_continue: bool) -> LiftedState | None:
         """Return the state behind a token; None when no canonical stream goes on so.
@@ -171,7 +174,17 @@ class Lifted:
 
     def _effect_of(self, code_point: int, before: int | None) -> int:
         """Return the number of the effect of what has the effect `before` and then a symbol."""
-        number = int(self.hypotheses.class_of_code_point[code_point])
+        return self.effect_after(before, int(self.hypotheses.class_of_code_point[code_point]))
+
+    def effect_after(self, before: int | None, number: int) -> int:
+        """Return the number of the effect of what has the effect `before`, or None for nothing, and then a symbol.
+
+        Parameters
+        ----------
+        before : int or None
+        number : int
+            The class of the symbol.
+        """
         key = (before, number)
         if key not in self._longer:
             effect = self._step_of_class[number]

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokdfa.dictionary import Dictionary
-from tokdfa.kernels.merging import merge_pieces, pair_table
+from tokdfa.kernels.merging.pieces import merge_pieces, pair_table
 from tokdfa.tokenizers.formats.contents import Merges
 
 __all__ = ["Merger", "Tokenized"]
@@ -67,7 +67,7 @@ class Merger:
         """
         lengths = np.diff(offsets)
         if lengths.max(initial=0) < _LONG:
-            return Tokenized(*merge_pieces(symbols, offsets, *self.table))
+            return Tokenized(*merge_pieces(symbols, offsets, self.table))
         # Where no token has two symbols side by side, nothing merges across.
         codes = symbols[:-1].astype(np.int64) << 32 | symbols[1:]
         places = np.minimum(np.searchsorted(self.inner, codes), len(self.inner) - 1)
@@ -75,7 +75,7 @@ class Merger:
         is_bound[1:-1] = self.inner[places] != codes
         is_bound[offsets] = True
         bounds = np.flatnonzero(is_bound)
-        ends, tokens = merge_pieces(symbols, bounds, *self.table)
+        ends, tokens = merge_pieces(symbols, bounds, self.table)
         return Tokenized(ends[np.searchsorted(bounds, offsets)], tokens)
 
     @cached_property

@@ -85,13 +85,12 @@ def proper_part(tokenizer: Tokenizer) -> ProperPart:
     """
     if not tokenizer.is_bytewise:
         raise UnsupportedFeatureError("only of a dictionary over bytes the proper part is known")
-    from tokdfa.kernels.derivations import derivations
+    from tokdfa.kernels.merging.words import derivations
 
     merger = Merger(tokenizer.dictionary, tokenizer.merges)
-    keys, priority, product = merger.table
     words = cast("Sequence[bytes]", (*tokenizer.dictionary.alphabet, *tokenizer.extra_tokens))
     symbols, offsets = _as_symbols(words)
-    last, ascending = derivations(symbols, offsets, keys, priority, product)
+    last, ascending = derivations(symbols, offsets, merger.table)
     comes_about = last[:, 0] == 1
     is_proper: Flags = comes_about & ascending
     made = np.flatnonzero(is_proper & (last[:, 1] >= 0))

@@ -39,14 +39,15 @@ def doubts(sequences: Iterable[tuple[int, ...]]) -> Doubts:
     if not known:
         nothing = np.zeros(0, dtype=np.int32)
         return Doubts(np.zeros(0, dtype=np.int64), nothing, nothing, nothing)
-    from tokdfa.kernels.merging import pair_table
+    from tokdfa.kernels.merging.pieces import pair_table
 
     ends = np.array([sequence[-2:] for sequence in known], dtype=np.int32)
     begins = np.flatnonzero(np.append(True, (ends[1:] != ends[:-1]).any(axis=1))).astype(np.int32)
     stops = np.append(begins[1:], len(known)).astype(np.int32)
     # What belongs to a pair is the range of its sequences.
     pairs = np.ascontiguousarray(ends[begins].T)
-    keys, first, last = pair_table(pairs[0], pairs[1], begins, stops)
+    table = pair_table(pairs[0], pairs[1], begins, stops).fields
     bounds = np.cumsum([0, *(len(sequence) - 2 for sequence in known)]).astype(np.int32)
     ids = np.array([id for sequence in known for id in sequence[:-2]], dtype=np.int32)
-    return Doubts(keys, np.column_stack((first, last)).reshape(-1), bounds, ids)
+    range_ = np.column_stack((table["priority"], table["product"])).reshape(-1)
+    return Doubts(table["keys"], range_, bounds, ids)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from threading import Lock
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -10,35 +10,21 @@ import numpy as np
 import numpy.typing as npt
 
 from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
-from tokdfa.kernels import canonical as kernels
+from tokdfa.kernels.library import Struct
+from tokdfa.kernels.walk import parts as words
+from tokdfa.kernels.walk import walk as kernels
 from tokdfa.tokenizers.canonical import check_overlaps, spelled_specials
 from tokdfa.tokenizers.formats.contents import Splitting
 from tokdfa.tokenizers.lifted import Lifted, LiftedState, Parts
 from tokdfa.validation.model import Model
 from tokdfa.validation.spelled import Backwards
 
-__all__ = ["Snapshot", "Table"]
+__all__ = ["Table"]
 
 Int32Array: TypeAlias = npt.NDArray[np.int32]
 Uint32Array: TypeAlias = npt.NDArray[np.uint32]
 
 MAX_ENTRIES = 1 << 25
-_CLASS = (1 << kernels.SIZE_SHIFT) - 1
-
-
-class Snapshot(NamedTuple):
-    """The table at some time, as :func:`tokdfa.kernels.canonical.walk` takes it; row r of it begins at ``r * width``.
-
-    Of later ones only entries that were unknown differ; `info`, `trigger` and `node_at` never change.
-    """
-
-    width: int
-    info: Uint32Array
-    allowed: Uint32Array
-    other: Uint32Array
-    trigger: Int32Array
-    node_at: Int32Array
-    children: Int32Array
 
 
 class _Class(NamedTuple):
@@ -52,7 +38,7 @@ class _Class(NamedTuple):
 
 
 class Table:
-    """Rows for the states of a lifted pre-tokenizer, columns for classes of ids; both are made when they are needed.
+    """Rows for the states of a lifted pre-tokenizer, made when they are needed, and columns for classes of ids.
 
     Parameters
     ----------
@@ -64,8 +50,8 @@ class Table:
         The lifted pre-tokenizer.
     reach : int
         So many ids before one are looked at when it is walked over.
-    now : Snapshot
-        What the table has by now.
+    width : int
+        The entries of a row: row i begins at ``i * width``.
     initial : int
         The initial state.
 
@@ -90,31 +76,54 @@ class Table:
         bounds = model.doubts.bounds
         self.reach = max(self._backwards.longest, 2 + int(np.diff(bounds).max(initial=0)))
         self._lock = Lock()
-        # Row 0 and class 0 are those of nothing, and of ids not met yet.
+        # Row 0 and class 0 are those of nothing.
         self._states: list[LiftedState | None] = [None]
         self._number_of_state: dict[LiftedState, int] = {}
         self._classes = [_Class(None)]
-        self._number_of_class: dict[_Class, int] = {}
-        # The classes of the first and last symbol of an id, as the borders have them; of a cut one, and of a special.
-        n = model.borders.n_classes
-        self._none, self._special = n, n + 1
-        self._first_symbol: Int32Array = np.full(len(model.lengths), self._none, dtype=np.int32)
-        self._last_symbol = self._first_symbol.copy()
-        self._certain = np.zeros((n + 2, n + 2), dtype=np.bool_)
-        self._certain[:n, :n] = model.borders.certain
-        self._certain[self._special] = True
-        self.now = self._snapshot(
-            64, (model.lengths << kernels.SIZE_SHIFT).astype(np.uint32), *np.zeros((2, 0), dtype=np.uint32)
-        )
+        self._number_of_class: dict[_Class, int] = {self._classes[0]: 0}
+        self._class_of_id = self._classify()
+        self.width = 64
+        while self.width < len(self._classes):
+            self.width *= 2
+        self._info: Uint32Array = self._class_of_id | (model.lengths << kernels.SIZE_SHIFT).astype(np.uint32)
+        bounds = np.cumsum([0, *(len(known.nodes) for known in self._classes)]).astype(np.int32)
+        nodes = np.array([node for known in self._classes for node in known.nodes], dtype=np.int32)
+        self._specials = (bounds, nodes, self._backwards.children)
+        self._walker: tuple[Struct, Struct] | None = None
+        self._is_final: npt.NDArray[np.uint8] = np.zeros(0, dtype=np.uint8)
+        self._make_room(1)
         self.initial = self._state(self.lifted.initial)
 
     def is_final(self, number: int) -> bool:
         """Tell whether a stream may end in a state."""
-        state = self._states[number]
-        return state is not None and self.lifted.is_final(state)
+        return bool(self._is_final[number])
 
-    def learn(self, number: int, ids: Int32Array) -> None:
-        """Work out what the first of `ids` does in a state, and of what class all of them are.
+    def walker(self, pairs: Struct) -> Struct:
+        """Return what the kernels walk by, with a pair test; another one when the table has grown."""
+        known = self._walker
+        if known is None or known[0] is not pairs:
+            with self._lock:
+                doubts = self._model.doubts
+                walker = kernels.walker(
+                    self._info,
+                    self._allowed,
+                    self._other,
+                    self._is_final,
+                    self.width,
+                    self.initial * self.width,
+                    *self._specials,
+                    *self._model.tokenizer.id_spellings,
+                    doubts.keys,
+                    doubts.range,
+                    doubts.bounds,
+                    doubts.ids,
+                    pairs,
+                )
+                known = self._walker = (pairs, walker)
+        return known[1]
+
+    def learn(self, number: int, id: int) -> None:
+        """Work out what an id does in a state.
 
         Raises
         ------
@@ -124,27 +133,24 @@ class Table:
         with self._lock:
             state = self._states[number]
             assert state is not None
-            unknown = np.unique(ids[self.now.info[ids] & _CLASS == 0])
-            if len(unknown):
-                self._classify(unknown)
-            column = int(self.now.info[ids[0]] & _CLASS)
+            column = int(self._class_of_id[id])
             allowed, other = (self._following(state, column, may_continue) for may_continue in (True, False))
-            now = self.now
-            entry = number * now.width + column
+            entry = number * self.width + column
             look = allowed != other or not allowed or bool(self._classes[column].nodes)
-            now.other[entry] = other * now.width << 2
-            now.allowed[entry] = allowed * now.width << 2 | (kernels.LOOK if look else 0)
+            self._other[entry] = other * self.width << 2
+            self._allowed[entry] = allowed * self.width << 2 | (kernels.LOOK if look else 0)
 
     def last_certain(self, ids: Int32Array, stop: int) -> int:
         """Return the last place up to `stop` where the text is certainly cut between two of `ids`; 0 if none is found.
 
-        The ids must have been walked over; there must be one at `stop`.
+        There must be an id at `stop`.
         """
+        certain, first_symbol, last_symbol = self._cuts
         step = 64
         while stop > 0:
             low = max(stop - step, 0)
-            last, first = self._last_symbol[ids[low:stop]], self._first_symbol[ids[low + 1 : stop + 1]]
-            places = np.flatnonzero(self._certain[last, first])
+            last, first = last_symbol[ids[low:stop]], first_symbol[ids[low + 1 : stop + 1]]
+            places = np.flatnonzero(certain[last, first])
             if len(places):
                 return low + 1 + int(places[-1])
             stop = low
@@ -160,16 +166,12 @@ class Table:
 
     def parts_of(self, id: int) -> Parts | Literal["special"] | None:
         """Return what an id is made of; None for what no canonical stream has."""
-        with self._lock:
-            if not self.now.info[id] & _CLASS:
-                self._classify(np.array([id], dtype=np.int32))
-        return self._classes[int(self.now.info[id] & _CLASS)].parts
+        return self._classes[int(self._class_of_id[id])].parts
 
     def is_cut_between(self, left: int, right: int) -> bool:
         """Tell whether the text is certainly cut between two ids."""
-        self.parts_of(left)
-        self.parts_of(right)
-        return bool(self._certain[self._last_symbol[left], self._first_symbol[right]])
+        certain, first_symbol, last_symbol = self._cuts
+        return bool(certain[last_symbol[left], first_symbol[right]])
 
     # Making it
 
@@ -185,67 +187,93 @@ class Table:
 
     def _state(self, state: LiftedState) -> int:
         if state not in self._number_of_state:
-            self._number_of_state[state] = len(self._states)
+            number = len(self._states)
+            if number == len(self._is_final):
+                self._make_room(number + 1)
             self._states.append(state)
-            now = self.now
-            if len(self._states) * now.width > len(now.allowed):
-                self.now = self._snapshot(now.width, now.info, now.allowed, now.other)
+            self._is_final[number] = self.lifted.is_final(state)
+            self._number_of_state[state] = number
         return self._number_of_state[state]
 
-    def _snapshot(self, old_width: int, info: Uint32Array, *tables: Uint32Array) -> Snapshot:
-        """Return a table with room for all classes and states; what is new in it is unknown."""
-        width = old_width
-        while width < len(self._classes):
-            width *= 2
+    def _make_room(self, n_states: int) -> None:
+        """Make room for as many states; what is new is unknown."""
         room = 64
-        while room < len(self._states):
+        while room < n_states:
             room *= 2
-        if room * width > MAX_ENTRIES:
-            raise LimitExceededError("the table of the pre-tokenizer is too large", value=(room, width))
-        n_rows = len(tables[0]) // old_width
-        larger = []
-        for table in tables:
-            entries = table.reshape(n_rows, old_width)
-            new = np.full((room, width), kernels.UNKNOWN | kernels.LOOK, dtype=np.uint32)
-            # Entries lead to the beginnings of rows.
-            new[:n_rows, :old_width] = ((entries >> 2) // old_width * width) << 2 | (entries & 3)
-            new[0] = kernels.LOOK
-            larger.append(new.reshape(-1))
-        bounds = np.zeros(width + 1, dtype=np.int32)
-        bounds[1 : len(self._classes) + 1] = np.cumsum([len(known.nodes) for known in self._classes])
-        bounds[len(self._classes) + 1 :] = bounds[len(self._classes)]
-        nodes = np.array([node for known in self._classes for node in known.nodes], dtype=np.int32)
-        return Snapshot(width, info, larger[0], larger[1], bounds, nodes, self._backwards.children)
+        if room * self.width > MAX_ENTRIES:
+            raise LimitExceededError("the table of the pre-tokenizer is too large", value=(room, self.width))
+        larger = np.full((2, room, self.width), kernels.UNKNOWN | kernels.LOOK, dtype=np.uint32)
+        larger[:, 0, :] = larger[:, :, 0] = kernels.LOOK
+        is_final = np.zeros(room, dtype=np.uint8)
+        if len(self._states) > 1:
+            n = len(self._is_final)
+            larger[:, :n] = np.stack((self._allowed, self._other)).reshape(2, n, self.width)
+            is_final[:n] = self._is_final
+        self._allowed: Uint32Array = larger[0].reshape(-1)
+        self._other: Uint32Array = larger[1].reshape(-1)
+        self._is_final = is_final
+        self._walker = None
 
-    def _classify(self, ids: Int32Array) -> None:
-        """Find out of what classes ids are."""
-        info = self.now.info.copy()
-        for id in ids.tolist():
-            known = self._class_of(id)
-            if known not in self._number_of_class:
-                self._number_of_class[known] = len(self._classes)
-                self._classes.append(known)
-            info[id] |= self._number_of_class[known]
-        if len(self._classes) > _CLASS:
+    def _classify(self) -> Uint32Array:
+        """Find out of what classes ids are, and return the class of each."""
+        model, hypotheses = self._model, self.lifted.hypotheses
+        text, offsets = model.tokenizer.id_spellings
+        keys, told = words.take_apart(
+            text,
+            offsets,
+            model.never_walked | model.special,
+            hypotheses.class_of_code_point,
+            hypotheses.n_classes,
+            self._backwards.children,
+            self._effect_after,
+        )
+        numbered = words.number_keys(keys, kernels.CLASS)
+        if numbered is None:
+            raise LimitExceededError("the ids have too many classes", value=f"more than {kernels.CLASS}")
+        distinct, number = numbered
+        parts = [self.lifted.joined(*words.parts_of_key(key)) for key in distinct.tolist()]
+        class_of_key = np.array([self._class(_Class(part)) for part in parts], dtype=np.uint32)
+        found: Uint32Array = class_of_key[number]
+        found[told == words.BAD] = 0
+        for id in np.flatnonzero(told == words.SPELLS).tolist():
+            nodes = self._backwards.nodes(model.bytes_of(id))
+            found[id] = 0 if nodes is None else self._class(_Class(parts[number[id]], nodes))
+        found[model.special] = self._class(_Class("special"))
+        if len(self._classes) > kernels.CLASS:
             raise LimitExceededError("the ids have too many classes", value=len(self._classes))
-        self.now = self._snapshot(self.now.width, info, self.now.allowed, self.now.other)
+        return found
 
-    def _class_of(self, id: int) -> _Class:
+    def _effect_after(self, before: int | None, symbol: int) -> int:
+        effect = self.lifted.effect_after(before, symbol)
+        if effect > words.MOST_EFFECTS:
+            raise LimitExceededError("the ids have too many effects", value=effect)
+        return effect
+
+    def _class(self, known: _Class) -> int:
+        number = self._number_of_class.setdefault(known, len(self._classes))
+        if number == len(self._classes):
+            self._classes.append(known)
+        return number
+
+    @cached_property
+    def _cuts(self) -> tuple[npt.NDArray[np.bool_], Int32Array, Int32Array]:
+        """Between which classes the text is certainly cut, and the classes of the first and last symbol of each id.
+
+        There is one more class for symbols that are cut, and what no canonical stream has, and one for special tokens.
+        """
         model = self._model
-        if model.special[id]:
-            self._last_symbol[id] = self._special
-            return _Class("special")
-        word = model.bytes_of(id)
-        parts = None if model.never_walked[id] or not word else self.lifted.parts(word)
-        nodes = self._backwards.nodes(word)
-        if parts is None or nodes is None:
-            return _Class(None)
-        text = word.decode("utf-8", "replace")
-        first, last = model.borders.classes(text[0] + text[-1]).tolist()
-        # A symbol that is cut does not come back from decoding.
-        self._first_symbol[id] = first if word.startswith(text[0].encode()) else self._none
-        self._last_symbol[id] = last if word.endswith(text[-1].encode()) else self._none
-        return _Class(parts, nodes)
+        n = model.borders.n_classes
+        certain = np.zeros((n + 2, n + 2), dtype=np.bool_)
+        certain[:n, :n] = model.borders.certain
+        certain[n + 1] = True
+        outer = []
+        for symbol in words.outer_symbols(*model.tokenizer.id_spellings):
+            classes = np.where(symbol >= 0, model.borders.classes_of(symbol), n).astype(np.int32)
+            classes[self._class_of_id == 0] = n
+            classes[model.special] = n
+            outer.append(classes)
+        outer[1][model.special] = n + 1
+        return certain, outer[0], outer[1]
 
 
 @lru_cache(maxsize=16)

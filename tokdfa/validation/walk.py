@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokdfa.errors import LimitExceededError
-from tokdfa.kernels import canonical as kernels
+from tokdfa.kernels.walk import walk as kernels
 from tokdfa.validation.buffer import Buffer
 from tokdfa.validation.model import Model
 from tokdfa.validation.pieces import PieceJudge
@@ -21,7 +21,6 @@ from tokdfa.validation.violation import Violation
 __all__ = ["WalkJudge"]
 
 Int32Array: TypeAlias = npt.NDArray[np.int32]
-Uint32Array: TypeAlias = npt.NDArray[np.uint32]
 
 # Of a tokenizer so many ids are judged piece by piece first, for it takes a while to make a table.
 START = 1 << 13
@@ -51,7 +50,6 @@ class WalkJudge:
 
     def __init__(self, model: Model, first: int = 0, byte: int = 0) -> None:
         self._model = model
-        self._scratch: Uint32Array = np.empty(kernels.ROOM, dtype=np.uint32)
         self._judge: PieceJudge | None = None
         self._until = -1
         if model.has_table or model.n_judged >= START:
@@ -67,10 +65,12 @@ class WalkJudge:
             return
         self._judge = None
         self._table: Table = self._model.table
-        self._state = self._table.initial
+        self._place = kernels.Place()
+        self._here = self._place.pointer
+        self._here.row = self._table.initial * self._table.width
         # The ids since a place where the text is certainly cut, and where in the stream that is.
         self._past: list[Int32Array] = []
-        self._first, self._byte, self._size, self._n_past = first, byte, 0, 0
+        self._first, self._byte, self._n_past = first, byte, 0
         self._patience = PATIENCE
 
     @property
@@ -145,27 +145,23 @@ class WalkJudge:
 
     def _walk_on(self, ids: Int32Array, place: int) -> int:
         """Walk over ids from `place` on; see :meth:`_walk`."""
+        here = self._here
+        here.at = place
+        pairs = self._model.walked_pairs.struct_for(len(ids) - place)
         while True:
-            now = self._table.now
-            status, place, row, size = kernels.walk(
-                ids.view(np.uint32),
-                place,
-                self._state * now.width,
-                *now[1:],
-                *self._model.walked_pairs.tables(len(ids) - place),
-                *self._model.tokenizer.id_spellings,
-                *self._model.doubts,
-                self._scratch,
-            )
-            self._state = row // now.width
-            self._size += size
+            status = self._place.walk(self._table.walker(pairs), ids)
             if status != kernels.UNSURE:
-                return int(place)
+                return int(here.at)
             try:
-                self._table.learn(self._state, ids[place:])
+                self._table.learn(self._state, int(ids[here.at]))
             except LimitExceededError:
                 self._until = sys.maxsize
-                return int(place)
+                return int(here.at)
+
+    @property
+    def _state(self) -> int:
+        """The state before the next id."""
+        return int(self._here.row) // self._table.width
 
     def _before(self) -> list[Int32Array]:
         """Return the last ids that were walked over, as many as may be looked at again."""
@@ -190,9 +186,9 @@ class WalkJudge:
         skipped = self._n_past - len(joined)
         begin = begin or self._table.last_certain(joined, len(joined) - 1 - _CONTEXT - self._table.reach)
         kept = joined[begin:].copy()
-        end = self._byte + self._size
+        end = self._byte + self._here.size
         self._first += skipped + begin
-        self._size = int(self._model.lengths[kept].sum())
-        self._byte = end - self._size
+        self._here.size = int(self._model.lengths[kept].sum())
+        self._byte = end - self._here.size
         self._past, self._n_past = [kept], len(kept)
         self._patience = max(PATIENCE, 2 * len(kept))

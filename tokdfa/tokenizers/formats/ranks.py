@@ -91,7 +91,7 @@ def rules_of_words(
     rules, splits : int32 arrays of shape (n, 3)
         Rows of left part, right part and product, by ascending rank; the second one None where no rules are missing.
     """
-    from tokdfa.kernels.merging import derive
+    from tokdfa.kernels.merging.words import derive
 
     n = len(symbols)
     text = _numbers(words, symbols)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tokdfa.kernels.pairs import BLOCK, build_table, mark_by_table
+from tokdfa.kernels.fold.folding import history
+from tokdfa.kernels.walk.pairs import BLOCK, build_table, mark_pairs, pair_test
 
 
 @pytest.mark.parametrize("n_columns", [2, 63, 64, 65, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK + 1, 5 * BLOCK + 100])
@@ -34,7 +35,9 @@ def test_table(n_columns: int, n_rows: int) -> None:
     row, column = random.integers(0, n_rows, 2000), random.integers(0, n_columns, 2000)
     ids = random.integers(0, 2000, 10_000, dtype=np.int32)
     lookup = (row.astype(np.int64) * a_row) << 32 | column
-    marks = np.empty(len(ids), dtype=bool)
-    mark_by_table(ids, lookup, blocks, bits, lookup[7], marks)
+    nothing = np.zeros(1, np.int32)
+    past = history(np.full(4, -1, np.int64), np.zeros(4, np.int32), nothing, nothing, nothing)
+    test = pair_test(np.zeros(2000, np.int32), past, lookup, blocks, bits)
+    marks = mark_pairs(test, ids, 7)
     before = np.concatenate(([7], ids[:-1]))
     assert np.array_equal(marks, matrix[row[before], column[ids]])

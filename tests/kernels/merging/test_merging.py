@@ -8,7 +8,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokdfa.kernels import merging as kernels
+from tokdfa.kernels.library import Struct
+from tokdfa.kernels.merging import pieces as kernels
+from tokdfa.kernels.merging.words import derive
 
 PAIRS = st.dictionaries(
     st.tuples(st.integers(0, 5), st.integers(0, 5)), st.tuples(st.integers(0, 3), st.integers(3, 5)), max_size=12
@@ -22,7 +24,7 @@ def merge_by_hand(tokens: list[int], pairs: dict[tuple[int, int], tuple[int, int
     return tokens
 
 
-def table(pairs: dict[tuple[int, int], tuple[int, int]]) -> tuple[np.ndarray, ...]:
+def table(pairs: dict[tuple[int, int], tuple[int, int]]) -> Struct:
     rows = np.array([(*pair, *value) for pair, value in pairs.items()], dtype=np.int32).reshape(-1, 4)
     return kernels.pair_table(*(np.ascontiguousarray(column) for column in rows.T))
 
@@ -31,7 +33,7 @@ def table(pairs: dict[tuple[int, int], tuple[int, int]]) -> tuple[np.ndarray, ..
 def test_pieces_are_merged_as_by_hand(pairs: dict[tuple[int, int], tuple[int, int]], pieces: list[list[int]]) -> None:
     offsets = np.cumsum([0, *map(len, pieces)]).astype(np.int64)
     symbols = np.array([symbol for piece in pieces for symbol in piece], dtype=np.int32)
-    ends, tokens = kernels.merge_pieces(symbols, offsets, *table(pairs))
+    ends, tokens = kernels.merge_pieces(symbols, offsets, table(pairs))
     merged = [tokens[ends[i] : ends[i + 1]].tolist() for i in range(len(pieces))]
     assert merged == [merge_by_hand(piece, pairs) for piece in pieces]
 
@@ -39,13 +41,13 @@ def test_pieces_are_merged_as_by_hand(pairs: dict[tuple[int, int], tuple[int, in
 def test_of_equal_pairs_the_first_counts() -> None:
     two = np.array([0, 0], np.int32)
     keys = kernels.pair_table(two, two, np.array([5, 6], np.int32), np.array([7, 8], np.int32))
-    assert kernels.merge_pieces(two, np.array([0, 2], np.int64), *keys)[1].tolist() == [7]
+    assert kernels.merge_pieces(two, np.array([0, 2], np.int64), keys)[1].tolist() == [7]
 
 
 def test_a_long_piece_takes_no_quadratic_time() -> None:
     n = 1 << 20
     pairs = {(level, level): (level, level + 1) for level in range(20)}
-    _, tokens = kernels.merge_pieces(np.zeros(n, np.int32), np.array([0, n], np.int64), *table(pairs))
+    _, tokens = kernels.merge_pieces(np.zeros(n, np.int32), np.array([0, n], np.int64), table(pairs))
     assert tokens.tolist() == [20]
 
 
@@ -75,7 +77,7 @@ def test_derive_as_by_hand(words: list[bytes], give_splits: bool) -> None:
         else np.empty((0, 2), np.int32)
     )
     start = np.cumsum([0, *map(len, splits)]).astype(np.int64) if give_splits else np.empty(0, np.int64)
-    left, right, first, second = kernels.derive(
+    left, right, first, second = derive(
         text, offsets, 256, start, np.ascontiguousarray(flat[:, 0]), np.ascontiguousarray(flat[:, 1])
     )
     assert list(zip(left.tolist(), right.tolist(), strict=True)) == expected

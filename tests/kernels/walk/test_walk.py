@@ -14,7 +14,7 @@ from support.tokenizer_files import tiktoken_lines
 
 import tokdfa
 from tokdfa.automata.protocol import accepts
-from tokdfa.kernels import canonical as kernels
+from tokdfa.kernels.walk import walk as kernels
 from tokdfa.tokenizers.canonical import CanonicalAutomaton, CanonicalState
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.validate import _model
@@ -75,7 +75,7 @@ def test_the_walk_stops_where_the_automaton_does(tokenizer: Tokenizer, table: bo
         expected = first_refused(automaton, ids.tolist())
         assert judge._walk(ids) == (len(ids) if expected is None else expected)
         if expected is None:
-            assert judge._size == len(tokenizer.decode_bytes(ids))
+            assert judge._here.size == len(tokenizer.decode_bytes(ids))
             assert judge._table.is_final(judge._state) == accepts(automaton, ids.tolist())
 
 

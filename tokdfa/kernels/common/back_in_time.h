@@ -1,0 +1,43 @@
+/* The pair test by going back in time.
+
+   At every time one pair of tokens meets at the border between what was read and what comes. A live rule merges across
+   the border iff that pair is its own, and going back the younger token falls into its parts first. */
+#ifndef TOKDFA_BACK_IN_TIME_H
+#define TOKDFA_BACK_IN_TIME_H
+
+#include "../fold/door.h"
+#include "pair_slot.h"
+
+/* The state, of those up to `time`, whose rule merges across the border between u and v; 0 when there is none. Both
+   tokens are live, and u is no younger than `time`. */
+ALWAYS_INLINE int64_t forbidding_state(const int64_t *pairs, int64_t n_pairs, const int32_t *made, const int32_t *birth,
+                                       const int32_t *head, const int32_t *tail, int64_t u, int64_t v, int64_t time) {
+    while (birth[v] > time) {
+        v = head[v];
+    }
+    for (;;) {
+        int64_t state = made[pair_slot(pairs, n_pairs, pair_key(u, v))];
+        if (state > 0 && state <= time) {
+            return state;
+        }
+        int64_t born_u = birth[u], born_v = birth[v];
+        if (born_u > born_v) {
+            time = born_u - 1;
+            u = tail[u];
+        } else if (born_v > 0) {
+            /* Up to and with the rule that made v: if v is uu, it would have taken this u first. */
+            time = born_v;
+            v = head[v];
+        } else {
+            return 0;
+        }
+    }
+}
+
+/* Whether some live rule merges across the border between two live tokens. */
+ALWAYS_INLINE bool merges_across(const tokdfa_folding *folding, int64_t u, int64_t v) {
+    return forbidding_state(folding->pairs, folding->n_pairs, folding->made, folding->birth, folding->head,
+                            folding->tail, u, v, folding->n_pairs) > 0;
+}
+
+#endif

@@ -1,0 +1,64 @@
+"""Comparing the rows of two compact token DFAs, as sets of tokens."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tokdfa.kernels.library import Struct, lib, readable, writable
+from tokdfa.kernels.types import Ints, Longs
+
+__all__ = ["compare_rows", "ranked_rows"]
+
+
+def ranked_rows(pointer: Ints, start: Ints, stop: Ints, rank: Ints) -> Struct:
+    """Return the rows of an automaton whose tokens have ranks.
+
+    Parameters
+    ----------
+    pointer, start, stop : int32 arrays
+        What the rows do not allow; see :class:`tokdfa.automata.compact.Rows`.
+    rank : int32 array, one entry a position
+        The rank, in an order common to two automata, of the token at the position; -1 for tokens not common to both.
+    """
+    return Struct("tokdfa_ranked_rows", pointer=pointer, start=start, stop=stop, rank=rank)
+
+
+def compare_rows(
+    first: Struct, second: Struct, first_row: Ints, second_row: Ints, n_ranks: int
+) -> tuple[Ints, Longs, Longs]:
+    """Compare rows of two automata, whose tokens stand in different orders.
+
+    Parameters
+    ----------
+    first, second : Struct
+        The rows of both automata, of :func:`ranked_rows`.
+    first_row, second_row : int32 arrays
+        The pairs of rows to be compared.
+    n_ranks : int
+        The number of common tokens.
+
+    Returns
+    -------
+    least : int32 array, one entry a pair
+        The least rank that only one of the rows allows; -1 when they are equal.
+    only_first, only_second : int64 arrays, one entry a pair
+        How many common tokens only the first row allows, and only the second.
+    """
+    if len(first_row) != len(second_row):
+        raise ValueError("rows are compared pair by pair")
+    bits = np.zeros((n_ranks + 63) // 64, dtype=np.uint64)
+    least: Ints = np.empty(len(first_row), dtype=np.int32)
+    only_first, only_second = np.empty((2, len(first_row)), dtype=np.int64)
+    lib.tokdfa_compare_rows(
+        first.pointer,
+        second.pointer,
+        readable(first_row, np.int32),
+        readable(second_row, np.int32),
+        len(first_row),
+        writable(bits, np.uint64),
+        len(bits),
+        writable(least, np.int32),
+        writable(only_first, np.int64),
+        writable(only_second, np.int64),
+    )
+    return least, only_first, only_second

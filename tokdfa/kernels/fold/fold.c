@@ -1,0 +1,88 @@
+/* Folding a dictionary, rule by rule, into the universal token DFA.
+
+   State 0 is the initial one, and the k-th live rule makes state k. Whether a state allows a token is decided by going
+   back in time; see common/back_in_time.h. */
+#include "../common/back_in_time.h"
+#include "door.h"
+
+enum { LEFT_DEAD = -2, RIGHT_DEAD = -3 };
+
+/* Fold all rules. All arrays are filled with -1 but `made`, with 0; `state` and `birth` are 0 for symbols. Returns the
+   number of states. */
+TOKDFA_DOOR int64_t tokdfa_fold(tokdfa_fold_job *job) {
+    int32_t *birth = job->birth, *head = job->head, *tail = job->tail, *state = job->state, *made = job->made;
+    int64_t n_states = 1;
+    for (int64_t index = 0; index < job->n_left; index++) {
+        int32_t u = job->left[index], v = job->right[index], uv = job->product[index];
+        if (birth[u] < 0 || birth[v] < 0) {
+            job->blocker[index] = birth[u] < 0 ? LEFT_DEAD : RIGHT_DEAD;
+            continue;
+        }
+        int64_t culprit = forbidding_state(job->pairs, job->n_pairs, made, birth, head, tail, u, v, n_states - 1);
+        if (culprit > 0) {
+            job->blocker[index] = job->rule[culprit];
+            continue;
+        }
+        int64_t slot = pair_slot(job->pairs, job->n_pairs, pair_key(u, v));
+        job->pairs[slot] = pair_key(u, v);
+        made[slot] = (int32_t)n_states;
+        job->parent[n_states] = state[u];
+        job->removed[n_states] = v;
+        job->rule[n_states] = (int32_t)index;
+        birth[uv] = (int32_t)n_states;
+        head[uv] = u;
+        tail[uv] = v;
+        /* For u = v the product is reached where u led before this rule. */
+        state[uv] = state[v];
+        state[u] = (int32_t)n_states;
+        n_states++;
+    }
+    return n_states;
+}
+
+TOKDFA_DOOR int64_t tokdfa_forbidding_state(const tokdfa_folding *folding, int64_t u, int64_t v, int64_t time) {
+    return forbidding_state(folding->pairs, folding->n_pairs, folding->made, folding->birth, folding->head,
+                            folding->tail, u, v, time);
+}
+
+TOKDFA_DOOR void tokdfa_forbidding_states(const tokdfa_folding *folding, const int32_t *u, const int32_t *v,
+                                          const int32_t *times, int64_t n, int32_t *states) {
+    for (int64_t i = 0; i < n; i++) {
+        states[i] = (int32_t)tokdfa_forbidding_state(folding, u[i], v[i], times[i]);
+    }
+}
+
+/* Order the tokens so that what one rule forbids is an interval. `below` counts how many tokens hang below a token, as
+   far as they are born; it is all zeros, as are `offset` and `width`. */
+TOKDFA_DOOR void tokdfa_arrange(const int32_t *removed, int64_t n_states, const int32_t *birth, int64_t n_tokens,
+                                const int32_t *head, const int32_t *product, int64_t n_symbols, int32_t *below,
+                                int32_t *offset, int32_t *position, int32_t *width) {
+    for (int64_t state = n_states - 1; state > 0; state--) {
+        int32_t uv = product[state];
+        offset[uv] = below[head[uv]];
+        below[head[uv]] += 1 + below[uv];
+        width[state] = 1 + below[removed[state]];
+    }
+    int32_t last = 0;
+    for (int64_t symbol = 0; symbol < n_symbols; symbol++) {
+        position[symbol] = last;
+        last += 1 + below[symbol];
+    }
+    for (int64_t state = 1; state < n_states; state++) {
+        int32_t uv = product[state];
+        position[uv] = position[head[uv]] + 1 + offset[uv];
+    }
+    for (int64_t token = n_symbols; token < n_tokens; token++) {
+        if (birth[token] < 0) {
+            position[token] = last++;
+        }
+    }
+}
+
+/* The number of states above each one. */
+TOKDFA_DOOR void tokdfa_depths(const int32_t *parent, int64_t n_states, int32_t *depth) {
+    depth[0] = 0;
+    for (int64_t state = 1; state < n_states; state++) {
+        depth[state] = depth[parent[state]] + 1;
+    }
+}

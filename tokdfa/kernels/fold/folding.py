@@ -1,0 +1,148 @@
+"""Folding a dictionary, rule by rule, into the universal token DFA.
+
+State 0 is the initial one, and the k-th live rule makes state k. Whether a state allows a token is decided by going
+back in time: at every time one pair of tokens meets at the border between what was read and what comes, a live rule
+merges across the border iff that pair is its own, and going back the younger token falls into its parts first.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tokdfa.kernels.library import Struct, lib, readable, writable
+from tokdfa.kernels.types import Ints, Longs
+
+__all__ = ["LEFT_DEAD", "RIGHT_DEAD", "arrange", "depths", "fold", "forbidding_state", "forbidding_states", "history"]
+
+LEFT_DEAD = -2
+RIGHT_DEAD = -3
+
+
+def history(pairs: Longs, made: Ints, birth: Ints, head: Ints, tail: Ints) -> Struct:
+    """Return what going back in time takes, from what :func:`fold` returns."""
+    return Struct("tokdfa_folding", pairs=pairs, made=made, birth=birth, head=head, tail=tail)
+
+
+def forbidding_state(folding: Struct, u: int, v: int, time: int) -> int:
+    """Return the state, of those up to `time`, whose rule merges across the border of u≀v; 0 when there is none.
+
+    Parameters
+    ----------
+    folding : Struct
+        Of :func:`history`.
+    u, v : int
+        Live tokens, `u` no younger than `time`.
+    time : int
+        A state; larger than all of them for no limit.
+    """
+    return int(lib.tokdfa_forbidding_state(folding.pointer, u, v, time))
+
+
+def forbidding_states(folding: Struct, u: Ints, v: Ints, times: Ints) -> Ints:
+    """Return for each pair of tokens what :func:`forbidding_state` does, as an int32 array.
+
+    Parameters
+    ----------
+    folding : Struct
+        Of :func:`history`.
+    u, v, times : int32 arrays of equal length
+        The pairs, and the limit of each.
+    """
+    if not len(u) == len(v) == len(times):
+        raise ValueError("a pair has two tokens and a limit")
+    states: Ints = np.empty(len(u), dtype=np.int32)
+    lib.tokdfa_forbidding_states(
+        folding.pointer,
+        *(readable(array, np.int32) for array in (u, v, times)),
+        len(u),
+        writable(states, np.int32),
+    )
+    return states
+
+
+def fold(
+    left: Ints, right: Ints, product: Ints, n_symbols: int, n_tokens: int
+) -> tuple[Ints, Ints, Ints, Ints, Ints, Ints, Ints, Ints, Longs, Ints]:
+    """Fold all rules of a proper dictionary.
+
+    Parameters
+    ----------
+    left, right, product : int32 arrays, one entry a rule
+        Token numbers of u, v and uv.
+    n_symbols, n_tokens : int
+        Tokens below `n_symbols` are symbols.
+
+    Returns
+    -------
+    parent, removed, rule : int32 arrays, one entry a state
+        The state that a state was copied from, the token it lost, the rule that made it; -1 for the initial state.
+    state, birth, head, tail : int32 arrays, one entry a token
+        The state reached on the token; the state its live rule made (0 for symbols), and the parts in that rule
+        (-1 for symbols). State and birth are -1 for dead tokens.
+    blocker : int32 array, one entry a rule
+        -1 for a live rule; otherwise the earlier rule that merges across the border between u and v, or `LEFT_DEAD`
+        or `RIGHT_DEAD` when that part is a dead token.
+    pairs : int64 array, made : int32 array
+        The live rules as a hash table, u·2³² + v in `pairs` and the state made in `made`; -1 and 0 where it is free.
+    """
+    n_rules = len(left)
+    parent, removed, rule = np.full((3, n_rules + 1), -1, dtype=np.int32)
+    state, birth, head, tail = (np.full(n_tokens, -1, dtype=np.int32) for _ in range(4))
+    state[:n_symbols] = birth[:n_symbols] = 0
+    blocker = np.full(n_rules, -1, dtype=np.int32)
+    size = 4
+    while size < 2 * n_rules:
+        size *= 2
+    pairs, made = np.full(size, -1, dtype=np.int64), np.zeros(size, dtype=np.int32)
+    job = Struct(
+        "tokdfa_fold_job", left=left, right=right, product=product, n_symbols=n_symbols, parent=parent,
+        removed=removed, rule=rule, state=state, birth=birth, head=head, tail=tail, blocker=blocker, pairs=pairs,
+        made=made,
+    )  # fmt: skip
+    n = lib.tokdfa_fold(job.pointer)
+    return parent[:n].copy(), removed[:n].copy(), rule[:n].copy(), state, birth, head, tail, blocker, pairs, made
+
+
+def arrange(removed: Ints, birth: Ints, head: Ints, product: Ints, n_symbols: int) -> tuple[Ints, Ints]:
+    """Order the tokens so that what one rule forbids is an interval.
+
+    The order is a depth-first walk of the forest in which a token hangs below the left part of its live rule, children
+    latest-born first; dead tokens come last. The state made by the rule u≀v loses v and those tokens below v that hang
+    there through a child of v born after the rule (or by it, when u = v).
+
+    Parameters
+    ----------
+    removed, product : int32 arrays, one entry a state
+        The token that the state lost, the token that its rule made.
+    birth, head : int32 arrays, one entry a token
+        As :func:`fold` returns them.
+    n_symbols : int
+        Tokens below `n_symbols` are symbols.
+
+    Returns
+    -------
+    position : int32 array, one entry a token
+    width : int32 array, one entry a state
+        The state loses the positions from that of its removed token on, this many; 0 for the initial state.
+    """
+    below, offset = np.zeros((2, len(birth)), dtype=np.int32)
+    position: Ints = np.full(len(birth), -1, dtype=np.int32)
+    width: Ints = np.zeros(len(removed), dtype=np.int32)
+    lib.tokdfa_arrange(
+        readable(removed, np.int32),
+        len(removed),
+        readable(birth, np.int32),
+        len(birth),
+        readable(head, np.int32),
+        readable(product, np.int32),
+        n_symbols,
+        *(writable(array, np.int32) for array in (below, offset, position, width)),
+    )
+    return position, width
+
+
+def depths(parent: Ints) -> Ints:
+    """Return for each state the number of states above it."""
+    depth: Ints = np.empty(len(parent), dtype=np.int32)
+    lib.tokdfa_depths(readable(parent, np.int32), len(parent), writable(depth, np.int32))
+    return depth

@@ -1,0 +1,238 @@
+/* Merging by priority: of all adjacent pairs that may merge, the strongest first, and of equals the leftmost. */
+#include <stdlib.h>
+
+#include "../common/pair_slot.h"
+#include "door.h"
+
+/* Add a pair, unless it is there already. */
+static void insert(const tokdfa_merges *merges, int32_t left, int32_t right, int32_t priority, int32_t product) {
+    int64_t key = pair_key(left, right), slot = pair_slot(merges->keys, merges->n_keys, key);
+    if (merges->keys[slot] < 0) {
+        merges->keys[slot] = key;
+        merges->priority[slot] = priority;
+        merges->product[slot] = product;
+    }
+}
+
+/* The slot of a pair; -1 if it does not merge. */
+ALWAYS_INLINE int64_t find(const tokdfa_merges *merges, int32_t left, int32_t right) {
+    int64_t key = pair_key(left, right), slot = pair_slot(merges->keys, merges->n_keys, key);
+    return merges->keys[slot] == key ? slot : -1;
+}
+
+TOKDFA_DOOR void tokdfa_add_pairs(const tokdfa_merges *merges, const int32_t *left, const int32_t *right,
+                                  const int32_t *priority, const int32_t *product, int64_t n) {
+    for (int64_t i = 0; i < n; i++) {
+        insert(merges, left[i], right[i], priority[i], product[i]);
+    }
+}
+
+/* Room for merging a word: neighbours as a linked list, and a heap of priorities and places. An entry of the heap is
+   stale when the pair at that place has another priority by now. */
+typedef struct {
+    int64_t *heap;
+    int64_t size;
+    int32_t *after, *before, *tokens;
+} workplace;
+
+static bool open_workplace(workplace *w, int64_t longest) {
+    size_t n = (size_t)longest + 1;
+    w->heap = malloc(n * (3 * sizeof *w->heap + 3 * sizeof *w->after));
+    if (!w->heap) {
+        return false;
+    }
+    w->after = (int32_t *)(w->heap + 3 * n);
+    w->before = w->after + n;
+    w->tokens = w->before + n;
+    return true;
+}
+
+static int64_t longest_of(const int64_t *offsets, int64_t n) {
+    int64_t longest = 0;
+    for (int64_t i = 0; i < n; i++) {
+        longest = greatest(longest, offsets[i + 1] - offsets[i]);
+    }
+    return longest;
+}
+
+static void push(workplace *w, int64_t entry) {
+    int64_t *heap = w->heap, child = w->size++;
+    while (child > 0) {
+        int64_t above = (child - 1) >> 1;
+        if (heap[above] <= entry) {
+            break;
+        }
+        heap[child] = heap[above];
+        child = above;
+    }
+    heap[child] = entry;
+}
+
+static int64_t pop(workplace *w) {
+    int64_t *heap = w->heap, least_entry = heap[0], size = --w->size, entry = heap[size], hole = 0;
+    for (;;) {
+        int64_t child = 2 * hole + 1;
+        if (child >= size) {
+            break;
+        }
+        if (child + 1 < size && heap[child + 1] < heap[child]) {
+            child++;
+        }
+        if (heap[child] >= entry) {
+            break;
+        }
+        heap[hole] = heap[child];
+        hole = child;
+    }
+    heap[hole] = entry;
+    return least_entry;
+}
+
+/* Push the pair at place i, if it merges. */
+ALWAYS_INLINE void consider(const tokdfa_merges *merges, workplace *w, int32_t left, int32_t right, int64_t i) {
+    int64_t slot = find(merges, left, right);
+    if (slot >= 0) {
+        push(w, pair_key(merges->priority[slot], i));
+    }
+}
+
+/* Merge n tokens in place and return how many are left. */
+static int64_t merge(const tokdfa_merges *merges, workplace *w, int32_t *tokens, int64_t n) {
+    int32_t *after = w->after, *before = w->before;
+    w->size = 0;
+    for (int64_t i = 0; i < n; i++) {
+        after[i] = (int32_t)(i + 1);
+        before[i] = (int32_t)(i - 1);
+        if (i + 1 < n) {
+            consider(merges, w, tokens[i], tokens[i + 1], i);
+        }
+    }
+    while (w->size > 0) {
+        int64_t entry = pop(w), i = entry & 0xFFFFFFFF;
+        if (tokens[i] < 0 || after[i] >= n) {
+            continue;
+        }
+        int32_t j = after[i];
+        int64_t slot = find(merges, tokens[i], tokens[j]);
+        if (slot < 0 || merges->priority[slot] != entry >> 32) {
+            continue;
+        }
+        tokens[i] = merges->product[slot];
+        tokens[j] = -1;
+        int32_t k = after[j], h = before[i];
+        after[i] = k;
+        if (k < n) {
+            before[k] = (int32_t)i;
+            consider(merges, w, tokens[i], tokens[k], i);
+        }
+        if (h >= 0) {
+            consider(merges, w, tokens[h], tokens[i], h);
+        }
+    }
+    int64_t left = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (tokens[i] >= 0) {
+            tokens[left++] = tokens[i];
+        }
+    }
+    return left;
+}
+
+/* Merge every piece by itself. `tokens` has room for all symbols; returns how many tokens there are. */
+TOKDFA_DOOR int64_t tokdfa_merge_pieces(const tokdfa_merges *merges, const int32_t *symbols, const int64_t *pieces,
+                                        int64_t n_pieces, int64_t *offsets, int32_t *tokens) {
+    workplace w;
+    if (!open_workplace(&w, longest_of(pieces, n_pieces))) {
+        return TOKDFA_NO_MEMORY;
+    }
+    int64_t end = 0;
+    offsets[0] = 0;
+    for (int64_t i = 0; i < n_pieces; i++) {
+        int64_t n = pieces[i + 1] - pieces[i];
+        memmove(tokens + end, symbols + pieces[i], (size_t)n * sizeof *tokens);
+        end += merge(merges, &w, tokens + end, n);
+        offsets[i + 1] = end;
+    }
+    free(w.heap);
+    return end;
+}
+
+/* Find the pairs that make words, strongest word first; see words.py. `merges` is empty, with room for all pairs. */
+TOKDFA_DOOR int tokdfa_derive(const tokdfa_word_job *job, const tokdfa_merges *merges) {
+    workplace w;
+    if (!open_workplace(&w, longest_of(job->offsets, job->n_words))) {
+        return TOKDFA_NO_MEMORY;
+    }
+    bool given = job->n_start > 0;
+    for (int last = 0; last < (given ? 1 : 2); last++) {
+        for (int64_t i = 0; i < job->n_words; i++) {
+            if (last && job->left[i] >= 0) {
+                continue;
+            }
+            int64_t n = job->offsets[i + 1] - job->offsets[i];
+            int32_t product = (int32_t)(job->n_symbols + i);
+            memcpy(w.tokens, job->text + job->offsets[i], (size_t)n * sizeof *w.tokens);
+            bool two = merge(merges, &w, w.tokens, n) == 2;
+            if (two && last) {
+                job->first[i] = w.tokens[0];
+                job->second[i] = w.tokens[1];
+            } else if (two) {
+                job->left[i] = w.tokens[0];
+                job->right[i] = w.tokens[1];
+                if (!given) {
+                    insert(merges, w.tokens[0], w.tokens[1], (int32_t)i, product);
+                }
+            }
+            if (given) {
+                for (int64_t k = job->start[i]; k < job->start[i + 1]; k++) {
+                    insert(merges, job->split_left[k], job->split_right[k], (int32_t)i, product);
+                }
+            }
+        }
+    }
+    free(w.heap);
+    return 0;
+}
+
+/* Merge words to their ends by looking at all pairs before each step. For each word `last` has four entries: how many
+   tokens are left, and the parts and the priority of the last merge, -1 if there was none. `ascending` tells whether no
+   merge was stronger than the one before it. */
+TOKDFA_DOOR int tokdfa_derivations(const tokdfa_merges *merges, const int32_t *symbols, const int64_t *offsets,
+                                   int64_t n_words, int32_t *last, uint8_t *ascending) {
+    workplace w;
+    if (!open_workplace(&w, longest_of(offsets, n_words))) {
+        return TOKDFA_NO_MEMORY;
+    }
+    int32_t *tokens = w.tokens;
+    for (int64_t word = 0; word < n_words; word++, last += 4) {
+        int64_t n = offsets[word + 1] - offsets[word];
+        memcpy(tokens, symbols + offsets[word], (size_t)n * sizeof *tokens);
+        last[1] = last[2] = last[3] = -1;
+        ascending[word] = 1;
+        for (;;) {
+            int64_t best = -1, place = 0;
+            for (int64_t i = 0; i + 1 < n; i++) {
+                int64_t slot = find(merges, tokens[i], tokens[i + 1]);
+                if (slot >= 0 && (best < 0 || merges->priority[slot] < merges->priority[best])) {
+                    best = slot;
+                    place = i;
+                }
+            }
+            if (best < 0) {
+                break;
+            }
+            if (merges->priority[best] < last[3]) {
+                ascending[word] = 0;
+            }
+            last[1] = tokens[place];
+            last[2] = tokens[place + 1];
+            last[3] = merges->priority[best];
+            tokens[place] = merges->product[best];
+            memmove(tokens + place + 1, tokens + place + 2, (size_t)(n - place - 2) * sizeof *tokens);
+            n--;
+        }
+        last[0] = (int32_t)n;
+    }
+    free(w.heap);
+    return 0;
+}

@@ -1,0 +1,96 @@
+"""How words come about by merging: the pair that makes each of them, and the steps up to it."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.kernels.library import Struct, check_memory, lib, readable, writable
+from tokdfa.kernels.merging.pieces import check_lengths, empty_table
+from tokdfa.kernels.types import Ints, Longs
+
+__all__ = ["derivations", "derive"]
+
+Flags: TypeAlias = npt.NDArray[np.bool_]
+
+
+def derive(
+    text: Ints, offsets: Longs, n_symbols: int, start: Longs, split_left: Ints, split_right: Ints
+) -> tuple[Ints, Ints, Ints, Ints]:
+    """Find for each of the words ``text[offsets[i]:offsets[i + 1]]`` the pair that makes it, strongest word first.
+
+    Word i is token n_symbols + i, the symbols are the tokens before. Word i is merged with the pairs of the words
+    before it; when two tokens are left, they are its pair.
+
+    Parameters
+    ----------
+    text, offsets : int32 and int64 arrays
+    n_symbols : int
+    start, split_left, split_right : int64, int32 and int32 arrays
+        The pairs ``start[i]`` to ``start[i + 1]`` all make word i. When `start` is empty, only the pair that is found
+        for a word makes it.
+
+    Returns
+    -------
+    left, right : int32 arrays
+        The pair of each word; -1 where more than two tokens are left, so that no text can make the word this way.
+    first, second : int32 arrays
+        For such words the two tokens that are left once all pairs have been used; -1 if there are more than two, or
+        when the pairs were given.
+
+    Raises
+    ------
+    LimitExceededError
+        If a word has 2 ** 31 symbols or more.
+    """
+    check_lengths(offsets)
+    n_words = len(offsets) - 1
+    left, right, first, second = np.full((4, n_words), -1, dtype=np.int32)
+    job = Struct(
+        "tokdfa_word_job", text=text, offsets=offsets, n_words=n_words, n_symbols=n_symbols, start=start,
+        split_left=split_left, split_right=split_right, left=left, right=right, first=first, second=second,
+    )  # fmt: skip
+    pairs = empty_table(len(split_left) if len(start) else n_words)
+    check_memory(lib.tokdfa_derive(job.pointer, pairs.pointer))
+    return left, right, first, second
+
+
+def derivations(symbols: Ints, offsets: Longs, table: Struct) -> tuple[Ints, Flags]:
+    """Merge words to their ends, and tell of the last step of each, and whether priorities ever went down.
+
+    Parameters
+    ----------
+    symbols, offsets : int32 and int64 arrays
+        The symbols of word i are ``symbols[offsets[i]:offsets[i + 1]]``.
+    table : Struct
+        The pairs, of :func:`tokdfa.kernels.merging.pieces.pair_table`.
+
+    Returns
+    -------
+    last : int32 array of shape (words, 4)
+        How many tokens are left; the parts and the priority of the last merge, -1 if there was none.
+    ascending : bool array
+        Whether no merge was stronger than the one before it.
+
+    Raises
+    ------
+    LimitExceededError
+        If a word has 2 ** 31 symbols or more.
+    """
+    check_lengths(offsets)
+    n_words = len(offsets) - 1
+    last: Ints = np.empty((n_words, 4), dtype=np.int32)
+    ascending = np.empty(n_words, dtype=np.bool_)
+    check_memory(
+        lib.tokdfa_derivations(
+            table.pointer,
+            readable(symbols, np.int32),
+            readable(offsets, np.int64),
+            n_words,
+            writable(last, np.int32),
+            writable(ascending, np.bool_),
+        )
+    )
+    return last, ascending

@@ -1,0 +1,96 @@
+#ifndef TOKDFA_WALK_DOOR_H
+#define TOKDFA_WALK_DOOR_H
+
+#include <stdint.h>
+
+#include "../fold/door.h"
+
+/* The table of the pair test while it is built; see pairs.py. */
+typedef struct {
+    const int32_t *pointer;
+    int64_t n_pointer; /* the number of rows and one more */
+    const int32_t *start;
+    const int32_t *stop;
+    int64_t n_columns;
+    int32_t *blocks;
+    uint64_t *bits;
+    int64_t n_bits;
+    int32_t *known;
+    int64_t n_known;
+    uint64_t *row;
+    int64_t done;
+    int64_t n_distinct;
+} tokdfa_pair_job;
+
+/* The pair test over ids. With a table, `lookup` has for each id the place in `blocks` where its row begins, times 2^32,
+   plus its column; without one it is empty. `tokens` has for each id its live token, or one of PAIR_... of pairs.h. */
+typedef struct {
+    const int64_t *lookup;
+    int64_t n_lookup;
+    const int32_t *blocks;
+    const uint64_t *bits;
+    const int32_t *tokens;
+    const tokdfa_folding *folding;
+} tokdfa_pair_test;
+
+int64_t tokdfa_build_pair_table(tokdfa_pair_job *job);
+void tokdfa_mark_pairs(const tokdfa_pair_test *test, const int32_t *ids, int64_t n, int64_t behind,
+                       uint8_t *forbidden);
+
+/* Words to be taken apart into the bytes that end a symbol begun before, whole symbols, and a symbol cut short; see
+   parts.py. */
+typedef struct {
+    const uint8_t *text;
+    const int64_t *offsets;
+    int64_t n_words;
+    const uint8_t *skipped;
+    const uint16_t *class_of;
+    int64_t n_classes;
+    const int32_t *children;
+    const int32_t *following;
+    uint64_t *key;
+    uint8_t *told;
+    int64_t word;   /* the words before it are done */
+    int64_t before; /* the effect, and the class of the symbol after it, that are not known */
+    int64_t symbol;
+} tokdfa_part_job;
+
+int tokdfa_take_apart(tokdfa_part_job *job);
+int64_t tokdfa_number_keys(const uint64_t *keys, int64_t n, int32_t *known, int64_t n_known, uint64_t *distinct,
+                           int64_t most, int32_t *number);
+void tokdfa_outer_symbols(const uint8_t *text, const int64_t *offsets, int64_t n_words, int32_t *first, int32_t *last);
+
+/* What a stream is walked over by; see walk.py. */
+typedef struct {
+    const uint32_t *info;
+    int64_t n_info; /* the number of ids */
+    const uint32_t *allowed;
+    const uint32_t *other;
+    const uint8_t *is_final;
+    int64_t width;
+    int64_t initial;
+    const int32_t *trigger;
+    const int32_t *node_at;
+    const int32_t *children;
+    const uint8_t *text;
+    const int64_t *offsets;
+    const int64_t *doubt_keys;
+    int64_t n_doubt_keys;
+    const int32_t *doubt_range;
+    const int32_t *doubt_bounds;
+    const int32_t *doubt_ids;
+    const tokdfa_pair_test *pairs;
+} tokdfa_walker;
+
+/* Where a walk is: the next id, the place in the tables where the row of the state before it begins, and the number of
+   bytes of the ids walked over. */
+typedef struct {
+    int64_t at;
+    int64_t row;
+    int64_t size;
+} tokdfa_place;
+
+int tokdfa_walk(const tokdfa_walker *walker, const uint32_t *ids, int64_t n, tokdfa_place *place);
+int tokdfa_accepts(const tokdfa_walker *walker, const uint32_t *ids, int64_t n);
+
+#endif

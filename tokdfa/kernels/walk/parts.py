@@ -1,0 +1,121 @@
+"""Taking the words of all ids apart: the bytes that end a symbol, the effect of whole symbols, a symbol cut short."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.kernels.library import Struct, lib, readable, writable
+from tokdfa.kernels.types import Ints, Longs
+
+__all__ = ["BAD", "MOST_EFFECTS", "SPELLS", "number_keys", "outer_symbols", "parts_of_key", "take_apart"]
+
+Bytes: TypeAlias = npt.NDArray[np.uint8]
+Flags: TypeAlias = npt.NDArray[np.bool_]
+Keys: TypeAlias = npt.NDArray[np.uint64]
+
+# What is told of a word: that no text has it; that it spells part of a special token at its beginning, or a whole one.
+BAD = 1
+SPELLS = 2
+
+MOST_EFFECTS = (1 << 16) - 2
+
+
+def take_apart(
+    text: Bytes,
+    offsets: Longs,
+    skipped: Flags,
+    class_of: npt.NDArray[np.uint16],
+    n_classes: int,
+    children: Ints,
+    effect_after: Callable[[int | None, int], int],
+) -> tuple[Keys, Bytes]:
+    """Take words apart.
+
+    Parameters
+    ----------
+    text, offsets : uint8 and int64 arrays
+        Word i is ``text[offsets[i]:offsets[i + 1]]``.
+    skipped : bool array, one entry a word
+        Whether nothing is to be known of it but that it is `BAD`.
+    class_of : uint16 array of shape (0x110000,)
+        The class of each code point, less than `n_classes`.
+    n_classes : int
+    children : int32 array
+        The tree of special tokens; see :class:`tokdfa.validation.spelled.Backwards`.
+    effect_after : callable
+        Returns the number of the effect, at most `MOST_EFFECTS`, of what has an effect, or None for nothing, and then a
+        symbol of a class. It is asked once for each pair that occurs.
+
+    Returns
+    -------
+    keys : uint64 array
+        What each word is made of; see :func:`parts_of_key`. 0 for bad ones.
+    told : uint8 array
+        0, `BAD` or `SPELLS`.
+    """
+    n_words = len(offsets) - 1
+    keys: Keys = np.empty(n_words, dtype=np.uint64)
+    told: Bytes = np.empty(n_words, dtype=np.uint8)
+    following: Ints = np.full((64, n_classes), -1, dtype=np.int32)
+    word = 0
+    while True:
+        job = Struct(
+            "tokdfa_part_job", text=text, offsets=offsets, n_words=n_words, skipped=skipped, class_of=class_of,
+            n_classes=n_classes, children=children, following=following, key=keys, told=told, word=word, before=0,
+            symbol=0,
+        )  # fmt: skip
+        here = job.pointer
+        effect = 0
+        while effect + 1 < len(following):
+            if lib.tokdfa_take_apart(here):
+                return keys, told
+            effect = effect_after(here.before if here.before >= 0 else None, here.symbol)
+            following[here.before + 1, here.symbol] = effect
+        word = here.word
+        larger = np.full((2 * max(len(following), effect), n_classes), -1, dtype=np.int32)
+        larger[: len(following)] = following
+        following = larger
+
+
+def parts_of_key(key: int) -> tuple[bytes, int | None, bytes]:
+    """Return the parts that a key of :func:`take_apart` stands for: head, number of the effect or None, and tail."""
+    head, tail = ((key >> shift & 0xFFFFFF).to_bytes(3, "big").lstrip(b"\0") for shift in (40, 16))
+    effect = key & 0xFFFF
+    return head, effect - 1 if effect else None, tail
+
+
+def number_keys(keys: Keys, most: int) -> tuple[Keys, Ints] | None:
+    """Return the distinct keys in the order in which they occur, and the number of each; None for more than `most`."""
+    n_known = 16
+    while n_known < 2 * most:
+        n_known *= 2
+    known = np.full(n_known, -1, dtype=np.int32)
+    distinct: Keys = np.empty(most, dtype=np.uint64)
+    number: Ints = np.empty(len(keys), dtype=np.int32)
+    n = lib.tokdfa_number_keys(
+        readable(keys, np.uint64),
+        len(keys),
+        writable(known, np.int32),
+        n_known,
+        writable(distinct, np.uint64),
+        most,
+        writable(number, np.int32),
+    )
+    return None if n < 0 else (distinct[:n].copy(), number)
+
+
+def outer_symbols(text: Bytes, offsets: Longs) -> tuple[Ints, Ints]:
+    """Return the code points of the first and of the last symbol of each word; -1 where it is cut, or there is none."""
+    first, last = np.empty((2, len(offsets) - 1), dtype=np.int32)
+    lib.tokdfa_outer_symbols(
+        readable(text, np.uint8),
+        readable(offsets, np.int64),
+        len(first),
+        writable(first, np.int32),
+        writable(last, np.int32),
+    )
+    return first, last

@@ -1,0 +1,259 @@
+/* Walking ids through the machine of a pre-tokenizer and the pair test.
+
+   The machine is a table: a row for each state, a column for each class of ids that do the same to it. Most borders of
+   tokens are certain to be borders of pieces, or the pair test has nothing to say there; the table has a mark for the
+   others. So a block of ids is first walked as if every pair were allowed, in several lanes side by side, for such a
+   walk is a chain of look-ups; the marked places are collected without a branch and looked at afterwards. Where a pair
+   is not allowed after all, or a lane began in a wrong state, the walk is repeated from there until it meets the first
+   one again. */
+#include "pairs.h"
+
+enum { LANE = 1024, LANES = 4, BLOCK = LANE * LANES, SHORTEST = 256, WARM = 6 };
+
+/* What an entry of the table has beside the row that it leads to, which is shifted by two bits. Row 0 is the end of
+   every walk: nothing canonical goes on so, or, with UNKNOWN, that is not worked out yet. */
+enum { LOOK = 1, UNKNOWN = 2 };
+
+/* An id's class, and above it the number of its bytes. */
+enum { CLASS = 0xFFFF, SIZE_SHIFT = 16 };
+
+enum { DONE = 0, ALARM = 1, UNSURE = 2, NOT_FINAL = 3, NO_ID = 4 };
+
+/* What was seen of a block of ids at first: the entries, and in each lane the marked places. */
+typedef struct {
+    uint32_t entries[BLOCK];
+    uint32_t marks[LANES][LANE];
+    int64_t n_marks[LANES];
+    uint32_t first_row[LANES];
+    uint64_t size;
+} block;
+
+/* Where the row after a marked place begins, and DONE; or why there is none. */
+typedef struct {
+    uint32_t row;
+    int status;
+} sight;
+
+/* Whether a doubtful sequence ends in the id at a place. */
+NEVER_INLINE bool is_doubtful(const tokdfa_walker *w, const uint32_t *ids, int64_t place) {
+    int64_t key = pair_key(ids[place - 1], ids[place]), slot = pair_slot(w->doubt_keys, w->n_doubt_keys, key);
+    if (w->doubt_keys[slot] != key) {
+        return false;
+    }
+    for (int32_t k = w->doubt_range[2 * slot]; k < w->doubt_range[2 * slot + 1]; k++) {
+        int32_t low = w->doubt_bounds[k], high = w->doubt_bounds[k + 1];
+        int64_t begin = place - 1 - (high - low);
+        if (begin >= 0 && !memcmp(ids + begin, w->doubt_ids + low, (size_t)(high - low) * sizeof *ids)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether the text that ends in the id at a place spells a special token. From `first` to `last` `node_at` has the nodes
+   of the tree of the specials, read backwards, that are reached on what the id has of them. */
+NEVER_INLINE bool spells(const tokdfa_walker *w, const uint32_t *ids, int64_t place, int32_t first, int32_t last) {
+    for (int32_t k = first; k < last; k++) {
+        int64_t node = w->node_at[k];
+        for (int64_t at = place - 1; at >= 0 && node > 0; at--) {
+            for (int64_t byte = w->offsets[ids[at] + 1] - 1; byte >= w->offsets[ids[at]] && node > 0; byte--) {
+                node = w->children[256 * node + w->text[byte]];
+            }
+        }
+        if (node < 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Look at the id at a marked place, which is reached in a row. */
+ALWAYS_INLINE sight look(const tokdfa_walker *w, const uint32_t *ids, int64_t place, uint32_t row) {
+    uint32_t id = ids[place], number = w->info[id] & CLASS;
+    uint32_t entry = w->allowed[row + number];
+    if (LIKELY(entry >> 2)) {
+        int32_t first = w->trigger[number], last = w->trigger[number + 1];
+        if (UNLIKELY(last > first) && spells(w, ids, place, first, last)) {
+            return (sight){0, ALARM};
+        }
+        if (place > 0) {
+            uint32_t otherwise = w->other[row + number];
+            if (forbidden(w->pairs, ids[place - 1], id)) {
+                entry = otherwise;
+            } else if (UNLIKELY(w->n_doubt_keys > 0) && entry >> 2 != otherwise >> 2 && is_doubtful(w, ids, place)) {
+                return (sight){0, ALARM};
+            }
+        }
+    }
+    return (sight){entry >> 2, entry >> 2 ? DONE : entry & UNKNOWN ? UNSURE : ALARM};
+}
+
+/* Walk on and look at every mark at once, until `end` or, if `seen` is given, until the walk that is noted there is met:
+   its entries are those of the ids from `base` on. */
+static int walk_carefully(const tokdfa_walker *w, const uint32_t *ids, int64_t end, const block *seen, int64_t base,
+                          int64_t *at, uint32_t *row) {
+    while (*at < end) {
+        uint32_t entry = w->allowed[*row + (w->info[ids[*at]] & CLASS)], following = entry >> 2;
+        if (entry & LOOK) {
+            sight found = look(w, ids, *at, *row);
+            if (found.status != DONE) {
+                return found.status;
+            }
+            following = found.row;
+        }
+        *row = following;
+        ++*at;
+        if (seen && seen->entries[*at - 1 - base] >> 2 == following) {
+            break;
+        }
+    }
+    return DONE;
+}
+
+/* Walk through the lanes side by side as if all pairs were allowed; note the entries and the marked places. */
+ALWAYS_INLINE void speculate(const tokdfa_walker *w, const uint32_t *restrict ids, int64_t lane, uint32_t row,
+                             block *restrict seen) {
+    const uint32_t *restrict info = w->info, *restrict table = w->allowed;
+    const uint32_t *ids_1 = ids + lane, *ids_2 = ids_1 + lane, *ids_3 = ids_2 + lane;
+    uint64_t r0 = row, r1 = row, r2 = row, r3 = row;
+    /* What was some ids before hardly ever matters. */
+    for (int64_t k = lane - WARM; k < lane; k++) {
+        r1 = table[r1 + (info[ids[k]] & CLASS)] >> 2;
+        r2 = table[r2 + (info[ids_1[k]] & CLASS)] >> 2;
+        r3 = table[r3 + (info[ids_2[k]] & CLASS)] >> 2;
+    }
+    seen->first_row[0] = row;
+    seen->first_row[1] = (uint32_t)r1;
+    seen->first_row[2] = (uint32_t)r2;
+    seen->first_row[3] = (uint32_t)r3;
+    uint32_t *entries_0 = seen->entries, *entries_1 = entries_0 + lane, *entries_2 = entries_1 + lane,
+             *entries_3 = entries_2 + lane;
+    uint64_t n0 = 0, n1 = 0, n2 = 0, n3 = 0, size = 0;
+    for (int64_t k = 0; k < lane; k++) {
+        uint32_t i0 = info[ids[k]], i1 = info[ids_1[k]], i2 = info[ids_2[k]], i3 = info[ids_3[k]];
+        uint32_t e0 = table[r0 + (i0 & CLASS)], e1 = table[r1 + (i1 & CLASS)];
+        uint32_t e2 = table[r2 + (i2 & CLASS)], e3 = table[r3 + (i3 & CLASS)];
+        entries_0[k] = e0;
+        entries_1[k] = e1;
+        entries_2[k] = e2;
+        entries_3[k] = e3;
+        seen->marks[0][n0] = (uint32_t)k;
+        seen->marks[1][n1] = (uint32_t)k;
+        seen->marks[2][n2] = (uint32_t)k;
+        seen->marks[3][n3] = (uint32_t)k;
+        n0 += e0 & LOOK;
+        n1 += e1 & LOOK;
+        n2 += e2 & LOOK;
+        n3 += e3 & LOOK;
+        r0 = e0 >> 2;
+        r1 = e1 >> 2;
+        r2 = e2 >> 2;
+        r3 = e3 >> 2;
+        size += (uint64_t)(i0 >> SIZE_SHIFT) + (i1 >> SIZE_SHIFT) + (i2 >> SIZE_SHIFT) + (i3 >> SIZE_SHIFT);
+    }
+    seen->n_marks[0] = (int64_t)n0;
+    seen->n_marks[1] = (int64_t)n1;
+    seen->n_marks[2] = (int64_t)n2;
+    seen->n_marks[3] = (int64_t)n3;
+    seen->size = size;
+}
+
+static int64_t size_of(const tokdfa_walker *w, const uint32_t *ids, int64_t begin, int64_t end) {
+    int64_t size = 0;
+    for (int64_t k = begin; k < end; k++) {
+        size += w->info[ids[k]] >> SIZE_SHIFT;
+    }
+    return size;
+}
+
+/* Look at the marked places of a block whose lanes begin at `begin`, `lane` ids each, and walk again where the first
+   walk was wrong. */
+static int look_at_marks(const tokdfa_walker *w, const uint32_t *ids, int64_t begin, int64_t lane, const block *seen,
+                         int64_t *at, uint32_t *row) {
+    int64_t end = begin + LANES * lane;
+    int status = DONE;
+    for (int number = 0; number < LANES; number++) {
+        int64_t low = begin + number * lane, high = low + lane;
+        if (*at == low && *row != seen->first_row[number]) {
+            status = walk_carefully(w, ids, end, seen, begin, at, row);
+        }
+        /* Between places that are looked at the walk was right; `at` and `row` tell how far and where it is. */
+        for (int64_t k = 0; k < seen->n_marks[number] && status == DONE; k++) {
+            int64_t place = low + seen->marks[number][k];
+            if (place < *at) {
+                continue;
+            }
+            if (place > low) {
+                *row = seen->entries[place - 1 - begin] >> 2;
+            }
+            sight found = look(w, ids, place, *row);
+            *at = place;
+            status = found.status;
+            if (status == DONE && found.row != seen->entries[place - begin] >> 2) {
+                *row = found.row;
+                *at = place + 1;
+                status = walk_carefully(w, ids, end, seen, begin, at, row);
+            }
+        }
+        if (status != DONE) {
+            return status;
+        }
+        if (*at < high) {
+            *at = high;
+            *row = seen->entries[high - 1 - begin] >> 2;
+        }
+    }
+    return DONE;
+}
+
+/* Walk on through ids in range, as far as nothing speaks against them. Returns DONE; ALARM at an id that is not
+   canonical there, or ends the spelling of a special token or something doubtful; UNSURE at one of which the table does
+   not know. */
+static int walk(const tokdfa_walker *w, const uint32_t *ids, int64_t n, tokdfa_place *place) {
+    int64_t begin = place->at;
+    uint32_t row = (uint32_t)place->row;
+    block seen;
+    while (begin < n) {
+        int64_t end = least(begin + BLOCK, n), at = begin, size;
+        int status;
+        if (end - begin < SHORTEST) {
+            status = walk_carefully(w, ids, end, NULL, 0, &at, &row);
+            size = size_of(w, ids, begin, at);
+        } else {
+            int64_t lane = (end - begin) / LANES;
+            end = begin + LANES * lane;
+            speculate(w, ids + begin, lane, row, &seen);
+            status = look_at_marks(w, ids, begin, lane, &seen, &at, &row);
+            size = status == DONE ? (int64_t)seen.size : size_of(w, ids, begin, at);
+        }
+        place->size += size;
+        if (status != DONE) {
+            place->at = at;
+            place->row = row;
+            return status;
+        }
+        begin = end;
+    }
+    place->at = n;
+    place->row = row;
+    return DONE;
+}
+
+TOKDFA_DOOR int tokdfa_walk(const tokdfa_walker *walker, const uint32_t *ids, int64_t n, tokdfa_place *place) {
+    return walk(walker, ids, n, place);
+}
+
+/* Whether a whole text is canonical: DONE if it is; NO_ID if an id is out of range, NOT_FINAL if a text cannot end so,
+   otherwise what stopped the walk. */
+TOKDFA_DOOR int tokdfa_accepts(const tokdfa_walker *walker, const uint32_t *ids, int64_t n) {
+    uint32_t largest = 0;
+    for (int64_t i = 0; i < n; i++) {
+        largest = ids[i] > largest ? ids[i] : largest;
+    }
+    if (largest >= walker->n_info) {
+        return NO_ID;
+    }
+    tokdfa_place place = {0, walker->initial, 0};
+    int status = walk(walker, ids, n, &place);
+    return status != DONE ? status : walker->is_final[place.row / walker->width] ? DONE : NOT_FINAL;
+}

@@ -1,0 +1,140 @@
+"""Walking ids through the machine of a pre-tokenizer and the pair test.
+
+The machine is a table: a row for each state, a column for each class of ids that do the same to it. Most borders of
+tokens are certain to be borders of pieces, or the pair test has nothing to say there; the table has a mark for the
+others, where the walk looks more closely.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.kernels.library import Struct, ffi, lib
+from tokdfa.kernels.types import Ints, Longs
+
+__all__ = ["ALARM", "CLASS", "DONE", "LANE", "LOOK", "SIZE_SHIFT", "UNKNOWN", "UNSURE", "Place", "accepts", "walker"]
+
+Numbers: TypeAlias = npt.NDArray[np.uint32]
+Bytes: TypeAlias = npt.NDArray[np.uint8]
+
+LANE = 1024
+
+# What an entry of the table has beside the row that it leads to, which is shifted by two bits. Row 0 is the end of
+# every walk: nothing canonical goes on so, or, with UNKNOWN, that is not worked out yet.
+LOOK = 1
+UNKNOWN = 2
+
+# An id's class, and above it the number of its bytes.
+SIZE_SHIFT = 16
+CLASS = (1 << SIZE_SHIFT) - 1
+
+DONE = 0
+ALARM = 1
+UNSURE = 2
+
+_IDS = ffi.typeof("uint32_t[]")
+
+
+def walker(
+    info: Numbers,
+    allowed: Numbers,
+    other: Numbers,
+    is_final: Bytes,
+    width: int,
+    initial: int,
+    trigger: Ints,
+    node_at: Ints,
+    children: Ints,
+    text: Bytes,
+    offsets: Longs,
+    doubt_keys: Longs,
+    doubt_range: Ints,
+    doubt_bounds: Ints,
+    doubt_ids: Ints,
+    pairs: Struct,
+) -> Struct:
+    """Return what streams are walked over by.
+
+    Parameters
+    ----------
+    info : uint32 array, one entry an id
+        Its class, plus 2 ** SIZE_SHIFT times the number of its bytes.
+    allowed, other : uint32 arrays
+        For row r and class c at ``r + c`` the entries if the pair is allowed, and if it is not.
+    is_final : uint8 array, one entry a row
+        Whether a text may end there.
+    width : int
+        Row i begins at ``i * width``.
+    initial : int
+        Where the row of the initial state begins.
+    trigger, node_at, children : int32 arrays
+        For class c the nodes ``node_at[trigger[c]:trigger[c + 1]]`` of the tree of all special tokens read backwards,
+        and what follows node n on byte b, ``children[256 * n + b]``: 0 for nothing, -1 for a whole special.
+    text, offsets : uint8 and int64 arrays
+        The bytes of id i are ``text[offsets[i]:offsets[i + 1]]``.
+    doubt_keys, doubt_range, doubt_bounds, doubt_ids : arrays
+        Sequences of ids that call for a closer look; see :class:`tokdfa.validation.doubts.Doubts`.
+    pairs : Struct
+        Of :func:`tokdfa.kernels.walk.pairs.pair_test`.
+    """
+    return Struct(
+        "tokdfa_walker", info=info, allowed=allowed, other=other, is_final=is_final, width=width, initial=initial,
+        trigger=trigger, node_at=node_at, children=children, text=text, offsets=offsets, doubt_keys=doubt_keys,
+        doubt_range=doubt_range, doubt_bounds=doubt_bounds, doubt_ids=doubt_ids, pairs=pairs,
+    )  # fmt: skip
+
+
+class Place:
+    """Where a walk is: the next id, where the row of the state before it begins, the bytes of the ids walked over.
+
+    Attributes
+    ----------
+    pointer
+        Its fields `at`, `row` and `size` are read and written.
+    """
+
+    __slots__ = ("pointer",)
+
+    def __init__(self) -> None:
+        self.pointer: Any = ffi.new("tokdfa_place *")
+
+    def walk(self, by: Struct, ids: npt.NDArray[np.int32]) -> int:
+        """Walk on through ids, as far as nothing speaks against them.
+
+        Parameters
+        ----------
+        by : Struct
+            Of :func:`walker`.
+        ids : int32 array
+            In range and contiguous; those before the place have been walked over.
+
+        Returns
+        -------
+        int
+            DONE; ALARM at an id that is not canonical there, or ends the spelling of a special token or something
+            doubtful; UNSURE at one of which the table does not know.
+        """
+        status: int = lib.tokdfa_walk(by.pointer, ffi.from_buffer(_IDS, ids), len(ids), self.pointer)
+        return status
+
+
+def accepts(by: Struct, ids: npt.NDArray[np.int32] | Numbers) -> int:
+    """Tell whether a whole text is canonical.
+
+    Parameters
+    ----------
+    by : Struct
+        Of :func:`walker`.
+    ids : int32 or uint32 array
+        Contiguous; that they are in range is checked.
+
+    Returns
+    -------
+    int
+        DONE if it is; otherwise what stopped the walk, or something else if an id is out of range, or no text ends so.
+    """
+    status: int = lib.tokdfa_accepts(by.pointer, ffi.from_buffer(_IDS, ids), len(ids))
+    return status
