@@ -223,3 +223,13 @@ def test_trouble_leaves_the_old_page(tok: Path, tmp_path: Path, capsys: pytest.C
     assert "out of range" in capsys.readouterr().err
     assert sorted(tmp_path.iterdir()) == before
     assert (tmp_path / "report.html").read_text() == "old"
+
+
+def test_windows_without_a_pattern_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "merges.txt").write_text(merges_txt(), encoding="utf-8")
+    (tmp_path / "ids.txt").write_text("64 65")
+    assert run(tmp_path / "merges.txt", tmp_path / "ids.txt", "--window") == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.splitlines()[-1].startswith("tokdfa: error: windows are judged where a pattern cuts the text")
+    assert run(tmp_path / "merges.txt", tmp_path / "ids.txt", "--window", "--pretokenizer", "gpt2") == 0

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from support.extra import extra_file, llama3_json, ranks_of, write_json, write_tiktoken
-from support.tokenizer_files import tiktoken_lines
+from support.tokenizer_files import as_bytes, tiktoken_lines, tokenizer_json
 
 import tokdfa
 from tokdfa import Tokenizer, compare
@@ -316,3 +316,30 @@ def test_gpt2_and_its_spelling_for_tiktoken(data: Path) -> None:
     found = compare(a, tokdfa.load(data / "vocabs" / "cl100k_base.tiktoken", pretokenizer="cl100k"), ignore_ids=True)
     assert not found
     assert found.checked["shortest"] == "proven"
+
+
+@pytest.mark.parametrize(
+    ("merges_a", "merges_b", "text"),
+    [
+        ([], [["ca", "c"]], None),
+        ([["c", "a"]], [["c", "a"], ["cac", "a"]], None),
+        ([["ca", "c"]], [["cac", "c"]], None),
+        ([["c", "a"]], [["ca", "c"]], "ca"),
+        ([["ca", "c"], ["c", "a"]], [["c", "a"], ["ca", "c"]], "caca"),
+    ],
+)
+def test_rules_whose_parts_no_rule_makes(tmp_path: Path, merges_a, merges_b, text: str | None) -> None:
+    sides = []
+    for name, merges in (("a", merges_a), ("b", merges_b)):
+        rules = tokenizer_json([], added_tokens=[])
+        symbols = len(rules["model"]["vocab"])
+        rules["model"]["vocab"] |= {"ca": symbols, "cac": symbols + 1, "cacc": symbols + 2, "caca": symbols + 3}
+        rules["model"]["merges"] = merges
+        path = tmp_path / name / "tokenizer.json"
+        path.parent.mkdir()
+        path.write_bytes(as_bytes(rules))
+        sides.append(tokdfa.load(path))
+    for one, other in (sides, sides[::-1]):
+        found = compare(one, other)
+        assert found.holds == (text is None)
+        assert text is None or found.witness.text == text

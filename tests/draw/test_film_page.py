@@ -10,6 +10,7 @@ from support.browser import Browser, browser
 
 from tokdfa import Dictionary, Film
 from tokdfa.draw.render import can_render
+from tokdfa.errors import TokdfaError
 
 
 @pytest.fixture(scope="module")
@@ -63,3 +64,9 @@ def test_the_moving_picture_moves(chromium: Browser, tmp_path: Path) -> None:
         chromium(f"document.querySelector('svg').setCurrentTime({seconds})")
         shown.append([name for name in _seen(chromium) if "->" not in name])
     assert shown == [["q0"], ["q0", "q1"], ["q0", "q1", "q2"]]
+
+
+def test_a_picture_without_a_size_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Film, "_drawn", lambda *_: "<svg></svg>")
+    with pytest.raises(TokdfaError, match="tell no size"):
+        Film(Dictionary.from_pairs([("a", "a")], "ab")).to_svg()

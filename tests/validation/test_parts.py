@@ -212,3 +212,11 @@ def test_refusals() -> None:
     with pytest.raises(UnsupportedFeatureError, match="windows are judged where"):
         Validator(dropping, window=True)
     assert dropping.validate([97, 98, 97], documents=98)
+
+
+def test_windows_take_a_pattern() -> None:
+    cut = tokenizer_of("gpt2")
+    whole = Tokenizer(Contents(format="tiktoken", dictionary=cut.dictionary, ids=cut.token_to_id))
+    assert cut.validate([97, 98], window=True) is not None
+    with pytest.raises(UnsupportedFeatureError, match=r"a pattern cuts the text, and here nothing does .name the pre-"):
+        whole.validate([97, 98], window=True)

@@ -18,7 +18,7 @@ from tokdfa.draw.dot import FRESH
 from tokdfa.draw.graph import Edge, Graph, Node
 from tokdfa.draw.labels import word_label
 from tokdfa.draw.render import can_render, to_svg
-from tokdfa.errors import LimitExceededError
+from tokdfa.errors import LimitExceededError, TokdfaError
 
 __all__ = ["Film", "Frame"]
 
@@ -196,7 +196,8 @@ def _texts(attributes: str, written: list[str], seen: Callable[[Collection[int]]
 def _with_captions(svg: str, captions: list[str], longest: int) -> str:
     """Return an SVG with room above, in which captions stand."""
     head = _SIZE.search(svg)
-    assert head is not None
+    if head is None:
+        raise TokdfaError("the pictures of this Graphviz tell no size", value=svg[:80], hint="write an .html film")
     width, height = max(float(head["width"]), 9.0 * longest), float(head["height"]) + _CAPTION
     size = f'width="{width:g}pt" height="{height:g}pt"\n viewBox="0 {-_CAPTION:g} {width:g} {height:g}"'
     end = svg.rindex("</svg>")

@@ -181,7 +181,8 @@ def _with_pairs(rows: Rows, n_late: int, pairs: Int32Array, position: Int32Array
     parts, ends = [spans], [*rows.pointer.tolist(), int(rows.pointer[-1])]
     of_token = np.append(rows.of_token, np.full(n_late, len(rows.pointer) - 1, dtype=np.int32))
     numbers: dict[tuple[int, bytes], int] = {}
-    for token, begin, end in zip(tokens.tolist(), begins.tolist(), [*begins[1:].tolist(), len(single)], strict=True):
+    ends_of = np.append(begins, len(single))[1:]
+    for token, begin, end in zip(tokens.tolist(), begins.tolist(), ends_of.tolist(), strict=True):
         key = int(of_token[token]), single[begin:end].tobytes()
         if key not in numbers:
             numbers[key] = len(ends) - 1

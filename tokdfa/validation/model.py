@@ -108,7 +108,8 @@ class Model:
         from tokdfa.validation.table import Table
 
         try:
-            return Table(self) if self.tokenizer.is_bytewise and (self.by_pairs or self._part) else None
+            splits = self.tokenizer.pretokenizer is not None and self.tokenizer.is_bytewise
+            return Table(self) if splits and (self.by_pairs or self._part) else None
         except (PatternError, UnsupportedFeatureError, LimitExceededError):
             return None
 

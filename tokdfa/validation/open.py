@@ -46,6 +46,11 @@ class OpenJudge:
     """
 
     def __init__(self, model: Model, first: int = 0, byte: int = 0) -> None:
+        if model.tokenizer.pretokenizer is None:
+            raise UnsupportedFeatureError(
+                "windows are judged where a pattern cuts the text, and here nothing does",
+                hint="name the pre-tokenizer, if there is one",
+            )
         if model.table is None or not model.by_pairs or len(model.doubts.keys):
             raise UnsupportedFeatureError(
                 "windows are judged where a pattern cuts the text and pairs of tokens over bytes decide",
