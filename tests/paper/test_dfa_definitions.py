@@ -213,6 +213,65 @@ def test_remark_3_loops_at_fresh_states() -> None:
     assert loop.dfa.run(["a"], state=loop.fresh[0]) is None
 
 
+Edges = set[tuple[int, str, int]]
+
+
+def algorithm_2_unchecked(dfa: TokenDFA, u: str, v: str) -> tuple[Edges, set[int], dict[int, int]]:
+    """Algorithm 2 on whatever automaton: the transitions and final states of a nondeterministic one, and fresh(·)."""
+    edges: Edges = {(p, str(token), q) for p, token, q in dfa.edges()}
+    S = [(s1, s2, s3) for s1, x, s2 in edges if x == u for t2, y, s3 in edges if t2 == s2 and y == v]
+    fresh = {s2: dfa.n_states + i for i, s2 in enumerate(sorted({s2 for _, s2, _ in S}))}
+    edges |= {(s1, u + v, s3) for s1, _, s3 in S}
+    lost = {v} if u != v else {v, u + v}
+    edges |= {(fresh[p], token, q) for p, token, q in edges if p in fresh and token not in lost}
+    edges = {(p, token, fresh[q] if token == u and q in fresh else q) for p, token, q in edges}
+    return edges, {*dfa.finals, *(fresh[s] for s in dfa.finals if s in fresh)}, fresh
+
+
+def spelled_runs(edges: Edges, start: int, longest: int) -> set[tuple[str, int]]:
+    """The strings of up to `longest` symbols that runs from a state read, each with the state in which one ends."""
+    found, stack = set[tuple[str, int]](), [("", start)]
+    while stack:
+        text, state = stack.pop()
+        if (text, state) not in found:
+            found.add((text, state))
+            stack += [(text + x, q) for p, x, q in edges if p == state and len(text + x) <= longest]
+    return found
+
+
+def test_algorithm_2_unchecked_is_what_is_checked_on_figure_3() -> None:
+    for before, after, rule in zip(FIGURE_3, FIGURE_3[1:], ("aa", "ba"), strict=False):
+        edges, finals, _ = algorithm_2_unchecked(before, *rule)
+        assert TokenDFA.from_edges(edges, finals=finals, symbols="ab").is_isomorphic(after)
+
+
+def test_example_3_a_second_transition_on_one_token() -> None:
+    edges, finals, fresh = algorithm_2_unchecked(FIGURE_1, "b", "c")
+    assert {q for p, token, q in edges if (p, token) == (1, "bc")} == {3, 4}
+    assert all(len({q for p, x, q in edges if (p, x) == (state, token)}) == 1 for state, token, _ in edges - {
+        (1, "bc", 3), (1, "bc", 4)
+    })  # fmt: skip
+    # "Lemma 1 remains valid otherwise": the runs read what they read before, from and to corresponding states.
+    before = {(str(p), token, q) for p, token, q in FIGURE_1.edges()}
+    gamma = {**{state: state for state in range(FIGURE_1.n_states)}, **{new: old for old, new in fresh.items()}}
+    for state in range(FIGURE_1.n_states):
+        old = spelled_runs({(int(p), str(token), q) for p, token, q in before}, state, 4)
+        assert {(text, gamma[q]) for text, q in spelled_runs(edges, state, 4)} == old
+    assert {text for text, q in spelled_runs(edges, 0, 4) if q in finals} == {"abc"}
+
+
+def test_example_4_a_string_is_lost() -> None:
+    assert FIGURE_2.accepts(["a", "aa"])
+    edges, finals, fresh = algorithm_2_unchecked(FIGURE_2, "a", "a")
+    assert fresh == {0: 2}
+    assert {q for p, token, q in edges if (p, token) == (0, "aa")} == {0, 1}
+    accepted = {text for text, state in spelled_runs(edges, 0, 8) if state in finals}
+    assert accepted == {"a" * n for n in (2, 4, 6, 8)}
+    assert {"".join(map(str, tau)) for tau in spelled_language(FIGURE_2, 7)} == {"a" * n for n in range(2, 9)}
+    # So Lemma 1 fails: in the automaton before, aaa leads from the initial state to the accepting one.
+    assert ("aaa", 1) not in spelled_runs(edges, 0, 3)
+
+
 @pytest.mark.parametrize(
     ("figure", "left", "right", "text", "state", "second"),
     [(FIGURE_1, "b", "c", "bc", 1, "bc"), (FIGURE_2, "a", "a", "aa", 0, "aa")],

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import networkx as nx
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from support.automata import spelled_language, string_dfas, token_dfas
-from support.dictionaries import all_words, proper_dictionaries
+from support.dictionaries import all_proper_dictionaries, all_words, proper_dictionaries
 from support.transducers import rightmost_transducer
 
 from tokdfa import (
@@ -151,15 +151,44 @@ def test_definition_7_and_example_7() -> None:
     assert distance(outputs[u], outputs[v]) == 3
 
 
-@given(proper_dictionaries("abc", max_rules=8), st.data())
-def test_lemma_7_bounded_variation(dictionary: Dictionary, data: st.DataObject) -> None:
-    symbols = "".join(map(str, dictionary.alphabet.symbols))
-    common = data.draw(st.text(symbols, max_size=12))
-    u, v = (common + data.draw(st.text(symbols, max_size=4)) for _ in range(2))
-    k = distance(u, v)
-    t = max((len(rule.product) for rule in dictionary), default=0)
-    outputs = [tokenize_single_pass(dictionary, word) for word in (u, v)]
-    assert distance(*outputs) <= 2 * len(dictionary) * t + k
+@pytest.mark.parametrize(
+    ("symbols", "n_rules", "longest", "n_pairs", "n_revised", "most"),
+    [("ab", 1, 6, 3_048, 630, 1), ("ab", 2, 6, 24_384, 7_138, 2), ("a", 3, 20, 882, 560, 3)],
+)
+def test_lemma_7_bounded_variation(
+    symbols: str, n_rules: int, longest: int, n_pairs: int, n_revised: int, most: int
+) -> None:
+    # All dictionaries, all words, and what two symbols at most make of their tokens. The statement says something where
+    # what is read later revises tokens: where the outputs of the two words have less in common than the words have.
+    pairs = revised = most_tokens = 0
+    for dictionary in all_proper_dictionaries(symbols, n_rules):
+        t = max(len(rule.product) for rule in dictionary)
+        ends = [end for end in all_words(symbols, 2) if end]
+        output = {word: tokenize_single_pass(dictionary, word) for word in all_words(symbols, longest + 2)}
+        for word in all_words(symbols, longest):
+            for end in ends:
+                u, v = word, word + end
+                k = distance(u, v)
+                assert k == len(end)
+                pairs += 1
+                assert distance(output[u], output[v]) <= 2 * n_rules * t + k
+                lost = len(output[u]) - lcp(output[u], output[v])
+                revised += lost > 0
+                most_tokens = max(most_tokens, lost)
+    assert (pairs, revised, most_tokens) == (n_pairs, n_revised, most)
+
+
+def test_lemma_7_words_that_both_go_on() -> None:
+    # Example 7's words are of this kind: both go on after a common beginning, in different ways.
+    revised = 0
+    for dictionary in all_proper_dictionaries("ab", 2):
+        t = max(len(rule.product) for rule in dictionary)
+        output = {word: tokenize_single_pass(dictionary, word) for word in all_words("ab", 5)}
+        for u, v in combinations(output, 2):
+            d, k = distance(output[u], output[v]), distance(u, v)
+            assert d <= 2 * len(dictionary) * t + k
+            revised += d > k
+    assert revised == 5_482
 
 
 def test_example_8_rightmost_rules_vary_without_bound() -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from itertools import pairwise
+from itertools import pairwise, permutations
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.dictionaries import all_words
 
-from tokdfa import Dictionary, TokdfaError
+from tokdfa import Dictionary, TokdfaError, tokenize_single_pass
 from tokdfa.train.greedy import train_greedy
 from tokdfa.train.merges import (
     Merge,
@@ -44,14 +46,31 @@ def test_def_2_1_merges_are_trees() -> None:
         yield_of(deep)
 
 
-def test_ex_2_2_and_def_2_3_valid_sequences() -> None:
+def test_ex_2_2_three_merges_over_three_symbols() -> None:
     merges: tuple[Merge, ...] = (AB, ("a", AB), (AB, ("a", "c")))
+    assert [show_merge(merge) for merge in merges] == ["[a,b]", "[a,[a,b]]", "[[a,b],[a,c]]"]
+    assert [yield_of(merge) for merge in merges] == ["ab", "aab", "abac"]
+    # They determine a vocabulary of |μ| + |Σ| units. In this order they are not valid: [a,c] is missing.
+    assert len({"a", "b", "c", *map(yield_of, merges)}) == 6
     verdict = is_valid(merges)
     assert not verdict
     assert verdict.witness == 2
-    assert is_valid((*merges[:2], ("a", "c"), merges[2]))
+
+
+def test_def_2_3_valid_sequences() -> None:
+    merges: tuple[Merge, ...] = (AB, ("a", AB), ("a", "c"), (AB, ("a", "c")))
+    assert is_valid(merges)
+    assert is_valid(())
+    # Footnote 9: a merge may come again. And what is valid stays valid one after the other.
     assert is_valid((AB, AB))
+    assert is_valid((*merges, *merges))
     assert not is_valid(("a",))
+    for order in permutations(merges):
+        made_before = all(
+            isinstance(part, str) or part in order[:index] for index, pair in enumerate(order) for part in pair
+        )
+        assert bool(is_valid(order)) == made_before
+    assert sum(bool(is_valid(order)) for order in permutations(merges)) == 5
 
 
 def test_fig_2_apply_makes_the_forest() -> None:
@@ -107,16 +126,34 @@ def test_def_2_5_and_2_6_utility_and_gain() -> None:
     assert compression_utility("abc", ()) == 0
 
 
-@given(st.text("abc", min_size=1, max_size=12))
-def test_def_2_5_merges_that_all_replace_something_end_in_one_unit(text: str) -> None:
+@given(st.text("abc", min_size=1, max_size=12), st.data())
+def test_def_2_5_merges_that_all_replace_something_end_in_one_unit(text: str, data: st.DataObject) -> None:
+    # Whatever pair is merged, anywhere in the text.
     forest: tuple[Merge, ...] = tuple(text)
-    merges = []
+    merges: list[Merge] = []
     while len(forest) > 1:
-        merges.append((forest[0], forest[1]))
+        place = data.draw(st.integers(0, len(forest) - 2))
+        merges.append((forest[place], forest[place + 1]))
         forest = apply_merge(forest, merges[-1])
     # Fewer merges than |x| - 1 suffice when one of them replaces several pairs.
     assert len(merges) <= len(text) - 1
+    assert is_valid(merges)
     assert compression_utility(text, merges) == len(text) - 1
+
+
+def test_def_2_5_any_merges_that_each_replace_something() -> None:
+    # All sequences on all texts of up to six symbols; those of |x| - 1 merges replace one pair each.
+    sequences = longest = 0
+    for text in all_words("ab", 6):
+        stack: list[tuple[tuple[Merge, ...], tuple[Merge, ...]]] = [((), tuple(text))] if text else []
+        while stack:
+            merges, forest = stack.pop()
+            utility = compression_utility(text, merges)
+            assert utility == len(text) - len(forest) >= len(merges)
+            sequences += len(forest) == 1
+            longest += len(forest) == 1 and len(merges) == len(text) - 1
+            stack += [((*merges, pair), apply_merge(forest, pair)) for pair in dict.fromkeys(pairwise(forest))]
+    assert (sequences, longest) == (3_364, 2_900)
 
 
 def test_alg_1_counts_with_and_without_overlaps() -> None:
@@ -171,9 +208,166 @@ def test_algorithm_2_and_theorem_4_2_makes_the_merges_of_algorithm_1(pieces: dic
     assert train_greedy(pieces, 99, min_frequency=1) == train_naive(pieces, 99, min_frequency=1)
 
 
-def test_algorithm_2_erratum_the_loop_from_0_to_m_would_make_one_merge_more() -> None:
-    # For M merges the loop body runs M times: train_greedy(…, 2) makes two rules, not three.
+class Unit:
+    """A node of the linked list."""
+
+    def __init__(self, value: str) -> None:
+        self.value = value
+        self.previous: Unit | None = None
+        self.next: Unit | None = None
+        self.place = 0
+
+
+def algorithm_2_as_printed(text: str, merges: int) -> tuple[list[str], list[tuple[str, str]]]:
+    """The faster trainer line by line, its loop included, which goes from 0 to M.
+
+    The queue is a table of positions, out of which the largest entry is taken; of equals the one that begins first.
+    Positions of a pair that overlap are merged from the left, and counted so.
+    """
+    units = [Unit(symbol) for symbol in text]
+    for place, unit in enumerate(units):
+        unit.place = place
+    for left, right in pairwise(units):
+        left.next, right.previous = right, left
+    positions: dict[tuple[str, str], set[Unit]] = {}
+
+    def add(left: Unit | None, right: Unit | None) -> None:
+        if left is not None and right is not None:
+            positions.setdefault((left.value, right.value), set()).add(left)
+
+    def remove(left: Unit | None, right: Unit | None) -> None:
+        if left is not None and right is not None:
+            positions[left.value, right.value].discard(left)
+
+    def from_the_left(pair: tuple[str, str]) -> list[Unit]:
+        chosen: list[Unit] = []
+        for unit in sorted(positions[pair], key=lambda unit: unit.place):
+            if not chosen or chosen[-1].next is not unit:
+                chosen.append(unit)
+        return chosen
+
+    for left in units:
+        add(left, left.next)
+    made: list[tuple[str, str]] = []
+    for _ in range(0, merges + 1):
+        waiting = [pair for pair in positions if positions[pair]]
+        if not waiting:
+            break
+        pair = max(waiting, key=lambda pair: (len(from_the_left(pair)), -from_the_left(pair)[0].place))
+        for w1 in from_the_left(pair):
+            w2 = w1.next
+            assert w2 is not None
+            remove(w1.previous, w1)
+            remove(w2, w2.next)
+            remove(w1, w2)
+            w1.value += w2.value
+            w1.next = w2.next
+            if w2.next is not None:
+                w2.next.previous = w1
+            add(w1.previous, w1)
+            add(w1, w1.next)
+        made.append(pair)
+    output, unit = [], units[0] if units else None
+    while unit is not None:
+        output.append(unit.value)
+        unit = unit.next
+    return output, made
+
+
+@given(st.text("abc", min_size=1, max_size=16), st.integers(0, 4))
+def test_algorithm_2_erratum_the_loop_from_0_to_m_makes_one_merge_more(text: str, merges: int) -> None:
+    printed, made = algorithm_2_as_printed(text, merges)
+    one_more = train_greedy({text: 1}, merges + 1, min_frequency=1, alphabet="abc")
+    assert made == list(map(tuple, one_more))
+    assert tuple(printed) == tokenize_single_pass(one_more, text)
+    d = train_greedy({text: 1}, merges, min_frequency=1, alphabet="abc")
+    assert list(map(tuple, d)) == made[:merges]
+
+
+def test_algorithm_2_erratum_three_merges_where_two_are_wanted() -> None:
+    assert algorithm_2_as_printed("abcabcabc", 2)[1] == [("a", "b"), ("ab", "c"), ("abc", "abc")]
     assert [len(train_greedy({"abcabcabc": 1}, m, min_frequency=1)) for m in range(4)] == [0, 1, 2, 3]
+
+
+Units = list[Any]
+
+
+def figure_1_merge(units: Units, pair: tuple[Any, Any]) -> Units:
+    """The function `merge` of figures 1 and 5."""
+    merged: Units = []
+    while units:
+        if tuple(units[:2]) == pair:
+            merged.append(pair)
+            units = units[2:]
+        else:
+            merged.append(units.pop(0))
+    return merged
+
+
+def figure_1(text: str, merges: int) -> tuple[Units, list[Merge]]:
+    """The minimal trainer of figure 1; returns the pairs that it merged as well."""
+    units, made = list(text), []
+    for _ in range(merges):
+        made.append(Counter(pairwise(units)).most_common(1)[0][0])
+        units = figure_1_merge(list(units), made[-1])
+    return units, made
+
+
+def figure_5_frequencies(units: Units) -> list[tuple[tuple[Any, Any], int]]:
+    """The pairs of figure 5, overlaps left out, with their counts, the most frequent one first."""
+    counts: dict[tuple[Any, Any], int] = {}
+    last = None
+    for pair in pairwise(units):
+        if pair != last:
+            counts[pair] = counts.get(pair, 0) + 1
+            last = pair
+        else:
+            last = None
+    return sorted(counts.items(), key=lambda item: -item[1])
+
+
+def figure_5(text: str, merges: int, *, corrected: bool) -> Units:
+    """The trainer of figure 5; as printed it merges the first entry of the list, which is no pair."""
+    units = list(text)
+    for _ in range(merges):
+        top: Any = figure_5_frequencies(units)[0]
+        units = figure_1_merge(list(units), top[0] if corrected else top)
+    return units
+
+
+def test_fig_1_erratum_its_code_merges_across_the_space() -> None:
+    text = "picked pickled pickles"
+    units, made = figure_1(text, 5)
+    assert [yield_of(merge) for merge in made] == ["pi", "pic", "pick", "ed", "ed "]
+    assert [yield_of(unit) for unit in units] == ["pick", "ed ", "pick", "l", "ed ", "pick", "l", "e", "s"]
+    # It is the trainer under these rules; Table 1's merges are those of the words by themselves.
+    d = train_naive({text: 1}, 5, tie="first-seen", count="overlapping")
+    assert list(from_dictionary(d)) == made
+    words = dict.fromkeys(text.split(), 1)
+    assert [rule.product for rule in train_naive(words, 5, tie="oldest-pair")] == ["pi", "ck", "pick", "ed", "pickl"]
+
+
+@given(st.text("ab ", min_size=1, max_size=14), st.integers(0, 5))
+def test_fig_1_is_the_trainer_that_counts_overlaps(text: str, merges: int) -> None:
+    d = train_naive({text: 1}, merges, tie="first-seen", count="overlapping", min_frequency=1, alphabet="ab ")
+    _, made = figure_1(text, len(d))
+    assert list(from_dictionary(d)) == made
+
+
+def test_fig_5_erratum_its_code_merges_nothing() -> None:
+    for text in ("picked pickled pickles", "aaaa", "abab"):
+        assert figure_5(text, 1, corrected=False) == list(text)
+    assert figure_5("abab", 1, corrected=True) == [("a", "b"), ("a", "b")]
+    assert figure_5("aaaa", 2, corrected=True) == [(("a", "a"), ("a", "a"))]
+
+
+@given(st.text("ab", max_size=14), st.integers(0, 5))
+def test_fig_5_corrected_is_the_trainer_that_counts_none_twice(text: str, merges: int) -> None:
+    assert dict(figure_5_frequencies([ord(symbol) for symbol in text])) == Counter(
+        count_pairs([ord(symbol) for symbol in text], "non-overlapping")
+    )
+    d = train_naive({text: 1} if text else {}, merges, tie="first-seen", min_frequency=1, alphabet="ab")
+    assert tuple(figure_5(text, len(d), corrected=True)) == apply_merges(text, from_dictionary(d))
 
 
 def test_b_1_words_are_counted_once_and_nothing_merges_across_spaces() -> None:

@@ -7,9 +7,10 @@ from itertools import combinations, pairwise, permutations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.dictionaries import all_proper_dictionaries, proper_dictionaries
+from support.dictionaries import all_proper_dictionaries, all_words, proper_dictionaries
 
 from tokdfa import Dictionary, compare, default_dictionary, tokenize_single_pass
+from tokdfa.alphabet import Word
 from tokdfa.errors import ImproperDictionaryError
 from tokdfa.train.exact import CONFLICTS
 from tokdfa.train.permutations import is_safe_permutation
@@ -38,6 +39,40 @@ def test_def_5_3_example_exchanges_its_results() -> None:
     printed = (("dd", "ab", "ca", "ca", "b"), ("dd", "ab", "ca", "c", "ab"))
     assert tokenize_single_pass(mu, "ddabcacab") == printed[1]
     assert tokenize_single_pass(exchanged, "ddabcacab") == printed[0]
+
+
+@pytest.mark.parametrize(
+    ("symbols", "n_rules", "longest", "n_dictionaries", "n_kinds"), [("ab", 2, 8, 32, 31), ("a", 3, 16, 21, 9)]
+)
+def test_def_5_4_equivalent_sequences_make_the_same_of_every_text(
+    symbols: str, n_rules: int, longest: int, n_dictionaries: int, n_kinds: int
+) -> None:
+    # Every two dictionaries, by all texts as long as two of their tokens: a shortest text on which two dictionaries
+    # differ has no more under each.
+    words = list(all_words(symbols, longest))
+    kinds: dict[tuple[tuple[Word, ...], ...], list[Dictionary]] = {}
+    for dictionary in all_proper_dictionaries(symbols, n_rules):
+        kinds.setdefault(tuple(tokenize_single_pass(dictionary, word) for word in words), []).append(dictionary)
+    dictionaries = [dictionary for kind in kinds.values() for dictionary in kind]
+    assert (len(dictionaries), len(kinds)) == (n_dictionaries, n_kinds)
+    kind_of = {dictionary: number for number, kind in enumerate(kinds.values()) for dictionary in kind}
+    for one, other in combinations(dictionaries, 2):
+        found = compare(one, other)
+        assert bool(found) == (kind_of[one] == kind_of[other])
+        if not found:
+            text = found.witness.text
+            assert tokenize_single_pass(one, text) != tokenize_single_pass(other, text)
+
+
+@given(proper_dictionaries("ab", 5), proper_dictionaries("ab", 5))
+def test_def_5_4_is_an_equivalence_and_respects_later_merges(one: Dictionary, other: Dictionary) -> None:
+    one, other = Dictionary(one, "ab"), Dictionary(other, "ab")
+    assert compare(one, one)
+    assert bool(compare(one, other)) == bool(compare(other, one))
+    # A rule that is there already, or dead, changes nothing.
+    longer = Dictionary([*one, *one[:1]], "ab")
+    assert compare(one, longer)
+    assert bool(compare(longer, other)) == bool(compare(one, other))
 
 
 def test_prop_5_5_example() -> None:

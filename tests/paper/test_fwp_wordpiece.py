@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -110,23 +112,82 @@ def test_lin_max_match_is_max_match_on_random_vocabularies() -> None:
             assert machine.tokenize(word) == expected
 
 
+class Counted(dict[str, int]):
+    """The edges of a node, which count how often they are asked for."""
+
+    asked = 0
+
+    def __contains__(self, symbol: object) -> bool:
+        Counted.asked += 1
+        return super().__contains__(symbol)
+
+    def __getitem__(self, symbol: str) -> int:
+        Counted.asked += 1
+        return super().__getitem__(symbol)
+
+
+def steps(trie: FailureTrie, word: str) -> int:
+    """Match a word and count the look-ups of edges."""
+    trie.children = [Counted(edges) for edges in trie.children]
+    Counted.asked = 0
+    trie.match(word)
+    return Counted.asked
+
+
+def deceptive(length: int) -> tuple[WordPieceVocabulary, str]:
+    """A word every rest of which begins like an entry half as long as the word, and is cut into single symbols."""
+    entries = ["a", "##a", "a" * (length // 2) + "b", "##" + "a" * (length // 2) + "b"]
+    return WordPieceVocabulary(entries, longest_word=None), "a" * length
+
+
 def test_linear_in_the_length_of_a_word() -> None:
-    # Steps of the algorithm as printed, edges followed and failure transitions, not seconds: at most two a symbol.
+    # At most one look-up that fails for every symbol, one that finds it, and one that follows it.
     dice = random.Random(3)
+    reached = 0
     for _ in range(200):
         vocabulary, symbols = random_vocabulary(dice)
-        trie = FailureTrie.of(vocabulary)
         word = "".join(dice.choices(symbols, k=200))
-        node = steps = 0
-        for symbol in word:
-            while node >= 0 and symbol not in trie.children[node]:
-                node = trie.failure[node]
-                steps += 1
-            if node < 0:
+        counted = steps(FailureTrie.of(vocabulary), word)
+        assert counted <= 3 * len(word) + 1
+        reached += counted > len(word)
+    assert reached >= 50
+    for length in (10, 100, 1_000, 10_000):
+        vocabulary, word = deceptive(length)
+        assert 2 * length < steps(FailureTrie.of(vocabulary), word) <= 3 * length + 1
+
+
+def test_longest_match_first_is_quadratic_where_lin_max_match_is_not() -> None:
+    # What the bound above would not be kept by: walking down the trie afresh for each token.
+    for length in (100, 1_000):
+        vocabulary, word = deceptive(length)
+        trie = FailureTrie.of(vocabulary)
+        walked = begin = 0
+        while begin < length:
+            node, end = int(begin > 0), begin
+            while end < length and word[end] in trie.children[node]:
+                node, end, walked = trie.children[node][word[end]], end + 1, walked + 1
+            begin += 1
+        assert walked > length * length // 4
+
+
+def test_linear_in_the_length_of_a_word_as_it_is_run() -> None:
+    # The compiled loop counts nothing. A word 16 times as long would take 256 times as long if it were quadratic, be it
+    # in the length of the word or of the entries.
+    def least_time(length: int, enough: int) -> int:
+        vocabulary, word = deceptive(length)
+        machine = LinMaxMatch(vocabulary)
+        least, spent = sys.maxsize, 0
+        for _ in range(20):
+            start = time.process_time_ns()
+            ids = machine.tokenize(word)
+            least, spent = min(least, time.process_time_ns() - start), spent + time.process_time_ns() - start
+            assert ids == [0] + [1] * (length - 1)
+            if least < enough or spent > 2_000_000_000:
                 break
-            node = trie.children[node][symbol]
-            steps += 1
-        assert steps <= 2 * len(word) + 1
+        return least
+
+    limit = 64 * max(least_time(1_000, 0), 10_000)
+    assert least_time(16_000, limit) < limit
 
 
 def test_end_to_end_is_the_tokenizer_of_bert(data: Path) -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from pathlib import Path
+
 import pytest
 
 from tokdfa import tokenize_single_pass
@@ -31,11 +35,37 @@ def test_low_lower_hard_harder(tie: str, products: list[str]) -> None:
     assert [rule.product for rule in d] == products
 
 
-def test_aaabdaaabace_is_encoded_with_a_zero_where_a_nine_is_printed() -> None:
-    d = train_naive({"aaabdaaabace": 1}, 3, tie="oldest-pair", count="overlapping")
-    numbers = {"a": 0, "b": 1, "c": 2, "d": 3, "e": 4, "aa": 5, "ab": 6, "aaab": 7}
-    tokens = d.alphabet.spell(d.alphabet.numbers(tokenize_single_pass(d, "aaabdaaabace")))
-    assert [numbers[str(token)] for token in tokens] == [7, 3, 7, 0, 2, 4]
+def test_low_lower_hard_harder_the_printed_ids() -> None:
+    # Symbols are numbered as they come, then merges.
+    d = train_naive(ENGLISH, 6, tie="first-seen", count="overlapping", alphabet="lowerhad")
+    assert "".join(map(str, d.alphabet.symbols)) == "lowerhad"
+    ids = [number for word in ENGLISH for number in d.alphabet.numbers(tokenize_single_pass(d, word))]
+    assert ids == [9, 9, 10, 13, 13, 10]
+
+
+def test_aaabdaaabace_the_printed_merges_and_ids() -> None:
+    d = train_naive({"aaabdaaabace": 1}, 3, tie="oldest-pair", count="overlapping", alphabet="abcde")
+    assert list(zip(d.product.tolist(), d.left.tolist(), d.right.tolist(), strict=True)) == [
+        (5, 0, 0),
+        (6, 0, 1),
+        (7, 5, 6),
+    ]
+    assert list(d.alphabet.base_tokenization("aaabdaaabace")) == [0, 0, 0, 1, 3, 0, 0, 0, 1, 0, 2, 4]
+    assert list(d.alphabet.numbers(tokenize_single_pass(d, "aaabdaaabace"))) == [7, 3, 7, 0, 2, 4]
+
+
+PRINTED = frozenset("th ou to in re you the at an is on ve he me ing as ed ll it 't".split())  # noqa: SIM905
+
+
+def test_nineteen_of_the_twenty_printed_merges(data: Path) -> None:
+    # Another edition of the same sentences: some neighbours change places, and the last one comes 21st here.
+    sentences = (data / "corpora" / "fra_eng_en.txt").read_text(encoding="utf-8").strip().split("\n")
+    words = Counter(word for sentence in sentences for word in re.split(r"\s|\.|\!|\?", sentence.lower()) if word)
+    made = [rule.product for rule in train_greedy(words, 21, tie="first-seen", count="overlapping")]
+    assert made == "th ou in to re you the an is at on he ve me ing ed as ll it or 't".split()  # noqa: SIM905
+    assert set(made[:20]) - PRINTED == {"or"}
+    assert PRINTED - set(made[:20]) == {"'t"}
+    assert made[:5] == [rule.product for rule in train_naive(words, 5, tie="first-seen", count="overlapping")]
 
 
 def test_low_lower_hard_harder_encode_and_decode() -> None:

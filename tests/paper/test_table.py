@@ -40,9 +40,9 @@ NUMBERED = {
         "Section": "1 7",
     },
     "formal": {
-        "Definition": "2.1 2.3 2.4 2.5 2.6 3.9 5.2 5.3 5.6",
+        "Definition": "2.1 2.3 2.4 2.5 2.6 3.9 5.2 5.3 5.4 5.6",
         "Example": "2.2 3.5 4.1",
-        "Figure": "2",
+        "Figure": "1 2 5",
         "Table": "1",
         "Algorithm": "1 2 3",
         "Proposition": "3.2 3.4 3.8 5.1 5.5",
