@@ -3,33 +3,35 @@
 from __future__ import annotations
 
 import random
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokdfa.kernels.packed import load, pack
-from tokdfa.kernels.rules import BUCKET, NO_NUMBER, NOTHING, find_rules, merged, room_for_rules
-from tokdfa.kernels.together import (
-    AT_ONCE,
-    FEW_LANES,
-    LANES,
-    WORD,
-    begin_long_word,
-    begin_short_word,
-    finish_word,
-    merge_together,
-)
+from tokdfa.kernels.encode.events import BEGINS, EVENT_BITS
+from tokdfa.kernels.encode.memory import new_memory
+from tokdfa.kernels.encode.one_pass import index_words, tables_of
+from tokdfa.kernels.encode.pieces import DONE, FOREIGN, ROOM, TOO_LONG, PieceRun
+from tokdfa.kernels.encode.rules import BUCKET, NO_NUMBER, NOTHING, index_rules, merged
+from tokdfa.kernels.library import Struct
+
+# Words of this many bytes are merged with others; longer ones are not.
+FEW_LANES, LANES = 16, 64
 
 Rules = dict[tuple[int, int], int]
 
 
-def table(rules: list[tuple[int, int, int]]) -> tuple[np.ndarray, np.ndarray]:
+def table(rules: list[tuple[int, int, int]], symbols: bytes = b"") -> Struct:
+    """Return tables with these rules and no words; the symbols are the tokens from 0 on, and ids three times tokens."""
     columns = np.array(rules, dtype=np.int32).reshape(-1, 3).T.copy()
-    found = room_for_rules(len(rules))
+    found, of_symbols = index_rules(*columns)
     assert found.ctypes.data % 64 == 0
-    return found, find_rules(*columns, found)
+    symbol = np.full(256, -1, dtype=np.int32)
+    symbol[list(symbols)] = range(len(symbols))
+    ids = np.arange(1000, dtype=np.int32) * 3
+    no_words = index_words(np.zeros(0, np.uint8), np.zeros(1, np.int64), np.zeros(0, np.bool_))
+    return tables_of(no_words, found, of_symbols, symbol, ids, ids)
 
 
 def first_of_each(rules: list[tuple[int, int, int]]) -> Rules:
@@ -45,30 +47,30 @@ rules = st.lists(st.tuples(token, token, st.integers(1, 400)), max_size=60)
 
 @given(rules, st.lists(st.tuples(token, token), max_size=30))
 def test_table_of_rules(rules: list[tuple[int, int, int]], pairs: list[tuple[int, int]]) -> None:
-    keys, of_symbols = table(rules)
+    tables = table(rules)
     expected = first_of_each(rules)
-    for u, v in [*pairs, *expected, (0, 0), (int(NO_NUMBER), 1)]:
-        product = expected.get((u, v), int(NOTHING))
-        assert merged(keys, np.int64(u), np.int64(v)) == product
+    for u, v in [*pairs, *expected, (0, 0), (NO_NUMBER, 1)]:
+        product = expected.get((u, v), NOTHING)
+        assert merged(tables, u, v) == product
         if u < 256 and v < 256:
-            assert of_symbols[u << 8 | v] == product
+            assert tables.fields["of_symbols"][u << 8 | v] == product
 
 
 def test_table_with_full_buckets() -> None:
     # Buckets overflow, and overflow again, the last one into the first.
     draw = random.Random(1)
-    largest = int(NO_NUMBER) - 1
+    largest = NO_NUMBER - 1
     rules = [(draw.randint(0, largest), draw.randint(0, largest), largest - i) for i in range(50_000)]
-    keys, _ = table(rules)
-    assert (keys.reshape(-1, BUCKET)[:, -1] < 0).mean() > 0.02
+    tables = table(rules)
+    assert (tables.fields["rules"].reshape(-1, BUCKET)[:, -1] >> np.uint64(63)).mean() > 0.02
     for (u, v), product in first_of_each(rules).items():
-        assert merged(keys, np.int64(u), np.int64(v)) == product
-        assert merged(keys, np.int64(v), np.int64(u ^ 1)) == NOTHING
+        assert merged(tables, u, v) == product
+        assert merged(tables, v, u ^ 1) == NOTHING
     few = [(i, i, i + 1) for i in range(8)]
     for n in range(9):
-        keys, _ = table(few[:n])
+        tables = table(few[:n])
         for u, _, product in few:
-            assert merged(keys, np.int64(u), np.int64(u)) == (product if u < n else NOTHING)
+            assert merged(tables, u, u) == (product if u < n else NOTHING)
 
 
 def merge_plainly(word: list[int], rules: Rules) -> list[int]:
@@ -82,32 +84,21 @@ def merge_plainly(word: list[int], rules: Rules) -> list[int]:
         word[place : place + 2] = [product]
 
 
-def begin(of_symbols: np.ndarray, symbol: np.ndarray, word: bytes, lanes: np.ndarray, at: int) -> np.uint64:
-    text = np.frombuffer(b"?" + word + b"?", dtype=np.uint8)
-    n = len(word)
-    if n >= FEW_LANES:
-        return np.uint64(begin_long_word(of_symbols, symbol, text, 1, 1 + n, lanes, at))
-    low, high = pack(np.uint64(load(text, 1)), np.uint64(load(text, 9)), n)
-    return np.uint64(begin_short_word(of_symbols, symbol, np.uint64(low), np.uint64(high), n, lanes, at))
+def encode(tables: Struct, words: list[bytes]) -> tuple[int, list[list[int]]]:
+    """Encode words by these tables, with a memory that is empty; return how it ends, and what was written."""
+    run = PieceRun(tables, tables, new_memory(16), is_proper=False)
+    text = b"".join(words)
+    bounds = np.array([0, *accumulate(map(len, words))], dtype=np.int64)
+    out, ends = np.full(len(text) + ROOM, -7, dtype=np.int32), np.zeros(len(words), dtype=np.int64)
+    status = run.encode(text, bounds << EVENT_BITS | BEGINS, out, ends)
+    ends = ends[: run.next]
+    return status, [out[start:end].tolist() for start, end in pairwise([0, *ends.tolist()])]
 
 
-def merge_in_lanes(words: list[bytes], rules: list[tuple[int, int, int]], symbol: np.ndarray) -> list[list[int]]:
-    keys, of_symbols = table(rules)
-    lanes = np.zeros(WORD * len(words), dtype=np.int32)
-    starts = np.zeros(len(words), dtype=np.uint64)
-    n_lanes = [FEW_LANES if len(word) < FEW_LANES else LANES for word in words]
-    for w, word in enumerate(words):
-        starts[w] = begin(of_symbols, symbol, word, lanes, WORD * w)
-    for n in (FEW_LANES, LANES):
-        waiting = np.array([w for w in range(len(words)) if n_lanes[w] == n], dtype=np.int64)
-        merge_together(keys, lanes, starts, waiting, len(waiting), n)
-    ids = np.arange(1000, dtype=np.int32) * 3
-    found = []
-    for w in range(len(words)):
-        out = np.zeros(LANES + AT_ONCE, dtype=np.int32)
-        n = finish_word(lanes, WORD * w, n_lanes[w], starts[w], ids, out, 0)
-        found.append([id // 3 for id in out[:n].tolist()])
-    return found
+def merge_in_lanes(words: list[bytes], rules: list[tuple[int, int, int]], symbols: bytes) -> list[list[int]]:
+    status, found = encode(table(rules, symbols), words)
+    assert status == DONE
+    return [[id // 3 for id in ids] for ids in found]
 
 
 @given(st.lists(st.text("abcd", min_size=1, max_size=LANES - 1).map(str.encode), min_size=1, max_size=9), st.data())
@@ -116,27 +107,33 @@ def test_words_are_merged_each_by_itself(words: list[bytes], data: st.DataObject
     token = st.integers(0, 12)
     rule = st.tuples(token, token, st.integers(4, 12))
     rules = data.draw(st.lists(rule, max_size=20, unique_by=lambda rule: rule[:2]))
-    symbol = np.full(256, -1, dtype=np.int32)
-    symbol[list(b"abcd")] = range(4)
     expected = [merge_plainly([byte - ord("a") for byte in word], first_of_each(rules)) for word in words]
-    assert merge_in_lanes(words, rules, symbol) == expected
+    assert merge_in_lanes(words, rules, b"abcd") == expected
 
 
 def test_words_of_every_length() -> None:
     rules = [(0, 0, 2), (2, 2, 3), (3, 2, 4), (0, 1, 5), (4, 0, 6)]
-    symbol = np.full(256, -1, dtype=np.int32)
-    symbol[list(b"ab")] = range(2)
     draw = random.Random(2)
     words = [bytes(draw.choice(b"aaab") for _ in range(n)) for n in range(1, LANES) for _ in range(3)]
     expected = [merge_plainly([byte - ord("a") for byte in word], first_of_each(rules)) for word in words]
-    assert merge_in_lanes(words, rules, symbol) == expected
+    assert merge_in_lanes(words, rules, b"ab") == expected
+
+
+def test_all_256_bytes_are_symbols() -> None:
+    rules = [(0, 255, 256), (255, 255, 257), (256, 257, 258)]
+    words = [b"\x00\xff", b"\xff" * 9, b"\x00\xff\xff\xff" * 3, b"\x00\xff\xff\xff" * 8]
+    expected = [merge_plainly([*word], first_of_each(rules)) for word in words]
+    assert merge_in_lanes(words, rules, bytes(range(256))) == expected
 
 
 def test_foreign_bytes_are_told() -> None:
-    symbol = np.full(256, -1, dtype=np.int32)
-    symbol[ord("a")] = 0
-    lanes = np.zeros(WORD, dtype=np.int32)
-    _, of_symbols = table([])
-    assert begin(of_symbols, symbol, b"aa", lanes, 0) == 3
-    for word in (b"aab", b"aaba" * 5):
-        assert begin(of_symbols, symbol, word, lanes, 0) == 0
+    tables = table([(0, 0, 1)], b"a")
+    for word in (b"aab", b"b", b"aaba" * 5):
+        before, after = [b"aa", b"aaa"] * 20, [b"aaaa"] * 20
+        assert encode(tables, [*before, word, *after]) == (FOREIGN, [[3], [3, 0]] * 20)
+
+
+def test_words_that_are_too_long_are_told() -> None:
+    tables = table([(0, 0, 1)], b"a")
+    assert encode(tables, [b"aa", b"a" * (LANES - 1)])[0] == DONE
+    assert encode(tables, [b"aa", b"a" * LANES, b"a"]) == (TOO_LONG, [[3]])

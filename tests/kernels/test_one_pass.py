@@ -11,31 +11,18 @@ from support.dictionaries import proper_dictionaries
 
 from tokdfa import Dictionary
 from tokdfa.automata.compact import CompactTokenDFA
-from tokdfa.kernels import one_pass as kernels
-from tokdfa.kernels.packed import LONGEST, hash_packed, load, pack
-from tokdfa.transducers.one_pass import OnePass, find_tables
+from tokdfa.kernels.encode import one_pass as kernels
+from tokdfa.kernels.encode.rules import index_rules
+from tokdfa.kernels.library import Struct
+from tokdfa.transducers.one_pass import OnePass, index_words
+
+NONE = np.zeros(0, dtype=np.int32)
 
 
-def as_array(text: bytes) -> np.ndarray:
-    return np.frombuffer(text, dtype=np.uint8)
-
-
-@given(st.binary(max_size=40), st.data())
-def test_packing_is_one_to_one(text: bytes, data: st.DataObject) -> None:
-    array = as_array(text)
-    begin = data.draw(st.integers(0, len(text)))
-    length = data.draw(st.integers(0, min(LONGEST, len(text) - begin)))
-    low, high = pack(np.uint64(load(array, begin)), np.uint64(load(array, begin + 8)), length)
-    spelled = int(low).to_bytes(8, "little") + int(high).to_bytes(8, "little")
-    assert spelled == text[begin : begin + length].ljust(LONGEST, b"\0") + bytes([length])
-
-
-def test_hashes_of_similar_words_differ_in_the_bits_in_use() -> None:
-    packings = [pack(np.uint64(i), np.uint64(0), 3) for i in range(1 << 12)]
-    hashes = np.array([hash_packed(np.uint64(low), np.uint64(high)) for low, high in packings], dtype=np.uint64)
-    # Thrown at random, 4096 balls leave about 63 % of 4096 boxes with one or more.
-    for bits in (hashes >> np.uint64(20), hashes):
-        assert len(np.unique(bits & np.uint64(0xFFF))) > 2300
+def tables_in_which(words: list[bytes], live: list[bool]) -> Struct:
+    """Return tables in which the words marked are found."""
+    found = index_words(words, np.array(live[: len(words)], dtype=np.bool_))
+    return kernels.tables_of(found, *index_rules(NONE, NONE, NONE), NONE, NONE, NONE)
 
 
 words = st.lists(st.text("ab", min_size=1, max_size=24).map(str.encode), unique=True, max_size=12)
@@ -44,14 +31,14 @@ words = st.lists(st.text("ab", min_size=1, max_size=24).map(str.encode), unique=
 @given(words, st.lists(st.booleans(), min_size=12, max_size=12), st.text("ab", min_size=1, max_size=40))
 def test_longest_word_at_a_place(words: list[bytes], live: list[bool], text: str) -> None:
     found = [word for word, kept in zip(words, live, strict=False) if kept]
-    tables = find_tables(words, np.array(live[: len(words)], dtype=np.bool_))
-    array = as_array(text.encode())
+    tables = tables_in_which(words, live)
     for begin in range(len(text)):
         for end in range(begin + 1, len(text) + 1):
             fitting = [word for word in found if text[begin:end].encode().startswith(word)]
             expected = words.index(max(fitting, key=len)) if fitting else -1
-            assert kernels.longest_token(tables, array, begin, end) == expected
-    records = tables.records.reshape(-1, kernels.RECORD)
+            assert kernels.longest_token(tables, text.encode(), begin, end) == expected
+    records = tables.fields["records"]
+    assert records[:, kernels.LENGTH].tolist() == [*map(len, words)]
     for word in found:
         shorter = [other for other in found if other != word and word.startswith(other)]
         expected = words.index(max(shorter, key=len)) if shorter else -1
@@ -84,3 +71,16 @@ def test_pair_test_on_a_larger_dictionary() -> None:
     answers = [automaton.allows(u, v) for u, v in pairs]
     assert {True, False} == set(answers)
     assert [kernels.allows(tables, u, v) for u, v in pairs] == answers
+
+
+def test_many_words_of_one_beginning() -> None:
+    # The slots, the filter and the trie are as full as they get, and long words share edges.
+    draw = random.Random(3)
+    words = sorted({bytes(draw.choices(b"ab", k=draw.randint(1, 30))) for _ in range(3_000)})
+    live = [draw.random() < 0.9 for _ in words]
+    tables, known = tables_in_which(words, live), dict(zip(words, live, strict=True))
+    for _ in range(3_000):
+        text = bytes(draw.choices(b"ab", k=40))
+        end = draw.randint(1, 40)
+        longest = next((n for n in range(end, 0, -1) if known.get(text[:n])), 0)
+        assert kernels.longest_token(tables, text, 0, end) == (words.index(text[:longest]) if longest else -1)

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import base64
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokdfa.kernels.rank_lines import LARGEST_RANK, read_rank_lines
+from tokdfa.kernels.encode.rank_lines import LARGEST_RANK, read_rank_lines
 
 LINES = st.lists(st.one_of(st.none(), st.tuples(st.binary(min_size=1), st.integers(0, LARGEST_RANK))))
 
 
 def read(data: bytes) -> tuple[list[tuple[bytes, int, int]], int, int]:
-    text, offsets, ranks, lines, fault, place = read_rank_lines(np.frombuffer(data, np.uint8))
+    text, offsets, ranks, lines, fault, place = read_rank_lines(data)
     words = [text[offsets[i] : offsets[i + 1]].tobytes() for i in range(len(ranks))]
     return list(zip(words, ranks.tolist(), lines.tolist(), strict=True)), fault, place
 

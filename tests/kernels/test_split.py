@@ -28,7 +28,7 @@ def test_split(splitting: Splitting, in_pairs: bool, monkeypatch: pytest.MonkeyP
     if not in_pairs:
         monkeypatch.setattr(split_tables, "_MOST_PAIRS", 0)
     splitter = Splitter(splitting)
-    assert (splitter.tables.pair_bits > 0) == in_pairs
+    assert (splitter.tables.fields["pair_bits"] > 0) == in_pairs
     source = random.Random(1)
     for _ in range(1_000):
         text = "".join(source.choices(SYMBOLS, k=source.randint(0, 30)))

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokdfa.errors import UnsupportedFeatureError
-from tokdfa.kernels.split import BEGINS, CONTINUES, DROPPED
+from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED
 from tokdfa.tokenizers.hypotheses import Hypotheses
 
 __all__ = ["DONE", "NOWHERE", "Joint", "Target"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from tokdfa.comparison.joint import Joint
-from tokdfa.kernels.split import BEGINS
+from tokdfa.kernels.encode.events import BEGINS
 
 __all__ = ["WholePieces"]
 

@@ -148,30 +148,39 @@ class Struct:
         self._name = name
         self.pointer = ffi.new(f"{name} *")
         self.fields = fields
-        self._kept: list[Any] = []
+        self._name = name
+        self._kept: dict[str, Any] = {}
         wanted = dict(ffi.typeof(name).fields)
         for field, value in fields.items():
             if field not in wanted:
                 raise TypeError(f"{name} has no field {field}")
-            setattr(self.pointer, field, self._value(name, field, wanted.pop(field).type, value))
+            setattr(self.pointer, field, self._value(field, wanted.pop(field).type, value))
             if f"n_{field}" in wanted and f"n_{field}" not in fields:
                 del wanted[f"n_{field}"]
                 setattr(self.pointer, f"n_{field}", value.size)
         if wanted:
             raise TypeError(f"{name} lacks {', '.join(wanted)}")
 
-    def _value(self, name: str, field: str, kind: Any, value: Any) -> Any:
+    def set(self, field: str, value: Array) -> None:
+        """Point to another array, of any size; the one before is let go."""
+        types = dict(ffi.typeof(self._name).fields)
+        setattr(self.pointer, field, self._value(field, types[field].type, value))
+        if f"n_{field}" in types:
+            setattr(self.pointer, f"n_{field}", value.size)
+        self.fields[field] = value
+
+    def _value(self, field: str, kind: Any, value: Any) -> Any:
         if isinstance(value, Struct):
-            self._kept.append(value)
+            self._kept[field] = value
             return value.pointer if kind.kind == "pointer" else value.pointer[0]
         if kind.kind != "pointer":
             return value
         dtype = _DTYPES.get(kind.item.cname)
         is_flags = dtype == np.uint8 and value.dtype == np.bool_
         if dtype is None or (value.dtype != dtype and not is_flags) or not value.flags.c_contiguous:
-            raise TypeError(f"{name}.{field} is a contiguous array of {kind.item.cname}, not of {value.dtype}")
+            raise TypeError(f"{self._name}.{field} is a contiguous array of {kind.item.cname}, not of {value.dtype}")
         pointer = ffi.from_buffer(_POINTERS[value.dtype], value)
-        self._kept.append(pointer)
+        self._kept[field] = pointer
         return pointer
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -30,6 +30,13 @@ class SpecialFinder:
             by_level.setdefault(special.level, {})[special.content] = special
         self.levels = [by_level[level] for level in sorted(by_level)]
         self._found = [AddedTokens(list(level.values())) for level in self.levels]
+        texts = [special.text for level in self.levels for special in level.values()]
+        self._beginning = _common_beginning(texts)
+        self._any = re.compile(_alternatives(texts))
+
+    def finds_none(self, text: str) -> bool:
+        """Tell whether no special token is in a text, at any level."""
+        return self._beginning not in text or self._any.search(text) is None
 
     def cut(self, text: str) -> list[Special | str]:
         """Return the stretches of a text, none of them empty."""
@@ -114,6 +121,11 @@ class _Level:
         if at < undecided:
             found.append(text[at:undecided])
         return found, max(at, undecided)
+
+
+def _common_beginning(texts: list[str]) -> str:
+    first, last = min(texts, default=""), max(texts, default="")
+    return next((first[:i] for i, symbol in enumerate(first) if not last.startswith(symbol, i)), first)
 
 
 def _alternatives(contents: Iterable[str]) -> str:

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from tokdfa.automata.partition import Partition
 from tokdfa.errors import LimitExceededError, PatternError
-from tokdfa.kernels.split import BEGINS, CONTINUES, DROPPED
+from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED
 from tokdfa.tokenizers.formats.contents import Behavior, Split, Splitting
 from tokdfa.tokenizers.pretokenizer import step_tree
 from tokdfa.tokenizers.scan import Scan
@@ -57,7 +57,7 @@ class Hypotheses:
     class_of_code_point : uint16 array of shape (0x110000,)
     moves : tuple
         ``moves[h][c]`` has a pair (target, event) for each hypothesis behind a symbol of class c: the event is what
-        the symbol does, ``CONTINUES``, ``BEGINS`` or ``DROPPED`` of :mod:`tokdfa.kernels.split`.
+        the symbol does, ``CONTINUES``, ``BEGINS`` or ``DROPPED`` of :mod:`tokdfa.kernels.encode.events`.
     ends : tuple of bool
         Whether the end of the text bears a hypothesis out.
     """

@@ -10,7 +10,7 @@ from codecs import getincrementaldecoder
 from typing import NamedTuple, TypeAlias
 
 from tokdfa.errors import UnsupportedFeatureError
-from tokdfa.kernels.split import BEGINS, CONTINUES, DROPPED
+from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED
 from tokdfa.tokenizers.formats.contents import Splitting
 from tokdfa.tokenizers.hypotheses import Hypotheses, find_hypotheses
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.long_piece import LongPiece
     from tokdfa.tokenizers.merger import Merger
     from tokdfa.tokenizers.splitter import Splitter
+    from tokdfa.tokenizers.text_encoder import TextEncoder
     from tokdfa.transducers.one_pass import OnePass
     from tokdfa.transducers.pieces import PieceEncoder
     from tokdfa.transducers.subsequential import SubsequentialTransducer
@@ -104,7 +105,7 @@ class PieceIds:
         if not is_everything or not self._remembers:
             return self.encode([data[start:end] for start, end in spans.tolist()])
         bounds = np.append(spans[:, 0], spans[-1, 1])
-        encoded = Encoded(*self._thread_encoder().encode(np.frombuffer(data, dtype=np.uint8), bounds))
+        encoded = Encoded(*self._thread_encoder().encode(data, bounds))
         missing = _piece_without_id(encoded)
         if missing is not None:
             start, end = spans[missing].tolist()
@@ -121,16 +122,21 @@ class PieceIds:
         PatternError
             If the text is not UTF-8; says where.
         """
+        encoder = self.text_encoder(splitter)
+        ids = None if encoder is None else encoder.encode(data)
+        # Where there is something to complain of, the piece is found the slow way.
+        return self.encode_spans(data, splitter.spans(data)).ids if ids is None else ids
+
+    def text_encoder(self, splitter: Splitter) -> TextEncoder | None:
+        """Return what splits UTF-8 and encodes the pieces in this thread; None if nothing does both at once."""
         if not self._remembers:
-            return self.encode_spans(data, splitter.spans(data)).ids
+            return None
         from tokdfa.tokenizers.text_encoder import TextEncoder
 
         encoder: TextEncoder | None = getattr(self._of_thread, "text_encoder", None)
         if encoder is None or encoder.splitter is not splitter:
             self._of_thread.text_encoder = encoder = TextEncoder(self._thread_encoder(), splitter)
-        ids = encoder.encode(data)
-        # Where there is something to complain of, the piece is found the slow way.
-        return ids if ids.min(initial=0) >= 0 else self.encode_spans(data, splitter.spans(data)).ids
+        return encoder
 
     @cached_property
     def _is_one_pass(self) -> bool:
@@ -308,9 +314,10 @@ class PieceIds:
             self._of_thread.encoder = encoder = self._encoder.copy()
         return encoder
 
-    def _encode_long(self, piece: npt.NDArray[np.uint8]) -> Int32Array:
+    def _encode_long(self, piece: bytes) -> Int32Array:
         """Return the ids of a piece that no token is the whole of."""
-        _, tokens = self.merger.merge(piece.astype(np.int32), np.array([0, len(piece)]))
+        symbols = np.frombuffer(piece, dtype=np.uint8).astype(np.int32)
+        _, tokens = self.merger.merge(symbols, np.array([0, len(piece)]))
         return self._contents.ids[tokens]
 
     def _encode_remembering(self, words: Sequence[Word]) -> Encoded:
@@ -319,7 +326,7 @@ class PieceIds:
         codes = cast("Sequence[bytes]", words) if is_bytewise else [*map(encoder.code.encode, words)]
         sizes = np.fromiter(map(len, codes), dtype=np.int64, count=len(codes))
         is_something = sizes > 0
-        ids, offsets = encoder.encode(np.frombuffer(b"".join(codes), dtype=np.uint8), running_sum(sizes[is_something]))
+        ids, offsets = encoder.encode(b"".join(codes), running_sum(sizes[is_something]))
         if not is_something.all():
             counts = np.zeros(len(codes), dtype=np.int64)
             counts[is_something] = np.diff(offsets)

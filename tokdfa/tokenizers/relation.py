@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tokdfa.automata.semantics import agrees_with_leftmost
 from tokdfa.errors import LimitExceededError, PatternError
-from tokdfa.kernels.split import BEGINS, CONTINUES, DROPPED
+from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED
 from tokdfa.tokenizers.formats.contents import Splitting
 from tokdfa.tokenizers.hypotheses import Hypotheses, find_hypotheses
 

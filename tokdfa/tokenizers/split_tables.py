@@ -7,7 +7,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.kernels.split import BLOCK_BITS, EVENT_BITS, PAIR_EVENTS, UNSETTLED, Splitting
+from tokdfa.kernels.encode.events import EVENT_BITS, UNSETTLED
+from tokdfa.kernels.encode.split import BLOCK_BITS, PAIR_EVENTS
+from tokdfa.kernels.library import Struct
 from tokdfa.tokenizers.machine import Machine
 
 __all__ = ["split_tables"]
@@ -19,8 +21,8 @@ Int32Array: TypeAlias = npt.NDArray[np.int32]
 _MOST_PAIRS = 1 << 17
 
 
-def split_tables(machine: Machine) -> Splitting:
-    """Return the tables of a machine."""
+def split_tables(machine: Machine) -> Struct:
+    """Return the tables of a machine, ``tokdfa_splitting``."""
     n_classes = machine.target.shape[1]
     class_bits = max(n_classes - 1, 1).bit_length()
     single = machine.n_hypotheses == 1
@@ -28,26 +30,24 @@ def split_tables(machine: Machine) -> Splitting:
     quick = np.where(settled, machine.event[:, :, 0], UNSETTLED).astype(np.uint8)
     pages, classes = _paged(machine.class_of_code_point)
     pairs, pair_class, pair_bits = _pairs(machine.target, quick, machine.class_of_code_point[:0x80])
-    tables = Splitting(
-        machine.class_of_code_point[:0x80].copy(),
-        pages,
-        classes,
-        _padded(machine.target.astype(np.int32) << class_bits, class_bits),
-        _padded(quick, class_bits),
-        single.astype(np.uint8),
-        _padded(machine.parent, class_bits),
-        _padded(machine.event, class_bits),
-        machine.parent.shape[2],
-        class_bits,
-        pairs,
-        pair_class,
-        pair_bits,
-        machine.borne_out,
+    tables = {
+        "ascii_class": machine.class_of_code_point[:0x80].copy(),
+        "pages": pages,
+        "classes": classes,
+        "target": _padded(machine.target.astype(np.int32) << class_bits, class_bits),
+        "quick": _padded(quick, class_bits),
+        "single": single.astype(np.uint8),
+        "parent": _padded(machine.parent, class_bits),
+        "event": _padded(machine.event, class_bits),
+        "pairs": pairs,
+        "pair_class": pair_class,
+        "borne_out": machine.borne_out,
+    }
+    for table in tables.values():
+        table.setflags(write=False)
+    return Struct(
+        "tokdfa_splitting", **tables, width=machine.parent.shape[2], class_bits=class_bits, pair_bits=pair_bits
     )
-    for table in tables:
-        if isinstance(table, np.ndarray):
-            table.setflags(write=False)
-    return tables
 
 
 def _padded(cells: Any, class_bits: int) -> Any:

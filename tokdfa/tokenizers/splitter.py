@@ -8,7 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tokdfa.errors import PatternError
-from tokdfa.kernels import split as kernels
+from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED, EVENT_BITS, EVENT_MASK
+from tokdfa.kernels.encode.split import SplitRun, close, split_lines
+from tokdfa.kernels.library import Struct
 from tokdfa.tokenizers.formats.contents import Splitting
 from tokdfa.tokenizers.machine import DEFAULT_MAX_SECONDS, DEFAULT_MAX_STATES, Machine, build_machine
 from tokdfa.tokenizers.split_tables import split_tables
@@ -38,8 +40,8 @@ class Splitter:
     ----------
     machine : Machine
         The machine, over classes of code points.
-    tables : Splitting
-        The machine as :func:`tokdfa.kernels.split.split` reads it.
+    tables : Struct
+        The machine as the kernels read it, ``tokdfa_splitting``.
 
     Raises
     ------
@@ -64,7 +66,14 @@ class Splitter:
         max_seconds: float = DEFAULT_MAX_SECONDS,
     ) -> None:
         self.machine: Machine = build_machine(splitting, max_states=max_states, max_seconds=max_seconds)
-        self.tables = split_tables(self.machine)
+        self.tables: Struct = split_tables(self.machine)
+
+    def __getstate__(self) -> Machine:
+        return self.machine
+
+    def __setstate__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.tables = split_tables(machine)
 
     @property
     def n_states(self) -> int:
@@ -74,7 +83,7 @@ class Splitter:
     @property
     def drops_text(self) -> bool:
         """Whether there are texts of which something is left out."""
-        return bool((self.machine.event == kernels.DROPPED).any())
+        return bool((self.machine.event == DROPPED).any())
 
     def spans(self, text: str | bytes) -> Int64Array:
         """Return the pieces of a text as an int64 array of shape (pieces, 2) of byte offsets, start and end.
@@ -97,14 +106,10 @@ class Splitter:
         PatternError
             If a line is not UTF-8.
         """
-        trail, trail_at = np.empty(len(text), dtype=np.int32), np.empty(len(text), dtype=np.int64)
-        begun = np.empty(len(text) + 1, dtype=np.int64)
-        n_begun = kernels.split_lines(self.tables, np.frombuffer(text, np.uint8), trail, trail_at, begun)
-        if n_begun < 0:
+        begun = split_lines(self.tables, text)
+        if begun is None:
             raise PatternError("a line is not UTF-8")
-        begun[n_begun] = len(text) << kernels.EVENT_BITS
-        spans = np.empty((n_begun + 1, 2), dtype=np.int64)
-        return spans[: kernels.close(begun, n_begun + 1, kernels.CONTINUES, spans)]
+        return close(begun)
 
     def stream(self) -> SplitStream:
         """Return a stream to feed a text to, part by part."""
@@ -121,14 +126,9 @@ class SplitStream:
     """
 
     def __init__(self, splitter: Splitter) -> None:
-        self._tables = splitter.tables
-        self._state = 0
+        self._run = SplitRun(splitter.tables, 0)
         self._tail = b""
-        self._trail: Int32Array = np.empty(0, dtype=np.int32)
-        self._trail_at: Int64Array = np.empty(0, dtype=np.int64)
-        self._n_trail = 0
-        self._out: Int64Array = np.empty(1, dtype=np.int64)
-        self._open = kernels.CONTINUES  # the piece, or the text left out, that has begun
+        self._open = CONTINUES  # the piece, or the text left out, that has begun
         self.n_bytes = 0
 
     def feed(self, part: bytes) -> Int64Array:
@@ -156,30 +156,12 @@ class SplitStream:
         base = self.n_bytes - len(self._tail)
         data = self._tail + part
         self.n_bytes += len(part)
-        self._make_room(self._n_trail + len(data))
-        self._state, at, self._n_trail, n_out, valid = kernels.split(
-            self._tables,
-            np.frombuffer(data, dtype=np.uint8),
-            base,
-            self._state,
-            self._trail,
-            self._trail_at,
-            self._n_trail,
-            self._out,
-        )
-        if not valid:
+        is_valid = self._run.read(data, base)
+        at = self._run.at - base
+        if not is_valid:
             raise PatternError("not UTF-8", value=data[at : at + 4], where=f"byte {base + at}")
         self._tail = data[at:]
-        return self._close(n_out)
-
-    def _make_room(self, room: int) -> None:
-        if room > len(self._trail):
-            room = max(room, 2 * len(self._trail))
-            trail, trail_at = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int64)
-            trail[: self._n_trail] = self._trail[: self._n_trail]
-            trail_at[: self._n_trail] = self._trail_at[: self._n_trail]
-            self._trail, self._trail_at = trail, trail_at
-            self._out = np.empty(room + 1, dtype=np.int64)
+        return self._close(self._run.begun[: self._run.n_begun])
 
     def finish(self) -> Int64Array:
         """Return the pieces that the end of the text settles; nothing can be fed any more.
@@ -192,25 +174,25 @@ class SplitStream:
         end = self.n_bytes
         if self._tail:
             raise PatternError("the text ends within a symbol", value=self._tail, where=f"byte {end - len(self._tail)}")
-        n_out = kernels.walk_back(self._tables, self._trail, self._trail_at, self._n_trail, self._state, self._out)
-        self._out[n_out] = end << kernels.EVENT_BITS
-        return self._close(n_out + 1)
+        self._run.finish()
+        n_begun = self._run.n_begun
+        self._run.begun[n_begun] = end << EVENT_BITS
+        return self._close(self._run.begun[: n_begun + 1])
 
     @property
     def open_piece(self) -> tuple[int, int] | None:
         """Where the piece that is going on begins, and how far it certainly goes; None where text is left out."""
-        if self._open & ((1 << kernels.EVENT_BITS) - 1) != kernels.BEGINS:
+        if self._open & EVENT_MASK != BEGINS:
             return None
-        read = int(self._trail_at[0]) if self._n_trail else self.n_bytes - len(self._tail)
-        return self._open >> kernels.EVENT_BITS, read
+        read = int(self._run.trail_at[0]) if self._run.n_waiting else self.n_bytes - len(self._tail)
+        return self._open >> EVENT_BITS, read
 
-    def _close(self, n_begun: int) -> Int64Array:
+    def _close(self, begun: Int64Array) -> Int64Array:
         """Return the pieces that end where something else begins."""
-        spans = np.empty((n_begun, 2), dtype=np.int64)
-        n_spans = kernels.close(self._out, n_begun, self._open, spans)
-        if n_begun:
-            self._open = int(self._out[n_begun - 1])
-        return spans[:n_spans]
+        spans = close(begun, self._open)
+        if len(begun):
+            self._open = int(begun[-1])
+        return spans
 
 
 def _encoded(text: str | bytes) -> bytes:

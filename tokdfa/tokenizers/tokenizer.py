@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
+from threading import local
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, cast
 
 import numpy as np
@@ -103,6 +104,7 @@ class Tokenizer:
         self.rewrites = (contents.rewriting, contents.fallback, contents.atoms, contents.prefix)
         self._spelled_bytes = contents.spelled_bytes
         self.piece_ids = PieceIds(contents)
+        self._of_thread = local()
         self.token_to_id = contents.ids
         ids = [int(self.token_to_id.max(initial=-1)), *(special.id for special in self.specials)]
         self.id_to_token: Int32Array = np.full(max(ids) + 1, -1, dtype=np.int32)
@@ -200,6 +202,45 @@ class Tokenizer:
             If it is no string.
         """
         check_text(text)
+        try:
+            encode_direct = self._of_thread.encode
+        except AttributeError:
+            encode_direct = self._of_thread.encode = self._direct_encoding()
+        if encode_direct is not None:
+            ids = encode_direct(text)
+            if ids is not None:
+                return cast(Int32Array, ids)
+        return self._encode_by_stretches(text)
+
+    def _direct_encoding(self) -> Callable[[str], Int32Array | None] | None:
+        """Return what encodes, in this thread, the texts that are one stretch and are split as they are.
+
+        It gives None for other texts, and for those that are refused. It is itself None where there is no such thing.
+        """
+        pretokenizer = self.pretokenizer
+        if pretokenizer is None or not self.is_bytewise or pretokenizer.splitter is None:
+            return None
+        if pretokenizer.splitting.prefix_space == 0 or pretokenizer.splitting.metaspace is not None:
+            return None
+        encoder = self.piece_ids.text_encoder(pretokenizer.splitter)
+        if encoder is None:
+            return None
+        encode = encoder.run.encode
+        finds_none = self.finder.finds_none if self.finder.levels else None
+
+        def encode_direct(text: str) -> Int32Array | None:
+            if finds_none is not None and not finds_none(text):
+                return None
+            try:
+                ids = encode(text.encode())
+            except UnicodeEncodeError:
+                return None
+            return None if isinstance(ids, int) else ids
+
+        return encode_direct
+
+    def _encode_by_stretches(self, text: str) -> Int32Array:
+        """Do what :meth:`encode` does, for any text."""
         parts: list[Int32Array] = []
         at = 0
         try:

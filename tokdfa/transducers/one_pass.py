@@ -11,15 +11,15 @@ import numpy.typing as npt
 from tokdfa.alphabet import TokenAlphabet, Word
 from tokdfa.dictionary import Dictionary
 from tokdfa.errors import AlphabetError, LimitExceededError
-from tokdfa.kernels import one_pass as kernels
-from tokdfa.kernels.rules import NO_NUMBER, find_rules, room_for_rules
+from tokdfa.kernels.encode import one_pass as kernels
+from tokdfa.kernels.encode.rules import NO_NUMBER, index_rules
+from tokdfa.kernels.library import Struct
 
 __all__ = [
     "MAX_TOKENS",
     "ByteCode",
     "OnePass",
-    "find_tables",
-    "frozen",
+    "index_words",
     "rules_table",
     "symbols_of_bytes",
 ]
@@ -27,7 +27,7 @@ __all__ = [
 Int32Array: TypeAlias = npt.NDArray[np.int32]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
-MAX_TOKENS = int(NO_NUMBER) - 1
+MAX_TOKENS = NO_NUMBER - 1
 
 _SURROGATES = range(0xD800, 0xE000)
 
@@ -78,29 +78,18 @@ def _units(word: Word) -> Iterable[str | int]:
     return cast("Iterable[str | int]", word)
 
 
-def find_tables(words: Sequence[bytes], live: BoolArray, ids: Int32Array | None = None) -> kernels.Tables:
-    """Return the tables in which the words marked as live are found, those of the pair test left empty.
-
-    `ids` are what the words are numbered outside; by default their indices.
-    """
-    length = np.fromiter(map(len, words), dtype=np.int32, count=len(words))
+def index_words(words: Sequence[bytes], live: BoolArray) -> kernels.Words:
+    """Return the tables in which the words marked as live are found."""
+    length = np.fromiter(map(len, words), dtype=np.int64, count=len(words))
     offsets = np.zeros(len(words) + 1, dtype=np.int64)
     np.cumsum(length, out=offsets[1:])
-    text = np.frombuffer(b"".join(words), dtype=np.uint8)
-    slots, bits, edges, ending, shorter = kernels.find_words(text, offsets, live)
-    records = np.zeros((len(words), kernels.RECORD), dtype=np.int32)
-    records[:, kernels.LENGTH] = length
-    records[:, kernels.SHORTER] = shorter
-    none = np.zeros(0, dtype=np.int32)
-    names = (np.arange(len(words)) if ids is None else ids).astype(np.int32)
-    rules, of_symbols = rules_table(none, none, none, n_tokens=0)
-    return frozen(kernels.Tables(slots, bits, edges, ending, records.ravel(), rules, of_symbols, none, names, none))
+    return kernels.index_words(np.frombuffer(b"".join(words), dtype=np.uint8), offsets, live)
 
 
 def rules_table(
     left: Int32Array, right: Int32Array, product: Int32Array, *, n_tokens: int
-) -> tuple[npt.NDArray[np.int64], Int32Array]:
-    """Return the tables of rules between numbers of tokens; see :func:`tokdfa.kernels.rules.find_rules`.
+) -> tuple[npt.NDArray[np.uint64], Int32Array]:
+    """Return the tables of rules between numbers of tokens; see :func:`tokdfa.kernels.encode.rules.index_rules`.
 
     Raises
     ------
@@ -109,9 +98,7 @@ def rules_table(
     """
     if n_tokens > MAX_TOKENS:
         raise LimitExceededError(f"more than {MAX_TOKENS} tokens", value=n_tokens)
-    rules = room_for_rules(len(left))
-    of_symbols = find_rules(left, right, product, rules)
-    return rules, of_symbols
+    return index_rules(left, right, product)
 
 
 class OnePass:
@@ -124,8 +111,8 @@ class OnePass:
     Attributes
     ----------
     dictionary : Dictionary
-    tables : Tables
-        What the kernels read.
+    tables : Struct
+        What the kernels read, ``tokdfa_token_tables``.
 
     Raises
     ------
@@ -145,41 +132,34 @@ class OnePass:
         folding = dictionary.folding
         self.dictionary = dictionary
         self.code = ByteCode(dictionary.alphabet)
-        words = [*map(self.code.encode, dictionary.alphabet)]
-        tables = find_tables(words, folding.birth >= 0)
-        # Births behind the symbols.
+        found = index_words([*map(self.code.encode, dictionary.alphabet)], folding.birth >= 0)
+        # Births after the symbols.
         last_symbol = dictionary.alphabet.n_symbols - 1
+        n_tokens = len(dictionary.alphabet)
         birth = np.maximum(folding.birth, 0) + np.int32(last_symbol)
-        number = np.where(folding.birth > 0, birth, np.arange(len(words), dtype=np.int32))
+        number = np.where(folding.birth > 0, birth, np.arange(n_tokens, dtype=np.int32))
         live = folding.rule[1:]
-        left, right, product = (number[row[live]] for row in (dictionary.left, dictionary.right, dictionary.product))
-        rules, of_symbols = rules_table(left, right, product, n_tokens=len(words))
+        columns = (number[row[live]] for row in (dictionary.left, dictionary.right, dictionary.product))
+        rules, of_symbols = rules_table(*columns, n_tokens=n_tokens)
         state = np.maximum(folding.state, 0)
-        read = np.append(np.int32(-1), dictionary.left[live])[state]
-        records = tables.records.reshape(-1, kernels.RECORD).copy()
-        columns = (kernels.STATE, kernels.READ, kernels.BIRTH, kernels.HEAD, kernels.TAIL, kernels.NUMBER)
-        state += np.int32(last_symbol)
-        records[:, columns] = np.stack((state, read, birth, folding.head, folding.tail, number), axis=1)
+        records = found.records
+        records[:, kernels.STATE] = state + np.int32(last_symbol)
+        records[:, kernels.READ] = np.append(np.int32(-1), dictionary.left[live])[state]
+        records[:, kernels.BIRTH] = birth
+        records[:, kernels.HEAD] = folding.head
+        records[:, kernels.TAIL] = folding.tail
+        records[:, kernels.NUMBER] = number
         self._number = number
-        self.tables = self._named(
-            tables._replace(
-                records=records.ravel(),
-                rules=rules,
-                of_symbols=of_symbols,
-                symbol=symbols_of_bytes(dictionary.alphabet),
-            ),
-            tables.ids,
-        )
+        self._tables = (found, rules, of_symbols, symbols_of_bytes(dictionary.alphabet))
+        self.tables: Struct = self.with_ids(np.arange(n_tokens, dtype=np.int32))
 
-    def with_ids(self, ids: Int32Array) -> kernels.Tables:
+    def with_ids(self, ids: Int32Array) -> Struct:
         """Return the tables with these ids for the tokens, instead of their numbers."""
-        return self._named(self.tables, np.array(ids[: len(self.dictionary.alphabet)], dtype=np.int32))
-
-    def _named(self, tables: kernels.Tables, ids: Int32Array) -> kernels.Tables:
+        ids = np.array(ids[: len(self.dictionary.alphabet)], dtype=np.int32)
         of_numbers = np.full(len(ids) + 1, -1, dtype=np.int32)
         live = self.dictionary.folding.birth >= 0
         of_numbers[self._number[live]] = ids[live]
-        return frozen(tables._replace(ids=ids, ids_of_numbers=of_numbers))
+        return kernels.tables_of(*self._tables, ids, of_numbers)
 
     def tokenize(self, word: Word | Iterable[str]) -> Int32Array:
         """Return T^D(word), as token numbers.
@@ -189,14 +169,10 @@ class OnePass:
         AlphabetError
             If `word` has a symbol outside the base alphabet; says at which offset.
         """
-        text = np.frombuffer(self.code.checked(word), dtype=np.uint8)
-        out = np.empty(len(text), dtype=np.int32)
-        if not len(text):
-            return out
-        left = np.zeros((len(text) >> 6) + 1, dtype=np.uint64)
-        # Cut off in place: a copy of a long one takes as long as a part of the work.
-        out.resize(kernels.tokenize(self.tables, text, 0, len(text), out, 0, left), refcheck=False)
-        return out
+        tokens = kernels.tokenize(self.tables, self.code.checked(word))
+        # All symbols have been looked at.
+        assert tokens is not None
+        return tokens
 
     def __call__(self, word: Word | Iterable[str]) -> tuple[Word, ...]:
         """Return T^D(word), spelled."""
@@ -213,10 +189,3 @@ def symbols_of_bytes(alphabet: TokenAlphabet) -> Int32Array:
     symbol = np.full(256, -1, dtype=np.int32)
     symbol[list(b"".join(cast("tuple[bytes, ...]", alphabet.symbols)))] = np.arange(alphabet.n_symbols)
     return symbol
-
-
-def frozen(tables: kernels.Tables) -> kernels.Tables:
-    """Return tables after making their arrays read-only, as kernels want them."""
-    for array in tables:
-        array.setflags(write=False)
-    return tables

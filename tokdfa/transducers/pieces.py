@@ -10,24 +10,20 @@ import numpy.typing as npt
 
 from tokdfa.dictionary import Dictionary
 from tokdfa.errors import AlphabetError
-from tokdfa.kernels import pieces as kernels
-from tokdfa.kernels.memory import LONGEST_KEPT, SET, WAYS, Memory
-from tokdfa.kernels.one_pass import Tables
-from tokdfa.kernels.split import BEGINS, EVENT_BITS
-from tokdfa.kernels.together import AT_ONCE, WORD
-from tokdfa.transducers.one_pass import ByteCode, OnePass, find_tables, frozen, rules_table, symbols_of_bytes
+from tokdfa.kernels.encode.events import BEGINS, EVENT_BITS
+from tokdfa.kernels.encode.memory import new_memory
+from tokdfa.kernels.encode.one_pass import tables_of
+from tokdfa.kernels.encode.pieces import FOREIGN, ROOM, TOO_LONG, PieceRun
+from tokdfa.kernels.library import Struct
+from tokdfa.transducers.one_pass import ByteCode, OnePass, index_words, rules_table, symbols_of_bytes
 
-__all__ = ["Encoded", "PieceEncoder", "scratch_for"]
+__all__ = ["Encoded", "PieceEncoder"]
 
 Int32Array: TypeAlias = npt.NDArray[np.int32]
 Int64Array: TypeAlias = npt.NDArray[np.int64]
-ByteArray: TypeAlias = npt.NDArray[np.uint8]
-EncodeLong: TypeAlias = Callable[[ByteArray], Int32Array]
+EncodeLong: TypeAlias = Callable[[bytes], Int32Array]
 
 DEFAULT_MEMORY = 1 << 17
-
-# What a kernel may write behind the last id.
-ROOM = AT_ONCE
 
 
 class Encoded(NamedTuple):
@@ -61,12 +57,12 @@ class PieceEncoder:
     ----------
     code : ByteCode
         Writes words as bytes.
-    tables, whole_tables : Tables
-        What the kernels read.
-    proper : bool
-        Whether the rules are proper.
-    memory : Memory
-        What is remembered.
+    run : PieceRun
+        What encodes, and remembers.
+    encode_long : callable or None
+        Encodes pieces that are too long for rules that are improper.
+    lacks_ids : bool
+        Whether there are tokens without an id.
     """
 
     def __init__(
@@ -78,19 +74,31 @@ class PieceEncoder:
         whole: Sequence[int] = (),
         memory: int = DEFAULT_MEMORY,
     ) -> None:
-        self.code = one_pass.code
-        self.proper = True
-        self._encode_long: EncodeLong | None = None
-        self.tables: Tables = one_pass.with_ids(ids)
-        self.whole_tables = self.tables
+        tables = whole_tables = one_pass.with_ids(ids)
         if len(whole):
             dictionary = one_pass.dictionary
-            words = [*map(self.code.encode, dictionary.alphabet), *extra]
+            words = [*map(one_pass.code.encode, dictionary.alphabet), *extra]
             chosen = np.zeros(len(words), dtype=np.bool_)
             chosen[: len(dictionary.alphabet)] = dictionary.folding.birth >= 0
             chosen[list(whole)] = True
-            self.whole_tables = find_tables(words, chosen, ids[: len(words)])
-        self.memory = _memory(memory)
+            whole_tables = _whole_tables(words, chosen, ids)
+        self._set(one_pass.code, tables, whole_tables, ids, memory, None)
+
+    def _set(
+        self,
+        code: ByteCode,
+        tables: Struct,
+        whole_tables: Struct,
+        ids: Int32Array,
+        memory: int,
+        encode_long: EncodeLong | None,
+    ) -> None:
+        self.code = code
+        self.encode_long = encode_long
+        self.lacks_ids = bool(ids.min(initial=0) < 0)
+        self._tables = (tables, whole_tables)
+        self._memory = memory
+        self.run = PieceRun(*self._tables, new_memory(memory), is_proper=encode_long is None)
 
     @classmethod
     def of_ranks(
@@ -124,11 +132,6 @@ class PieceEncoder:
         LimitExceededError
             If there are more than 2^21 - 1 tokens.
         """
-        encoder = object.__new__(cls)
-        encoder.code = ByteCode(dictionary.alphabet)
-        encoder.proper = False
-        encoder._encode_long = encode_long
-        encoder.memory = _memory(memory)
         words = [*cast("Sequence[bytes]", dictionary.alphabet), *extra]
         left, right, product = merges
         made = product[np.append(True, product[1:] != product[:-1])] if len(product) else product
@@ -141,36 +144,36 @@ class PieceEncoder:
         rules, of_symbols = rules_table(*columns, n_tokens=len(words))
         chosen = np.zeros(len(words), dtype=np.bool_)
         chosen[list(whole)] = True
-        encoder.whole_tables = find_tables(words, chosen, ids[: len(words)])
+        whole_tables = _whole_tables(words, chosen, ids)
         by_number = np.full(len(ids) + 1, -1, dtype=np.int32)
         by_number[number[number >= 0]] = ids[number >= 0]
-        symbol = symbols_of_bytes(dictionary.alphabet)
-        encoder.tables = frozen(
-            encoder.whole_tables._replace(rules=rules, of_symbols=of_symbols, symbol=symbol, ids_of_numbers=by_number)
+        tables = Struct(
+            "tokdfa_token_tables",
+            **whole_tables.fields
+            | {
+                "rules": rules,
+                "of_symbols": of_symbols,
+                "symbol": symbols_of_bytes(dictionary.alphabet),
+                "ids_of_numbers": by_number,
+            },
         )
+        encoder = object.__new__(cls)
+        encoder._set(ByteCode(dictionary.alphabet), tables, whole_tables, ids, memory, encode_long)
         return encoder
 
     def copy(self) -> PieceEncoder:
-        """Return an encoder of the same pieces for another thread, with a memory of its own."""
+        """Return an encoder of the same pieces for another thread, with a memory of its own, which is empty."""
         twin = object.__new__(PieceEncoder)
         twin.__dict__.update(self.__dict__)
-        twin.memory = Memory(self.memory.entries.copy(), self.memory.shelf.copy(), self.memory.used.copy())
+        twin.run = PieceRun(*self._tables, new_memory(self._memory), is_proper=self.encode_long is None)
         return twin
 
-    def encode_long(self, piece: ByteArray, cursor: Int64Array, out: Int32Array) -> None:
-        """Encode a piece for which a kernel has no room, and go on to the next one; see :func:`encode_pieces`."""
-        assert self._encode_long is not None
-        ids = self._encode_long(piece)
-        n = int(cursor[1])
-        out[n : n + len(ids)] = ids
-        cursor[:] = cursor[0] + 1, n + len(ids)
-
-    def encode(self, text: ByteArray, bounds: Int64Array) -> Encoded:
+    def encode(self, text: bytes, bounds: Int64Array) -> Encoded:
         """Encode pieces.
 
         Parameters
         ----------
-        text : uint8 array
+        text : bytes
             The code of the text, as `code` writes it: for dictionaries over bytes the text itself.
         bounds : int64 array
             Piece i is ``text[bounds[i]:bounds[i + 1]]``.
@@ -180,54 +183,39 @@ class PieceEncoder:
         AlphabetError
             If a piece has a symbol that is not in the alphabet, or the bounds do not ascend within the text.
         """
+        bounds = np.ascontiguousarray(bounds, dtype=np.int64)
         sizes = np.diff(bounds)
         if len(sizes) and (sizes.min() <= 0 or bounds[0] < 0 or bounds[-1] > len(text)):
             raise AlphabetError("the bounds of pieces ascend from 0 to the end of the text", value=bounds)
-        begun = (np.asarray(bounds, dtype=np.int64) << EVENT_BITS) | BEGINS
-        n_bytes = int(sizes.sum())
-        out = np.empty(n_bytes + ROOM, dtype=np.int32)
-        ends = np.zeros(len(bounds), dtype=np.int64)
-        cursor = np.zeros(2, dtype=np.int64)
-        scratch = scratch_for(int(sizes.max(initial=0)))
-        while True:
-            status = kernels.encode_pieces(
-                self.tables, self.whole_tables, self.proper, text, begun, len(sizes), cursor, self.memory, out,
-                ends[1:], scratch,
-            )  # fmt: skip
-            if status != kernels.TOO_LONG:
-                break
-            index = int(cursor[0])
-            self.encode_long(text[bounds[index] : bounds[index + 1]], cursor, out)
-            ends[index + 1] = cursor[1]
-        if status == kernels.FOREIGN:
-            index = int(cursor[0])
+        out = np.empty(len(text) + ROOM, dtype=np.int32)
+        ends = np.zeros(max(len(bounds), 1), dtype=np.int64)
+        run = self.run
+        if len(text) > run.longest:
+            run.make_room(len(text))
+        run.go_on(0, 0)
+        begun = (bounds << EVENT_BITS) | BEGINS
+        status = run.encode(text, begun, out, ends[1:])
+        while status == TOO_LONG:
+            assert self.encode_long is not None
+            index, n = run.next, run.n
+            ids = self.encode_long(text[bounds[index] : bounds[index + 1]])
+            out[n : n + len(ids)] = ids
+            ends[index + 1] = n + len(ids)
+            run.go_on(index + 1, n + len(ids))
+            status = run.encode(text, begun, out, ends[1:])
+        if status == FOREIGN:
+            index = run.next
             raise AlphabetError(
                 "a symbol that is not in the base alphabet",
-                value=text[bounds[index] : bounds[index + 1]].tobytes(),
+                value=text[bounds[index] : bounds[index + 1]],
                 where=f"piece {index}",
             )
-        out.resize(int(cursor[1]), refcheck=False)
+        out.resize(run.n, refcheck=False)
         return Encoded(out, ends)
 
 
-def scratch_for(longest: int) -> kernels.Scratch:
-    """Return room to encode pieces of up to this many bytes in."""
-    n = kernels.BLOCK
-    rest, waiting, waiting_long, first, count = (np.zeros(n, dtype=np.int64) for _ in range(5))
-    return kernels.Scratch(
-        np.zeros(4 * n, dtype=np.uint64),
-        rest,
-        waiting,
-        waiting_long,
-        first,
-        count,
-        np.zeros(WORD * n, dtype=np.int32),
-        np.zeros(n, dtype=np.uint64),
-        np.zeros((longest >> 6) + 1, dtype=np.uint64),
-    )
-
-
-def _memory(n_pieces: int) -> Memory:
-    sets = 1 << max(0, (n_pieces + WAYS - 1) // WAYS - 1).bit_length()
-    shelf = max(SET * sets, 2 * LONGEST_KEPT)
-    return Memory(np.zeros(SET * sets, dtype=np.uint64), np.zeros(shelf, dtype=np.uint64), np.zeros(1, dtype=np.int64))
+def _whole_tables(words: Sequence[bytes], chosen: npt.NDArray[np.bool_], ids: Int32Array) -> Struct:
+    """Return the tables in which the words chosen are found, those of rules left empty."""
+    none = np.zeros(0, dtype=np.int32)
+    names = np.array(ids[: len(words)], dtype=np.int32)
+    return tables_of(index_words(words, chosen), *rules_table(none, none, none, n_tokens=0), none, names, none)

@@ -12,7 +12,7 @@ from tokdfa.automata.compact import CompactTokenDFA
 from tokdfa.automata.trie import TokenTrie
 from tokdfa.dictionary import Dictionary
 from tokdfa.errors import LimitExceededError
-from tokdfa.kernels import subsequential as kernels
+from tokdfa.kernels.encode.subsequential import LONGEST_STATE, Construction, partition
 from tokdfa.transducers.arcs import Arc, Output
 from tokdfa.transducers.transducer import Transducer
 
@@ -82,16 +82,17 @@ class TransducerTable:
         *Constructing a BPE Tokenization DFA*, Theorem 4, by the construction of Béal and Carton, on the states of the
         token DFA and the nodes of the trie of all tokens.
         """
-        construction = _Construction(dictionary)
-        while construction.go_on() != kernels.DONE:
-            if construction.n_states > max_states:
-                break
+        construction = _begin(dictionary)
+        while not construction.go_on() and len(construction.states) <= max_states:
+            if 4 * construction.longest_state + 64 > LONGEST_STATE:
+                raise LimitExceededError("a state of the subsequential transducer has too many tokens pending")
             construction.grow()
-        if construction.n_states > max_states:
+        if len(construction.states) > max_states:
             raise LimitExceededError(
                 f"the subsequential transducer has more than {max_states} states", hint="raise max_states"
             )
-        return construction.table()
+        outputs = construction.outputs
+        return cls(dictionary.alphabet, *construction.transitions(), outputs.pool, outputs.offsets)
 
     @property
     def n_states(self) -> int:
@@ -105,8 +106,8 @@ class TransducerTable:
         pending and nothing more, so that what is common to all continuations has been written. The states of the
         result are numbered breadth first.
         """
-        n, n_symbols = self.target.shape
-        block, n_blocks = kernels.partition(self.target.reshape(-1), self.written.reshape(-1), self.ends, n_symbols)
+        n = self.n_states
+        block, n_blocks = partition(self.target, self.written, self.ends)
         # A block is numbered when its first state comes, and states come breadth first.
         first = np.full(n_blocks, n, dtype=np.int64)
         np.minimum.at(first, block, np.arange(n))
@@ -130,84 +131,20 @@ class TransducerTable:
         return f"<TransducerTable: {self.n_states} states, {self.target.shape[1]} symbols>"
 
 
-class _Construction:
-    """The arrays of a construction that is going on."""
-
-    def __init__(self, dictionary: Dictionary) -> None:
-        self.alphabet = dictionary.alphabet
-        automaton = CompactTokenDFA(dictionary)
-        every = TokenTrie.of(self.alphabet)
-        trie = TokenTrie(every.symbols, every.offsets, dictionary.folding.birth < 0)
-        if automaton.states_built * (trie.n_nodes + len(self.alphabet)) > _MAX_ENTRIES:
-            raise LimitExceededError(
-                "the dictionary is too large to write its subsequential transducer out", value=len(dictionary)
-            )
-        self.n_symbols = self.alphabet.n_symbols
-        child, token = _children(trie, self.n_symbols)
-        allowed = np.stack([automaton.allowed_mask(state) for state in range(automaton.states_built)])
-        reached = np.maximum(dictionary.folding.state, 0)
-        self.trie = (child, token, allowed, _goes_on(child, token, allowed), reached)
-        self.counts = np.zeros(kernels.COUNTS, dtype=np.int64)
-        self.counts[[kernels.N_STATES, kernels.N_OUTPUTS]] = 1
-        n = 1024
-        # The first state: nothing is pending, nothing has been read.
-        self.pool, self.offsets = np.zeros(16 * n, dtype=np.int32), np.zeros(n, dtype=np.int64)
-        self.offsets[1] = 3
-        self.outputs, self.output_offsets = np.zeros(16 * n, dtype=np.int32), np.zeros(n, dtype=np.int64)
-        self.target, self.written = (np.zeros(n * self.n_symbols, dtype=np.int32) for _ in range(2))
-        self.ends = np.zeros(n, dtype=np.int32)
-        self.states, self.output_table = (np.zeros(2 * n, dtype=np.int32) for _ in range(2))
-        self.rehash()
-
-    @property
-    def n_states(self) -> int:
-        return int(self.counts[kernels.N_STATES])
-
-    def go_on(self) -> int:
-        """Go on until all is done, or there is no room for more."""
-        return int(
-            kernels.write_out(
-                *self.trie, self.counts,
-                self.pool, self.offsets, self.states, self.outputs, self.output_offsets, self.output_table,
-                self.target, self.written, self.ends,
-            )
-        )  # fmt: skip
-
-    def grow(self) -> None:
-        """Make twice the room."""
-        if 4 * np.diff(self.offsets[: self.n_states + 1]).max() + 64 > kernels.LONGEST:
-            raise LimitExceededError("a state of the subsequential transducer has too many tokens pending")
-        n, n_outputs = self.n_states, int(self.counts[kernels.N_OUTPUTS])
-        used = {
-            "pool": self.offsets[n],
-            "offsets": n,
-            "states": n,
-            "outputs": self.output_offsets[n_outputs],
-            "output_offsets": n_outputs,
-            "output_table": n_outputs,
-            "target": self.counts[kernels.N_READ] * self.n_symbols,
-            "written": self.counts[kernels.N_READ] * self.n_symbols,
-            "ends": self.counts[kernels.N_READ],
-        }
-        # Hash tables are full when they are half full, and all others are more than that.
-        for name, size in used.items():
-            array = getattr(self, name)
-            if size + (kernels.LONGEST if name in ("pool", "outputs") else self.n_symbols + 1) > len(array) // 2:
-                setattr(self, name, np.concatenate((array, np.zeros_like(array))))
-        self.states[:] = 0
-        self.output_table[:] = 0
-        self.rehash()
-
-    def rehash(self) -> None:
-        """Fill the hash tables, which are empty."""
-        kernels.rehash(self.pool, self.offsets, self.counts[kernels.N_STATES], self.states)
-        kernels.rehash(self.outputs, self.output_offsets, self.counts[kernels.N_OUTPUTS], self.output_table)
-
-    def table(self) -> TransducerTable:
-        n, n_outputs = self.n_states, int(self.counts[kernels.N_OUTPUTS])
-        target, written = (a[: n * self.n_symbols].reshape(n, -1) for a in (self.target, self.written))
-        offsets = self.output_offsets[: n_outputs + 1]
-        return TransducerTable(self.alphabet, target, written, self.ends[:n], self.outputs[: offsets[-1]], offsets)
+def _begin(dictionary: Dictionary) -> Construction:
+    """Return the construction of a dictionary's transducer, which has its first state."""
+    automaton = CompactTokenDFA(dictionary)
+    alphabet = dictionary.alphabet
+    every = TokenTrie.of(alphabet)
+    trie = TokenTrie(every.symbols, every.offsets, dictionary.folding.birth < 0)
+    if automaton.states_built * (trie.n_nodes + len(alphabet)) > _MAX_ENTRIES:
+        raise LimitExceededError(
+            "the dictionary is too large to write its subsequential transducer out", value=len(dictionary)
+        )
+    child, token = _children(trie, alphabet.n_symbols)
+    allowed = np.stack([automaton.allowed_mask(state) for state in range(automaton.states_built)])
+    reached = np.maximum(dictionary.folding.state, 0)
+    return Construction(child, token, allowed, _goes_on(child, token, allowed), reached)
 
 
 def _children(trie: TokenTrie, n_symbols: int) -> tuple[Int32Array, Int32Array]:

@@ -17,7 +17,7 @@
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
-#define NEVER_INLINE static __attribute__((noinline))
+#define NEVER_INLINE static __attribute__((noinline, unused))
 #define PREFETCH(pointer) __builtin_prefetch((pointer), 0, 3)
 
 /* Returned by kernels that need memory of their own and do not get it. */

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from tokdfa.errors import FileFormatError
-from tokdfa.kernels.rank_lines import LARGEST_RANK, read_rank_lines
+from tokdfa.kernels.encode.rank_lines import LARGEST_RANK, read_rank_lines
 from tokdfa.tokenizers.formats.contents import Contents, Special
 from tokdfa.tokenizers.formats.ranks import from_ranks
 
@@ -58,7 +58,7 @@ def read_tiktoken(data: bytes, path: Path) -> Contents:
     """
     if data.startswith(b"\xef\xbb\xbf"):
         raise FileFormatError("the file begins with a byte order mark", where=f"{path}, line 1")
-    text, offsets, ranks, lines, fault, place = read_rank_lines(np.frombuffer(data, dtype=np.uint8))
+    text, offsets, ranks, lines, fault, place = read_rank_lines(data)
     if fault:
         if data[place : place + 1] == b"\r":
             what, hint = "a carriage return; lines end with a line feed alone", "convert the line ends"

@@ -1,0 +1,27 @@
+"""The numbers that Python and C have in common."""
+
+from __future__ import annotations
+
+import pytest
+
+from tokdfa.kernels.encode import events, memory, pieces, rules, split, subsequential, texts
+from tokdfa.kernels.library import lib
+
+
+@pytest.mark.parametrize(
+    ("module", "names"),
+    [
+        (events, ["CONTINUES", "BEGINS", "DROPPED", "UNSETTLED", "EVENT_BITS"]),
+        (split, ["BLOCK_BITS", "PAIR_EVENTS"]),
+        (rules, ["NO_NUMBER"]),
+        (memory, ["LONGEST_KEPT"]),
+        (pieces, ["FOREIGN", "TOO_LONG"]),
+        (texts, ["FOREIGN", "TOO_LONG", "INVALID", "CUT_SHORT", "NO_ROOM", "LACKS_IDS", "STRETCH"]),
+        (subsequential, ["LONGEST_STATE", "NO_ROOM"]),
+    ],
+)
+def test_python_and_c_agree(module: object, names: list[str]) -> None:
+    for name in names:
+        here = getattr(module, name, None)
+        assert (getattr(module, f"_{name}") if here is None else here) == getattr(lib, f"TOKDFA_{name}")
+    assert pieces.ROOM == lib.TOKDFA_AT_ONCE

@@ -1,0 +1,188 @@
+#ifndef TOKDFA_ENCODE_DOOR_H
+#define TOKDFA_ENCODE_DOOR_H
+
+#include <stdint.h>
+
+/* What Python has to know as well: tokdfa/kernels/encode/events.py has the same numbers, and a test compares them. */
+enum {
+    TOKDFA_CONTINUES = 0,
+    TOKDFA_BEGINS = 1,
+    TOKDFA_DROPPED = 2,
+    TOKDFA_UNSETTLED = 3,
+    TOKDFA_EVENT_BITS = 2,
+    TOKDFA_PAIR_EVENTS = 5,
+    TOKDFA_BLOCK_BITS = 7,
+    TOKDFA_NO_NUMBER = 0x1FFFFF,
+    TOKDFA_LONGEST_KEPT = 512,
+    TOKDFA_AT_ONCE = 4,
+    TOKDFA_STRETCH = 8192,
+    TOKDFA_LONGEST_STATE = 65536,
+    TOKDFA_FOREIGN = -1,
+    TOKDFA_TOO_LONG = -2,
+    TOKDFA_INVALID = -3,
+    TOKDFA_CUT_SHORT = -4,
+    TOKDFA_NO_ROOM = -5,
+    TOKDFA_LACKS_IDS = -6
+};
+
+/* The machine of a split pattern. The states are numbered from 0 in steps of 1 << class_bits, and a cell is a state
+   plus a class. Of the hypotheses h of a cell's target, parent and event are at cell * width + h. */
+typedef struct {
+    const uint8_t *ascii_class; /* 128 */
+    const uint16_t *pages;      /* the class of code point c is in page pages[c >> TOKDFA_BLOCK_BITS] of `classes` */
+    const uint8_t *classes;
+    const int32_t *target; /* by cell */
+    const uint8_t *quick;  /* by cell: what the symbol does, TOKDFA_UNSETTLED with several hypotheses on either side */
+    const uint8_t *single; /* by the number of a state: whether it has one hypothesis */
+    const uint8_t *parent;
+    const uint8_t *event;
+    int64_t width, class_bits;
+    /* For the state of number q and symbols of ASCII whose entries in `pair_class` are c and d, at
+       (q << 2 * pair_bits) + (c << pair_bits) + d: where the entries of the state after them begin, above
+       TOKDFA_PAIR_EVENTS bits. */
+    const int32_t *pairs;
+    const uint8_t *pair_class; /* 128 */
+    int64_t pair_bits;
+    const uint8_t *borne_out; /* by the number of a state: the hypothesis that the end of the text bears out */
+} tokdfa_splitting;
+
+/* A splitting that is going on, and room for it: `trail`, `trail_at` and `begun` have one length. */
+typedef struct {
+    const tokdfa_splitting *splitting;
+    int32_t *trail; /* the cells since there was one hypothesis */
+    int64_t n_trail;
+    int64_t *trail_at; /* the offsets of their symbols */
+    int64_t *begun;    /* what begins: the offset, shifted by TOKDFA_EVENT_BITS, and the event */
+    int64_t state, n_waiting, n_begun;
+    int64_t at; /* where in the whole text the reading stands */
+} tokdfa_split_run;
+
+int tokdfa_split_on(tokdfa_split_run *split, const uint8_t *text, int64_t size, int64_t base);
+void tokdfa_walk_back(tokdfa_split_run *split);
+int64_t tokdfa_close(const int64_t *begun, int64_t n_begun, int64_t before, int64_t *spans);
+int64_t tokdfa_split_lines(tokdfa_split_run *split, const uint8_t *text, int64_t size);
+
+/* The tables of a dictionary; see one_pass.h for words and pairs, rules.h for rules. */
+typedef struct {
+    const uint64_t *slots; /* short words, and the first bytes of long ones: four entries a slot */
+    int64_t n_slots;
+    const uint64_t *filter; /* a bit for each hash in `slots` */
+    int64_t n_filter;
+    const int64_t *edges; /* the trie of the long words: two entries a slot */
+    int64_t n_edges;
+    const int32_t *ending;  /* by node: the word that ends there, or -1 */
+    const int32_t *records; /* eight entries a token */
+    const uint64_t *rules;
+    int64_t n_rules;
+    const int32_t *of_symbols; /* 65536: what merging makes of tokens u and v below 256, at u << 8 | v */
+    const int32_t *symbol;     /* 256: the token of a byte, or -1; or none at all, for words that are not bytes */
+    int64_t n_symbol;
+    const int32_t *ids;            /* by token: what it is called outside */
+    const int32_t *ids_of_numbers; /* the same by number */
+} tokdfa_token_tables;
+
+void tokdfa_size_words(const int64_t *offsets, const uint8_t *live, int64_t n_live, int64_t *sizes);
+void tokdfa_index_words(const uint8_t *text, const int64_t *offsets, const uint8_t *live, int64_t n_live,
+                        uint64_t *slots, int64_t n_slots, uint64_t *filter, int64_t n_filter, int64_t *edges,
+                        int64_t n_edges, int32_t *ending, int32_t *records);
+void tokdfa_index_rules(const int32_t *left, const int32_t *right, const int32_t *product, int64_t n_left,
+                        uint64_t *rules, int64_t n_rules, int32_t *of_symbols);
+
+int64_t tokdfa_merged(const tokdfa_token_tables *tables, int64_t u, int64_t v);
+int64_t tokdfa_longest_token(const tokdfa_token_tables *tables, const uint8_t *text, int64_t size, int64_t begin,
+                             int64_t end);
+int tokdfa_allows(const tokdfa_token_tables *tables, int64_t u, int64_t v);
+int64_t tokdfa_tokenize(const tokdfa_token_tables *tables, const uint8_t *text, int64_t size, int32_t *out, uint64_t *left);
+
+/* A memory of pieces; see memory.h. All zeros in the beginning. */
+typedef struct {
+    uint64_t *entries;
+    int64_t n_entries;
+    uint64_t *shelf;
+    int64_t n_shelf;
+    int64_t used; /* how much of the shelf is in use */
+} tokdfa_piece_memory;
+
+void tokdfa_key_of_piece(const uint8_t *text, int64_t size, int64_t begin, int64_t end, uint64_t *key);
+int64_t tokdfa_recall_piece(tokdfa_piece_memory *memory, const uint8_t *text, int64_t size, int64_t begin, int64_t end,
+                            int32_t *out);
+void tokdfa_remember_piece(tokdfa_piece_memory *memory, const uint8_t *text, int64_t size, int64_t begin, int64_t end,
+                           const int32_t *ids, int64_t n_ids);
+
+/* What encodes pieces. */
+typedef struct {
+    const tokdfa_token_tables *tables; /* the dictionary */
+    const tokdfa_token_tables *whole;  /* the tokens that stand for a piece when they are all of it */
+    tokdfa_piece_memory *memory;
+    int64_t is_proper; /* whether the dictionary is */
+    uint64_t *left;    /* zeros, and so again: room to tokenize pieces of up to 64 * n_left - 1 bytes */
+    int64_t n_left;
+    int64_t next; /* the entry of what begins that comes next */
+    int64_t n;    /* the number of ids */
+} tokdfa_piece_encoder;
+
+int64_t tokdfa_encode_pieces(tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size, const int64_t *begun,
+                             int64_t stop, int32_t *out, int64_t *ends);
+
+/* What encodes texts. */
+typedef struct {
+    tokdfa_piece_encoder *pieces;
+    tokdfa_split_run *split;
+    int32_t *out; /* room for the ids of texts that are not longer than n_out - TOKDFA_AT_ONCE bytes */
+    int64_t n_out;
+    int64_t lacks_ids; /* whether there are tokens without an id */
+    int64_t n_pieces;  /* of what `split` has found, the entries that are to be encoded */
+    int64_t is_over;   /* whether they are the last */
+} tokdfa_text_encoder;
+
+int64_t tokdfa_encode_text(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size, int32_t *out);
+int64_t tokdfa_encode_on(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size, int32_t *out);
+int64_t tokdfa_encode_short(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size);
+
+/* Lines of a base64 word, a space and a rank; see rank_lines.c. */
+typedef struct {
+    uint8_t *text;
+    int64_t *offsets, *ranks, *lines;
+    int64_t n_words, fault, place;
+} tokdfa_rank_lines;
+
+int64_t tokdfa_count_lines(const uint8_t *data, int64_t size);
+void tokdfa_read_rank_lines(const uint8_t *data, int64_t size, tokdfa_rank_lines *found);
+
+/* The construction of a subsequential transducer; see subsequential.c. */
+typedef struct {
+    const int32_t *child; /* nodes by symbols: the trie of the live tokens, node 0 the root; -1 for no child */
+    int64_t n_symbols;
+    const int32_t *token; /* by node: the token that it spells, or -1 */
+    int64_t n_token;
+    const uint8_t *allowed; /* states of the token DFA by tokens */
+    const uint8_t *goes_on; /* states by nodes: whether a longer token that begins like the node is allowed */
+    const int32_t *reached; /* by token: the state of the token DFA after it */
+    int64_t n_reached;
+} tokdfa_live_trie;
+
+/* Words of numbers, each once: word i is pool[offsets[i]] to pool[offsets[i + 1]]; `table` is their hash table. */
+typedef struct {
+    int32_t *pool;
+    int64_t n_pool;
+    int64_t *offsets;
+    int64_t n_offsets;
+    int32_t *table;
+    int64_t n_table;
+    int64_t n_words;
+} tokdfa_numbered_words;
+
+typedef struct {
+    tokdfa_numbered_words *states, *outputs;
+    int32_t *target, *written; /* by state and symbol: the next state, and the output on the way */
+    int64_t n_target;
+    int32_t *ends; /* by state: the output at the end of a text */
+    int64_t n_read; /* the number of states that have their transitions */
+} tokdfa_transducer_construction;
+
+void tokdfa_rehash(tokdfa_numbered_words *words);
+int tokdfa_write_out(const tokdfa_live_trie *trie, tokdfa_transducer_construction *construction);
+int64_t tokdfa_transducer_partition(const int32_t *target, const int32_t *written, const int32_t *ends, int64_t n_ends,
+                         int64_t n_symbols, int32_t *block);
+
+#endif

@@ -1,0 +1,30 @@
+/* The memory of pieces by itself. */
+#include "memory.h"
+
+TOKDFA_DOOR void tokdfa_key_of_piece(const uint8_t *text, int64_t size, int64_t begin, int64_t end, uint64_t *key) {
+    packed_word found = key_of(text, size, begin, end);
+    key[0] = found.low;
+    key[1] = found.high;
+}
+
+/* Recall a piece and move it up. `out` has room for LONGEST_KEPT + 2 ids; returns their number, -1 if it is not known. */
+TOKDFA_DOOR int64_t tokdfa_recall_piece(tokdfa_piece_memory *memory, const uint8_t *text, int64_t size, int64_t begin,
+                                        int64_t end, int32_t *out) {
+    const packed_word key = key_of(text, size, begin, end);
+    const int64_t set = set_of(memory, hash_packed(key.low, key.high));
+    const int64_t entry = find_among(memory->entries, set, set + SET, key);
+    if (entry < 0) {
+        return -1;
+    }
+    int64_t n_ids = recall(memory, entry, text, size, begin, end, out);
+    move_up(memory, entry);
+    return n_ids;
+}
+
+/* Remember a piece. `ids` has IDS_INSIDE places at least, and not more ids than the piece has bytes. */
+TOKDFA_DOOR void tokdfa_remember_piece(tokdfa_piece_memory *memory, const uint8_t *text, int64_t size, int64_t begin,
+                                       int64_t end, const int32_t *ids, int64_t n_ids) {
+    const packed_word key = key_of(text, size, begin, end);
+    const int64_t set = set_of(memory, hash_packed(key.low, key.high));
+    remember(memory, set, key, text, size, begin, end, ids, n_ids);
+}

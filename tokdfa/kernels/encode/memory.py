@@ -1,0 +1,61 @@
+"""A memory of pieces and their ids, bounded in size and exact; see ``memory.h``."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tokdfa.kernels.library import Struct, lib, writable
+from tokdfa.kernels.types import Ints
+
+__all__ = ["ENTRY", "LONGEST_KEPT", "SET", "key_of", "new_memory", "recall", "remember"]
+
+LONGEST_KEPT = 512
+"""Longer pieces, in bytes, are not remembered."""
+
+ENTRY = 4
+_WAYS = 4
+SET = ENTRY * _WAYS
+"""The machine words of a set."""
+
+_IDS_INSIDE = 3
+
+
+def new_memory(n_pieces: int, shelf: int | None = None) -> Struct:
+    """Return an empty memory; what is not used of it costs no memory of the machine.
+
+    Parameters
+    ----------
+    n_pieces : int
+        How many pieces are remembered at most; rounded up to a power of two. A piece takes 32 bytes.
+    shelf : int, optional
+        Machine words for long pieces and for many ids, at least LONGEST_KEPT; by default as many as the pieces take.
+    """
+    sets = 1 << max(0, (n_pieces + _WAYS - 1) // _WAYS - 1).bit_length()
+    size = max(SET * sets, 2 * LONGEST_KEPT) if shelf is None else max(shelf, LONGEST_KEPT)
+    entries, room = np.zeros(SET * sets, dtype=np.uint64), np.zeros(size, dtype=np.uint64)
+    return Struct("tokdfa_piece_memory", entries=entries, shelf=room, used=0)
+
+
+def key_of(text: bytes, begin: int, end: int) -> tuple[int, int]:
+    """Return the words by which the piece ``text[begin:end]`` is remembered: its packing, or for long ones a hash."""
+    assert 0 <= begin <= end <= len(text)
+    key = np.zeros(2, dtype=np.uint64)
+    lib.tokdfa_key_of_piece(text, len(text), begin, end, writable(key, np.uint64))
+    low, high = key.tolist()
+    return low, high
+
+
+def recall(memory: Struct, text: bytes, begin: int, end: int) -> Ints | None:
+    """Return the ids of the piece ``text[begin:end]``, None if it is not remembered; it moves up in its set."""
+    assert 0 <= begin < end <= len(text)
+    out: Ints = np.zeros(LONGEST_KEPT + 2, dtype=np.int32)
+    n = lib.tokdfa_recall_piece(memory.pointer, text, len(text), begin, end, writable(out, np.int32))
+    return None if n < 0 else out[:n]
+
+
+def remember(memory: Struct, text: bytes, begin: int, end: int, ids: Ints) -> None:
+    """Remember the ids of the piece ``text[begin:end]``."""
+    assert 0 <= begin < end <= len(text)
+    room: Ints = np.zeros(max(len(ids), _IDS_INSIDE), dtype=np.int32)
+    room[: len(ids)] = ids
+    lib.tokdfa_remember_piece(memory.pointer, text, len(text), begin, end, writable(room, np.int32), len(ids))

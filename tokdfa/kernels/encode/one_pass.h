@@ -1,0 +1,202 @@
+/* Tokenizing a word from left to right, without merging.
+
+   Every word over the alphabet has one correct tokenization, and so has every prefix of it: each place in the word is
+   reached by one last token or by none. Whether a token may follow another is decided by the pair alone. So the tokens
+   are found by walking from place to place, the longest token first and shorter ones when the pair is not allowed, and
+   stepping back when nothing fits; a place that was left in vain is never entered again. The time is linear.
+
+   What is read for a token or a pair stands side by side in memory, and a bit for each word and each pair that exists
+   tells most others without touching the tables: the time goes into waiting for memory.
+
+   The short words are in an open-addressing hash table `slots`: the packing (two machine words), one more than the
+   word's number (0 where the slot is free), and nothing. The first 15 bytes of longer words are there too, cut, with
+   one more than a node of a trie, whose edges are a hash table as well: `node << 8 | byte`, -1 where free, and the node
+   that it leads to. */
+#ifndef TOKDFA_ONE_PASS_H
+#define TOKDFA_ONE_PASS_H
+
+#include "../common/packed.h"
+#include "door.h"
+#include "rules.h"
+
+#define SLOT 4
+
+/* The record of a token: its number of bytes; the longest live token that is a proper prefix, or -1; the number of what
+   the rule that made the state reached on it makes, and the last token read in that state, or -1 for the initial state;
+   its birth as a number; head and tail, -1 for symbols; its number. Numbers are those of symbols, and then of tokens in
+   the order of their births; the birth of symbols is the last symbol. */
+#define RECORD 8
+enum { LENGTH, SHORTER, STATE, READ, BIRTH, HEAD, TAIL, NUMBER };
+
+/* Where the slot of a packing is, or the free one where it belongs. */
+ALWAYS_INLINE int64_t slot_of(const uint64_t *slots, int64_t n_slots, packed_word word, uint64_t hashed) {
+    const int64_t mask = n_slots / SLOT - 1;
+    int64_t slot = (int64_t)(hashed >> 20) & mask;
+    while (slots[SLOT * slot + 2] && (slots[SLOT * slot] != word.low || slots[SLOT * slot + 1] != word.high)) {
+        slot = (slot + 1) & mask;
+    }
+    return SLOT * slot;
+}
+
+/* Where the slot of an edge of the trie is, or the free one where it belongs. */
+ALWAYS_INLINE int64_t edge_slot(const int64_t *edges, int64_t n_edges, int64_t edge) {
+    const int64_t mask = n_edges / 2 - 1;
+    int64_t slot = (int64_t)(hash_pair((uint64_t)edge) >> 20) & mask;
+    while (edges[2 * slot] >= 0 && edges[2 * slot] != edge) {
+        slot = (slot + 1) & mask;
+    }
+    return 2 * slot;
+}
+
+/* The longest word at the beginning of text[begin] to text[end] that has the first 15 bytes in common with it and is
+   longer than those, or -1. */
+NEVER_INLINE int64_t longest_of_long(const tokdfa_token_tables *tables, const uint8_t *text, int64_t begin, int64_t end,
+                                     packed_word cut, uint64_t hashed) {
+    int64_t node = (int64_t)tables->slots[slot_of(tables->slots, tables->n_slots, cut, hashed) + 2] - 1, found = -1;
+    for (int64_t at = begin + LONGEST_PACKED; node >= 0; at++) {
+        if (tables->ending[node] >= 0) {
+            found = tables->ending[node];
+        }
+        if (at >= end) {
+            break;
+        }
+        node = tables->edges[edge_slot(tables->edges, tables->n_edges, node << 8 | text[at]) + 1];
+    }
+    return found;
+}
+
+/* The longest word at the beginning of text[begin] to text[end], or -1. */
+ALWAYS_INLINE int64_t longest_word(const tokdfa_token_tables *tables, const uint8_t *text, int64_t size, int64_t begin,
+                                   int64_t end) {
+    const uint64_t first = load_within(text, size, begin), second = load_within(text, size, begin + 8);
+    int64_t longest = end - begin;
+    if (longest > LONGEST_PACKED) {
+        longest = LONGEST_PACKED;
+        packed_word cut = pack(first, second, longest);
+        cut.high += CUT_WORD;
+        const uint64_t hashed = hash_packed(cut.low, cut.high);
+        if (may_have(tables->filter, tables->n_filter, hashed)) {
+            int64_t found = longest_of_long(tables, text, begin, end, cut, hashed);
+            if (found >= 0) {
+                return found;
+            }
+        }
+    }
+    for (int64_t length = longest; length > 0; length--) {
+        const packed_word word = pack(first, second, length);
+        const uint64_t hashed = hash_packed(word.low, word.high);
+        if (may_have(tables->filter, tables->n_filter, hashed)) {
+            int64_t number = (int64_t)tables->slots[slot_of(tables->slots, tables->n_slots, word, hashed) + 2];
+            if (number) {
+                return number - 1;
+            }
+        }
+    }
+    return -1;
+}
+
+/* The word that is text[begin] to text[end], or -1; `word` is its packing when it is short. */
+ALWAYS_INLINE int64_t find_word(const tokdfa_token_tables *tables, const uint8_t *text, int64_t size, int64_t begin,
+                                int64_t end, packed_word word) {
+    if (UNLIKELY(end - begin > LONGEST_PACKED)) {
+        packed_word cut = pack_at(text, size, begin, LONGEST_PACKED);
+        cut.high += CUT_WORD;
+        const uint64_t hashed = hash_packed(cut.low, cut.high);
+        if (!may_have(tables->filter, tables->n_filter, hashed)) {
+            return -1;
+        }
+        const int64_t token = longest_of_long(tables, text, begin, end, cut, hashed);
+        return token >= 0 && tables->records[RECORD * token + LENGTH] == end - begin ? token : -1;
+    }
+    const uint64_t hashed = hash_packed(word.low, word.high);
+    if (!may_have(tables->filter, tables->n_filter, hashed)) {
+        return -1;
+    }
+    return (int64_t)tables->slots[slot_of(tables->slots, tables->n_slots, word, hashed) + 2] - 1;
+}
+
+/* Ask for what `find_word` will read of a short word. */
+ALWAYS_INLINE void prefetch_word(const tokdfa_token_tables *tables, uint64_t hashed) {
+    if (may_have(tables->filter, tables->n_filter, hashed)) {
+        PREFETCH(tables->slots + SLOT * ((int64_t)(hashed >> 20) & (tables->n_slots / SLOT - 1)));
+    }
+}
+
+/* Whether the live token `v` may follow the live token `u`: going back in time, the pair at the border must never be a
+   rule's own. */
+ALWAYS_INLINE bool allows(const tokdfa_token_tables *tables, int64_t u, int64_t v) {
+    const int32_t *records = tables->records;
+    u *= RECORD;
+    if (records[u + READ] < 0) {
+        return true;
+    }
+    int32_t time = records[u + STATE];
+    u = RECORD * (int64_t)records[u + READ];
+    v *= RECORD;
+    while (records[v + BIRTH] > time) {
+        v = RECORD * (int64_t)records[v + HEAD];
+    }
+    while (true) {
+        int64_t made = merged(tables->rules, tables->n_rules, records[u + NUMBER], records[v + NUMBER]);
+        if (made != NOTHING && made <= time) {
+            return false;
+        }
+        if (records[u + BIRTH] > records[v + BIRTH]) {
+            time = records[u + BIRTH] - 1;
+            u = RECORD * (int64_t)records[u + TAIL];
+        } else if (records[v + HEAD] >= 0) {
+            time = records[v + BIRTH];
+            v = RECORD * (int64_t)records[v + HEAD];
+        } else {
+            return true;
+        }
+    }
+}
+
+/* Tokenize text[begin] to text[end], which is not empty.
+
+   `out` gets the tokens and has room for one a byte; `left` is room for a bit a place and one more, all zeros, and so
+   again afterwards. Returns the number of tokens; -1 if the word has no tokenization, for it has a symbol that is not
+   in the alphabet. */
+static inline int64_t tokenize(const tokdfa_token_tables *tables, const uint8_t *text, int64_t size, int64_t begin, int64_t end,
+                        int32_t *out, uint64_t *left) {
+    const int32_t *records = tables->records;
+    int64_t n = 0, place = begin, furthest = begin;
+    bool returned = false;
+    int64_t token = longest_word(tables, text, size, place, end);
+    while (true) {
+        while (token >= 0) {
+            const int64_t stop = place + records[RECORD * token + LENGTH] - begin;
+            const bool in_vain = returned && left[stop >> 6] >> (stop & 63) & 1;
+            if (!in_vain && (n == 0 || allows(tables, out[n - 1], token))) {
+                break;
+            }
+            token = records[RECORD * token + SHORTER];
+        }
+        if (token >= 0) {
+            out[n++] = (int32_t)token;
+            place += records[RECORD * token + LENGTH];
+            if (place == end) {
+                break;
+            }
+            token = longest_word(tables, text, size, place, end);
+        } else {
+            left[(place - begin) >> 6] |= (uint64_t)1 << ((place - begin) & 63);
+            returned = true;
+            furthest = greatest(furthest, place);
+            if (n == 0) {
+                n = -1;
+                break;
+            }
+            token = out[--n];
+            place -= records[RECORD * token + LENGTH];
+            token = records[RECORD * token + SHORTER];
+        }
+    }
+    if (returned) {
+        memset(left, 0, (size_t)(((furthest - begin) >> 6) + 1) * sizeof *left);
+    }
+    return n;
+}
+
+#endif

@@ -1,0 +1,206 @@
+/* Encoding pieces with a memory of those seen before, a block at a time.
+
+   What is in memory comes late, and so it is asked for early: in each of several passes over a block something is found
+   out about every piece, and what the next pass needs is requested. */
+#ifndef TOKDFA_PIECES_H
+#define TOKDFA_PIECES_H
+
+#include "door.h"
+#include "memory.h"
+#include "one_pass.h"
+#include "split.h"
+#include "together.h"
+
+#define BLOCK 32
+
+/* Where the ids of a piece are: in an entry of the memory, or found in one of these ways, or it is the token that is
+   IS_TOKEN minus this. */
+enum { LEFT_OUT = -1, MERGED = -2, ALONE = -3, IS_TOKEN = -4 };
+
+/* What is found out about a piece. */
+typedef struct {
+    packed_word key;
+    int64_t begin, end;
+    int64_t set, where;
+    int32_t *ids;
+    int64_t n_ids;
+} noted_piece;
+
+typedef struct {
+    lanes words[BLOCK];
+    uint64_t starts[BLOCK];
+    noted_piece noted[BLOCK];
+    int32_t rest[BLOCK], waiting[BLOCK], waiting_long[BLOCK];
+} piece_block;
+
+/* Note the keys of all pieces of a block and where those are that are remembered; return the number of those that need
+   another look. Text that is left out may spell a piece that is remembered, so it is told from pieces before the memory
+   answers. */
+ALWAYS_INLINE int look_into_memory(const tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size, const int64_t *begun,
+                                   int count, piece_block *block) {
+    const uint64_t *entries = pieces->memory->entries;
+    int64_t begin = begun[0] >> EVENT_BITS;
+    for (int k = 0; k < count; k++) {
+        noted_piece *piece = block->noted + k;
+        const int64_t end = begun[k + 1] >> EVENT_BITS;
+        piece->begin = begin;
+        piece->end = end;
+        piece->key = key_of(text, size, begin, end);
+        piece->set = set_of(pieces->memory, hash_packed(piece->key.low, piece->key.high));
+        PREFETCH(entries + piece->set);
+        begin = end;
+    }
+    int n_rest = 0;
+    for (int k = 0; k < count; k++) {
+        noted_piece *piece = block->noted + k;
+        const packed_word key = piece->key;
+        const uint64_t *set = entries + piece->set;
+        const bool in_first = (set[0] == key.low) & (set[1] == key.high);
+        const bool in_second = (set[ENTRY] == key.low) & (set[ENTRY + 1] == key.high);
+        const bool is_piece = (begun[k] & EVENT_MASK) == TOKDFA_BEGINS;
+        piece->where = is_piece ? piece->set + (in_first ? 0 : ENTRY) : LEFT_OUT;
+        if (UNLIKELY(is_piece & !(in_first | in_second))) {
+            PREFETCH(set + SET / 2);
+            prefetch_word(pieces->whole, hash_packed(key.low, key.high));
+            block->rest[n_rest++] = k;
+        }
+    }
+    return n_rest;
+}
+
+/* Note where the ids are of pieces that are not in the front of their sets, and merge those that are not known. */
+NEVER_INLINE void look_further(const tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size, int n_rest,
+                               piece_block *block) {
+    const tokdfa_token_tables *tables = pieces->tables;
+    int n_waiting = 0, n_long = 0;
+    for (int i = 0; i < n_rest; i++) {
+        const int32_t k = block->rest[i];
+        noted_piece *piece = block->noted + k;
+        const int64_t length = piece->end - piece->begin;
+        piece->where = find_among(pieces->memory->entries, piece->set + SET / 2, piece->set + SET, piece->key);
+        if (piece->where >= 0) {
+            continue;
+        }
+        const int64_t token = find_word(pieces->whole, text, size, piece->begin, piece->end, piece->key);
+        if (token >= 0) {
+            piece->where = IS_TOKEN - token;
+        } else if (length >= LANES || !tables->n_symbol) {
+            piece->where = ALONE;
+        } else if (length < FEW_LANES) {
+            piece->where = MERGED;
+            block->starts[k] = begin_short_word(tables->of_symbols, tables->symbol, piece->key, length,
+                                                block->words + k);
+            block->waiting[n_waiting] = k;
+            n_waiting += block->starts[k] != 0;
+        } else {
+            piece->where = MERGED;
+            block->starts[k] = begin_long_word(tables->of_symbols, tables->symbol, text + piece->begin, length,
+                                               block->words + k);
+            block->waiting_long[n_long] = k;
+            n_long += block->starts[k] != 0;
+        }
+    }
+    if (n_waiting) {
+        merge_together(tables->rules, tables->n_rules, block->words, block->starts, block->waiting, n_waiting,
+                       FEW_LANES);
+    }
+    if (n_long) {
+        merge_together(tables->rules, tables->n_rules, block->words, block->starts, block->waiting_long, n_long, LANES);
+    }
+}
+
+/* Write the ids of a piece that is by itself; return their number, or how the encoding ends here. */
+NEVER_INLINE int64_t tokenize_alone(const tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size, int64_t begin,
+                                    int64_t end, int32_t *out) {
+    if (!pieces->is_proper) {
+        return TOKDFA_TOO_LONG;
+    }
+    const int64_t n_ids = tokenize(pieces->tables, text, size, begin, end, out, pieces->left);
+    for (int64_t i = 0; i < n_ids; i++) {
+        out[i] = pieces->tables->ids[out[i]];
+    }
+    return n_ids < 0 ? TOKDFA_FOREIGN : n_ids;
+}
+
+/* Write the ids of a piece that is not remembered in front; return their number, or how the encoding ends here. */
+NEVER_INLINE int64_t write_other(const tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size,
+                                 const piece_block *block, int k, int32_t *out) {
+    const noted_piece *piece = block->noted + k;
+    const int64_t length = piece->end - piece->begin;
+    if (piece->where == MERGED) {
+        const uint64_t starts = block->starts[k];
+        if (!starts) {
+            return TOKDFA_FOREIGN;
+        }
+        return length < FEW_LANES
+                   ? finish_word(block->words + k, FEW_LANES, starts, pieces->tables->ids_of_numbers, out)
+                   : finish_word(block->words + k, LANES, starts, pieces->tables->ids_of_numbers, out);
+    }
+    if (piece->where <= IS_TOKEN) {
+        out[0] = pieces->whole->ids[IS_TOKEN - piece->where];
+        return 1;
+    }
+    if (piece->where >= 0) {
+        /* Another long piece has this hash. This one may be a token, which only now is looked for. */
+        const int64_t token = find_word(pieces->whole, text, size, piece->begin, piece->end, piece->key);
+        if (token >= 0) {
+            out[0] = pieces->whole->ids[token];
+            return 1;
+        }
+    }
+    return tokenize_alone(pieces, text, size, piece->begin, piece->end, out);
+}
+
+/* Encode the pieces of begun[next] to begun[stop]: where pieces and text that is left out begin, ascending, as offset and
+   event; each ends where the next one begins, and none is empty.
+
+   `next` and the number of ids `n` are in `pieces`, and come to where the encoding ends. `out` has room for one id a
+   byte and AT_ONCE more; `ends` gets, at i, where the ids of entry i end, unless it is NULL. Returns 0; or FOREIGN
+   before a piece with a symbol that is not in the alphabet, TOO_LONG before one that is too long for improper rules. */
+ALWAYS_INLINE int64_t encode_pieces(tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size, const int64_t *begun,
+                                    int64_t stop, int32_t *out, int64_t *ends) {
+    piece_block block;
+    int64_t n = pieces->n;
+    for (int64_t start = pieces->next; start < stop; start += BLOCK) {
+        const int count = (int)least(BLOCK, stop - start);
+        const int n_rest = look_into_memory(pieces, text, size, begun + start, count, &block);
+        if (n_rest) {
+            look_further(pieces, text, size, n_rest, &block);
+        }
+        for (int k = 0; k < count; k++) {
+            noted_piece *piece = block.noted + k;
+            int64_t n_ids = piece->where == LEFT_OUT ? 0 : -1;
+            if (LIKELY(piece->where >= 0)) {
+                n_ids = recall(pieces->memory, piece->where, text, size, piece->begin, piece->end, out + n);
+            }
+            if (UNLIKELY(n_ids < 0)) {
+                n_ids = write_other(pieces, text, size, &block, k, out + n);
+                if (n_ids < 0) {
+                    pieces->next = start + k;
+                    pieces->n = n;
+                    return n_ids;
+                }
+            }
+            piece->ids = out + n;
+            piece->n_ids = n_ids;
+            n += n_ids;
+            if (ends) {
+                ends[start + k] = n;
+            }
+        }
+        for (int i = 0; i < n_rest; i++) {
+            noted_piece *piece = block.noted + block.rest[i];
+            if (piece->where >= 0) {
+                move_up(pieces->memory, piece->where);
+            } else {
+                remember(pieces->memory, piece->set, piece->key, text, size, piece->begin, piece->end, piece->ids,
+                         piece->n_ids);
+            }
+        }
+    }
+    pieces->next = greatest(pieces->next, stop);
+    pieces->n = n;
+    return 0;
+}
+
+#endif

@@ -1,0 +1,109 @@
+"""Encoding pieces, with a memory of those seen before."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.kernels.library import Struct, ffi, lib, readable, writable
+from tokdfa.kernels.types import Ints, Longs
+
+__all__ = ["DONE", "FOREIGN", "ROOM", "TOO_LONG", "PieceRun"]
+
+DONE, FOREIGN, TOO_LONG = 0, -1, -2
+"""How an encoding of pieces ends: with all of them, or before one with a symbol that is not in the alphabet, or before
+one that is too long for rules that are improper."""
+
+ROOM = 4
+"""What is written after the last id at most."""
+
+_FIRST_ROOM = 1 << 14
+
+
+class PieceRun:
+    """What encodes pieces, and the room that it works in. Not to be used by two threads at a time.
+
+    Parameters
+    ----------
+    tables : Struct
+        The dictionary, ``tokdfa_token_tables``.
+    whole : Struct
+        The tokens that stand for a piece when they are all of it.
+    memory : Struct
+        See :func:`~tokdfa.kernels.encode.memory.new_memory`.
+    is_proper : bool
+        Whether the dictionary is proper.
+
+    Attributes
+    ----------
+    struct : Struct
+        What C is given, ``tokdfa_piece_encoder``.
+    longest : int
+        The longest text, in bytes, that there is room for.
+    """
+
+    def __init__(self, tables: Struct, whole: Struct, memory: Struct, *, is_proper: bool) -> None:
+        self.longest = _FIRST_ROOM
+        self.struct = Struct(
+            "tokdfa_piece_encoder", tables=tables, whole=whole, memory=memory, is_proper=is_proper,
+            left=_bits(self.longest), next=0, n=0,
+        )  # fmt: skip
+
+    def make_room(self, longest: int) -> None:
+        """Make room for texts of this number of bytes."""
+        self.struct.set("left", _bits(longest))
+        self.longest = longest
+
+    @property
+    def next(self) -> int:
+        """The piece that comes next."""
+        return int(self.struct.pointer.next)
+
+    @property
+    def n(self) -> int:
+        """The number of ids so far."""
+        return int(self.struct.pointer.n)
+
+    def go_on(self, next: int, n: int) -> None:
+        """Go on with another piece, and from this number of ids on."""
+        self.struct.pointer.next, self.struct.pointer.n = next, n
+
+    def encode(self, text: bytes, begun: Longs, out: Ints, ends: Longs) -> int:
+        """Encode pieces from `next` on.
+
+        Parameters
+        ----------
+        text : bytes
+            Not longer than `longest`.
+        begun : int64 array
+            Where pieces and text that is left out begin, ascending within the text: ``offset << EVENT_BITS | event``,
+            and last the end. Each ends where the next one begins. No piece is empty. The caller checks all that.
+        out : int32 array
+            Gets the ids; has room for one a byte and ROOM more.
+        ends : int64 array, one entry a piece
+            Gets where the ids of each piece end.
+
+        Returns
+        -------
+        int
+            DONE, or FOREIGN or TOO_LONG, before the piece `next`.
+        """
+        assert len(text) <= self.longest
+        assert len(out) >= len(text) + ROOM
+        assert len(ends) >= len(begun) - 1
+        return int(
+            lib.tokdfa_encode_pieces(
+                self.struct.pointer,
+                text,
+                len(text),
+                readable(begun, np.int64),
+                len(begun) - 1,
+                writable(out, np.int32),
+                writable(ends, np.int64) if len(ends) else ffi.NULL,
+            )
+        )
+
+
+def _bits(size: int) -> npt.NDArray[np.uint64]:
+    """Return zeros, a bit for each place of a text and one more."""
+    return np.zeros((size >> 6) + 1, dtype=np.uint64)

@@ -1,0 +1,70 @@
+/* Rules as a hash table from pairs of tokens to what merging them makes, small enough for the second-level cache.
+
+   Tokens are numbered such that what a stronger rule makes has the smaller number, the symbols before all others; so
+   the number of the product is the priority, too. An entry is one machine word: the two parts and the product, of 21
+   bits each. A bucket is a cache line of eight entries, 0 where there is none, which are compared at once. The sign of
+   its last entry tells that there were more, and that they are in the buckets after it. Pairs of tokens below 256,
+   which are asked for most, have a table of their own. */
+#ifndef TOKDFA_RULES_H
+#define TOKDFA_RULES_H
+
+#include "../common/packed.h"
+#include "door.h"
+
+#define NUMBER_BITS 21
+#define NUMBER_MASK (((uint64_t)1 << NUMBER_BITS) - 1)
+#define PAIR_MASK ((((uint64_t)1 << 2 * NUMBER_BITS) - 1) << NUMBER_BITS)
+#define BUCKET 8
+#define OVERFULL ((uint64_t)1 << 63)
+
+/* What merging a pair makes that is no rule. */
+#define NOTHING 0
+
+ALWAYS_INLINE uint64_t pair_of(int64_t u, int64_t v) {
+    return (uint64_t)u << NUMBER_BITS | (uint64_t)v;
+}
+
+/* The first entry of a pair's bucket. */
+ALWAYS_INLINE int64_t bucket_of(int64_t n_rules, uint64_t pair) {
+    uint64_t n_buckets = (uint64_t)n_rules / BUCKET;
+    return (int64_t)(BUCKET * (((hash_pair(pair) & 0xFFFFFFFF) * n_buckets) >> 32));
+}
+
+/* The product of a pair among the entries of a bucket, or NOTHING. */
+ALWAYS_INLINE int64_t among(const uint64_t *bucket, uint64_t pair) {
+    const uint64_t wanted = pair << NUMBER_BITS;
+    uint64_t found = 0;
+    for (int way = 0; way < BUCKET; way++) {
+        found |= (bucket[way] ^ wanted) & PAIR_MASK ? 0 : bucket[way];
+    }
+    return (int64_t)(found & NUMBER_MASK);
+}
+
+/* What `merged` does of a pair whose bucket has too few places, when `made` was found in it. */
+NEVER_INLINE int64_t merged_further(const uint64_t *rules, int64_t n_rules, int64_t bucket, uint64_t pair,
+                                    int64_t made) {
+    while (made == NOTHING && rules[bucket + BUCKET - 1] & OVERFULL) {
+        bucket += BUCKET;
+        if (bucket == n_rules) {
+            bucket = 0;
+        }
+        made = among(rules + bucket, pair);
+    }
+    return made;
+}
+
+/* The number of what the rule u≀v makes, or NOTHING if there is no such rule.
+
+   What a pair is, no predictor can know; so this is arithmetic without branches, but for overfull buckets, which are
+   few. */
+ALWAYS_INLINE int64_t merged(const uint64_t *rules, int64_t n_rules, int64_t u, int64_t v) {
+    const uint64_t pair = pair_of(u, v);
+    const int64_t bucket = bucket_of(n_rules, pair);
+    int64_t made = among(rules + bucket, pair);
+    if (UNLIKELY(rules[bucket + BUCKET - 1] & OVERFULL)) {
+        made = merged_further(rules, n_rules, bucket, pair, made);
+    }
+    return made;
+}
+
+#endif

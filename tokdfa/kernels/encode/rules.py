@@ -1,0 +1,62 @@
+"""Rules as a hash table from pairs of tokens to what merging them makes."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.kernels.library import Struct, lib, readable, writable
+from tokdfa.kernels.types import Ints
+
+__all__ = ["BUCKET", "NOTHING", "NO_NUMBER", "index_rules", "merged"]
+
+NO_NUMBER = (1 << 21) - 1
+"""No token has it: it stands for the neighbour that the first and the last token do not have."""
+
+NOTHING = 0
+"""What merging a pair makes that is no rule."""
+
+BUCKET = 8
+# On average; the more, the smaller the table, and the oftener a bucket has too few places.
+_IN_BUCKET = 4.4
+
+
+def _room_for_rules(n: int) -> npt.NDArray[np.uint64]:
+    """Return an empty table for this number of rules, its buckets being cache lines."""
+    size = BUCKET * (int(n / _IN_BUCKET) + 1)
+    room = np.zeros(size + BUCKET, dtype=np.uint64)
+    first = -(room.ctypes.data // 8) % BUCKET
+    table: npt.NDArray[np.uint64] = room[first : first + size]
+    return table
+
+
+def index_rules(left: Ints, right: Ints, product: Ints) -> tuple[npt.NDArray[np.uint64], Ints]:
+    """Put the rules ``left[i]≀right[i]`` into a table; of equal pairs the first one counts.
+
+    Parameters
+    ----------
+    left, right, product : int32 arrays
+        Numbers of tokens, those of products greater than 0, and all less than NO_NUMBER.
+
+    Returns
+    -------
+    rules : uint64 array
+        The table.
+    of_symbols : int32 array of shape (65536,)
+        What merging makes of the tokens u and v below 256, at ``u << 8 | v``.
+    """
+    rules = _room_for_rules(len(left))
+    of_symbols: Ints = np.zeros(1 << 16, dtype=np.int32)
+    lib.tokdfa_index_rules(
+        *(readable(column, np.int32) for column in (left, right, product)),
+        len(left),
+        writable(rules, np.uint64),
+        len(rules),
+        writable(of_symbols, np.int32),
+    )
+    return rules, of_symbols
+
+
+def merged(tables: Struct, u: int, v: int) -> int:
+    """Return the number of what the rule u≀v of some tables makes, or NOTHING if there is no such rule."""
+    return int(lib.tokdfa_merged(tables.pointer, u, v))

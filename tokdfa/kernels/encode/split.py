@@ -1,0 +1,130 @@
+"""Splitting UTF-8 by the machine of a split pattern."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tokdfa.kernels.encode.events import CONTINUES, EVENT_BITS
+from tokdfa.kernels.library import Struct, ffi, lib, readable, writable
+from tokdfa.kernels.types import Ints, Longs
+
+__all__ = ["BLOCK_BITS", "PAIR_EVENTS", "SplitRun", "close", "split_lines"]
+
+BLOCK_BITS = 7
+"""Code points that agree but for this number of bits share a page of the table of classes."""
+
+PAIR_EVENTS = 2 * EVENT_BITS + 1
+"""The bits of an entry for two symbols that tell what they do: whether anything is unsettled, the first, the second."""
+
+
+class SplitRun:
+    """A machine that reads a text, part by part, and the room that it works in.
+
+    Not to be used by two threads at a time.
+
+    Parameters
+    ----------
+    splitting : Struct
+        The machine, ``tokdfa_splitting``.
+    room : int
+        The number of bytes that may be read at once, and wait.
+
+    Attributes
+    ----------
+    splitting : Struct
+    struct : Struct
+        What C is given, ``tokdfa_split_run``.
+    begun : int64 array
+        Gets what begins, ascending: ``offset << EVENT_BITS | event``.
+    trail_at : int64 array
+        The offsets of the symbols that are not settled, `n_waiting` of them.
+    room : int
+    """
+
+    def __init__(self, splitting: Struct, room: int) -> None:
+        self.splitting = splitting
+        self._allocate(room)
+        self.struct = Struct(
+            "tokdfa_split_run", splitting=splitting, trail=self._trail, trail_at=self.trail_at, begun=self.begun,
+            state=0, n_waiting=0, n_begun=0, at=0,
+        )  # fmt: skip
+
+    def _allocate(self, room: int) -> None:
+        self.room = room
+        self._trail: Ints = np.empty(room, dtype=np.int32)
+        self.trail_at: Longs = np.empty(room, dtype=np.int64)
+        self.begun: Longs = np.empty(room + 1, dtype=np.int64)
+
+    @property
+    def at(self) -> int:
+        """The offset, in the whole text, of the byte that is read next."""
+        return int(self.struct.pointer.at)
+
+    @property
+    def n_begun(self) -> int:
+        """The number of entries of `begun` that the last call has written."""
+        return int(self.struct.pointer.n_begun)
+
+    @property
+    def n_waiting(self) -> int:
+        """The number of symbols that are not settled."""
+        return int(self.struct.pointer.n_waiting)
+
+    def grow(self, room: int) -> None:
+        """Make room for this number of bytes; what is waiting is kept, and ``begun[0]``."""
+        trail, trail_at, begun, n = self._trail, self.trail_at, self.begun, self.n_waiting
+        self._allocate(room)
+        self._trail[:n], self.trail_at[:n], self.begun[0] = trail[:n], trail_at[:n], begun[0]
+        for field, array in (("trail", self._trail), ("trail_at", self.trail_at), ("begun", self.begun)):
+            self.struct.set(field, array)
+
+    def read(self, data: bytes, base: int) -> bool:
+        """Read more of the text, and tell whether it is UTF-8 so far; `at` is where it is not.
+
+        Parameters
+        ----------
+        data : bytes
+            Its last symbol may be cut short: then `at` is before it.
+        base : int
+            The offset of its first byte in the whole text.
+        """
+        if self.n_waiting + len(data) > self.room:
+            self.grow(max(self.n_waiting + len(data), 2 * self.room))
+        return bool(lib.tokdfa_split_on(self.struct.pointer, data, len(data), base))
+
+    def finish(self) -> None:
+        """Settle what is waiting for the end of the text."""
+        lib.tokdfa_walk_back(self.struct.pointer)
+
+
+def split_lines(splitting: Struct, text: bytes) -> Longs | None:
+    """Split each line of a text by itself; a line ends after its line feed.
+
+    Returns
+    -------
+    int64 array or None
+        What begins, and last the end of the text: ``offset << EVENT_BITS | event``. A line begins something in any
+        case. None if a line is not UTF-8.
+    """
+    run = SplitRun(splitting, len(text))
+    n_begun = lib.tokdfa_split_lines(run.struct.pointer, text, len(text))
+    if n_begun < 0:
+        return None
+    run.begun[n_begun] = len(text) << EVENT_BITS
+    return run.begun[: n_begun + 1]
+
+
+def close(begun: Longs, before: int = CONTINUES) -> Longs:
+    """Return the pieces that end where something else begins, as an int64 array of shape (pieces, 2): start and end.
+
+    Parameters
+    ----------
+    begun : int64 array
+        What begins.
+    before : int
+        What has begun before.
+    """
+    spans: Longs = np.empty((len(begun), 2), dtype=np.int64)
+    pointer = writable(spans, np.int64) if len(begun) else ffi.NULL
+    n_spans = lib.tokdfa_close(readable(begun, np.int64), len(begun), before, pointer)
+    return spans[:n_spans]

@@ -1,0 +1,71 @@
+/* Splitting by itself. */
+#include "../common/wide.h"
+#include "split.h"
+
+int VARIANT(split_on)(tokdfa_split_run *split, const uint8_t *text, int64_t size, int64_t base);
+int64_t VARIANT(split_lines)(tokdfa_split_run *split, const uint8_t *text, int64_t size);
+
+/* Read more of a text: `size` bytes that begin at the offset `base`; the last symbol may be cut short. `begun` gets what
+   is settled. The room is n_waiting + size, and one more for `begun`. Returns 0 when it ends at what is not UTF-8. */
+int VARIANT(split_on)(tokdfa_split_run *split, const uint8_t *text, int64_t size, int64_t base) {
+    split_end end = split_text(split->splitting, text, size, base, split->state, split->trail, split->trail_at,
+                               split->n_waiting, split->begun);
+    split->state = end.state;
+    split->n_waiting = end.n_trail;
+    split->n_begun = end.n_out;
+    split->at = base + end.read;
+    return end.length >= 0;
+}
+
+/* Split each line of a text by itself; a line ends after its line feed. `begun` has room for one entry a byte and one
+   more. Returns the number of entries; -1 if a line is not UTF-8. */
+int64_t VARIANT(split_lines)(tokdfa_split_run *split, const uint8_t *text, int64_t size) {
+    int64_t n_begun = 0;
+    for (int64_t start = 0; start < size;) {
+        const uint8_t *feed = memchr(text + start, '\n', (size_t)(size - start));
+        const int64_t length = feed ? feed - (text + start) + 1 : size - start;
+        split_end end = split_text(split->splitting, text + start, length, start, 0, split->trail, split->trail_at, 0,
+                                   split->begun + n_begun);
+        if (end.length < 0 || end.read < length) {
+            return -1;
+        }
+        n_begun += end.n_out;
+        n_begun += settle_at_end(split->splitting, split->trail, split->trail_at, end.n_trail, end.state,
+                                 split->begun + n_begun);
+        start += length;
+    }
+    return n_begun;
+}
+
+#ifndef TOKDFA_WIDE
+int split_on_wide(tokdfa_split_run *split, const uint8_t *text, int64_t size, int64_t base);
+int64_t split_lines_wide(tokdfa_split_run *split, const uint8_t *text, int64_t size);
+
+TOKDFA_DOOR int tokdfa_split_on(tokdfa_split_run *split, const uint8_t *text, int64_t size, int64_t base) {
+    return CHOOSE(split_on)(split, text, size, base);
+}
+
+TOKDFA_DOOR int64_t tokdfa_split_lines(tokdfa_split_run *split, const uint8_t *text, int64_t size) {
+    return CHOOSE(split_lines)(split, text, size);
+}
+
+/* Settle what is waiting for the end of the text; `begun` gets it. */
+TOKDFA_DOOR void tokdfa_walk_back(tokdfa_split_run *split) {
+    split->n_begun = settle_at_end(split->splitting, split->trail, split->trail_at, split->n_waiting, split->state,
+                                   split->begun);
+    split->n_waiting = 0;
+}
+
+/* Write down the pieces, start and end, that end where something else begins. `before` is what has begun before. Returns
+   their number; there is room for as many as there are entries. */
+TOKDFA_DOOR int64_t tokdfa_close(const int64_t *begun, int64_t n_begun, int64_t before, int64_t *spans) {
+    int64_t n_spans = 0;
+    for (int64_t i = 0; i < n_begun; i++) {
+        spans[2 * n_spans] = before >> EVENT_BITS;
+        spans[2 * n_spans + 1] = begun[i] >> EVENT_BITS;
+        n_spans += (before & EVENT_MASK) == TOKDFA_BEGINS;
+        before = begun[i];
+    }
+    return n_spans;
+}
+#endif

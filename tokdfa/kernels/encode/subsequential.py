@@ -1,0 +1,177 @@
+"""The subsequential transducer of a dictionary with all its states: construction, and the coarsest partition."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.kernels.library import Struct, check_memory, lib, readable, writable
+from tokdfa.kernels.types import Ints, Longs
+
+__all__ = ["LONGEST_STATE", "Construction", "WordNumbers", "partition"]
+
+LONGEST_STATE = 1 << 16
+"""The longest that a state may be when it is written down, as ``subsequential.c`` does."""
+
+T = TypeVar("T", np.int32, np.int64)
+
+_NO_ROOM = -5
+_FIRST_ROOM = 1024
+
+
+class WordNumbers:
+    """Words of numbers, each once, in a pool that grows.
+
+    Parameters
+    ----------
+    first : int32 array
+        Word 0.
+    """
+
+    def __init__(self, first: Ints) -> None:
+        self._pool: Ints = np.zeros(16 * _FIRST_ROOM, dtype=np.int32)
+        self._offsets: Longs = np.zeros(_FIRST_ROOM, dtype=np.int64)
+        self._table: Ints = np.zeros(2 * _FIRST_ROOM, dtype=np.int32)
+        self._pool[: len(first)] = first
+        self._offsets[1] = len(first)
+        self._bind(1)
+
+    def _bind(self, n: int) -> None:
+        self.struct = Struct(
+            "tokdfa_numbered_words", pool=self._pool, offsets=self._offsets, table=self._table, n_words=n
+        )  # fmt: skip
+        lib.tokdfa_rehash(self.struct.pointer)
+
+    def __len__(self) -> int:
+        return int(self.struct.pointer.n_words)
+
+    @property
+    def offsets(self) -> Longs:
+        """Word i is ``pool[offsets[i]:offsets[i + 1]]``."""
+        return self._offsets[: len(self) + 1]
+
+    @property
+    def pool(self) -> Ints:
+        """The numbers of all words."""
+        return self._pool[: self.offsets[-1]]
+
+    def grow(self) -> None:
+        """Make twice the room where less than half of it is left, or less than the longest word needs."""
+        n = len(self)
+        if self._offsets[n] + LONGEST_STATE > len(self._pool) // 2:
+            self._pool = _doubled(self._pool)
+        if n + 2 > len(self._offsets) // 2:
+            self._offsets = _doubled(self._offsets)
+        # A hash table is full when it is half full.
+        size = len(self._table) * (2 if 4 * n >= len(self._table) else 1)
+        self._table = np.zeros(size, dtype=np.int32)
+        self._bind(n)
+
+
+class Construction:
+    """A construction that is going on.
+
+    Parameters
+    ----------
+    child : int32 array of shape (nodes, symbols)
+        The trie of the live tokens, node 0 the root; -1 where there is no child.
+    token : int32 array, one entry a node
+        The token that a node spells, or -1.
+    allowed : bool array of shape (states of the token DFA, tokens)
+    goes_on : bool array of shape (states of the token DFA, nodes)
+        Whether a token that begins with what the node spells, and is longer, is allowed.
+    reached : int32 array, one entry a token
+        The state of the token DFA after it.
+
+    Attributes
+    ----------
+    states, outputs : WordNumbers
+        The states written down, and the different outputs, the empty one being number 0.
+    """
+
+    def __init__(
+        self,
+        child: Ints,
+        token: Ints,
+        allowed: npt.NDArray[np.bool_],
+        goes_on: npt.NDArray[np.bool_],
+        reached: Ints,
+    ) -> None:
+        self.n_symbols = child.shape[1]
+        self._trie = Struct(
+            "tokdfa_live_trie", child=child, n_symbols=self.n_symbols, token=token, allowed=allowed, goes_on=goes_on,
+            reached=reached,
+        )  # fmt: skip
+        # In the first state nothing is pending, and nothing has been read.
+        self.states = WordNumbers(np.zeros(3, dtype=np.int32))
+        self.outputs = WordNumbers(np.zeros(0, dtype=np.int32))
+        n = _FIRST_ROOM
+        self._target, self._written = (np.zeros(n * self.n_symbols, dtype=np.int32) for _ in range(2))
+        self._ends: Ints = np.zeros(n, dtype=np.int32)
+        self._bind(0)
+
+    def _bind(self, n_read: int) -> None:
+        self._struct = Struct(
+            "tokdfa_transducer_construction", states=self.states.struct, outputs=self.outputs.struct,
+            target=self._target, written=self._written, ends=self._ends, n_read=n_read,
+        )  # fmt: skip
+
+    def go_on(self) -> bool:
+        """Go on until all states have their transitions, or there is no room for more; tell whether it is done."""
+        return check_memory(lib.tokdfa_write_out(self._trie.pointer, self._struct.pointer)) != _NO_ROOM
+
+    def grow(self) -> None:
+        """Make more room."""
+        n_read = int(self._struct.pointer.n_read)
+        self.states.grow()
+        self.outputs.grow()
+        if 2 * (n_read + 1) > len(self._ends):
+            self._target, self._written, self._ends = map(_doubled, (self._target, self._written, self._ends))
+        self._bind(n_read)
+
+    @property
+    def longest_state(self) -> int:
+        """The length of the longest state written down."""
+        return int(np.diff(self.states.offsets).max())
+
+    def transitions(self) -> tuple[Ints, Ints, Ints]:
+        """Return, when it is done, the targets and what is written, by state and symbol, and what is at the end."""
+        n = len(self.states)
+        target, written = (array[: n * self.n_symbols].reshape(n, -1) for array in (self._target, self._written))
+        return target, written, self._ends[:n]
+
+
+def _doubled(array: npt.NDArray[T]) -> npt.NDArray[T]:
+    return np.concatenate((array, np.zeros_like(array)))
+
+
+def partition(target: Ints, written: Ints, ends: Ints) -> tuple[Ints, int]:
+    """Return the coarsest partition of the states into blocks of equal outputs and equal next blocks.
+
+    Blocks are split, round by round, by the blocks that their states lead to.
+
+    Parameters
+    ----------
+    target, written : int32 arrays of shape (states, symbols)
+        The next states, and the numbers of what is written.
+    ends : int32 array, one entry a state
+        The number of what is written at the end of a text.
+
+    Returns
+    -------
+    block : int32 array, one entry a state
+        Blocks are numbered as they come.
+    n_blocks : int
+    """
+    block: Ints = np.zeros(len(ends), dtype=np.int32)
+    n_blocks = check_memory(
+        lib.tokdfa_transducer_partition(
+            *(readable(np.ascontiguousarray(array), np.int32) for array in (target, written, ends)),
+            len(ends),
+            target.shape[1],
+            writable(block, np.int32),
+        )
+    )
+    return block, n_blocks

@@ -1,0 +1,98 @@
+/* Encoding texts: splitting and encoding in turn, a stretch at a time that stays in the first-level cache. */
+#include "../common/wide.h"
+#include "pieces.h"
+
+int64_t VARIANT(encode_pieces)(tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size, const int64_t *begun,
+                               int64_t stop, int32_t *out, int64_t *ends);
+int64_t VARIANT(encode_on)(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size, int32_t *out);
+
+int64_t VARIANT(encode_pieces)(tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size, const int64_t *begun,
+                               int64_t stop, int32_t *out, int64_t *ends) {
+    return encode_pieces(pieces, text, size, begun, stop, out, ends);
+}
+
+/* Encode a text, UTF-8 and all of it, from where `texts` says to its end. `out` has room for one id a byte and AT_ONCE
+   more. Returns the number of ids; or FOREIGN or TOO_LONG at the piece that begins at begun[pieces->next], INVALID or
+   CUT_SHORT at split->at where the text is not UTF-8 or ends within a symbol, NO_ROOM when `split` must have more. Through the door also LACKS_IDS, when there is a token without an id. */
+int64_t VARIANT(encode_on)(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size, int32_t *out) {
+    tokdfa_piece_encoder *pieces = texts->pieces;
+    tokdfa_split_run *split = texts->split;
+    const tokdfa_splitting *splitting = split->splitting;
+    int64_t *begun = split->begun;
+    while (true) {
+        const int64_t status = encode_pieces(pieces, text, size, begun, texts->n_pieces, out, NULL);
+        if (status) {
+            return status;
+        }
+        if (texts->is_over) {
+            return pieces->n;
+        }
+        /* What has begun last is still going on. */
+        begun[0] = begun[texts->n_pieces];
+        pieces->next = texts->n_pieces = 0;
+        if (split->at == size) {
+            const int64_t n_begun = settle_at_end(splitting, split->trail, split->trail_at, split->n_waiting,
+                                                  split->state, begun + 1);
+            begun[n_begun + 1] = size << EVENT_BITS;
+            texts->n_pieces = n_begun + 1;
+            texts->is_over = 1;
+            continue;
+        }
+        const int64_t stretch = least(TOKDFA_STRETCH, size - split->at);
+        if (split->n_waiting + stretch + 2 > split->n_trail) {
+            return TOKDFA_NO_ROOM;
+        }
+        const split_end end = split_text(splitting, text + split->at, stretch, split->at, split->state, split->trail,
+                                         split->trail_at, split->n_waiting, begun + 1);
+        split->at += end.read;
+        split->state = end.state;
+        split->n_waiting = end.n_trail;
+        texts->n_pieces = end.n_out;
+        if (end.length < 0) {
+            return TOKDFA_INVALID;
+        }
+        if (end.read == 0) {
+            return TOKDFA_CUT_SHORT;
+        }
+    }
+}
+
+#ifndef TOKDFA_WIDE
+int64_t encode_pieces_wide(tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size, const int64_t *begun, int64_t stop,
+                           int32_t *out, int64_t *ends);
+int64_t encode_on_wide(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size, int32_t *out);
+
+TOKDFA_DOOR int64_t tokdfa_encode_pieces(tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size, const int64_t *begun,
+                                         int64_t stop, int32_t *out, int64_t *ends) {
+    return CHOOSE(encode_pieces)(pieces, text, size, begun, stop, out, ends);
+}
+
+/* Go on with a text for which there was no room, or after a piece that was encoded elsewhere; see `encode_on`. */
+TOKDFA_DOOR int64_t tokdfa_encode_on(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size, int32_t *out) {
+    const int64_t n = CHOOSE(encode_on)(texts, text, size, out);
+    if (n > 0 && texts->lacks_ids) {
+        int32_t all = 0;
+        for (int64_t i = 0; i < n; i++) {
+            all |= out[i];
+        }
+        if (all < 0) {
+            return TOKDFA_LACKS_IDS;
+        }
+    }
+    return n;
+}
+
+/* Encode a text, UTF-8 and all of it; see `encode_on`. */
+TOKDFA_DOOR int64_t tokdfa_encode_text(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size, int32_t *out) {
+    texts->split->at = texts->split->state = texts->split->n_waiting = 0;
+    texts->split->begun[0] = 0;
+    texts->pieces->next = texts->pieces->n = 0;
+    texts->n_pieces = texts->is_over = 0;
+    return tokdfa_encode_on(texts, text, size, out);
+}
+
+/* Encode a text for which the room in `texts` is enough. */
+TOKDFA_DOOR int64_t tokdfa_encode_short(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size) {
+    return tokdfa_encode_text(texts, text, size, texts->out);
+}
+#endif

@@ -1,0 +1,99 @@
+"""Encoding whole texts: splitting and encoding in one loop, which holds no lock of the interpreter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from tokdfa.kernels.encode.events import EVENT_BITS
+from tokdfa.kernels.encode.pieces import ROOM, PieceRun
+from tokdfa.kernels.encode.split import SplitRun
+from tokdfa.kernels.library import Struct, lib, writable
+from tokdfa.kernels.types import Ints
+
+__all__ = ["CUT_SHORT", "FOREIGN", "INVALID", "LACKS_IDS", "TOO_LONG", "TextRun"]
+
+FOREIGN, TOO_LONG, INVALID, CUT_SHORT, _NO_ROOM, LACKS_IDS = range(-1, -7, -1)
+"""How an encoding ends when it does not end well: FOREIGN and TOO_LONG as for pieces; where the text is not UTF-8, or
+ends within a symbol; with tokens that have no id."""
+
+_STRETCH = 1 << 13
+_FIRST_ROOM = 2 * _STRETCH
+_SHORT = 1 << 12
+
+
+class TextRun:
+    """What encodes texts, and the room that it works in. Not to be used by two threads at a time.
+
+    Parameters
+    ----------
+    pieces : PieceRun
+        What encodes the pieces, and remembers them.
+    splitting : Struct
+        The machine, ``tokdfa_splitting``, that cuts texts into pieces.
+    lacks_ids : bool
+        Whether there are tokens without an id.
+    encode_long : callable, optional
+        Returns the ids of a piece of bytes that is too long for rules that are improper.
+    """
+
+    def __init__(
+        self, pieces: PieceRun, splitting: Struct, *, lacks_ids: bool, encode_long: Callable[[bytes], Ints] | None
+    ) -> None:
+        self._pieces = pieces
+        self._split = SplitRun(splitting, _FIRST_ROOM)
+        self._lacks_ids = lacks_ids
+        self._encode_long = encode_long
+        self._short: Ints = np.empty(_SHORT + ROOM, dtype=np.int32)
+        self._struct = Struct(
+            "tokdfa_text_encoder", pieces=self._pieces.struct, split=self._split.struct, out=self._short,
+            lacks_ids=self._lacks_ids, n_pieces=0, is_over=0,
+        )  # fmt: skip
+        self._pointer = self._struct.pointer
+
+    def encode(self, data: bytes) -> Ints | int:
+        """Return the ids of a text, or how its encoding ends when it does not end well; then see `piece` and `at`."""
+        size = len(data)
+        if size <= _SHORT:
+            n = lib.tokdfa_encode_short(self._pointer, data, size)
+            if n >= 0:
+                return self._short[:n].copy()
+        return self._encode(data)
+
+    def _encode(self, data: bytes) -> Ints | int:
+        if len(data) > self._pieces.longest:
+            self._pieces.make_room(len(data))
+        out: Ints = np.empty(len(data) + ROOM, dtype=np.int32)
+        pointer = writable(out, np.int32)
+        n: int = lib.tokdfa_encode_text(self._pointer, data, len(data), pointer)
+        while n in (TOO_LONG, _NO_ROOM):
+            if n == TOO_LONG:
+                self._encode_piece(data, out)
+            else:
+                # A long stretch that only what follows it can settle, such as spaces without end.
+                self._split.grow(2 * self._split.room)
+            n = lib.tokdfa_encode_on(self._pointer, data, len(data), pointer)
+        if n < 0:
+            return n
+        out.resize(n, refcheck=False)
+        return out
+
+    def _encode_piece(self, data: bytes, out: Ints) -> None:
+        """Encode the piece that comes next, and go on after it."""
+        assert self._encode_long is not None
+        index, n = self._pieces.next, self._pieces.n
+        start, end = (int(begun) >> EVENT_BITS for begun in self._split.begun[index : index + 2])
+        ids = self._encode_long(data[start:end])
+        out[n : n + len(ids)] = ids
+        self._pieces.go_on(index + 1, n + len(ids))
+
+    @property
+    def at(self) -> int:
+        """The byte before which the reading has ended."""
+        return self._split.at
+
+    @property
+    def piece(self) -> int:
+        """Where the piece begins before which the encoding has ended."""
+        return int(self._split.begun[self._pieces.next]) >> EVENT_BITS

@@ -1,0 +1,149 @@
+/* Merging many short words together: one merge in each of them in turn.
+
+   The merges within a word wait for each other, and for memory; those of different words do not. So in each round every
+   word has its strongest pair merged, of equals the leftmost, without a branch that a predictor could get wrong, and
+   the processor overlaps them. A word is given by its lanes, one a byte, of which there are 16 or 64: which bytes begin
+   tokens (a bit each), the number of each token, and for each the rank of its pair with the next one: one less than the
+   number of what merging them makes and, below it, the lane. Ranks are compared as unsigned numbers, so that the pairs
+   that do not merge, whose number is nothing, come after all others by that arithmetic. */
+#ifndef TOKDFA_TOGETHER_H
+#define TOKDFA_TOGETHER_H
+
+#include "../common/packed.h"
+#include "door.h"
+#include "rules.h"
+
+/* Words are shorter than this; the last lane stands for the neighbours that the first and the last token do not have. */
+#define LANE_BITS 6
+#define LANES (1 << LANE_BITS)
+#define FEW_LANES 16
+#define LANE_MASK (LANES - 1)
+
+#define UNRANKED 0xFFFFFFFFu
+/* The ranks of pairs that do not merge are this at least. */
+#define NO_RANK (0u - LANES)
+
+/* This many ids of a word are written without asking how many it has. */
+#define AT_ONCE TOKDFA_AT_ONCE
+
+/* Of the lanes, the few or all are in use; the tokens are further on in the one case than in the other, so that what is
+   in use is close together. */
+typedef struct {
+    _Alignas(64) uint32_t lane[2 * LANES];
+} lanes;
+
+ALWAYS_INLINE uint32_t rank_of(int64_t made, int64_t lane) {
+    return (uint32_t)(made - 1) << LANE_BITS | (uint32_t)lane;
+}
+
+/* Set up the word of `n` bytes (at most 15) that is packed here in the few lanes, all of which are written, whatever
+   the length: how long a word is, no predictor can know. Returns the bits of the lanes where tokens begin; 0 if a byte
+   is not in the alphabet. */
+ALWAYS_INLINE uint64_t begin_short_word(const int32_t *of_symbols, const int32_t *symbol, packed_word word, int64_t n,
+                                        lanes *room) {
+    uint32_t *ranks = room->lane, *tokens = room->lane + FEW_LANES;
+    int32_t foreign = 0, token = symbol[word.low & 0xFF];
+    for (int lane = 0; lane < FEW_LANES - 1; lane++) {
+        foreign |= lane < n ? token : 0;
+        tokens[lane] = (uint32_t)token;
+        const uint64_t part = lane < 7 ? word.low : word.high;
+        const int32_t following = symbol[part >> (8 * ((lane + 1) & 7)) & 0xFF];
+        const int32_t made = of_symbols[(token & 0xFF) << 8 | (following & 0xFF)];
+        ranks[lane] = lane + 1 < n ? rank_of(made, lane) : UNRANKED;
+        token = following;
+    }
+    ranks[FEW_LANES - 1] = UNRANKED;
+    tokens[FEW_LANES - 1] = TOKDFA_NO_NUMBER;
+    return foreign < 0 ? 0 : ((uint64_t)1 << n) - 1;
+}
+
+/* Set up the word of `n` bytes, fewer than LANES. Returns the bits of the lanes where tokens begin; 0 if a byte is not
+   in the alphabet. */
+NEVER_INLINE uint64_t begin_long_word(const int32_t *of_symbols, const int32_t *symbol, const uint8_t *word, int64_t n,
+                                      lanes *room) {
+    uint32_t *ranks = room->lane, *tokens = room->lane + LANES;
+    int32_t foreign = 0;
+    memset(ranks, 0xFF, LANES * sizeof *ranks);
+    tokens[LANES - 1] = TOKDFA_NO_NUMBER;
+    for (int64_t lane = 0; lane < n; lane++) {
+        const int32_t token = symbol[word[lane]];
+        foreign |= token;
+        tokens[lane] = (uint32_t)token;
+    }
+    if (foreign < 0) {
+        return 0;
+    }
+    for (int64_t lane = 0; lane < n - 1; lane++) {
+        ranks[lane] = rank_of(of_symbols[tokens[lane] << 8 | tokens[lane + 1]], lane);
+    }
+    return ((uint64_t)1 << n) - 1;
+}
+
+/* The least of the ranks of 16 or 64 lanes. */
+ALWAYS_INLINE uint32_t least_rank(const uint32_t *ranks, int n_lanes) {
+    uint32_t found = UNRANKED;
+    for (int lane = 0; lane < n_lanes; lane++) {
+        found = ranks[lane] < found ? ranks[lane] : found;
+    }
+    return found;
+}
+
+/* Merge words until no rule applies in any.
+
+   `begun` has the lanes where tokens begin, `waiting` the words, `n_waiting` of them, and is used up. All of them have
+   `n_lanes` lanes, FEW_LANES or LANES. */
+ALWAYS_INLINE void merge_together(const uint64_t *rules, int64_t n_rules, lanes *words, uint64_t *begun,
+                                  int32_t *waiting, int64_t n_waiting, int n_lanes) {
+    const uint64_t neighbour = (uint64_t)1 << (n_lanes - 1);
+    while (n_waiting) {
+        int64_t kept = 0;
+        for (int64_t i = 0; i < n_waiting; i++) {
+            const int32_t w = waiting[i];
+            uint32_t *ranks = words[w].lane, *tokens = words[w].lane + n_lanes;
+            const uint32_t strongest = least_rank(ranks, n_lanes);
+            waiting[kept] = w;
+            if (strongest >= NO_RANK) {
+                continue;
+            }
+            kept++;
+            const int64_t here = strongest & LANE_MASK;
+            const int64_t token = (int64_t)(strongest >> LANE_BITS) + 1;
+            const uint64_t bit = (uint64_t)1 << here, starts = begun[w];
+            const uint64_t after_here = (starts | neighbour) & ~((bit << 1) - 1);
+            const int gone = __builtin_ctzll(after_here);
+            const uint64_t after_gone = after_here & (after_here - 1);
+            /* The neighbour's bit is the last: what is gone is a token, so that it is still there. */
+            const int after = __builtin_ctzll(after_gone);
+            /* No bit below gives the last lane. */
+            const uint64_t before = starts & (bit - 1);
+            const int64_t ahead = before ? 63 - __builtin_clzll(before) : n_lanes - 1;
+            begun[w] = starts & ~((uint64_t)1 << gone);
+            const int64_t next_token = tokens[after], last_token = tokens[ahead];
+            tokens[here] = (uint32_t)token;
+            ranks[gone] = UNRANKED;
+            ranks[here] = rank_of(merged(rules, n_rules, token, next_token), here);
+            ranks[ahead] = rank_of(merged(rules, n_rules, last_token, token), ahead);
+        }
+        n_waiting = kept;
+    }
+}
+
+/* Write the ids of the tokens of a word to `out` and return their number; there is one at least. Up to AT_ONCE places
+   of `out` are written, even if the ids are fewer: their number, no predictor can know. */
+ALWAYS_INLINE int64_t finish_word(const lanes *word, int n_lanes, uint64_t starts, const int32_t *ids, int32_t *out) {
+    const int64_t n_ids = count_ones(starts);
+    const uint32_t *tokens = word->lane + n_lanes;
+    for (int i = 0; i < AT_ONCE; i++) {
+        /* Where no more begin, this is the first lane. */
+        const int64_t lane = starts ? __builtin_ctzll(starts) : 0;
+        out[i] = ids[tokens[lane]];
+        starts &= starts - 1;
+    }
+    for (int64_t i = AT_ONCE; i < n_ids; i++) {
+        out[i] = ids[tokens[__builtin_ctzll(starts)]];
+        starts &= starts - 1;
+    }
+    return n_ids;
+}
+
+#endif
