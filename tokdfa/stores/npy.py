@@ -26,10 +26,12 @@ _LONGEST = 10_000
 """As in numpy; the header of an array of integers has about a hundred bytes."""
 
 _VALUE = r"""'[^'\\]*+'|"[^"\\]*+"|True|False|\([^()\\]*+\)|\[[^\\]*\]"""
-_FIELD = rf"""\s*+(?:'(\w++)'|"(\w++)")\s*+:\s*+({_VALUE})\s*+"""
-_HEADER = re.compile(rf"\s*+\{{(?:{_FIELD},){{2}}{_FIELD},?\s*+\}}\s*+")
+_S = r"[ \t\n]*+"
+_FIELD = rf"""{_S}(?:'([a-z_]++)'|"([a-z_]++)"){_S}:{_S}({_VALUE}){_S}"""
+_HEADER = re.compile(rf"{_S}\{{(?:{_FIELD},){{2}}{_FIELD},?{_S}\}}{_S}")
 _FIELDS = re.compile(_FIELD)
-_SHAPE = re.compile(r"\(\s*+(?:(?:0|[1-9][0-9]{0,18})L?\s*+,\s*+)*+(?:(?:0|[1-9][0-9]{0,18})L?\s*+)?\)")
+_LENGTH = r"(?:0|[1-9][0-9]{0,18})L?"
+_SHAPE = re.compile(rf"\({_S}(?:{_LENGTH}{_S},{_S})*+(?:{_LENGTH}{_S})?\)")
 _INTEGERS = re.compile(r"[<>=|]?[iu][1248]")
 
 
