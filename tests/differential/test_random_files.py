@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -17,10 +16,7 @@ import tokdfa
 from tokdfa.errors import AlphabetError, PatternError, TokenStreamError, UnsupportedFeatureError
 
 tokenizers = pytest.importorskip("tokenizers")
-FILES: dict[str, Callable[[random.Random], dict[str, Any]]] = {
-    "characters": random_files.character_file,
-    "bytes": random_files.byte_file,
-}
+FILES = random_files.KINDS
 
 
 def skip_panic(error: BaseException) -> None:

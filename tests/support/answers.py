@@ -58,6 +58,12 @@ def validate(tokenizer: Any, ids: list[int]) -> object:
     return bool(verdict), [(found.index, found.ids, found.canonical_ids, found.reason) for found in verdict.violations]
 
 
+def validate_often(tokenizer: Any, value: tuple[list[int], int]) -> object:
+    """Ask about a long stream, and about a short one, which what was made for the long one judges."""
+    ids, times = value
+    return bool(tokenizer.validate(ids * times)), validate(tokenizer, ids), validate(tokenizer, ids[::-1])
+
+
 def validate_text(tokenizer: Any, text: str) -> object:
     ids = tokenizer.encode(text).tolist()
     return validate(tokenizer, ids), validate(tokenizer, ids[::-1]), validate(tokenizer, ids[1:])

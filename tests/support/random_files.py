@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from typing import Any
 
 from support.tokenizer_files import added_token, spell, tokenizer_json
@@ -275,3 +276,6 @@ def byte_file(drawn: random.Random) -> dict[str, Any]:
         "fuse_unk": drawn.random() < 0.1,
     }
     return fields
+
+
+KINDS: dict[str, Callable[[random.Random], dict[str, Any]]] = {"characters": character_file, "bytes": byte_file}

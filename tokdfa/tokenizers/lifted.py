@@ -7,6 +7,7 @@ What the whole symbols do to every hypothesis is an *effect*; real tokenizers ha
 from __future__ import annotations
 
 from codecs import getincrementaldecoder
+from threading import Lock
 from typing import NamedTuple, TypeAlias
 
 from tokdfa.errors import UnsupportedFeatureError
@@ -84,6 +85,8 @@ class Lifted:
         self.initial = LiftedState(1)
         self._step_of_class = [self._symbol_effect(number) for number in range(self.hypotheses.n_classes)]
         self._ends: Mask = sum(1 << h for h, ends in enumerate(self.hypotheses.ends) if ends)
+        # Threads share it; but for the numbers of effects, all that it remembers is the same whoever finds it out.
+        self._lock = Lock()
         self._effects: list[_Effect] = []
         self._number_of_effect: dict[_Effect, int] = {}
         self._longer: dict[tuple[int | None, int], int] = {}
@@ -186,16 +189,19 @@ class Lifted:
             The class of the symbol.
         """
         key = (before, number)
-        if key not in self._longer:
-            effect = self._step_of_class[number]
-            if before is not None:
-                goes_on = effect.continues
-                effect = _Effect(*(tuple(_image(mask, goes_on) for mask in masks) for masks in self._effects[before]))
+        known = self._longer.get(key)
+        if known is not None:
+            return known
+        effect = self._step_of_class[number]
+        if before is not None:
+            goes_on = effect.continues
+            effect = _Effect(*(tuple(_image(mask, goes_on) for mask in masks) for masks in self._effects[before]))
+        with self._lock:
             if effect not in self._number_of_effect:
-                self._number_of_effect[effect] = len(self._effects)
                 self._effects.append(effect)
+                self._number_of_effect[effect] = len(self._effects) - 1
             self._longer[key] = self._number_of_effect[effect]
-        return self._longer[key]
+            return self._longer[key]
 
     def _apply(self, hypotheses: Mask, effect: int, may_continue: bool, may_begin: bool) -> Mask:
         """Return the hypotheses behind symbols, given whether the first may go on with a piece, and begin one."""

@@ -128,9 +128,9 @@ class SubsequentialTransducer(Displayed):
         state = self._states.get(places)
         if state is None:
             if len(self._states) >= self._max_states:
-                for old in self._states.values():
+                forgotten, self._states = self._states, {}
+                for old in list(forgotten.values()):
                     old.arcs.clear()
-                self._states.clear()
             state = self._states[places] = _State(places)
         return state
 
