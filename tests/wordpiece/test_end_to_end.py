@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 from concurrent.futures import ThreadPoolExecutor
 
@@ -207,3 +208,10 @@ def test_a_million_combining_marks() -> None:
     assert tokens.ids.tolist() == [1] + [3] * n + [2] * n
     # Sources are counted by position.
     assert tokens.ends[[0, 1, n, 2 * n]].tolist() == [1, 2, n + 1, 3 * n]
+
+
+def test_it_goes_to_another_process() -> None:
+    machine = EndToEnd(WordPieceVocabulary(ENTRIES), BertNormalizer(lowercase=False), {"[SEP]": 1})
+    twin = pickle.loads(pickle.dumps(machine))
+    for text in ("abc[SEP]", "ABC á"):
+        assert twin.encode_ids(text).tolist() == machine.encode_ids(text).tolist()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 from pathlib import Path
 
@@ -120,3 +121,8 @@ def test_a_prefix_that_words_contain() -> None:
     # The node of the prefix is not the suffix root: the root alone knows that # is a token here.
     machine = LinMaxMatch(WordPieceVocabulary(["#", "###a", "##b", "[UNK]"]))
     assert machine.tokenize("##a") == [0, 1]
+
+
+def test_it_goes_to_another_process() -> None:
+    machine = LinMaxMatch(WordPieceVocabulary(["[UNK]", "a", "##b"]))
+    assert pickle.loads(pickle.dumps(machine)).tokenize("abb") == machine.tokenize("abb") == [1, 2, 2]

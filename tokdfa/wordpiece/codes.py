@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.kernels.code_points import (
+from tokdfa.kernels.wordpiece.codes import (
     ALONE,
     BLOCK_BITS,
     CONTINUES,
@@ -35,7 +35,7 @@ class CodeTable(NamedTuple):
     """What each code point means to the end-to-end tokenizer, in two stages.
 
     The code of c is ``blocks[pages[c >> 8] * 256 + c % 256]``: a kind, a flag and a payload, as
-    `tokdfa.kernels.code_points` describes them. `pool` has the codes of the sequences, each behind its length.
+    `tokdfa.kernels.wordpiece.codes` describes them. `pool` has the codes of the sequences, each behind its length.
     The code points whose normal form has a combining mark that stays, and all other marks, are in `marks`, ascending;
     what mark i decomposes to is in ``mark_parts[mark_pointer[i]:mark_pointer[i + 1]]``, each part as combining class
     and symbol number, the latter -1 where the part is removed.

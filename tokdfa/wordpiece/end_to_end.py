@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from threading import local
-from typing import Literal, NamedTuple, NoReturn, TypeAlias
+from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from tokdfa.errors import AlphabetError, TokdfaError
-from tokdfa.kernels.code_points import ALONE, KIND, SPACE
-from tokdfa.kernels.end_to_end import EDGE, LEAD, LONGEST_INDEXED, Machine, encode, index_words
-from tokdfa.kernels.one_text import encode_text, pack_tables, room_for
+from tokdfa.kernels.library import Struct
+from tokdfa.kernels.wordpiece.codes import ALONE, EDGE, KIND, LEAD, LONGEST_INDEXED, SPACE
+from tokdfa.kernels.wordpiece.end_to_end import Room, encode, encode_text, index_words
+from tokdfa.kernels.wordpiece.matching import word_trie
 from tokdfa.unicode.normalization import spaces, tables
 from tokdfa.wordpiece.codes import CodeTable
 from tokdfa.wordpiece.linmaxmatch import PackedTrie
@@ -28,17 +29,16 @@ Int64Array: TypeAlias = npt.NDArray[np.int64]
 
 _NOTHING = np.empty(0, np.int64)
 
-# Texts of up to so many bytes are tokenized into an array that each thread keeps: making one takes as long as three
-# words.
+# Texts of up to so many bytes are tokenized into a room that each thread keeps.
 _SHORT = 4096
 
 
-class _Room(local):
+class _Rooms(local):
     def __init__(self) -> None:
-        self.ids = np.empty(room_for(_SHORT, -1), np.int32)
+        self.short = Room(_SHORT, -1)
 
 
-_room = _Room()
+_rooms = _Rooms()
 
 
 class Tokens(NamedTuple):
@@ -89,13 +89,13 @@ class EndToEnd:
         self._unknown = -1 if vocabulary.unknown_id is None else vocabulary.unknown_id
         limit = vocabulary.longest_word
         self._limit = -1 if limit is None else limit
-        machine = self._build()
-        leads = (chr(byte) for byte in range(128) if machine.flags[byte] & LEAD)
-        self._fast = not any(map(str.isalnum, leads))
-        self._tables, machine = pack_tables(machine, self._unknown, self._limit, self._fast, self.normalizer.lowercase)
-        self._machine = tuple(machine)
+        self._tables = self._build()
+        self._pointer = self._tables.pointer
 
-    def _build(self) -> Machine:
+    def __reduce__(self) -> tuple[type[EndToEnd], tuple[object, ...]]:
+        return EndToEnd, (self.vocabulary, self.normalizer, self.added)
+
+    def _build(self) -> Struct:
         vocabulary, normalizer = self.vocabulary, self.normalizer
         apart = spaces() | punctuation()
         whole: dict[str, bool] = {}
@@ -124,7 +124,21 @@ class EndToEnd:
             for entry, number in vocabulary.beginnings.items()
             if entry.isascii() and entry.isalnum() and len(entry) <= longest and all(map(stays, entry))
         }
-        return Machine(flags, _index(words), *codes, packed.cells, packed.pops, *_rows(self.added))
+        added, added_rows = _rows(self.added)
+        return Struct(
+            "tokdfa_wordpiece",
+            flags=flags,
+            words=_index(words),
+            **codes._asdict(),
+            trie=word_trie(packed.cells, packed.pops, packed.points),
+            added=added,
+            added_rows=added_rows,
+            unknown=self._unknown,
+            longest_word=self._limit,
+            # No added token begins with a letter or digit.
+            fast=not any(chr(byte).isalnum() for byte in range(128) if flags[byte] & LEAD),
+            folds=normalizer.lowercase,
+        )
 
     def encode(self, text: str | bytes, offsets: Literal["characters", "bytes"] | None = None) -> Tokens:
         """Tokenize one text.
@@ -164,8 +178,8 @@ class EndToEnd:
         return self._ids(_utf8(text))
 
     def _ids(self, data: bytes) -> Int32Array:
-        room = _room.ids if len(data) <= _SHORT else np.empty(room_for(len(data), self._limit), np.int32)
-        ids = room[: encode_text(np.frombuffer(data, np.uint8), self._tables, room)].copy()
+        room = _rooms.short if len(data) <= _SHORT else Room(len(data), self._limit)
+        ids = encode_text(self._pointer, data, room).copy()
         if self._unknown < 0 and (ids < 0).any():
             self._refuse(data, np.array([len(data)], np.int64))
         return ids
@@ -211,22 +225,12 @@ class EndToEnd:
 
     def _tokenize(self, data: bytes, stops: Int64Array, offsets: str | None) -> tuple[Tokens, Int64Array]:
         """Run the kernel; the id of unknown words is -1 where there is no unknown token."""
-        # One symbol more than the limit shows that a word exceeds it.
-        room = max(LONGEST_INDEXED, len(data) if self._limit < 0 else min(self._limit, len(data))) + 1
-        size = len(data) + 1
-        if offsets is None:
-            begins = ends = sources = _NOTHING
-        elif offsets in ("characters", "bytes"):
-            begins, ends, sources = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(2 * room, np.int64)
-        else:
+        if offsets not in (None, "characters", "bytes"):
             raise TokdfaError("offsets are counted in characters or in bytes", value=offsets)
-        ids, rows = np.empty(size, np.int32), np.empty(len(stops) + 1, np.int64)
-        n = encode(
-            *(np.frombuffer(data, np.uint8), stops, self._machine, self._unknown, self._limit),
-            *(self._fast, self.normalizer.lowercase, offsets == "bytes"),
-            *(ids, rows, begins, ends, np.empty(room, np.int32), sources, np.empty(room, np.int32)),
-        )
-        return Tokens(ids[:n], begins[:n], ends[:n]), rows
+        room = Room(len(data), self._limit, offsets=offsets is not None)
+        rows = encode(self._tables, data, stops, offsets == "bytes", room)
+        n = int(rows[-1])
+        return Tokens(room.ids[:n], room.begins[:n], room.ends[:n]), rows
 
     def _refuse(self, data: bytes, stops: Int64Array) -> NoReturn:
         """Raise the error for the first word that has no tokenization."""
@@ -272,14 +276,13 @@ def _check_utf8(data: bytes) -> None:
         ) from None
 
 
-def _index(words: Mapping[str, int]) -> npt.NDArray[np.uint64]:
+def _index(words: Mapping[str, int]) -> Any:
     """Return the table in which whole words are looked up."""
     data = b"".join(word.encode("ascii").ljust(LONGEST_INDEXED, b"\0") for word in words)
     keys = np.frombuffer(data, "<u8")
     ids = np.fromiter(words.values(), np.int32, len(words))
-    table = np.zeros(3 << (2 * len(words)).bit_length(), np.uint64)
-    index_words(keys[::2].astype(np.uint64), keys[1::2].astype(np.uint64), ids, table)
-    return table
+    n_slots = 1 << (2 * len(words)).bit_length()
+    return index_words(keys[::2].astype(np.uint64), keys[1::2].astype(np.uint64), ids, n_slots)
 
 
 def _rows(added: Mapping[str, int]) -> tuple[npt.NDArray[np.uint8], Int32Array]:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tokdfa.display import Displayed
 from tokdfa.errors import LimitExceededError
-from tokdfa.kernels.wordpiece import pack_trie, tokenize_word
+from tokdfa.kernels.wordpiece.matching import match_word, pack_trie, word_trie
 from tokdfa.wordpiece.trie import FailureTrie
 from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
 
@@ -25,21 +25,22 @@ _ASCII = 128
 class PackedTrie(NamedTuple):
     """A failure trie as arrays, the way the kernels of :mod:`tokdfa.kernels.wordpiece` take it.
 
-    `symbols` numbers the characters: ASCII ones by their code, the others of the trie behind them, and every character
-    that the trie lacks is `foreign`, the largest number.
+    `symbols` numbers the characters: ASCII ones by their code, after them the others of the trie, whose code points
+    are in `points`, ascending, and every character that the trie lacks is `foreign`, the largest number.
     """
 
     cells: Int32Array
     pops: Int32Array
+    points: Int32Array
     symbols: Mapping[str, int]
     foreign: int
 
     @classmethod
     def of(cls, trie: FailureTrie) -> PackedTrie:
         """Pack `trie`."""
-        used = {symbol for children in trie.children for symbol in children if ord(symbol) >= _ASCII}
+        used = sorted({symbol for children in trie.children for symbol in children if ord(symbol) >= _ASCII})
         symbols = {chr(code): code for code in range(_ASCII)}
-        symbols.update((symbol, _ASCII + i) for i, symbol in enumerate(sorted(used)))
+        symbols.update((symbol, _ASCII + i) for i, symbol in enumerate(used))
         foreign = len(symbols)
         edges = [sorted((symbols[symbol], child) for symbol, child in children.items()) for children in trie.children]
         n_edges = np.fromiter(map(len, edges), np.int32, len(edges))
@@ -59,12 +60,8 @@ class PackedTrie(NamedTuple):
             if popped and trie.entry[node] < 0:
                 links[place[node], 3] = -1 - len(pops)
                 pops += [len(popped), *chain.from_iterable(popped)]
-        return cls(cells, np.array(pops, np.int32), symbols, foreign)
-
-    def numbers(self, word: str) -> Int32Array:
-        """Return the symbol numbers of `word`."""
-        symbols, foreign = self.symbols, self.foreign
-        return np.fromiter((symbols.get(symbol, foreign) for symbol in word), np.int32, len(word))
+        points = np.fromiter(map(ord, used), np.int32, len(used))
+        return cls(cells, np.array(pops, np.int32), points, symbols, foreign)
 
 
 class LinMaxMatch(Displayed):
@@ -85,7 +82,11 @@ class LinMaxMatch(Displayed):
     def __init__(self, vocabulary: WordPieceVocabulary) -> None:
         self.vocabulary = vocabulary
         self.trie = FailureTrie.of(vocabulary)
-        self._packed = PackedTrie.of(self.trie)
+        packed = PackedTrie.of(self.trie)
+        self._packed = word_trie(packed.cells, packed.pops, packed.points)
+
+    def __reduce__(self) -> tuple[type[LinMaxMatch], tuple[object, ...]]:
+        return LinMaxMatch, (self.vocabulary,)
 
     def tokenize(self, word: str) -> list[int]:
         """Return the ids of one word: that of the unknown token when it has no tokenization, none when it is empty.
@@ -100,9 +101,8 @@ class LinMaxMatch(Displayed):
         limit = self.vocabulary.longest_word
         if limit is not None and len(word) > limit:
             return [self.vocabulary.unknown_word(word)]
-        packed = self._packed
-        ids, _, found = tokenize_word(packed.numbers(word), packed.cells, packed.pops)
-        return ids.tolist() if found else [self.vocabulary.unknown_word(word)]
+        found = match_word(self._packed, word)
+        return [self.vocabulary.unknown_word(word)] if found is None else found[0]
 
     def __repr__(self) -> str:
         return f"<LinMaxMatch of {len(self.vocabulary)} entries, {len(self.trie)} nodes>"

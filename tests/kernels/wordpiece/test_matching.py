@@ -6,7 +6,7 @@ import random
 
 from support.wordpieces import random_vocabulary
 
-from tokdfa.kernels.wordpiece import tokenize_word
+from tokdfa.kernels.wordpiece.matching import match_word, word_trie
 from tokdfa.wordpiece.linmaxmatch import PackedTrie
 from tokdfa.wordpiece.trie import FailureTrie
 
@@ -35,9 +35,10 @@ def test_tokens_and_their_lengths_are_those_of_the_plain_walk() -> None:
         vocabulary, symbols = random_vocabulary(dice)
         trie = FailureTrie.of(vocabulary)
         packed = PackedTrie.of(trie)
+        struct = word_trie(packed.cells, packed.pops, packed.points)
         for _ in range(10):
             word = "".join(dice.choices(symbols, k=dice.randint(1, 12)))
-            ids, lengths, found = tokenize_word(packed.numbers(word), packed.cells, packed.pops)
-            expected = trie.match(word)
-            assert found == (expected is not None)
-            assert list(zip(ids.tolist(), lengths.tolist(), strict=True)) == [tuple(pop) for pop in expected or ()]
+            found, expected = match_word(struct, word), trie.match(word)
+            assert (found is None) == (expected is None)
+            if found is not None:
+                assert list(zip(*found, strict=True)) == [tuple(pop) for pop in expected or ()]

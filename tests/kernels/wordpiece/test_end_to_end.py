@@ -1,0 +1,107 @@
+"""One pass over UTF-8 against the steps it is made of: clean, split, match the longest entry first."""
+
+from __future__ import annotations
+
+import random
+import re
+import unicodedata
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from tokdfa.kernels.wordpiece.end_to_end import Room, index_words
+from tokdfa.wordpiece.end_to_end import EndToEnd
+from tokdfa.wordpiece.maxmatch import max_match
+from tokdfa.wordpiece.normalizer import BertNormalizer
+from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
+
+SYMBOLS = "abcABC019 ,-\t\x00\x7fÉéü\u0301\u0316\u200b中한ß😀[]"
+
+
+def words_of(text: str, lowercase: bool) -> list[str]:
+    cleaned = []
+    for symbol in text:
+        if symbol in "\t\n\r" or unicodedata.category(symbol) == "Zs":
+            cleaned.append(" ")
+        elif unicodedata.category(symbol) not in ("Cc", "Cf", "Co"):
+            cleaned.append(f" {symbol} " if "\u4e00" <= symbol <= "\u9fff" else symbol)
+    joined = "".join(cleaned)
+    if lowercase:
+        decomposed = unicodedata.normalize("NFD", joined)
+        joined = "".join(symbol for symbol in decomposed if unicodedata.category(symbol) != "Mn").lower()
+    spaced = "".join(f" {s} " if s in "[]" or unicodedata.category(s).startswith("P") else s for s in joined)
+    return spaced.split()
+
+
+def by_definition(text: str, vocabulary: WordPieceVocabulary, added: dict[str, int], lowercase: bool) -> list[int]:
+    ids: list[int] = []
+    longest_first = sorted(added, key=len, reverse=True)
+    parts = re.split(f"({'|'.join(map(re.escape, longest_first))})", text) if added else [text]
+    for part in parts:
+        if part in added:
+            ids.append(added[part])
+            continue
+        for word in words_of(part, lowercase):
+            ids += max_match(vocabulary, word)
+    return ids
+
+
+@pytest.mark.parametrize("lowercase", [False, True])
+@pytest.mark.parametrize("names", [(), ("[c]", "[ca]"), ("9b", "-")])
+def test_ids_are_those_of_the_steps(lowercase: bool, names: tuple[str, ...]) -> None:
+    dice = random.Random(f"{lowercase} {names}")
+    normalizer = BertNormalizer(strip_accents=lowercase, lowercase=lowercase)
+    n_unknown = n_known = 0
+    for _ in range(12):
+        drawn = ["".join(dice.choices("abcAé019", k=dice.choice([1, 1, 2, 3, 8, 9, 16, 17]))) for _ in range(60)]
+        entries = ["[UNK]", *(dice.choice(["", "##"]) + word for word in drawn), *dice.sample(",-中[ß😀é", 4)]
+        limit = dice.choice([None, 100, 16, 8, 3, 0])
+        vocabulary = WordPieceVocabulary(list(dict.fromkeys(entries)), longest_word=limit)
+        added = {name: 1000 + i for i, name in enumerate(names)}
+        machine = EndToEnd(vocabulary, normalizer, added)
+        texts = []
+        for _ in range(90):
+            pieces = [dice.choice([*drawn, *SYMBOLS, *names, " ", " "]) for _ in range(dice.randint(0, 14))]
+            texts.append("".join(pieces))
+        expected = [by_definition(text, vocabulary, added, lowercase) for text in texts]
+        assert [machine.encode_ids(text).tolist() for text in texts] == expected
+        for offsets in (None, "characters", "bytes"):
+            tokens, rows = machine.encode_batch(texts, offsets)  # type: ignore[arg-type]
+            assert [tokens.ids[a:b].tolist() for a, b in pairwise(rows.tolist())] == expected
+            if offsets is None:
+                assert len(tokens.begins) == len(tokens.ends) == 0
+                continue
+            for text, (a, b) in zip(texts, pairwise(rows.tolist()), strict=True):
+                size = len(text) if offsets == "characters" else len(text.encode())
+                begins, ends = tokens.begins[a:b].tolist(), tokens.ends[a:b].tolist()
+                assert all(0 <= begin < end <= size for begin, end in zip(begins, ends, strict=True))
+        n_unknown += sum(ids.count(0) for ids in expected)
+        n_known += sum(len(ids) - ids.count(0) for ids in expected)
+    assert n_unknown > 1000
+    assert n_known > 200
+
+
+def test_words_are_found_whatever_they_share() -> None:
+    words = [b"%016d" % (7 * i) for i in range(3000)] + [b"%d" % i for i in range(1, 3000)]
+    halves = np.frombuffer(b"".join(word.ljust(16, b"\0") for word in words), "<u8").astype(np.uint64)
+    ids = np.arange(len(words), dtype=np.int32)
+    table = index_words(halves[::2].copy(), halves[1::2].copy(), ids, 1 << 13)
+    rows = table.reshape(-1, 3)
+    taken = rows[rows[:, 0] != 0]
+    found = {row[:2].astype("<u8").tobytes().rstrip(b"\0"): int(row[2]) for row in taken}
+    assert found == {word: number for number, word in enumerate(words)}
+
+
+def test_arrays_of_another_type_do_not_reach_c() -> None:
+    with pytest.raises(TypeError, match="uint64"):
+        index_words(np.zeros(1, np.int64), np.zeros(1, np.uint64), np.zeros(1, np.int32), 2)
+
+
+def test_room_for_one_word_is_for_the_longest_that_counts() -> None:
+    assert [Room(n, limit)._struct.pointer.n_symbols for n, limit in ((0, -1), (50, -1), (50, 20), (5, 100))] == [
+        17,
+        51,
+        21,
+        17,
+    ]

@@ -1,0 +1,94 @@
+#ifndef TOKDFA_WORDPIECE_DOOR_H
+#define TOKDFA_WORDPIECE_DOOR_H
+
+#include <stdint.h>
+
+/* What a code point means: a code has a kind in its lowest three bits, then a flag, and a payload above. */
+enum {
+    TOKDFA_CODE_SYMBOL = 0,    /* a symbol of a word; payload: its number */
+    TOKDFA_CODE_SKIP = 1,      /* nothing; it does not end a word */
+    TOKDFA_CODE_SPACE = 2,     /* nothing; it ends a word */
+    TOKDFA_CODE_ALONE = 3,     /* a word of its own; payload: its id and 1 */
+    TOKDFA_CODE_SEQUENCE = 4,  /* several of the above; payload: where in the pool their number and their codes are */
+    TOKDFA_CODE_REORDER = 5,   /* symbols that are put in order of their combining classes with the marks that follow */
+    TOKDFA_CODE_KIND = 7,      /* the bits of the kind */
+    TOKDFA_CODE_CONTINUES = 8, /* flag: the code point does not begin a new combining sequence */
+    TOKDFA_CODE_KIND_BITS = 4, /* the number of bits below the payload */
+    TOKDFA_CODE_BLOCK_BITS = 8 /* code points come in blocks of so many bits */
+};
+
+/* Flags of a byte of text. */
+enum {
+    TOKDFA_BYTE_EDGE = 1, /* an ASCII byte before which a word ends, whatever follows */
+    TOKDFA_BYTE_LEAD = 2  /* an added token begins with it */
+};
+
+/* The longest word that is looked up whole. */
+enum { TOKDFA_LONGEST_INDEXED = 16 };
+
+/* A trie with failure links as a double array, four entries a cell: its base, the cell of its parent, the cell of the
+   failure link (-1 for none), and the failure pops: from 0 on the id of the one token that is the whole path to this
+   cell; -1 - p points to pops[p], the number of pops, after which come the id of each and its number of symbols. The
+   edge of cell c with symbol s leads to cell t = cells[4 * c] + s if and only if cells[4 * t + 1] == c. Cells 0 and 1
+   are the roots. */
+typedef struct {
+    const int32_t *cells;
+    const int32_t *pops;
+    const int32_t *points; /* symbol 128 + i is code point points[i], ascending; those below 128 are ASCII */
+    int64_t n_points;
+} tokdfa_word_trie;
+
+/* The tables of an end-to-end tokenizer. */
+typedef struct {
+    const uint8_t *flags;  /* of each of 256 bytes */
+    const uint64_t *words; /* three entries a slot: the bytes of a word in two numbers, and its id */
+    int64_t n_words;       /* three times a power of two, more than there are words */
+    const uint16_t *pages; /* the code of c is blocks[pages[c >> 8] << 8 | (c & 255)] */
+    const uint32_t *blocks;
+    const uint32_t *pool;
+    const int32_t *marks; /* code points that may be reordered, ascending; mark i consists of the parts */
+    int64_t n_marks;
+    const int32_t *mark_pointer; /* mark_pointer[i] to mark_pointer[i + 1], */
+    const int32_t *mark_parts;   /* two entries each: combining class and symbol, -1 for none */
+    const tokdfa_word_trie *trie;
+    const uint8_t *added;      /* the bytes of the added tokens */
+    const int32_t *added_rows; /* three entries each, the longest first: where its bytes begin, their number, the id */
+    int64_t n_added_rows;
+    int64_t unknown;      /* the id of words without a tokenization */
+    int64_t longest_word; /* in symbols; longer ones are unknown; -1 for no limit */
+    uint8_t fast;         /* whether ASCII letters and digits may be read eight at a time */
+    uint8_t folds;        /* and are taken in lower case */
+} tokdfa_wordpiece;
+
+/* What is written, and room for one word; see end_to_end.c. */
+typedef struct {
+    int32_t *ids;     /* room for one a byte of the texts, and one more */
+    int64_t *begins;  /* where each token begins in its text, and ends; as much room, */
+    int64_t *ends;    /* or none, and then sources has none, too */
+    int64_t n_ends;
+    int32_t *symbols; /* of one word: more than TOKDFA_LONGEST_INDEXED, and more than the longest word or text */
+    int64_t n_symbols;
+    int64_t *sources; /* twice as many */
+    int32_t *lengths; /* as many */
+} tokdfa_wordpiece_room;
+
+int64_t tokdfa_encode_wordpiece(const tokdfa_wordpiece *tables, const uint8_t *text, int64_t size,
+                                const int64_t *stops, int64_t n_stops, int wide, const tokdfa_wordpiece_room *room,
+                                int64_t *rows);
+int64_t tokdfa_encode_wordpiece_text(const tokdfa_wordpiece *tables, const uint8_t *text, int64_t size,
+                                     const tokdfa_wordpiece_room *room);
+void tokdfa_index_wordpieces(const uint64_t *low, const uint64_t *high, const int32_t *ids, int64_t n_ids,
+                             uint64_t *words, int64_t n_words);
+
+/* Cells that were packed, in memory of their own. */
+typedef struct {
+    int32_t *cells;
+    int64_t n_cells;
+} tokdfa_cells;
+
+int64_t tokdfa_pack_trie(const int32_t *pointer, int64_t n_nodes, const int32_t *symbol, const int32_t *child,
+                         int64_t n_symbols, int32_t *place, tokdfa_cells *packed);
+void tokdfa_free_cells(tokdfa_cells *packed);
+int64_t tokdfa_match_word(const tokdfa_word_trie *trie, const uint8_t *points, int64_t n_points, int32_t *room);
+
+#endif

@@ -1,0 +1,378 @@
+/* WordPiece from UTF-8 to ids in one pass: cleaning, splitting and LinMaxMatch.
+
+   Words are gathered as symbol numbers and matched when they end. Words of ASCII letters and digits are read eight
+   bytes at a time and first looked up whole, for a word that is an entry is its own longest match. */
+#include "../common/packed.h"
+#include "code_points.h"
+#include "match.h"
+
+#define ONES 0x0101010101010101u
+#define HIGH 0x8080808080808080u
+#define CASE 0x2020202020202020u
+
+/* Of eight bytes, the high bit of each that is no ASCII letter or digit. */
+ALWAYS_INLINE uint64_t find_gaps(uint64_t eight) {
+    const uint64_t low = eight & ~HIGH, lower = low | CASE;
+    /* Adding 128 - x to a number below 128 sets its high bit if and only if it is x or more. */
+    const uint64_t letter = (lower + ONES * (128 - 97)) & ~(lower + ONES * (128 - 123));
+    const uint64_t digit = (low + ONES * (128 - 48)) & ~(low + ONES * (128 - 58));
+    return ~((letter | digit) & ~eight) & HIGH;
+}
+
+/* The number of bytes before the first of the gaps, of which there is one. */
+ALWAYS_INLINE int64_t width_before(uint64_t gaps) {
+    return __builtin_ctzll(gaps) >> 3;
+}
+
+/* Eight ASCII letters, digits and zeros in lower case. */
+ALWAYS_INLINE uint64_t to_lower(uint64_t eight) {
+    return eight | (eight >> 1 & CASE);
+}
+
+ALWAYS_INLINE uint64_t lowest_bytes(uint64_t eight, int64_t n) {
+    return eight & (((uint64_t)1 << 8 * n) - 1);
+}
+
+/* The slot of a word, or the empty one where it belongs. */
+ALWAYS_INLINE uint64_t find_word(const uint64_t *words, int64_t n_words, uint64_t low, uint64_t high) {
+    const uint64_t mask = (uint64_t)(n_words / 3) - 1;
+    uint64_t slot = hash_packed(low, high) >> 20 & mask;
+    while (words[3 * slot] && (words[3 * slot] != low || words[3 * slot + 1] != high)) {
+        slot = (slot + 1) & mask;
+    }
+    return 3 * slot;
+}
+
+/* Fill the words of the tables, all zeros before: each is given by its bytes in two little-endian numbers. */
+TOKDFA_DOOR void tokdfa_index_wordpieces(const uint64_t *low, const uint64_t *high, const int32_t *ids, int64_t n_ids,
+                                         uint64_t *words, int64_t n_words) {
+    for (int64_t i = 0; i < n_ids; i++) {
+        const uint64_t slot = find_word(words, n_words, low[i], high[i]);
+        words[slot] = low[i];
+        words[slot + 1] = high[i];
+        words[slot + 2] = (uint64_t)ids[i];
+    }
+}
+
+/* A text that is being read: its bytes from `start` to `end`, and the next one, `at`. Combining sequences do not reach
+   back beyond `start`, which moves over added tokens. The offset of byte i is i - shift. */
+typedef struct {
+    const uint8_t *text;
+    int64_t start, end, at, shift;
+    bool wide; /* offsets count bytes, not code points */
+} reader;
+
+/* A word that is being gathered: its symbols, where the first of them begins, and where the last of all ends that
+   belong to it, even of those for which there is no room. */
+typedef struct {
+    const tokdfa_wordpiece_room *room;
+    int64_t size, last;
+    bool spans; /* whether the sources of symbols are kept */
+} word;
+
+ALWAYS_INLINE void add_symbol(word *into, int32_t symbol, int64_t begin, int64_t end) {
+    into->last = end;
+    if (into->size < into->room->n_symbols) {
+        into->room->symbols[into->size] = symbol;
+        if (into->spans) {
+            into->room->sources[2 * into->size] = begin;
+            into->room->sources[2 * into->size + 1] = end;
+        }
+        into->size++;
+    }
+}
+
+#define N_CLASSES 256
+
+/* Go back to the beginning of the combining sequence to which the code point at `at` belongs. */
+static void go_back(const tokdfa_wordpiece *w, reader *from) {
+    code_point read = decode(from->text + from->at);
+    while (code_of(w, read.point) & TOKDFA_CODE_CONTINUES && from->at > from->start) {
+        int64_t before = from->at - 1;
+        while ((from->text[before] & 0xC0) == 0x80) {
+            before--;
+        }
+        read = decode(from->text + before);
+        if (!(code_of(w, read.point) & TOKDFA_CODE_CONTINUES)) {
+            break;
+        }
+        from->shift -= from->wide ? 0 : read.width - 1;
+        from->at = before;
+    }
+}
+
+/* Append the symbols of a combining sequence to a word, in canonical order, and go to the end of the sequence. `from`
+   is at its first code point of which a part stays.
+
+   As in the tokenizers library, the source that a part is said to come from is counted by position: the k-th part that
+   stands for a code point comes from the k-th code point, wherever it has been moved to. */
+NEVER_INLINE void reorder(const tokdfa_wordpiece *w, reader *from, word *into) {
+    go_back(w, from);
+    const uint8_t *const text = from->text;
+    const int64_t first = from->at;
+    /* The code point whose parts come next by position; its offset is where the last source ends. */
+    int64_t cursor = first, source = first - from->shift, source_end = source, stop = first;
+    for (int32_t order = -1, following = N_CLASSES; order < N_CLASSES; order = following) {
+        /* All parts of one class, in the order of the text, and the next class that there is. */
+        following = N_CLASSES;
+        for (stop = first; stop < from->end;) {
+            const code_point read = decode(text + stop);
+            if (stop > first && !(code_of(w, read.point) & TOKDFA_CODE_CONTINUES)) {
+                break;
+            }
+            stop += read.width;
+            const int64_t row = find_mark(w, read.point);
+            if (row < 0) {
+                continue;
+            }
+            for (int64_t part = w->mark_pointer[row]; part < w->mark_pointer[row + 1]; part++) {
+                const int32_t class = w->mark_parts[2 * part], symbol = w->mark_parts[2 * part + 1];
+                if (order < class && class < following) {
+                    following = class;
+                }
+                if (class != order) {
+                    continue;
+                }
+                if (part == w->mark_pointer[row]) {
+                    /* Code points that cleaning removes are no source. */
+                    code_point moved;
+                    do {
+                        moved = decode(text + cursor);
+                        source = source_end;
+                        source_end += from->wide ? moved.width : 1;
+                        cursor += moved.width;
+                    } while (find_mark(w, moved.point) < 0);
+                }
+                if (symbol >= 0) {
+                    add_symbol(into, symbol, source, source_end);
+                }
+            }
+        }
+    }
+    while (cursor < stop) {
+        const int32_t width = decode(text + cursor).width;
+        cursor += width;
+        source_end += from->wide ? width : 1;
+    }
+    from->at = stop;
+    from->shift = stop - source_end;
+}
+
+/* The row of the longest added token at a place, or -1. */
+static int64_t find_added(const tokdfa_wordpiece *w, const uint8_t *at, int64_t room) {
+    for (int64_t row = 0; row < w->n_added_rows; row += 3) {
+        const int64_t length = w->added_rows[row + 1];
+        if (length <= room && !memcmp(w->added + w->added_rows[row], at, (size_t)length)) {
+            return row;
+        }
+    }
+    return -1;
+}
+
+/* What ended a word: a code, with the id and 1 as its payload if it is that of a word of its own. */
+typedef struct {
+    uint32_t kind;
+    int64_t payload;
+} ender;
+
+static const ender a_space = {TOKDFA_CODE_SPACE, 0};
+
+/* Codes of a sequence that are still to be read. */
+typedef struct {
+    const uint32_t *next, *stop;
+} sequence;
+
+/* Gather the symbols of a word up to what ends it. `begun` is where that began. */
+ALWAYS_INLINE ender gather(const tokdfa_wordpiece *w, reader *from, sequence *items, word *into, int64_t *begun) {
+    for (;;) {
+        uint32_t code;
+        if (items->next != items->stop) {
+            code = *items->next++;
+        } else if (from->at >= from->end) {
+            return a_space;
+        } else {
+            *begun = from->at - from->shift;
+            if (UNLIKELY(w->flags[from->text[from->at]] & TOKDFA_BYTE_LEAD)) {
+                const int64_t row = find_added(w, from->text + from->at, from->end - from->at);
+                if (row >= 0) {
+                    const int64_t stop = from->at + w->added_rows[row + 1];
+                    for (int64_t at = from->at; at < stop && !from->wide; at++) {
+                        from->shift += (from->text[at] & 0xC0) == 0x80;
+                    }
+                    from->start = from->at = stop;
+                    return (ender){TOKDFA_CODE_ALONE, (int64_t)w->added_rows[row + 2] + 1};
+                }
+            }
+            const code_point read = decode(from->text + from->at);
+            code = code_of(w, read.point);
+            if (UNLIKELY((code & TOKDFA_CODE_KIND) == TOKDFA_CODE_REORDER)) {
+                /* Copies, so that what is hot stays in registers. */
+                reader here = *from;
+                word longer = *into;
+                reorder(w, &here, &longer);
+                *from = here;
+                *into = longer;
+                continue;
+            }
+            from->at += read.width;
+            from->shift += from->wide ? 0 : read.width - 1;
+        }
+        switch (code & TOKDFA_CODE_KIND) {
+        case TOKDFA_CODE_SYMBOL:
+            add_symbol(into, (int32_t)(code >> TOKDFA_CODE_KIND_BITS), *begun, from->at - from->shift);
+            break;
+        case TOKDFA_CODE_SEQUENCE:
+            items->next = w->pool + (code >> TOKDFA_CODE_KIND_BITS) + 1;
+            items->stop = items->next + items->next[-1];
+            break;
+        case TOKDFA_CODE_SKIP:
+            break;
+        default:
+            return (ender){code & TOKDFA_CODE_KIND, code >> TOKDFA_CODE_KIND_BITS};
+        }
+    }
+}
+
+/* The tokens so far. */
+typedef struct {
+    int32_t *restrict ids;
+    int64_t *begins, *ends;
+    int64_t n;
+    bool spans;
+} tokens;
+
+ALWAYS_INLINE void add_token(tokens *to, int64_t id, int64_t begin, int64_t end) {
+    to->ids[to->n] = (int32_t)id;
+    if (to->spans) {
+        to->begins[to->n] = begin;
+        to->ends[to->n] = end;
+    }
+    to->n++;
+}
+
+/* Match a word and append its tokens. */
+ALWAYS_INLINE void add_word(const tokdfa_wordpiece *w, const word *gathered, tokens *to) {
+    const tokdfa_wordpiece_room *const room = gathered->room;
+    int64_t n = -1;
+    if (w->longest_word < 0 || gathered->size <= w->longest_word) {
+        n = match_word(w->trie, room->symbols, gathered->size, to->ids + to->n, room->lengths);
+    }
+    if (n < 0) {
+        add_token(to, w->unknown, to->spans ? room->sources[0] : 0, gathered->last);
+    } else if (to->spans) {
+        for (int64_t token = 0, symbol = 0; token < n; token++, to->n++) {
+            to->begins[to->n] = room->sources[2 * symbol];
+            symbol += room->lengths[token];
+            to->ends[to->n] = room->sources[2 * symbol - 1];
+        }
+    } else {
+        to->n += n;
+    }
+}
+
+/* Read a word of up to 16 ASCII letters and digits, after which a word ends; `low` are its first eight bytes, and the
+   first of their `gaps` is not the first of all. If it is an entry, its token is appended and true is returned; if not,
+   its symbols are gathered. A longer word is left where it is. */
+ALWAYS_INLINE bool read_ascii_word(const tokdfa_wordpiece *w, reader *from, int64_t size, uint64_t low, uint64_t gaps,
+                                   word *into, tokens *to) {
+    uint64_t high = 0;
+    int64_t width;
+    if (LIKELY(gaps)) {
+        width = width_before(gaps);
+        low = lowest_bytes(low, width);
+    } else {
+        high = load_within(from->text, size, from->at + 8);
+        gaps = find_gaps(high);
+        width = 16;
+        if (gaps) {
+            width = width_before(gaps);
+            high = lowest_bytes(high, width);
+            width += 8;
+        }
+    }
+    const int64_t stop = from->at + width, begun = from->at - from->shift;
+    if (stop < from->end && !(w->flags[from->text[stop]] & TOKDFA_BYTE_EDGE)) {
+        return false;
+    }
+    if (w->folds) {
+        low = to_lower(low);
+        high = to_lower(high);
+    }
+    const uint64_t slot = find_word(w->words, w->n_words, low, high);
+    if (LIKELY(w->words[slot])) {
+        add_token(to, (int64_t)w->words[slot + 2], begun, begun + width);
+        /* Most often one space follows. */
+        from->at = stop + (stop < from->end && from->text[stop] == ' ');
+        return true;
+    }
+    for (int64_t i = 0; i < width; i++) {
+        const uint32_t code = w->blocks[from->text[from->at + i]];
+        add_symbol(into, (int32_t)(code >> TOKDFA_CODE_KIND_BITS), begun + i, begun + i + 1);
+    }
+    from->at = stop;
+    return false;
+}
+
+/* Tokenize texts that come one after the other, each followed by one byte that belongs to none. */
+ALWAYS_INLINE int64_t encode(const tokdfa_wordpiece *w, const uint8_t *text, int64_t size, const int64_t *stops,
+                             int64_t n_stops, const tokdfa_wordpiece_room *room, int64_t *rows, bool wide,
+                             const bool spans) {
+    tokens to = {room->ids, room->begins, room->ends, 0, spans};
+    int64_t at = 0;
+    for (int64_t row = 0; row < n_stops; row++) {
+        rows[row] = to.n;
+        reader from = {text, at, stops[row], at, at, wide};
+        sequence items = {NULL, NULL};
+        while (from.at < from.end || items.next != items.stop) {
+            word gathered = {room, 0, 0, spans};
+            ender end = a_space;
+            int64_t begun = from.at - from.shift;
+            if (w->fast && items.next == items.stop) {
+                const uint64_t low = load_within(text, size, from.at), gaps = find_gaps(low);
+                if (LIKELY(!(gaps & 0x80))) {
+                    if (read_ascii_word(w, &from, size, low, gaps, &gathered, &to)) {
+                        continue;
+                    }
+                } else if (w->flags[low & 0xFF] == TOKDFA_BYTE_EDGE) {
+                    const uint32_t code = w->blocks[low & 0xFF];
+                    if (code != TOKDFA_CODE_SPACE) {
+                        add_token(&to, (int64_t)(code >> TOKDFA_CODE_KIND_BITS) - 1, begun, begun + 1);
+                    }
+                    from.at++;
+                    continue;
+                }
+            }
+            if (!gathered.size) {
+                end = gather(w, &from, &items, &gathered, &begun);
+            }
+            if (gathered.size) {
+                add_word(w, &gathered, &to);
+            }
+            if (end.kind == TOKDFA_CODE_ALONE) {
+                add_token(&to, end.payload - 1, begun, from.at - from.shift);
+            }
+        }
+        at = from.end + 1;
+    }
+    rows[n_stops] = to.n;
+    return to.n;
+}
+
+/* Tokenize texts in `size` bytes of valid UTF-8. Text t ends at stops[t]; the next one begins a byte later, which is no
+   letter or digit. The tokens of text t are rows[t] to rows[t + 1]. Offsets count bytes if they are to be `wide`,
+   otherwise code points; there are none unless there is room for them. Returns the number of tokens. */
+TOKDFA_DOOR int64_t tokdfa_encode_wordpiece(const tokdfa_wordpiece *tables, const uint8_t *text, int64_t size,
+                                            const int64_t *stops, int64_t n_stops, int wide,
+                                            const tokdfa_wordpiece_room *room, int64_t *rows) {
+    if (room->n_ends) {
+        return encode(tables, text, size, stops, n_stops, room, rows, wide != 0, true);
+    }
+    return encode(tables, text, size, stops, n_stops, room, rows, true, false);
+}
+
+/* Tokenize one text, without offsets. */
+TOKDFA_DOOR int64_t tokdfa_encode_wordpiece_text(const tokdfa_wordpiece *tables, const uint8_t *text, int64_t size,
+                                                 const tokdfa_wordpiece_room *room) {
+    int64_t rows[2];
+    return encode(tables, text, size, &size, 1, room, rows, true, false);
+}

@@ -1,0 +1,143 @@
+"""WordPiece from UTF-8 to ids in one pass."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tokdfa.kernels.library import Struct, lib, readable, writable
+from tokdfa.kernels.types import Ints, Longs
+from tokdfa.kernels.wordpiece.codes import LONGEST_INDEXED
+
+__all__ = ["Room", "encode", "encode_text", "index_words"]
+
+_NOTHING = np.empty(0, np.int64)
+
+
+def index_words(low: Any, high: Any, ids: Ints, n_slots: int) -> Any:
+    """Return the table in which whole words are looked up.
+
+    Parameters
+    ----------
+    low, high : uint64 arrays
+        The bytes of each word, ASCII letters and digits, in two little-endian numbers.
+    ids : int32 array
+        Theirs, not negative.
+    n_slots : int
+        A power of two above the number of words.
+
+    Returns
+    -------
+    uint64 array
+        Three entries a slot.
+    """
+    words = np.zeros(3 * n_slots, np.uint64)
+    lib.tokdfa_index_wordpieces(
+        readable(low, np.uint64),
+        readable(high, np.uint64),
+        readable(ids, np.int32),
+        len(ids),
+        writable(words, np.uint64),
+        len(words),
+    )
+    return words
+
+
+class Room:
+    """What C writes when it tokenizes, and room for one word. One thread uses it at a time.
+
+    Parameters
+    ----------
+    n_bytes : int
+        The most bytes of text.
+    longest_word : int
+        The greatest `longest_word` of the tables, -1 for no limit.
+    offsets : bool
+        Whether the tokens are to have offsets.
+
+    Attributes
+    ----------
+    ids : int32 array
+        The tokens.
+    begins, ends : int64 arrays
+        Where each begins in its text, and ends; empty without offsets.
+    pointer
+        What C is given.
+    """
+
+    __slots__ = ("_struct", "begins", "ends", "ids", "pointer")
+
+    def __init__(self, n_bytes: int, longest_word: int, *, offsets: bool = False) -> None:
+        # One symbol more than the limit shows that a word exceeds it.
+        symbols = max(LONGEST_INDEXED, n_bytes if longest_word < 0 else min(longest_word, n_bytes)) + 1
+        self.ids = np.empty(n_bytes + 1, np.int32)
+        self.begins = self.ends = sources = _NOTHING
+        if offsets:
+            self.begins, self.ends = np.empty(n_bytes + 1, np.int64), np.empty(n_bytes + 1, np.int64)
+            sources = np.empty(2 * symbols, np.int64)
+        self._struct = Struct(
+            "tokdfa_wordpiece_room",
+            ids=self.ids,
+            begins=self.begins,
+            ends=self.ends,
+            symbols=np.empty(symbols, np.int32),
+            sources=sources,
+            lengths=np.empty(symbols, np.int32),
+        )
+        self.pointer = self._struct.pointer
+
+
+def encode(tables: Struct, data: bytes, stops: Longs, wide: bool, room: Room) -> Longs:
+    """Tokenize texts that come one after the other: O(bytes).
+
+    Parameters
+    ----------
+    tables : Struct
+        A ``tokdfa_wordpiece``.
+    data : bytes
+        Valid UTF-8: the texts, each but the last followed by one byte that is no letter or digit.
+    stops : int64 array
+        Where each text ends.
+    wide : bool
+        Whether offsets count bytes, not code points.
+    room : Room
+        For as many bytes; written.
+
+    Returns
+    -------
+    int64 array, one entry a text and one more
+        Text t has the tokens ``rows[t]`` to ``rows[t + 1]``.
+    """
+    rows = np.empty(len(stops) + 1, np.int64)
+    lib.tokdfa_encode_wordpiece(
+        tables.pointer,
+        data,
+        len(data),
+        readable(stops, np.int64),
+        len(stops),
+        wide,
+        room.pointer,
+        writable(rows, np.int64),
+    )
+    return rows
+
+
+def encode_text(tables: Any, data: bytes, room: Room) -> Ints:
+    """Tokenize one text, without offsets: O(bytes).
+
+    Parameters
+    ----------
+    tables : pointer
+        To a ``tokdfa_wordpiece``.
+    data : bytes
+        Valid UTF-8.
+    room : Room
+        For as many bytes.
+
+    Returns
+    -------
+    int32 array
+        The tokens, part of the room.
+    """
+    return room.ids[: lib.tokdfa_encode_wordpiece_text(tables, data, len(data), room.pointer)]

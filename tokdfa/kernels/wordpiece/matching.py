@@ -1,0 +1,99 @@
+"""LinMaxMatch over symbol numbers: the trie as a double array, and matching one word."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tokdfa.errors import LimitExceededError
+from tokdfa.kernels.library import Struct, check_memory, ffi, lib, readable, writable
+from tokdfa.kernels.types import Ints
+
+__all__ = ["match_word", "pack_trie", "word_trie"]
+
+
+def pack_trie(pointer: Ints, symbol: Ints, child: Ints, n_symbols: int) -> tuple[Ints, Ints]:
+    """Lay a trie out as a double array, with room for failure links and pops.
+
+    Parameters
+    ----------
+    pointer : int32 array, one entry a node and one more
+        Node v has the edges ``pointer[v]`` to ``pointer[v + 1]``. Nodes 0 and 1 are the roots; every other node is
+        numbered after its parent.
+    symbol, child : int32 arrays, one entry an edge
+        Its symbol, and the node it leads to. The symbols of one node ascend.
+    n_symbols : int
+        Symbols are less than this.
+
+    Returns
+    -------
+    cells : int32 array, four entries a cell
+        The cell's base, the cell of its parent, and two entries that are -1. The edge of cell c with symbol s leads
+        to cell ``t = cells[4 * c] + s`` if and only if ``cells[4 * t + 1] == c``; this may be asked for every s less
+        than `n_symbols`.
+    place : int32 array, one entry a node
+        The cell of each node; the roots are cells 0 and 1.
+
+    Raises
+    ------
+    LimitExceededError
+        If there are 2³¹ cells or more.
+    """
+    place = np.empty(len(pointer) - 1, np.int32)
+    packed = ffi.new("tokdfa_cells *")
+    n_cells = check_memory(
+        lib.tokdfa_pack_trie(
+            readable(pointer, np.int32),
+            len(place),
+            readable(symbol, np.int32),
+            readable(child, np.int32),
+            n_symbols,
+            writable(place, np.int32),
+            packed,
+        )
+    )
+    if n_cells < 0:
+        raise LimitExceededError("the vocabulary has too many symbols", value=n_symbols, hint="2³¹ cells can be packed")
+    try:
+        cells = np.frombuffer(ffi.buffer(packed.cells, 16 * n_cells), np.int32).copy()
+    finally:
+        lib.tokdfa_free_cells(packed)
+    return cells, place
+
+
+def word_trie(cells: Ints, pops: Ints, points: Ints) -> Struct:
+    """Return a trie as C takes it.
+
+    Parameters
+    ----------
+    cells : int32 array, four entries a cell
+        Base and parent as :func:`pack_trie` gives them; then the cell of the failure link, -1 where there is none;
+        then the failure pops: a number from 0 on is the id of the one token that is the whole path to this cell, and
+        -1 - p points to `pops`.
+    pops : int32 array
+        From p on: how many pops, then for each its id and its number of symbols.
+    points : int32 array
+        The code points beyond ASCII that are symbols, ascending. Number i is symbol 128 + i, and every code point that
+        is not there is the symbol after the last.
+    """
+    return Struct("tokdfa_word_trie", cells=cells, pops=pops, points=points)
+
+
+def match_word(trie: Struct, word: str) -> tuple[list[int], list[int]] | None:
+    """Tokenize one word of one symbol or more: O(len(word)).
+
+    Parameters
+    ----------
+    trie : Struct
+        From :func:`word_trie`.
+    word : str
+        Not empty.
+
+    Returns
+    -------
+    tuple of two lists of int or None
+        The ids of the tokens, and how many symbols each has; None when there is no tokenization.
+    """
+    length = len(word)
+    room = ffi.new("int32_t[]", 3 * length)
+    n = lib.tokdfa_match_word(trie.pointer, word.encode("utf-32-le", "surrogatepass"), length, room)
+    return None if n < 0 else (ffi.unpack(room, n), ffi.unpack(room + length, n))
