@@ -105,8 +105,20 @@ class Searcher:
         self.tokenizer = tokenizer
         self.max_pending = max_pending
         self.max_matches = max_matches
-        found = finder(pattern, wanted, aligned=aligned, table=table, max_states=max_states, max_seconds=max_seconds)
-        self._machine = Machine(found, Words.of(tokenizer), wants_all=wanted == "all", aligned=aligned)
+        words = Words.of(tokenizer)
+
+        def build() -> Machine:
+            found = finder(
+                pattern, wanted, aligned=aligned, table=table, max_states=max_states, max_seconds=max_seconds
+            )
+            return Machine(found, words, wants_all=wanted == "all", aligned=aligned)
+
+        # What is wrong with other values is said where they are used.
+        if isinstance(pattern, str) and isinstance(wanted, str) and isinstance(table, str):
+            key = (pattern, wanted, bool(aligned), table, max_states, max_seconds)
+            self._machine: Machine = words.machines.find(key, build)
+        else:
+            self._machine = build()
 
     def search(self, ids: npt.ArrayLike) -> Matches:
         """Return the matches in the text of some ids.
@@ -124,7 +136,11 @@ class Searcher:
         array = id_array(ids)
         found: list[Int64Array] = []
         count = 0
-        for matches in self.iter_matches(array[start : start + BLOCK] for start in range(0, len(array), BLOCK)):
+        if len(array) <= min(BLOCK, self.max_pending):
+            blocks = Stream(self._machine, self.max_pending).read_all(array)
+        else:
+            blocks = self.iter_matches(array[start : start + BLOCK] for start in range(0, len(array), BLOCK))
+        for matches in blocks:
             found.append(matches.rows)
             count += len(matches)
             if count > self.max_matches:
@@ -132,6 +148,8 @@ class Searcher:
                     f"there are more than {self.max_matches} matches",
                     hint="iter_matches gives them one after the other; or raise max_matches",
                 )
+        if len(found) == 1:
+            return Matches(found[0])
         return Matches(np.concatenate(found) if found else np.empty((0, 4), dtype=np.int64))
 
     def iter_matches(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[Matches]:

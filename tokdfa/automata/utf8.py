@@ -116,6 +116,16 @@ class _Sequences:
         first.reshape(-1)[: len(four)] = number[16:-1]
         first[0, : 0x10000 >> 12] = number[-1]  # overlong
         self.first = first
+        self._distinct: dict[tuple[int, int], tuple[list[int], npt.NDArray[np.intp]]] = {}
+
+    def distinct(self, level: int, row: int) -> tuple[list[int], npt.NDArray[np.intp]]:
+        """Return the distinct entries of a row of `last`, `middle` or `first`, and the place of each entry in them."""
+        key = (level, row)
+        if key not in self._distinct:
+            entries = (self.last, self.middle, self.first)[level - 1][row]
+            distinct, place = np.unique(entries, return_inverse=True)
+            self._distinct[key] = distinct.tolist(), place
+        return self._distinct[key]
 
 
 def _blocks(partition: Partition, no_symbol: int) -> tuple[Int32Array, Int32Array]:
@@ -174,11 +184,19 @@ class _Expansion:
         self.dfa = dfa
         self.max_states = max_states
         self.sequences = _Sequences(dfa.partition, dfa.no_symbol)
+        self.no_symbol = dfa.no_symbol
         self.ascii = dfa.partition.classes(np.arange(0x80))
         self.waiting = dfa.accepts & dfa.delayed
         self.numbers: dict[_Between | _Within | _Late, int] = {}
         self.nodes: dict[tuple[int, int, int, int], int] = {}
         self.rows_between: dict[int, Int32Array] = {0: np.zeros(_N_COLUMNS, dtype=np.int32)}
+        # Most states go the same ways on what is not ASCII: these are expanded once, for the first of them.
+        bounds, classes = dfa.partition.bounds, dfa.partition.class_of_interval
+        beyond = np.unique(classes[np.append(bounds[1:], LAST + 1) > 0x80])
+        _, alike = _unique_rows(dfa.table[:, [*beyond, dfa.no_symbol]])
+        self.first_alike: list[int] = np.unique(alike, return_index=True)[1][alike].tolist()
+        self.targets: list[list[int]] = dfa.table.tolist()
+        self.leads: dict[int, list[int]] = {}
         self.between(0, 0)
 
     def number(self, state: _Between | _Within | _Late) -> int:
@@ -198,28 +216,38 @@ class _Expansion:
         key = (state, level, row, read)
         if key in self.nodes:
             return self.nodes[key]
+        entries, place = self.sequences.distinct(level, row)
         if level == 1:
-            children = self.dfa.table[state, self.sequences.last[row]]
-            children = _mapped(children, lambda target: self.between(target, read + 1))
+            targets = self.targets[state]
+            numbers = [self.between(targets[symbol], read + 1) for symbol in entries]
         else:
-            children = self.sequences.middle[row] if level == 2 else self.sequences.first[row]
-            children = _mapped(children, lambda child: self.within(state, level - 1, child, read + 1))
-        broken = int(self.dfa.table[state, self.dfa.no_symbol])
+            numbers = [self.within(state, level - 1, child, read + 1) for child in entries]
+        broken = self.targets[state][self.no_symbol]
         number = 0
-        if broken or children.any():
+        if broken or any(numbers):
+            children = np.array(numbers, dtype=np.int32)[place]
             number = self.number(_Within(children.tobytes(), broken, read if self.waiting[broken] else 0))
         self.nodes[key] = number
         return number
 
+    def after_lead(self, state: int) -> list[int]:
+        """Return the targets of a state between two symbols on the bytes that begin a symbol of several."""
+        if state not in self.leads:
+            sequences = self.sequences
+            self.leads[state] = [
+                *(self.within(state, 1, child, 1) for child in sequences.two[2:].tolist()),
+                *(self.within(state, 2, child, 1) for child in sequences.three.tolist()),
+                *(self.within(state, 3, lead, 1) for lead in range(5)),
+            ]
+        return self.leads[state]
+
     def row_between(self, state: int) -> Int32Array:
         """Return the targets of a state between two symbols."""
         if state not in self.rows_between:
-            dfa, sequences = self.dfa, self.sequences
+            dfa = self.dfa
             row = np.full(_N_COLUMNS, self.between(int(dfa.table[state, dfa.no_symbol]), 1), dtype=np.int32)
             row[:0x80] = _mapped(dfa.table[state, self.ascii], lambda target: self.between(target, 1))
-            row[0xC2:0xE0] = [self.within(state, 1, child, 1) for child in sequences.two[2:].tolist()]
-            row[0xE0:0xF0] = [self.within(state, 2, child, 1) for child in sequences.three.tolist()]
-            row[0xF0:0xF5] = [self.within(state, 3, lead, 1) for lead in range(5)]
+            row[0xC2:0xF5] = self.after_lead(self.first_alike[state])
             row[EDGE] = self.between(int(dfa.table[state, dfa.edge]), 1)
             row[BORDER] = self.between(int(dfa.table[state, dfa.border]), 0)
             self.rows_between[state] = row

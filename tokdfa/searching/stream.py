@@ -25,6 +25,7 @@ BLOCK = 1 << 18
 _PATIENCE = 1 << 16
 # The longest symbol has four bytes.
 _CONTEXT = 4
+_NO_IDS: Int32Array = np.empty(0, dtype=np.int32)
 
 
 class Stream:
@@ -41,7 +42,7 @@ class Stream:
         self.machine = machine
         self.max_pending = max_pending
         # Buffers are kept from block to block, so that the same memory stays in the cache.
-        self.buffer = np.empty(2 * BLOCK, dtype=np.int32)
+        self.buffer = _NO_IDS
         self.kept = 0  # how many ids at the beginning of the buffer are those of earlier blocks
         self.waiting: list[Int32Array] = []
         self.held: Int32Array = self.buffer[:0]  # the last id, where that may be another one
@@ -70,6 +71,21 @@ class Stream:
         # A match that goes on and on is read further in ever larger steps.
         if sum(map(len, self.waiting)) >= self.kept:
             yield from self._step(0)
+
+    def read_all(self, block: npt.ArrayLike) -> Iterator[Matches]:
+        """Yield what is found in a stream of one block, no longer than `max_pending`.
+
+        Raises
+        ------
+        TokenStreamError
+            If they are not ids; says which.
+        """
+        ids = self._checked(block)
+        self.n_read = len(ids)
+        if self.machine.words.varies == "last":
+            ids = np.concatenate((ids[:-1], ids[-1:] + np.int32(self.machine.words.n_ids)))
+        yield from self._found(ids, FINAL)
+        self.machine.end(self.search)
 
     def finish(self) -> Iterator[Matches]:
         """Yield what is found now that the stream has ended."""
@@ -108,14 +124,8 @@ class Stream:
     def _step(self, options: int) -> Iterator[Matches]:
         """Search as far as the ids go, and keep those that may still be needed."""
         machine, at, lengths = self.machine, self.search.at, self.machine.words.lengths
-        ids = self.ids = self._filled()
-        automata = machine.tokenwise if self.n_read > _PATIENCE else machine.bytewise
-        find = self.search.all if machine.wants_all else self.search.leftmost
-        for found in find(automata, ids, machine.options | options):
-            if len(found):
-                matches = found.reshape(-1, 4)
-                matches[:, 2:] += self.first
-                yield Matches(matches)
+        ids = self._filled()
+        yield from self._found(ids, options)
         keep = max(at.idle_token, self._reached_by(ids))
         context = 0
         while keep > 0 and context < _CONTEXT:
@@ -136,6 +146,18 @@ class Stream:
                 hint=f"it begins behind token {self.first}; raise max_pending, or bound the repetition",
             )
 
+    def _found(self, ids: Int32Array, options: int) -> Iterator[Matches]:
+        """Yield what is found in the ids at hand."""
+        self.ids = ids
+        machine = self.machine
+        automata = machine.tokenwise if self.n_read > _PATIENCE else machine.bytewise
+        find = self.search.all if machine.wants_all else self.search.leftmost
+        for found in find(automata, ids, machine.options | options):
+            if len(found):
+                matches = found.reshape(-1, 4)
+                matches[:, 2:] += self.first
+                yield Matches(matches)
+
     def _reached_by(self, ids: Int32Array) -> int:
         """Return a token before which no match can begin any more, as far as the lengths of matches tell."""
         at, lengths = self.search.at, self.machine.words.lengths
@@ -152,7 +174,7 @@ class Stream:
         """Return the ids kept and those that wait, one after the other in the buffer."""
         size = self.kept + sum(map(len, self.waiting))
         if size > len(self.buffer):
-            larger = np.empty(2 * size, dtype=np.int32)
+            larger = np.empty(2 * max(size, BLOCK), dtype=np.int32)
             larger[: self.kept] = self.buffer[: self.kept]
             self.buffer = larger
         for block in self.waiting:

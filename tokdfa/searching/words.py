@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +14,7 @@ import numpy.typing as npt
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.kernels.library import Struct
 from tokdfa.kernels.search.tables import spelled_of
+from tokdfa.searching.recent import Recent
 from tokdfa.tokenizers.decoder import Spellings, spellings
 from tokdfa.tokenizers.decoding import (
     ByteFallback,
@@ -38,6 +41,8 @@ Int64Array: TypeAlias = npt.NDArray[np.int64]
 
 # A token in front of others, or behind them, of which no step takes anything away.
 _OTHER = "x"
+# The machines of so many patterns are kept with a tokenizer.
+_KEPT = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +74,8 @@ class Words:
     holes: BoolArray
     varies: Literal["", "first", "last"]
     silent: BoolArray
+    machines: Recent[Any] = field(default_factory=lambda: Recent(_KEPT))
+    """What was searched for last, ready to be searched for again."""
 
     @cached_property
     def text(self) -> Struct:
@@ -87,13 +94,23 @@ class Words:
 
     @classmethod
     def of(cls, tokenizer: Tokenizer | WordPieceTokenizer) -> Words:
-        """Return those of a tokenizer.
+        """Return those of a tokenizer, which are found out once.
 
         Raises
         ------
         UnsupportedFeatureError
             If what an id adds to the text hangs on more than whether it is the first or the last one.
         """
+        with _LOCK:
+            found = _FOUND.get(tokenizer)
+        if found is None:
+            found = cls._of(tokenizer)
+            with _LOCK:
+                found = _FOUND.setdefault(tokenizer, found)
+        return found
+
+    @classmethod
+    def _of(cls, tokenizer: Tokenizer | WordPieceTokenizer) -> Words:
         n_ids = tokenizer.n_ids
         cuts = np.zeros(n_ids, dtype=np.bool_)
         cuts[tokenizer.special_ids] = True
@@ -117,6 +134,10 @@ class Words:
         kept[offsets[1:][tokenizer.ends_word] - 1] = False
         last = Spellings(text[kept], np.concatenate(([0], np.cumsum(lengths))))
         return cls(n_ids, _behind(spelled, last), *_twice(cuts, holes), "last", silent)
+
+
+_FOUND: WeakKeyDictionary[Tokenizer | WordPieceTokenizer, Words] = WeakKeyDictionary()
+_LOCK = Lock()
 
 
 def _decoded(

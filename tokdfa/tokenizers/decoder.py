@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from tokdfa.automata.ids import checked_ids
 from tokdfa.errors import TokenStreamError
+from tokdfa.kernels.spelling.spell import spell
 from tokdfa.tokenizers.piece_ids import running_sum
 
 __all__ = ["Decoder", "Spellings", "spellings"]
@@ -142,9 +143,7 @@ class Decoder:
             n_tokens += len(checked)
             for begin in range(0, len(checked), _BLOCK):
                 block = checked[begin : begin + _BLOCK]
-                starts, lengths = self._offsets[block], self._offsets[block + 1] - self._offsets[block]
-                ends = np.cumsum(lengths)
-                index = np.repeat(starts - ends + lengths, lengths) + np.arange(ends[-1])
-                data = held + self._text[index].tobytes()
+                spelled, lengths = spell(self._text, self._offsets, block)
+                data = held + spelled.tobytes()
                 held = b" " if self._ends_word is not None and self._ends_word[block[-1]] else b""
                 yield lengths, data[: len(data) - len(held)]

@@ -17,11 +17,12 @@ import numpy.typing as npt
 from tokdfa.alphabet import Word
 from tokdfa.dictionary import Dictionary
 from tokdfa.errors import AlphabetError
+from tokdfa.kernels.spelling.spell import spell
 from tokdfa.tokenizers.decoder import Decoder, Spellings, spellings
 from tokdfa.tokenizers.finder import SpecialFinder
 from tokdfa.tokenizers.formats.byte_alphabet import BYTE_OF
 from tokdfa.tokenizers.formats.contents import Contents, Fallback, Special
-from tokdfa.tokenizers.piece_ids import Encoded, ForeignSymbolError, PieceIds
+from tokdfa.tokenizers.piece_ids import Encoded, ForeignSymbolError, PieceIds, running_sum
 from tokdfa.tokenizers.texts import check_bytes_or_text, check_text
 
 if TYPE_CHECKING:
@@ -173,12 +174,17 @@ class Tokenizer:
     def id_spellings(self) -> Spellings:
         """The bytes of all ids, those of special tokens included; empty for ids that mean nothing."""
         text, offsets = self.spellings
-        buffer = text.tobytes()
-        bounds = offsets.tolist()
-        words = [b"" if token < 0 else buffer[bounds[token] : bounds[token + 1]] for token in self.id_to_token.tolist()]
-        for special in self.specials:
-            words[special.id] = special.text.encode()
-        return spellings(words)
+        numbers = self.id_to_token.copy()
+        if self.specials:
+            contents = spellings([special.text.encode() for special in self.specials])
+            numbers[[special.id for special in self.specials]] = np.arange(len(self.specials)) + len(offsets) - 1
+            text = np.concatenate((text, contents.text))
+            offsets = np.concatenate((offsets, contents.offsets[1:] + offsets[-1]))
+        spelled, lengths = spell(text, offsets, numbers)
+        spelled.setflags(write=False)
+        offsets = running_sum(lengths)
+        offsets.setflags(write=False)
+        return Spellings(spelled, offsets)
 
     def _bytes_of(self, word: Word) -> bytes:
         text = "".join(cast("str | tuple[str, ...]", word))

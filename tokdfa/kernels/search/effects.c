@@ -6,10 +6,13 @@
 /* The number of the last effect: that of an equal one before it, if there is one. */
 static int32_t number(const int32_t *effects, int32_t *known, uint64_t buckets, int64_t n_effects, int64_t n_states) {
     const int32_t *last = effects + n_effects * n_states;
-    uint64_t key = 0x9E3779B97F4A7C15u;
+    /* Four sums that do not wait for each other. */
+    uint64_t keys[4] = {1, 2, 3, 4}, key = 0;
     for (int64_t state = 0; state < n_states; state++) {
-        key = (key ^ (uint64_t)last[state]) * 0xBF58476D1CE4E5B9u;
-        key ^= key >> 29;
+        keys[state & 3] = (keys[state & 3] ^ (uint64_t)last[state]) * HASH;
+    }
+    for (int i = 0; i < 4; i++) {
+        key = (key ^ keys[i] ^ keys[i] >> 29) * HASH;
     }
     uint64_t bucket = (key ^ (key >> 32)) & (buckets - 1);
     for (; known[bucket] >= 0; bucket = (bucket + 1) & (buckets - 1)) {
@@ -21,19 +24,26 @@ static int32_t number(const int32_t *effects, int32_t *known, uint64_t buckets, 
     return (int32_t)n_effects;
 }
 
-/* Where a state is led by a column: four times the target, plus 1 if a match has ended there or the search is dead, and
-   plus 2 if it is dead. */
-ALWAYS_INLINE int32_t entry_for(const tokdfa_forward *forward, int64_t state, int64_t column) {
-    const int64_t reached = target(forward, state, column);
-    const int32_t marks = reached == 0 ? 3 : told_of(forward, reached)->delay >= 0;
-    return (int32_t)(4 * reached) + marks;
+/* Where the states are led by each column, one column after the other: four times the target, plus 1 if a match has
+   ended there or the search is dead, and plus 2 if it is dead. NULL if there is no memory. */
+static int32_t *entries_by_column(const tokdfa_forward *forward, int64_t n_states) {
+    const int64_t n_columns = forward->n_columns;
+    int32_t *entries = malloc((size_t)(n_columns * n_states) * sizeof *entries);
+    for (int64_t state = 0; entries && state < n_states; state++) {
+        for (int64_t column = 0; column < n_columns; column++) {
+            const int64_t reached = target(forward, state, column);
+            const int32_t marks = reached == 0 ? 3 : told_of(forward, reached)->delay >= 0;
+            entries[column * n_states + state] = (int32_t)(4 * reached) + marks;
+        }
+    }
+    return entries;
 }
 
-/* What a column makes of an effect; of the first symbol of a token, not of others, it is kept whether it is death. */
-static void follow(const tokdfa_forward *forward, const int32_t *effect, int64_t column, bool is_first, int64_t n_states,
-                   int32_t *made) {
+/* What a column makes of an effect; it is kept whether the first symbol of a token, not another one, is death. */
+static void follow(const int32_t *restrict entries, const int32_t *restrict effect, bool is_first, int64_t n_states,
+                   int32_t *restrict made) {
     for (int64_t state = 0; state < n_states; state++) {
-        const int32_t entry = entry_for(forward, effect[state] >> 2, column);
+        const int32_t entry = entries[effect[state] >> 2];
         made[state] = is_first ? entry : (entry & ~2) | (effect[state] & 3);
     }
 }
@@ -49,9 +59,11 @@ TOKDFA_DOOR int64_t tokdfa_token_effects(const tokdfa_spelled *text, const tokdf
     }
     int32_t *known = malloc((size_t)buckets * sizeof *known);
     int32_t *following = malloc((size_t)(max_effects + 1) * (size_t)n_columns * sizeof *following);
-    if (!known || !following) {
+    int32_t *entries = entries_by_column(forward, n_states);
+    if (!known || !following || !entries) {
         free(known);
         free(following);
+        free(entries);
         return TOKDFA_NO_MEMORY;
     }
     memset(known, -1, (size_t)buckets * sizeof *known);
@@ -70,7 +82,7 @@ TOKDFA_DOOR int64_t tokdfa_token_effects(const tokdfa_spelled *text, const tokdf
             const int64_t column = place == length ? forward->border : forward->column_of[special ? EDGE : bytes[place]];
             int32_t after = following[current * n_columns + column];
             if (after < 0) {
-                follow(forward, effects + current * n_states, column, current == 0, n_states,
+                follow(entries + column * n_states, effects + current * n_states, current == 0, n_states,
                        effects + n_effects * n_states);
                 after = number(effects, known, buckets, n_effects, n_states);
                 if (after == n_effects) {
@@ -88,6 +100,7 @@ TOKDFA_DOOR int64_t tokdfa_token_effects(const tokdfa_spelled *text, const tokdf
     }
     free(known);
     free(following);
+    free(entries);
     return n_effects;
 }
 

@@ -1,0 +1,1 @@
+"""Spelling numbered words one after the other; callers have checked the numbers."""

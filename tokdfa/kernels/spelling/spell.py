@@ -1,0 +1,37 @@
+"""Spelling numbered words one after the other."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.kernels.library import lib, readable, writable
+from tokdfa.kernels.types import Ints, Longs
+
+__all__ = ["spell"]
+
+
+def spell(text: npt.NDArray[np.uint8], offsets: Longs, numbers: Ints) -> tuple[npt.NDArray[np.uint8], Longs]:
+    """Return the words of some numbers, one after the other.
+
+    Parameters
+    ----------
+    text, offsets : uint8 and int64 arrays
+        Word i is ``text[offsets[i]:offsets[i + 1]]``; ascending from 0 to the length of the text.
+    numbers : int32 array
+        Smaller than there are words; negative ones stand for the empty word.
+
+    Returns
+    -------
+    spelled : uint8 array
+    lengths : int64 array, one entry a number
+        The length of each word.
+    """
+    lengths: Longs = np.empty(len(numbers), dtype=np.int64)
+    pointers = readable(offsets, np.int64), readable(numbers, np.int32)
+    size = lib.tokdfa_spelled_lengths(*pointers, len(numbers), writable(lengths, np.int64))
+    spelled = np.empty(size, dtype=np.uint8)
+    lib.tokdfa_spell(
+        readable(text, np.uint8), len(text), *pointers, len(numbers), writable(spelled, np.uint8), len(spelled)
+    )
+    return spelled, lengths

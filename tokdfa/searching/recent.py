@@ -1,0 +1,40 @@
+"""A few things made last, to be used again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from threading import Lock
+from typing import Generic, TypeVar
+
+__all__ = ["Recent"]
+
+T = TypeVar("T")
+
+
+class Recent(Generic[T]):
+    """The things that were asked for last, by their keys.
+
+    Parameters
+    ----------
+    size : int
+        How many are kept.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._kept: dict[Hashable, T] = {}
+        self._lock = Lock()
+
+    def find(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return the thing of a key, made now unless it is kept."""
+        with self._lock:
+            found = self._kept.pop(key, None)
+            if found is not None:
+                self._kept[key] = found
+                return found
+        made = make()
+        with self._lock:
+            self._kept[key] = made
+            while len(self._kept) > self.size:
+                self._kept.pop(next(iter(self._kept)))
+        return made
