@@ -1,20 +1,13 @@
-"""The array types that kernels take, for numba and for the type checker.
-
-Arrays are contiguous and only read, so that a kernel accepts read-only ones; what it returns is its own.
-"""
+"""The array types that kernels take and return, for the type checker."""
 
 from __future__ import annotations
 
 from typing import TypeAlias
 
-import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["INTS", "LONGS", "Ints", "Longs"]
+__all__ = ["Ints", "Longs"]
 
 Ints: TypeAlias = npt.NDArray[np.int32]
 Longs: TypeAlias = npt.NDArray[np.int64]
-
-INTS = nb.types.Array(nb.int32, 1, "C", readonly=True)
-LONGS = nb.types.Array(nb.int64, 1, "C", readonly=True)
