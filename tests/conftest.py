@@ -6,10 +6,14 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 settings.register_profile("default", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("long", parent=settings.get_profile("default"), max_examples=5_000, derandomize=False)
+# A planted fault is caught as soon as an example fails; nobody needs the smallest one.
+settings.register_profile(
+    "faults", parent=settings.get_profile("default"), phases=[Phase.explicit, Phase.generate], max_examples=10
+)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 

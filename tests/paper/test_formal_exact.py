@@ -66,6 +66,11 @@ def test_alg_3_with_the_corrected_guard_is_exact_on_all_texts_of_eight_symbols(m
     assert misses("overlap", 8, merges) == (9840, 0)
 
 
+@pytest.mark.parametrize(("merges", "missed"), [(1, 0), (2, 48), (3, 106)])
+def test_def_5_6_how_often_the_literal_guard_misses_on_texts_of_five_symbols(merges: int, missed: int) -> None:
+    assert misses("literal", 5, merges) == (363, missed)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("merges", "missed"), [(1, 0), (2, 858), (3, 1915), (4, 3036)])
 def test_def_5_6_how_often_the_literal_guard_misses(merges: int, missed: int) -> None:

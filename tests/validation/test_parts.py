@@ -134,6 +134,23 @@ def test_windows_cut_from_a_long_stream() -> None:
     assert tokenizer.validate([0xA9, *ids, 0xC3], window=True)
 
 
+def test_the_bytes_before_each_violation_in_a_window() -> None:
+    # Also of those that are found where the window ends and its last piece may go on.
+    tokenizer = tokenizer_of("gpt2")
+    a, b, space, ab = ord("a"), ord("b"), ord(" "), 256
+    ids = [ab, space, a, b, a, b, 97, 98, space, ab, space, a, ab, a, b, a, b, ab, b, a, b]
+    several = 0
+    for begin in range(len(ids)):
+        for end in range(begin + 1, len(ids) + 1):
+            window = ids[begin:end]
+            found = validate(tokenizer, window, window=True, every=True).violations
+            several += len(found) > 1
+            for violation in found:
+                assert violation.byte_offset == len(tokenizer.decode_bytes(window[: violation.index]))
+                assert list(violation.ids) == window[violation.start : violation.start + len(violation.ids)]
+    assert several > 20
+
+
 def parts(ids: list[int], starts: list[int]) -> list[tuple[int, list[int]]]:
     bounds = sorted({0, *(start for start in starts if start < len(ids)), len(ids)})
     return [(low, ids[low:high]) for low, high in pairwise(bounds)]

@@ -1,0 +1,106 @@
+"""Pieces that are tokens by themselves, and special tokens, judged piece by piece and by the walk, by brute force."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
+import pytest
+
+from tokdfa import Dictionary
+from tokdfa.tokenizers.formats.contents import Contents, Special, Split, Splitting
+from tokdfa.tokenizers.pretokenizer import PreTokenizer
+from tokdfa.tokenizers.tokenizer import Tokenizer
+from tokdfa.validate import Validator, validate
+from tokdfa.validation import buffer, walk
+
+WORDS = {97: "a", 98: "b", 99: "c", 32: " ", 256: "ab", 257: "bc", 258: "abc"}
+CANONICAL = {"": [], "abc": [258], **{word: [id] for id, word in WORDS.items()}}
+
+
+@pytest.fixture(autouse=True, params=["walk", "pieces"])
+def way(request: pytest.FixtureRequest) -> Iterator[None]:
+    kept = walk.START, walk.WINDOW, walk.PATIENCE
+    walk.START, walk.WINDOW, walk.PATIENCE = (0, 4, 4) if request.param == "walk" else (sys.maxsize, 4, 4)
+    yield
+    walk.START, walk.WINDOW, walk.PATIENCE = kept
+
+
+def tokenizer_of(specials: tuple[Special, ...] = (), *, first_id: int = 0) -> Tokenizer:
+    # a≀bc is dead, so that abc comes about as a whole piece only.
+    dictionary = Dictionary([(b"a", b"b"), (b"b", b"c"), (b"a", b"bc")], bytes(range(256)))
+    ids = np.arange(first_id, first_id + len(dictionary.alphabet), dtype=np.int32)
+    contents = Contents(
+        format="tiktoken", dictionary=dictionary, ids=ids, specials=specials, finds_specials=True, whole_piece=True
+    )
+    return Tokenizer(contents, PreTokenizer(Splitting("tiktoken", (Split(r" ?[abc]+|\s|[^abc\s]+"),))))
+
+
+def encoded(text: str) -> list[int]:
+    """Cut before every space; a piece that is a token is that token, others merge by the two live rules."""
+    ids: list[int] = []
+    pieces = text.replace(" ", "\0 ").split("\0")
+    for piece in pieces:
+        if piece in CANONICAL:
+            ids += CANONICAL[piece]
+            continue
+        while piece:
+            word = next(word for word in ("ab", "bc", piece[0]) if piece.startswith(word))
+            ids.append(next(id for id, each in WORDS.items() if each == word))
+            piece = piece[len(word) :]
+    return ids
+
+
+def test_every_short_stream() -> None:
+    tokenizer = tokenizer_of()
+    wrong = 0
+    for length in range(5):
+        for ids in product(WORDS, repeat=length):
+            expected = encoded("".join(WORDS[id] for id in ids))
+            verdict = validate(tokenizer, np.array(ids, dtype=np.int32))
+            assert bool(verdict) == (list(ids) == expected), (ids, expected, verdict)
+            if not verdict:
+                wrong += 1
+                assert verdict.index == next(i for i in range(length) if list(ids[: i + 1]) != expected[: i + 1])
+    assert wrong > 1_500
+
+
+@pytest.mark.parametrize(
+    ("ids", "reason"),
+    [
+        ([256, 99], "the piece 'abc' is a token, and is emitted as it is"),
+        ([258, 97], "'abc' (258) is given for a whole piece only"),
+        ([32, 258], "'abc' (258) is given for a whole piece only"),
+        ([97, 0xFF, 98, 99], "the bytes ff are not UTF-8, so that no text has these ids"),
+        ([97, 0xE2, 0x82, 98, 99], "the bytes e2 82 are not UTF-8, so that no text has these ids"),
+        ([*b"<e>", 98], "the text spells the special token '<e>' (300)"),
+        ([300, 97], "the text spells the special token '<e>a' (301)"),
+    ],
+)
+def test_the_reason_is_told(ids: list[int], reason: str) -> None:
+    verdict = validate(tokenizer_of((Special(300, "<e>"), Special(301, "<e>a"))), ids)
+    assert not verdict
+    assert verdict.reason == reason
+
+
+def test_separators_that_are_no_ids_of_a_vocabulary_with_a_hole_in_front() -> None:
+    tokenizer = tokenizer_of(first_id=5)
+    for separator in (2, 1 << 20):
+        assert validate(tokenizer, [102, separator, 263, separator], documents=separator)
+        verdict = validate(tokenizer, [102, separator, 261, 104], documents=separator)
+        assert (verdict.index, verdict.canonical_ids) == (2, (263,))
+
+
+@pytest.mark.parametrize("size", [1, 3, 1_000])
+def test_what_is_kept_does_not_grow_with_the_stream(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(buffer, "WINDOW", 64)
+    validator = Validator(tokenizer_of())
+    ids = np.array([256, 32, 97, 32, 256, 99] * 1_000, dtype=np.int32)
+    kept = []
+    for begin in range(0, len(ids), size):
+        assert list(validator.feed(ids[begin : begin + size])) == []
+        kept.append(validator.n_kept)
+    assert max(kept) < 200 + size
+    assert list(validator.finish()) == []
