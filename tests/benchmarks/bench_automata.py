@@ -129,7 +129,7 @@ def main() -> None:
         table.append([case, *(f"{1e3 * measured[name].median:.2f}" for name in names)])
         if measured["tokdfa"].median > measured["automata-lib"].median:
             slower.append(case)
-    caption = f"{environment('automata-lib', 'pynini', 'numba')}; one run, milliseconds, median of {REPEATS}."
+    caption = f"{environment('automata-lib', 'pynini')}; one run, milliseconds, median of {REPEATS}."
     print_table("Explicit automata", ["", *names], table, caption)
     print("slower than automata-lib:", ", ".join(slower) or "nothing")
 

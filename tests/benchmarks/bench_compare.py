@@ -112,7 +112,7 @@ def main() -> None:
         row for name in options.names for row in bench(name, Path(os.environ["TOKDFA_DATA"]), options.trials, source)
     ]
     columns = ["compared", "trials", "equal", "different", "median s", "longest s", "safe? s", "peak MB"]
-    caption = f"{environment('numpy', 'numba')}. Both are folded anew; loading is not counted. Every witness confirmed."
+    caption = f"{environment('numpy')}. Both are folded anew; loading is not counted. Every witness confirmed."
     print_table("Dictionaries with one thing changed", columns, rows, caption)
 
 

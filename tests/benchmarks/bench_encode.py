@@ -56,7 +56,7 @@ def new_words(text: str, size: int, seed: int = 1) -> str:
 def speeds(title: str, seconds: dict[str, float], size: int) -> None:
     ours = seconds["tokdfa"]
     rows: list[list[object]] = [[name, size / 1e6 / value, f"{value / ours:.2f}"] for name, value in seconds.items()]
-    caption = f"medians of {REPEATS}; {environment(*(peer.package for peer in PEERS[1:]), 'numba')}"
+    caption = f"medians of {REPEATS}; {environment(*(peer.package for peer in PEERS[1:]))}"
     print_table(title, ["encoder", "MB/s", "tokdfa is times faster"], rows, caption)
 
 

@@ -102,7 +102,7 @@ def bench_patterns(repeats: int) -> None:
         "Searching for one pattern, ids of GPT-2; peers decode first; MB of text a second",
         ["corpus", "pattern", "matches", "Mtokens/s", "tokdfa", "RE2", "re", "regex", "decode alone", "× best"],
         rows,
-        f"{environment('google-re2', 'regex', 'numba')}; median of {repeats}; peak memory {peak_memory() / 1e6:.0f} MB",
+        f"{environment('google-re2', 'regex')}; median of {repeats}; peak memory {peak_memory() / 1e6:.0f} MB",
     )
 
 
@@ -149,7 +149,7 @@ def bench_words(repeats: int) -> None:
         "Searching for words, ids of GPT-2",
         ["corpus", "words", "how many", "matches", "one, Mtokens/s", "1000", "all", "MB/s", "RE2, MB/s", "× one"],
         rows,
-        f"{environment('google-re2', 'numba')}; median of {repeats}; peak memory {peak_memory() / 1e6:.0f} MB",
+        f"{environment('google-re2')}; median of {repeats}; peak memory {peak_memory() / 1e6:.0f} MB",
     )
 
 
@@ -176,7 +176,7 @@ def bench_lift(repeats: int) -> None:
         "Lifting patterns to the 200,000 tokens of o200k, the moves of all states listed",
         ["pattern", "states", "moves", "ms", "MB held"],
         rows,
-        f"{environment('numba')}; median of {repeats}; peak memory {peak_memory() / 1e6:.0f} MB",
+        f"{environment('numpy')}; median of {repeats}; peak memory {peak_memory() / 1e6:.0f} MB",
     )
 
 

@@ -61,7 +61,7 @@ def main() -> None:
         "Splitting, MB/s of UTF-8, one thread",
         ["pattern", "text", "tokdfa", "regex", "tokenizers", "times the best peer"],
         rows,
-        f"{environment('regex', 'tokenizers', 'numba')}; peak memory {peak_memory() / 1e6:.0f} MB",
+        f"{environment('regex', 'tokenizers')}; peak memory {peak_memory() / 1e6:.0f} MB",
     )
 
 

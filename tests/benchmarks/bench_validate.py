@@ -75,7 +75,7 @@ def side_by_side(data: Path) -> None:
             rows.append([name, corpus.removesuffix(".txt"), n_ids, *speed.values(), f"{speed['tokdfa'] / best:.1f}"])
     columns = ["tokenizer", "text", "ids", *(peer.name for peer in PEERS), "times the best"]
     packages = [peer.package for peer in PEERS if peer.package != "tokdfa"]
-    caption = f"peers decode, encode and compare; {environment(*packages, 'numba')}"
+    caption = f"peers decode, encode and compare; {environment(*packages)}"
     print_table("Validation, million tokens a second, one thread, median of 5", columns, rows, caption)
 
 
@@ -106,7 +106,7 @@ def growth(data: Path, gigabytes: float) -> None:
             # A stream that is cut off may end wrongly, and only there.
             assert verdict or (verdict.index or 0) > part - 8
             rows.append([part * 4 / 1e9, part / 1e6, seconds, part / 1e6 / seconds, f"{_resident() / 1e6:.0f} MB"])
-    caption = f"{environment('numba')}; peak memory {peak_memory() / 1e6:.0f} MB, mapped pages of the file included"
+    caption = f"{environment('numpy')}; peak memory {peak_memory() / 1e6:.0f} MB, mapped pages of the file included"
     columns = ["GB", "million ids", "seconds", "million a second", "resident, file pages left out"]
     print_table("Validation of a stream on disk, cl100k, English, one thread", columns, rows, caption)
 

@@ -1,4 +1,4 @@
-"""The array types that kernels take and return, for the type checker."""
+"""The types of the arrays that kernels read and write: contiguous, in the machine's byte order."""
 
 from __future__ import annotations
 
