@@ -192,6 +192,8 @@ def test_headers_as_programs_write_them(tmp_path: Path, header: str, version: by
         ("{'descr': '<u3', 'fortran_order': False, 'shape': (3,)}", "ids are integers"),
         ("{'descr': '<u99999999999999999999', 'fortran_order': False, 'shape': (3,)}", "ids are integers"),
         ("{'descr': [('a', '<u2')], 'fortran_order': False, 'shape': (3,)}", "ids are integers"),
+        # SyntaxError in numpy
+        ("{'descr': ',', 'fortran_order': False, 'shape': (3,)}", "ids are integers"),
         ("{'descr': (1,), 'fortran_order': False, 'shape': (3,)}", "ids are integers"),
     ],
 )

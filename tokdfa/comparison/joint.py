@@ -74,9 +74,14 @@ class Joint:
     """
 
     def __init__(self, first: Hypotheses, second: Hypotheses) -> None:
-        pair = first.class_of_code_point.astype(np.int64) << 16 | second.class_of_code_point
-        pairs, classes = np.unique(pair, return_inverse=True)
-        symbols = [(int(key) >> 16, int(key) & 0xFFFF) for key in pairs]
+        width = int(second.class_of_code_point.max()) + 1
+        pair = first.class_of_code_point.astype(np.int64) * width + second.class_of_code_point
+        # Counted and not sorted: there are a million code points and few classes.
+        pairs = np.flatnonzero(np.bincount(pair))
+        number = np.zeros(int(pairs[-1]) + 1, dtype=np.int64)
+        number[pairs] = np.arange(len(pairs))
+        classes = number[pair]
+        symbols = [divmod(key, width) for key in pairs.tolist()]
         self._moves, self.ends = _explore(first, second, symbols)
         # Classes that nothing tells apart any more are one.
         columns: dict[tuple[tuple[tuple[int, int, int], ...], ...], int] = {}

@@ -372,9 +372,9 @@ class _Reach:
     ) -> None:
         least = level + int(not self._of.may_end(target.state))
         bounds = self._tokens.length[tokens] + least
-        for token, bound in zip(tokens.tolist(), bounds.tolist(), strict=True):
-            if bound <= self.limit:
-                found.append(Place(bound, state, level, kinds, token, target))
+        near = bounds <= self.limit
+        for token, bound in zip(tokens[near].tolist(), bounds[near].tolist(), strict=True):
+            found.append(Place(bound, state, level, kinds, token, target))
 
     def _expand_within(self, state: int, level: int) -> list[Place]:
         found: list[Place] = []
@@ -399,9 +399,10 @@ class _Reach:
         tokens = self._tokens
         kinds = kinds[tokens.row_b[kinds] >= 0]
         for kind in kinds[tokens.differs[kinds]].tolist():
-            for token in tokens.forbidden_in_b_only(kind).tolist():
-                if self._of._effects[token] < 0:
-                    continue
+            parting = tokens.forbidden_in_b_only(kind)
+            # All others at once: what lies beyond the limit are most of them.
+            near = (self._of._effects[parting] >= 0) & (tokens.length[parting] + level <= self.limit)
+            for token in parting[near].tolist():
                 for target in self._of.targets(state, token):
                     if not target.begins_a and not target.begins_b:
                         self._note(state, level, (kind,), np.array([token]), target, found)

@@ -55,10 +55,11 @@ class PairRows:
     def forbids(self, row: int, tokens: Int64Array) -> BoolArray:
         """Tell for each of these tokens, which the dictionary has, whether a row forbids it."""
         begin, end = self._rows.pointer[row], self._rows.pointer[row + 1]
-        position = self.position[tokens]
-        opened = np.searchsorted(self._rows.start[begin:end], position, side="right")
-        closed = np.searchsorted(self._rows.stop[begin:end], position, side="right")
-        return opened > closed
+        # One place more than there are positions, for tokens that have none.
+        forbidden = np.zeros(self._n_positions + 1, dtype=np.bool_)
+        for start, stop in zip(self._rows.start[begin:end].tolist(), self._rows.stop[begin:end].tolist(), strict=True):
+            forbidden[start:stop] = True
+        return forbidden[self.position[tokens]]
 
     def ranks(self, tokens: Int64Array) -> Int32Array:
         """Return for each position the place in `tokens` of the token there, -1 for others."""

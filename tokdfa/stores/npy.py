@@ -89,7 +89,7 @@ def _dtype(value: str, name: str) -> Dtype:
         return np.dtype(value[1:-1])
     try:
         shown = np.dtype(value[1:-1]).name
-    except (TypeError, ValueError, OverflowError):
+    except (TypeError, ValueError, OverflowError, SyntaxError):
         shown = value
     raise TokenStreamError("ids are integers", value=shown, where=name)
 
