@@ -278,4 +278,90 @@ def byte_file(drawn: random.Random) -> dict[str, Any]:
     return fields
 
 
-KINDS: dict[str, Callable[[random.Random], dict[str, Any]]] = {"characters": character_file, "bytes": byte_file}
+# What BERT's normalizer changes, splits at, takes away or puts in order.
+BERT_PARTS = [
+    *"abcAB #-,.!'[]",
+    "é",
+    "e\u0301",
+    "\u0316",
+    "中",
+    "\u00df",
+    "\u0130",
+    "\t",
+    "\u00a0",
+    "\u200d",
+    "\x00",
+    "\ufffd",
+]
+BERT_PARTS += ["n't", "'s", "do not", "##", "ab", "abc", "\u3000", "한", "½", "\U0001f600", "\u0345"]
+
+
+def bert_text(drawn: random.Random, extra: tuple[str, ...] = ()) -> str:
+    return "".join(drawn.choices([*BERT_PARTS, *"ab  " * 3, *extra], k=drawn.randrange(12)))
+
+
+def wordpiece_file(drawn: random.Random) -> dict[str, Any]:
+    """A tokenizer.json with a WordPiece model, as BERT has it, with odd vocabularies and settings."""
+    prefix = drawn.choice(["##", "##", "##", "#", "@@", "a", ""])
+    unknown = drawn.choice(["[UNK]", "[UNK]", "[UNK]", "a", "?"])
+    symbols = drawn.choice(
+        ["ab", "abcé中#", [*"abc", "é", "e\u0301", "中", ",", ".", "!", "'", "A", "한", "\u00df"], BERT_PARTS]
+    )
+    entries: dict[str, int] = {}
+    if drawn.random() < 0.9:
+        entries[unknown] = 0
+    for single in drawn.sample(BERT_PARTS, drawn.randrange(len(BERT_PARTS))):
+        for spelled in drawn.choice([(single,), (single, prefix + single), (prefix + single,)]):
+            entries.setdefault(spelled, len(entries))
+    for _ in range(drawn.randrange(25)):
+        entries.setdefault(drawn.choice(["", prefix]) + word(drawn, symbols, 4), len(entries))
+    if drawn.random() < 0.2:
+        entries.setdefault(prefix, len(entries))
+    if not entries:
+        entries["a"] = 0
+    if drawn.random() < 0.3:
+        numbers = drawn.sample(range(len(entries)), len(entries))
+        entries = dict(zip(entries, numbers, strict=True))
+    added: list[dict[str, Any]] = []
+    options = ["[SEP]", "[MASK]", "[b]", "a", "ab", ".", " a", "é", "##a", "[S", "E", "n't"]
+    for content in dict.fromkeys(drawn.choices(options, k=drawn.choice([0, 1, 2, 3]))):
+        number = entries.get(content)
+        if number is None:
+            last = max((token["id"] for token in added), default=-1)
+            number = last + 1 if last >= len(entries) else len(entries)
+        added.append(added_token(number, content, special=drawn.random() < 0.7))
+    return {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": added,
+        "normalizer": {
+            "type": "BertNormalizer",
+            "clean_text": drawn.random() < 0.7,
+            "handle_chinese_chars": drawn.random() < 0.7,
+            "strip_accents": drawn.choice([None, None, True, False]),
+            "lowercase": drawn.random() < 0.6,
+        },
+        "pre_tokenizer": {"type": "BertPreTokenizer"},
+        "post_processor": None,
+        "decoder": {"type": "WordPiece", "prefix": prefix, "cleanup": drawn.random() < 0.5},
+        "model": {
+            "type": "WordPiece",
+            "unk_token": unknown,
+            "continuing_subword_prefix": prefix,
+            "max_input_chars_per_word": drawn.choice([100, 100, 100, 3, 1, 0]),
+            "vocab": entries,
+        },
+    }
+
+
+KINDS: dict[str, Callable[[random.Random], dict[str, Any]]] = {
+    "characters": character_file,
+    "bytes": byte_file,
+    "wordpiece": wordpiece_file,
+}
+TEXTS: dict[str, Callable[[random.Random, tuple[str, ...]], str]] = {
+    "characters": lambda drawn, extra: text(drawn, extra=extra),
+    "bytes": lambda drawn, extra: text(drawn, extra=extra),
+    "wordpiece": bert_text,
+}

@@ -148,6 +148,13 @@ def test_threads_do_not_share_room() -> None:
             assert given == wanted
 
 
+def test_an_added_token_begins_with_the_space_behind_a_word() -> None:
+    machine = EndToEnd(WordPieceVocabulary(["[UNK]", "a", "b", "##b"]), added={" a": 7})
+    assert machine.encode_ids("a ab a").tolist() == [1, 7, 2, 7]
+    assert machine.encode("a ab", "characters").begins.tolist() == [0, 1, 3]
+    assert machine.encode_ids("a b").tolist() == [1, 2]
+
+
 def test_added_tokens_are_found_leftmost_longest_and_inside_words() -> None:
     vocabulary = WordPieceVocabulary(["[UNK]", "a", "##a", "x", "##x", "xa", "é", "aé"])
     machine = EndToEnd(vocabulary, BertNormalizer(strip_accents=False), {"xa": 5, "x": 3, "aé": 7})

@@ -293,6 +293,10 @@ def test_unknown_characters_are_refused_not_dropped() -> None:
             "byte fallback with some of the bytes",
         ),
         ({"end_of_word_suffix": "</w>", "ignore_merges": True}, "whole pieces are looked up without suffix"),
+        (
+            {"vocab": {"a": 0, "b": 1, "bc": 2, "abc": 3}, "merges": [["a", "bc"]]},
+            r"\$\.model\.merges\[0\]: a rule with a symbol that is not in the vocabulary: a bc: 'c'",
+        ),
     ],
 )
 def test_what_is_refused_over_characters(changes: dict[str, Any], message: str) -> None:

@@ -301,8 +301,8 @@ ALWAYS_INLINE bool read_ascii_word(const tokdfa_wordpiece *w, reader *from, int6
     const uint64_t slot = find_word(w->words, w->n_words, low, high);
     if (LIKELY(w->words[slot])) {
         add_token(to, (int64_t)w->words[slot + 2], begun, begun + width);
-        /* Most often one space follows. */
-        from->at = stop + (stop < from->end && from->text[stop] == ' ');
+        /* Most often one space follows. An added token may begin with it. */
+        from->at = stop + (stop < from->end && from->text[stop] == ' ' && !(w->flags[' '] & TOKDFA_BYTE_LEAD));
         return true;
     }
     for (int64_t i = 0; i < width; i++) {

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from tokdfa.alphabet import Word
+from tokdfa.alphabet import Word, iter_symbols
 from tokdfa.dictionary import Dictionary
-from tokdfa.errors import FileFormatError, UnsupportedFeatureError
+from tokdfa.errors import AlphabetError, FileFormatError, UnsupportedFeatureError
 from tokdfa.tokenizers.formats.byte_alphabet import BYTE_OF, is_spelled, read_words
 from tokdfa.tokenizers.formats.contents import (
     LARGEST_ID,
@@ -150,8 +150,8 @@ def over_characters(
     FileFormatError
         If a rule needs a token that is not in the vocabulary.
     UnsupportedFeatureError
-        If a rule mentions a token that stands for unknown symbols, or its parts and its product are not the same
-        symbols.
+        If a rule mentions a token that stands for unknown symbols, or a symbol that is no token, or its parts and its
+        product are not the same symbols.
     """
     atoms = set() if fallback is None else {fallback.unknown, *(fallback.bytes or ())}
     atoms = {atom for atom in atoms if atom is not None and len(atom) > 1}
@@ -177,7 +177,14 @@ def over_characters(
             rule = f"{pairs.left[index]} {pairs.right[index]}"
             raise UnsupportedFeatureError(what, value=rule, where=pairs.where(index))
     symbols = [word for word in spelled if len(word) == 1]
-    dictionary = Dictionary(zip(left, right, strict=True), symbols)
+    try:
+        dictionary = Dictionary(zip(left, right, strict=True), symbols)
+    except AlphabetError as error:
+        there = set(symbols)
+        index = next(n for n, word in enumerate(made) if not there.issuperset(iter_symbols(word)))
+        what = f"a rule with a symbol that is not in the vocabulary: {pairs.left[index]} {pairs.right[index]}"
+        value = error.value if isinstance(error.value, str) else "".join(cast("tuple[str, ...]", error.value))
+        raise UnsupportedFeatureError(what, value=value, where=pairs.where(index)) from None
     known = dictionary.alphabet
     extra = tuple(word for word in spelled if word not in known)
     id_of = dict(zip(spelled, vocabulary.ids.tolist(), strict=True))
