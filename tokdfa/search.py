@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from tokdfa.automata.budget import DEFAULT_MAX_SECONDS, DEFAULT_MAX_STATES, Budget
 from tokdfa.automata.finder import Wanted, finder
 from tokdfa.automata.ids import id_array
-from tokdfa.automata.subset import DEFAULT_MAX_SECONDS, DEFAULT_MAX_STATES
 from tokdfa.errors import LimitExceededError
 from tokdfa.searching.machine import Machine
 from tokdfa.searching.matches import Match, Matches
@@ -72,7 +72,8 @@ class Searcher:
         The library whose dialect and character classes the expression is written in. In that of `regex`, as in `re`,
         ``$`` is before the end of the text and before a line feed that ends it; ``\Z`` is the end alone.
     max_states, max_seconds : int, float
-        The budget for each automaton of the pattern.
+        The budget of the pattern: how many states each automaton over classes of symbols may have, over bytes ten
+        times as many; and how long all of them may take together.
     max_pending : int
         How many tokens a match that has begun may go on for, undecided, before the search gives up: memory grows with
         these tokens and with nothing else of the stream.
@@ -84,7 +85,7 @@ class Searcher:
     PatternError
         If the pattern cannot be read, asks for what automata cannot do, or a word is empty.
     LimitExceededError
-        If an automaton exceeds its budget.
+        If the pattern exceeds its budget; says of what, and what to do.
     UnsupportedFeatureError
         If what an id adds to the text hangs on the ids beside it.
     """
@@ -108,9 +109,7 @@ class Searcher:
         words = Words.of(tokenizer)
 
         def build() -> Machine:
-            found = finder(
-                pattern, wanted, aligned=aligned, table=table, max_states=max_states, max_seconds=max_seconds
-            )
+            found = finder(pattern, wanted, aligned=aligned, table=table, budget=Budget(max_states, max_seconds))
             return Machine(found, words, wants_all=wanted == "all", aligned=aligned)
 
         # What is wrong with other values is said where they are used.

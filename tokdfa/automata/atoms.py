@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import NoReturn
 
+from tokdfa.automata.budget import Budget
 from tokdfa.errors import LimitExceededError, PatternError
 from tokdfa.unicode import (
     Ranges,
@@ -53,6 +54,8 @@ class AtomReader:
     pattern : str
     table : str
         The library whose dialect it is.
+    budget : Budget
+        What reading it may take.
 
     Attributes
     ----------
@@ -62,8 +65,9 @@ class AtomReader:
         How many groups are open.
     """
 
-    def __init__(self, pattern: str, table: Table) -> None:
+    def __init__(self, pattern: str, table: Table, budget: Budget) -> None:
         self.pattern = pattern
+        self.budget = budget
         self.table = table
         self.universe = universe(table)
         self.at = 0
@@ -137,6 +141,7 @@ class AtomReader:
         start = self.at
         operands: list[list[Ranges]] = [[]]
         while True:
+            self.budget.check_time()
             here = self.at
             if here >= len(self.pattern):
                 self.refuse("a bracket that is not closed", at)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from tokdfa.automata.atoms import MAX_NESTING, AtomReader, Flags
+from tokdfa.automata.budget import Budget
 from tokdfa.errors import LimitExceededError, PatternError, WrongTypeError
 from tokdfa.unicode import Ranges, Table, case_variants, complement, contains, fold_expansions
 
@@ -25,6 +26,10 @@ Place: TypeAlias = Literal[
 
 _FIRST_STAND_IN = 0x10000
 _MAX_ATOMS = 0x100000
+# What the parser of the standard library, which cannot be stopped, reads in a second or two.
+_MAX_LENGTH = 1 << 19
+# Longer than any sequence of symbols that a library takes for one symbol where case is ignored.
+_LONGEST_FOLD = 16
 
 _REFUSED_GROUPS = {
     "?<=": "look-behind", "?<!": "look-behind", "?(": "a conditional group", "?P=": "a back-reference",
@@ -65,7 +70,7 @@ class Operators:
         return self.atoms[stand_in - _FIRST_STAND_IN]
 
 
-def read_dialect(pattern: str, table: Table) -> Operators:
+def read_dialect(pattern: str, table: Table, budget: Budget | None = None) -> Operators:
     """Return the operators and atoms of `pattern`, read in the dialect of the library of `table`.
 
     Raises
@@ -73,7 +78,7 @@ def read_dialect(pattern: str, table: Table) -> Operators:
     PatternError
         If the dialect does not have what the pattern says, or automata cannot do it; says what and where.
     LimitExceededError
-        If it is nested too deeply or has too many different atoms.
+        If it is too long, nested too deeply or has too many different atoms, or takes longer than `budget` allows.
     """
     if not isinstance(pattern, str):
         raise WrongTypeError("a pattern is a str", value=pattern)
@@ -84,15 +89,21 @@ def read_dialect(pattern: str, table: Table) -> Operators:
             where=f"pattern, offset {half.start()}",
             hint="on a command line, bytes that are not UTF-8",
         )
-    return _Reader(pattern, table).run()
+    if len(pattern) > _MAX_LENGTH:
+        raise LimitExceededError(
+            f"the pattern has more than {_MAX_LENGTH:,} characters",
+            value=len(pattern),
+            hint="search for parts of it, or for a list of words",
+        )
+    return _Reader(pattern, table, Budget() if budget is None else budget).run()
 
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class _Reader(AtomReader):
-    def __init__(self, pattern: str, table: Table) -> None:
-        super().__init__(pattern, table)
+    def __init__(self, pattern: str, table: Table, budget: Budget) -> None:
+        super().__init__(pattern, table, budget)
         self.outer: list[tuple[int, Flags]] = []  # where the open groups begin in the text, the flags around them
         self.pieces: list[str] = []
         self.places: list[int] = []
@@ -104,6 +115,7 @@ class _Reader(AtomReader):
     def run(self) -> Operators:
         """Read the pattern."""
         while self.at < len(self.pattern):
+            self.budget.check_time()
             at, symbol = self.at, self.pattern[self.at]
             self.at += 1
             if symbol == "(":
@@ -253,7 +265,7 @@ class _Reader(AtomReader):
             if code_point in expansions or any(sequence in literals for sequence in expansions.values()):
                 self.refuse("without case this matches sequences of another length", at, "write out what is meant")
         self.add(symbols, at)
-        self.literals = literals
+        self.literals = literals[-_LONGEST_FOLD:]
 
     def escape(self, at: int) -> None:
         if self.at >= len(self.pattern):

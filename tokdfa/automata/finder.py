@@ -8,10 +8,11 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
+from tokdfa.automata.budget import Budget
 from tokdfa.automata.class_dfa import ClassDFA
 from tokdfa.automata.literals import find_words, without_hidden
 from tokdfa.automata.program import compile_program
-from tokdfa.automata.subset import DEFAULT_MAX_SECONDS, DEFAULT_MAX_STATES, Preference, determinize
+from tokdfa.automata.subset import Preference, determinize
 from tokdfa.automata.syntax import Alternate, Concat, Node, Symbols, parse
 from tokdfa.automata.utf8 import ByteDFA, Int32Array, to_bytes
 from tokdfa.errors import PatternError, WrongTypeError
@@ -54,23 +55,23 @@ def finder(
     *,
     aligned: bool = False,
     table: Table = "regex",
-    max_states: int = DEFAULT_MAX_STATES,
-    max_seconds: float = DEFAULT_MAX_SECONDS,
+    budget: Budget | None = None,
 ) -> Finder:
     """Return the automata that find a pattern; the parameters are those of :class:`tokdfa.search.Searcher`."""
+    budget = Budget() if budget is None else budget
     if wanted not in get_args(Wanted):
         raise PatternError(
             "no such choice of matches", value=wanted, hint=f"{', '.join(get_args(Wanted))} are possible"
         )
     if isinstance(pattern, str):
-        node = parse(pattern, table)
+        node = parse(pattern, table, budget)
         words = _spelled(node)
     else:
         words = _given_words(pattern)
         node = _alternation(words) if aligned else Concat(())
     if words is not None and not aligned:
         return _word_finder(words, wanted)
-    program = compile_program(node)
+    program = compile_program(node, budget)
     if wanted == "all" and any(look.last_line for look in program.assertions):
         raise PatternError(
             "all matches of a pattern with $, which holds at two places, are not supported",
@@ -83,13 +84,10 @@ def finder(
         searching=True,
         anchored=False,
         aligned=aligned,
-        max_states=max_states,
-        max_seconds=max_seconds,
+        budget=budget,
     )
-    backward = determinize(
-        compile_program(node, mirrored=True), searching=True, max_states=max_states, max_seconds=max_seconds
-    )
-    over_bytes = to_bytes(forward)
+    backward = determinize(compile_program(node, budget, mirrored=True), searching=True, budget=budget)
+    over_bytes = to_bytes(forward, budget)
     nothing = np.zeros(over_bytes.n_states, dtype=np.int32)
     return Finder(over_bytes, nothing, nothing, 0, _seen_from(forward, backward))
 

@@ -9,6 +9,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from tokdfa.automata.budget import Budget
 from tokdfa.unicode.ranges import LAST, Ranges
 
 __all__ = ["Partition"]
@@ -24,6 +25,8 @@ class Partition:
     ----------
     sets : sequence of ranges
         The sets of code points.
+    budget : Budget, optional
+        What it may take.
 
     Attributes
     ----------
@@ -31,13 +34,21 @@ class Partition:
         The code points from ``bounds[i]`` to the next bound are in class ``class_of_interval[i]``.
     members : bool array of shape (classes, sets)
         Whether a class lies in a set.
+
+    Raises
+    ------
+    LimitExceededError
+        If there are too many sets of too many ranges.
     """
 
-    def __init__(self, sets: Sequence[Ranges]) -> None:
+    def __init__(self, sets: Sequence[Ranges], budget: Budget | None = None) -> None:
+        budget = Budget() if budget is None else budget
         edges = {0, *(edge for ranges in sets for first, last in ranges for edge in (first, last + 1) if edge <= LAST)}
         self.bounds: Int32Array = np.array(sorted(edges), dtype=np.int32)
+        budget.check_size(len(self.bounds) * len(sets), "sets of symbols")
         inside = np.zeros((len(self.bounds), len(sets)), dtype=np.bool_)
         for column, ranges in enumerate(sets):
+            budget.check_time()
             edges_of_set = np.array(ranges, dtype=np.int64).reshape(-1) + np.tile([0, 1], len(ranges))
             inside[:, column] = np.searchsorted(edges_of_set, self.bounds, side="right") % 2
         packed = np.packbits(inside, axis=1) if sets else np.zeros((len(self.bounds), 1), np.uint8)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
+from tokdfa.automata.budget import Budget
 from tokdfa.automata.syntax import (
     Alternate,
     Anchor,
@@ -22,7 +23,7 @@ from tokdfa.unicode import LAST, Ranges, complement
 
 __all__ = ["Instruction", "Look", "LookAround", "Match", "Program", "Read", "Split", "compile_program"]
 
-DEFAULT_MAX_INSTRUCTIONS = 500_000
+MAX_INSTRUCTIONS = 500_000
 
 
 class LookAround(NamedTuple):
@@ -85,13 +86,13 @@ class Program:
         The sets of symbols that are read, without repetition.
     assertions : list of LookAround
         The assertions, without repetition.
-    max_instructions : int
-        The budget.
+    budget : Budget
+        What it may take.
     mirrored : bool
         Whether it reads texts from right to left.
     """
 
-    max_instructions: int = DEFAULT_MAX_INSTRUCTIONS
+    budget: Budget
     mirrored: bool = False
     instructions: list[Instruction] = field(default_factory=list)
     _sets: dict[Ranges, int] = field(default_factory=dict)
@@ -118,11 +119,11 @@ class Program:
         Raises
         ------
         LimitExceededError
-            If there are too many.
+            If there are too many, or the time is over.
         """
-        if len(self.instructions) >= self.max_instructions:
+        if len(self.instructions) >= MAX_INSTRUCTIONS:
             raise LimitExceededError(
-                f"the pattern takes more than {self.max_instructions} instructions", hint="repeat less, or less deeply"
+                f"the pattern takes more than {MAX_INSTRUCTIONS} instructions", hint="repeat less, or less deeply"
             )
         self.instructions.append(instruction)
         return len(self.instructions) - 1
@@ -148,30 +149,30 @@ _ASSERTIONS: dict[Place, LookAround] = {
 }
 
 
-def compile_program(node: Node, *, mirrored: bool = False, max_instructions: int = DEFAULT_MAX_INSTRUCTIONS) -> Program:
+def compile_program(node: Node, budget: Budget | None = None, *, mirrored: bool = False) -> Program:
     """Return the program of a pattern.
 
     Parameters
     ----------
     node : Node
         The pattern. Its depth is bounded where patterns are read, so that recursion is safe here.
+    budget : Budget, optional
+        What it may take.
     mirrored : bool
         Whether to read its words from right to left.
-    max_instructions : int
-        The budget.
 
     Raises
     ------
     PatternError
         If the pattern has an atomic group, or a possessive repetition of more than one symbol.
     LimitExceededError
-        If it would take more instructions.
+        If it would take more than 500,000 instructions, or longer.
 
     Notes
     -----
     Ken Thompson's construction.
     """
-    compiler = _Compiler(Program(max_instructions, mirrored))
+    compiler = _Compiler(Program(Budget() if budget is None else budget, mirrored))
     (start,) = compiler.compile(node, (compiler.program.add(Match()),))
     compiler.program.add(Split((start,)))
     return compiler.program
@@ -193,6 +194,7 @@ class _Compiler:
     def compile(self, node: Node, following: Entries) -> Entries:
         """Add the instructions that read `node` and then go on at `following`; return where it begins."""
         program = self.program
+        program.budget.check_time()
         if isinstance(node, Symbols):
             return (program.read(node.ranges, following[-1]),) * len(following)
         if isinstance(node, Concat):
@@ -252,7 +254,9 @@ class _Compiler:
             for _ in range(node.most - least):
                 place = choice(turn(place[-1]))
         for _ in range(least):
-            place = self.compile(node.body, place)
+            before, place = place, self.compile(node.body, place)
+            if place == before:  # the body is nothing at all, however often
+                break
         return place
 
 

@@ -9,18 +9,24 @@ import numpy as np
 import numpy.typing as npt
 
 from tokdfa.alphabet import TokenAlphabet, Word
+from tokdfa.automata.budget import DEFAULT_MAX_SECONDS, DEFAULT_MAX_STATES, Budget
 from tokdfa.automata.class_dfa import ClassDFA
-from tokdfa.automata.program import Program, compile_program
-from tokdfa.automata.subset import DEFAULT_MAX_SECONDS, DEFAULT_MAX_STATES, determinize
+from tokdfa.automata.program import compile_program
+from tokdfa.automata.subset import determinize
 from tokdfa.automata.syntax import parse
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.automata.utf8 import to_bytes
 from tokdfa.dictionary import Dictionary
+from tokdfa.errors import LimitExceededError
 from tokdfa.unicode import Table
 
 __all__ = ["language"]
 
 Int32Array: TypeAlias = npt.NDArray[np.int32]
+
+# Cells of a table that are looked at at once.
+_BLOCK = 1 << 22
+_MAX_TRANSITIONS = 1 << 23
 
 
 def language(
@@ -44,7 +50,8 @@ def language(
     table : {"regex", "tokenizers", "tiktoken"}
         The library whose dialect and character classes are meant.
     max_states, max_seconds : int, float
-        The budget for the automaton before it is minimized.
+        The budget: how many states the automaton over classes of symbols may have before it is minimized, over bytes
+        ten times as many; and how long everything may take together.
 
     Returns
     -------
@@ -64,9 +71,14 @@ def language(
     >>> language("a(b|c)*", "abc")
     <TokenDFA: 2 states (1 final), 3 transitions, 3 tokens>
     """
-    alphabet = _base_alphabet(symbols)
-    program = compile_program(parse(pattern, table))
-    return _explicit(program, alphabet, max_states, max_seconds).minimize()
+    return _language(pattern, _base_alphabet(symbols), table, Budget(max_states, max_seconds))
+
+
+def _language(pattern: str, alphabet: TokenAlphabet, table: Table, budget: Budget) -> TokenDFA:
+    program = compile_program(parse(pattern, table, budget), budget)
+    explicit = _explicit(determinize(program, budget=budget), alphabet, budget)
+    budget.check_time()
+    return explicit.minimize()
 
 
 def _base_alphabet(symbols: str | bytes | Iterable[Word] | TokenAlphabet | Dictionary) -> TokenAlphabet:
@@ -77,36 +89,50 @@ def _base_alphabet(symbols: str | bytes | Iterable[Word] | TokenAlphabet | Dicti
     return TokenAlphabet(symbols)
 
 
-def _explicit(program: Program, alphabet: TokenAlphabet, max_states: int, max_seconds: float) -> TokenDFA:
-    dfa = determinize(program, max_states=max_states, max_seconds=max_seconds)
+def _explicit(dfa: ClassDFA, alphabet: TokenAlphabet, budget: Budget) -> TokenDFA:
     if alphabet.kind == "bytes":
-        over_bytes = to_bytes(dfa)
-        columns = [over_bytes.column[symbol[0]] for symbol in cast("tuple[bytes, ...]", alphabet.symbols)]
+        over_bytes = to_bytes(dfa, budget)
+        columns = over_bytes.column[[symbol[0] for symbol in cast("tuple[bytes, ...]", alphabet.symbols)]]
         final = (over_bytes.delay == 0) | (over_bytes.end_delay == 0)
-        return _over(alphabet, over_bytes.table[:, columns], over_bytes.initial, final)
+        return _over(alphabet, over_bytes.table, [columns], over_bytes.initial, final, budget)
     final = (dfa.accepts & ~dfa.late)[dfa.table[:, dfa.edge]] if dfa.delayed else dfa.accepts
-    return _over(alphabet, _symbol_targets(dfa, alphabet), int(dfa.initial[-1]), final)
+    return _over(alphabet, dfa.table, _spelled(dfa, alphabet), int(dfa.initial[-1]), final, budget)
 
 
-def _symbol_targets(dfa: ClassDFA, alphabet: TokenAlphabet) -> Int32Array:
-    """Return the target of each state on each symbol, which is read character by character."""
+def _spelled(dfa: ClassDFA, alphabet: TokenAlphabet) -> list[Int32Array]:
+    """Return the columns of the first characters of all symbols, of the second ones, …; -1 where there is none."""
     spelled = ["".join(cast("str | tuple[str, ...]", symbol)) for symbol in alphabet.symbols]
-    targets = np.empty((len(dfa.table), len(spelled)), dtype=np.int32)
-    code_points = np.array([ord(character) for word in spelled for character in word], dtype=np.int32)
-    classes = iter(dfa.partition.classes(code_points).tolist())
-    for column, word in enumerate(spelled):
-        reached = np.arange(len(dfa.table), dtype=np.int32)
-        for _ in word:
-            reached = dfa.table[reached, next(classes)]
-        targets[:, column] = reached
-    return targets
+    columns = np.full((max(map(len, spelled), default=1), len(spelled)), -1, dtype=np.int32)
+    for number, word in enumerate(spelled):
+        columns[: len(word), number] = [ord(character) for character in word]
+    return [np.where(row < 0, row, dfa.partition.classes(np.maximum(row, 0))) for row in columns]
 
 
-def _over(alphabet: TokenAlphabet, targets: Int32Array, initial: int, final: npt.NDArray[np.bool_]) -> TokenDFA:
-    """Return the explicit automaton of a table whose state 0 is a sink."""
-    sources, tokens = np.nonzero(targets)
-    offsets = np.zeros(len(targets) + 1, dtype=np.int64)
-    np.cumsum(np.bincount(sources, minlength=len(targets)), out=offsets[1:])
-    return TokenDFA.from_arrays(
-        alphabet, offsets, tokens.astype(np.int32), targets[sources, tokens], initial, final.copy()
-    )
+def _over(
+    alphabet: TokenAlphabet,
+    table: Int32Array,
+    columns: list[Int32Array],
+    initial: int,
+    final: npt.NDArray[np.bool_],
+    budget: Budget,
+) -> TokenDFA:
+    """Return the explicit automaton of a table whose state 0 is a sink, each symbol being read column by column."""
+    found = []
+    n_transitions = 0
+    rows = max(_BLOCK // max(len(columns[0]), 1), 1)
+    for start in range(0, len(table), rows):
+        targets = table[start : start + rows][:, columns[0]]
+        for column in columns[1:]:
+            targets = np.where(column < 0, targets, table[targets, column])
+        sources, tokens = np.nonzero(targets)
+        n_transitions += len(tokens)
+        if n_transitions > _MAX_TRANSITIONS:
+            raise LimitExceededError(
+                f"the automaton of the pattern has more than {_MAX_TRANSITIONS:,} transitions", hint="narrow it"
+            )
+        budget.check_time()
+        found.append((sources + start, tokens.astype(np.int32), targets[sources, tokens]))
+    sources, tokens, reached = (np.concatenate(part) for part in zip(*found, strict=True))
+    offsets = np.zeros(len(table) + 1, dtype=np.int64)
+    np.cumsum(np.bincount(sources, minlength=len(table)), out=offsets[1:])
+    return TokenDFA.from_arrays(alphabet, offsets, tokens, reached, initial, final.copy())

@@ -14,23 +14,19 @@ What a state is depends on what is asked of the automaton:
 
 from __future__ import annotations
 
-import time
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from tokdfa.automata.budget import Budget
 from tokdfa.automata.class_dfa import ClassDFA
 from tokdfa.automata.partition import Partition
 from tokdfa.automata.program import Look, LookAround, Match, Program, Read, Split
-from tokdfa.errors import LimitExceededError
 
-__all__ = ["DEFAULT_MAX_SECONDS", "DEFAULT_MAX_STATES", "Preference", "determinize"]
+__all__ = ["Preference", "determinize"]
 
 Preference: TypeAlias = Literal["set", "first", "longest"]
-
-DEFAULT_MAX_STATES = 20_000
-DEFAULT_MAX_SECONDS = 20.0
 
 # A thread is the number of an instruction, Read, Look or Match, times 4; plus 1 if it may match where it stands, which
 # is asked only of programs with assertions; plus 2 if it stands behind a line feed that has to be the last symbol.
@@ -45,8 +41,7 @@ def determinize(
     searching: bool = False,
     anchored: bool = True,
     aligned: bool = False,
-    max_states: int = DEFAULT_MAX_STATES,
-    max_seconds: float = DEFAULT_MAX_SECONDS,
+    budget: Budget | None = None,
 ) -> ClassDFA:
     """Return the automaton of a program.
 
@@ -62,16 +57,16 @@ def determinize(
         Whether matches begin at the beginning only; otherwise they begin anywhere.
     aligned : bool
         Whether matches begin and end at borders of tokens only.
-    max_states, max_seconds : int, float
-        The budget.
+    budget : Budget, optional
+        What it may take.
 
     Raises
     ------
     LimitExceededError
-        If the automaton would have more states, or takes longer to build.
+        If the automaton would have more states, or takes longer to build, or more memory.
     """
-    construction = _Construction(program, preference, searching, anchored, aligned)
-    return construction.run(max_states, max_seconds)
+    given = Budget() if budget is None else budget
+    return _Construction(program, preference, searching, anchored, aligned, given).run()
 
 
 class _Key(NamedTuple):
@@ -93,8 +88,15 @@ class _Key(NamedTuple):
 
 class _Construction:
     def __init__(
-        self, program: Program, preference: Preference, searching: bool, anchored: bool, aligned: bool
+        self,
+        program: Program,
+        preference: Preference,
+        searching: bool,
+        anchored: bool,
+        aligned: bool,
+        budget: Budget,
     ) -> None:
+        self.budget = budget
         # What stands for a match that has ended before the line feed just read is an instruction as well.
         self.late = len(program.instructions)
         self.instructions = [*program.instructions, Match()]
@@ -105,7 +107,7 @@ class _Construction:
         self.delayed = bool(looks)
         self.last_line = [look.last_line for look in looks]
         self.has_last_line, self.mirrored = any(self.last_line), program.mirrored
-        self.partition = Partition([*sets, *(side for look in looks for side in (look.before, look.behind))])
+        self.partition = Partition([*sets, *(side for look in looks for side in (look.before, look.behind))], budget)
         n = self.partition.n_classes
         self.no_symbol, self.edge, self.border = n, n + 1, n + 2
         self.kind_of, self.holds = _kinds(looks, self.partition.members[:, len(sets) :], program.mirrored)
@@ -121,9 +123,8 @@ class _Construction:
         self.start = [self.thread(number, int(self.delayed and not searching)) for number in start]
         self.start_looks = any(isinstance(self.instructions[number], Look) for number in start)
 
-    def run(self, max_states: int, max_seconds: float) -> ClassDFA:
+    def run(self) -> ClassDFA:
         """Return the automaton."""
-        deadline = time.monotonic() + max_seconds
         numbers: dict[_Key, int] = {}
         keys = [_Key((), False, 0)]
 
@@ -132,25 +133,19 @@ class _Construction:
                 return 0
             known = numbers.setdefault(key, len(keys))
             if known == len(keys):
+                self.budget.spend(sum(map(len, key.groups)))
                 keys.append(key)
             return known
 
         initial = [number(self.begin(kind)) for kind in range(self.edge_kind + 1)]
-        rows = [[0] * (self.border + 1)]
+        rows = [np.zeros(self.border + 1, dtype=np.int32)]
         while len(rows) < len(keys):
-            rows.append([number(target) for target in self.targets(keys[len(rows)])])
-            if len(keys) > max_states:
-                raise LimitExceededError(
-                    f"the automaton of the pattern has more than {max_states} states", hint="narrow it"
-                )
-            if time.monotonic() > deadline:
-                raise LimitExceededError(
-                    f"the automaton of the pattern takes more than {max_seconds:g} seconds to build",
-                    hint=f"{len(keys)} states were found",
-                )
+            self.budget.spend(self.border + 1)
+            rows.append(np.array([number(target) for target in self.targets(keys[len(rows)])], dtype=np.int32))
+            self.budget.check_states(len(keys))
         return ClassDFA(
             self.partition,
-            np.array(rows, dtype=np.int32),
+            np.array(rows),
             np.array([key.accepts for key in keys]),
             np.array([key.late for key in keys]),
             np.array([initial[key.kind_before] if key.accepts else 0 for key in keys], dtype=np.int32),
@@ -179,6 +174,7 @@ class _Construction:
             else:
                 found.append(number)
         self.closures[start] = found
+        self.budget.spend(len(found))
         return found
 
     def thread(self, number: int, marks: int) -> int:
@@ -272,6 +268,7 @@ class _Construction:
         known: dict[int, _Key] = {}
         for symbol, which in enumerate(readers):
             if which not in known:
+                self.budget.check_time()
                 known[which] = self.arrive(self.behind(groups, symbol), key.adding, 0)
         edge = self.begin(0) if key.adding else _Key((), False, 0)
         return [*(known[which] for which in readers), self.arrive([], key.adding, 0), edge]
@@ -280,6 +277,7 @@ class _Construction:
         """Return the targets when it takes the next symbol to know which threads go on and which match."""
         targets = []
         for symbol in range(self.border):
+            self.budget.check_time()
             groups, matched = self.resolve(key, symbol)
             adding = key.adding and (not matched or self.preference == "set")
             kind = self.kind_of[symbol]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Literal, TypeAlias, cast
 
+from tokdfa.automata.budget import Budget
 from tokdfa.automata.dialects import MAX_NESTING, Operators, Place, read_dialect
 from tokdfa.errors import LimitExceededError, PatternError
 from tokdfa.unicode import Ranges, Table, complement, ranges, union, universe
@@ -96,7 +97,7 @@ class Anchor:
 Node: TypeAlias = Symbols | Concat | Alternate | Repeat | Atomic | LookAhead | Anchor
 
 
-def parse(pattern: str, table: Table = "regex") -> Node:
+def parse(pattern: str, table: Table = "regex", budget: Budget | None = None) -> Node:
     """Read a pattern.
 
     Parameters
@@ -106,6 +107,8 @@ def parse(pattern: str, table: Table = "regex") -> Node:
     table : {"regex", "tokenizers", "tiktoken"}
         The library whose dialect and character classes are meant. `regex` is read as its version 0 behaviour;
         tokenizers has Oniguruma, tiktoken fancy-regex.
+    budget : Budget, optional
+        What it may take.
 
     Returns
     -------
@@ -119,15 +122,16 @@ def parse(pattern: str, table: Table = "regex") -> Node:
         If the pattern is not one of the dialect, or has a back-reference, look-behind, recursion, a conditional
         group, look-ahead at more than one symbol, or what is not supported; says what and at which offset.
     LimitExceededError
-        If groups are nested too deeply.
+        If groups are nested too deeply, or the pattern is too long, or takes longer than allowed.
 
     Examples
     --------
     >>> parse("a|bc*", "tiktoken").options[0]
     Symbols(ranges=((97, 97),))
     """
-    operators = read_dialect(pattern, table)
-    return _Conversion(pattern, operators, table).run(_parse_operators(operators, pattern))
+    budget = Budget() if budget is None else budget
+    operators = read_dialect(pattern, table, budget)
+    return _Conversion(pattern, operators, table, budget).run(_parse_operators(operators, pattern))
 
 
 def _parse_operators(operators: Operators, pattern: str) -> Any:
@@ -147,8 +151,9 @@ def _parse_operators(operators: Operators, pattern: str) -> Any:
 class _Conversion:
     """From the parser's tree to ours, children first, without recursion."""
 
-    def __init__(self, pattern: str, operators: Operators, table: Table) -> None:
+    def __init__(self, pattern: str, operators: Operators, table: Table, budget: Budget) -> None:
         self.pattern = pattern
+        self.budget = budget
         self.operators = operators
         self.looks = iter(operators.looks)  # taken apart in the order in which they are written
         self.table = table
@@ -158,6 +163,7 @@ class _Conversion:
         """Return the tree; a task is a parsed item to take apart, or a number of results to put together."""
         tasks: list[tuple[str, Any]] = [("SEQUENCE", tree)]
         while tasks:
+            self.budget.check_time()
             name, argument = tasks.pop()
             if name == "BUILD":
                 build, count = argument

@@ -44,6 +44,7 @@ def command(
     language: str | None,
     rules: int | None,
     format_name: str | None,
+    max_seconds: float,
     words: tuple[str, ...],
     output: Path,
     minimal: bool,
@@ -76,7 +77,7 @@ def command(
         return _write(trie, output, len(trie.nodes), len(trie.edges), as_json)
     if words:
         raise click.BadParameter("TOK is no WordPiece vocabulary", param_hint="--word")
-    folded = Folded.load(tok, language, rules, format_name)
+    folded = Folded.load(tok, language, rules, format_name, max_seconds)
     if around is not None:
         return _draw_around(folded, around, max_labels, output, as_json)
     if film:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
+from tokdfa.cli.output import seconds_option
+
 if TYPE_CHECKING:
     from tokdfa.automata.token_dfa import TokenDFA
     from tokdfa.dictionary import Dictionary
@@ -23,6 +25,7 @@ def automaton_options(command: F) -> F:
     options = [
         click.argument("tok"),
         click.option("--language", metavar="REGEX", help="Only the tokenizations of the texts that REGEX matches."),
+        seconds_option,
         click.option("--rules", type=click.IntRange(min=0), metavar="N", help="Only the first N rules."),
         click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK, if not what it looks like."),
     ]
@@ -38,7 +41,9 @@ class Folded(NamedTuple):
     language: TokenDFA | None
 
     @classmethod
-    def load(cls, tok: str, language: str | None, rules: int | None, format_name: str | None) -> Folded:
+    def load(
+        cls, tok: str, language: str | None, rules: int | None, format_name: str | None, max_seconds: float
+    ) -> Folded:
         """Read the dictionary of TOK, refusing an improper one, and the language."""
         from tokdfa.automata.regex import language as regular_language
         from tokdfa.tokenizers.loading import load_byte_pairs
@@ -47,7 +52,9 @@ class Folded(NamedTuple):
         if rules is not None and rules < len(dictionary):
             dictionary = dictionary.prefix(rules)
         dictionary.require_proper()
-        return cls(dictionary, None if language is None else regular_language(language, dictionary))
+        if language is None:
+            return cls(dictionary, None)
+        return cls(dictionary, regular_language(language, dictionary, max_seconds=max_seconds))
 
     @property
     def most_states(self) -> int:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tokdfa.cli.output import json_option, print_json, print_table, remark
+from tokdfa.cli.output import json_option, print_json, print_table, remark, seconds_option
 from tokdfa.cli.wordpiece import describe, print_fields
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ _POLICIES = {
     metavar="FILE",
     help="Write the rules, in their order, as a proper dictionary, if it merges as TOK does.",
 )
+@seconds_option
 @json_option
 def command(
     tok: str,
@@ -41,6 +42,7 @@ def command(
     language: str | None,
     format_name: str | None,
     proper_out: str | None,
+    max_seconds: float,
     as_json: bool,
 ) -> int:
     """Tell what the dictionary of TOK and its automaton are.
@@ -58,7 +60,7 @@ def command(
     if language is not None:
         from tokdfa.cli.members import describe_members, print_members
 
-        members = describe_members(tok, language, format_name)
+        members = describe_members(tok, language, format_name, max_seconds)
         (print_json if as_json else print_members)(members)
         return 0
     began = perf_counter()

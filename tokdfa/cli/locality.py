@@ -21,7 +21,13 @@ __all__ = ["command"]
 @click.option("-k", "longest", type=click.IntRange(min=1), default=4, show_default=True, help="Up to how many tokens.")
 @json_option
 def command(
-    tok: str, language: str | None, rules: int | None, format_name: str | None, longest: int, as_json: bool
+    tok: str,
+    language: str | None,
+    max_seconds: float,
+    rules: int | None,
+    format_name: str | None,
+    longest: int,
+    as_json: bool,
 ) -> int:
     """Tell in how many states the runs on K tokens can end, and from which K on only in one.
 
@@ -35,7 +41,7 @@ def command(
         show = print_json if as_json else wordpiece.print_fields
         show({"path": tok, **wordpiece.locality(tokenizer)})
         return 0
-    folded = Folded.load(tok, language, rules, format_name)
+    folded = Folded.load(tok, language, rules, format_name, max_seconds)
     if folded.language is None:
         built, minimal = _of_all_texts(folded, longest)
     else:

@@ -15,7 +15,7 @@ _MAX_TRANSITIONS = 500_000
 _LONGEST_SHOWN = 60
 
 
-def describe_members(tok: str, pattern: str, format_name: str | None) -> dict[str, Any]:
+def describe_members(tok: str, pattern: str, format_name: str | None, max_seconds: float) -> dict[str, Any]:
     """Return the fields of T^D(L): how large its automaton is, and which and how many its members are.
 
     Raises
@@ -31,7 +31,7 @@ def describe_members(tok: str, pattern: str, format_name: str | None) -> dict[st
     from tokdfa.automata.token_dfa import TokenDFA
     from tokdfa.errors import LimitExceededError
 
-    dictionary, language = Folded.load(tok, pattern, None, format_name)
+    dictionary, language = Folded.load(tok, pattern, None, format_name, max_seconds)
     assert language is not None
     dfa = CompactTokenDFA(dictionary)  # one for all languages, and no part of what is timed
     began = perf_counter()

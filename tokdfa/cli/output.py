@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tokdfa.automata.budget import DEFAULT_MAX_SECONDS
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -26,12 +28,22 @@ __all__ = [
     "print_table",
     "remark",
     "say",
+    "seconds_option",
 ]
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
 
 html_option = click.option(
     "--html", "html_path", metavar="FILE", help="Also write a page that shows what is found; an old FILE is replaced."
+)
+
+seconds_option = click.option(
+    "--max-seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    default=DEFAULT_MAX_SECONDS,
+    show_default=True,
+    metavar="N",
+    help="How long the automata of a pattern may take to build.",
 )
 
 

@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING
 
 import click
 
-from tokdfa.cli.output import json_option, say
+from tokdfa.cli.output import json_option, say, seconds_option
 from tokdfa.errors import PatternError
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ _SHOWN = 60
 @click.option("--count", "only_count", is_flag=True, help="Tell only how many matches there are.")
 @click.option("--dtype", metavar="TYPE", help="The integers of a .bin file or of raw standard input, such as uint16.")
 @click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK, if not what it looks like.")
+@seconds_option
 @json_option
 def command(
     tok: str,
@@ -44,6 +45,7 @@ def command(
     only_count: bool,
     dtype: str | None,
     format_name: str | None,
+    max_seconds: float,
     as_json: bool,
 ) -> int:
     """Find where the regular expression PATTERN matches the text of IDS, without decoding them.
@@ -60,9 +62,10 @@ def command(
     from tokdfa.tokenizers.loading import load_unsplit
 
     *pattern, ids = pattern_and_ids
-    chunks = iter_ids(ids, dtype=dtype)
     searched = pattern[0] if words is None else _read_words(words)
-    searcher = Searcher(load_unsplit(tok, format=format_name), searched, wanted=wanted, aligned=aligned)  # type: ignore[arg-type]
+    tokenizer = load_unsplit(tok, format=format_name)
+    searcher = Searcher(tokenizer, searched, wanted=wanted, aligned=aligned, max_seconds=max_seconds)  # type: ignore[arg-type]
+    chunks = iter_ids(ids, dtype=dtype)
     if only_count:
         count = sum(map(len, searcher.iter_matches(chunks)))
         say(f'{{"count": {count}}}' if as_json else f"{count:,}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from codecs import getincrementaldecoder
 from collections.abc import Sequence
 from functools import cached_property
@@ -10,6 +11,7 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from tokdfa.automata.budget import Budget
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED
 from tokdfa.tokenizers.hypotheses import Hypotheses
@@ -71,6 +73,8 @@ class Joint:
     ------
     UnsupportedFeatureError
         If a splitting leaves out text.
+    LimitExceededError
+        If what they suppose together takes too much.
     """
 
     def __init__(self, first: Hypotheses, second: Hypotheses) -> None:
@@ -82,7 +86,7 @@ class Joint:
         number[pairs] = np.arange(len(pairs))
         classes = number[pair]
         symbols = [divmod(key, width) for key in pairs.tolist()]
-        self._moves, self.ends = _explore(first, second, symbols)
+        self._moves, self.ends = _explore(first, second, symbols, Budget(what="the automaton of both split patterns"))
         # Classes that nothing tells apart any more are one.
         columns: dict[tuple[tuple[tuple[int, int, int], ...], ...], int] = {}
         merged = [columns.setdefault(tuple(row[c] for row in self._moves), len(columns)) for c in range(len(symbols))]
@@ -94,6 +98,7 @@ class Joint:
         self.within: list[tuple[int, int]] = []
         self._number_within: dict[tuple[int, int], int] = {}
         self._effects: list[Effect] = []
+        self._room = Budget(max_seconds=math.inf, what="what tokens do to the automaton of both split patterns")
         self._numbers: dict[Effect, int] = {}
         self._longer: dict[tuple[int, int], int] = {}
         self._cut: dict[tuple[int, bytes], int] = {}
@@ -227,13 +232,14 @@ class Joint:
 
     def _number(self, effect: Effect) -> int:
         if effect not in self._numbers:
+            self._room.spend(len(effect) + sum(map(len, effect)))
             self._numbers[effect] = len(self._effects)
             self._effects.append(effect)
         return self._numbers[effect]
 
 
 def _explore(
-    first: Hypotheses, second: Hypotheses, symbols: list[tuple[int, int]]
+    first: Hypotheses, second: Hypotheses, symbols: list[tuple[int, int]], budget: Budget
 ) -> tuple[list[list[tuple[tuple[int, int, int], ...]]], list[bool]]:
     """Return what the pairs of hypotheses that some text bears out do on each pair of classes, and which may end."""
     number = {(0, 0): 0}
@@ -257,6 +263,8 @@ def _explore(
                     cell.append((number[target], event_a, event_b))
             row.append(cell)
         rows.append(row)
+        budget.spend(sum(map(len, row)) + len(row))
+        budget.check_states(len(order))
     ends = [first.ends[one] and second.ends[other] for one, other in order]
     worth = {i for i, is_end in enumerate(ends) if is_end}
     stack = list(worth)

@@ -155,6 +155,7 @@ class Stream:
         for found in find(automata, ids, machine.options | options):
             if len(found):
                 matches = found.reshape(-1, 4)
+                _leave_out_empty_tokens(matches[:, 3], machine.words.lengths, ids)
                 matches[:, 2:] += self.first
                 yield Matches(matches)
 
@@ -182,3 +183,12 @@ class Stream:
             self.kept += len(block)
         self.waiting = []
         return self.buffer[:size]
+
+
+def _leave_out_empty_tokens(ends: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64], ids: Int32Array) -> None:
+    """Put the ends of matches directly after the tokens with their last bytes.
+
+    Where a match is certain only once the symbol after it is known, tokens without text may stand between.
+    """
+    while (empty := lengths[ids[ends - 1]] == 0).any():
+        ends -= empty

@@ -10,27 +10,24 @@ hypotheses is unambiguous.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from tokdfa.automata.budget import DEFAULT_MAX_SECONDS, Budget
 from tokdfa.automata.partition import Partition
-from tokdfa.errors import LimitExceededError, PatternError
+from tokdfa.errors import LimitExceededError, PatternError, TokdfaError
 from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED
 from tokdfa.tokenizers.formats.contents import Behavior, Split, Splitting
 from tokdfa.tokenizers.pretokenizer import step_tree
 from tokdfa.tokenizers.scan import Scan
 from tokdfa.unicode import Ranges
 
-__all__ = ["Hypotheses", "find_hypotheses"]
-
-
-DEFAULT_MAX_HYPOTHESES = 20_000
-DEFAULT_MAX_SECONDS = 20.0
+__all__ = ["Hypotheses", "find_hypotheses", "splitting_budget"]
 
 # The current scan of a step, where there is none: between matches, and in text that an earlier step left out.
 _GAP: Final = 0
@@ -72,17 +69,16 @@ class Hypotheses:
         return len(self.moves[0])
 
 
-def find_hypotheses(
-    splitting: Splitting, *, max_hypotheses: int = DEFAULT_MAX_HYPOTHESES, max_seconds: float = DEFAULT_MAX_SECONDS
-) -> Hypotheses:
+def find_hypotheses(splitting: Splitting, budget: Budget | None = None) -> Hypotheses:
     """Return the automaton of the hypotheses of a splitting.
 
     Parameters
     ----------
     splitting : Splitting
         The steps. A space may be put before the first step only, where whoever runs the automaton feeds it.
-    max_hypotheses, max_seconds : int, float
-        The budget.
+    budget : Budget, optional
+        What it may take, the scans of the steps included. Without one, the automaton of a splitting is built once, or
+        once found to take too much.
 
     Raises
     ------
@@ -91,17 +87,35 @@ def find_hypotheses(
     LimitExceededError
         If the budget does not suffice.
     """
+    if budget is None:
+        found = _found(splitting)
+        if isinstance(found, TokdfaError):
+            raise found
+        return found
     if splitting.prefix_space:
         raise PatternError("a space put before the pieces of a later step is no matter of automata", value=splitting)
-    steps = [_Step(step, splitting, max_hypotheses, max_seconds) for step in splitting.steps]
-    return _Construction(steps, max_hypotheses, max_seconds).run()
+    steps = [_Step(step, splitting, budget) for step in splitting.steps]
+    return _Construction(steps, budget).run()
+
+
+def splitting_budget(max_seconds: float = DEFAULT_MAX_SECONDS) -> Budget:
+    """Return the budget of a splitting."""
+    return Budget(max_seconds=max_seconds, what="the automaton of the split pattern")
+
+
+@lru_cache(maxsize=8)
+def _found(splitting: Splitting) -> Hypotheses | TokdfaError:
+    try:
+        return find_hypotheses(splitting, splitting_budget())
+    except (PatternError, LimitExceededError) as error:
+        return error.with_traceback(None)
 
 
 class _Step:
     """A step: its scan, and what its behavior makes of matches and of what is between them."""
 
-    def __init__(self, step: Split, splitting: Splitting, max_states: int, max_seconds: float) -> None:
-        scan = Scan(step_tree(step, splitting), max_states=max_states, max_seconds=max_seconds)
+    def __init__(self, step: Split, splitting: Splitting, budget: Budget) -> None:
+        scan = Scan(step_tree(step, splitting, budget), budget)
         self.partition = scan.partition
         self.start = scan.start
         self.target: list[list[int]] = scan.target.tolist()
@@ -154,11 +168,10 @@ class _Step:
 
 
 class _Construction:
-    def __init__(self, steps: list[_Step], max_hypotheses: int, max_seconds: float) -> None:
+    def __init__(self, steps: list[_Step], budget: Budget) -> None:
         self.steps = steps
-        self.max_hypotheses = max_hypotheses
-        self.deadline = time.monotonic() + max_seconds
-        dense = _common_partition([step.partition for step in steps]).dense.astype(np.int32)
+        self.budget = budget
+        dense = _common_partition([step.partition for step in steps], budget).dense.astype(np.int32)
         # Surrogates do not occur in UTF-8; they get the class of some other code point.
         dense[0xD800:0xE000] = dense[0]
         example = np.full(int(dense.max()) + 1, -1)
@@ -190,6 +203,7 @@ class _Construction:
         # What the symbol does to the text of a step is what it does in the step before.
         partial: list[tuple[tuple[_Stage, ...], int]] = [((), BEGINS if hypothesis is None else CONTINUES)]
         for level, step in enumerate(self.steps):
+            self.budget.check_states(len(partial))
             old = None if hypothesis is None else hypothesis[level]
             partial = [
                 ((*stages, stage), event)
@@ -229,16 +243,12 @@ class _Construction:
                     if target not in number:
                         number[target] = len(order)
                         order.append(target)
+                        self.budget.spend(sum(2 + len(stage.fruitless) for stage in target or ()))
                     targets.append((number[target], event))
                 row.append(targets)
             edges.append(row)
-            if len(order) > self.max_hypotheses:
-                raise LimitExceededError(
-                    f"the automaton of the split pattern has more than {self.max_hypotheses} hypotheses",
-                    hint="simplify the pattern",
-                )
-            if time.monotonic() > self.deadline:
-                raise LimitExceededError("the automaton of the split pattern takes too long to build")
+            self.budget.spend(sum(map(len, row)) + len(row))
+            self.budget.check_states(len(order))
         return number, edges
 
     def ends(self, hypothesis: Hypothesis) -> bool:
@@ -265,7 +275,7 @@ def _reaching(edges: list[list[list[tuple[int, int]]]], ends: list[bool]) -> lis
     return worth
 
 
-def _common_partition(partitions: list[Partition]) -> Partition:
+def _common_partition(partitions: list[Partition], budget: Budget) -> Partition:
     """Return the coarsest partition that refines all."""
     sets: list[Ranges] = []
     for partition in partitions:
@@ -274,4 +284,4 @@ def _common_partition(partitions: list[Partition]) -> Partition:
         for interval, number in enumerate(partition.class_of_interval.tolist()):
             ranges[number].append((bounds[interval], bounds[interval + 1] - 1))
         sets.extend(map(tuple, ranges))
-    return Partition(sets)
+    return Partition(sets, budget)

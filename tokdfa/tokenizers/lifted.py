@@ -6,10 +6,12 @@ What the whole symbols do to every hypothesis is an *effect*; real tokenizers ha
 
 from __future__ import annotations
 
+import math
 from codecs import getincrementaldecoder
 from threading import Lock
 from typing import NamedTuple, TypeAlias
 
+from tokdfa.automata.budget import Budget
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED
 from tokdfa.tokenizers.formats.contents import Splitting
@@ -88,6 +90,7 @@ class Lifted:
         # Threads share it; but for the numbers of effects, all that it remembers is the same whoever finds it out.
         self._lock = Lock()
         self._effects: list[_Effect] = []
+        self._room = Budget(max_seconds=math.inf, what="what ids do to the automaton of the split pattern")
         self._number_of_effect: dict[_Effect, int] = {}
         self._longer: dict[tuple[int | None, int], int] = {}
         self._applied: dict[tuple[Mask, int, bool, bool], Mask] = {}
@@ -198,6 +201,8 @@ class Lifted:
             effect = _Effect(*(tuple(_image(mask, goes_on) for mask in masks) for masks in self._effects[before]))
         with self._lock:
             if effect not in self._number_of_effect:
+                n_hypotheses = len(self.hypotheses.moves)
+                self._room.spend(2 * n_hypotheses * (1 + n_hypotheses // 64))
                 self._effects.append(effect)
                 self._number_of_effect[effect] = len(self._effects) - 1
             self._longer[key] = self._number_of_effect[effect]

@@ -5,16 +5,16 @@ What it remembers are a few hypotheses and not how far back they part, so it is 
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from tokdfa.automata.budget import DEFAULT_MAX_SECONDS, Budget
 from tokdfa.errors import LimitExceededError
 from tokdfa.tokenizers.formats.contents import Splitting
-from tokdfa.tokenizers.hypotheses import DEFAULT_MAX_SECONDS, Hypotheses, find_hypotheses
+from tokdfa.tokenizers.hypotheses import Hypotheses, find_hypotheses, splitting_budget
 
 __all__ = ["DEFAULT_MAX_SECONDS", "DEFAULT_MAX_STATES", "Machine", "build_machine"]
 
@@ -70,7 +70,7 @@ def build_machine(
     splitting : Splitting
         The steps. A space may be put before the first step only, where whoever runs the machine feeds it.
     max_states, max_seconds : int, float
-        The budget, the time for each of the two constructions.
+        The budget: the states of the machine, and the time for everything.
 
     Raises
     ------
@@ -79,12 +79,14 @@ def build_machine(
     LimitExceededError
         If the budget does not suffice.
     """
-    return _determinize(find_hypotheses(splitting, max_seconds=max_seconds), max_states, max_seconds)
+    budget = splitting_budget(max_seconds)
+    # What is found within the usual time is shared.
+    hypotheses = find_hypotheses(splitting, None if max_seconds == DEFAULT_MAX_SECONDS else budget)
+    return _determinize(hypotheses, max_states, budget)
 
 
-def _determinize(hypotheses: Hypotheses, max_states: int, max_seconds: float) -> Machine:
+def _determinize(hypotheses: Hypotheses, max_states: int, budget: Budget) -> Machine:
     """Return the machine whose states are the sets of hypotheses that are worth pursuing together."""
-    deadline = time.monotonic() + max_seconds
     states: dict[tuple[int, ...], int] = {(0,): 0}
     order: list[tuple[int, ...]] = [(0,)]
     targets: list[list[int]] = []
@@ -101,6 +103,11 @@ def _determinize(hypotheses: Hypotheses, max_states: int, max_seconds: float) ->
                     origin[target] = (place, event)
             assert origin
             key = tuple(sorted(origin))
+            if len(key) > _MOST_HYPOTHESES:
+                raise LimitExceededError(
+                    f"the split pattern takes more than {_MOST_HYPOTHESES} hypotheses at once", hint="simplify it"
+                )
+            budget.spend(len(key))
             if key not in states:
                 states[key] = len(order)
                 order.append(key)
@@ -112,13 +119,12 @@ def _determinize(hypotheses: Hypotheses, max_states: int, max_seconds: float) ->
             raise LimitExceededError(
                 f"the automaton of the split pattern has more than {max_states} states", hint="simplify the pattern"
             )
-        if time.monotonic() > deadline:
-            raise LimitExceededError("the automaton of the split pattern takes too long to build")
+        budget.check_time()
     borne_out = []
     for state in order:
         (place,) = [place for place, hypothesis in enumerate(state) if hypotheses.ends[hypothesis]]
         borne_out.append(place)
-    return _merge_classes(hypotheses, order, np.array(targets, dtype=np.int32), origins, borne_out)
+    return _merge_classes(hypotheses, order, np.array(targets, dtype=np.int32), origins, borne_out, budget)
 
 
 def _merge_classes(
@@ -127,12 +133,12 @@ def _merge_classes(
     target: Int32Array,
     origins: list[list[list[tuple[int, int]]]],
     borne_out: list[int],
+    budget: Budget,
 ) -> Machine:
     """Return the machine over the classes that it tells apart."""
     most = max(map(len, states))
-    if most > _MOST_HYPOTHESES:
-        raise LimitExceededError(f"the split pattern takes more than {_MOST_HYPOTHESES} hypotheses at once", value=most)
     n_states, n_classes = target.shape
+    budget.check_size(2 * most * n_states * n_classes, "hypotheses")
     padded = np.zeros((2, n_states, n_classes, most), dtype=np.uint8)
     for source, row in enumerate(origins):
         for symbol, pairs in enumerate(row):

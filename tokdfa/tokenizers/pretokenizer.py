@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from tokdfa.automata.backtracking import compile_backtracking
+from tokdfa.automata.budget import Budget
 from tokdfa.automata.syntax import Concat, Node, Repeat, Symbols, children, is_nullable, parse
 from tokdfa.errors import LimitExceededError, PatternError
 from tokdfa.tokenizers.formats.contents import Behavior, Split, Splitting
@@ -187,7 +188,7 @@ def _check_tiktoken(splitting: Splitting) -> None:
         raise PatternError("tiktoken splits by one pattern, nothing else", value=splitting)
 
 
-def step_tree(step: Split, splitting: Splitting) -> Node:
+def step_tree(step: Split, splitting: Splitting, budget: Budget | None = None) -> Node:
     """Return the pattern of a step as a tree.
 
     Raises
@@ -198,7 +199,7 @@ def step_tree(step: Split, splitting: Splitting) -> Node:
     if step.literal:
         tree: Node = Concat(tuple(Symbols(((ord(symbol), ord(symbol)),)) for symbol in step.pattern))
     else:
-        tree = parse(step.pattern, splitting.library)
+        tree = parse(step.pattern, splitting.library, budget)
     if is_nullable(tree):
         raise PatternError("a pattern that splits must not match the empty text", value=step.pattern)
     if _repeats_nullable(tree):

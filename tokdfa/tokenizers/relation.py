@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from tokdfa.automata.budget import Budget
 from tokdfa.automata.semantics import agrees_with_leftmost
 from tokdfa.errors import LimitExceededError, PatternError
+from tokdfa.kernels.dfa.explicit import coarsest_partition
 from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED
 from tokdfa.tokenizers.formats.contents import Splitting
-from tokdfa.tokenizers.hypotheses import Hypotheses, find_hypotheses
+from tokdfa.tokenizers.hypotheses import Hypotheses, find_hypotheses, splitting_budget
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.tokenizer import Tokenizer
@@ -115,7 +117,8 @@ def splitting_form(splitting: Splitting) -> bytes:
 def normal_form_of_splitting(hypotheses: Hypotheses) -> bytes:
     """Return the same bytes for all automata of hypotheses that split every text alike, where nothing is left out."""
     n_classes = hypotheses.n_classes
-    target, ends = _determinize(hypotheses)
+    budget = splitting_budget()
+    target, ends = _determinize(hypotheses, budget)
     block = _equivalent_states(target, ends)
     first = np.unique(block, return_index=True)[1]
     # The rows of the minimal automaton; a transition that is not there leads to -1.
@@ -145,7 +148,7 @@ def normal_form_of_splitting(hypotheses: Hypotheses) -> bytes:
     return repr(rows).encode() + rank[of_code_point].astype("<i2").tobytes()
 
 
-def _determinize(hypotheses: Hypotheses) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+def _determinize(hypotheses: Hypotheses, budget: Budget) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
     """Return the targets, by state, class and event, in the automaton of sets of hypotheses; and its final states."""
     start = frozenset((0,))
     numbers = {start: 0}
@@ -162,6 +165,8 @@ def _determinize(hypotheses: Hypotheses) -> tuple[npt.NDArray[np.int64], npt.NDA
                     queue.append(goal)
                 cells.append(numbers.get(goal, -1))
         table.append(cells)
+        budget.spend(len(cells) + len(state))
+        budget.check_states(len(queue))
     ends = np.array([any(hypotheses.ends[hypothesis] for hypothesis in state) for state in queue])
     return np.array(table, dtype=np.int64).reshape(len(queue), hypotheses.n_classes, len(_EVENTS)), ends
 
@@ -169,10 +174,6 @@ def _determinize(hypotheses: Hypotheses) -> tuple[npt.NDArray[np.int64], npt.NDA
 def _equivalent_states(target: npt.NDArray[np.int64], ends: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
     """Return for each state the number of those that it is equivalent to."""
     flat = target.reshape(len(target), -1)
-    block = np.unique(ends, return_inverse=True)[1].reshape(-1)
-    while True:
-        signature = np.column_stack((block, np.where(flat >= 0, block[flat], -1)))
-        refined = np.unique(signature, axis=0, return_inverse=True)[1].reshape(-1)
-        if refined.max() == block.max():
-            return refined
-        block = refined
+    sources, symbols = (part.astype(np.int32) for part in np.nonzero(flat >= 0))
+    block = coarsest_partition(sources, symbols, flat[sources, symbols].astype(np.int32), ends, flat.shape[1])
+    return np.unique(block, return_inverse=True)[1].reshape(-1)

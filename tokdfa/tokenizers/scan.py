@@ -7,11 +7,13 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from tokdfa.automata.budget import Budget
 from tokdfa.automata.partition import Partition
 from tokdfa.automata.program import compile_program
 from tokdfa.automata.subset import determinize
 from tokdfa.automata.syntax import Anchor, Node, children
 from tokdfa.errors import PatternError
+from tokdfa.kernels.dfa.explicit import coarsest_partition
 
 __all__ = ["Scan"]
 
@@ -28,8 +30,8 @@ class Scan:
     ----------
     tree : Node
         A pattern that does not match the empty text.
-    max_states, max_seconds : int, float
-        The budget.
+    budget : Budget
+        What it may take.
 
     Attributes
     ----------
@@ -50,9 +52,9 @@ class Scan:
         If the automaton would have more states, or takes longer to build.
     """
 
-    def __init__(self, tree: Node, *, max_states: int, max_seconds: float) -> None:
+    def __init__(self, tree: Node, budget: Budget) -> None:
         _refuse_last_line(tree)
-        dfa = determinize(compile_program(tree), "first", max_states=max_states, max_seconds=max_seconds)
+        dfa = determinize(compile_program(tree, budget), "first", budget=budget)
         self.partition: Partition = dfa.partition
         columns = [*range(self.partition.n_classes), dfa.edge]
         target = dfa.table[:, columns]
@@ -72,17 +74,25 @@ class Scan:
 
 
 def _indistinguishable(target: Int32Array, matched: npt.NDArray[np.bool_]) -> Int32Array:
-    """Return for each state the number of its block of states that behave alike; that of state 0 is 0."""
-    block = np.unique(matched, axis=0, return_inverse=True)[1].reshape(-1)
-    while True:
-        refined = np.unique(np.column_stack((block, block[target])), axis=0, return_inverse=True)[1].reshape(-1)
-        if refined.max() == block.max():
-            break
-        block = refined
+    """Return for each state the number of its block of states that behave alike; that of state 0 is 0.
+
+    A match before a symbol is told as a transition on another symbol, to a state of its own that is final.
+    """
+    n_states, n_classes = target.shape
+    sources, symbols = (part.astype(np.int32) for part in np.nonzero(matched))
+    every = np.arange(n_states, dtype=np.int32)
+    block = coarsest_partition(
+        np.concatenate((np.repeat(every, n_classes), sources)),
+        np.concatenate((np.tile(np.arange(n_classes, dtype=np.int32), n_states), symbols + np.int32(n_classes))),
+        np.concatenate((target.reshape(-1), np.full(len(sources), n_states))).astype(np.int32),
+        np.arange(n_states + 1) == n_states,
+        2 * n_classes,
+    )[:n_states]
     order = np.unique(block, return_index=True)[1]
     number = np.empty(len(order), dtype=np.int32)
     number[np.argsort(order)] = np.arange(len(order), dtype=np.int32)
-    return number[block]
+    # Blocks are numbered without gaps but for that of the final state.
+    return number[np.unique(block, return_inverse=True)[1].reshape(-1)]
 
 
 def _refuse_last_line(tree: Node) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from itertools import accumulate
 from typing import Any, Literal, TypeAlias, get_args
@@ -140,6 +140,7 @@ def _variants(table: Table) -> dict[int, Ranges]:
     return found
 
 
+@lru_cache(maxsize=256)
 def case_variants(code_points: Ranges, table: Table = "tiktoken") -> Ranges:
     """Return `code_points` with everything that they match where case is ignored.
 
@@ -154,6 +155,7 @@ def case_variants(code_points: Ranges, table: Table = "tiktoken") -> Ranges:
     return union(code_points, *(variants[member] for member in cased))
 
 
+@cache
 def fold_expansions(table: Table = "tiktoken") -> dict[int, str]:
     """Return the code points that, case being ignored, match a sequence of several; and which sequence."""
     expansions: dict[str, str] = _data(table)["expansions"]

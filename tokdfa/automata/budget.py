@@ -1,0 +1,104 @@
+"""What the automata of a pattern may take: time, states and memory."""
+
+from __future__ import annotations
+
+import time
+
+from tokdfa.errors import LimitExceededError
+
+__all__ = ["DEFAULT_MAX_SECONDS", "DEFAULT_MAX_STATES", "Budget"]
+
+DEFAULT_MAX_STATES = 20_000
+DEFAULT_MAX_SECONDS = 20.0
+DEFAULT_MAX_ENTRIES = 1 << 25
+
+
+class Budget:
+    """One budget for everything that is built from a pattern, from reading it to the last table.
+
+    The clock starts when the budget is made. Every construction takes the budget of its caller, so that the
+    limits hold for all of them together; each asks it often enough to stop soon after the time is over.
+
+    Parameters
+    ----------
+    max_states : int
+        How many states any automaton over classes of code points may have; over bytes ten times as many.
+    max_seconds : float
+        How long everything may take together.
+    max_entries : int
+        How many entries all tables and sets of threads may have together: some tens of bytes each.
+    what : str
+        What is built, for the errors.
+
+    Raises
+    ------
+    LimitExceededError
+        From every method, when the budget is spent; says which part of it, and what to do.
+
+    Examples
+    --------
+    >>> budget = Budget(max_states=10, what="the automaton")
+    >>> budget.check_states(10)
+    >>> budget.check_states(11)
+    Traceback (most recent call last):
+    tokdfa.errors.LimitExceededError: the automaton has more than 10 states (narrow it, or raise max_states)
+    """
+
+    def __init__(
+        self,
+        max_states: int = DEFAULT_MAX_STATES,
+        max_seconds: float = DEFAULT_MAX_SECONDS,
+        *,
+        max_entries: int = DEFAULT_MAX_ENTRIES,
+        what: str = "the automaton of the pattern",
+    ) -> None:
+        self.max_states = max_states
+        self.max_seconds = max_seconds
+        self.max_entries = max_entries
+        self.what = what
+        self._left = max_entries
+        self._deadline = time.monotonic() + max_seconds
+
+    @property
+    def max_byte_states(self) -> int:
+        """How many states an automaton over bytes may have."""
+        return 10 * self.max_states
+
+    def check_time(self) -> None:
+        """Refuse to go on when the time is over."""
+        if time.monotonic() > self._deadline:
+            raise LimitExceededError(
+                f"{self.what} takes more than {self.max_seconds:g} seconds to build",
+                hint="narrow it, or raise max_seconds",
+            )
+
+    def check_states(self, count: int) -> None:
+        """Refuse more than `max_states` states; look at the clock as well."""
+        if count > self.max_states:
+            raise LimitExceededError(
+                f"{self.what} has more than {self.max_states} states", hint="narrow it, or raise max_states"
+            )
+        self.check_time()
+
+    def check_byte_states(self, count: int) -> None:
+        """Refuse more than `max_byte_states` states; look at the clock as well."""
+        if count > self.max_byte_states:
+            raise LimitExceededError(
+                f"{self.what} has more than {self.max_byte_states} states over bytes",
+                hint="narrow it, or raise max_states",
+            )
+        self.check_time()
+
+    def check_size(self, entries: int, what: str) -> None:
+        """Refuse a single table that takes more entries than all may have."""
+        if entries > self.max_entries:
+            raise LimitExceededError(f"{self.what} takes too large a table of {what}", value=entries, hint="narrow it")
+
+    def spend(self, entries: int) -> None:
+        """Take some entries off what is left; look at the clock as well."""
+        self._left -= entries
+        if self._left < 0:
+            raise LimitExceededError(
+                f"{self.what} takes more than {self.max_entries} entries of tables and sets", hint="narrow it"
+            )
+        self.check_time()
