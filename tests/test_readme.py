@@ -72,3 +72,19 @@ def test_the_two_set_up_commands_are_what_ci_runs() -> None:
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     assert first in script
     assert second in script
+
+
+def _module(name: str) -> tuple[Path, Path]:
+    path = ROOT.joinpath(*name.split("."))
+    return path / "__init__.py", path.with_suffix(".py")
+
+
+def test_names_in_sentences_resolve() -> None:
+    prose = re.sub(r"^```.*?^```$", "", README, flags=re.MULTILINE | re.DOTALL)
+    names = sorted(set(re.findall(r"`(tokdfa(?:\.\w+)+)(?:\(|`)", prose)))
+    # Modules are named as well; whatever else is named is there when tokdfa is imported, and nothing more.
+    names = [name for name in names if not any(map(Path.exists, _module(name)))]
+    assert names
+    program = f"import tokdfa\nfor name in {names}: eval(name)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

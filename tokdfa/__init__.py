@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from tokdfa.dictionary import Dictionary as Dictionary
     from tokdfa.dictionary import Rule as Rule
     from tokdfa.draw.film import Film as Film
+    from tokdfa.encode import EncodedDocuments as EncodedDocuments
+    from tokdfa.encode import encode_batch as encode_batch
+    from tokdfa.encode import iter_encoded as iter_encoded
     from tokdfa.errors import TokdfaError as TokdfaError
     from tokdfa.report.comparison import comparison_report as comparison_report
     from tokdfa.report.validation import validation_report as validation_report
@@ -71,6 +74,9 @@ _HOMES = {
     "Film": "tokdfa.draw.film",
     "Rule": "tokdfa.dictionary",
     "Searcher": "tokdfa.search",
+    "EncodedDocuments": "tokdfa.encode",
+    "encode_batch": "tokdfa.encode",
+    "iter_encoded": "tokdfa.encode",
     "TokdfaError": "tokdfa.errors",
     "TokenAlphabet": "tokdfa.alphabet",
     "TokenDFA": "tokdfa.automata.token_dfa",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support import commands
 from support.pages import check
 from support.tokenizer_files import merges_txt
 
@@ -73,3 +75,22 @@ def test_wordpiece(tmp_path: Path) -> None:
     report = tokdfa.comparison_report(tokdfa.load(tmp_path / "a"), tokdfa.load(tmp_path / "b"))
     assert not report.verdict
     check(report.to_html())
+
+
+@pytest.mark.parametrize("kind", ["byte pairs", "WordPiece"])
+def test_a_fingerprint_is_the_same_everywhere(tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str) -> None:
+    printed = []
+    for name in "ab":
+        if kind == "byte pairs":
+            path = tmp_path / f"{name}.merges.txt"
+            path.write_text(merges_txt(PAIRS), encoding="utf-8")
+        else:
+            path = tmp_path / f"{name}.vocab.txt"
+            path.write_text("[UNK]\na\n##b\n", encoding="utf-8")
+        assert commands.run("info", path, "--json") == 0
+        printed.append(json.loads(capsys.readouterr().out)["fingerprint"])
+        assert tokdfa.load(path).fingerprint == printed[-1]
+    assert printed[0] == printed[1]
+    if kind == "byte pairs":
+        page = check(tokdfa.comparison_report(tokdfa.load(path), tokdfa.load(path)).to_html())
+        assert page.texts["main"].count(printed[0][:16]) == 2

@@ -119,7 +119,6 @@ def _proper_part(tokenizer: Tokenizer) -> dict[str, Any] | None:
 
 
 def _describe(tokenizer: Tokenizer, load_seconds: float) -> dict[str, Any]:
-    from tokdfa.tokenizers.relation import relation_fingerprint
     from tokdfa.verdict import Verdict
 
     proper: Verdict[Any] = tokenizer.dictionary.is_proper()
@@ -148,7 +147,7 @@ def _describe(tokenizer: Tokenizer, load_seconds: float) -> dict[str, Any]:
         "whole_piece": tokenizer.whole_piece,
         "specials": len(tokenizer.specials),
         "specials_policy": "none" if not tokenizer.specials else "found" if tokenizer.finds_specials else "ignored",
-        "fingerprint": relation_fingerprint(tokenizer),
+        "fingerprint": tokenizer.fingerprint,
         "peak_memory_bytes": _peak_memory(),
     }
 

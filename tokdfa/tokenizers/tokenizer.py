@@ -446,9 +446,17 @@ class Tokenizer:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A SHA-256, in hexadecimal: tokenizers of equal fingerprints give every text the same ids.
+        """A SHA-256, in hexadecimal, of what the tokenizer does: equal ones give every text the same ids.
 
-        Tokenizers of different fingerprints may do so as well.
+        See :func:`tokdfa.tokenizers.relation.relation_fingerprint`.
+        """
+        return cast(str, import_module("tokdfa.tokenizers.relation").relation_fingerprint(self))
+
+    @cached_property
+    def digest(self) -> str:
+        """A SHA-256, in hexadecimal, of what the tokenizer is made of, which takes less time than the fingerprint.
+
+        Tokenizers of equal digests are the same, decoding included, whatever the format of their files.
         """
         digest = hashlib.sha256(b"tokdfa tokenizer\n")
         merges = () if self.merges is None else self.merges

@@ -234,16 +234,23 @@ class WordPieceTokenizer:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A SHA-256, in hexadecimal: tokenizers of equal fingerprints give every text the same ids."""
+        """A SHA-256, in hexadecimal, of what the tokenizer does: equal ones give every text the same ids."""
         vocabulary = self.vocabulary
         settings = (
             sorted(vocabulary.items()),
             (vocabulary.prefix, vocabulary.unknown, vocabulary.longest_word),
             self.normalizer,
-            self.specials,
-            self.cleanup,
+            sorted(map(repr, self.specials)),
         )
-        return hashlib.sha256(f"tokdfa wordpiece\n{settings!r}".encode("utf-8", "surrogatepass")).hexdigest()
+        return hashlib.sha256(
+            f"tokdfa relation 1, wordpiece\n{settings!r}".encode("utf-8", "surrogatepass")
+        ).hexdigest()
+
+    @cached_property
+    def digest(self) -> str:
+        """A SHA-256, in hexadecimal, of what the tokenizer is made of: equal ones are the same, decoding included."""
+        made_of = f"tokdfa tokenizer\n{self.fingerprint} {self.cleanup} {self.specials!r}"
+        return hashlib.sha256(made_of.encode("utf-8", "surrogatepass")).hexdigest()
 
     def __repr__(self) -> str:
         return f"<WordPieceTokenizer from {self.format}: {len(self.vocabulary)} entries, {self.n_ids} ids>"
