@@ -95,6 +95,10 @@ class Validator:
         Whether the stream was cut out of a longer one: then only that is judged which no context can excuse.
     documents : int or array_like of int, optional
         The id between documents, or for each document its first token: each document is judged for itself.
+    literal : bool
+        Whether ids of special tokens that `encode` never gives, such as SentencePiece's control pieces, are what
+        `decode` makes of them, and so never canonical. By default they cut the stream, and what is between them is
+        judged by itself.
 
     Attributes
     ----------
@@ -123,6 +127,7 @@ class Validator:
         *,
         window: bool = False,
         documents: int | npt.ArrayLike | None = None,
+        literal: bool = False,
     ) -> None:
         self._model: Model | WordPieceJudge | RewritingJudge
         self._judge: Judge | DocumentsJudge
@@ -140,14 +145,17 @@ class Validator:
         if isinstance(tokenizer, RewritingTokenizer):
             if window:
                 raise UnsupportedFeatureError("windows are not judged where decoding changes the text")
-            make = partial(RewritingJudge, tokenizer)
+            make = partial(RewritingJudge, tokenizer, literal=literal)
             self._model = RewritingJudge(tokenizer)
         else:
             self._model = model = _model(tokenizer)
-            lengths, inner = model.lengths, _judges(model)
+            lengths, inner = model.lengths, _judges(model, literal)
 
             def make(first: int, byte: int) -> Judge:
                 return OpenJudge(model, first, byte) if window and first == 0 else inner(first, byte)
+
+            if window and literal and not tokenizer.finds_specials:
+                raise UnsupportedFeatureError("a window is not judged with special tokens as they are decoded")
 
         if documents is None:
             self._judge = make(0, 0)
@@ -231,6 +239,7 @@ def validate(
     every: bool = False,
     window: bool = False,
     documents: int | npt.ArrayLike | None = None,
+    literal: bool = False,
 ) -> Validation:
     """Decide whether ids are canonical: the ids that the tokenizer gives for the text that they spell.
 
@@ -246,6 +255,10 @@ def validate(
     documents : int or array_like of int, optional
         The id between documents, or for each document its first token: each document is judged for itself, and the ids
         between them are not judged.
+    literal : bool
+        Whether ids of special tokens that `encode` never gives, such as SentencePiece's control pieces, are what
+        `decode` makes of them, and so never canonical: the answer to ``encode(decode(ids)) == ids``. By default they
+        cut the stream, and what is between them is judged by itself.
 
     Returns
     -------
@@ -268,7 +281,7 @@ def validate(
     >>> verdict.index, verdict.canonical_ids  # doctest: +SKIP
     (0, (33901, 5350))
     """
-    validator = Validator(tokenizer, window=window, documents=documents)
+    validator = Validator(tokenizer, window=window, documents=documents, literal=literal)
     chunks = _chunks(ids if isinstance(ids, Iterator) else [ids])
     violations = _violations(validator, chunks)
     found = tuple(violations if every else islice(violations, 1))
@@ -302,12 +315,14 @@ def _model(tokenizer: Tokenizer) -> Model:
     return Model(tokenizer)
 
 
-def _judges(model: Model) -> Callable[[int, int], Judge]:
+def _judges(model: Model, literal: bool) -> Callable[[int, int], Judge]:
     """Return what makes judges that begin with some token of the stream, and where its bytes begin."""
     tokenizer = model.tokenizer
     if not model.by_pairs and tokenizer.format not in LEFTMOST_FORMATS:
         tokenizer.dictionary.require_proper()
     split = tokenizer.pretokenizer
+    if literal and len(tokenizer.special_ids) and not tokenizer.finds_specials:
+        return partial(LiteralJudge, model, cuts=False)
     if tokenizer.suffix is not None or not is_closed(tokenizer):
         return partial(LiteralJudge, model)
     if split is not None:

@@ -17,7 +17,7 @@ __all__ = ["command"]
 _EXAMPLES = 5
 _POLICIES = {
     "found": "found in the text to encode, as tokenizers does",
-    "ignored": "not found in the text to encode, as tiktoken's encode_ordinary",
+    "ignored": "not found in the text to encode; ids of them cut a stream (validate --literal: as they are decoded)",
     "none": "there are none",
 }
 

@@ -28,6 +28,12 @@ __all__ = ["command"]
     metavar="SEPARATOR_ID|INDEX_FILE",
     help="The id between documents, or a file with the first token of each: judge each document for itself.",
 )
+@click.option(
+    "--literal",
+    is_flag=True,
+    help="Special tokens that encoding never gives, such as control pieces, do not cut the ids: they are what decoding "
+    "makes of them.",
+)
 @click.option("--pretokenizer", metavar="NAME|PATTERN|none", help="What cuts text into pieces, if not what TOK says.")
 @click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK, if not what it looks like.")
 @html_option
@@ -39,6 +45,7 @@ def command(
     every: bool,
     window: bool,
     documents: str | None,
+    literal: bool,
     pretokenizer: str | None,
     format_name: str | None,
     html_path: str | None,
@@ -61,7 +68,7 @@ def command(
     stream = iter_ids(ids, dtype=dtype)
     starts = None if documents is None else _documents(documents)
     if html_path is None:
-        verdict = validate(tokenizer, stream, every=every, window=window, documents=starts)
+        verdict = validate(tokenizer, stream, every=every, window=window, documents=starts, literal=literal)
     else:
         from tokdfa.report.validation import validation_report
         from tokdfa.train.atomic import check_writable
@@ -69,7 +76,14 @@ def command(
         check_writable(html_path)
         source = "standard input" if ids == "-" else ids
         report = validation_report(
-            tokenizer, stream, every=every, window=window, documents=starts, title=tok, source=source
+            tokenizer,
+            stream,
+            every=every,
+            window=window,
+            documents=starts,
+            literal=literal,
+            title=tok,
+            source=source,
         )
         report.save(html_path)
         verdict = report.verdict

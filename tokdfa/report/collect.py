@@ -67,7 +67,7 @@ class Collection:
     tokenizer : Tokenizer or WordPieceTokenizer
     max_shown : int
         So many violations are kept with what is around them.
-    window, documents
+    window, documents, literal
         See :class:`~tokdfa.validate.Validator`.
 
     Attributes
@@ -92,9 +92,10 @@ class Collection:
         *,
         window: bool = False,
         documents: int | npt.ArrayLike | None = None,
+        literal: bool = False,
     ) -> None:
         self.tokenizer = tokenizer
-        self._validator = Validator(tokenizer, window=window, documents=documents)
+        self._validator = Validator(tokenizer, window=window, documents=documents, literal=literal)
         self.spelling = Spelling(tokenizer)
         self.tokens = self.violations = 0
         self.kinds: Counter[str] = Counter()

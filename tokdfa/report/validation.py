@@ -186,6 +186,7 @@ def validation_report(
     every: bool = False,
     window: bool = False,
     documents: int | npt.ArrayLike | None = None,
+    literal: bool = False,
     max_shown: int = MAX_SHOWN,
     title: str | None = None,
     source: str = "",
@@ -203,7 +204,7 @@ def validation_report(
         The stream; an iterator gives it in chunks.
     every : bool
         Whether the verdict has all violations, or the first one. The page is about all of them either way.
-    window, documents
+    window, documents, literal
         See :func:`tokdfa.validate.validate`.
     max_shown : int
         How many violations the page shows; about 500 bytes each.
@@ -224,7 +225,7 @@ def validation_report(
     >>> report = tokdfa.validation_report(tokenizer, ids)  # doctest: +SKIP
     >>> report.save("report.html")  # doctest: +SKIP
     """
-    collection = Collection(tokenizer, max(max_shown, 1), window=window, documents=documents)
+    collection = Collection(tokenizer, max(max_shown, 1), window=window, documents=documents, literal=literal)
     violations = collection.watch(ids if isinstance(ids, Iterator) else [ids])
     if every:
         found = tuple(violations)
@@ -241,4 +242,6 @@ def validation_report(
         how.append("cut out of a longer stream")
     if documents is not None:
         how.append(f"documents, with {documents} between them" if isinstance(documents, int) else "documents")
+    if literal:
+        how.append("special tokens as they are decoded")
     return ValidationReport(result, collection, title or tokenizer.format, source, ", ".join(how))

@@ -32,10 +32,13 @@ class LiteralJudge:
     model : Model
     first, byte : int
         Which token of the stream is the first one fed, and where its bytes begin.
+    cuts : bool
+        Whether special tokens cut the stream that are not found in texts.
     """
 
-    def __init__(self, model: Model, first: int = 0, byte: int = 0) -> None:
+    def __init__(self, model: Model, first: int = 0, byte: int = 0, *, cuts: bool = True) -> None:
         self._model = model
+        self._cuts = cuts and not model.tokenizer.finds_specials
         self._first = first
         self._byte = byte
         self._chunks: list[Int32Array] = []
@@ -65,14 +68,14 @@ class LiteralJudge:
     def finish(self) -> Iterator[Violation]:
         """Take the end of the stream; yield the violations."""
         ids = np.concatenate((np.zeros(0, dtype=np.int32), *self._chunks))
-        if self._model.tokenizer.finds_specials:
-            bounds = [0, len(ids)]
-        else:
-            # Special tokens cut the stream, and their text is not looked at.
+        bounds = [0, len(ids)]
+        if self._cuts:
+            # The text of special tokens is not looked at.
             specials = np.flatnonzero(self._model.special[ids])
             bounds = np.unique(np.concatenate(([0], specials, specials + 1, [len(ids)]))).tolist()
         for start, stop in pairwise(bounds):
-            if stop > start and (stop > start + 1 or not self._model.special[ids[start]]):
+            is_cut = self._cuts and stop == start + 1 and self._model.special[ids[start]]
+            if stop > start and not is_cut:
                 yield from self._stretch(ids[start:stop])
             size = int(self._model.lengths[ids[start:stop]].sum())
             self._first += stop - start

@@ -35,6 +35,8 @@ class RewritingJudge:
     tokenizer : RewritingTokenizer
     first, byte : int
         Which token of the stream is the first one fed, and where its bytes begin.
+    literal : bool
+        Whether special tokens that are not found in texts are what they are decoded to, and cut nothing.
 
     Attributes
     ----------
@@ -42,7 +44,7 @@ class RewritingJudge:
         Where the bytes of the next token to be judged begin.
     """
 
-    def __init__(self, tokenizer: RewritingTokenizer, first: int = 0, byte: int = 0) -> None:
+    def __init__(self, tokenizer: RewritingTokenizer, first: int = 0, byte: int = 0, *, literal: bool = False) -> None:
         self._tokenizer = tokenizer
         self._current = tokenizer  # for what comes next
         self._ids = np.empty(0, dtype=np.int32)
@@ -50,7 +52,7 @@ class RewritingJudge:
         self._first = first
         self.byte = byte
         self._cuts = np.zeros(tokenizer.n_ids, dtype=np.bool_)
-        self._cuts[tokenizer.special_ids] = not tokenizer.finds_specials
+        self._cuts[tokenizer.special_ids] = not (tokenizer.finds_specials or literal)
 
     def checked(self, ids: npt.ArrayLike, first: int) -> Int32Array:
         """Return ids as an int32 array, refusing what cannot be ids; `first` is the place of the first one."""
