@@ -57,7 +57,7 @@ def _fits(id: object) -> bool:
 
 
 def checked_ids(ids: npt.ArrayLike, n_ids: int, *, first: int = 0) -> npt.NDArray[np.int32]:
-    """Return ids as a contiguous int32 array, refusing what cannot be ids.
+    """Return ids as a contiguous and aligned int32 array, refusing what cannot be ids.
 
     Parameters
     ----------
@@ -78,4 +78,4 @@ def checked_ids(ids: npt.ArrayLike, n_ids: int, *, first: int = 0) -> npt.NDArra
         what = "negative id" if array[place] < 0 else "id out of range"
         hint = f"ids go from 0 to {n_ids - 1}" if n_ids else "there are no ids"
         raise TokenStreamError(what, value=int(array[place]), where=f"token {first + place}", hint=hint)
-    return np.ascontiguousarray(array, dtype=np.int32)
+    return np.require(array, np.int32, ["C", "A"])

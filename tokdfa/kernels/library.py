@@ -39,26 +39,32 @@ def _open() -> tuple[Any, Any]:
     """Return cffi's interface and the library, once it is certain that they belong together."""
     try:
         from tokdfa.kernels import _ffi
+
+        declared, sources_declared, size = _ffi.ffi, _ffi.SOURCES, _ffi.SIZE
     except ImportError as error:
         raise KernelError("the compiled kernels are missing", where=str(_HERE), hint=_REBUILD) from error
+    except Exception as error:
+        # Half a module, in whatever way Python or cffi takes offence at it.
+        what = "the declarations of the compiled kernels are broken"
+        raise KernelError(what, where=str(_HERE / "_ffi.py"), hint=_REBUILD) from error
     places = [path for path in _HERE.glob("_kernels.*") if path.suffix in {".so", ".dylib", ".dll"}]
     if len(places) != 1:
         what = "the compiled kernels are missing" if not places else "there are kernels of several platforms"
         raise KernelError(what, where=str(_HERE), hint=_REBUILD)
     place = places[0]
-    if place.stat().st_size != _ffi.SIZE:
+    if place.stat().st_size != size:
         raise KernelError("the library of compiled kernels is truncated or of another version", where=str(place),
                           hint=_REBUILD)  # fmt: skip
     try:
-        library = _ffi.ffi.dlopen(str(place))
-        sources = _ffi.ffi.string(library.tokdfa_sources()).decode()
+        library = declared.dlopen(str(place))
+        sources = declared.string(library.tokdfa_sources()).decode()
     except (OSError, AttributeError) as error:
         raise KernelError(f"the library of compiled kernels cannot be loaded, {error}", hint=_REBUILD) from error
-    if sources != _ffi.SOURCES:
+    if sources != sources_declared:
         raise KernelError("the library of compiled kernels is of another version", where=str(place), hint=_REBUILD)
     if _IN_CHECKOUT and _is_older_than_its_sources(place, sources):
         raise KernelError("the C files have changed since the kernels were compiled", where=str(place), hint=_REBUILD)
-    return _ffi.ffi, library
+    return declared, library
 
 
 ffi, lib = _open()
@@ -83,7 +89,7 @@ def readable(array: Array, dtype: Any) -> Any:
     Parameters
     ----------
     array : array
-        Contiguous, in the machine's byte order, of any shape.
+        Contiguous, aligned, in the machine's byte order, of any shape.
     dtype : dtype
         What its elements have to be.
 
@@ -92,16 +98,24 @@ def readable(array: Array, dtype: Any) -> Any:
     TypeError
         If they are something else: that is a mistake of the caller, who checks what users give.
     """
-    if array.dtype != dtype or not array.flags.c_contiguous:
-        raise TypeError(f"a contiguous array of {np.dtype(dtype)} is needed, not {array.dtype}")
+    flags = array.flags
+    if array.dtype != dtype or not (flags.c_contiguous and flags.aligned):
+        raise TypeError(f"a contiguous array of {np.dtype(dtype)} is needed, not {_said(array)}")
     return ffi.from_buffer(_POINTERS[array.dtype], array)
 
 
 def writable(array: Array, dtype: Any) -> Any:
     """Return a pointer to the elements of an array that C writes; see :func:`readable`."""
-    if array.dtype != dtype or not array.flags.c_contiguous:
-        raise TypeError(f"a contiguous array of {np.dtype(dtype)} is needed, not {array.dtype}")
+    flags = array.flags
+    if array.dtype != dtype or not (flags.c_contiguous and flags.aligned):
+        raise TypeError(f"a contiguous array of {np.dtype(dtype)} is needed, not {_said(array)}")
     return ffi.from_buffer(_POINTERS[array.dtype], array, require_writable=True)
+
+
+def _said(array: Array) -> str:
+    """Say what an array is."""
+    lacking = [name for name in ("c_contiguous", "aligned") if not getattr(array.flags, name)]
+    return " ".join([str(array.dtype), *(f"without {name}" for name in lacking)])
 
 
 def check_memory(status: int) -> int:
@@ -148,7 +162,6 @@ class Struct:
         self._name = name
         self.pointer = ffi.new(f"{name} *")
         self.fields = fields
-        self._name = name
         self._kept: dict[str, Any] = {}
         wanted = dict(ffi.typeof(name).fields)
         for field, value in fields.items():
@@ -175,10 +188,14 @@ class Struct:
             return value.pointer if kind.kind == "pointer" else value.pointer[0]
         if kind.kind != "pointer":
             return value
+        if not isinstance(value, np.ndarray):
+            what = type(value).__name__
+            raise TypeError(f"{self._name}.{field} is a contiguous array of {kind.item.cname}, not {what}")
         dtype = _DTYPES.get(kind.item.cname)
         is_flags = dtype == np.uint8 and value.dtype == np.bool_
-        if dtype is None or (value.dtype != dtype and not is_flags) or not value.flags.c_contiguous:
-            raise TypeError(f"{self._name}.{field} is a contiguous array of {kind.item.cname}, not of {value.dtype}")
+        fits = (value.dtype == dtype or is_flags) and value.flags.c_contiguous and value.flags.aligned
+        if dtype is None or not fits:
+            raise TypeError(f"{self._name}.{field} is a contiguous array of {kind.item.cname}, not of {_said(value)}")
         pointer = ffi.from_buffer(_POINTERS[value.dtype], value)
         self._kept[field] = pointer
         return pointer

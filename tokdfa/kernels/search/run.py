@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tokdfa.kernels.library import Struct, ffi, lib, readable, writable
+from tokdfa.kernels.library import Struct, lib, readable
 from tokdfa.kernels.types import Ints, Longs
 
 __all__ = ["ALIGNED", "FINAL", "Search"]
@@ -25,6 +25,13 @@ _LINES, _LINE = 1 << 16, 8
 _STRETCHES = 8 * (1024 + 66)
 _STARTS = 1 << 10
 
+_NO_STEPS: Longs = np.empty(0, dtype=np.int64)
+# All that is not room; see ``door.h``.
+_PLACES = (
+    *("token", "offset", "state", "position", "pending", "end_token", "end_offset", "end", "start", "last"),
+    *("floor", "idle_token", "first", "more", "has_futile", "stretch_begin", "stretch_end", "run"),
+)
+
 
 class Search:
     """A search under way, and the room that it needs.
@@ -39,30 +46,26 @@ class Search:
         stream.
     """
 
-    __slots__ = ("_found", "_kept", "at")
+    __slots__ = ("_found", "_struct", "at")
 
     def __init__(self) -> None:
-        self.at: Any = ffi.new("tokdfa_search *")
-        self._kept: dict[str, Any] = {}
         self._found: Longs = np.empty(4 * _ROOM, dtype=np.int64)
-        self._give("found", self._found)
-        self._give("passed", np.empty(_MEMORY, dtype=np.int64))
-        self._give("futile", np.empty(2 * _MEMORY, dtype=np.int64))
-        self._give("starts", np.empty(_STARTS, dtype=np.int64))
-        self._give("room", np.empty(_STRETCHES, dtype=np.int64))
-
-    def _give(self, field: str, array: Longs) -> None:
-        """Give the search room."""
-        self._kept[field] = writable(array, np.int64)
-        setattr(self.at, field, self._kept[field])
-        setattr(self.at, f"n_{field}", array.size)
+        room = {
+            "found": self._found,
+            "passed": np.empty(_MEMORY, dtype=np.int64),
+            "futile": np.empty(2 * _MEMORY, dtype=np.int64),
+            "starts": np.empty(_STARTS, dtype=np.int64),
+            "room": np.empty(_STRETCHES, dtype=np.int64),
+            "steps": _NO_STEPS,
+        }
+        self._struct = Struct("tokdfa_search", **room, **dict.fromkeys(_PLACES, 0))
+        self.at: Any = self._struct.pointer
 
     def begin(self, state: int) -> None:
         """Begin with a new stream, in a state."""
         at = self.at
-        at.token = at.offset = at.position = at.first = 0
-        at.pending = at.end_token = at.end_offset = at.end = at.start = at.last = at.floor = at.idle_token = 0
-        at.has_futile = at.more = 0
+        for place in _PLACES:
+            setattr(at, place, 0)
         at.state = state
 
     def leftmost(self, machine: Struct, ids: Ints, options: int) -> Iterator[Longs]:
@@ -84,8 +87,8 @@ class Search:
             the last.
         """
         at = self.at
-        if machine.pointer.moves.n_runs and "steps" not in self._kept:
-            self._give("steps", np.full(_LINES * _LINE, -1, dtype=np.int64))
+        if machine.pointer.moves.n_runs and not at.n_steps:
+            self._struct.set("steps", np.full(_LINES * _LINE, -1, dtype=np.int64))
         pointer = readable(ids, np.int32)
         at.run = at.stretch_begin = at.stretch_end = 0
         at.more = 1
@@ -103,7 +106,7 @@ class Search:
             if n_found >= 0:
                 yield self._found[:n_found].copy()
                 continue
-            self._give("starts", np.empty(-2 * n_found, dtype=np.int64))
+            self._struct.set("starts", np.empty(-2 * n_found, dtype=np.int64))
             if -4 * n_found > len(self._found):
                 self._found = np.empty(-8 * n_found, dtype=np.int64)
-                self._give("found", self._found)
+                self._struct.set("found", self._found)

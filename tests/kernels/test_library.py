@@ -1,0 +1,234 @@
+"""The door to the kernels: what it refuses before C sees it, and libraries that do not belong to the package."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tokdfa
+from tokdfa.kernels.library import NO_MEMORY, Struct, check_memory, ffi, lib, readable, writable
+
+PACKAGE = Path(tokdfa.__file__).parent
+LIBRARY = next(path.name for path in (PACKAGE / "kernels").glob("_kernels.*"))
+
+
+@pytest.mark.parametrize("door", [readable, writable])
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.zeros(4, dtype=np.int64),
+        np.zeros(4, dtype=np.uint32),
+        np.zeros(4, dtype=np.float32),
+        np.zeros(4, dtype=np.bool_),
+        np.zeros(4, dtype=np.dtype(np.int32).newbyteorder()),
+        np.zeros(8, dtype=np.int32)[::2],
+        np.zeros((3, 4), dtype=np.int32).T,
+        np.zeros(4, dtype=object),
+        np.zeros(17, dtype=np.uint8)[1:].view(np.int32),
+    ],
+)
+def test_arrays_of_another_type_or_layout_are_refused(door: Callable, array: np.ndarray) -> None:
+    with pytest.raises(TypeError, match="a contiguous array of int32 is needed"):
+        door(array, np.int32)
+
+
+def test_arrays_that_may_not_be_written_are_read_only() -> None:
+    array = np.arange(3, dtype=np.int32)
+    assert list(writable(array, np.int32)) == [0, 1, 2]
+    array.setflags(write=False)
+    assert list(readable(array, np.int32)) == [0, 1, 2]
+    with pytest.raises(ValueError, match="read-only"):
+        writable(array, np.int32)
+
+
+@pytest.mark.parametrize("door", [readable, writable])
+def test_empty_arrays_are_taken(door: Callable) -> None:
+    assert len(door(np.zeros(0, dtype=np.int64), np.int64)) == 0
+    assert len(door(np.zeros((0, 5), dtype=np.uint8), np.uint8)) == 0
+
+
+def test_a_struct_has_its_arrays_and_their_lengths() -> None:
+    offsets, tokens = np.array([0, 2], dtype=np.int64), np.array([5, 7], dtype=np.int32)
+    final = np.array([True])
+    rows = Struct("tokdfa_rows", offsets=offsets, tokens=tokens, targets=tokens, final=final)
+    assert [rows.pointer.tokens[i] for i in range(2)] == [5, 7]
+    assert (rows.pointer.n_final, rows.pointer.final[0]) == (1, 1)
+    del offsets, tokens, final
+    assert [rows.pointer.offsets[i] for i in range(2)] == [0, 2]
+    rows.fields.clear()
+    assert [rows.pointer.offsets[i] for i in range(2)] == [0, 2]
+
+
+def _rows(**fields: object) -> dict[str, object]:
+    ints = np.zeros(1, dtype=np.int32)
+    return {"offsets": np.zeros(2, np.int64), "tokens": ints, "targets": ints, "final": np.zeros(1, bool)} | fields
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        (_rows(other=1), "tokdfa_rows has no field other"),
+        ({name: value for name, value in _rows().items() if name != "tokens"}, "tokdfa_rows lacks tokens"),
+        (_rows(offsets=np.zeros(2, np.int32)), "tokdfa_rows.offsets is a contiguous array of int64_t, not"),
+        (_rows(tokens=np.zeros(4, np.int32)[::2]), "tokdfa_rows.tokens is a contiguous array of int32_t, not"),
+        (_rows(tokens=np.zeros(4, np.dtype(np.int32).newbyteorder())), "tokdfa_rows.tokens is a contiguous array"),
+        (_rows(tokens=np.zeros(9, np.uint8)[1:].view(np.int32)), "not of int32 without aligned"),
+        (_rows(final=np.zeros(1, np.int8)), "tokdfa_rows.final is a contiguous array of uint8_t, not"),
+        (_rows(final=[True]), "tokdfa_rows.final is a contiguous array of uint8_t, not"),
+        (_rows(tokens=None), "tokdfa_rows.tokens is a contiguous array of int32_t, not"),
+        (_rows(tokens=3), "tokdfa_rows.tokens is a contiguous array of int32_t, not"),
+        (_rows(n_final="1"), None),
+        (_rows(n_final=1.5), None),
+        (_rows(n_final=np.zeros(2, np.int64)), None),
+    ],
+)
+def test_a_struct_of_other_fields_is_refused(fields: dict[str, object], message: str | None) -> None:
+    with pytest.raises(TypeError, match=message):
+        Struct("tokdfa_rows", **fields)
+
+
+@pytest.mark.parametrize("number", [1 << 63, -(1 << 63) - 1, 1 << 100])
+def test_numbers_that_do_not_fit_are_refused(number: int) -> None:
+    with pytest.raises(OverflowError):
+        Struct("tokdfa_rows", **_rows(n_final=number))
+    with pytest.raises(OverflowError):
+        lib.tokdfa_group(ffi.NULL, number, 0, ffi.NULL, ffi.NULL)
+
+
+def test_a_struct_in_a_struct_is_of_the_type_declared() -> None:
+    rows = Struct("tokdfa_rows", **_rows())
+    with pytest.raises(TypeError):
+        Struct("tokdfa_machine", text=rows, forward=rows, backward=rows, moves=rows)
+
+
+def test_a_kernel_without_memory_says_so() -> None:
+    assert check_memory(7) == 7
+    with pytest.raises(MemoryError, match="did not get the memory"):
+        check_memory(NO_MEMORY)
+
+
+# Libraries that do not belong to the package. Each case damages a copy of it.
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the package, in a checkout."""
+    folder = tmp_path_factory.mktemp("whole")
+    shutil.copytree(PACKAGE, folder / "tokdfa", ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "pyproject.toml").touch()
+    (folder / "merges.txt").write_text("a b\n", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def copy(whole: Path, tmp_path: Path) -> Path:
+    """A copy of the copy, which may be damaged."""
+    shutil.copytree(whole, tmp_path / "copy")
+    return tmp_path / "copy"
+
+
+def _info(folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run the command there."""
+    environment = os.environ | {"PYTHONPATH": str(folder)}
+    return subprocess.run(
+        [sys.executable, "-m", "tokdfa", "info", "merges.txt"],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env=environment,
+        check=False,
+    )
+
+
+def _damage(name: str, change: Callable[[bytes], bytes]) -> Callable[[Path], None]:
+    def damage(kernels: Path) -> None:
+        (kernels / name).write_bytes(change((kernels / name).read_bytes()))
+
+    return damage
+
+
+def _another_version(kernels: Path) -> None:
+    data = (kernels / LIBRARY).read_bytes()
+    sources = next(line for line in (kernels / "_ffi.py").read_text().splitlines() if line.startswith("SOURCES"))
+    digest = sources.split("'")[1].encode()
+    assert data.count(digest) == 1
+    (kernels / LIBRARY).write_bytes(data.replace(digest, digest[::-1]))
+
+
+def _several(kernels: Path) -> None:
+    other = "dll" if LIBRARY.endswith("so") else "so"
+    shutil.copy(kernels / LIBRARY, kernels / f"_kernels.{other}")
+
+
+def _edit(kernels: Path) -> None:
+    source = kernels / "dfa" / "trie.c"
+    source.write_text(source.read_text() + "\n/* Another line. */\n", encoding="utf-8")
+    later = time.time_ns() + 10**9
+    os.utime(source, ns=(later, later))
+
+
+DAMAGES = {
+    "no library": (lambda kernels: (kernels / LIBRARY).unlink(), "the compiled kernels are missing"),
+    "no declarations": (lambda kernels: (kernels / "_ffi.py").unlink(), "the compiled kernels are missing"),
+    "empty declarations": (_damage("_ffi.py", lambda data: b""), "the declarations of the compiled kernels are broken"),
+    "half the declarations": (
+        _damage("_ffi.py", lambda data: data[: len(data) // 2]),
+        "the declarations of the compiled kernels are broken",
+    ),
+    "half a library": (_damage(LIBRARY, lambda data: data[: len(data) // 2]), "truncated or of another version"),
+    "an empty library": (_damage(LIBRARY, lambda data: b""), "truncated or of another version"),
+    "something else": (_damage(LIBRARY, lambda data: b"\0" * len(data)), "cannot be loaded"),
+    "another version": (_another_version, "the library of compiled kernels is of another version"),
+    "several platforms": (_several, "there are kernels of several platforms"),
+    "an edited source": (_edit, "the C files have changed since the kernels were compiled"),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_a_library_that_does_not_belong_here_is_refused_in_one_line(name: str, copy: Path) -> None:
+    damage, message = DAMAGES[name]
+    damage(copy / "tokdfa" / "kernels")
+    done = _info(copy)
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done.stderr
+    assert done.stderr.startswith("tokdfa: error: ")
+    assert message in done.stderr
+    assert f"(run: python {copy / 'tokdfa' / 'kernels' / 'backend' / 'compile.py'})" in done.stderr
+
+
+def test_outside_a_checkout_the_advice_is_to_install_again(copy: Path) -> None:
+    (copy / "pyproject.toml").unlink()
+    # Nothing can be compiled there: sources that were edited are nobody's business.
+    _edit(copy / "tokdfa" / "kernels")
+    assert _info(copy).returncode == 0
+    (copy / "tokdfa" / "kernels" / LIBRARY).unlink()
+    done = _info(copy)
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+    assert "(install tokdfa again)" in done.stderr
+
+
+def test_sources_that_are_newer_but_the_same_are_no_trouble(copy: Path) -> None:
+    later = time.time_ns() + 10**9
+    for source in (copy / "tokdfa" / "kernels").glob("*/*.c"):
+        os.utime(source, ns=(later, later))
+    done = _info(copy)
+    assert done.returncode == 0, done.stderr
+    assert "rules" in done.stdout
+
+
+def test_a_package_that_cannot_be_written_runs(copy: Path) -> None:
+    for path in [*copy.rglob("*"), copy]:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    try:
+        done = _info(copy)
+    finally:
+        for path in [copy, *copy.rglob("*")]:
+            path.chmod(0o755)
+    assert done.returncode == 0, done.stderr
