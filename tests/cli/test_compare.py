@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
@@ -86,3 +87,33 @@ def test_the_page(tmp_path: Path, capsys) -> None:
     out, err = capsys.readouterr()
     assert out == ""
     assert err.startswith("tokdfa: error: ")
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_is_shown_on_a_terminal_only(tmp_path: Path, monkeypatch, capsys) -> None:
+    a, b = write(tmp_path, "a", PAIRS), write(tmp_path, "b", [PAIRS[1], PAIRS[0], *PAIRS[2:]])
+    said: list[str] = []
+    assert tokdfa.compare(tokdfa.load(a), tokdfa.load(b), ignore_ids=True, progress=said.append)
+    assert said[:3] == [
+        "comparing the dictionaries",
+        "laying the pre-tokenizers side by side",
+        "searching texts of 1 byte and more",
+    ]
+    assert said[-1] == "trying texts"
+    lengths = [int(stage.split()[3]) for stage in said[2:-1]]
+    assert lengths == sorted(set(lengths))
+    assert len(lengths) > 2
+    assert run("compare", a, b, "--ignore-ids", "--json") == 0
+    plain = capsys.readouterr()
+    assert plain.err == ""
+    # Of fast stages the picture need not be renewed; the first one is always shown.
+    terminal = _Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    assert run("compare", a, b, "--ignore-ids", "--json") == 0
+    assert "reading" in terminal.getvalue()
+    assert capsys.readouterr().out == plain.out

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tokdfa.cli.output import html_option, json_option, print_json, print_table
+from tokdfa.cli.output import html_option, json_option, print_json, print_table, stages
 
 if TYPE_CHECKING:
     from tokdfa.comparison.result import Comparison
@@ -59,11 +59,12 @@ def command(
         from tokdfa.train.atomic import check_writable
 
         check_writable(html_path)
-    sides = (
-        load(a, pretokenizer=pretokenizer, format=format_name),
-        load(b, pretokenizer=pretokenizer_b or pretokenizer, format=format_b or format_name),
-    )
-    found = compare(*sides, ignore_ids=ignore_ids)
+    with stages() as say_stage:
+        sides = (
+            load(a, pretokenizer=pretokenizer, format=format_name),
+            load(b, pretokenizer=pretokenizer_b or pretokenizer, format=format_b or format_name),
+        )
+        found = compare(*sides, ignore_ids=ignore_ids, progress=say_stage)
     if html_path is not None:
         comparison_report(*sides, found, names=(a, b)).save(html_path)
     if as_json:

@@ -6,7 +6,8 @@ import codecs
 import io
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -29,6 +30,7 @@ __all__ = [
     "remark",
     "say",
     "seconds_option",
+    "stages",
 ]
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
@@ -125,6 +127,18 @@ def remark(text: str) -> None:
     """Print a remark on stderr, where it does not disturb the answer."""
     if sys.stderr is not None:
         print(f"tokdfa: {text}", file=sys.stderr)
+
+
+@contextmanager
+def stages() -> Iterator[Callable[[str], object] | None]:
+    """Give a function that shows on a terminal what is done at the moment, or None where stderr is no terminal."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("reading") as status:
+        yield status.update
 
 
 def _encoding() -> str:

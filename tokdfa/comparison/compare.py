@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tokdfa.comparison.dictionaries import compare_dictionaries
 from tokdfa.comparison.result import Comparison
 from tokdfa.dictionary import Dictionary
@@ -17,6 +19,7 @@ def compare(
     b: Dictionary | Tokenizer | WordPieceTokenizer,
     *,
     ignore_ids: bool = False,
+    progress: Callable[[str], object] | None = None,
 ) -> Comparison:
     """Decide whether two dictionaries, or two tokenizers, give every text the same tokens.
 
@@ -27,6 +30,8 @@ def compare(
         alphabet; tokenizers by what their libraries do, on all texts.
     ignore_ids : bool
         For tokenizers: whether it is enough that the tokens are spelled alike, whatever their ids are.
+    progress : callable, optional
+        For byte pair tokenizers: called now and then with what is done, in words.
 
     Returns
     -------
@@ -56,7 +61,7 @@ def compare(
     if isinstance(a, Tokenizer) and isinstance(b, Tokenizer):
         from tokdfa.comparison.tokenizers import compare_tokenizers
 
-        return compare_tokenizers(a, b, ignore_ids=ignore_ids)
+        return compare_tokenizers(a, b, ignore_ids=ignore_ids, progress=progress)
     if isinstance(a, WordPieceTokenizer) and isinstance(b, WordPieceTokenizer):
         from tokdfa.comparison.wordpiece import compare_wordpieces
 

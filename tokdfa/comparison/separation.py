@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
@@ -68,9 +68,18 @@ class Separation:
         Their tokens.
     first_byte : int, optional
         What every text begins with.
+    progress : callable, optional
+        Called with what is done, when the search comes to longer texts.
     """
 
-    def __init__(self, joint: Joint, vocabularies: Vocabularies, first_byte: int | None = None) -> None:
+    def __init__(
+        self,
+        joint: Joint,
+        vocabularies: Vocabularies,
+        first_byte: int | None = None,
+        progress: Callable[[str], object] | None = None,
+    ) -> None:
+        self._progress = progress
         self._joint = joint
         self._tokens = vocabularies
         self._first_byte = first_byte
@@ -303,6 +312,8 @@ class _Reach:
         level = 0
         while self._pending and level < self.limit:
             level = min(self._pending)
+            if self._start is None and self._of._progress is not None:
+                self._of._progress(f"searching texts of {level} byte{'s' * (level != 1)} and more")
             for state in sorted(self._pending.pop(level)):
                 kinds = np.flatnonzero(self._distance[state] == level)
                 if len(kinds):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from itertools import chain, pairwise, product
@@ -37,7 +37,9 @@ _WHOLE = Splitting("tokenizers")
 _NO_TEXT = frozenset((0xC0, 0xC1, *range(0xF5, 0x100)))
 
 
-def compare_tokenizers(a: Tokenizer, b: Tokenizer, *, ignore_ids: bool = False) -> Comparison:
+def compare_tokenizers(
+    a: Tokenizer, b: Tokenizer, *, ignore_ids: bool = False, progress: Callable[[str], object] | None = None
+) -> Comparison:
     """Decide whether two tokenizers give every text the same ids, whatever it is that they differ in.
 
     The witness against it is a text of the fewest bytes, then with the fewest tokens in both, then the least; of ties
@@ -49,6 +51,8 @@ def compare_tokenizers(a: Tokenizer, b: Tokenizer, *, ignore_ids: bool = False) 
     a, b : Tokenizer
     ignore_ids : bool
         Whether it is enough that tokens are spelled alike.
+    progress : callable, optional
+        Called now and then with what is done.
 
     Raises
     ------
@@ -65,11 +69,14 @@ def compare_tokenizers(a: Tokenizer, b: Tokenizer, *, ignore_ids: bool = False) 
     """
     if a.digest == b.digest:
         return Comparison(True, None, "the tokenizers are the same", checked={"everything": "the same"})
-    return _Comparer(a, b, ignore_ids).run()
+    return _Comparer(a, b, ignore_ids, progress).run()
 
 
 class _Comparer:
-    def __init__(self, a: Tokenizer, b: Tokenizer, ignore_ids: bool) -> None:
+    def __init__(
+        self, a: Tokenizer, b: Tokenizer, ignore_ids: bool, progress: Callable[[str], object] | None = None
+    ) -> None:
+        self.progress = progress
         self.a = a
         self.b = b
         self.ignore_ids = ignore_ids
@@ -85,7 +92,13 @@ class _Comparer:
             return None
         return one, other
 
+    def say(self, what: str) -> None:
+        """Say what is done, to who wants to know."""
+        if self.progress is not None:
+            self.progress(what)
+
     def run(self) -> Comparison:
+        self.say("comparing the dictionaries")
         report = self.report()
         # The search would find these as well, but they are found at once, and where it cannot be used.
         found = self.least(_short_texts(1))
@@ -235,6 +248,7 @@ class _Comparer:
 
     def by_search(self, report: Comparison) -> Comparison:
         splittings = [self.splitting(side) for side in (self.a, self.b)]
+        self.say("laying the pre-tokenizers side by side")
         try:
             joint = _joint(*splittings)
         except (PatternError, LimitExceededError, UnsupportedFeatureError) as error:
@@ -242,10 +256,11 @@ class _Comparer:
         first_byte = None if splittings[0].prefix_space is None else ord(" ")
         assert self.neighbours is not None
         vocabularies = Vocabularies(*self.neighbours, ignore_ids=self.ignore_ids)
-        search = Separation(joint, vocabularies, first_byte)
+        search = Separation(joint, vocabularies, first_byte, self.progress)
         places = search.shortest()
         if places and places[0].length <= 3 and (found := self.least(_short_texts(2))) is not None:
             return self.different(report, found, proven=True)
+        self.say("trying texts")
         texts = search.texts(places, most=_MOST_TEXTS, seconds=_MOST_SECONDS) if places else []
         candidates = [data.decode() for data in texts]
         # The space may be one that was put in.
@@ -306,6 +321,7 @@ class _Comparer:
         """Answer by the parts alone, where the search cannot tell."""
         if self.have_same_parts(report):
             return replace(report, holds=True, witness=None, reason="their parts are the same")
+        self.say("trying texts")
         found = self.least(_short_texts(2))
         if found is not None:
             return self.different(report, found, proven=True)
