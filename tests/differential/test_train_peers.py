@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import random
 import re
 from collections import Counter
 from itertools import pairwise
@@ -11,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.seeds import seeds
 
 from tokdfa.tokenizers.formats.byte_alphabet import BYTE_OF
 from tokdfa.tokenizers.patterns import NAMED
 from tokdfa.tokenizers.pretokenizer import pretokenizer
-from tokdfa.train.from_corpus import Reading, count_corpus_pieces
+from tokdfa.train.from_corpus import Reading, count_corpus_pieces, train_corpus
 from tokdfa.train.greedy import train_greedy
 from tokdfa.train.pieces import count_pieces, with_end_of_word
 
@@ -195,3 +197,56 @@ def test_gigatoken(part: Path) -> None:
     gigatoken = pytest.importorskip("gigatoken")
     ours = train_greedy(count_corpus_pieces(part, Reading()), 3000, tie="huggingface", count="overlapping")
     assert list(ours) == gigatoken.train_bpe(part, 256 + 3000, [])[1]
+
+
+# Whole trainers by name, on random corpora.
+
+
+def random_corpus(seed: int, path: Path) -> Path:
+    """Lines of words over few letters, so that ties, repetitions and rare pairs abound."""
+    dice = random.Random(seed)
+    letters = dice.choice(["ab", "abc", "aab", "abcdé", "aA0!ß"])
+    words = ["".join(dice.choices(letters, k=dice.randint(1, 7))) for _ in range(dice.randint(1, 12))]
+    lines = [" ".join(dice.choices(words, k=dice.randint(1, 9))) for _ in range(dice.randint(1, 8))]
+    lines.append("ab")  # without a pair subword-nmt breaks off
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
+    return path
+
+
+def assert_alike(trainer: str, path: Path, merges: int) -> None:
+    if trainer == "tokenizers":
+        ours = list(train_corpus(path, merges, like="tokenizers", min_frequency=2))
+        assert ours == by_tokenizers(path, merges)
+    elif trainer == "rustbpe":
+        made = train_corpus(path, merges, like="rustbpe")
+        assert [u + v for u, v in made] == by_rustbpe(path, merges)
+    elif trainer == "subword-nmt":
+        # What follows no word is not its own: words are parted by spaces alone.
+        made = train_corpus(path, merges, like="subword-nmt", pretokenizer="[^ \n]+")
+        assert [("".join(u), "".join(v)) for u, v in made] == by_subword_nmt(path, merges)
+    else:
+        made = train_corpus(path, merges, like="minbpe")
+        assert list(made) == by_the_loop_of_minbpe(path, len(made))
+
+
+@pytest.mark.parametrize("trainer", ["tokenizers", "rustbpe", "subword-nmt", "minbpe"])
+def test_whole_trainers_on_random_corpora(trainer: str, tmp_path: Path) -> None:
+    for seed in seeds(40):
+        path = random_corpus(seed, tmp_path / f"{seed}.txt")
+        assert_alike(trainer, path, random.Random(seed).choice([5, 20, 60]))
+
+
+@pytest.mark.parametrize("trainer", ["tokenizers", "rustbpe", "subword-nmt", "minbpe"])
+def test_whole_trainers(trainer: str, part: Path) -> None:
+    part.write_bytes(part.read_bytes()[:60_000].rpartition(b"\n")[0] + b"\n")
+    assert_alike(trainer, part, 60)
+
+
+def test_sentencepiece_as_a_whole(part: Path) -> None:
+    """Of a text whose words begin with the mark of a space."""
+    text = re.sub(r"[^A-Za-z0-9 .,!?'\n-]", " ", text_of(part)[:60_000])
+    marked = "\n".join(" ".join("▁" + word for word in line.split(" ") if word) for line in text.split("\n"))
+    part.write_text(marked, encoding="utf-8", newline="\n")
+    ours = train_corpus(part, 200, like="sentencepiece", pretokenizer="[^ \n]+")
+    symbols = len({*marked} - {" ", "\n"})
+    assert ["".join(rule) for rule in ours] == by_sentencepiece(text, symbols, 200)

@@ -12,13 +12,19 @@ from tokdfa.cli.output import json_option, print_json, say
 
 __all__ = ["command"]
 
-_TIES = ("first-seen", "oldest-pair", "huggingface", "sentencepiece", "subword-nmt")
+_TIES = ("first-seen", "oldest-pair", "huggingface", "rustbpe", "sentencepiece", "subword-nmt")
+_LIKE = ("tokenizers", "sentencepiece", "subword-nmt", "rustbpe", "minbpe")
 
 
 @click.command("train")
 @click.argument("corpus", nargs=-1, required=True)
 @click.option("--merges", type=click.IntRange(0), required=True, help="How many rules to make.")
 @click.option("-o", "--output", required=True, help="merges.txt, tokenizer.json, X.tiktoken, or a folder for several.")
+@click.option(
+    "--like",
+    type=click.Choice(_LIKE),
+    help="Do as this trainer: sets --tie, --count, --unit, --level, --end-of-word and the limits together.",
+)
 @click.option("--tie", type=click.Choice(_TIES), default="first-seen", show_default=True, help="Which of equals.")
 @click.option(
     "--count",
@@ -62,12 +68,17 @@ def command(corpus: tuple[str, ...], merges: int, output: str, as_json: bool, **
 
     from tokdfa.errors import TrainingError
     from tokdfa.train.from_corpus import Reading, count_corpus_pieces
+    from tokdfa.train.like import DEFAULTS, resolve
     from tokdfa.train.output import check_output, write_dictionary
     from tokdfa.train.rules import GreedyRules
 
     began = perf_counter()
-    reading = Reading(options["pretokenizer"], options["level"], options["unit"], options["end_of_word"])
     given = click.get_current_context().get_parameter_source
+    chosen = {name: options[name] for name in DEFAULTS if given(name) is not click.core.ParameterSource.DEFAULT}
+    if options["like"] is not None and options["method"] == "exact":
+        raise TrainingError("an exact search does as no other trainer", value=f"--like {options['like']}")
+    options |= resolve(options["like"], chosen)
+    reading = Reading(options["pretokenizer"], options["level"], options["unit"], options["end_of_word"])
     if options["method"] == "exact":
         for name in ("tie", "count", "min_frequency", "max_token_length"):
             if given(name) is not click.core.ParameterSource.DEFAULT:

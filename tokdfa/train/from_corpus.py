@@ -11,6 +11,7 @@ from tokdfa.alphabet import Word
 from tokdfa.dictionary import Dictionary
 from tokdfa.errors import TrainingError
 from tokdfa.train.corpus import Corpus
+from tokdfa.train.like import Trainer, resolve
 from tokdfa.train.pieces import PieceCounts, with_end_of_word
 from tokdfa.train.rules import CountRule, TieRule
 from tokdfa.train.splitting import Splitter, Unit
@@ -111,12 +112,13 @@ def train_corpus(
     merges: int,
     *,
     pretokenizer: str = "gpt2",
-    level: Level = "byte",
-    unit: Unit = "file",
+    like: Trainer | None = None,
+    level: Level | None = None,
+    unit: Unit | None = None,
     end_of_word: EndOfWord | None = None,
-    tie: TieRule = "first-seen",
-    count: CountRule = "non-overlapping",
-    min_frequency: int = 2,
+    tie: TieRule | None = None,
+    count: CountRule | None = None,
+    min_frequency: int | None = None,
     max_token_length: int | None = None,
     alphabet: str | bytes | Sequence[Word] | None = None,
     threads: int = 1,
@@ -128,10 +130,15 @@ def train_corpus(
     sources : str, Path or sequence of them
     merges : int
         How many rules to make.
-    pretokenizer, level, unit, end_of_word
+    pretokenizer : str
         See :class:`Reading`.
+    like : {"tokenizers", "sentencepiece", "subword-nmt", "rustbpe", "minbpe"}, optional
+        The trainer to do as; it sets all of the following, and what is given all the same must be what it does. See
+        :func:`tokdfa.train.like.resolve`.
+    level, unit, end_of_word
+        See :class:`Reading`, which has the defaults.
     tie, count, min_frequency, max_token_length, alphabet
-        See :func:`~tokdfa.train.naive.train_naive`.
+        See :func:`~tokdfa.train.naive.train_naive`, which has the defaults.
     threads : int
         How many blocks of the corpus are counted at the same time; the result hangs on nothing of it.
 
@@ -142,14 +149,19 @@ def train_corpus(
     """
     from tokdfa.train.greedy import train_greedy
 
-    reading = Reading(pretokenizer, level, unit, end_of_word)
+    chosen = {
+        "level": level, "unit": unit, "end_of_word": end_of_word, "tie": tie, "count": count,
+        "min_frequency": min_frequency, "max_token_length": max_token_length,
+    }  # fmt: skip
+    meant = resolve(like, {name: value for name, value in chosen.items() if value is not None})
+    reading = Reading(pretokenizer, meant["level"], meant["unit"], meant["end_of_word"])
     pieces = reading.words(count_corpus_pieces(sources, reading, threads=threads))
     return train_greedy(
         pieces,
         merges,
-        tie=tie,
-        count=count,
-        min_frequency=min_frequency,
-        max_token_length=max_token_length,
+        tie=meant["tie"],
+        count=meant["count"],
+        min_frequency=meant["min_frequency"],
+        max_token_length=meant["max_token_length"],
         alphabet=alphabet,
     )

@@ -108,9 +108,9 @@ def trace_greedy(
     np.add.at(occurrences, text.symbols[is_symbol], text.weight[is_symbol])
     most = min(merges, int(np.count_nonzero(is_symbol)))
     rank = np.empty(0, np.int32)
-    if rules.tie == "huggingface":
+    if rules.tie in ("huggingface", "rustbpe"):
         products = np.arange(len(symbols), len(symbols) + most, dtype=np.int32)
-        rank = np.concatenate((symbol_ranks(symbols), products))
+        rank = np.concatenate((symbol_ranks(symbols, rules.tie), products))
     ties = {
         "first-seen": merging.FIRST_SEEN,
         "sentencepiece": merging.SENTENCEPIECE,

@@ -124,8 +124,8 @@ def _tie_key(tie: TieRule, symbols: TokenAlphabet, words: list[Word]) -> Callabl
         return lambda pair, seen, entered: seen
     if tie == "oldest-pair":
         return lambda pair, seen, entered: entered
-    if tie == "huggingface":
-        rank = symbol_ranks(symbols).tolist()
+    if tie in ("huggingface", "rustbpe"):
+        rank = symbol_ranks(symbols, tie).tolist()
         return lambda pair, seen, entered: [rank[token] if token < len(rank) else token for token in pair]
     if tie == "sentencepiece":
         return lambda pair, seen, entered: (

@@ -15,7 +15,7 @@ from tokdfa.tokenizers.formats.byte_alphabet import GPT2_ORDER
 
 __all__ = ["COUNT_RULES", "TIE_RULES", "CountRule", "GreedyRules", "TieRule", "base_alphabet", "symbol_ranks"]
 
-TieRule: TypeAlias = Literal["first-seen", "oldest-pair", "huggingface", "sentencepiece", "subword-nmt"]
+TieRule: TypeAlias = Literal["first-seen", "oldest-pair", "huggingface", "rustbpe", "sentencepiece", "subword-nmt"]
 CountRule: TypeAlias = Literal["non-overlapping", "overlapping"]
 
 TIE_RULES: tuple[TieRule, ...] = get_args(TieRule)
@@ -42,6 +42,8 @@ class GreedyRules:
         ``huggingface``
             the least pair of token ids. Symbols come in the order of their code points, bytes in the order of GPT-2's
             byte alphabet, then the products in the order of their merges (tokenizers);
+        ``rustbpe``
+            the same, but that bytes come in the order of their values (rustbpe);
         ``sentencepiece``
             the one with the shortest product, then the least product by code points, then the shortest left part;
         ``subword-nmt``
@@ -52,7 +54,9 @@ class GreedyRules:
     min_frequency : int
         Training stops when no pair is as frequent; 2 is BLOG's stop rule.
     max_token_length : int, optional
-        The most symbols that a product may have; pairs with a longer one are passed over.
+        The most symbols that a product may have; pairs with a longer one are passed over. Not with ``huggingface``:
+        tokenizers measures in bytes of its alphabet, and only what a merge brings forth, so that it may merge longer
+        ones.
 
     Raises
     ------
@@ -73,6 +77,12 @@ class GreedyRules:
             raise TrainingError("the least frequency of a merge is 1 or more", value=self.min_frequency)
         if self.max_token_length is not None and self.max_token_length < 2:
             raise TrainingError("a product has two symbols or more", value=self.max_token_length)
+        if self.max_token_length is not None and self.tie == "huggingface":
+            raise TrainingError(
+                "the limit of tokenizers on the length of tokens is another one",
+                value=self.max_token_length,
+                hint="leave max_token_length out, or take another tie rule",
+            )
 
 
 def base_alphabet(pieces: Mapping[Any, int], alphabet: str | bytes | Sequence[Word] | None = None) -> TokenAlphabet:
@@ -100,10 +110,10 @@ def base_alphabet(pieces: Mapping[Any, int], alphabet: str | bytes | Sequence[Wo
     return TokenAlphabet((*given, *sorted(found.difference(given))))
 
 
-def symbol_ranks(symbols: TokenAlphabet) -> npt.NDArray[np.int32]:
-    """Return for each symbol its place among all of them, as ``huggingface`` numbers them."""
+def symbol_ranks(symbols: TokenAlphabet, tie: TieRule) -> npt.NDArray[np.int32]:
+    """Return for each symbol its place among all of them, as ``huggingface`` or ``rustbpe`` numbers them."""
     words = symbols.symbols
-    if symbols.kind == "bytes":
+    if symbols.kind == "bytes" and tie == "huggingface":
         known = set(words)
         in_order: list[Any] = [word for byte in GPT2_ORDER if (word := bytes([byte])) in known]
     else:
