@@ -212,8 +212,8 @@ def test_in_a_notebook(tokenizer: tokdfa.Tokenizer) -> None:
 
 @settings(max_examples=40)
 @given(
-    st.lists(st.sampled_from([64, *SINGLE, 13, 83, 187, 222, 5_000, -100]), max_size=20),
-    st.sampled_from([5_000, -100, 13]),
+    st.lists(st.sampled_from([64, *SINGLE, 13, 83, 187, 222, 5_000, 70_000]), max_size=20),
+    st.sampled_from([5_000, 70_000, 13]),
     st.booleans(),
 )
 def test_windows_and_documents(ids: list[int], separator: int, window: bool) -> None:
@@ -223,11 +223,10 @@ def test_windows_and_documents(ids: list[int], separator: int, window: bool) -> 
     assert report.verdict == tokenizer.validate(ids, every=True, window=window, documents=separator)
     page = check(report.to_html())
     assert f"documents, with {separator} between them" in page.texts["dl"]
-    if separator >= 0:
-        ids = [id for id in ids if id != 5_000]
-        report = tokdfa.validation_report(tokenizer, ids, every=True, window=True)
-        assert report.verdict == tokenizer.validate(ids, every=True, window=True)
-        assert "cut out of a longer stream" in check(report.to_html()).texts["dl"]
+    ids = [id for id in ids if id < tokenizer.n_ids]
+    report = tokdfa.validation_report(tokenizer, ids, every=True, window=True)
+    assert report.verdict == tokenizer.validate(ids, every=True, window=True)
+    assert "cut out of a longer stream" in check(report.to_html()).texts["dl"]
 
 
 def test_wordpiece(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -127,8 +128,8 @@ class _Compiler:
 
     def _hangul(self) -> UInt32Array:
         """Return the codes of the Hangul syllables, each a sequence of two or three symbols."""
-        syllables = [tables().decompose(chr(code)) for code in range(HANGUL_FIRST, HANGUL_LAST + 1)]
-        jamo = {part: self._item(part) for syllable in syllables for part in syllable}
+        syllables = _syllables()
+        jamo = {part: self._item(part) for part in set().union(*syllables)}
         first = len(self._pool)
         for syllable in syllables:
             items = [jamo[part] for part in syllable]
@@ -172,6 +173,13 @@ class _Compiler:
             np.array(pointer, np.int32),
             np.array(rows, np.int32).ravel(),
         )
+
+
+@cache
+def _syllables() -> tuple[str, ...]:
+    """Return the decompositions of the Hangul syllables."""
+    decompose = tables().decompose
+    return tuple(decompose(chr(code)) for code in range(HANGUL_FIRST, HANGUL_LAST + 1))
 
 
 def _code(kind: int, payload: int) -> int:
