@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -274,6 +273,8 @@ class Dictionary(Sequence[Rule]):
     @cached_property
     def fingerprint(self) -> str:
         """A SHA-256 over alphabet and rules, in hexadecimal: equal dictionaries have equal fingerprints."""
+        import hashlib
+
         digest = hashlib.sha256(f"tokdfa dictionary {self.alphabet.kind}\n".encode())
         for words in (
             self.alphabet.symbols,

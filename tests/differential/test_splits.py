@@ -19,7 +19,7 @@ from tokdfa.automata.backtracking import compile_backtracking
 from tokdfa.automata.syntax import Alternate, Atomic, Concat, LookAhead, Node, Repeat, Symbols
 from tokdfa.tokenizers import patterns
 from tokdfa.tokenizers.formats.contents import Behavior, Split, Splitting
-from tokdfa.tokenizers.machine import build_machine
+from tokdfa.tokenizers.machine_building import build_machine
 from tokdfa.tokenizers.patterns import NAMED
 from tokdfa.tokenizers.pretokenizer import PreTokenizer, pretokenizer
 from tokdfa.unicode import Ranges, Table, intersection, union, version

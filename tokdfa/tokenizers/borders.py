@@ -16,7 +16,8 @@ import numpy.typing as npt
 
 from tokdfa.automata.partition import Partition
 from tokdfa.automata.syntax import Alternate, Anchor, Atomic, Concat, Node, Repeat, Symbols
-from tokdfa.tokenizers.pretokenizer import PreTokenizer, step_tree
+from tokdfa.tokenizers.pretokenizer import PreTokenizer
+from tokdfa.tokenizers.step_trees import step_tree
 from tokdfa.unicode import Ranges
 
 __all__ = ["CONTEXT", "Borders"]

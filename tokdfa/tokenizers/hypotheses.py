@@ -23,8 +23,8 @@ from tokdfa.automata.partition import Partition
 from tokdfa.errors import LimitExceededError, PatternError, TokdfaError
 from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED
 from tokdfa.tokenizers.formats.contents import Behavior, Split, Splitting
-from tokdfa.tokenizers.pretokenizer import step_tree
 from tokdfa.tokenizers.scan import Scan
+from tokdfa.tokenizers.step_trees import step_tree
 from tokdfa.unicode import Ranges
 
 __all__ = ["Hypotheses", "find_hypotheses", "splitting_budget"]

@@ -166,7 +166,8 @@ class PieceIds:
         order = np.argsort(merges.priority, kind="stable")
         left, right, priority, product = (row[order] for row in merges)
         next_one = priority[1:] != priority[:-1]
-        if (next_one != (product[1:] != product[:-1])).any() or len(np.unique(product)) != 1 + int(next_one.sum()):
+        n_products = np.count_nonzero(np.bincount(product))
+        if (next_one != (product[1:] != product[:-1])).any() or n_products != 1 + int(next_one.sum()):
             return None
         return left, right, product
 

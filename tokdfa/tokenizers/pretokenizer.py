@@ -9,18 +9,17 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from tokdfa.automata.backtracking import compile_backtracking
-from tokdfa.automata.budget import Budget
-from tokdfa.automata.syntax import Concat, Node, Repeat, Symbols, children, is_nullable, parse
 from tokdfa.errors import LimitExceededError, PatternError
 from tokdfa.tokenizers.formats.contents import Behavior, Split, Splitting
+from tokdfa.tokenizers.known_machines import is_known
 from tokdfa.tokenizers.patterns import NAMED
 from tokdfa.unicode import version
 
 if TYPE_CHECKING:
+    from tokdfa.automata.syntax import Node
     from tokdfa.tokenizers.splitter import Splitter
 
-__all__ = ["PreTokenizer", "behave", "pretokenizer", "step_tree"]
+__all__ = ["PreTokenizer", "behave", "pretokenizer"]
 
 Span: TypeAlias = tuple[int, int]
 Flagged: TypeAlias = list[tuple[Span, bool]]
@@ -59,7 +58,9 @@ class PreTokenizer:
             _check_tiktoken(splitting)
         self.splitting = splitting
         self.name = name
-        self._trees = [step_tree(step, splitting) for step in splitting.steps]
+        if not is_known(splitting):
+            # Patterns that cannot be used are refused now.
+            _ = self._trees
 
     def __reduce__(self) -> tuple[Callable[[Splitting, str | None], PreTokenizer], tuple[Splitting, str | None]]:
         return _shared, (self.splitting, self.name)
@@ -146,7 +147,15 @@ class PreTokenizer:
         return [span for _, span in self._split(text.replace(" ", self._space), begins)]
 
     @cached_property
+    def _trees(self) -> list[Node]:
+        from tokdfa.tokenizers.step_trees import step_tree
+
+        return [step_tree(step, self.splitting) for step in self.splitting.steps]
+
+    @cached_property
     def _programs(self) -> list[Any]:
+        from tokdfa.automata.backtracking import compile_backtracking
+
         return [compile_backtracking(tree) for tree in self._trees]
 
     def _split(self, text: str, begins: bool) -> list[tuple[str, Span]]:
@@ -186,35 +195,6 @@ def _check_tiktoken(splitting: Splitting) -> None:
     steps = splitting.steps
     if len(steps) != 1 or splitting.prefix_space is not None or steps[0] != Split(steps[0].pattern):
         raise PatternError("tiktoken splits by one pattern, nothing else", value=splitting)
-
-
-def step_tree(step: Split, splitting: Splitting, budget: Budget | None = None) -> Node:
-    """Return the pattern of a step as a tree.
-
-    Raises
-    ------
-    PatternError
-        If it cannot be read, or can match the empty text, or repeats what may be empty.
-    """
-    if step.literal:
-        tree: Node = Concat(tuple(Symbols(((ord(symbol), ord(symbol)),)) for symbol in step.pattern))
-    else:
-        tree = parse(step.pattern, splitting.library, budget)
-    if is_nullable(tree):
-        raise PatternError("a pattern that splits must not match the empty text", value=step.pattern)
-    if _repeats_nullable(tree):
-        # Libraries differ in what they prefer when a turn of a repetition is empty.
-        raise PatternError("a split pattern must not repeat what may be empty", value=step.pattern)
-    return tree
-
-
-def _repeats_nullable(tree: Node) -> bool:
-    nodes = [tree]
-    for node in nodes:  # grows while it is walked
-        if isinstance(node, Repeat) and node.most != 1 and is_nullable(node.body):
-            return True
-        nodes.extend(children(node))
-    return False
 
 
 def _with_gaps(matches: Iterable[Span], length: int) -> Iterator[tuple[Span, bool]]:

@@ -7,12 +7,14 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from tokdfa.automata.budget import DEFAULT_MAX_SECONDS
 from tokdfa.errors import PatternError
 from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED, EVENT_BITS, EVENT_MASK
 from tokdfa.kernels.encode.split import SplitRun, close, split_lines
 from tokdfa.kernels.library import Struct
 from tokdfa.tokenizers.formats.contents import Splitting
-from tokdfa.tokenizers.machine import DEFAULT_MAX_SECONDS, DEFAULT_MAX_STATES, Machine, build_machine
+from tokdfa.tokenizers.known_machines import known_machine
+from tokdfa.tokenizers.machine import DEFAULT_MAX_STATES, Machine
 from tokdfa.tokenizers.split_tables import split_tables
 
 __all__ = ["SplitStream", "Splitter"]
@@ -34,7 +36,7 @@ class Splitter:
     splitting : Splitting
         The steps.
     max_states, max_seconds : int, float
-        The budget.
+        The budget of building the machine, which those of the splittings in use need not be.
 
     Attributes
     ----------
@@ -65,7 +67,12 @@ class Splitter:
         max_states: int = DEFAULT_MAX_STATES,
         max_seconds: float = DEFAULT_MAX_SECONDS,
     ) -> None:
-        self.machine: Machine = build_machine(splitting, max_states=max_states, max_seconds=max_seconds)
+        machine = known_machine(splitting)
+        if machine is None or machine.n_states > max_states:
+            from tokdfa.tokenizers.machine_building import build_machine
+
+            machine = build_machine(splitting, max_states=max_states, max_seconds=max_seconds)
+        self.machine: Machine = machine
         self.tables: Struct = split_tables(self.machine)
 
     def __getstate__(self) -> Machine:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -458,6 +457,8 @@ class Tokenizer:
 
         Tokenizers of equal digests are the same, decoding included, whatever the format of their files.
         """
+        import hashlib
+
         digest = hashlib.sha256(b"tokdfa tokenizer\n")
         merges = () if self.merges is None else self.merges
         arrays = (*self.spellings, self.token_to_id, self.dictionary.left, self.dictionary.right, *merges)

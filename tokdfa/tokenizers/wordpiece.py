@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from importlib import import_module
@@ -235,6 +234,8 @@ class WordPieceTokenizer:
     @cached_property
     def fingerprint(self) -> str:
         """A SHA-256, in hexadecimal, of what the tokenizer does: equal ones give every text the same ids."""
+        import hashlib
+
         vocabulary = self.vocabulary
         settings = (
             sorted(vocabulary.items()),
@@ -249,6 +250,8 @@ class WordPieceTokenizer:
     @cached_property
     def digest(self) -> str:
         """A SHA-256, in hexadecimal, of what the tokenizer is made of: equal ones are the same, decoding included."""
+        import hashlib
+
         made_of = f"tokdfa tokenizer\n{self.fingerprint} {self.cleanup} {self.specials!r}"
         return hashlib.sha256(made_of.encode("utf-8", "surrogatepass")).hexdigest()
 

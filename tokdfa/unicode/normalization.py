@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib import resources
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from tokdfa.unicode.ranges import Ranges
@@ -98,7 +98,7 @@ class NormalizationTables:
 @cache
 def tables() -> NormalizationTables:
     """Return the tables of the tokenizers library."""
-    text = resources.files("tokdfa.unicode").joinpath("data", "normalization.json").read_text("utf-8")
+    text = Path(__file__).with_name("data").joinpath("normalization.json").read_text("utf-8")
     data: dict[str, Any] = json.loads(text)
     return NormalizationTables(
         version=data["version"],

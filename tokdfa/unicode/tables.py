@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from functools import cache, lru_cache
-from importlib import resources
 from itertools import accumulate
+from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 from tokdfa.errors import PatternError
@@ -46,7 +46,7 @@ _SHORT = {short.lower(): short for short in CATEGORIES} | {long: short for short
 def _data(table: Table) -> dict[str, Any]:
     if table not in TABLES:
         raise PatternError("no such table of character classes", value=table, hint=f"there are {', '.join(TABLES)}")
-    text = resources.files("tokdfa.unicode").joinpath("data", f"{table}.json").read_text("utf-8")
+    text = Path(__file__).with_name("data").joinpath(f"{table}.json").read_text("utf-8")
     data: dict[str, Any] = json.loads(text)
     return data
 

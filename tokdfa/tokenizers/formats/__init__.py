@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 import zlib
 from pathlib import Path
@@ -136,6 +135,8 @@ def _content(path: Path) -> bytes:
         data = file.read(_LARGEST_FILE + 1)
     if data.startswith(b"\x1f\x8b"):
         try:
+            import gzip
+
             with gzip.open(path) as file:
                 data = file.read(_LARGEST_FILE + 1)
         except (OSError, EOFError, zlib.error) as error:
