@@ -13,7 +13,7 @@ WAYS = ("tokdfa", "gigatoken", "splintr", "tiktoken", "tokenizers")
 
 
 def draw(tables: Tables) -> str:
-    shown = {title: table for title, table in tables.items() if set(WAYS) <= set(table["columns"])}
+    shown = {title: table for title, table in tables.items() if {"tokenizer", *WAYS} <= set(table["columns"])}
     groups = {
         f"{row['tokenizer']}, {CORPORA[row['text']]}": {way: row[way] for way in WAYS}
         for table in shown.values()

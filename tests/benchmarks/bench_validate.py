@@ -1,4 +1,7 @@
-"""Validation side by side: tokdfa, and peers that decode, encode again and compare.
+"""Validation side by side: tokdfa, and peers that decode, encode again and compare, each in its fastest way.
+
+One command measures the rate at rest, the whole cost from the start of a process to its answer, with its peak memory,
+and short calls.
 
 Run from the top of the repository, with TOKDFA_DATA naming the folder of tokenizers and corpora:
 ``python -m tests.benchmarks.bench_validate``; with ``--stream GIGABYTES`` the growth of time and memory over a stream
@@ -8,12 +11,14 @@ that is generated on disk, instead.
 from __future__ import annotations
 
 import argparse
-import base64
 import os
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from statistics import median
 from time import perf_counter
 
 import numpy as np
@@ -21,62 +26,146 @@ import numpy.typing as npt
 import regex
 
 import tokdfa
-from tests.benchmarks.encode_peers import PEERS, Peer
+from tests.benchmarks.encode_peers import as_tokenizers
 from tests.benchmarks.harness import environment, keep_tables, measure, peak_memory, print_table
+from tests.benchmarks.judges import JUDGES
 from tokdfa.stores import iter_ids
 
 CORPORA = ("english.txt", "python_code.txt", "multilingual.txt")
 TOKENIZERS = ("cl100k", "o200k")
 LENGTH = 2_000_000
-
-
-def _decoder(path: Path) -> Callable[[npt.NDArray[np.int32]], str]:
-    """Return the fastest way to decode for peers that have none: joining bytes from a list."""
-    rows = (line.split() for line in path.read_bytes().splitlines() if line)
-    word_of = {int(rank): base64.b64decode(word) for word, rank in rows}
-    words = [word_of.get(rank, b"") for rank in range(max(word_of) + 1)]
-    return lambda ids: b"".join(map(words.__getitem__, ids.tolist())).decode("utf-8")
+SIZES = (100, 10_000, 1_000_000)
+CALLS = 200
 
 
 def throughput(path: Path, name: str, text: str) -> tuple[int, dict[str, float]]:
-    """Return the number of ids, and the millions of them a second that each way judges."""
-    tokenizer = tokdfa.load(path, pretokenizer=name)
-    ids = tokenizer.encode(text)
-    decode = _decoder(path)
+    """Return the number of ids, and the millions of them a second that each way judges.
 
-    def ours() -> None:
-        assert tokenizer.validate(ids)
-
-    def by_encoding(peer: Peer) -> Callable[[], None]:
-        encode = peer.make(path, name)
-
-        def run() -> None:
-            # Its own ids, if it does not have the file's: what is measured is the work.
-            np.array_equal(ids, np.asarray(encode(decode(ids))))
-
-        return run
-
-    ways: dict[str, Callable[[], object]] = {"tokdfa": ours}
-    ways |= {peer.name: by_encoding(peer) for peer in PEERS if peer.name != "tokdfa"}
-    # The table of pairs is built when enough ids have come.
-    for _ in range(1 + 9 * tokenizer.n_ids // len(ids)):
-        ours()
+    Each peer judges the ids that it gives itself, so that every answer is yes: splintr and tokenizers split some texts
+    otherwise than the file says.
+    """
+    ids = np.asarray(tokdfa.load(path, pretokenizer=name).encode(text), dtype=np.uint32)
+    ways: dict[str, Callable[[], object]] = {}
+    for peer in JUDGES:
+        coder = peer.make(path, name)
+        given = _array(coder.encode(text))
+        assert coder.judge(given), (peer.name, "does not know its own ids again")
+        assert peer.name not in ("tokdfa", "gigatoken", "tiktoken") or np.array_equal(given, ids), peer.name
+        ways[peer.name] = partial(coder.judge, given)
+        if peer.name == "tokdfa":
+            # The table of pairs is built when enough ids have come.
+            for _ in range(1 + 9 * int(given.max()) // len(given)):
+                coder.judge(given)
     return len(ids), {way: len(ids) / 1e6 / measured.median for way, measured in measure(ways).items()}
 
 
-def side_by_side(data: Path) -> None:
+def _array(ids: object) -> npt.NDArray[np.uint32]:
+    if isinstance(ids, bytes):
+        return np.frombuffer(ids, dtype=np.uint32)
+    return np.ascontiguousarray(ids, dtype=np.uint32)
+
+
+def side_by_side(data: Path, length: int) -> None:
     """Print the throughput of all ways on all corpora."""
     rows: list[list[object]] = []
     for name in TOKENIZERS:
         for corpus in CORPORA:
-            text = (data / "corpora" / corpus).read_text("utf-8")[:LENGTH]
+            text = (data / "corpora" / corpus).read_text("utf-8")[:length]
             n_ids, speed = throughput(data / "vocabs" / f"{name}_base.tiktoken", name, text)
             best = max(value for way, value in speed.items() if way != "tokdfa")
             rows.append([name, corpus.removesuffix(".txt"), n_ids, *speed.values(), f"{speed['tokdfa'] / best:.1f}"])
-    columns = ["tokenizer", "text", "ids", *(peer.name for peer in PEERS), "times the best"]
-    packages = [peer.package for peer in PEERS if peer.package != "tokdfa"]
-    caption = f"peers decode, encode and compare; {environment(*packages)}"
-    print_table("Validation, million tokens a second, one thread, median of 5", columns, rows, caption)
+    columns = ["tokenizer", "text", "ids", *(peer.name for peer in JUDGES), "times the best"]
+    print_table("Validation, million tokens a second, one thread, median of 5", columns, rows, _caption())
+
+
+def _caption() -> str:
+    ways = "; ".join(f"{peer.name}: {peer.way}" for peer in JUDGES)
+    return f"{ways}; {environment(*(peer.package for peer in JUDGES if peer.package != 'tokdfa'))}"
+
+
+def whole_cost(data: Path, sizes: tuple[int, ...], repeats: int = 5) -> None:
+    """Print the time from the start of a process to its answer, and the most memory that it held."""
+    path, name = data / "vocabs" / "cl100k_base.tiktoken", "cl100k"
+    text = (data / "corpora" / "english.txt").read_text("utf-8")
+    rows: list[list[object]] = []
+    with tempfile.TemporaryDirectory() as folder:
+        # tokenizers reads no ranks: it has its own file, made beforehand.
+        own = Path(folder) / "tokenizer.json"
+        as_tokenizers(path, name).save(str(own))
+        for size in sizes:
+            files = {}
+            for peer in JUDGES:
+                made_of = own if peer.name == "tokenizers" else path
+                coder = peer.make(made_of, name)
+                long_enough = (text * (1 + 8 * size // len(text)))[: 8 * size]
+                ids = _array(coder.encode(long_enough))[:size]
+                files[peer.name] = Path(folder) / f"{peer.name}-{size}.npy"
+                np.save(files[peer.name], _canonical(ids, coder.judge))
+            found: dict[str, list[tuple[float, int]]] = {peer.name: [] for peer in JUDGES}
+            for _ in range(repeats + 1):  # the first brings the files into memory
+                for peer in JUDGES:
+                    made_of = own if peer.name == "tokenizers" else path
+                    found[peer.name].append(_run(peer.name, made_of, name, files[peer.name]))
+            for peer in JUDGES:
+                seconds, memory = zip(*found[peer.name][1:], strict=True)
+                rows.append([peer.name, size, median(seconds), f"{median(memory) / 1e6:.0f}"])
+    columns = ["peer", "ids", "seconds", "peak memory, MB"]
+    title = f"Validation from the start of a process to its answer, cl100k, English, median of {repeats}"
+    print_table(title, columns, rows, _caption())
+
+
+def _canonical(ids: npt.NDArray[np.uint32], judge: Callable[[npt.NDArray[np.uint32]], bool]) -> npt.NDArray[np.uint32]:
+    """Return ids that a peer finds right, cut a little shorter where they were cut within a piece or a symbol."""
+    for cut in range(64):
+        part = ids[: len(ids) - cut]
+        try:
+            if judge(part):
+                return part
+        except ValueError:  # not UTF-8
+            continue
+    raise AssertionError("the ids are not canonical")
+
+
+def _run(peer: str, path: Path, name: str, ids: Path) -> tuple[float, int]:
+    """Return how long a process took to answer yes, and its peak memory."""
+    command = [sys.executable, "-m", "tests.benchmarks.judges", peer, str(path), name, str(ids)]
+    began = perf_counter()
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        answer = process.stdout.readline()
+        seconds = perf_counter() - began
+        assert answer == b"True\n", (peer, answer)
+        memory = int(process.stdout.readline())
+    return seconds, memory
+
+
+def short_calls(data: Path, repeats: int = 5) -> None:
+    """Print what a short call costs."""
+    path, name = data / "vocabs" / "cl100k_base.tiktoken", "cl100k"
+    text = (data / "corpora" / "english.txt").read_text("utf-8")
+    coders = {peer.name: peer.make(path, name) for peer in JUDGES}
+    rows: list[list[object]] = []
+    for size in (27, 265):
+        calls: dict[str, Callable[[], object]] = {}
+        for peer, coder in coders.items():
+            ids = _canonical(_array(coder.encode(text[:5_000]))[:size], coder.judge)
+            calls[peer] = partial(coder.judge, ids)
+        rows.append([f"validate {size} ids", *_microseconds(calls, repeats).values()])
+    for size in (11, 1_000):
+        part = text[:size]
+        calls = {peer: partial(coder.encode, part) for peer, coder in coders.items()}
+        rows.append([f"encode {size:,} bytes", *_microseconds(calls, repeats).values()])
+    columns = ["call", *coders]
+    print_table(f"Short calls, microseconds, cl100k, English, median of {repeats}", columns, rows, _caption())
+
+
+def _microseconds(calls: dict[str, Callable[[], object]], repeats: int) -> dict[str, float]:
+    def often(call: Callable[[], object]) -> None:
+        for _ in range(CALLS):
+            call()
+
+    found = measure({name: partial(often, call) for name, call in calls.items()}, repeats)
+    return {name: 1e6 * measured.median / CALLS for name, measured in found.items()}
 
 
 def growth(data: Path, gigabytes: float) -> None:
@@ -123,12 +212,16 @@ def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--stream", type=float, metavar="GIGABYTES")
+    parser.add_argument("--small", action="store_true", help="only to see that everything works")
     arguments = parser.parse_args()
     data = Path(os.environ["TOKDFA_DATA"])
-    if arguments.stream is None:
-        side_by_side(data)
-    else:
+    os.environ |= {"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
+    if arguments.stream is not None:
         growth(data, arguments.stream)
+        return
+    side_by_side(data, 20_000 if arguments.small else LENGTH)
+    whole_cost(data, (100,) if arguments.small else SIZES, 1 if arguments.small else 5)
+    short_calls(data, 1 if arguments.small else 5)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["PEERS", "Peer", "pattern_of"]
+__all__ = ["PEERS", "Peer", "as_tokenizers", "pattern_of", "ranks"]
 
 Encode = Callable[[str], Sequence[int]]
 
@@ -29,7 +29,7 @@ def pattern_of(path: Path, name: str) -> str:
     return str(patterns[name])
 
 
-def _ranks(path: Path) -> dict[bytes, int]:
+def ranks(path: Path) -> dict[bytes, int]:
     rows = (line.split() for line in path.read_bytes().splitlines() if line)
     return {base64.b64decode(word): int(rank) for word, rank in rows}
 
@@ -59,12 +59,15 @@ def _tiktoken(path: Path, name: str) -> Encode:
     import tiktoken
 
     # As tiktoken.load does, without its cache; the array is what the others return.
-    encoding = tiktoken.Encoding(name, pat_str=pattern_of(path, name), mergeable_ranks=_ranks(path), special_tokens={})
+    encoding = tiktoken.Encoding(name, pat_str=pattern_of(path, name), mergeable_ranks=ranks(path), special_tokens={})
     return lambda text: np.array(encoding.encode_ordinary(text), dtype=np.uint32)
 
 
-def _tokenizers(path: Path, name: str) -> Encode:
-    """The ranks as vocabulary and rules; the rule of a token is what the ranks below make of it."""
+def as_tokenizers(path: Path, name: str) -> Any:
+    """Return a tokenizer of tokenizers: the ranks as vocabulary and rules.
+
+    The rule of a token is what the ranks below make of it.
+    """
     import tokenizers
     from tokenizers import decoders, models, pre_tokenizers
 
@@ -83,7 +86,13 @@ def _tokenizers(path: Path, name: str) -> Encode:
     split = pre_tokenizers.Split(tokenizers.Regex(pattern), "isolated")
     theirs.pre_tokenizer = pre_tokenizers.Sequence([split, pre_tokenizers.ByteLevel(False, use_regex=False)])
     theirs.decoder = decoders.ByteLevel()
-    return lambda text: theirs.encode(text).ids
+    return theirs
+
+
+def _tokenizers(path: Path, name: str) -> Encode:
+    theirs = as_tokenizers(path, name)
+    # Offsets, which nobody asks for, are left out.
+    return lambda text: theirs.encode_batch_fast([text], add_special_tokens=False)[0].ids
 
 
 PEERS = [

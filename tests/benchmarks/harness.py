@@ -118,7 +118,7 @@ def print_table(title: str, columns: list[str], rows: list[list[object]], captio
     """Print a table, the first column to the left and figures to the right, and keep it where that was asked for."""
     for path in _kept:
         _keep(path, title, columns, rows, caption)
-    table = Table(title=title, caption=caption, title_justify="left", caption_justify="left")
+    table = Table(title=Text(title), caption=Text(caption), title_justify="left", caption_justify="left")
     for i, column in enumerate(columns):
         table.add_column(column, justify="right" if i else "left", no_wrap=True)
     for row in rows:
