@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
@@ -13,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.dictionaries import proper_dictionaries
+from support.judging import judged_by
 
 import tokdfa
 from tokdfa import Dictionary
@@ -22,8 +22,8 @@ from tokdfa.tokenizers.formats.contents import Contents, Merges, Special, Split,
 from tokdfa.tokenizers.pretokenizer import PreTokenizer
 from tokdfa.tokenizers.pretokenizer import pretokenizer as pretokenizer_of
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.validate import Validation, Validator, Violation, _model, iter_violations, validate
-from tokdfa.validation import buffer, literal, walk, whole
+from tokdfa.validate import Validation, Validator, Violation, iter_violations, validate
+from tokdfa.validation import buffer, literal, whole
 
 BYTES = bytes(range(256))
 SYMBOLS = "ab \n"
@@ -34,14 +34,9 @@ END, AB, LONG = "<e>", "ab", "<e>a"
 
 @pytest.fixture(autouse=True, scope="module", params=["walk", pytest.param("pieces", marks=pytest.mark.slow)])
 def way(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Judge piece by piece, or by a walk from the first id on, as otherwise only long streams are."""
-    kept = walk.START, walk.WINDOW, walk.PATIENCE
-    if request.param == "walk":
-        walk.START, walk.WINDOW, walk.PATIENCE = 0, 4, 4
-    else:
-        walk.START = sys.maxsize
-    yield
-    walk.START, walk.WINDOW, walk.PATIENCE = kept
+    """Judge by a walk with many closer looks, or piece by piece only, as otherwise only where there is no table."""
+    with judged_by(request.param, few=4):
+        yield
 
 
 class Definition:
@@ -465,19 +460,3 @@ def test_streams_that_are_judged_as_a_whole_have_a_limit(monkeypatch: pytest.Mon
     assert tokenizer.validate([*b"aaaa "]).index == 4
     with pytest.raises(TokdfaError, match="too long to be judged as a whole"):
         tokenizer.validate([*b"aaaaa "])
-
-
-def test_short_streams_are_walked_over_once_there_have_been_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(walk, "START", 100)
-    dictionary = Dictionary.from_pairs([(b"a", b"b"), (b"ab", b"a")], alphabet=[bytes([byte]) for byte in BYTES])
-    ids = np.arange(len(dictionary.alphabet), dtype=np.int32)
-    split = PreTokenizer(Splitting("tiktoken", (Split(r"[ab]+| +|[^ab ]+"),)))
-    tokenizer = Tokenizer(Contents(format="tiktoken", dictionary=dictionary, ids=ids), split)
-    model = _model(tokenizer)
-    stream = tokenizer.encode("aba ab c")
-    for _ in range(100 // len(stream)):
-        assert validate(tokenizer, stream)
-        assert not model.has_table
-    for _ in range(3):
-        assert validate(tokenizer, stream, documents=[0, 3])
-    assert model.has_table

@@ -24,7 +24,7 @@ from tokdfa.validation.model import Model
 from tokdfa.validation.open import OpenJudge
 from tokdfa.validation.rewriting import RewritingJudge
 from tokdfa.validation.violation import Violation
-from tokdfa.validation.walk import WalkJudge
+from tokdfa.validation.walk import WalkJudge, WholeWalk
 from tokdfa.validation.whole import WholeJudge
 from tokdfa.validation.wordpiece import WordPieceJudge
 from tokdfa.verdict import Verdict
@@ -35,6 +35,8 @@ Int32Array: TypeAlias = npt.NDArray[np.int32]
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 
 CHUNK = 1 << 18
+_CANONICAL = "the ids are those that their text is encoded as"
+_WALKED = (np.dtype(np.int32), np.dtype(np.uint32), np.dtype(np.int64))
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,6 +283,9 @@ def validate(
     >>> verdict.index, verdict.canonical_ids  # doctest: +SKIP
     (0, (33901, 5350))
     """
+    n_accepted = None if window or literal or documents is not None else _n_accepted(tokenizer, ids)
+    if n_accepted is not None:
+        return Validation(True, None, _CANONICAL, n_accepted)
     validator = Validator(tokenizer, window=window, documents=documents, literal=literal)
     chunks = _chunks(ids if isinstance(ids, Iterator) else [ids])
     violations = _violations(validator, chunks)
@@ -289,7 +294,7 @@ def validate(
         validator.skip(chunk)
     validator.check_end()
     if not found:
-        return Validation(True, None, "the ids are those that their text is encoded as", validator.tokens)
+        return Validation(True, None, _CANONICAL, validator.tokens)
     return Validation(False, found[0], found[0].reason, validator.tokens, found)
 
 
@@ -308,6 +313,34 @@ def _violations(validator: Validator, chunks: Iterable[IntegerArray]) -> Iterato
     for chunk in chunks:
         yield from validator.feed(chunk)
     yield from validator.finish()
+
+
+def _n_accepted(tokenizer: Tokenizer | WordPieceTokenizer, ids: object) -> int | None:
+    """Return the number of ids if one walk over few of them shows that they are canonical; None if that is not known.
+
+    It has no state but that of the walk, and does not keep ids, so for short streams it is the whole of judging.
+    """
+    try:
+        array = np.array(ids) if type(ids) is list else ids
+    except (ValueError, OverflowError):
+        return None
+    if type(array) is not np.ndarray or array.ndim != 1 or array.dtype not in _WALKED or len(array) > CHUNK:
+        return None
+    if not (array.flags.c_contiguous and array.flags.aligned):
+        return None
+    walk = _walk(tokenizer)
+    return len(array) if walk is not None and walk.accepts(array) else None
+
+
+@lru_cache(maxsize=4)
+def _walk(tokenizer: Tokenizer | WordPieceTokenizer) -> WholeWalk | None:
+    """Return what walks over the streams of a tokenizer; None if they take more than a walk."""
+    if not isinstance(tokenizer, Tokenizer) or isinstance(tokenizer, RewritingTokenizer):
+        return None
+    model = _model(tokenizer)
+    judges = _judges(model, literal=False)
+    is_walked = isinstance(judges, partial) and judges.func is WalkJudge and model.table is not None
+    return WholeWalk(model) if is_walked else None
 
 
 @lru_cache(maxsize=4)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.judging import judged_by
 
 from tokdfa import Dictionary
 from tokdfa.errors import TokenStreamError, UnsupportedFeatureError
@@ -18,7 +19,6 @@ from tokdfa.tokenizers.patterns import NAMED
 from tokdfa.tokenizers.pretokenizer import PreTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.validate import Validator, validate
-from tokdfa.validation import walk
 
 RULES = [
     (b"a", b"b"),
@@ -39,11 +39,9 @@ PATTERNS = {
 
 
 @pytest.fixture(autouse=True, scope="module")
-def walks_at_once() -> Iterator[None]:
-    kept = walk.START, walk.WINDOW, walk.PATIENCE
-    walk.START, walk.WINDOW, walk.PATIENCE = 0, 8, 8
-    yield
-    walk.START, walk.WINDOW, walk.PATIENCE = kept
+def looks_closely_at_few() -> Iterator[None]:
+    with judged_by("walk", few=8):
+        yield
 
 
 @cache

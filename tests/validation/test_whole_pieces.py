@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from itertools import product
 
 import numpy as np
 import pytest
+from support.judging import judged_by
 
 from tokdfa import Dictionary
 from tokdfa.tokenizers.formats.contents import Contents, Special, Split, Splitting
 from tokdfa.tokenizers.pretokenizer import PreTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.validate import Validator, validate
-from tokdfa.validation import buffer, walk
+from tokdfa.validation import buffer
 
 WORDS = {97: "a", 98: "b", 99: "c", 32: " ", 256: "ab", 257: "bc", 258: "abc"}
 CANONICAL = {"": [], "abc": [258], **{word: [id] for id, word in WORDS.items()}}
@@ -22,10 +22,8 @@ CANONICAL = {"": [], "abc": [258], **{word: [id] for id, word in WORDS.items()}}
 
 @pytest.fixture(autouse=True, params=["walk", "pieces"])
 def way(request: pytest.FixtureRequest) -> Iterator[None]:
-    kept = walk.START, walk.WINDOW, walk.PATIENCE
-    walk.START, walk.WINDOW, walk.PATIENCE = (0, 4, 4) if request.param == "walk" else (sys.maxsize, 4, 4)
-    yield
-    walk.START, walk.WINDOW, walk.PATIENCE = kept
+    with judged_by(request.param, few=4):
+        yield
 
 
 def tokenizer_of(specials: tuple[Special, ...] = (), *, first_id: int = 0) -> Tokenizer:

@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from tokdfa.automata.compact import CompactTokenDFA
 from tokdfa.automata.ids import checked_ids, id_array
-from tokdfa.errors import LimitExceededError
 from tokdfa.kernels.library import Struct
 from tokdfa.kernels.walk import pairs as kernels
 
@@ -25,7 +24,7 @@ NO_TOKEN = kernels.NO_TOKEN
 # So many ids are tested at once that what belongs to them stays in the second-level cache.
 CHUNK = 1 << 16
 # Building the table costs about as much as walking through so many ids for each token.
-PATIENCE = 8
+PATIENCE = 10
 MAX_TABLE_ENTRIES = 1 << 27
 
 
@@ -119,29 +118,29 @@ class PairTest:
         For each id it has where its row begins (times 2³²) plus its column; the rows; the bits.
         """
         automaton = self.automaton
-        try:
-            rows = automaton.rows
-        except LimitExceededError:
-            return self._by_history
-        # Positions that no interval of any row tells apart share a column. Behind them come one column that every row
+        first = np.zeros_like(automaton.width)
+        first[1:] = automaton.position[automaton.removed[1:]]
+        last = first + automaton.width
+        # Positions that no interval of any state tells apart share a column. Behind them come one column that every row
         # allows and one that every row forbids.
         cut = np.zeros(len(automaton.position) + 1, dtype=np.bool_)
-        cut[rows.start] = cut[rows.stop] = True
+        cut[first[1:]] = cut[last[1:]] = cut[automaton.n_live_tokens] = True
         column_at = np.cumsum(cut, dtype=np.int32)
         free = int(column_at[-1]) + 1
         a_row = -(-(free + 2) // kernels.BLOCK)
-        # Behind the rows comes one that forbids everything but what cuts.
-        n_rows = len(rows.pointer) - 1
-        if a_row * (n_rows + 1) > MAX_TABLE_ENTRIES:
+        states = automaton.reachable_states
+        if a_row * (len(states) + 1) > MAX_TABLE_ENTRIES:
             return self._by_history
-        pointer = np.append(rows.pointer, rows.pointer[-1] + 1).astype(np.int32)
-        start, stop = np.append(column_at[rows.start], 0), np.append(column_at[rows.stop], free)
-        blocks, bits = kernels.build_table(pointer, start.astype(np.int32), stop.astype(np.int32), free + 2)
-        row = np.where(self._tokens == kernels.ALONE, n_rows, 0).astype(np.int64)
+        dead = free if automaton.n_live_tokens == len(automaton.position) else int(column_at[automaton.n_live_tokens])
+        row_of, blocks, bits = kernels.build_table(
+            automaton.parent, column_at[first], column_at[last], states, free + 2, dead
+        )
+        # The row after those of states forbids everything but what cuts.
+        row = np.where(self._tokens == kernels.ALONE, row_of[-1], 0).astype(np.int64)
         column = np.where(self._tokens == CUT, free, free + 1).astype(np.int64)
         is_token = self._tokens >= 0
         token = self._tokens[is_token]
-        row[is_token] = rows.of_token[token]
+        row[is_token] = row_of[automaton.state[token]]
         column[is_token] = column_at[automaton.position[token]]
         lookup = (row * a_row) << 32 | column
         return kernels.pair_test(self._tokens, automaton.dictionary.history, lookup, blocks, bits)

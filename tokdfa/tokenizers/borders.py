@@ -78,11 +78,11 @@ class Borders:
 
     def classes(self, text: str) -> npt.NDArray[np.int32]:
         """Return the classes of the symbols of a text."""
-        return self.classes_of(np.array([*map(ord, text)], dtype=np.int32))
+        return self._partition.classes(np.array([*map(ord, text)], dtype=np.int32)).astype(np.int32)
 
     def classes_of(self, code_points: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-        """Return the classes of symbols; for negative numbers any."""
-        return self._partition.classes(code_points).astype(np.int32)
+        """Return the classes of many symbols; for negative numbers any."""
+        return self._partition.dense[code_points].astype(np.int32)
 
     def last(self, text: str, begin: int, end: int) -> int:
         """Return the last place after `begin` and up to `end` where `text` is certainly cut; `begin` if none is found.

@@ -178,11 +178,11 @@ class PieceIds:
         What merges into a token within a longer word does so by itself as well, whether the rules are proper or not.
         """
         dictionary = self._contents.dictionary
-        words = (*dictionary.alphabet, *self._contents.extra)
         if self._is_one_pass:
-            is_merged = np.zeros(len(words), dtype=np.bool_)
+            is_merged = np.zeros(len(dictionary.alphabet) + len(self._contents.extra), dtype=np.bool_)
             is_merged[: len(dictionary.alphabet)] = dictionary.folding.birth >= 0
             return is_merged
+        words = (*dictionary.alphabet, *self._contents.extra)
         symbols, lengths = self._symbols(words)
         offsets, tokens = self.merger.merge(symbols, running_sum(lengths))
         return cast("npt.NDArray[np.bool_]", (np.diff(offsets) == 1) & (tokens[offsets[:-1]] == np.arange(len(words))))
@@ -192,8 +192,9 @@ class PieceIds:
         """The tokens, by word, that a piece is as a whole only: merging it would give others."""
         if not self._contents.whole_piece:
             return {}
-        words = (*self._contents.dictionary.alphabet, *self._contents.extra)
-        return {words[number]: number for number in np.flatnonzero(~self.is_merged).tolist()}
+        numbers = np.flatnonzero(~self.is_merged).tolist()
+        words = (*self._contents.dictionary.alphabet, *self._contents.extra) if numbers else ()
+        return {words[number]: number for number in numbers}
 
     @cached_property
     def _token_of_spelling(self) -> dict[str, int]:

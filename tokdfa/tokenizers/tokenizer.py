@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from threading import local
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, cast
@@ -437,7 +437,7 @@ class Tokenizer:
 
     def validate(self, ids: npt.ArrayLike | Iterator[IntegerArray], **options: Any) -> Validation:
         """Decide whether `ids` are what `encode` gives for their text; see :func:`tokdfa.validate.validate`."""
-        return cast("Validation", import_module("tokdfa.validate").validate(self, ids, **options))
+        return cast("Validation", _found("tokdfa.validate", "validate")(self, ids, **options))
 
     def search(self, pattern: str, ids: npt.ArrayLike, **options: Any) -> Matches:
         """Find where a pattern matches the text of `ids`; see :func:`tokdfa.search.search`."""
@@ -481,6 +481,12 @@ class Tokenizer:
 
     def __repr__(self) -> str:
         return f"<Tokenizer from {self.format}: {len(self.dictionary)} rules, {self.n_ids} ids>"
+
+
+@cache
+def _found(module: str, name: str) -> Callable[..., Any]:
+    """Return what a module has by a name; once it is known that costs next to nothing."""
+    return cast("Callable[..., Any]", getattr(import_module(module), name))
 
 
 def _is_utf8(word: bytes) -> bool:

@@ -47,13 +47,10 @@ class Model:
     by_pairs : bool
         Whether pairs of neighbours decide what merging gives: the dictionary is proper, and Algorithm 1 does on it what
         the libraries do.
-    n_judged : int
-        About how many ids have been judged piece by piece.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.tokenizer = tokenizer
-        self.n_judged = 0
         self.lengths = np.diff(tokenizer.id_spellings.offsets)
         self.special: Flags = np.zeros(tokenizer.n_ids, dtype=np.bool_)
         self.special[tokenizer.special_ids] = True
@@ -153,11 +150,6 @@ class Model:
         if not self.by_pairs and self._part is not None:
             sequences += [*tokenizer.token_to_id[self._part.pairs]]
         return doubts(tuple(sequence.tolist()) for sequence in sequences if sequence.min() >= 0)
-
-    @property
-    def has_table(self) -> bool:
-        """Whether the table has been made, or it has turned out that there is none."""
-        return "table" in self.__dict__
 
     @cached_property
     def opens(self) -> Flags:

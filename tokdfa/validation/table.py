@@ -22,6 +22,7 @@ from tokdfa.validation.spelled import Backwards
 __all__ = ["Table"]
 
 Int32Array: TypeAlias = npt.NDArray[np.int32]
+Uint16Array: TypeAlias = npt.NDArray[np.uint16]
 Uint32Array: TypeAlias = npt.NDArray[np.uint32]
 
 MAX_ENTRIES = 1 << 25
@@ -66,7 +67,7 @@ class Table:
         assert tokenizer.pretokenizer is not None
         if not model.borders.certain.any():
             raise UnsupportedFeatureError("the pre-tokenizer cuts nowhere for certain")
-        if int(model.lengths.max(initial=0)) >= 1 << (32 - kernels.SIZE_SHIFT):
+        if int(model.lengths.max(initial=0)) > kernels.MOST:
             raise LimitExceededError("a token is too long to be walked over", value=int(model.lengths.max()))
         contents = spelled_specials(tokenizer)
         check_overlaps(contents)
@@ -85,7 +86,7 @@ class Table:
         self.width = 64
         while self.width < len(self._classes):
             self.width *= 2
-        self._info: Uint32Array = self._class_of_id | (model.lengths << kernels.SIZE_SHIFT).astype(np.uint32)
+        self._length_of_id = model.lengths.astype(np.uint16)
         bounds = np.cumsum([0, *(len(known.nodes) for known in self._classes)]).astype(np.int32)
         nodes = np.array([node for known in self._classes for node in known.nodes], dtype=np.int32)
         self._specials = (bounds, nodes, self._backwards.children)
@@ -105,7 +106,8 @@ class Table:
             with self._lock:
                 doubts = self._model.doubts
                 walker = kernels.walker(
-                    self._info,
+                    self._class_of_id,
+                    self._length_of_id,
                     self._allowed,
                     self._other,
                     self._is_final,
@@ -214,7 +216,7 @@ class Table:
         self._is_final = is_final
         self._walker = None
 
-    def _classify(self) -> Uint32Array:
+    def _classify(self) -> Uint16Array:
         """Find out of what classes ids are, and return the class of each."""
         model, hypotheses = self._model, self.lifted.hypotheses
         text, offsets = model.tokenizer.id_spellings
@@ -227,21 +229,21 @@ class Table:
             self._backwards.children,
             self._effect_after,
         )
-        numbered = words.number_keys(keys, kernels.CLASS)
+        numbered = words.number_keys(keys, kernels.MOST)
         if numbered is None:
-            raise LimitExceededError("the ids have too many classes", value=f"more than {kernels.CLASS}")
+            raise LimitExceededError("the ids have too many classes", value=f"more than {kernels.MOST}")
         distinct, number = numbered
         parts = [self.lifted.joined(*words.parts_of_key(key)) for key in distinct.tolist()]
         class_of_key = np.array([self._class(_Class(part)) for part in parts], dtype=np.uint32)
-        found: Uint32Array = class_of_key[number]
+        found = class_of_key[number]
         found[told == words.BAD] = 0
         for id in np.flatnonzero(told == words.SPELLS).tolist():
             nodes = self._backwards.nodes(model.bytes_of(id))
             found[id] = 0 if nodes is None else self._class(_Class(parts[number[id]], nodes))
         found[model.special] = self._class(_Class("special"))
-        if len(self._classes) > kernels.CLASS:
+        if len(self._classes) > kernels.MOST:
             raise LimitExceededError("the ids have too many classes", value=len(self._classes))
-        return found
+        return found.astype(np.uint16)
 
     def _effect_after(self, before: int | None, symbol: int) -> int:
         effect = self.lifted.effect_after(before, symbol)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from itertools import chain
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,12 +18,10 @@ from tokdfa.validation.pieces import PieceJudge
 from tokdfa.validation.table import Table
 from tokdfa.validation.violation import Violation
 
-__all__ = ["WalkJudge"]
+__all__ = ["WalkJudge", "WholeWalk"]
 
 Int32Array: TypeAlias = npt.NDArray[np.int32]
 
-# Of a tokenizer so many ids are judged piece by piece first, for it takes a while to make a table.
-START = 1 << 13
 # So many are judged piece by piece at a time where something is wrong.
 WINDOW = 1 << 8
 # So many ids are kept before some are dropped.
@@ -32,6 +30,31 @@ PATIENCE = 1 << 10
 HEAD = 1 << 10
 # So many ids have more symbols than a look-ahead sees.
 _CONTEXT = 8
+
+
+class WholeWalk:
+    """Walks over whole streams.
+
+    Parameters
+    ----------
+    model : Model
+        One with a table.
+    """
+
+    def __init__(self, model: Model) -> None:
+        assert model.table is not None
+        self._table: Table = model.table
+        self._pairs = model.walked_pairs
+
+    def accepts(self, ids: npt.NDArray[np.integer[Any]]) -> bool:
+        """Tell whether it is certain that a stream is canonical.
+
+        Parameters
+        ----------
+        ids : int32, uint32 or int64 array
+            Contiguous; if they are no ids the answer is no.
+        """
+        return kernels.accepts(self._table.walker(self._pairs.struct_for(len(ids))), ids) == kernels.DONE
 
 
 class WalkJudge:
@@ -52,11 +75,7 @@ class WalkJudge:
         self._model = model
         self._judge: PieceJudge | None = None
         self._until = -1
-        if model.has_table or model.n_judged >= START:
-            self._begin(first, byte)
-        else:
-            self._judge = PieceJudge(model, Buffer(first, byte))
-            self._until = first + START - model.n_judged - 1
+        self._begin(first, byte)
 
     def _begin(self, first: int, byte: int) -> None:
         """Begin to walk with the token `first`, or do no such thing where there is no table."""
@@ -82,7 +101,6 @@ class WalkJudge:
         """Take more ids; yield the violations that are certain with them."""
         while True:
             if self._judge is not None:
-                self._model.n_judged += len(ids)
                 yield from self._judge.feed(ids, self._until)
                 buffer = self._judge.buffer
                 if buffer.first <= self._until:

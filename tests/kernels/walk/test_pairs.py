@@ -9,35 +9,44 @@ from tokdfa.kernels.fold.folding import history
 from tokdfa.kernels.walk.pairs import BLOCK, build_table, mark_pairs, pair_test
 
 
-@pytest.mark.parametrize("n_columns", [2, 63, 64, 65, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK + 1, 5 * BLOCK + 100])
-@pytest.mark.parametrize("n_rows", [1, 40, 3000])
-def test_table(n_columns: int, n_rows: int) -> None:
-    random = np.random.default_rng(n_columns + n_rows)
-    matrix = np.zeros((n_rows, n_columns), dtype=bool)
-    pointer, start, stop = [0], [], []
-    for r in range(n_rows):
-        # Few kinds of rows, so that blocks recur; the first row is empty.
-        kind = np.random.default_rng(r % 700)
-        cuts = np.sort(kind.choice(n_columns, size=min(n_columns, 2 * (r % 7)), replace=False))[: 2 * (r % 7) // 2 * 2]
-        for low, high in zip(cuts[::2], cuts[1::2], strict=False):
-            matrix[r, low:high] = True
-            start.append(low)
-            stop.append(high)
-        pointer.append(len(start))
+@pytest.mark.parametrize("n_columns", [3, 63, 64, 65, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK + 1, 5 * BLOCK + 100])
+@pytest.mark.parametrize("n_states", [1, 40, 3000])
+def test_table(n_columns: int, n_states: int) -> None:
+    random = np.random.default_rng(n_columns + n_states)
+    first_dead = int(random.integers(n_columns - 5, n_columns - 1)) if n_columns > 5 else n_columns - 2
+    matrix = np.zeros((n_states + 1, n_columns), dtype=bool)
+    matrix[:-1, first_dead : n_columns - 2] = True
+    parent, start, stop = np.full(n_states, -1, np.int32), np.zeros(n_states, np.int32), np.zeros(n_states, np.int32)
+    for state in range(1, n_states):
+        # Few kinds of intervals, so that rows recur; what the parent forbids already is left alone.
+        for _ in range(20):
+            parent[state] = random.integers(max(state - 50, 0), state) if state % 3 else 0
+            start[state] = random.integers(0, first_dead) // 7 * 7
+            stop[state] = min(start[state] + random.choice([1, 5, BLOCK, 3 * BLOCK]), first_dead)
+            if not matrix[parent[state], start[state] : stop[state]].any():
+                break
+        matrix[state] = matrix[parent[state]]
+        matrix[state, start[state] : stop[state]] = True
+    matrix[-1] = True
+    matrix[-1, -2] = False
     matrix[:, -1] = True
-    blocks, bits = build_table(*(np.array(x, np.int32) for x in (pointer, start, stop)), n_columns)
+    wanted = np.flatnonzero(random.random(n_states) < 0.6).astype(np.int32)
+    wanted = np.union1d(wanted, np.int32(0)).astype(np.int32)
+    row_of, blocks, bits = build_table(parent, start, stop, wanted, n_columns, first_dead)
     a_row = -(-n_columns // BLOCK)
-    assert len(blocks) == n_rows * a_row
+    rows = [*wanted.tolist(), n_states]
+    assert (np.flatnonzero(row_of >= 0) == rows).all()
     unpacked = np.unpackbits(bits.view(np.uint8), bitorder="little").reshape(-1, BLOCK)
     assert len(np.unique(unpacked, axis=0)) == len(unpacked)
-    assert np.array_equal(unpacked[blocks].reshape(n_rows, -1)[:, :n_columns], matrix)
+    table = unpacked[blocks].reshape(-1, a_row * BLOCK)[:, :n_columns]
+    assert len(np.unique(table, axis=0)) == len(table)
+    assert np.array_equal(table[row_of[rows]], matrix[rows])
 
-    row, column = random.integers(0, n_rows, 2000), random.integers(0, n_columns, 2000)
+    row, column = random.choice(rows, 2000), random.integers(0, n_columns, 2000)
     ids = random.integers(0, 2000, 10_000, dtype=np.int32)
-    lookup = (row.astype(np.int64) * a_row) << 32 | column
+    lookup = (row_of[row].astype(np.int64) * a_row) << 32 | column
     nothing = np.zeros(1, np.int32)
     past = history(np.full(4, -1, np.int64), np.zeros(4, np.int32), nothing, nothing, nothing)
     test = pair_test(np.zeros(2000, np.int32), past, lookup, blocks, bits)
-    marks = mark_pairs(test, ids, 7)
     before = np.concatenate(([7], ids[:-1]))
-    assert np.array_equal(marks, matrix[row[before], column[ids]])
+    assert np.array_equal(mark_pairs(test, ids, 7), matrix[row[before], column[ids]])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -18,19 +17,10 @@ from tokdfa.kernels.walk import walk as kernels
 from tokdfa.tokenizers.canonical import CanonicalAutomaton, CanonicalState
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.validate import _model
-from tokdfa.validation import walk
 from tokdfa.validation.model import Model
 from tokdfa.validation.walk import WalkJudge
 
 WORDS = [b"ab", b"abc", b" a", b" ab", b"\n\n", b"  ", b"\xc3\xa9", b"a\xc3", b"\xaaa", b"\xaa ", b"'s", b"12", b"x'"]
-
-
-@pytest.fixture(autouse=True, scope="module")
-def walks_at_once() -> Iterator[None]:
-    kept = walk.START
-    walk.START = 0
-    yield
-    walk.START = kept
 
 
 @pytest.fixture(scope="module", params=["gpt2_tiktoken", "cl100k", "o200k", "deepseek"])

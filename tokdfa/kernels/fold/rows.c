@@ -2,30 +2,9 @@
 
    What a state lacks is what its parent lacks and one interval more. The intervals of one state are disjoint, so only
    those that touch are joined. */
-#include <stdlib.h>
-
 #include "../common/base.h"
+#include "../common/sort.h"
 #include "door.h"
-
-static int ascending(const void *left, const void *right) {
-    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-    return (a > b) - (a < b);
-}
-
-/* Most states have a handful. */
-static void sort(int64_t *entries, int64_t n) {
-    if (n > 32) {
-        qsort(entries, (size_t)n, sizeof *entries, ascending);
-        return;
-    }
-    for (int64_t i = 1; i < n; i++) {
-        int64_t entry = entries[i], k = i;
-        for (; k > 0 && entries[k - 1] > entry; k--) {
-            entries[k] = entries[k - 1];
-        }
-        entries[k] = entry;
-    }
-}
 
 /* Write the row made of `length` intervals and of those from `above` to `above_end` from place `begin` on; returns its
    end. */
@@ -93,7 +72,7 @@ TOKDFA_DOOR int64_t tokdfa_gather_rows(tokdfa_row_job *job) {
         if (end + length + (above_end - above) + 1 > job->n_start) {
             return job->done;
         }
-        sort(job->own, length);
+        sort_longs(job->own, length);
         if (wanted == 0 && job->n_live < job->n_tokens) {
             job->start[0] = (int32_t)job->n_live;
             job->stop[0] = (int32_t)job->n_tokens;

@@ -7,18 +7,26 @@
 
 /* The table of the pair test while it is built; see pairs.py. */
 typedef struct {
-    const int32_t *pointer;
-    int64_t n_pointer; /* the number of rows and one more */
+    const int32_t *parent;
     const int32_t *start;
     const int32_t *stop;
+    const int32_t *states;
+    int64_t n_states;
     int64_t n_columns;
+    int64_t first_dead;
+    int32_t *row_of;
+    int64_t n_row_of; /* the number of states and one more */
     int32_t *blocks;
+    uint64_t *hashes;
+    int32_t *rows;
+    int64_t n_rows; /* the places for rows by hash */
     uint64_t *bits;
     int64_t n_bits;
     int32_t *known;
     int64_t n_known;
-    uint64_t *row;
+    int64_t *own;
     int64_t done;
+    int64_t n_made;
     int64_t n_distinct;
 } tokdfa_pair_job;
 
@@ -62,8 +70,9 @@ void tokdfa_outer_symbols(const uint8_t *text, const int64_t *offsets, int64_t n
 
 /* What a stream is walked over by; see walk.py. */
 typedef struct {
-    const uint32_t *info;
-    int64_t n_info; /* the number of ids */
+    const uint16_t *class_of;
+    int64_t n_class_of; /* the number of ids */
+    const uint16_t *length_of;
     const uint32_t *allowed;
     const uint32_t *other;
     const uint8_t *is_final;
@@ -71,6 +80,7 @@ typedef struct {
     int64_t initial;
     const int32_t *trigger;
     const int32_t *node_at;
+    int64_t n_node_at;
     const int32_t *children;
     const uint8_t *text;
     const int64_t *offsets;
@@ -92,5 +102,6 @@ typedef struct {
 
 int tokdfa_walk(const tokdfa_walker *walker, const uint32_t *ids, int64_t n, tokdfa_place *place);
 int tokdfa_accepts(const tokdfa_walker *walker, const uint32_t *ids, int64_t n);
+int tokdfa_accepts_wide(const tokdfa_walker *walker, const int64_t *ids, int64_t n, uint32_t *narrow);
 
 #endif

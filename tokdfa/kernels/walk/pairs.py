@@ -12,6 +12,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from tokdfa.kernels.fold.folding import depths
 from tokdfa.kernels.library import Struct, lib, readable, writable
 from tokdfa.kernels.types import Ints, Longs
 
@@ -34,39 +35,59 @@ _NO_BLOCKS: Ints = np.zeros(0, dtype=np.int32)
 _NO_BITS: Words = np.zeros(0, dtype=np.uint64)
 
 
-def build_table(pointer: Ints, start: Ints, stop: Ints, n_columns: int) -> tuple[Ints, Words]:
-    """Write out the rows as numbers of distinct blocks of bits.
+def build_table(
+    parent: Ints, start: Ints, stop: Ints, states: Ints, n_columns: int, first_dead: int
+) -> tuple[Ints, Ints, Words]:
+    """Write out what states forbid as numbers of distinct blocks of bits.
 
     Parameters
     ----------
-    pointer, start, stop : int32 arrays
-        Row r forbids the columns from ``start[k]`` to ``stop[k]``, not empty, for k from ``pointer[r]`` to
-        ``pointer[r + 1]``.
-    n_columns : int
-        The columns; the last one is forbidden to every row.
+    parent, start, stop : int32 arrays, one entry a state
+        State s forbids what its parent forbids, a state before it, and the columns from ``start[s]`` to ``stop[s]``,
+        one at least and disjoint from those.
+    states : int32 array
+        The states that get rows, ascending, the initial state 0 among them.
+    n_columns, first_dead : int
+        The columns. Of the last two, the first is never forbidden and the other one always. So are those from
+        `first_dead` up to these.
 
     Returns
     -------
+    row_of : int32 array, one entry a state and one more
+        The row of each state, -1 for none; at last that of a row which forbids all but the last column but one.
     blocks : int32 array of rows × ceil(n_columns / BLOCK) entries
         For each row and each block of columns the number of its bits.
     bits : uint64 array of BLOCK / 64 words a block
         Bit j of block b is bit j % 64 of word b * BLOCK / 64 + j // 64.
     """
-    n_rows, a_row = len(pointer) - 1, -(-n_columns // BLOCK)
-    blocks: Ints = np.empty(n_rows * a_row, dtype=np.int32)
-    room = 1 << 12
-    # Block 0 is the empty one.
+    a_row = -(-n_columns // BLOCK)
+    n_rows = len(states) + 1
+    buckets = 4
+    while buckets < 2 * n_rows:
+        buckets *= 2
+    # Real dictionaries have one and a half blocks a state. Block 0 is the empty one.
+    room = 1 << 10
+    while room < 2 * n_rows:
+        room *= 2
     bits: Words = np.zeros(room * _WORDS, dtype=np.uint64)
-    done, n_distinct = 0, 1
+    row_of: Ints = np.full(len(parent) + 1, -1, dtype=np.int32)
+    blocks: Ints = np.empty(n_rows * a_row, dtype=np.int32)
+    fields = {
+        "parent": parent, "start": start, "stop": stop, "states": states, "n_columns": n_columns,
+        "first_dead": first_dead, "row_of": row_of, "blocks": blocks, "hashes": np.empty(n_rows, dtype=np.uint64),
+        "rows": np.full(buckets, -1, dtype=np.int32),
+        "own": np.empty(int(depths(parent).max()) + 2, dtype=np.int64),
+    }  # fmt: skip
+    done, n_made, n_distinct = 0, 0, 1
     while True:
+        known = np.empty(2 * room, dtype=np.int32)
         job = Struct(
-            "tokdfa_pair_job", pointer=pointer, start=start, stop=stop, n_columns=n_columns, blocks=blocks, bits=bits,
-            known=np.full(2 * room, -1, dtype=np.int32), row=np.empty(a_row * _WORDS, dtype=np.uint64), done=done,
-            n_distinct=n_distinct,
-        )  # fmt: skip
-        done, n_distinct = lib.tokdfa_build_pair_table(job.pointer), job.pointer.n_distinct
-        if done == n_rows:
-            return blocks, bits[: n_distinct * _WORDS].copy()
+            "tokdfa_pair_job", **fields, bits=bits, known=known, done=done, n_made=n_made, n_distinct=n_distinct
+        )
+        done = lib.tokdfa_build_pair_table(job.pointer)
+        n_made, n_distinct = job.pointer.n_made, job.pointer.n_distinct
+        if done > len(states):
+            return row_of, blocks[: n_made * a_row], bits[: n_distinct * _WORDS].copy()
         room *= 2
         bits = np.concatenate((bits, np.zeros_like(bits)))
 

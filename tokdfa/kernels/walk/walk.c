@@ -8,14 +8,11 @@
    one again. */
 #include "pairs.h"
 
-enum { LANE = 1024, LANES = 4, BLOCK = LANE * LANES, SHORTEST = 256, WARM = 6 };
+enum { LANE = 1024, LANES = 4, BLOCK = LANE * LANES, SHORTEST = 256, WARM = 6, GROUP = 64 };
 
 /* What an entry of the table has beside the row that it leads to, which is shifted by two bits. Row 0 is the end of
    every walk: nothing canonical goes on so, or, with UNKNOWN, that is not worked out yet. */
 enum { LOOK = 1, UNKNOWN = 2 };
-
-/* An id's class, and above it the number of its bytes. */
-enum { CLASS = 0xFFFF, SIZE_SHIFT = 16 };
 
 enum { DONE = 0, ALARM = 1, UNSURE = 2, NOT_FINAL = 3, NO_ID = 4 };
 
@@ -25,7 +22,6 @@ typedef struct {
     uint32_t marks[LANES][LANE];
     int64_t n_marks[LANES];
     uint32_t first_row[LANES];
-    uint64_t size;
 } block;
 
 /* Where the row after a marked place begins, and DONE; or why there is none. */
@@ -67,25 +63,51 @@ NEVER_INLINE bool spells(const tokdfa_walker *w, const uint32_t *ids, int64_t pl
     return false;
 }
 
-/* Look at the id at a marked place, which is reached in a row. */
-ALWAYS_INLINE sight look(const tokdfa_walker *w, const uint32_t *ids, int64_t place, uint32_t row) {
-    uint32_t id = ids[place], number = w->info[id] & CLASS;
-    uint32_t entry = w->allowed[row + number];
+/* Look at the id at a marked place, which is reached in a row, and may or may not follow the one before it. */
+ALWAYS_INLINE sight look(const tokdfa_walker *w, const uint32_t *ids, int64_t place, uint32_t row, bool is_forbidden) {
+    uint32_t number = w->class_of[ids[place]], entry = w->allowed[row + number];
     if (LIKELY(entry >> 2)) {
         int32_t first = w->trigger[number], last = w->trigger[number + 1];
         if (UNLIKELY(last > first) && spells(w, ids, place, first, last)) {
             return (sight){0, ALARM};
         }
-        if (place > 0) {
-            uint32_t otherwise = w->other[row + number];
-            if (forbidden(w->pairs, ids[place - 1], id)) {
-                entry = otherwise;
-            } else if (UNLIKELY(w->n_doubt_keys > 0) && entry >> 2 != otherwise >> 2 && is_doubtful(w, ids, place)) {
-                return (sight){0, ALARM};
-            }
+        uint32_t otherwise = w->other[row + number];
+        if (is_forbidden) {
+            entry = otherwise;
+        } else if (UNLIKELY(w->n_doubt_keys > 0) && place > 0 && entry >> 2 != otherwise >> 2 &&
+                   is_doubtful(w, ids, place)) {
+            return (sight){0, ALARM};
         }
     }
     return (sight){entry >> 2, entry >> 2 ? DONE : entry & UNKNOWN ? UNSURE : ALARM};
+}
+
+/* Tell of some marked places whether the id there may not follow the one before it. What belongs to different places is
+   asked for at once, for little of it is in the nearest cache. */
+static void test_pairs(const tokdfa_pair_test *test, const uint32_t *ids, int64_t low, const uint32_t *marks, int64_t n,
+                       uint8_t *is_forbidden) {
+    if (!test->n_lookup) {
+        for (int64_t k = 0; k < n; k++) {
+            int64_t place = low + marks[k];
+            is_forbidden[k] = place > 0 && forbidden(test, ids[place - 1], ids[place]);
+        }
+        return;
+    }
+    int64_t at[GROUP];
+    uint32_t columns[GROUP];
+    for (int64_t k = 0; k < n; k++) {
+        int64_t place = low + marks[k];
+        columns[k] = (uint32_t)test->lookup[ids[place]];
+        at[k] = (test->lookup[ids[place > 0 ? place - 1 : 0]] >> 32) + (columns[k] >> PAIR_BLOCK_SHIFT);
+        PREFETCH(test->blocks + at[k]);
+    }
+    for (int64_t k = 0; k < n; k++) {
+        at[k] = (int64_t)test->blocks[at[k]] * PAIR_BLOCK_WORDS + (columns[k] >> 6 & (PAIR_BLOCK_WORDS - 1));
+        PREFETCH(test->bits + at[k]);
+    }
+    for (int64_t k = 0; k < n; k++) {
+        is_forbidden[k] = low + marks[k] > 0 && (test->bits[at[k]] >> (columns[k] & 63) & 1);
+    }
 }
 
 /* Walk on and look at every mark at once, until `end` or, if `seen` is given, until the walk that is noted there is met:
@@ -93,9 +115,10 @@ ALWAYS_INLINE sight look(const tokdfa_walker *w, const uint32_t *ids, int64_t pl
 static int walk_carefully(const tokdfa_walker *w, const uint32_t *ids, int64_t end, const block *seen, int64_t base,
                           int64_t *at, uint32_t *row) {
     while (*at < end) {
-        uint32_t entry = w->allowed[*row + (w->info[ids[*at]] & CLASS)], following = entry >> 2;
+        uint32_t entry = w->allowed[*row + w->class_of[ids[*at]]], following = entry >> 2;
         if (entry & LOOK) {
-            sight found = look(w, ids, *at, *row);
+            bool is_forbidden = *at > 0 && forbidden(w->pairs, ids[*at - 1], ids[*at]);
+            sight found = look(w, ids, *at, *row, is_forbidden);
             if (found.status != DONE) {
                 return found.status;
             }
@@ -113,14 +136,15 @@ static int walk_carefully(const tokdfa_walker *w, const uint32_t *ids, int64_t e
 /* Walk through the lanes side by side as if all pairs were allowed; note the entries and the marked places. */
 ALWAYS_INLINE void speculate(const tokdfa_walker *w, const uint32_t *restrict ids, int64_t lane, uint32_t row,
                              block *restrict seen) {
-    const uint32_t *restrict info = w->info, *restrict table = w->allowed;
+    const uint16_t *restrict class_of = w->class_of;
+    const uint32_t *restrict table = w->allowed;
     const uint32_t *ids_1 = ids + lane, *ids_2 = ids_1 + lane, *ids_3 = ids_2 + lane;
     uint64_t r0 = row, r1 = row, r2 = row, r3 = row;
     /* What was some ids before hardly ever matters. */
     for (int64_t k = lane - WARM; k < lane; k++) {
-        r1 = table[r1 + (info[ids[k]] & CLASS)] >> 2;
-        r2 = table[r2 + (info[ids_1[k]] & CLASS)] >> 2;
-        r3 = table[r3 + (info[ids_2[k]] & CLASS)] >> 2;
+        r1 = table[r1 + class_of[ids[k]]] >> 2;
+        r2 = table[r2 + class_of[ids_1[k]]] >> 2;
+        r3 = table[r3 + class_of[ids_2[k]]] >> 2;
     }
     seen->first_row[0] = row;
     seen->first_row[1] = (uint32_t)r1;
@@ -128,40 +152,34 @@ ALWAYS_INLINE void speculate(const tokdfa_walker *w, const uint32_t *restrict id
     seen->first_row[3] = (uint32_t)r3;
     uint32_t *entries_0 = seen->entries, *entries_1 = entries_0 + lane, *entries_2 = entries_1 + lane,
              *entries_3 = entries_2 + lane;
-    uint64_t n0 = 0, n1 = 0, n2 = 0, n3 = 0, size = 0;
     for (int64_t k = 0; k < lane; k++) {
-        uint32_t i0 = info[ids[k]], i1 = info[ids_1[k]], i2 = info[ids_2[k]], i3 = info[ids_3[k]];
-        uint32_t e0 = table[r0 + (i0 & CLASS)], e1 = table[r1 + (i1 & CLASS)];
-        uint32_t e2 = table[r2 + (i2 & CLASS)], e3 = table[r3 + (i3 & CLASS)];
+        uint32_t e0 = table[r0 + class_of[ids[k]]], e1 = table[r1 + class_of[ids_1[k]]];
+        uint32_t e2 = table[r2 + class_of[ids_2[k]]], e3 = table[r3 + class_of[ids_3[k]]];
         entries_0[k] = e0;
         entries_1[k] = e1;
         entries_2[k] = e2;
         entries_3[k] = e3;
-        seen->marks[0][n0] = (uint32_t)k;
-        seen->marks[1][n1] = (uint32_t)k;
-        seen->marks[2][n2] = (uint32_t)k;
-        seen->marks[3][n3] = (uint32_t)k;
-        n0 += e0 & LOOK;
-        n1 += e1 & LOOK;
-        n2 += e2 & LOOK;
-        n3 += e3 & LOOK;
         r0 = e0 >> 2;
         r1 = e1 >> 2;
         r2 = e2 >> 2;
         r3 = e3 >> 2;
-        size += (uint64_t)(i0 >> SIZE_SHIFT) + (i1 >> SIZE_SHIFT) + (i2 >> SIZE_SHIFT) + (i3 >> SIZE_SHIFT);
     }
-    seen->n_marks[0] = (int64_t)n0;
-    seen->n_marks[1] = (int64_t)n1;
-    seen->n_marks[2] = (int64_t)n2;
-    seen->n_marks[3] = (int64_t)n3;
-    seen->size = size;
+    for (int number = 0; number < LANES; number++) {
+        const uint32_t *entries = seen->entries + number * lane;
+        uint32_t *marks = seen->marks[number];
+        uint64_t n = 0;
+        for (int64_t k = 0; k < lane; k++) {
+            marks[n] = (uint32_t)k;
+            n += entries[k] & LOOK;
+        }
+        seen->n_marks[number] = (int64_t)n;
+    }
 }
 
 static int64_t size_of(const tokdfa_walker *w, const uint32_t *ids, int64_t begin, int64_t end) {
     int64_t size = 0;
     for (int64_t k = begin; k < end; k++) {
-        size += w->info[ids[k]] >> SIZE_SHIFT;
+        size += w->length_of[ids[k]];
     }
     return size;
 }
@@ -172,24 +190,31 @@ static int look_at_marks(const tokdfa_walker *w, const uint32_t *ids, int64_t be
                          int64_t *at, uint32_t *row) {
     int64_t end = begin + LANES * lane;
     int status = DONE;
+    bool is_wary = w->n_node_at > 0 || w->n_doubt_keys > 0;
+    uint8_t is_forbidden[GROUP];
     for (int number = 0; number < LANES; number++) {
-        int64_t low = begin + number * lane, high = low + lane;
+        int64_t low = begin + number * lane, high = low + lane, n_marks = seen->n_marks[number];
+        const uint32_t *marks = seen->marks[number];
         if (*at == low && *row != seen->first_row[number]) {
             status = walk_carefully(w, ids, end, seen, begin, at, row);
         }
         /* Between places that are looked at the walk was right; `at` and `row` tell how far and where it is. */
-        for (int64_t k = 0; k < seen->n_marks[number] && status == DONE; k++) {
-            int64_t place = low + seen->marks[number][k];
-            if (place < *at) {
+        for (int64_t k = 0; k < n_marks && status == DONE; k++) {
+            if (k % GROUP == 0) {
+                test_pairs(w->pairs, ids, low, marks + k, least(GROUP, n_marks - k), is_forbidden);
+            }
+            int64_t place = low + marks[k];
+            uint32_t entry = seen->entries[place - begin];
+            if (place < *at || (!is_forbidden[k % GROUP] && entry >> 2 && !is_wary)) {
                 continue;
             }
             if (place > low) {
                 *row = seen->entries[place - 1 - begin] >> 2;
             }
-            sight found = look(w, ids, place, *row);
+            sight found = look(w, ids, place, *row, is_forbidden[k % GROUP]);
             *at = place;
             status = found.status;
-            if (status == DONE && found.row != seen->entries[place - begin] >> 2) {
+            if (status == DONE && found.row != entry >> 2) {
                 *row = found.row;
                 *at = place + 1;
                 status = walk_carefully(w, ids, end, seen, begin, at, row);
@@ -209,24 +234,22 @@ static int look_at_marks(const tokdfa_walker *w, const uint32_t *ids, int64_t be
 /* Walk on through ids in range, as far as nothing speaks against them. Returns DONE; ALARM at an id that is not
    canonical there, or ends the spelling of a special token or something doubtful; UNSURE at one of which the table does
    not know. */
-static int walk(const tokdfa_walker *w, const uint32_t *ids, int64_t n, tokdfa_place *place) {
+ALWAYS_INLINE int walk(const tokdfa_walker *w, const uint32_t *ids, int64_t n, bool is_measured, tokdfa_place *place) {
     int64_t begin = place->at;
     uint32_t row = (uint32_t)place->row;
     block seen;
     while (begin < n) {
-        int64_t end = least(begin + BLOCK, n), at = begin, size;
+        int64_t end = least(begin + BLOCK, n), at = begin;
         int status;
         if (end - begin < SHORTEST) {
             status = walk_carefully(w, ids, end, NULL, 0, &at, &row);
-            size = size_of(w, ids, begin, at);
         } else {
             int64_t lane = (end - begin) / LANES;
             end = begin + LANES * lane;
             speculate(w, ids + begin, lane, row, &seen);
             status = look_at_marks(w, ids, begin, lane, &seen, &at, &row);
-            size = status == DONE ? (int64_t)seen.size : size_of(w, ids, begin, at);
         }
-        place->size += size;
+        place->size += is_measured ? size_of(w, ids, begin, at) : 0;
         if (status != DONE) {
             place->at = at;
             place->row = row;
@@ -240,7 +263,7 @@ static int walk(const tokdfa_walker *w, const uint32_t *ids, int64_t n, tokdfa_p
 }
 
 TOKDFA_DOOR int tokdfa_walk(const tokdfa_walker *walker, const uint32_t *ids, int64_t n, tokdfa_place *place) {
-    return walk(walker, ids, n, place);
+    return walk(walker, ids, n, true, place);
 }
 
 /* Whether a whole text is canonical: DONE if it is; NO_ID if an id is out of range, NOT_FINAL if a text cannot end so,
@@ -250,10 +273,20 @@ TOKDFA_DOOR int tokdfa_accepts(const tokdfa_walker *walker, const uint32_t *ids,
     for (int64_t i = 0; i < n; i++) {
         largest = ids[i] > largest ? ids[i] : largest;
     }
-    if (largest >= walker->n_info) {
+    if (largest >= walker->n_class_of) {
         return NO_ID;
     }
     tokdfa_place place = {0, walker->initial, 0};
-    int status = walk(walker, ids, n, &place);
+    int status = walk(walker, ids, n, false, &place);
     return status != DONE ? status : walker->is_final[place.row / walker->width] ? DONE : NOT_FINAL;
+}
+
+/* The same of ids of 64 bits, with room for as many of 32. */
+TOKDFA_DOOR int tokdfa_accepts_wide(const tokdfa_walker *walker, const int64_t *ids, int64_t n, uint32_t *narrow) {
+    uint64_t largest = 0;
+    for (int64_t i = 0; i < n; i++) {
+        largest |= (uint64_t)ids[i];
+        narrow[i] = (uint32_t)ids[i];
+    }
+    return largest >> 32 ? NO_ID : tokdfa_accepts(walker, narrow, n);
 }

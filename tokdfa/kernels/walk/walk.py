@@ -15,9 +15,10 @@ import numpy.typing as npt
 from tokdfa.kernels.library import Struct, ffi, lib
 from tokdfa.kernels.types import Ints, Longs
 
-__all__ = ["ALARM", "CLASS", "DONE", "LANE", "LOOK", "SIZE_SHIFT", "UNKNOWN", "UNSURE", "Place", "accepts", "walker"]
+__all__ = ["ALARM", "DONE", "LANE", "LOOK", "MOST", "UNKNOWN", "UNSURE", "Place", "accepts", "walker"]
 
 Numbers: TypeAlias = npt.NDArray[np.uint32]
+Shorts: TypeAlias = npt.NDArray[np.uint16]
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 
 LANE = 1024
@@ -27,19 +28,20 @@ LANE = 1024
 LOOK = 1
 UNKNOWN = 2
 
-# An id's class, and above it the number of its bytes.
-SIZE_SHIFT = 16
-CLASS = (1 << SIZE_SHIFT) - 1
+# No class of ids, and no number of bytes of an id, is larger.
+MOST = (1 << 16) - 1
 
 DONE = 0
 ALARM = 1
 UNSURE = 2
 
 _IDS = ffi.typeof("uint32_t[]")
+_LONG_IDS = ffi.typeof("int64_t[]")
 
 
 def walker(
-    info: Numbers,
+    class_of: Shorts,
+    length_of: Shorts,
     allowed: Numbers,
     other: Numbers,
     is_final: Bytes,
@@ -60,8 +62,8 @@ def walker(
 
     Parameters
     ----------
-    info : uint32 array, one entry an id
-        Its class, plus 2 ** SIZE_SHIFT times the number of its bytes.
+    class_of, length_of : uint16 arrays, one entry an id
+        Its class, and the number of its bytes.
     allowed, other : uint32 arrays
         For row r and class c at ``r + c`` the entries if the pair is allowed, and if it is not.
     is_final : uint8 array, one entry a row
@@ -81,9 +83,9 @@ def walker(
         Of :func:`tokdfa.kernels.walk.pairs.pair_test`.
     """
     return Struct(
-        "tokdfa_walker", info=info, allowed=allowed, other=other, is_final=is_final, width=width, initial=initial,
-        trigger=trigger, node_at=node_at, children=children, text=text, offsets=offsets, doubt_keys=doubt_keys,
-        doubt_range=doubt_range, doubt_bounds=doubt_bounds, doubt_ids=doubt_ids, pairs=pairs,
+        "tokdfa_walker", class_of=class_of, length_of=length_of, allowed=allowed, other=other, is_final=is_final,
+        width=width, initial=initial, trigger=trigger, node_at=node_at, children=children, text=text, offsets=offsets,
+        doubt_keys=doubt_keys, doubt_range=doubt_range, doubt_bounds=doubt_bounds, doubt_ids=doubt_ids, pairs=pairs,
     )  # fmt: skip
 
 
@@ -121,14 +123,14 @@ class Place:
         return status
 
 
-def accepts(by: Struct, ids: npt.NDArray[np.int32] | Numbers) -> int:
+def accepts(by: Struct, ids: npt.NDArray[np.integer[Any]]) -> int:
     """Tell whether a whole text is canonical.
 
     Parameters
     ----------
     by : Struct
         Of :func:`walker`.
-    ids : int32 or uint32 array
+    ids : int32, uint32 or int64 array
         Contiguous; that they are in range is checked.
 
     Returns
@@ -136,5 +138,12 @@ def accepts(by: Struct, ids: npt.NDArray[np.int32] | Numbers) -> int:
     int
         DONE if it is; otherwise what stopped the walk, or something else if an id is out of range, or no text ends so.
     """
-    status: int = lib.tokdfa_accepts(by.pointer, ffi.from_buffer(_IDS, ids), len(ids))
+    status: int
+    if ids.itemsize == 4:
+        status = lib.tokdfa_accepts(by.pointer, ffi.from_buffer(_IDS, ids), len(ids))
+    else:
+        narrow = np.empty(len(ids), dtype=np.uint32)
+        status = lib.tokdfa_accepts_wide(
+            by.pointer, ffi.from_buffer(_LONG_IDS, ids), len(ids), ffi.from_buffer(_IDS, narrow)
+        )
     return status
