@@ -107,6 +107,14 @@ ALWAYS_INLINE void sift(const int32_t *stretch, int64_t size, const tokdfa_moves
     int64_t *open_for = room + OPEN * ROW;
     expected[0] = INTRICATE;
     uint64_t n_runs = 1, n_reading = 0;
+    /* What is remembered lies far apart in memory: all of it is asked for before any of it is read. */
+    for (int64_t number = 1; number < n_noted; number++) {
+        const int64_t place = starts[number];
+        const uint32_t id = (uint32_t)stretch[place], before = (uint32_t)stretch[place - 1];
+        if (concerns(moves->marks[before], moves->marks[id])) {
+            PREFETCH(steps + line_of(pair_key(moves->outcomes[before] >> STATE_SHIFT, id), lines));
+        }
+    }
     for (int64_t number = 1; number < n_noted; number++) {
         int64_t place = starts[number];
         uint32_t before = (uint32_t)stretch[place - 1];
