@@ -143,10 +143,25 @@ def test_the_bytes_before_each_violation_in_a_window() -> None:
             window = ids[begin:end]
             found = validate(tokenizer, window, window=True, every=True).violations
             several += len(found) > 1
+            assert all(one.start + len(one.ids) <= other.start for one, other in pairwise(found))
             for violation in found:
                 assert violation.byte_offset == len(tokenizer.decode_bytes(window[: violation.index]))
                 assert list(violation.ids) == window[violation.start : violation.start + len(violation.ids)]
     assert several > 20
+
+
+@pytest.mark.parametrize("size", [1, 7, 1_000])
+def test_what_the_walk_keeps_does_not_grow_with_the_stream(size: int) -> None:
+    tokenizer = tokenizer_of("gpt2")
+    ids = tokenizer.encode("ab  a\n\n ab's é abab   b\nb 's\n" * 300)
+    validator = Validator(tokenizer)
+    kept = []
+    for begin in range(0, len(ids), size):
+        assert list(validator.feed(ids[begin : begin + size])) == []
+        kept.append(validator.n_kept)
+    assert list(validator.finish()) == []
+    assert len(ids) > 5_000
+    assert 0 < max(kept) < 200 + size
 
 
 def parts(ids: list[int], starts: list[int]) -> list[tuple[int, list[int]]]:

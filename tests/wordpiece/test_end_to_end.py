@@ -222,3 +222,11 @@ def test_it_goes_to_another_process() -> None:
     twin = pickle.loads(pickle.dumps(machine))
     for text in ("abc[SEP]", "ABC á"):
         assert twin.encode_ids(text).tolist() == machine.encode_ids(text).tolist()
+
+
+@pytest.mark.parametrize(("data", "where"), [(b"a\xffb", "byte 1"), (b"\xc3", "byte 0"), (b"ab \xe2\x82", "byte 3")])
+def test_bytes_that_are_not_utf8_are_refused_with_their_place(data: bytes, where: str) -> None:
+    machine = EndToEnd(WordPieceVocabulary(["[UNK]", "a", "##b"]), BertNormalizer())
+    for offsets in (None, "bytes", "characters"):
+        with pytest.raises(AlphabetError, match=where):
+            machine.encode(data, offsets)  # type: ignore[arg-type]
