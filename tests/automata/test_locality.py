@@ -134,6 +134,14 @@ def test_budgets() -> None:
         is_k_local(dfa, 2, max_pairs=100)
 
 
+def test_as_many_pairs_as_there_are_fit_the_budget() -> None:
+    # One token leads from three states to three others, another one from two states to one.
+    dfa = TokenDFA.from_edges([(0, "a", 3), (1, "a", 4), (2, "a", 5), (0, "b", 1), (1, "b", 1)], finals=[0])
+    assert not is_k_local(dfa, 1, max_pairs=3)
+    with pytest.raises(LimitExceededError, match="more than 2 transitions"):
+        is_k_local(dfa, 1, max_pairs=2)
+
+
 @pytest.mark.parametrize("decide", [dloc, is_k_local])
 def test_lengths_are_not_negative(decide) -> None:
     with pytest.raises(AutomatonError, match="k: a number of tokens is not negative: -1"):

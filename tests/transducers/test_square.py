@@ -84,6 +84,19 @@ def test_twinned_means_no_loop_shifts_a_delay(transducer: Transducer) -> None:
         check_twins(transducer, verdict.witness)
 
 
+@pytest.mark.parametrize("early", [1, 2])
+def test_a_delay_that_is_made_up_for_is_functional(early: int) -> None:
+    # Of two runs on ab either writes at once and the other one later; then either writes something else.
+    late = 3 - early
+    edges = [(0, "a", ["a"], early), (0, "a", [], late), (early, "b", [], 3)]
+    assert is_functional(Transducer.from_edges([*edges, (late, "b", ["a"], 3)], finals={3: []}))
+    verdict = is_functional(Transducer.from_edges([*edges, (late, "b", ["b"], 3)], finals={3: []}))
+    assert not verdict
+    assert verdict.witness is not None
+    assert verdict.witness[0] == "ab"
+    assert set(verdict.witness[1:]) == {("a",), ("b",)}
+
+
 def test_delays_that_only_a_detour_tells_apart() -> None:
     # The component {1, 2} × {3, 4} is entered with two delays, and one of its loops is wrong.
     edges = [

@@ -122,3 +122,15 @@ def test_against_all_words_of_random_vocabularies() -> None:
             assert found.ids == (ours.try_encode(found.text), theirs.try_encode(found.text))
             assert found.ids[0] != found.ids[1]
     assert 1 < alike < 20
+
+
+@pytest.mark.parametrize(("setting", "character"), [("clean_text", "\0"), ("chinese", "\u3400")])
+def test_normalizers_that_differ_in_one_setting(setting: str, character: str) -> None:
+    # A character that only one of them changes, where it comes between two letters at most.
+    entries = ["[UNK]", "a", "##a", character, f"##{character}"]
+    ours = _machine(entries, normalizer=BertNormalizer(lowercase=False, strip_accents=False))
+    settings = {"lowercase": False, "strip_accents": False, setting: False}
+    found = first_difference(ours, _machine(entries, normalizer=BertNormalizer(**settings)))
+    assert found is not None
+    assert len(found.text) <= 3
+    assert character in found.text
