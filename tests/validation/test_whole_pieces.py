@@ -10,7 +10,7 @@ import pytest
 from support.judging import judged_by
 
 from tokdfa import Dictionary
-from tokdfa.tokenizers.formats.contents import Contents, Special, Split, Splitting
+from tokdfa.tokenizers.formats.contents import Contents, Merges, Special, Split, Splitting
 from tokdfa.tokenizers.pretokenizer import PreTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.validate import Validator, validate
@@ -102,3 +102,37 @@ def test_what_is_kept_does_not_grow_with_the_stream(size: int, monkeypatch: pyte
         kept.append(validator.n_kept)
     assert max(kept) < 200 + size
     assert list(validator.finish()) == []
+
+
+def improper() -> Tokenizer:
+    """Ranks abc, ab, bc, ca, cab: abc is stronger than the ab that it is made of; cab never comes about."""
+    pairs = [(b"a", b"bc", 0), (b"ab", b"c", 0), (b"a", b"b", 1), (b"b", b"c", 2), (b"c", b"a", 3), (b"ca", b"b", 4)]
+    dictionary = Dictionary([pair[:2] for pair in pairs], bytes(range(256)))
+    number = dictionary.alphabet.number
+    columns = [[number(u), number(v), rank, number(u + v)] for u, v, rank in pairs]
+    contents = Contents(
+        format="tiktoken",
+        dictionary=dictionary,
+        ids=np.arange(len(dictionary.alphabet), dtype=np.int32),
+        merges=Merges(*np.array(columns, dtype=np.int32).T.copy()),
+    )
+    return Tokenizer(contents, PreTokenizer(Splitting("tiktoken", (Split(" |[^ ]+"),))))
+
+
+def test_of_two_equal_pieces_the_wrong_one_is_told() -> None:
+    tokenizer = improper()
+    number = tokenizer.dictionary.alphabet.number
+    a, b, c, ab, bc, abc, cab = (int(number(word)) for word in (b"a", b"b", b"c", b"ab", b"bc", b"abc", b"cab"))
+    space = ord(" ")
+    pieces = [[abc], [ab, c], [a, bc], [a, b], [bc, ab], [c, ab], [cab]]
+    wrong = 0
+    for chosen in product(pieces, repeat=3):
+        ids = [id for piece in chosen for id in (*piece, space)]
+        expected = tokenizer.encode(tokenizer.decode(ids)).tolist()
+        verdict = validate(tokenizer, ids)
+        assert bool(verdict) == (ids == expected)
+        if not verdict:
+            wrong += 1
+            assert verdict.index == next(i for i in range(len(ids)) if ids[: i + 1] != expected[: i + 1])
+            assert "encoded otherwise" in verdict.reason
+    assert wrong > 200
