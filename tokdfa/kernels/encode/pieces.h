@@ -11,7 +11,7 @@
 #include "split.h"
 #include "together.h"
 
-#define BLOCK 32
+#define BLOCK MOST_TOGETHER
 
 /* Where the ids of a piece are: in an entry of the memory, or found in one of these ways, or it is the token that is
    IS_TOKEN minus this. */

@@ -30,14 +30,19 @@ ALWAYS_INLINE int64_t bucket_of(int64_t n_rules, uint64_t pair) {
     return (int64_t)(BUCKET * (((hash_pair(pair) & 0xFFFFFFFF) * n_buckets) >> 32));
 }
 
+/* Half a bucket, for the compiler to compare at once. */
+typedef uint64_t four_entries __attribute__((vector_size(32)));
+
 /* The product of a pair among the entries of a bucket, or NOTHING. */
 ALWAYS_INLINE int64_t among(const uint64_t *bucket, uint64_t pair) {
     const uint64_t wanted = pair << NUMBER_BITS;
-    uint64_t found = 0;
-    for (int way = 0; way < BUCKET; way++) {
-        found |= (bucket[way] ^ wanted) & PAIR_MASK ? 0 : bucket[way];
-    }
-    return (int64_t)(found & NUMBER_MASK);
+    four_entries first, second;
+    memcpy(&first, bucket, sizeof first);
+    memcpy(&second, bucket + 4, sizeof second);
+    first &= (four_entries)(((first ^ wanted) & PAIR_MASK) == 0);
+    second &= (four_entries)(((second ^ wanted) & PAIR_MASK) == 0);
+    first |= second;
+    return (int64_t)((first[0] | first[1] | first[2] | first[3]) & NUMBER_MASK);
 }
 
 /* What `merged` does of a pair whose bucket has too few places, when `made` was found in it. */
@@ -53,18 +58,22 @@ NEVER_INLINE int64_t merged_further(const uint64_t *rules, int64_t n_rules, int6
     return made;
 }
 
-/* The number of what the rule u≀v makes, or NOTHING if there is no such rule.
+/* What `merged` does of a pair whose bucket is known.
 
    What a pair is, no predictor can know; so this is arithmetic without branches, but for overfull buckets, which are
    few. */
-ALWAYS_INLINE int64_t merged(const uint64_t *rules, int64_t n_rules, int64_t u, int64_t v) {
-    const uint64_t pair = pair_of(u, v);
-    const int64_t bucket = bucket_of(n_rules, pair);
+ALWAYS_INLINE int64_t merged_in(const uint64_t *rules, int64_t n_rules, int64_t bucket, uint64_t pair) {
     int64_t made = among(rules + bucket, pair);
     if (UNLIKELY(rules[bucket + BUCKET - 1] & OVERFULL)) {
         made = merged_further(rules, n_rules, bucket, pair, made);
     }
     return made;
+}
+
+/* The number of what the rule u≀v makes, or NOTHING if there is no such rule. */
+ALWAYS_INLINE int64_t merged(const uint64_t *rules, int64_t n_rules, int64_t u, int64_t v) {
+    const uint64_t pair = pair_of(u, v);
+    return merged_in(rules, n_rules, bucket_of(n_rules, pair), pair);
 }
 
 #endif

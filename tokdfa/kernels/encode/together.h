@@ -1,8 +1,8 @@
 /* Merging many short words together: one merge in each of them in turn.
 
    The merges within a word wait for each other, and for memory; those of different words do not. So in each round every
-   word has its strongest pair merged, of equals the leftmost, without a branch that a predictor could get wrong, and
-   the processor overlaps them. A word is given by its lanes, one a byte, of which there are 16 or 64: which bytes begin
+   word has its strongest pair merged, of equals the leftmost, without a branch that a predictor could get wrong; and
+   only when that is done in all words, the new pairs are looked up. A word is given by its lanes, one a byte, of which there are 16 or 64: which bytes begin
    tokens (a bit each), the number of each token, and for each the rank of its pair with the next one: one less than the
    number of what merging them makes and, below it, the lane. Ranks are compared as unsigned numbers, so that the pairs
    that do not merge, whose number is nothing, come after all others by that arithmetic. */
@@ -17,6 +17,7 @@
 #define LANE_BITS 6
 #define LANES (1 << LANE_BITS)
 #define FEW_LANES 16
+#define MOST_TOGETHER 32
 #define LANE_MASK (LANES - 1)
 
 #define UNRANKED 0xFFFFFFFFu
@@ -88,43 +89,70 @@ ALWAYS_INLINE uint32_t least_rank(const uint32_t *ranks, int n_lanes) {
     return found;
 }
 
+/* Two pairs of a word that have come about, and where their ranks go. */
+typedef struct {
+    uint64_t pair[2];
+    int64_t bucket[2];
+    uint32_t *ranks;
+    int32_t lane[2];
+} new_pairs;
+
+/* Merge the strongest pair of each of the words; those that have none stay behind. Return the number of the others,
+   whose new pairs are in `found`, and what is to be read of them has been asked for. */
+ALWAYS_INLINE int64_t merge_strongest(const uint64_t *rules, int64_t n_rules, lanes *words, uint64_t *begun,
+                                      int32_t *waiting, int64_t n_waiting, int n_lanes, new_pairs *found) {
+    const uint64_t neighbour = (uint64_t)1 << (n_lanes - 1);
+    int64_t kept = 0;
+    for (int64_t i = 0; i < n_waiting; i++) {
+        const int32_t w = waiting[i];
+        uint32_t *ranks = words[w].lane, *tokens = words[w].lane + n_lanes;
+        const uint32_t strongest = least_rank(ranks, n_lanes);
+        waiting[kept] = w;
+        if (strongest >= NO_RANK) {
+            continue;
+        }
+        const int32_t here = strongest & LANE_MASK;
+        const uint32_t token = (strongest >> LANE_BITS) + 1;
+        const uint64_t bit = (uint64_t)1 << here, starts = begun[w];
+        const uint64_t after_here = (starts | neighbour) & ~((bit << 1) - 1);
+        /* What is gone is a token, so that the neighbour's bit, which is the last, is still there. */
+        const int gone = __builtin_ctzll(after_here), after = __builtin_ctzll(after_here & (after_here - 1));
+        /* No bit below gives the last lane. */
+        const uint64_t before = starts & (bit - 1);
+        const int32_t ahead = (int32_t)(63 - leading_zeros(before)) & (n_lanes - 1);
+        new_pairs *made = found + kept++;
+        made->ranks = ranks;
+        made->lane[0] = here;
+        made->lane[1] = ahead;
+        made->pair[0] = pair_of(token, tokens[after]);
+        made->pair[1] = pair_of(tokens[ahead], token);
+        for (int k = 0; k < 2; k++) {
+            made->bucket[k] = bucket_of(n_rules, made->pair[k]);
+            PREFETCH(rules + made->bucket[k]);
+        }
+        begun[w] = starts & ~((uint64_t)1 << gone);
+        tokens[here] = token;
+        ranks[gone] = UNRANKED;
+    }
+    return kept;
+}
+
 /* Merge words until no rule applies in any.
 
-   `begun` has the lanes where tokens begin, `waiting` the words, `n_waiting` of them, and is used up. All of them have
-   `n_lanes` lanes, FEW_LANES or LANES. */
+   `begun` has the lanes where tokens begin, `waiting` the words, at most MOST_TOGETHER of them, and is used up. All of
+   them have `n_lanes` lanes, FEW_LANES or LANES. */
 ALWAYS_INLINE void merge_together(const uint64_t *rules, int64_t n_rules, lanes *words, uint64_t *begun,
                                   int32_t *waiting, int64_t n_waiting, int n_lanes) {
-    const uint64_t neighbour = (uint64_t)1 << (n_lanes - 1);
+    new_pairs found[MOST_TOGETHER];
     while (n_waiting) {
-        int64_t kept = 0;
+        n_waiting = merge_strongest(rules, n_rules, words, begun, waiting, n_waiting, n_lanes, found);
         for (int64_t i = 0; i < n_waiting; i++) {
-            const int32_t w = waiting[i];
-            uint32_t *ranks = words[w].lane, *tokens = words[w].lane + n_lanes;
-            const uint32_t strongest = least_rank(ranks, n_lanes);
-            waiting[kept] = w;
-            if (strongest >= NO_RANK) {
-                continue;
+            const new_pairs *made = found + i;
+            for (int k = 0; k < 2; k++) {
+                const int64_t product = merged_in(rules, n_rules, made->bucket[k], made->pair[k]);
+                made->ranks[made->lane[k]] = rank_of(product, made->lane[k]);
             }
-            kept++;
-            const int64_t here = strongest & LANE_MASK;
-            const int64_t token = (int64_t)(strongest >> LANE_BITS) + 1;
-            const uint64_t bit = (uint64_t)1 << here, starts = begun[w];
-            const uint64_t after_here = (starts | neighbour) & ~((bit << 1) - 1);
-            const int gone = __builtin_ctzll(after_here);
-            const uint64_t after_gone = after_here & (after_here - 1);
-            /* The neighbour's bit is the last: what is gone is a token, so that it is still there. */
-            const int after = __builtin_ctzll(after_gone);
-            /* No bit below gives the last lane. */
-            const uint64_t before = starts & (bit - 1);
-            const int64_t ahead = before ? 63 - __builtin_clzll(before) : n_lanes - 1;
-            begun[w] = starts & ~((uint64_t)1 << gone);
-            const int64_t next_token = tokens[after], last_token = tokens[ahead];
-            tokens[here] = (uint32_t)token;
-            ranks[gone] = UNRANKED;
-            ranks[here] = rank_of(merged(rules, n_rules, token, next_token), here);
-            ranks[ahead] = rank_of(merged(rules, n_rules, last_token, token), ahead);
         }
-        n_waiting = kept;
     }
 }
 
