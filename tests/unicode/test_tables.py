@@ -181,6 +181,15 @@ def test_case_of_ascii_and_of_what_has_three_forms(table: Table) -> None:
     check_case(table, sorted(several | set(range(ord("A"), ord("Z") + 1)) | set(range(ord("a"), ord("z") + 1)))[::3])
 
 
+def test_case_of_large_sets_is_that_of_their_members(table: Table) -> None:
+    for code_points in (universe(table), ranges("L", table), ((ord("a"), ord("a")), (0x101, LAST))):
+        # There are more of them than have case, and so these are gone through instead.
+        assert sum(last - first + 1 for first, last in code_points) > len(cased(table))
+        members = [member for member in cased(table) if contains(code_points, member)]
+        expected = union(code_points, *(case_variants(((member, member),), table) for member in members))
+        assert case_variants(code_points, table) == expected
+
+
 @pytest.mark.slow
 def test_case_of_all(table: Table) -> None:
     check_case(table, cased(table))

@@ -25,7 +25,7 @@ from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED
 from tokdfa.tokenizers.formats.contents import Behavior, Split, Splitting
 from tokdfa.tokenizers.scan import Scan
 from tokdfa.tokenizers.step_trees import step_tree
-from tokdfa.unicode import Ranges
+from tokdfa.unicode import SURROGATES, Ranges
 
 __all__ = ["Hypotheses", "find_hypotheses", "splitting_budget"]
 
@@ -171,14 +171,17 @@ class _Construction:
     def __init__(self, steps: list[_Step], budget: Budget) -> None:
         self.steps = steps
         self.budget = budget
-        dense = _common_partition([step.partition for step in steps], budget).dense.astype(np.int32)
+        partition = _common_partition([step.partition for step in steps], budget)
         # Surrogates do not occur in UTF-8; they get the class of some other code point.
-        dense[0xD800:0xE000] = dense[0]
-        example = np.full(int(dense.max()) + 1, -1)
-        example[dense[::-1]] = np.arange(len(dense) - 1, -1, -1)
-        is_used = example >= 0
-        examples = example[is_used]
-        self.class_of_code_point = (np.cumsum(is_used) - 1).astype(np.uint16)[dense]
+        (before, behind), dense = SURROGATES[0], partition.dense.copy()
+        dense[before : behind + 1] = dense[0]
+        first = np.append(partition.bounds, behind + 1)
+        first = np.sort(first[(first < before) | (first > behind)])
+        used, at = np.unique(dense[first], return_index=True)
+        examples = first[at]
+        number = np.zeros(partition.n_classes, dtype=np.uint16)
+        number[used] = np.arange(len(used))
+        self.class_of_code_point = number[dense]
         # A code point of each class gives the classes of each step.
         of_steps = [step.partition.classes(examples).tolist() for step in steps]
         self.symbols: list[tuple[int, ...]] = list(zip(*of_steps, strict=True)) if steps else [()]
@@ -277,6 +280,8 @@ def _reaching(edges: list[list[list[tuple[int, int]]]], ends: list[bool]) -> lis
 
 def _common_partition(partitions: list[Partition], budget: Budget) -> Partition:
     """Return the coarsest partition that refines all."""
+    if len(partitions) == 1:
+        return partitions[0]
     sets: list[Ranges] = []
     for partition in partitions:
         bounds = [*partition.bounds.tolist(), 0x110000]

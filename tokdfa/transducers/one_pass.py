@@ -55,6 +55,12 @@ class ByteCode:
         text = word if isinstance(word, str) else "".join(self._characters[symbol] for symbol in word)
         return text.encode("utf-8", "surrogatepass")
 
+    def words(self, words: Iterable[Word]) -> list[bytes]:
+        """Return the codes of several words."""
+        if self._alphabet.kind == "bytes":
+            return [*cast("Iterable[bytes]", words)]
+        return [*map(self.encode, words)]
+
     def checked(self, text: Word | Iterable[str]) -> bytes:
         """Return the code of a word.
 
@@ -132,7 +138,7 @@ class OnePass:
         folding = dictionary.folding
         self.dictionary = dictionary
         self.code = ByteCode(dictionary.alphabet)
-        found = index_words([*map(self.code.encode, dictionary.alphabet)], folding.birth >= 0)
+        found = index_words(self.code.words(dictionary.alphabet), folding.birth >= 0)
         # Births after the symbols.
         last_symbol = dictionary.alphabet.n_symbols - 1
         n_tokens = len(dictionary.alphabet)

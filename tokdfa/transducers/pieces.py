@@ -77,7 +77,7 @@ class PieceEncoder:
         tables = whole_tables = one_pass.with_ids(ids)
         if len(whole):
             dictionary = one_pass.dictionary
-            words = [*map(one_pass.code.encode, dictionary.alphabet), *extra]
+            words = [*one_pass.code.words(dictionary.alphabet), *extra]
             chosen = np.zeros(len(words), dtype=np.bool_)
             chosen[: len(dictionary.alphabet)] = dictionary.folding.birth >= 0
             chosen[list(whole)] = True

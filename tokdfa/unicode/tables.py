@@ -8,8 +8,10 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
+import numpy as np
+
 from tokdfa.errors import PatternError
-from tokdfa.unicode.ranges import LAST, SCALARS, Ranges, complement, contains, union
+from tokdfa.unicode.ranges import LAST, SCALARS, Ranges, complement, union
 
 __all__ = [
     "CATEGORIES",
@@ -151,7 +153,11 @@ def case_variants(code_points: Ranges, table: Table = "tiktoken") -> Ranges:
     if sum(last - first + 1 for first, last in code_points) < len(variants):
         cased = [member for first, last in code_points for member in range(first, last + 1) if member in variants]
     else:
-        cased = [member for member in variants if contains(code_points, member)]
+        # A member of the set comes after as many first code points as ranges that do not end before it.
+        first_ones, last_ones = np.array(code_points, dtype=np.int64).T
+        members = np.fromiter(variants, dtype=np.int64, count=len(variants))
+        begun, ended = np.searchsorted(first_ones, members, side="right"), np.searchsorted(last_ones, members)
+        cased = members[begun > ended].tolist()
     return union(code_points, *(variants[member] for member in cased))
 
 

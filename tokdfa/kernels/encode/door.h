@@ -92,7 +92,8 @@ int64_t tokdfa_merged(const tokdfa_token_tables *tables, int64_t u, int64_t v);
 int64_t tokdfa_longest_token(const tokdfa_token_tables *tables, const uint8_t *text, int64_t size, int64_t begin,
                              int64_t end);
 int tokdfa_allows(const tokdfa_token_tables *tables, int64_t u, int64_t v);
-int64_t tokdfa_tokenize(const tokdfa_token_tables *tables, const uint8_t *text, int64_t size, int32_t *out, uint64_t *left);
+int64_t tokdfa_tokenize(const tokdfa_token_tables *tables, const uint8_t *text, int64_t size, int32_t *out,
+                        uint64_t *left);
 
 /* A memory of pieces; see memory.h. All zeros in the beginning. */
 typedef struct {

@@ -7,7 +7,7 @@ TOKDFA_DOOR void tokdfa_key_of_piece(const uint8_t *text, int64_t size, int64_t 
     key[1] = found.high;
 }
 
-/* Recall a piece and move it up. `out` has room for LONGEST_KEPT + 2 ids; returns their number, -1 if it is not known. */
+/* Recall a piece and move it up. `out` has room for LONGEST_KEPT + 2 ids. Returns their number; -1 if it is unknown. */
 TOKDFA_DOOR int64_t tokdfa_recall_piece(tokdfa_piece_memory *memory, const uint8_t *text, int64_t size, int64_t begin,
                                         int64_t end, int32_t *out) {
     const packed_word key = key_of(text, size, begin, end);

@@ -51,8 +51,8 @@ ALWAYS_INLINE int64_t set_of(const tokdfa_piece_memory *memory, uint64_t hashed)
 }
 
 /* Take the ids of a piece from the shelf; the answer is -1 if another piece stands there. */
-NEVER_INLINE int64_t recall_from_shelf(const tokdfa_piece_memory *memory, const uint8_t *text, int64_t size, int64_t begin,
-                                       int64_t end, int64_t place, int64_t n_ids, int32_t *out) {
+NEVER_INLINE int64_t recall_from_shelf(const tokdfa_piece_memory *memory, const uint8_t *text, int64_t size,
+                                       int64_t begin, int64_t end, int64_t place, int64_t n_ids, int32_t *out) {
     const uint64_t *shelf = memory->shelf + place;
     if (end - begin > LONGEST_PACKED) {
         if (place + (end - begin + 7) / 8 > memory->used) {
@@ -142,8 +142,8 @@ NEVER_INLINE packed_word put_on_shelf(tokdfa_piece_memory *memory, const uint8_t
 
    Up to IDS_INSIDE of `ids` are read, even if the ids are fewer. A piece of up to LONGEST_KEPT bytes has as many ids at
    most, so that the shelf has room: a word for every eight bytes, and one for every two ids. */
-ALWAYS_INLINE void remember(tokdfa_piece_memory *memory, int64_t set, packed_word key, const uint8_t *text, int64_t size,
-                            int64_t begin, int64_t end, const int32_t *ids, int64_t n_ids) {
+ALWAYS_INLINE void remember(tokdfa_piece_memory *memory, int64_t set, packed_word key, const uint8_t *text,
+                            int64_t size, int64_t begin, int64_t end, const int32_t *ids, int64_t n_ids) {
     if (end - begin > LONGEST_KEPT) {
         return;
     }

@@ -158,8 +158,8 @@ ALWAYS_INLINE bool allows(const tokdfa_token_tables *tables, int64_t u, int64_t 
    `out` gets the tokens and has room for one a byte; `left` is room for a bit a place and one more, all zeros, and so
    again afterwards. Returns the number of tokens; -1 if the word has no tokenization, for it has a symbol that is not
    in the alphabet. */
-static inline int64_t tokenize(const tokdfa_token_tables *tables, const uint8_t *text, int64_t size, int64_t begin, int64_t end,
-                        int32_t *out, uint64_t *left) {
+static inline int64_t tokenize(const tokdfa_token_tables *tables, const uint8_t *text, int64_t size, int64_t begin,
+                               int64_t end, int32_t *out, uint64_t *left) {
     const int32_t *records = tables->records;
     int64_t n = 0, place = begin, furthest = begin;
     bool returned = false;

@@ -12,15 +12,16 @@ int64_t VARIANT(tokenize)(const tokdfa_token_tables *tables, const uint8_t *text
 }
 
 #ifndef TOKDFA_WIDE
-int64_t tokenize_wide(const tokdfa_token_tables *tables, const uint8_t *text, int64_t size, int32_t *out, uint64_t *left);
+int64_t tokenize_wide(const tokdfa_token_tables *tables, const uint8_t *text, int64_t size, int32_t *out,
+                      uint64_t *left);
 
 TOKDFA_DOOR int64_t tokdfa_tokenize(const tokdfa_token_tables *tables, const uint8_t *text, int64_t size, int32_t *out,
                                     uint64_t *left) {
     return CHOOSE(tokenize)(tables, text, size, out, left);
 }
 
-TOKDFA_DOOR int64_t tokdfa_longest_token(const tokdfa_token_tables *tables, const uint8_t *text, int64_t size, int64_t begin,
-                                         int64_t end) {
+TOKDFA_DOOR int64_t tokdfa_longest_token(const tokdfa_token_tables *tables, const uint8_t *text, int64_t size,
+                                         int64_t begin, int64_t end) {
     return longest_word(tables, text, size, begin, end);
 }
 

@@ -36,8 +36,8 @@ typedef struct {
 /* Note the keys of all pieces of a block and where those are that are remembered; return the number of those that need
    another look. Text that is left out may spell a piece that is remembered, so it is told from pieces before the memory
    answers. */
-ALWAYS_INLINE int look_into_memory(const tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size, const int64_t *begun,
-                                   int count, piece_block *block) {
+ALWAYS_INLINE int look_into_memory(const tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size,
+                                   const int64_t *begun, int count, piece_block *block) {
     const uint64_t *entries = pieces->memory->entries;
     int64_t begin = begun[0] >> EVENT_BITS;
     for (int k = 0; k < count; k++) {
@@ -110,8 +110,8 @@ NEVER_INLINE void look_further(const tokdfa_piece_encoder *pieces, const uint8_t
 }
 
 /* Write the ids of a piece that is by itself; return their number, or how the encoding ends here. */
-NEVER_INLINE int64_t tokenize_alone(const tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size, int64_t begin,
-                                    int64_t end, int32_t *out) {
+NEVER_INLINE int64_t tokenize_alone(const tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size,
+                                    int64_t begin, int64_t end, int32_t *out) {
     if (!pieces->is_proper) {
         return TOKDFA_TOO_LONG;
     }
@@ -151,14 +151,14 @@ NEVER_INLINE int64_t write_other(const tokdfa_piece_encoder *pieces, const uint8
     return tokenize_alone(pieces, text, size, piece->begin, piece->end, out);
 }
 
-/* Encode the pieces of begun[next] to begun[stop]: where pieces and text that is left out begin, ascending, as offset and
-   event; each ends where the next one begins, and none is empty.
+/* Encode the pieces of begun[next] to begun[stop]: where pieces and text that is left out begin, ascending, as offset
+   and event; each ends where the next one begins, and none is empty.
 
    `next` and the number of ids `n` are in `pieces`, and come to where the encoding ends. `out` has room for one id a
    byte and AT_ONCE more; `ends` gets, at i, where the ids of entry i end, unless it is NULL. Returns 0; or FOREIGN
    before a piece with a symbol that is not in the alphabet, TOO_LONG before one that is too long for improper rules. */
-ALWAYS_INLINE int64_t encode_pieces(tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size, const int64_t *begun,
-                                    int64_t stop, int32_t *out, int64_t *ends) {
+ALWAYS_INLINE int64_t encode_pieces(tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size,
+                                    const int64_t *begun, int64_t stop, int32_t *out, int64_t *ends) {
     piece_block block;
     int64_t n = pieces->n;
     for (int64_t start = pieces->next; start < stop; start += BLOCK) {

@@ -1,7 +1,7 @@
 /* Splitting UTF-8 by the machine of a split pattern.
 
-   Where the machine has one hypothesis, what a symbol does is known when it is read. Where it has several, the steps are
-   kept on a trail, and when one hypothesis is left, the trail is walked back along its ancestors.
+   Where the machine has one hypothesis, what a symbol does is known when it is read. Where it has several, the steps
+   are kept on a trail, and when one hypothesis is left, the trail is walked back along its ancestors.
 
    Each step waits for the one before it. So two symbols of ASCII are one step where nothing is unsettled by them. */
 #ifndef TOKDFA_SPLIT_H

@@ -5,8 +5,8 @@
 int VARIANT(split_on)(tokdfa_split_run *split, const uint8_t *text, int64_t size, int64_t base);
 int64_t VARIANT(split_lines)(tokdfa_split_run *split, const uint8_t *text, int64_t size);
 
-/* Read more of a text: `size` bytes that begin at the offset `base`; the last symbol may be cut short. `begun` gets what
-   is settled. The room is n_waiting + size, and one more for `begun`. Returns 0 when it ends at what is not UTF-8. */
+/* Read more of a text: `size` bytes that begin at the offset `base`; the last symbol may be cut short. `begun` gets
+   what is settled. The room is n_waiting + size, and one more for `begun`. Returns 0 if it is not UTF-8. */
 int VARIANT(split_on)(tokdfa_split_run *split, const uint8_t *text, int64_t size, int64_t base) {
     split_end end = split_text(split->splitting, text, size, base, split->state, split->trail, split->trail_at,
                                split->n_waiting, split->begun);
@@ -56,8 +56,8 @@ TOKDFA_DOOR void tokdfa_walk_back(tokdfa_split_run *split) {
     split->n_waiting = 0;
 }
 
-/* Write down the pieces, start and end, that end where something else begins. `before` is what has begun before. Returns
-   their number; there is room for as many as there are entries. */
+/* Write down the pieces, start and end, that end where something else begins. `before` is what has begun before.
+   Returns their number; there is room for as many as there are entries. */
 TOKDFA_DOOR int64_t tokdfa_close(const int64_t *begun, int64_t n_begun, int64_t before, int64_t *spans) {
     int64_t n_spans = 0;
     for (int64_t i = 0; i < n_begun; i++) {

@@ -66,7 +66,7 @@ typedef struct {
     int32_t node, dfa;
 } pending;
 
-/* What a symbol makes of a state: the place where the text may end right after it, with its last token, and the others. */
+/* What a symbol makes of a state: the place where the text may end after it, with its last token, and the others. */
 typedef struct {
     const int32_t *tokens;
     int64_t n_tokens;
@@ -205,8 +205,8 @@ static bool behave_alike(const int32_t *target, const int32_t *written, const in
 
 /* The coarsest partition of the states into blocks of equal outputs and equal next blocks; blocks are numbered as they
    come. They are split, round by round, by the blocks that their states lead to. Returns the number of blocks. */
-TOKDFA_DOOR int64_t tokdfa_transducer_partition(const int32_t *target, const int32_t *written, const int32_t *ends, int64_t n_ends,
-                                     int64_t n_symbols, int32_t *block) {
+TOKDFA_DOOR int64_t tokdfa_transducer_partition(const int32_t *target, const int32_t *written, const int32_t *ends,
+                                                int64_t n_ends, int64_t n_symbols, int32_t *block) {
     int64_t size = 16;
     while (size < 2 * n_ends) {
         size *= 2;
@@ -229,7 +229,8 @@ TOKDFA_DOOR int64_t tokdfa_transducer_partition(const int32_t *target, const int
                 hashed = mix(hashed, (uint64_t)written[i] << 32 | (uint64_t)block[target[i]]);
             }
             int64_t slot = (int64_t)(hashed >> 20) & (size - 1);
-            while (table[slot] && !behave_alike(target, written, ends, block, n_symbols, first[table[slot] - 1], state)) {
+            while (table[slot] &&
+                   !behave_alike(target, written, ends, block, n_symbols, first[table[slot] - 1], state)) {
                 slot = (slot + 1) & (size - 1);
             }
             if (!table[slot]) {

@@ -13,7 +13,8 @@ int64_t VARIANT(encode_pieces)(tokdfa_piece_encoder *pieces, const uint8_t *text
 
 /* Encode a text, UTF-8 and all of it, from where `texts` says to its end. `out` has room for one id a byte and AT_ONCE
    more. Returns the number of ids; or FOREIGN or TOO_LONG at the piece that begins at begun[pieces->next], INVALID or
-   CUT_SHORT at split->at where the text is not UTF-8 or ends within a symbol, NO_ROOM when `split` must have more. Through the door also LACKS_IDS, when there is a token without an id. */
+   CUT_SHORT at split->at where the text is not UTF-8 or ends within a symbol, NO_ROOM when `split` must have more.
+   Through the door also LACKS_IDS, when there is a token without an id. */
 int64_t VARIANT(encode_on)(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size, int32_t *out) {
     tokdfa_piece_encoder *pieces = texts->pieces;
     tokdfa_split_run *split = texts->split;
@@ -58,12 +59,12 @@ int64_t VARIANT(encode_on)(tokdfa_text_encoder *texts, const uint8_t *text, int6
 }
 
 #ifndef TOKDFA_WIDE
-int64_t encode_pieces_wide(tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size, const int64_t *begun, int64_t stop,
-                           int32_t *out, int64_t *ends);
+int64_t encode_pieces_wide(tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size, const int64_t *begun,
+                           int64_t stop, int32_t *out, int64_t *ends);
 int64_t encode_on_wide(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size, int32_t *out);
 
-TOKDFA_DOOR int64_t tokdfa_encode_pieces(tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size, const int64_t *begun,
-                                         int64_t stop, int32_t *out, int64_t *ends) {
+TOKDFA_DOOR int64_t tokdfa_encode_pieces(tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size,
+                                         const int64_t *begun, int64_t stop, int32_t *out, int64_t *ends) {
     return CHOOSE(encode_pieces)(pieces, text, size, begun, stop, out, ends);
 }
 

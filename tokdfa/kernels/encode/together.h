@@ -2,10 +2,11 @@
 
    The merges within a word wait for each other, and for memory; those of different words do not. So in each round every
    word has its strongest pair merged, of equals the leftmost, without a branch that a predictor could get wrong; and
-   only when that is done in all words, the new pairs are looked up. A word is given by its lanes, one a byte, of which there are 16 or 64: which bytes begin
-   tokens (a bit each), the number of each token, and for each the rank of its pair with the next one: one less than the
-   number of what merging them makes and, below it, the lane. Ranks are compared as unsigned numbers, so that the pairs
-   that do not merge, whose number is nothing, come after all others by that arithmetic. */
+   only when that is done in all words, the new pairs are looked up. A word is given by its lanes, one a byte, of which
+   there are 16 or 64: which bytes begin tokens (a bit each), the number of each token, and for each the rank of its
+   pair with the next one: one less than the number of what merging them makes and, below it, the lane. Ranks are
+   compared as unsigned numbers, so that the pairs that do not merge, whose number is nothing, come after all others by
+   that arithmetic. */
 #ifndef TOKDFA_TOGETHER_H
 #define TOKDFA_TOGETHER_H
 
@@ -13,7 +14,7 @@
 #include "door.h"
 #include "rules.h"
 
-/* Words are shorter than this; the last lane stands for the neighbours that the first and the last token do not have. */
+/* Words are shorter than this; the last lane stands for the neighbours that the first and the last token lack. */
 #define LANE_BITS 6
 #define LANES (1 << LANE_BITS)
 #define FEW_LANES 16
