@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import islice
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -26,8 +26,10 @@ from tokdfa.validation.rewriting import RewritingJudge
 from tokdfa.validation.violation import Violation
 from tokdfa.validation.walk import WalkJudge, WholeWalk
 from tokdfa.validation.whole import WholeJudge
-from tokdfa.validation.wordpiece import WordPieceJudge
 from tokdfa.verdict import Verdict
+
+if TYPE_CHECKING:
+    from tokdfa.validation.wordpiece import WordPieceJudge
 
 __all__ = ["Validation", "Validator", "Violation", "iter_violations", "validate"]
 
@@ -138,6 +140,8 @@ class Validator:
         self._starts: Int64Array = np.empty(0, dtype=np.int64)
         self.tokens = 0
         if isinstance(tokenizer, WordPieceTokenizer):
+            from tokdfa.validation.wordpiece import WordPieceJudge
+
             if window or documents is not None:
                 raise UnsupportedFeatureError("windows and documents of a WordPiece tokenizer are not judged")
             self._model = self._judge = WordPieceJudge(tokenizer)
@@ -190,7 +194,7 @@ class Validator:
             return self._model.checked(ids, self.tokens), None
         array = id_array(ids)
         places = np.flatnonzero(array == self._separator)
-        assert not isinstance(self._model, WordPieceJudge)
+        assert isinstance(self._model, (Model, RewritingJudge))
         if len(places) and not self._model.is_id(self._separator):
             array = array.copy()
             array[places] = self._model.nothing

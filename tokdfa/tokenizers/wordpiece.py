@@ -12,13 +12,12 @@ import numpy.typing as npt
 
 from tokdfa.errors import AutomatonError
 from tokdfa.tokenizers.decoder import Decoder, Spellings, spellings
-from tokdfa.tokenizers.decoding import CLEANUP
-from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
 from tokdfa.tokenizers.texts import check_bytes_or_text
 
 if TYPE_CHECKING:
     from tokdfa.automata.ids import IntegerArray
     from tokdfa.search import Matches
+    from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
     from tokdfa.validate import Validation
     from tokdfa.wordpiece.difference import Difference
     from tokdfa.wordpiece.end_to_end import EndToEnd, Tokens
@@ -156,9 +155,15 @@ class WordPieceTokenizer:
         return behind, first
 
     def _clean(self, text: str) -> str:
-        for old, new in CLEANUP if self.cleanup else ():
+        for old, new in self._replacements:
             text = text.replace(old, new)
         return text
+
+    @cached_property
+    def _replacements(self) -> tuple[tuple[str, str], ...]:
+        from tokdfa.tokenizers.decoding import CLEANUP
+
+        return tuple(CLEANUP) if self.cleanup else ()
 
     @cached_property
     def id_spellings(self) -> Spellings:

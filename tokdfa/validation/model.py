@@ -16,11 +16,11 @@ from tokdfa.automata.ids import checked_ids
 from tokdfa.automata.pairs import ALONE, CUT, NO_TOKEN, PairTest
 from tokdfa.automata.semantics import agrees_with_leftmost
 from tokdfa.errors import LimitExceededError, PatternError, TokenStreamError, UnsupportedFeatureError
-from tokdfa.tokenizers.borders import Borders
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.validation.doubts import Doubts, doubts
 
 if TYPE_CHECKING:
+    from tokdfa.tokenizers.borders import Borders
     from tokdfa.tokenizers.proper_part import ProperPart
     from tokdfa.validation.table import Table
 
@@ -161,6 +161,8 @@ class Model:
     @cached_property
     def borders(self) -> Borders:
         """Where the pre-tokenizer certainly cuts."""
+        from tokdfa.tokenizers.borders import Borders
+
         assert self.tokenizer.pretokenizer is not None
         return Borders(self.tokenizer.pretokenizer)
 
