@@ -46,7 +46,7 @@ def compare_rows(
     """
     if len(first_row) != len(second_row):
         raise ValueError("rows are compared pair by pair")
-    bits = np.zeros((n_ranks + 63) // 64, dtype=np.uint64)
+    bits = np.zeros((n_ranks + 511) // 512 * 8, dtype=np.uint64)
     least: Ints = np.empty(len(first_row), dtype=np.int32)
     only_first, only_second = np.empty((2, len(first_row)), dtype=np.int64)
     lib.tokdfa_compare_rows(
