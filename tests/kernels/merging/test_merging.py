@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tokdfa.kernels.library import Struct
 from tokdfa.kernels.merging import pieces as kernels
-from tokdfa.kernels.merging.words import derive
+from tokdfa.kernels.merging.words import derivations, derive
 
 PAIRS = st.dictionaries(
     st.tuples(st.integers(0, 5), st.integers(0, 5)), st.tuples(st.integers(0, 3), st.integers(3, 5)), max_size=12
@@ -85,3 +85,19 @@ def test_derive_as_by_hand(words: list[bytes], give_splits: bool) -> None:
         parts = merge_by_hand(list(word), pairs)
         late = tuple(parts) if len(parts) == 2 and expected[i] == (-1, -1) and not give_splits else (-1, -1)
         assert (first[i], second[i]) == late
+
+
+@given(PAIRS, st.lists(st.lists(st.integers(0, 5), max_size=12), max_size=4))
+def test_derivations_as_by_hand(pairs: dict[tuple[int, int], tuple[int, int]], words: list[list[int]]) -> None:
+    offsets = np.cumsum([0, *map(len, words)]).astype(np.int64)
+    symbols = np.array([symbol for word in words for symbol in word], dtype=np.int32)
+    last, ascending = derivations(symbols, offsets, table(pairs))
+    for place, tokens in enumerate(words):
+        step, priorities = (-1, -1, -1), []
+        while found := [(*pairs[pair], at) for at, pair in enumerate(pairwise(tokens)) if pair in pairs]:
+            priority, at = min((priority, at) for priority, _, at in found)
+            step = (tokens[at], tokens[at + 1], priority)
+            priorities.append(priority)
+            tokens = [*tokens[:at], pairs[tokens[at], tokens[at + 1]][1], *tokens[at + 2 :]]
+        assert last[place].tolist() == [len(tokens), *step]
+        assert ascending[place] == (priorities == sorted(priorities))
