@@ -2,8 +2,8 @@
 
 ``TOKDFA_DATA=… python -m tests.benchmarks.bench_before OTHER_CHECKOUT [PAIRS]``
 
-Both run by this Python, whose environment has to have what the older one needs. Only public names are used. Each process
-measures at rest: a call that does not count, and the median of five.
+Both run by this Python, whose environment has to have what the older one needs. Only public names are used. A process
+measures at rest: one call that does not count, then the median of five.
 """
 
 from __future__ import annotations
