@@ -24,7 +24,9 @@ def id_array(ids: npt.ArrayLike) -> IntegerArray:
     TokenStreamError
         If they are not integers in one dimension, or some are masked; says which.
     """
-    if isinstance(ids, np.ma.MaskedArray) and np.ma.is_masked(ids):
+    # numpy.ma takes long to import, and only an instance of a subclass can be masked.
+    is_subclass = isinstance(ids, np.ndarray) and type(ids) is not np.ndarray
+    if is_subclass and isinstance(ids, np.ma.MaskedArray) and np.ma.is_masked(ids):
         place = int(np.argmax(ids.mask))
         raise TokenStreamError("an id is masked", where=f"token {place}", hint="leave it out, with .compressed()")
     if isinstance(ids, (bytes, bytearray)):

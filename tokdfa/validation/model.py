@@ -73,8 +73,9 @@ class Model:
 
     def checked(self, ids: npt.ArrayLike, first: int) -> Int32Array:
         """Return ids as an int32 array, refusing what cannot be ids of this tokenizer; see :func:`checked_ids`."""
-        is_int32 = isinstance(ids, np.ndarray) and ids.dtype == np.int32 and ids.ndim == 1 and ids.flags.c_contiguous
-        is_int32 = is_int32 and ids.flags.aligned and not isinstance(ids, np.ma.MaskedArray)  # type: ignore[union-attr]
+        # A subclass may have masked ids.
+        is_int32 = type(ids) is np.ndarray and ids.dtype == np.int32 and ids.ndim == 1
+        is_int32 = is_int32 and ids.flags.c_contiguous and ids.flags.aligned  # type: ignore[union-attr]
         # One pass over what is right: read without signs, negative ids are the largest.
         if is_int32 and ids.view(np.uint32).max(initial=0) < self._first_hole:  # type: ignore[union-attr]
             return ids  # type: ignore[return-value]
