@@ -18,6 +18,7 @@ from tokdfa.dictionary import Dictionary
 from tokdfa.display import Displayed
 from tokdfa.errors import AutomatonError, LimitExceededError
 from tokdfa.kernels.dfa import trie as kernels
+from tokdfa.kernels.library import Struct
 
 __all__ = ["Lifted", "lift", "tokenized_language"]
 
@@ -104,9 +105,7 @@ class Lifted(Displayed):
         if known is not None:
             return known
         trie = self.trie
-        places, targets = kernels.tokens_from(
-            self._table, self._n_columns, state + 1, self._column_of_node, trie.depth, trie.end, trie.first
-        )
+        places, targets = kernels.tokens_from(self._trie_of_columns, self._table, self._n_columns, state + 1)
         tokens = trie.words[places]
         order = np.argsort(tokens)
         moves = tokens[order].astype(np.int32), targets[order] - np.int32(1)
@@ -122,8 +121,9 @@ class Lifted(Displayed):
         return allowed
 
     @cached_property
-    def _column_of_node(self) -> Int32Array:
-        return self._column_of_symbol[self.trie.symbol]
+    def _trie_of_columns(self) -> Struct:
+        trie = self.trie
+        return kernels.trie_of(self._column_of_symbol[trie.symbol], trie.depth, trie.end, trie.first)
 
     def __repr__(self) -> str:
         return f"<Lifted: {self.dfa.n_states} states, {len(self.alphabet)} tokens>"

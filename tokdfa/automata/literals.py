@@ -61,9 +61,8 @@ def find_words(words: Sequence[bytes], *, leftmost: bool) -> WordDFA:
     n_columns = len(used) + 1
     if (trie.n_nodes + 1) * n_columns > DEFAULT_MAX_ENTRIES:
         raise LimitExceededError("the words make too large an automaton", value=trie.n_nodes, hint="search for fewer")
-    table, length, shorter = kernels.find_words(
-        column[trie.symbol], trie.depth, trie.end, trie.first, n_columns, leftmost
-    )
+    of_columns = kernels.trie_of(column[trie.symbol], trie.depth, trie.end, trie.first)
+    table, length, shorter = kernels.find_words(of_columns, n_columns, leftmost)
     nothing = np.zeros_like(length)
     delay = np.where(length > 0, np.int32(0), np.int32(-1))
     dfa = ByteDFA(

@@ -8,13 +8,14 @@ from hypothesis import strategies as st
 from support.tables import flat, tables_and_words
 
 from tokdfa.automata.trie import TokenTrie
-from tokdfa.kernels.dfa.trie import build_trie, find_words, tokens_from
+from tokdfa.kernels.dfa.trie import build_trie, find_words, tokens_from, trie_of
 
 
 @given(tables_and_words())
 def test_the_words_that_can_be_read(case) -> None:
     table, words = case
     trie = TokenTrie(*flat(words))
+    of_columns = trie_of(trie.symbol, trie.depth, trie.end, trie.first)
     for state in range(len(table)):
         expected = {}
         for number, word in enumerate(words):
@@ -23,9 +24,7 @@ def test_the_words_that_can_be_read(case) -> None:
                 reached = table[reached, symbol]
             if reached:
                 expected[number] = reached
-        places, targets = tokens_from(
-            table.reshape(-1), table.shape[1], state, trie.symbol, trie.depth, trie.end, trie.first
-        )
+        places, targets = tokens_from(of_columns, table.reshape(-1), table.shape[1], state)
         found = dict(zip(trie.words[places].tolist(), targets.tolist(), strict=True))
         if state:
             assert found == expected
@@ -53,7 +52,7 @@ def test_nodes_are_the_beginnings_of_words_in_order(words: list[list[int]]) -> N
 @given(WORDS.filter(bool), st.lists(st.integers(0, 2), max_size=12))
 def test_words_are_found_where_they_end(words: list[list[int]], text: list[int]) -> None:
     trie = TokenTrie(*flat(words))
-    table, length, shorter = find_words(trie.symbol, trie.depth, trie.end, trie.first, 3, False)
+    table, length, shorter = find_words(trie_of(trie.symbol, trie.depth, trie.end, trie.first), 3, False)
     state = 1
     for place, symbol in enumerate(text, 1):
         state = int(table[state * 3 + symbol])
@@ -68,7 +67,7 @@ def test_words_are_found_where_they_end(words: list[list[int]], text: list[int])
 @given(WORDS.filter(bool), st.lists(st.integers(0, 2), max_size=12))
 def test_the_leftmost_and_longest_word_is_the_last_one_seen(words: list[list[int]], text: list[int]) -> None:
     trie = TokenTrie(*flat(words))
-    table, length, _ = find_words(trie.symbol, trie.depth, trie.end, trie.first, 3, True)
+    table, length, _ = find_words(trie_of(trie.symbol, trie.depth, trie.end, trie.first), 3, True)
     state, seen = 1, None
     for place, symbol in enumerate(text, 1):
         state = int(table[state * 3 + symbol])

@@ -31,6 +31,7 @@ typedef struct {
     int64_t n_depth; /* the number of nodes */
     const int32_t *end;
     const int32_t *first;
+    int64_t longest; /* the largest depth */
 } tokdfa_trie;
 
 int64_t tokdfa_breadth_first(const int64_t *offsets, const int32_t *targets, const int32_t *starts, int64_t n_starts,

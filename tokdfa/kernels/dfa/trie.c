@@ -50,11 +50,7 @@ TOKDFA_DOOR int64_t tokdfa_build_trie(const int32_t *symbols, const int64_t *off
    state q on column c is table[q * n_columns + c]; state 0 is the sink. Returns the number of words. */
 TOKDFA_DOOR int64_t tokdfa_tokens_from(const tokdfa_trie *trie, const int32_t *table, int64_t n_columns, int32_t state,
                                        int32_t *places, int32_t *targets) {
-    int32_t longest = 0;
-    for (int64_t node = 0; node < trie->n_depth; node++) {
-        longest = trie->depth[node] > longest ? trie->depth[node] : longest;
-    }
-    int32_t *path = malloc(((size_t)longest + 1) * sizeof *path);
+    int32_t *path = malloc(((size_t)trie->longest + 1) * sizeof *path);
     if (!path) {
         return TOKDFA_NO_MEMORY;
     }

@@ -7,7 +7,7 @@ import numpy as np
 from tokdfa.kernels.library import Struct, check_memory, lib, readable, writable
 from tokdfa.kernels.types import Ints, Longs
 
-__all__ = ["build_trie", "find_words", "tokens_from"]
+__all__ = ["build_trie", "find_words", "tokens_from", "trie_of"]
 
 
 def build_trie(symbols: Ints, offsets: Longs, order: Longs) -> tuple[Ints, Ints, Ints, Ints]:
@@ -43,37 +43,42 @@ def build_trie(symbols: Ints, offsets: Longs, order: Longs) -> tuple[Ints, Ints,
     return symbol[:n].copy(), depth[:n].copy(), end[:n].copy(), first[: n + 1].copy()
 
 
-def _trie(column: Ints, depth: Ints, end: Ints, first: Ints) -> Struct:
-    return Struct("tokdfa_trie", column=column, depth=depth, end=end, first=first)
+def trie_of(column: Ints, depth: Ints, end: Ints, first: Ints) -> Struct:
+    """Return a trie for an automaton to be run over.
+
+    Parameters
+    ----------
+    column : int32 array, one entry a node
+        The automaton's column of the node's last symbol.
+    depth, end, first : int32 arrays
+        Of :func:`build_trie`.
+    """
+    return Struct("tokdfa_trie", column=column, depth=depth, end=end, first=first, longest=int(depth.max(initial=0)))
 
 
-def tokens_from(
-    table: Ints, n_columns: int, state: int, column: Ints, depth: Ints, end: Ints, first: Ints
-) -> tuple[Ints, Ints]:
+def tokens_from(trie: Struct, table: Ints, n_columns: int, state: int) -> tuple[Ints, Ints]:
     """Run an automaton over the trie from a state and return the words that it can read.
 
     Parameters
     ----------
+    trie : Struct
+        Of :func:`trie_of`.
     table : int32 array
         The target of state q on column c is ``table[q * n_columns + c]``; state 0 is the sink.
     n_columns : int
     state : int
         Where to start.
-    column : int32 array, one entry a node
-        The column of the node's symbol.
-    depth, end, first : int32 arrays
-        The trie; see :func:`build_trie`.
 
     Returns
     -------
     places, targets : int32 arrays
         The places in the order of the words, and the states reached.
     """
-    n_words = int(first[-1])
+    n_words = int(trie.fields["first"][-1])
     places, targets = np.empty(n_words, dtype=np.int32), np.empty(n_words, dtype=np.int32)
     found = check_memory(
         lib.tokdfa_tokens_from(
-            _trie(column, depth, end, first).pointer,
+            trie.pointer,
             readable(table, np.int32),
             n_columns,
             state,
@@ -84,17 +89,13 @@ def tokens_from(
     return places[:found].copy(), targets[:found].copy()
 
 
-def find_words(
-    column: Ints, depth: Ints, end: Ints, first: Ints, n_columns: int, leftmost: bool
-) -> tuple[Ints, Ints, Ints]:
+def find_words(trie: Struct, n_columns: int, leftmost: bool) -> tuple[Ints, Ints, Ints]:
     """Complete the trie of some words to an automaton.
 
     Parameters
     ----------
-    column : int32 array, one entry a node
-        The column of the node's last symbol.
-    depth, end, first : int32 arrays
-        The trie; see :func:`build_trie`.
+    trie : Struct
+        Of :func:`trie_of`.
     n_columns : int
     leftmost : bool
         Whether the leftmost and longest matches are wanted: then the automaton goes to the sink, 0, after the last
@@ -115,12 +116,12 @@ def find_words(
     A. Aho, M. Corasick, *Efficient string matching*, 1975. For leftmost matches there is no falling back from a state
     whose word begins with a word of the list.
     """
-    n_states = len(depth) + 1
+    n_states = len(trie.fields["depth"]) + 1
     table = np.zeros(n_states * n_columns, dtype=np.int32)
     length, shorter = np.zeros(n_states, dtype=np.int32), np.zeros(n_states, dtype=np.int32)
     check_memory(
         lib.tokdfa_find_words(
-            _trie(column, depth, end, first).pointer,
+            trie.pointer,
             n_columns,
             leftmost,
             *(writable(array, np.int32) for array in (table, length, shorter)),
