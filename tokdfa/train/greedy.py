@@ -150,7 +150,8 @@ def _lay_out(pieces: Mapping[Any, int], symbols: TokenAlphabet, tie: TieRule) ->
     total = int(lengths.sum()) + n_pieces + 1
     if total > LONGEST_TEXT:
         raise LimitExceededError("the unique pieces are too long to train on", value=total, hint="2³¹ symbols fit")
-    if np.dot(lengths.astype(np.float64), weights.astype(np.float64)) >= _MOST_OCCURRENCES:
+    # Not np.dot: its threads would spin on.
+    if (lengths * weights.astype(np.float64)).sum() >= _MOST_OCCURRENCES:
         raise LimitExceededError("the corpus is too long to train on", hint="less than 2⁶² symbols fit")
     # Borders come before, between and after the pieces.
     borders = np.concatenate(([0], np.cumsum(lengths + 1)))
