@@ -90,7 +90,7 @@ ALWAYS_INLINE reading read_token(const int32_t *stretch, int64_t size, const tok
     int64_t fate = follows ? CONTINUES : IN_VAIN;
     fate = match ? HAS_MATCH : fate;
     fate = hard ? HARD : fate;
-    fate = (bits >> AT_REST_BIT & 1) & (outcome >= 0) ? RESTS : fate;
+    fate = ((bits >> AT_REST_BIT & 1) & (outcome >= 0)) ? RESTS : fate;
     return (reading){outcome, going_on, fate};
 }
 
