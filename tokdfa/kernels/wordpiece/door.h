@@ -60,7 +60,7 @@ typedef struct {
     uint8_t folds;        /* and are taken in lower case */
 } tokdfa_wordpiece;
 
-/* What is written, and room for one word; see end_to_end.c. */
+/* What is written, and room for one word; see end_to_end.wide.c. */
 typedef struct {
     int32_t *ids;     /* room for one a byte of the texts, and one more */
     int64_t *begins;  /* where each token begins in its text, and ends; as much room, */

@@ -10,7 +10,7 @@
 typedef struct {
     int32_t *cells;
     int64_t n_cells, end;
-    int64_t start; /* free cells from here on are tried in order; when many have not fitted, those before are given up */
+    int64_t start; /* free cells are tried from here on; when many have not fitted, those before are given up */
 } layout;
 
 static bool is_free(const layout *l, int64_t cell) {

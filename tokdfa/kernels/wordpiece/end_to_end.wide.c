@@ -3,6 +3,7 @@
    Words are gathered as symbol numbers and matched when they end. Words of ASCII letters and digits are read eight
    bytes at a time and first looked up whole, for a word that is an entry is its own longest match. */
 #include "../common/packed.h"
+#include "../common/wide.h"
 #include "code_points.h"
 #include "match.h"
 
@@ -41,17 +42,6 @@ ALWAYS_INLINE uint64_t find_word(const uint64_t *words, int64_t n_words, uint64_
         slot = (slot + 1) & mask;
     }
     return 3 * slot;
-}
-
-/* Fill the words of the tables, all zeros before: each is given by its bytes in two little-endian numbers. */
-TOKDFA_DOOR void tokdfa_index_wordpieces(const uint64_t *low, const uint64_t *high, const int32_t *ids, int64_t n_ids,
-                                         uint64_t *words, int64_t n_words) {
-    for (int64_t i = 0; i < n_ids; i++) {
-        const uint64_t slot = find_word(words, n_words, low[i], high[i]);
-        words[slot] = low[i];
-        words[slot + 1] = high[i];
-        words[slot + 2] = (uint64_t)ids[i];
-    }
 }
 
 /* A text that is being read: its bytes from `start` to `end`, and the next one, `at`. Combining sequences do not reach
@@ -358,21 +348,48 @@ ALWAYS_INLINE int64_t encode(const tokdfa_wordpiece *w, const uint8_t *text, int
     return to.n;
 }
 
-/* Tokenize texts in `size` bytes of valid UTF-8. Text t ends at stops[t]; the next one begins a byte later, which is no
-   letter or digit. The tokens of text t are rows[t] to rows[t + 1]. Offsets count bytes if they are to be `wide`,
-   otherwise code points; there are none unless there is room for them. Returns the number of tokens. */
-TOKDFA_DOOR int64_t tokdfa_encode_wordpiece(const tokdfa_wordpiece *tables, const uint8_t *text, int64_t size,
-                                            const int64_t *stops, int64_t n_stops, int wide,
-                                            const tokdfa_wordpiece_room *room, int64_t *rows) {
+/* Tokenize texts, with offsets if there is room for them; see tokdfa_encode_wordpiece. */
+int64_t VARIANT(encode_wordpiece)(const tokdfa_wordpiece *tables, const uint8_t *text, int64_t size,
+                                  const int64_t *stops, int64_t n_stops, int wide, const tokdfa_wordpiece_room *room,
+                                  int64_t *rows);
+
+int64_t VARIANT(encode_wordpiece)(const tokdfa_wordpiece *tables, const uint8_t *text, int64_t size,
+                                  const int64_t *stops, int64_t n_stops, int wide, const tokdfa_wordpiece_room *room,
+                                  int64_t *rows) {
     if (room->n_ends) {
         return encode(tables, text, size, stops, n_stops, room, rows, wide != 0, true);
     }
     return encode(tables, text, size, stops, n_stops, room, rows, true, false);
 }
 
-/* Tokenize one text, without offsets. */
+#ifndef TOKDFA_WIDE
+int64_t encode_wordpiece_wide(const tokdfa_wordpiece *tables, const uint8_t *text, int64_t size, const int64_t *stops,
+                              int64_t n_stops, int wide, const tokdfa_wordpiece_room *room, int64_t *rows);
+
+/* Tokenize texts in `size` bytes of valid UTF-8. Text t ends at stops[t]; the next one begins a byte later, which is no
+   letter or digit. The tokens of text t are rows[t] to rows[t + 1]. Offsets count bytes if they are to be `wide`,
+   otherwise code points; there are none unless there is room for them. Returns the number of tokens. */
+TOKDFA_DOOR int64_t tokdfa_encode_wordpiece(const tokdfa_wordpiece *tables, const uint8_t *text, int64_t size,
+                                            const int64_t *stops, int64_t n_stops, int wide,
+                                            const tokdfa_wordpiece_room *room, int64_t *rows) {
+    return CHOOSE(encode_wordpiece)(tables, text, size, stops, n_stops, wide, room, rows);
+}
+
+/* Tokenize one text; the room has none for offsets. */
 TOKDFA_DOOR int64_t tokdfa_encode_wordpiece_text(const tokdfa_wordpiece *tables, const uint8_t *text, int64_t size,
                                                  const tokdfa_wordpiece_room *room) {
     int64_t rows[2];
-    return encode(tables, text, size, &size, 1, room, rows, true, false);
+    return CHOOSE(encode_wordpiece)(tables, text, size, &size, 1, 1, room, rows);
 }
+
+/* Fill the words of the tables, all zeros before: each is given by its bytes in two little-endian numbers. */
+TOKDFA_DOOR void tokdfa_index_wordpieces(const uint64_t *low, const uint64_t *high, const int32_t *ids, int64_t n_ids,
+                                         uint64_t *words, int64_t n_words) {
+    for (int64_t i = 0; i < n_ids; i++) {
+        const uint64_t slot = find_word(words, n_words, low[i], high[i]);
+        words[slot] = low[i];
+        words[slot + 1] = high[i];
+        words[slot + 2] = (uint64_t)ids[i];
+    }
+}
+#endif
