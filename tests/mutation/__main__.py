@@ -19,7 +19,6 @@ import hashlib
 import importlib
 import json
 import os
-import pkgutil
 import resource
 import shutil
 import signal
@@ -37,7 +36,7 @@ from tests.mutation.subjects import ROOT, files, tests_of
 EQUIVALENT = Path(__file__).with_name("equivalent.json")
 STAGES = ("own", "all")
 # Loaded once, before the tests of each fault are run in a fork.
-LOADED = ("numpy", "hypothesis", "regex", "networkx", "click", "rich", "tokdfa.kernels")
+LOADED = ("numpy", "hypothesis", "regex", "networkx", "click", "rich", "tokdfa.kernels.library")
 MEMORY = 8 << 30
 FAILED = Path("mutation-failed.txt")
 
@@ -67,10 +66,10 @@ def load(tree: Path) -> None:
         del sys.modules[name]
     os.environ["PYTHONPATH"] = str(tree)
     for name in LOADED:
-        module = importlib.import_module(name)
-        if name.startswith("tokdfa"):
-            for each in pkgutil.iter_modules(module.__path__, f"{name}."):
-                importlib.import_module(each.name)
+        importlib.import_module(name)
+    subjects = {file.removesuffix(".py").replace("/", ".") for file in files()}
+    if early := subjects & set(sys.modules):
+        raise SystemExit(f"imported before a fault is planted: {', '.join(sorted(early))}")
     gc.freeze()
 
 

@@ -14,6 +14,8 @@ from support.wordpieces import all_small_vocabularies, random_vocabulary
 from tokdfa import LinMaxMatch, WordPieceVocabulary, load, max_match
 from tokdfa.draw.trie import trie_graph
 from tokdfa.errors import AlphabetError
+from tokdfa.kernels.wordpiece.matching import count_cells_read, word_trie
+from tokdfa.wordpiece.linmaxmatch import PackedTrie
 from tokdfa.wordpiece.trie import FailureTrie
 
 VOCABULARY = WordPieceVocabulary(["a", "abcd", "##b", "##bc", "##z"])
@@ -170,9 +172,33 @@ def test_longest_match_first_is_quadratic_where_lin_max_match_is_not() -> None:
         assert walked > length * length // 4
 
 
+def cells_read(vocabulary: WordPieceVocabulary, word: str) -> int:
+    """Match a word with the compiled loop and count the cells it reads."""
+    packed = PackedTrie.of(FailureTrie.of(vocabulary))
+    return count_cells_read(word_trie(packed.cells, packed.pops, packed.points), word)
+
+
 def test_linear_in_the_length_of_a_word_as_it_is_run() -> None:
-    # The compiled loop counts nothing. A word 16 times as long would take 256 times as long if it were quadratic, be it
-    # in the length of the word or of the entries.
+    # A root, one cell for every symbol, and for every token the cell that does not follow and the one linked instead.
+    dice = random.Random(3)
+    reached = 0
+    for _ in range(200):
+        vocabulary, symbols = random_vocabulary(dice)
+        word = "".join(dice.choices(symbols, k=200))
+        counted = cells_read(vocabulary, word)
+        assert counted <= 3 * len(word) + 1
+        reached += counted > len(word)
+    assert reached >= 50
+    for length in (10, 100, 1_000, 10_000):
+        vocabulary, word = deceptive(length)
+        assert LinMaxMatch(vocabulary).tokenize(word) == [0] + [1] * (length - 1)
+        assert 2 * length < cells_read(vocabulary, word) <= 3 * length + 1
+
+
+@pytest.mark.slow
+def test_a_word_takes_time_linear_in_its_length() -> None:
+    # What takes time and reads no cell would show here. A word 16 times as long would take 256 times as long if it were
+    # quadratic, be it in the length of the word or of the entries.
     def least_time(length: int, enough: int) -> int:
         vocabulary, word = deceptive(length)
         machine = LinMaxMatch(vocabulary)

@@ -78,6 +78,25 @@ def test_whole_pieces_come_first() -> None:
         assert len(ids[5]) == 36
 
 
+def test_long_pieces_of_improper_rules_are_encoded_elsewhere() -> None:
+    dictionary = Dictionary.from_pairs([(b"a", b"b")])
+    a, b, ab = 97, 98, 256
+    asked = []
+
+    def encode_long(piece: bytes) -> np.ndarray:
+        asked.append(piece)
+        return np.array([len(piece), ab, len(asked)], dtype=np.int32)
+
+    column = np.array([ab], dtype=np.int32)
+    merges = (np.array([a], dtype=np.int32), np.array([b], dtype=np.int32), column)
+    numbers = np.arange(257, dtype=np.int32)
+    encoder = PieceEncoder.of_ranks(dictionary, merges, numbers, whole=[ab], encode_long=encode_long)
+    first, second = b"ab" * 50 + b"x", b"b" * 80
+    found = listed(encoder.encode(*joined([b"ab", first, b"ba", b"aab", second, b"abb"])))
+    assert found == [[ab], [101, ab, 1], [b, a], [a, ab], [80, ab, 2], [ab, b]]
+    assert asked == [first, second]
+
+
 def test_a_copy_has_a_memory_of_its_own() -> None:
     encoder = PieceEncoder(OnePass(Dictionary.from_pairs([(b"a", b"b")])), np.arange(257, dtype=np.int32))
     encoder.encode(*joined([b"ab", b"ba"]))

@@ -1,4 +1,4 @@
-"""Special tokens that encoding never gives: they cut a stream, or literally, are what decoding makes of them."""
+"""Streams judged by encoding their whole text again; special tokens that encoding never gives cut it, or do not."""
 
 from __future__ import annotations
 
@@ -7,12 +7,17 @@ import random
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from support import commands, sentencepieces
 from support.tokenizer_files import added_token, as_bytes, tekken_json, tokenizer_json
 
 import tokdfa
+from tokdfa import Dictionary
 from tokdfa.errors import UnsupportedFeatureError
+from tokdfa.tokenizers.formats.contents import Contents, Special, Split, Splitting
+from tokdfa.tokenizers.pretokenizer import PreTokenizer
+from tokdfa.tokenizers.tokenizer import Tokenizer
 
 
 def first_difference(ids: list[int], again: list[int]) -> int:
@@ -96,6 +101,46 @@ def test_where_special_tokens_are_found_there_is_no_difference(tmp_path: Path) -
     assert 263 in ids
     assert tokenizer.validate(ids, literal=True)
     assert tokenizer.validate(ids)
+
+
+def test_the_index_of_what_cannot_be_encoded_is_that_of_the_first_token_that_cannot() -> None:
+    # Spaces are dropped, and words end with </w>; c is a token, but c</w> is none.
+    words = ["a", "b", "c", "a</w>", "b</w>"]
+    dictionary = Dictionary([(("a",), ("b</w>",))], words)
+    numbers = np.arange(len(dictionary.alphabet), dtype=np.int32)
+    splitting = Splitting("tokenizers", (Split(r"\s", "removed"),))
+    contents = Contents(format="clip", dictionary=dictionary, ids=numbers, suffix="</w>")
+    tokenizer = Tokenizer(contents, PreTokenizer(splitting))
+    a_end, b_end = words.index("a</w>"), words.index("b</w>")
+    c, ab = words.index("c"), len(words)
+    assert tokenizer.encode("ab cb").tolist() == [ab, c, b_end]
+    for ids, index in (([c], 0), ([a_end, c], 1), ([ab, b_end, c], 2), ([ab, a_end, b_end, c], 3)):
+        violations = tokenizer.validate(ids, every=True).violations
+        assert [violation.index for violation in violations] == [index], ids
+        assert violations[0].ids == (c,)
+        assert "cannot be encoded" in violations[0].reason
+
+
+def test_only_what_differs_is_told_of_where_the_bytes_are_the_same() -> None:
+    # Behind the special token a space is dropped, so that all is encoded again, what is before it by itself.
+    dictionary = Dictionary([(b"a", b"b")], bytes(range(256)))
+    contents = Contents(
+        format="tiktoken",
+        dictionary=dictionary,
+        ids=np.arange(257, dtype=np.int32),
+        specials=(Special(257, "<e>"),),
+        finds_specials=False,
+    )
+    tokenizer = Tokenizer(contents, PreTokenizer(Splitting("tiktoken", (Split("[ab]+"),))))
+    a, b, ab, space, special = *b"ab", 256, *b" ", 257
+    for ids, expected in (
+        ([a, b, ab, special, space], [(0, (a, b), (ab,))]),
+        ([ab, a, b, special, space], [(1, (a, b), (ab,))]),
+        ([a, b, ab, a, b, b, special, space], [(0, (a, b), (ab,)), (3, (a, b), (ab,))]),
+    ):
+        violations = tokenizer.validate(ids, every=True).violations
+        found = [(violation.index, violation.ids, violation.canonical_ids) for violation in violations]
+        assert found == [*expected, (len(ids) - 1, (space,), ())]
 
 
 def test_windows_cannot_be_literal(tmp_path: Path) -> None:

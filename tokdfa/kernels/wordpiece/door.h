@@ -90,5 +90,7 @@ int64_t tokdfa_pack_trie(const int32_t *pointer, int64_t n_nodes, const int32_t 
                          int64_t n_symbols, int32_t *place, tokdfa_cells *packed);
 void tokdfa_free_cells(tokdfa_cells *packed);
 int64_t tokdfa_match_word(const tokdfa_word_trie *trie, const uint8_t *points, int64_t n_points, int32_t *room);
+int64_t tokdfa_count_cells_read(const tokdfa_word_trie *trie, const uint8_t *points, int64_t n_points,
+                                int32_t *room);
 
 #endif

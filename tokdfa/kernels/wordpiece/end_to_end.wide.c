@@ -245,7 +245,7 @@ ALWAYS_INLINE void add_word(const tokdfa_wordpiece *w, const word *gathered, tok
     const tokdfa_wordpiece_room *const room = gathered->room;
     int64_t n = -1;
     if (w->longest_word < 0 || gathered->size <= w->longest_word) {
-        n = match_word(w->trie, room->symbols, gathered->size, to->ids + to->n, room->lengths);
+        n = match_word(w->trie, room->symbols, gathered->size, to->ids + to->n, room->lengths, NULL);
     }
     if (n < 0) {
         add_token(to, w->unknown, to->spans ? room->sources[0] : 0, gathered->last);

@@ -9,28 +9,31 @@ typedef struct {
     int32_t base, parent, failure, pop;
 } trie_cell;
 
-ALWAYS_INLINE trie_cell cell_at(const int32_t *cells, int64_t number) {
+/* Every cell is read here, and counted. */
+ALWAYS_INLINE trie_cell cell_at(const int32_t *cells, int64_t number, int64_t *n_read) {
     trie_cell cell;
     memcpy(&cell, cells + 4 * number, sizeof cell);
+    ++*n_read;
     return cell;
 }
 
 /* Tokenize the word symbols[0] to symbols[length - 1], one symbol or more: the tokens go to `ids` and their numbers of
    symbols to `lengths`, which have room for `length` entries. Returns the number of tokens; -1 when there is no
-   tokenization.
+   tokenization. `n_read` is NULL or gets the number of cells read, 3 * length + 1 at most; where it is NULL, nothing is
+   counted.
 
    *Fast WordPiece Tokenization*, EMNLP 2021, algorithm 1. */
-static int64_t match_word(const tokdfa_word_trie *trie, const int32_t *restrict symbols, int64_t length,
-                          int32_t *restrict ids, int32_t *restrict lengths) {
+ALWAYS_INLINE int64_t match_word(const tokdfa_word_trie *trie, const int32_t *restrict symbols, int64_t length,
+                                 int32_t *restrict ids, int32_t *restrict lengths, int64_t *n_read) {
     const int32_t *const cells = trie->cells, *const pops = trie->pops;
-    int64_t number = 0, n = 0, i = 0;
+    int64_t number = 0, n = 0, i = 0, reads = 0;
     /* The path to the cell is what was read from symbol `begin` on. Reading no symbol at the end leads to a root. */
     int64_t begin = 0;
-    trie_cell cell = cell_at(cells, 0);
+    trie_cell cell = cell_at(cells, 0, &reads);
     for (;;) {
         if (i < length) {
             const int64_t target = (int64_t)cell.base + symbols[i];
-            const trie_cell next = cell_at(cells, target);
+            const trie_cell next = cell_at(cells, target, &reads);
             if (next.parent == number) {
                 number = target;
                 cell = next;
@@ -38,11 +41,12 @@ static int64_t match_word(const tokdfa_word_trie *trie, const int32_t *restrict 
                 continue;
             }
         } else if (number == 1) {
-            return n;
+            break;
         }
         number = cell.failure;
         if (number < 0) {
-            return -1;
+            n = -1;
+            break;
         }
         if (cell.pop >= 0) {
             ids[n] = cell.pop;
@@ -56,8 +60,12 @@ static int64_t match_word(const tokdfa_word_trie *trie, const int32_t *restrict 
                 begin += popped[1];
             }
         }
-        cell = cell_at(cells, number);
+        cell = cell_at(cells, number, &reads);
     }
+    if (n_read) {
+        *n_read = reads;
+    }
+    return n;
 }
 
 #endif

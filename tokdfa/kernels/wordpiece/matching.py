@@ -8,7 +8,7 @@ from tokdfa.errors import LimitExceededError
 from tokdfa.kernels.library import Struct, check_memory, ffi, lib, readable, writable
 from tokdfa.kernels.types import Ints
 
-__all__ = ["match_word", "pack_trie", "word_trie"]
+__all__ = ["count_cells_read", "match_word", "pack_trie", "word_trie"]
 
 
 def pack_trie(pointer: Ints, symbol: Ints, child: Ints, n_symbols: int) -> tuple[Ints, Ints]:
@@ -97,3 +97,10 @@ def match_word(trie: Struct, word: str) -> tuple[list[int], list[int]] | None:
     room = ffi.new("int32_t[]", 3 * length)
     n = lib.tokdfa_match_word(trie.pointer, word.encode("utf-32-le", "surrogatepass"), length, room)
     return None if n < 0 else (ffi.unpack(room, n), ffi.unpack(room + length, n))
+
+
+def count_cells_read(trie: Struct, word: str) -> int:
+    """Return how many cells :func:`match_word` reads for a word: ``3 * len(word) + 1`` at most."""
+    room = ffi.new("int32_t[]", 3 * len(word))
+    points = word.encode("utf-32-le", "surrogatepass")
+    return int(lib.tokdfa_count_cells_read(trie.pointer, points, len(word), room))

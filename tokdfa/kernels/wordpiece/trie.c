@@ -120,15 +120,29 @@ static int32_t symbol_of(const tokdfa_word_trie *trie, uint32_t point) {
     return (int32_t)(128 + (found ? low : trie->n_points));
 }
 
-/* Tokenize one word of one code point or more, given in UTF-32, little-endian. `room` is three times as long: the ids
-   come first, and from n_points on their numbers of symbols. Returns the number of tokens; -1 when there is no
-   tokenization. */
-TOKDFA_DOOR int64_t tokdfa_match_word(const tokdfa_word_trie *trie, const uint8_t *points, int64_t n_points,
-                                      int32_t *room) {
+static int64_t match_points(const tokdfa_word_trie *trie, const uint8_t *points, int64_t n_points, int32_t *room,
+                            int64_t *n_read) {
     int32_t *const symbols = room + 2 * n_points;
     for (int64_t i = 0; i < n_points; i++) {
         const uint8_t *at = points + 4 * i;
         symbols[i] = symbol_of(trie, (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16);
     }
-    return match_word(trie, symbols, n_points, room, room + n_points);
+    return match_word(trie, symbols, n_points, room, room + n_points, n_read);
+}
+
+/* Tokenize one word of one code point or more, given in UTF-32, little-endian. `room` is three times as long: the ids
+   come first, and from n_points on their numbers of symbols. Returns the number of tokens; -1 when there is no
+   tokenization. */
+TOKDFA_DOOR int64_t tokdfa_match_word(const tokdfa_word_trie *trie, const uint8_t *points, int64_t n_points,
+                                      int32_t *room) {
+    int64_t n_read;
+    return match_points(trie, points, n_points, room, &n_read);
+}
+
+/* Do the same, and return the number of cells of the trie that are read. */
+TOKDFA_DOOR int64_t tokdfa_count_cells_read(const tokdfa_word_trie *trie, const uint8_t *points, int64_t n_points,
+                                            int32_t *room) {
+    int64_t n_read;
+    match_points(trie, points, n_points, room, &n_read);
+    return n_read;
 }
