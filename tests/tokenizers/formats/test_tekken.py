@@ -80,6 +80,7 @@ def test_listed_specials_come_before_fillers() -> None:
             {"special_tokens": [special(0, "<a>")] * 2},
             "$.special_tokens[1].rank: the special token of rank 1 is wanted",
         ),
+        ({"special_tokens": [special(0, "<a>"), special(1, "")]}, "$.special_tokens[1].token_str: a special token"),
         ({"special_tokens": [special(0, "<a>"), special(1, "<a>")]}, "$.special_tokens: a special token twice: '<a>'"),
         (
             {"special_tokens": [special(i, f"<{i}>") for i in range(21)]},

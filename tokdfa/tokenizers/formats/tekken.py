@@ -68,7 +68,7 @@ def read_tekken(data: bytes, path: Path) -> Contents:
     FileFormatError
         If it is not JSON, lacks a field or has one of the wrong type, or contradicts itself; names the JSON path.
     UnsupportedFeatureError
-        If it has a field that is not known here.
+        If it has a field that is not known here, or a special token without text.
     """
     # mistral-common, too, reads the file with Python's json.
     top = parse_object(data, path, last_key_counts=True)
@@ -131,6 +131,9 @@ def _read_specials(top: JsonObject, version: str, n_specials: int) -> tuple[Spec
         contents = list(_OLD_SPECIALS)
     for token in top.objects("special_tokens") if top.fields.get("special_tokens") is not None else ():
         content = token.get("token_str", str)
+        if not content:
+            # It would cut a stream without being in its text, so that nothing could say where.
+            raise UnsupportedFeatureError("a special token without text", value=content, where=token.place("token_str"))
         # mistral-common looks specials up by their place in the list but reports their rank.
         if token.get("rank", int) != len(contents):
             raise UnsupportedFeatureError(
