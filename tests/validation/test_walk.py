@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 
 import numpy as np
 import pytest
 
 from tokdfa import Dictionary
+from tokdfa.kernels.walk.walk import LOOK, UNKNOWN
 from tokdfa.tokenizers.formats.contents import Contents, Special, Split, Splitting
 from tokdfa.tokenizers.pretokenizer import PreTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.validation.model import Model
+from tokdfa.validation.table import Table
 from tokdfa.validation.walk import WalkJudge
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -59,11 +62,45 @@ def test_what_is_canonical_is_looked_at_once(size: int, monkeypatch: pytest.Monk
             looks.clear()
 
 
-def test_what_is_known_of_states_is_kept_when_the_table_grows() -> None:
-    # A state for every letter that a run may be of: more states than there is room for at first.
+def runs() -> list[str]:
+    """Return a run for every letter: as a pattern they have more states than there is room for at first."""
     others = LETTERS[1:] + "a"
-    runs = [f"{one}{one}{other}{one}" for one, other in zip(LETTERS, others, strict=True)]
-    tokenizer = tokenizer_of("|".join([*runs, "[^z]", "z"]))
+    return [f"{one}{one}{other}{one}" for one, other in zip(LETTERS, others, strict=True)]
+
+
+@pytest.mark.parametrize("size", [1, 100, 10_000])
+def test_a_walk_goes_on_in_the_table_that_grows_under_it(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    learned: set[tuple[int, int]] = set()
+    learn = Table.learn
+
+    def learn_once(table: Table, number: int, id: int) -> None:
+        entry = (number, int(table._class_of_id[id]))
+        assert entry not in learned
+        learned.add(entry)
+        learn(table, number, id)
+
+    def look_closely(judge: WalkJudge, place: int) -> np.ndarray:
+        raise AssertionError(place)
+
+    monkeypatch.setattr(Table, "learn", learn_once)
+    monkeypatch.setattr(WalkJudge, "_look_closely", look_closely)
+    tokenizer = tokenizer_of("|".join([*runs(), "[^z]", "z"]))
+    model = Model(tokenizer)
+    assert model.table is not None
+    rows = len(model.table._is_final)
+    # Every state on the way to a run, and from there every letter.
+    beginnings = [run[:length] for run in runs() for length in range(len(run) + 1)]
+    ids = tokenizer.encode("".join(beginning + letter for beginning in beginnings for letter in LETTERS))
+    judge = WalkJudge(model)
+    for begin in range(0, len(ids), size):
+        assert not list(judge.feed(ids[begin : begin + size]))
+    assert not list(judge.finish())
+    assert len({number for number, _ in learned}) > rows
+    assert len(model.table._is_final) > rows
+
+
+def test_what_is_known_of_states_is_kept_when_the_table_grows() -> None:
+    tokenizer = tokenizer_of("|".join([*runs(), "[^z]", "z"]))
     table = Model(tokenizer).table
     assert table is not None
     rows = len(table._is_final)
@@ -85,6 +122,13 @@ def test_what_is_known_of_states_is_kept_when_the_table_grows() -> None:
     assert len(table._is_final) > rows
     for entry, expected in known.items():
         assert (int(table._allowed[entry]), int(table._other[entry])) == expected
+    # Row 0 and column 0 are those of nothing; all else is to be worked out when a walk gets there.
+    for entries in (table._allowed, table._other):
+        blank = np.delete(entries, [*known]).tolist()
+        of_nothing = len(table._is_final) + table.width - 1
+        assert Counter(blank) == {LOOK: of_nothing, UNKNOWN | LOOK: len(entries) - len(known) - of_nothing}
+        rows_and_columns = entries.reshape(-1, table.width)
+        assert {*rows_and_columns[0].tolist(), *rows_and_columns[:, 0].tolist()} == {LOOK}
     for state in seen:
         found = table._states[state]
         assert found is not None
