@@ -23,6 +23,7 @@ def joined(pieces: list[bytes]) -> tuple[bytes, np.ndarray]:
 
 def listed(encoded: Encoded) -> list[list[int]]:
     offsets = encoded.offsets.tolist()
+    assert (offsets[0], offsets[-1]) == (0, len(encoded.ids))
     return [encoded.ids[a:b].tolist() for a, b in pairwise(offsets)]
 
 

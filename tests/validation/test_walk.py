@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 from collections import Counter
 
 import numpy as np
@@ -13,7 +14,9 @@ from tokdfa.kernels.walk.walk import LOOK, UNKNOWN
 from tokdfa.tokenizers.formats.contents import Contents, Special, Split, Splitting
 from tokdfa.tokenizers.pretokenizer import PreTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
+from tokdfa.validation.buffer import Buffer
 from tokdfa.validation.model import Model
+from tokdfa.validation.pieces import PieceJudge
 from tokdfa.validation.table import Table
 from tokdfa.validation.walk import WalkJudge
 
@@ -60,6 +63,32 @@ def test_what_is_canonical_is_looked_at_once(size: int, monkeypatch: pytest.Monk
             assert bool(violations) == bool(looks) == (ids.tolist() != tokenizer.encode(tokenizer.decode(ids)).tolist())
             assert bool(violations) == spoiled
             looks.clear()
+
+
+@pytest.mark.parametrize("size", [1, 7, 700, 100_000])
+def test_where_what_is_wrong_is_in_a_long_stream(size: int) -> None:
+    tokenizer = tokenizer_of(r" ?[ab]+|[^\sab]+|\s+")
+    dice = random.Random(8)
+    ids: list[int] = []
+    for number in range(12):
+        ids += tokenizer.encode(
+            "".join(dice.choices([" ab", " a", "é", "  ", "?"], k=dice.randrange(400, 1_200))) + "?"
+        ).tolist()
+        # Of some pieces more is kept than otherwise.
+        ids += tokenizer.encode("ab" * (0, 300, 2_500)[number % 3]).tolist()
+        ids += [ord("?"), *b"ab", ord("?")] if number % 2 else [*b"ab", ord("?")]
+    stream = np.array(ids, dtype=np.int32)
+    model = Model(tokenizer)
+    closely = PieceJudge(model, Buffer(5, 11))
+    expected = [*closely.feed(stream, sys.maxsize), *closely.finish()]
+    judge = WalkJudge(model, first=5, byte=11)
+    violations = [v for i in range(0, len(stream), size) for v in judge.feed(stream[i : i + size])]
+    violations += judge.finish()
+    assert violations == expected
+    assert len(violations) == 12
+    for violation in violations:
+        assert violation.byte_offset == 11 + len(tokenizer.decode_bytes(stream[: violation.index - 5]))
+        assert violation.ids == tuple(ids[violation.start - 5 : violation.start - 5 + len(violation.ids)])
 
 
 def runs() -> list[str]:

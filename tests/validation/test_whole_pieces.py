@@ -83,6 +83,33 @@ def test_the_reason_is_told(ids: list[int], reason: str) -> None:
     assert verdict.reason == reason
 
 
+def test_a_token_that_spells_a_special_token_is_never_canonical() -> None:
+    # Be it the special token itself, or have more at either end; but not if it has a part of it only.
+    rules = [(b"<", b"e"), (b"<e", b">"), (b"a", b"<e>"), (b"<e>", b"b"), (b"e", b">"), (b"e>", b"c"), (b"a", b"<")]
+    dictionary = Dictionary(rules, bytes(range(256)))
+    n = len(dictionary.alphabet)
+    contents = Contents(
+        format="tiktoken",
+        dictionary=dictionary,
+        ids=np.arange(n, dtype=np.int32),
+        specials=(Special(n, "<e>"),),
+        finds_specials=True,
+    )
+    tokenizer = Tokenizer(contents, PreTokenizer(Splitting("tiktoken", (Split(r"\S+|\s+"),))))
+    of = {word: int(dictionary.alphabet.number(word)) for word in (b"a", b"b", b" ", *(u + v for u, v in rules))}
+    spelling = [id for word, id in of.items() if b"<e>" in word]
+    assert len(spelling) == 3
+    passed = 0
+    for before, behind in product([[], [of[b"a"]], [of[b" "]], [n]], [[], [of[b"b"]], [of[b" "]], [n]]):
+        for id in spelling:
+            verdict = validate(tokenizer, [*before, id, *behind])
+            assert not verdict
+            assert verdict.index is not None
+            assert verdict.index <= len(before)
+        passed += sum(bool(validate(tokenizer, [*before, of[word], *behind])) for word in (b"<e", b"a<", b"e>", b"e>c"))
+    assert passed > 20
+
+
 def test_separators_that_are_no_ids_of_a_vocabulary_with_a_hole_in_front() -> None:
     tokenizer = tokenizer_of(first_id=5)
     for separator in (2, 1 << 20):
