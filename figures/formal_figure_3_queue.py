@@ -19,7 +19,7 @@ _MERGED, _MADE = "#f4cccc", "#d5efdb"
 
 def steps() -> list[tuple[list[list[str]], list[tuple[str, str, int]]]]:
     """Return, for each step, the units of the words and the pairs by their counts, those of a tie in order of age."""
-    from tokdfa.train.greedy import train_greedy
+    from tokdfa.training.greedy import train_greedy
 
     words = TEXT.split()
     rules = [*train_greedy(dict.fromkeys(words, 1), STEPS, tie="oldest-pair"), None]

@@ -31,7 +31,7 @@ def english(folder: Path) -> Counter[str]:
 
 def code(folder: Path) -> Counter[str]:
     """The pieces of Python code as GPT-2's pattern cuts it, in small letters."""
-    from tokdfa.tokenizers.pretokenizer import pretokenizer
+    from tokdfa.splitting.pretokenizer import pretokenizer
 
     text = (folder / "python_code.txt").read_text(encoding="utf-8").lower()
     return Counter(piece for piece in pretokenizer("gpt2").split(text) if piece.isascii())

@@ -14,10 +14,10 @@ def measure() -> list[Row]:
     import numpy as np
 
     from tests.benchmarks.bench_train_growth import corpus
-    from tokdfa.train.from_corpus import Reading, count_corpus_pieces
-    from tokdfa.train.greedy import trace_greedy
-    from tokdfa.train.rules import GreedyRules
-    from tokdfa.train.vocabulary import vocabulary_sizes
+    from tokdfa.training.api import Reading, count_corpus_pieces
+    from tokdfa.training.greedy import trace_greedy
+    from tokdfa.training.rules import GreedyRules
+    from tokdfa.training.vocabulary import vocabulary_sizes
 
     rows: list[Row] = []
     for name in NAMES:

@@ -27,33 +27,35 @@ if TYPE_CHECKING:
     from tokdfa.bpe import tokenize_leftmost as tokenize_leftmost
     from tokdfa.bpe import tokenize_rounds as tokenize_rounds
     from tokdfa.bpe import tokenize_single_pass as tokenize_single_pass
-    from tokdfa.comparison.compare import compare as compare
+    from tokdfa.comparison.api import compare as compare
     from tokdfa.comparison.result import Comparison as Comparison
     from tokdfa.comparison.result import Difference as Difference
-    from tokdfa.data import default_dictionary as default_dictionary
-    from tokdfa.data import default_tokenizer as default_tokenizer
     from tokdfa.dictionary import Dictionary as Dictionary
     from tokdfa.dictionary import Rule as Rule
     from tokdfa.draw.film import Film as Film
-    from tokdfa.encode import EncodedDocuments as EncodedDocuments
-    from tokdfa.encode import encode_batch as encode_batch
-    from tokdfa.encode import iter_encoded as iter_encoded
+    from tokdfa.encoding.batches import EncodedDocuments as EncodedDocuments
+    from tokdfa.encoding.batches import encode_batch as encode_batch
+    from tokdfa.encoding.batches import iter_encoded as iter_encoded
     from tokdfa.errors import TokdfaError as TokdfaError
     from tokdfa.report.comparison import comparison_report as comparison_report
     from tokdfa.report.validation import validation_report as validation_report
-    from tokdfa.search import Match as Match
-    from tokdfa.search import Matches as Matches
-    from tokdfa.search import Searcher as Searcher
+    from tokdfa.searching.api import Match as Match
+    from tokdfa.searching.api import Matches as Matches
+    from tokdfa.searching.api import Searcher as Searcher
+    from tokdfa.searching.api import search as search
+    from tokdfa.tokenizers.default import default_dictionary as default_dictionary
+    from tokdfa.tokenizers.default import default_tokenizer as default_tokenizer
     from tokdfa.tokenizers.loading import load as load
     from tokdfa.tokenizers.tokenizer import Tokenizer as Tokenizer
     from tokdfa.tokenizers.wordpiece import WordPieceTokenizer as WordPieceTokenizer
-    from tokdfa.train.from_corpus import train_corpus as train_corpus
-    from tokdfa.train.greedy import train_greedy as train_greedy
+    from tokdfa.training.api import train as train
+    from tokdfa.training.greedy import train_greedy as train_greedy
     from tokdfa.transducers.determinize import determinize as determinize
     from tokdfa.transducers.subsequential import SubsequentialTransducer as SubsequentialTransducer
     from tokdfa.transducers.transducer import Transducer as Transducer
-    from tokdfa.validate import Validation as Validation
-    from tokdfa.validate import Validator as Validator
+    from tokdfa.validation.api import Validation as Validation
+    from tokdfa.validation.api import Validator as Validator
+    from tokdfa.validation.api import validate as validate
     from tokdfa.validation.violation import Violation as Violation
     from tokdfa.verdict import Verdict as Verdict
     from tokdfa.wordpiece.linmaxmatch import LinMaxMatch as LinMaxMatch
@@ -69,20 +71,20 @@ _HOMES = {
     "CompactTokenDFA": "tokdfa.automata.compact",
     "Dictionary": "tokdfa.dictionary",
     "Language": "tokdfa.automata.language",
-    "Match": "tokdfa.search",
-    "Matches": "tokdfa.search",
+    "Match": "tokdfa.searching.api",
+    "Matches": "tokdfa.searching.api",
     "Film": "tokdfa.draw.film",
     "Rule": "tokdfa.dictionary",
-    "Searcher": "tokdfa.search",
-    "EncodedDocuments": "tokdfa.encode",
-    "encode_batch": "tokdfa.encode",
-    "iter_encoded": "tokdfa.encode",
+    "Searcher": "tokdfa.searching.api",
+    "EncodedDocuments": "tokdfa.encoding.batches",
+    "encode_batch": "tokdfa.encoding.batches",
+    "iter_encoded": "tokdfa.encoding.batches",
     "TokdfaError": "tokdfa.errors",
     "TokenAlphabet": "tokdfa.alphabet",
     "TokenDFA": "tokdfa.automata.token_dfa",
     "Tokenizer": "tokdfa.tokenizers.tokenizer",
-    "Validation": "tokdfa.validate",
-    "Validator": "tokdfa.validate",
+    "Validation": "tokdfa.validation.api",
+    "Validator": "tokdfa.validation.api",
     "Verdict": "tokdfa.verdict",
     "LinMaxMatch": "tokdfa.wordpiece.linmaxmatch",
     "WordPieceTokenizer": "tokdfa.tokenizers.wordpiece",
@@ -91,9 +93,9 @@ _HOMES = {
     "Violation": "tokdfa.validation.violation",
     "SubsequentialTransducer": "tokdfa.transducers.subsequential",
     "Transducer": "tokdfa.transducers.transducer",
-    "default_dictionary": "tokdfa.data",
-    "default_tokenizer": "tokdfa.data",
-    "compare": "tokdfa.comparison.compare",
+    "default_dictionary": "tokdfa.tokenizers.default",
+    "default_tokenizer": "tokdfa.tokenizers.default",
+    "compare": "tokdfa.comparison.api",
     "comparison_report": "tokdfa.report.comparison",
     "validation_report": "tokdfa.report.validation",
     "determinize": "tokdfa.transducers.determinize",
@@ -109,9 +111,11 @@ _HOMES = {
     "tokenize_leftmost": "tokdfa.bpe",
     "tokenize_rounds": "tokdfa.bpe",
     "tokenize_single_pass": "tokdfa.bpe",
-    "train_corpus": "tokdfa.train.from_corpus",
-    "train_greedy": "tokdfa.train.greedy",
+    "train": "tokdfa.training.api",
+    "train_greedy": "tokdfa.training.greedy",
     "load": "tokdfa.tokenizers.loading",
+    "search": "tokdfa.searching.api",
+    "validate": "tokdfa.validation.api",
 }
 
 __all__ = ["__version__", *_HOMES]

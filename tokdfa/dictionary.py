@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, cast, overload
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast, overload
 
 import numpy as np
-import numpy.typing as npt
 
 from tokdfa.alphabet import TokenAlphabet, Word, quoted, show
+from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.errors import AlphabetError, DictionaryError, ImproperDictionaryError
 from tokdfa.verdict import Verdict
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from tokdfa.kernels.library import Struct
 
 __all__ = ["DeadRule", "Dictionary", "Folding", "ImproperRule", "Rule"]
-
-Int32Array: TypeAlias = npt.NDArray[np.int32]
 
 
 class Rule(NamedTuple):
@@ -91,7 +89,7 @@ class Folding(NamedTuple):
     head: Int32Array
     tail: Int32Array
     blocker: Int32Array
-    pairs: npt.NDArray[np.int64]
+    pairs: Int64Array
     made: Int32Array
 
 

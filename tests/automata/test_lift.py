@@ -22,9 +22,9 @@ from tokdfa.automata.language import Language
 from tokdfa.automata.lift import lift, tokenized_language
 from tokdfa.automata.protocol import accepts
 from tokdfa.automata.regex import language
-from tokdfa.automata.trie import TokenTrie
 from tokdfa.bpe import tokenize_leftmost, tokenize_single_pass
 from tokdfa.errors import AutomatonError, ImproperDictionaryError
+from tokdfa.patterns.trie import TokenTrie
 
 ALPHABET = TokenAlphabet("ab", ["ab", "abb", "ba", "bb", "abab"])
 

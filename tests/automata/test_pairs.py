@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from support.dictionaries import proper_dictionaries
 
 from tokdfa import CompactTokenDFA, Dictionary
+from tokdfa.arrays import checked_ids
 from tokdfa.automata import pairs
-from tokdfa.automata.ids import checked_ids
 from tokdfa.automata.pairs import CUT, NO_TOKEN, PairTest
-from tokdfa.data import default_dictionary
 from tokdfa.errors import TokenStreamError
+from tokdfa.tokenizers.default import default_dictionary
 
 
 @pytest.fixture(params=["walk", "table"])

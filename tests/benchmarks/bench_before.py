@@ -53,7 +53,7 @@ def cells() -> Iterator[tuple[str, Callable[[], object]]]:
     yield "search 10,000 words english", lambda: searcher.search(ids)
     yield "compare gpt2", lambda: tokdfa.compare(gpt2.dictionary, gpt2.dictionary.prefix(49_000))
     sentences = folder / "corpora/fra_eng_en.txt"
-    yield "train fra 10k", lambda: tokdfa.train_corpus([sentences], 10_000)
+    yield "train fra 10k", lambda: tokdfa.train([sentences], 10_000)
     bert = tokdfa.load(folder / "vocabs/bert_uncased_vocab.txt")
     lines = texts["english"].splitlines()
     yield "wordpiece one text", lambda: bert.encode(texts["english"])

@@ -24,8 +24,8 @@ import regex
 
 import tokdfa
 from tests.benchmarks.harness import environment, keep_tables, measure, peak_memory, print_table
-from tokdfa.automata.trie import TokenTrie
-from tokdfa.search import Searcher
+from tokdfa.patterns.trie import TokenTrie
+from tokdfa.searching.api import Searcher
 
 CORPORA = ("english.txt", "python_code.txt", "multilingual.txt")
 PATTERNS = (

@@ -48,8 +48,8 @@ def ours(path: str, merges: int, threads: int) -> Products:
 
 def trained(path: str, merges: int, threads: int, tie: Any, unit: Any) -> Products:
     """Return what we make under the rule of another trainer; `ids` is the least pair of ids, bytes by their values."""
-    from tokdfa.train.from_corpus import Reading, count_corpus_pieces
-    from tokdfa.train.greedy import train_greedy
+    from tokdfa.training.api import Reading, count_corpus_pieces
+    from tokdfa.training.greedy import train_greedy
 
     pieces = count_corpus_pieces(path, Reading(unit=unit), threads=threads)
     if tie != "ids":
@@ -132,7 +132,7 @@ def _replaced(chunk: list[int], pair: tuple[int, int], new: int) -> list[int]:
 def theirs_tokenizers(path: str, merges: int, threads: int) -> Products:
     from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
-    from tokdfa.tokenizers.formats.byte_alphabet import BYTE_OF
+    from tokdfa.encoding.byte_alphabet import BYTE_OF
 
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True)

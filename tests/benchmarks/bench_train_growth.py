@@ -45,8 +45,8 @@ def seconds_of(function: Callable[[], object]) -> float:
 
 def train_both(text: bytes, merges: int, plain: bool) -> Row:
     """Return the seconds of both trainers on one string; they must come to the same."""
-    from tokdfa.train.greedy import train_greedy
-    from tokdfa.train.naive import train_naive
+    from tokdfa.training.greedy import train_greedy
+    from tokdfa.training.naive import train_naive
 
     fast = seconds_of(lambda: train_greedy({text: 1}, merges, min_frequency=1))
     row: Row = {"symbols": len(text), "merges": merges, "fast": fast, "plain": ""}
@@ -70,7 +70,7 @@ def growth_in_merges() -> list[Row]:
 
 def exact_searches() -> list[Row]:
     """Return what the guarded search and brute force take, means over texts of two sentences' beginnings."""
-    from tokdfa.train.exact import train_exact
+    from tokdfa.training.exact import train_exact
 
     sentences = corpus("fra_eng_en.txt").read_text(encoding="utf-8").splitlines()
     rows: list[Row] = []

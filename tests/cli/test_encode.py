@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from support import commands
 
-MERGES = Path(__file__).parents[2] / "tokdfa" / "data" / "default.merges.txt"
+MERGES = Path(__file__).parents[2] / "tokdfa" / "tokenizers" / "data" / "default.merges.txt"
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:

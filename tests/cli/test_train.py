@@ -13,8 +13,8 @@ import pytest
 from support import commands
 
 import tokdfa
-from tokdfa.train.naive import train_naive
-from tokdfa.train.pieces import count_pieces
+from tokdfa.training.naive import train_naive
+from tokdfa.training.pieces import count_pieces
 
 TEXT = "The widest river is wider than the widest street, isn't it?\n\n  12345 größer, größte\n" * 3
 
@@ -85,7 +85,7 @@ def test_standard_input_and_packed_files(corpus: Path, tmp_path: Path, monkeypat
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_threads_change_nothing(corpus: Path, tmp_path: Path, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tokdfa.train.corpus._BLOCK", 16)
+    monkeypatch.setattr("tokdfa.training.corpus._BLOCK", 16)
     assert run(corpus, "--merges", 40, "-o", tmp_path / "merges.txt", "--threads", threads) == 0
     assert tokdfa.load(tmp_path / "merges.txt").dictionary == train_naive(count_pieces([TEXT]), 40)
 

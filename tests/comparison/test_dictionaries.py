@@ -15,7 +15,7 @@ from tokdfa import Dictionary, compare
 from tokdfa.automata.inclusion import is_equivalent
 from tokdfa.bpe import tokenize_leftmost, tokenize_single_pass
 from tokdfa.errors import AlphabetError, ImproperDictionaryError
-from tokdfa.train.permutations import is_safe_permutation
+from tokdfa.training.permutations import is_safe_permutation
 
 
 @lru_cache(maxsize=2000)
@@ -175,7 +175,7 @@ def _changes(dictionary: Dictionary, rng: random.Random) -> dict[str, Dictionary
 
 
 def _commute(one, other) -> bool:
-    from tokdfa.train.exact import overlap_conflict
+    from tokdfa.training.exact import overlap_conflict
 
     return not overlap_conflict(*(rule.product.decode("latin-1") for rule in (one, other)))
 

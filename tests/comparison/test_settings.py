@@ -11,9 +11,9 @@ from support.tokenizer_files import RULES, added_token, as_bytes, tokenizer_json
 import tokdfa
 from tokdfa import Tokenizer, compare
 from tokdfa.errors import UnsupportedFeatureError
-from tokdfa.tokenizers.formats.contents import Split, Splitting
-from tokdfa.tokenizers.patterns import NAMED
-from tokdfa.tokenizers.pretokenizer import PreTokenizer
+from tokdfa.splitting.named import NAMED
+from tokdfa.splitting.pretokenizer import PreTokenizer
+from tokdfa.splitting.steps import Split, Splitting
 
 NFC = {"type": "NFC"}
 

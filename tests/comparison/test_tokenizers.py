@@ -16,7 +16,7 @@ import tokdfa
 from tokdfa import Tokenizer, compare
 from tokdfa.comparison import tokenizers as comparison
 from tokdfa.errors import AlphabetError, LimitExceededError, UnsupportedFeatureError
-from tokdfa.tokenizers.patterns import NAMED
+from tokdfa.splitting.named import NAMED
 
 SYMBOLS = ("a", "b", "é", " ", "ſ", "s", "'", "1", "\n")
 PATTERNS = (
@@ -232,7 +232,7 @@ def test_cl100k_and_the_spelling_of_its_pattern_for_tokenizers(cl100k) -> None:
 
 @pytest.mark.slow
 def test_cl100k_and_the_other_spelling_on_short_strings(cl100k) -> None:
-    from tokdfa.tokenizers.pretokenizer import pretokenizer
+    from tokdfa.splitting.pretokenizer import pretokenizer
 
     _, encoding = cl100k
     texts = ["".join(text) for length in range(1, 7) for text in product("'sa1 \n!", repeat=length)]

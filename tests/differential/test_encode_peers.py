@@ -18,7 +18,7 @@ from support.libraries import pair, ranks
 
 import tokdfa
 from tokdfa import Tokenizer
-from tokdfa.encode import encode_batch
+from tokdfa.encoding.batches import encode_batch
 
 NAMES = ["gpt2", "cl100k", "o200k"]
 RANKED = ["cl100k", "o200k"]

@@ -22,9 +22,9 @@ from support.extra import extra_file, llama3_json, ranks_of, write_json, write_t
 from support.real_tokenizers import clip
 
 import tokdfa
-from tokdfa.tokenizers.patterns import NAMED
+from tokdfa.splitting.named import NAMED
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.validate import validate
+from tokdfa.validation.api import validate
 
 CORPORA = ("english.txt", "python_code.txt", "multilingual.txt", "fra_eng_en.txt")
 BY_BYTES = ("gpt2", "cl100k", "o200k", "llama3", "llama3 ranks", "qwen2", "tekken", "deepseek")

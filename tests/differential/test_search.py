@@ -16,7 +16,7 @@ import pytest
 import regex
 
 import tokdfa
-from tokdfa.search import Matches, Searcher
+from tokdfa.searching.api import Matches, Searcher
 
 CORPORA = ["english.txt", "python_code.txt", "multilingual.txt", "fra_eng_en.txt"]
 VOCABULARIES = ["gpt2", "cl100k_base.tiktoken"]

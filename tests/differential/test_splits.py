@@ -15,13 +15,13 @@ import pytest
 from support.machines import all_beginnings
 from support.splitting import REPRESENTATIVES, pieces_of_tiktoken, tiktoken_agrees
 
-from tokdfa.automata.backtracking import compile_backtracking
-from tokdfa.automata.syntax import Alternate, Atomic, Concat, LookAhead, Node, Repeat, Symbols
-from tokdfa.tokenizers import patterns
-from tokdfa.tokenizers.formats.contents import Behavior, Split, Splitting
-from tokdfa.tokenizers.machine_building import build_machine
-from tokdfa.tokenizers.patterns import NAMED
-from tokdfa.tokenizers.pretokenizer import PreTokenizer, pretokenizer
+from tokdfa.patterns.backtracking import compile_backtracking
+from tokdfa.patterns.syntax import Alternate, Atomic, Concat, LookAhead, Node, Repeat, Symbols
+from tokdfa.splitting import named as patterns
+from tokdfa.splitting.machine_building import build_machine
+from tokdfa.splitting.named import NAMED
+from tokdfa.splitting.pretokenizer import PreTokenizer, pretokenizer
+from tokdfa.splitting.steps import Behavior, Split, Splitting
 from tokdfa.unicode import Ranges, Table, intersection, union, version
 
 CORPORA = ("english.txt", "python_code.txt", "multilingual.txt", "fra_eng_en.txt")
@@ -206,7 +206,7 @@ def test_byte_level(prefix_space: bool) -> None:
 
 def check_pieces(splitting: Splitting, theirs: Any, texts: list[str]) -> None:
     """Compare pieces that are spelled in the byte alphabet, in which an inserted space can be seen."""
-    from tokdfa.tokenizers.formats.byte_alphabet import BYTE_OF
+    from tokdfa.encoding.byte_alphabet import BYTE_OF
 
     ours = PreTokenizer(splitting)
     for text in texts:

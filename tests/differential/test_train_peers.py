@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 from support.seeds import seeds
 
-from tokdfa.tokenizers.formats.byte_alphabet import BYTE_OF
-from tokdfa.tokenizers.patterns import NAMED
-from tokdfa.tokenizers.pretokenizer import pretokenizer
-from tokdfa.train.from_corpus import Reading, count_corpus_pieces, train_corpus
-from tokdfa.train.greedy import train_greedy
-from tokdfa.train.pieces import count_pieces, with_end_of_word
+from tokdfa.encoding.byte_alphabet import BYTE_OF
+from tokdfa.splitting.named import NAMED
+from tokdfa.splitting.pretokenizer import pretokenizer
+from tokdfa.training.api import Reading, count_corpus_pieces, train
+from tokdfa.training.greedy import train_greedy
+from tokdfa.training.pieces import count_pieces, with_end_of_word
 
 CORPORA = ["fra_eng_en.txt", "english.txt"]
 PART = 300_000
@@ -215,17 +215,17 @@ def random_corpus(seed: int, path: Path) -> Path:
 
 def assert_alike(trainer: str, path: Path, merges: int) -> None:
     if trainer == "tokenizers":
-        ours = list(train_corpus(path, merges, like="tokenizers", min_frequency=2))
+        ours = list(train(path, merges, like="tokenizers", min_frequency=2))
         assert ours == by_tokenizers(path, merges)
     elif trainer == "rustbpe":
-        made = train_corpus(path, merges, like="rustbpe")
+        made = train(path, merges, like="rustbpe")
         assert [u + v for u, v in made] == by_rustbpe(path, merges)
     elif trainer == "subword-nmt":
         # What follows no word is not its own: words are parted by spaces alone.
-        made = train_corpus(path, merges, like="subword-nmt", pretokenizer="[^ \n]+")
+        made = train(path, merges, like="subword-nmt", pretokenizer="[^ \n]+")
         assert [("".join(u), "".join(v)) for u, v in made] == by_subword_nmt(path, merges)
     else:
-        made = train_corpus(path, merges, like="minbpe")
+        made = train(path, merges, like="minbpe")
         assert list(made) == by_the_loop_of_minbpe(path, len(made))
 
 
@@ -247,6 +247,6 @@ def test_sentencepiece_as_a_whole(part: Path) -> None:
     text = re.sub(r"[^A-Za-z0-9 .,!?'\n-]", " ", text_of(part)[:60_000])
     marked = "\n".join(" ".join("▁" + word for word in line.split(" ") if word) for line in text.split("\n"))
     part.write_text(marked, encoding="utf-8", newline="\n")
-    ours = train_corpus(part, 200, like="sentencepiece", pretokenizer="[^ \n]+")
+    ours = train(part, 200, like="sentencepiece", pretokenizer="[^ \n]+")
     symbols = len({*marked} - {" ", "\n"})
     assert ["".join(rule) for rule in ours] == by_sentencepiece(text, symbols, 200)

@@ -15,7 +15,7 @@ from tokdfa.draw.graph import Graph, Node
 from tokdfa.draw.render import can_render
 from tokdfa.errors import LimitExceededError
 from tokdfa.tokenizers.canonical import CanonicalAutomaton
-from tokdfa.train.merges import apply_merges
+from tokdfa.training.merges import apply_merges
 
 DICTIONARY = Dictionary.from_pairs([("a", "a"), ("b", "a")], "ab")
 SMALL = token_dfa(DICTIONARY)

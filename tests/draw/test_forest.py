@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tokdfa import TokdfaError
 from tokdfa.draw.dot import to_dot
 from tokdfa.draw.forest import forest_graph
-from tokdfa.train.merges import Merge, apply_merges
+from tokdfa.training.merges import Merge, apply_merges
 
 FIG_2: tuple[Merge, ...] = (
     ("a", "b"),

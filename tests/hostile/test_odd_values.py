@@ -13,9 +13,9 @@ from support import commands
 from support.tokenizer_files import as_bytes, tokenizer_json
 
 import tokdfa
-from tokdfa.encode import encode_batch
+from tokdfa.encoding.batches import encode_batch
 from tokdfa.errors import PatternError, TokdfaError, TokenStreamError, UnsupportedFeatureError, WrongTypeError
-from tokdfa.validate import Validator
+from tokdfa.validation.api import Validator
 
 
 def shown(value: object) -> str:

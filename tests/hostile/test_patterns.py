@@ -13,10 +13,10 @@ from support.streams import Vocabulary
 import tokdfa
 from tokdfa.automata.regex import language
 from tokdfa.errors import LimitExceededError, PatternError
-from tokdfa.search import Searcher
-from tokdfa.tokenizers.formats.contents import Split, Splitting
-from tokdfa.tokenizers.pretokenizer import PreTokenizer
-from tokdfa.tokenizers.splitter import Splitter
+from tokdfa.searching.api import Searcher
+from tokdfa.splitting.pretokenizer import PreTokenizer
+from tokdfa.splitting.splitter import Splitter
+from tokdfa.splitting.steps import Split, Splitting
 
 SECONDS = 0.25
 # What is begun is ended: a table that is being written, a parser that cannot be stopped. In seconds of the processor,

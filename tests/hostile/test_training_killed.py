@@ -14,7 +14,7 @@ KILLS = 100
 
 
 def start(corpus: Path, out: Path, kept: Path) -> subprocess.Popen[bytes]:
-    program = "import tokdfa.train.corpus as c; c._BLOCK = 1 << 14; from tokdfa.cli import main; main()"
+    program = "import tokdfa.training.corpus as c; c._BLOCK = 1 << 14; from tokdfa.cli import main; main()"
     arguments = [corpus, "--merges", 4000, "-o", out, "--checkpoint", kept, "--interval", 0, "--threads", 2]
     return subprocess.Popen([sys.executable, "-c", program, "train", *map(str, arguments)], stdout=subprocess.DEVNULL)
 

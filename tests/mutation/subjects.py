@@ -13,9 +13,10 @@ SUBJECTS: dict[str, list[str]] = {
     "tokdfa/automata/context.py": ["tests/automata/test_context.py", "tests/paper/test_dfa_*.py"],
     "tokdfa/automata/locality.py": ["tests/automata/test_locality.py", "tests/paper/test_dfa_complexity.py"],
     "tokdfa/transducers/*.py": ["tests/transducers", "tests/paper/test_dfa_transducers.py"],
-    "tokdfa/train/*.py": ["tests/train", "tests/paper/test_[bfs]*_*.py"],
+    "tokdfa/training/*.py": ["tests/training", "tests/paper/test_[bfs]*_*.py"],
     "tokdfa/wordpiece/*.py": ["tests/wordpiece"],
-    "tokdfa/validation/*.py": ["tests/validation", "tests/test_validate.py"],
+    "tokdfa/validation/*.py": ["tests/validation"],
+    "tokdfa/validation/judges/*.py": ["tests/validation"],
 }
 
 

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokdfa import TokdfaError
-from tokdfa.train.gage import compress, expand
-from tokdfa.train.greedy import trace_greedy
-from tokdfa.train.longest_piece import LongestPieceEncoder, join_words
-from tokdfa.train.naive import train_naive
-from tokdfa.train.rules import GreedyRules
-from tokdfa.train.vocabulary import vocabulary_sizes
+from tokdfa.training.gage import compress, expand
+from tokdfa.training.greedy import trace_greedy
+from tokdfa.training.longest_piece import LongestPieceEncoder, join_words
+from tokdfa.training.naive import train_naive
+from tokdfa.training.rules import GreedyRules
+from tokdfa.training.vocabulary import vocabulary_sizes
 
 WORDS = {
     ("l", "o", "w", "</w>"): 5,

@@ -22,8 +22,8 @@ from tokdfa import (
     tokenize_single_pass,
 )
 from tokdfa.alphabet import Word, concatenate
-from tokdfa.data import default_dictionary
 from tokdfa.errors import AutomatonError
+from tokdfa.tokenizers.default import default_dictionary
 from tokdfa.transducers.determinize import determinize
 from tokdfa.transducers.minimize import minimize
 from tokdfa.transducers.one_pass import OnePass

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from support.dictionaries import all_words
 
 from tokdfa import TokdfaError
-from tokdfa.train.exact import boundary_conflict, overlap_conflict, train_exact
-from tokdfa.train.merges import Merge, apply_merge, apply_merges, is_valid, show_merge
+from tokdfa.training.exact import boundary_conflict, overlap_conflict, train_exact
+from tokdfa.training.merges import Merge, apply_merge, apply_merges, is_valid, show_merge
 
 
 def effective_sequences(text: str, merges: int) -> int:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from support.dictionaries import all_words
 
 from tokdfa import Dictionary, TokdfaError, tokenize_single_pass
-from tokdfa.train.greedy import train_greedy
-from tokdfa.train.merges import (
+from tokdfa.training.greedy import train_greedy
+from tokdfa.training.merges import (
     Merge,
     apply_merge,
     apply_merges,
@@ -26,8 +26,8 @@ from tokdfa.train.merges import (
     to_dictionary,
     yield_of,
 )
-from tokdfa.train.naive import count_pairs, train_naive
-from tokdfa.train.utility import compression_gain, compression_utility
+from tokdfa.training.naive import count_pairs, train_naive
+from tokdfa.training.utility import compression_gain, compression_utility
 
 AB: Merge = ("a", "b")
 FIG_2: tuple[Merge, ...] = (AB, ("c", "b"), (AB, "a"), ((AB, "a"), ("c", "b")))

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokdfa import TokdfaError
-from tokdfa.train.merges import apply_merges, from_dictionary, is_valid, show_merge, yield_of
-from tokdfa.train.naive import train_naive
-from tokdfa.train.noniterative import possible_merges, train_noniterative
-from tokdfa.train.utility import compression_utility
+from tokdfa.training.merges import apply_merges, from_dictionary, is_valid, show_merge, yield_of
+from tokdfa.training.naive import train_naive
+from tokdfa.training.noniterative import possible_merges, train_noniterative
+from tokdfa.training.utility import compression_utility
 
 
 def test_abcabcd_the_printed_merges() -> None:

@@ -12,8 +12,8 @@ from support.dictionaries import all_proper_dictionaries, all_words, proper_dict
 from tokdfa import Dictionary, compare, default_dictionary, tokenize_single_pass
 from tokdfa.alphabet import Word
 from tokdfa.errors import ImproperDictionaryError
-from tokdfa.train.exact import CONFLICTS
-from tokdfa.train.permutations import is_safe_permutation
+from tokdfa.training.exact import CONFLICTS
+from tokdfa.training.permutations import is_safe_permutation
 
 
 def test_def_5_2_conflict() -> None:

@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokdfa import TokdfaError
-from tokdfa.train.exact import train_exact
-from tokdfa.train.merges import Merge, apply_merge, apply_merges, is_submerge, is_valid, show_merge
-from tokdfa.train.naive import count_pairs
-from tokdfa.train.utility import (
+from tokdfa.training.exact import train_exact
+from tokdfa.training.merges import Merge, apply_merge, apply_merges, is_submerge, is_valid, show_merge
+from tokdfa.training.naive import count_pairs
+from tokdfa.training.utility import (
     compression_gain,
     compression_utility,
     greedy_bound,

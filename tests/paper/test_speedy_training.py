@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tokdfa import tokenize_single_pass
-from tokdfa.train.greedy import train_greedy
-from tokdfa.train.naive import train_naive
+from tokdfa.training.greedy import train_greedy
+from tokdfa.training.naive import train_naive
 
 ENGLISH = dict.fromkeys(["low", "lower", "hard", "harder"], 1)
 

@@ -15,7 +15,7 @@ import tokdfa
 from tokdfa.report.collect import CONTEXT, Collection, Places
 from tokdfa.report.context import Recent
 from tokdfa.report.reasons import KINDS, kind_of, read_reason
-from tokdfa.validate import validate
+from tokdfa.validation.api import validate
 
 
 @given(st.lists(st.lists(st.integers(0, 99), min_size=1, max_size=9)), st.integers(0, 20), st.data())

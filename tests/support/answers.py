@@ -37,7 +37,7 @@ def encode_piece(tokenizer: Any, text: str) -> object:
 
 
 def encode_in_batch(tokenizer: Any, text: str) -> object:
-    from tokdfa.encode import encode_batch
+    from tokdfa.encoding.batches import encode_batch
 
     return encode_batch(tokenizer, [text, "a", text], threads=2).ids.tolist()
 

@@ -8,8 +8,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from tokdfa.validation import buffer, walk
-from tokdfa.validation.pieces import PieceJudge
+from tokdfa.validation import buffer
+from tokdfa.validation.judges import walk
+from tokdfa.validation.judges.pieces import PieceJudge
 
 
 @contextmanager
@@ -19,7 +20,7 @@ def judged_by(way: str, few: int) -> Iterator[None]:
         patch.setattr(walk, "WINDOW", few)
         patch.setattr(walk, "PATIENCE", few)
         if way == "pieces":
-            patch.setattr("tokdfa.validate._walk", lambda tokenizer: None)
+            patch.setattr("tokdfa.validation.api._walk", lambda tokenizer: None)
             patch.setattr(walk.WalkJudge, "_begin", _begin_with_pieces)
         yield
 

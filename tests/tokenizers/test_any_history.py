@@ -24,11 +24,11 @@ from support.tokenizer_files import as_bytes, ranks, tiktoken_lines, tokenizer_j
 
 import tokdfa
 from tokdfa.errors import FileFormatError, PatternError, UnsupportedFeatureError
-from tokdfa.tokenizers.formats.contents import Split, Splitting
-from tokdfa.tokenizers.lifted import Lifted
-from tokdfa.tokenizers.patterns import NAMED
+from tokdfa.splitting.lifted import Lifted
+from tokdfa.splitting.named import NAMED
+from tokdfa.splitting.steps import Split, Splitting
 from tokdfa.transducers.subsequential import SubsequentialTransducer
-from tokdfa.validate import Validator
+from tokdfa.validation.api import Validator
 
 PARTS = [
     "a",
@@ -314,7 +314,7 @@ def test_threads_share_a_transducer_that_forgets() -> None:
 
 
 def test_forgetting_clears_what_is_shared() -> None:
-    from tokdfa.tokenizers.pretokenizer import pretokenizer
+    from tokdfa.splitting.pretokenizer import pretokenizer
 
     splitting = Splitting("tokenizers", (Split("a"),))
     before = pretokenizer(splitting)

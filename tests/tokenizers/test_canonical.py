@@ -13,8 +13,8 @@ from support.tokenizer_files import as_bytes, tiktoken_lines, tokenizer_json
 import tokdfa
 from tokdfa.automata.protocol import accepts
 from tokdfa.errors import ImproperDictionaryError, TokenStreamError, UnsupportedFeatureError
+from tokdfa.splitting.named import NAMED
 from tokdfa.tokenizers.canonical import CanonicalAutomaton
-from tokdfa.tokenizers.patterns import NAMED
 
 CORPORA = ("english.txt", "python_code.txt", "multilingual.txt")
 WORDS = [b"ab", b"abc", b" a", b" ab", b"\n\n", b"  ", b"\xc3\xa9", b"a\xc3", b"\xaaa", b"\xaa ", b"'s", b"12", b"x'"]

@@ -16,8 +16,8 @@ import tokdfa
 from tokdfa.bpe import tokenize_leftmost
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.validate import _model
-from tokdfa.validation import walk
+from tokdfa.validation.api import _model
+from tokdfa.validation.judges import walk
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -12,8 +12,9 @@ from support.tokenizer_files import RULES, as_bytes, merges_txt, tiktoken_lines,
 
 import tokdfa
 from tokdfa import Dictionary, Tokenizer
-from tokdfa.tokenizers.formats.contents import Contents, Split, Splitting
-from tokdfa.tokenizers.patterns import NAMED
+from tokdfa.splitting.named import NAMED
+from tokdfa.splitting.steps import Split, Splitting
+from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.relation import relation_fingerprint, splitting_form
 
 

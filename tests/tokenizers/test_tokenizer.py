@@ -18,9 +18,11 @@ from support.tokenizer_files import RULES, added_token, as_bytes, tiktoken_lines
 import tokdfa
 from tokdfa import Dictionary, Tokenizer, tokenize_leftmost
 from tokdfa.automata.protocol import accepts
+from tokdfa.encoding.special import Special
 from tokdfa.errors import AlphabetError, FileFormatError, ImproperDictionaryError, TokenStreamError
-from tokdfa.tokenizers.formats.contents import Contents, Special, Split, Splitting
-from tokdfa.tokenizers.pretokenizer import PreTokenizer
+from tokdfa.splitting.pretokenizer import PreTokenizer
+from tokdfa.splitting.steps import Split, Splitting
+from tokdfa.tokenizers.formats.contents import Contents
 
 SPLITTER_FREE = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from support.dictionaries import all_proper_dictionaries, all_words, proper_dictionaries
 
 from tokdfa import Dictionary, Transducer, determinize, token_dfa, tokenize_single_pass
-from tokdfa.data import default_dictionary
 from tokdfa.errors import AlphabetError, LimitExceededError
+from tokdfa.tokenizers.default import default_dictionary
 from tokdfa.transducers.subsequential import SubsequentialTransducer
 
 

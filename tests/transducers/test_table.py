@@ -10,8 +10,8 @@ from hypothesis import given
 from support.dictionaries import all_proper_dictionaries, proper_dictionaries
 
 from tokdfa import Dictionary, Transducer, determinize, token_dfa, tokenize_single_pass, train_greedy
-from tokdfa.data import default_dictionary
 from tokdfa.errors import ImproperDictionaryError, LimitExceededError
+from tokdfa.tokenizers.default import default_dictionary
 from tokdfa.transducers.minimize import minimize, onward
 from tokdfa.transducers.table import TransducerTable
 

@@ -13,12 +13,14 @@ from hypothesis import strategies as st
 from support.judging import judged_by
 
 from tokdfa import Dictionary
+from tokdfa.encoding.special import Special
 from tokdfa.errors import TokenStreamError, UnsupportedFeatureError
-from tokdfa.tokenizers.formats.contents import Contents, Special, Split, Splitting
-from tokdfa.tokenizers.patterns import NAMED
-from tokdfa.tokenizers.pretokenizer import PreTokenizer
+from tokdfa.splitting.named import NAMED
+from tokdfa.splitting.pretokenizer import PreTokenizer
+from tokdfa.splitting.steps import Split, Splitting
+from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.validate import Validator, validate
+from tokdfa.validation.api import Validator, validate
 
 RULES = [
     (b"a", b"b"),

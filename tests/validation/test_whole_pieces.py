@@ -10,11 +10,14 @@ import pytest
 from support.judging import judged_by
 
 from tokdfa import Dictionary
-from tokdfa.tokenizers.formats.contents import Contents, Merges, Special, Split, Splitting
-from tokdfa.tokenizers.pretokenizer import PreTokenizer
+from tokdfa.encoding.merges import Merges
+from tokdfa.encoding.special import Special
+from tokdfa.splitting.pretokenizer import PreTokenizer
+from tokdfa.splitting.steps import Split, Splitting
+from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.validate import Validator, validate
 from tokdfa.validation import buffer
+from tokdfa.validation.api import Validator, validate
 
 WORDS = {97: "a", 98: "b", 99: "c", 32: " ", 256: "ab", 257: "bc", 258: "abc"}
 CANONICAL = {"": [], "abc": [258], **{word: [id] for id, word in WORDS.items()}}

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tokdfa.automata.protocol import accepts
+from tokdfa.encoding.special import Special
 from tokdfa.errors import AutomatonError
-from tokdfa.tokenizers.formats.contents import Special
 from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
 from tokdfa.tokenizers.loading import load
 from tokdfa.tokenizers.wordpiece import WordPieceTokenizer

@@ -7,9 +7,9 @@ from operator import eq
 from typing import Generic, TypeAlias, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from tokdfa.alphabet import TokenAlphabet
+from tokdfa.arrays import BoolArray
 from tokdfa.automata.protocol import ListedAutomaton, MaskedAutomaton, TokenAutomaton
 from tokdfa.display import Displayed
 from tokdfa.errors import AutomatonError
@@ -117,7 +117,7 @@ class Combination(Displayed, Generic[S, T]):
                 yield p_move[0], (p_move[1], q_move[1])
                 p_move, q_move = next(first, None), next(second, None)
 
-    def allowed_mask(self, state: Pair[S, T]) -> npt.NDArray[np.bool_]:
+    def allowed_mask(self, state: Pair[S, T]) -> BoolArray:
         """Return for each token whether `state` has a transition on it: a bool array over the token numbers.
 
         Raises
@@ -240,7 +240,7 @@ def _common_spelling(first: TokenAlphabet | None, second: TokenAlphabet | None) 
     return max(first, second, key=len)
 
 
-def _mask(automaton: TokenAutomaton[S], state: S) -> npt.NDArray[np.bool_]:
+def _mask(automaton: TokenAutomaton[S], state: S) -> BoolArray:
     if not isinstance(automaton, MaskedAutomaton):
         raise AutomatonError("the automaton has no masks", value=automaton)
     return automaton.allowed_mask(state)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from tokdfa.alphabet import TokenAlphabet, Word
+from tokdfa.arrays import BoolArray, Int32Array
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.dictionary import Dictionary
 from tokdfa.display import Displayed
@@ -18,7 +18,6 @@ from tokdfa.kernels.fold import folding as kernels
 
 __all__ = ["CompactTokenDFA", "Rows"]
 
-Int32Array: TypeAlias = npt.NDArray[np.int32]
 
 DEFAULT_MAX_INTERVALS = 1 << 26
 DEFAULT_MAX_TRANSITIONS = 10_000_000
@@ -135,7 +134,7 @@ class CompactTokenDFA(Displayed):
         first, second = self.alphabet.numbers((u, v))
         return self.birth[first] >= 0 and self.step(int(self.state[first]), second) is not None
 
-    def allowed_mask(self, state: int) -> npt.NDArray[np.bool_]:
+    def allowed_mask(self, state: int) -> BoolArray:
         """Return for each token whether `state` allows it: a bool array over the token numbers."""
         if not 0 <= state < len(self.parent):
             raise AutomatonError("no such state", value=state, hint=f"0 to {len(self.parent) - 1} are states")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tokdfa.alphabet import Word, show
-from tokdfa.automata.token_dfa import Int32Array, TokenDFA
+from tokdfa.arrays import Int32Array
+from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.errors import AlphabetError
 from tokdfa.verdict import Verdict
 

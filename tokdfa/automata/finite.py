@@ -8,7 +8,7 @@ import numpy as np
 
 from tokdfa.alphabet import TokenAlphabet, Word
 from tokdfa.automata.token_dfa import TokenDFA
-from tokdfa.automata.trie import TokenTrie
+from tokdfa.patterns.trie import TokenTrie
 
 __all__ = ["finite_language"]
 

@@ -10,8 +10,8 @@ from itertools import count
 from typing import Generic, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
+from tokdfa.arrays import BoolArray, Int32Array
 from tokdfa.automata.protocol import TokenAutomaton
 from tokdfa.display import Displayed
 from tokdfa.errors import AutomatonError, LimitExceededError
@@ -53,7 +53,7 @@ class Language(Displayed, Generic[S]):
     ) -> None:
         numbers: dict[S, int] = {automaton.initial: 0}
         states = [automaton.initial]
-        rows: list[npt.NDArray[np.int32]] = []
+        rows: list[Int32Array] = []
         n_transitions = 0
         for state in states:  # grows while it is walked
             row = []
@@ -233,7 +233,7 @@ class Language(Displayed, Generic[S]):
         return tuple(tokens)
 
 
-def _coreachable(rows: list[npt.NDArray[np.int32]], final: list[bool]) -> npt.NDArray[np.bool_]:
+def _coreachable(rows: list[Int32Array], final: list[bool]) -> BoolArray:
     """Return for each state whether a final one can be reached from it."""
     into: list[list[int]] = [[] for _ in rows]
     for state, row in enumerate(rows):

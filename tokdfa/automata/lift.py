@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from tokdfa.alphabet import TokenAlphabet, show
+from tokdfa.arrays import BoolArray, Int32Array
 from tokdfa.automata.boolean import Combination, intersection
 from tokdfa.automata.compact import CompactTokenDFA
 from tokdfa.automata.token_dfa import TokenDFA
-from tokdfa.automata.trie import TokenTrie
 from tokdfa.dictionary import Dictionary
 from tokdfa.display import Displayed
 from tokdfa.errors import AutomatonError, LimitExceededError
 from tokdfa.kernels.dfa import trie as kernels
 from tokdfa.kernels.library import Struct
+from tokdfa.patterns.trie import TokenTrie
 
 __all__ = ["Lifted", "lift", "tokenized_language"]
 
-Int32Array: TypeAlias = npt.NDArray[np.int32]
 
 DEFAULT_MAX_ENTRIES = 1 << 27
 _MAX_CACHED_MOVES = 1 << 24
@@ -114,7 +112,7 @@ class Lifted(Displayed):
             self._moves[state] = moves
         return moves
 
-    def allowed_mask(self, state: int) -> npt.NDArray[np.bool_]:
+    def allowed_mask(self, state: int) -> BoolArray:
         """Return for each token whether `state` allows it: a bool array over the token numbers."""
         allowed = np.zeros(len(self.alphabet), dtype=np.bool_)
         allowed[self.move_arrays(state)[0]] = True

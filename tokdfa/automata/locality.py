@@ -10,8 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from tokdfa.alphabet import Word
+from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.automata.runs import Run, run_from
-from tokdfa.automata.token_dfa import Int32Array, Int64Array, TokenDFA
+from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.errors import AutomatonError, LimitExceededError
 from tokdfa.verdict import Verdict
 

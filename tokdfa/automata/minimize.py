@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tokdfa.automata.token_dfa import BoolArray, Int64Array, TokenDFA
+from tokdfa.arrays import BoolArray, Int64Array
+from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.kernels.dfa import explicit as kernels
 
 __all__ = ["minimize_hopcroft", "reachable_states", "useful_states"]

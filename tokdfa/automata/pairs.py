@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from tokdfa.arrays import BoolArray, Int32Array, checked_ids, id_array
 from tokdfa.automata.compact import CompactTokenDFA
-from tokdfa.automata.ids import checked_ids, id_array
 from tokdfa.kernels.library import Struct
 from tokdfa.kernels.walk import pairs as kernels
 
 __all__ = ["ALONE", "CUT", "NO_TOKEN", "PairTest"]
 
-Int32Array: TypeAlias = npt.NDArray[np.int32]
 
 ALONE = kernels.ALONE
 CUT = kernels.CUT
@@ -88,7 +86,7 @@ class PairTest:
             behind = int(chunk[-1])
         return None
 
-    def forbidden(self, ids: Int32Array, behind: int | None = None) -> npt.NDArray[np.bool_]:
+    def forbidden(self, ids: Int32Array, behind: int | None = None) -> BoolArray:
         """Return for each of the checked `ids` whether it may not stand behind the id before it.
 
         Parameters

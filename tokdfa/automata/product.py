@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import numpy as np
-import numpy.typing as npt
 
+from tokdfa.arrays import Int64Array
 from tokdfa.automata.checks import check_budget
 from tokdfa.automata.token_dfa import TokenDFA
 
 __all__ = ["intersect_explicit"]
 
-Int64Array: TypeAlias = npt.NDArray[np.int64]
 
 _MOST_ENTRIES = 1 << 25
 

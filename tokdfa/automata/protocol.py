@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator
 from typing import Protocol, TypeVar, runtime_checkable
 
-import numpy as np
-import numpy.typing as npt
+from tokdfa.arrays import BoolArray, Int32Array
 
 __all__ = ["ListedAutomaton", "MaskedAutomaton", "TokenAutomaton", "accepts", "run"]
 
@@ -43,7 +42,7 @@ class TokenAutomaton(Protocol[S]):
 class MaskedAutomaton(TokenAutomaton[S], Protocol[S]):
     """A token automaton that tells all tokens of a state at once, as constrained decoding asks for them."""
 
-    def allowed_mask(self, state: S) -> npt.NDArray[np.bool_]:
+    def allowed_mask(self, state: S) -> BoolArray:
         """Return for each token whether `state` has a transition on it: a bool array over the token numbers."""
         ...
 
@@ -52,7 +51,7 @@ class MaskedAutomaton(TokenAutomaton[S], Protocol[S]):
 class ListedAutomaton(TokenAutomaton[S], Protocol[S]):
     """A token automaton that has the moves of a state at hand, in arrays."""
 
-    def move_arrays(self, state: S) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    def move_arrays(self, state: S) -> tuple[Int32Array, Int32Array]:
         """Return the transitions out of `state`: the tokens, ascending, and their targets."""
         ...
 

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypeAlias, cast
+from typing import cast
 
 import numpy as np
-import numpy.typing as npt
 
 from tokdfa.alphabet import TokenAlphabet, Word
-from tokdfa.automata.budget import DEFAULT_MAX_SECONDS, DEFAULT_MAX_STATES, Budget
-from tokdfa.automata.class_dfa import ClassDFA
-from tokdfa.automata.program import compile_program
-from tokdfa.automata.subset import determinize
-from tokdfa.automata.syntax import parse
+from tokdfa.arrays import BoolArray, Int32Array
 from tokdfa.automata.token_dfa import TokenDFA
-from tokdfa.automata.utf8 import to_bytes
 from tokdfa.dictionary import Dictionary
 from tokdfa.errors import LimitExceededError
+from tokdfa.patterns.budget import DEFAULT_MAX_SECONDS, DEFAULT_MAX_STATES, Budget
+from tokdfa.patterns.class_dfa import ClassDFA
+from tokdfa.patterns.program import compile_program
+from tokdfa.patterns.subset import determinize
+from tokdfa.patterns.syntax import parse
+from tokdfa.patterns.utf8 import to_bytes
 from tokdfa.unicode import Table
 
 __all__ = ["language"]
 
-Int32Array: TypeAlias = npt.NDArray[np.int32]
 
 # Cells of a table that are looked at at once.
 _BLOCK = 1 << 22
@@ -113,7 +112,7 @@ def _over(
     table: Int32Array,
     columns: list[Int32Array],
     initial: int,
-    final: npt.NDArray[np.bool_],
+    final: BoolArray,
     budget: Budget,
 ) -> TokenDFA:
     """Return the explicit automaton of a table whose state 0 is a sink, each symbol being read column by column."""

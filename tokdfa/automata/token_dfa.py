@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from tokdfa.alphabet import TokenAlphabet, Word, iter_symbols
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.automata.checks import checked
 from tokdfa.automata.protocol import TokenAutomaton
 from tokdfa.display import Displayed
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["TokenDFA"]
 
-Int32Array: TypeAlias = npt.NDArray[np.int32]
-Int64Array: TypeAlias = npt.NDArray[np.int64]
-BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 S = TypeVar("S", bound=Hashable)
 

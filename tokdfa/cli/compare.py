@@ -51,12 +51,12 @@ def command(
     Otherwise a shortest text is shown on which they differ. The exit status is 0 if they are equivalent and 1 if they
     differ; 2 if neither can be claimed.
     """
-    from tokdfa.comparison.compare import compare
+    from tokdfa.comparison.api import compare
     from tokdfa.tokenizers.loading import load
 
     if html_path is not None:
         from tokdfa.report.comparison import comparison_report
-        from tokdfa.train.atomic import check_writable
+        from tokdfa.training.atomic import check_writable
 
         check_writable(html_path)
     with stages() as say_stage:

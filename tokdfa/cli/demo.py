@@ -36,11 +36,11 @@ def command(output: Path) -> int:
     import tokdfa
     from tokdfa.stores.npy import npy_file
     from tokdfa.tokenizers.loading import load_byte_pairs
-    from tokdfa.train.atomic import write_atomically
+    from tokdfa.training.atomic import write_atomically
 
     output.mkdir(parents=True, exist_ok=True)
     rules = output / "merges.txt"
-    write_atomically(rules, files("tokdfa.data").joinpath("default.merges.txt").read_bytes())
+    write_atomically(rules, files("tokdfa.tokenizers").joinpath("data", "default.merges.txt").read_bytes())
     tokenizer = load_byte_pairs(rules, pretokenizer="gpt2")
 
     tokdfa.CompactTokenDFA(tokenizer.dictionary.prefix(1))  # Loads the compiled kernels, which is not what is timed.

@@ -62,7 +62,7 @@ def command(
     added are filled. SVG and PNG take Graphviz, .dot does not. Of a WordPiece vocabulary the trie of LinMaxMatch is
     drawn, with failure links and pops. What is too large is summed up, nothing is written, and the exit status is 1.
     """
-    from tokdfa.train.atomic import check_writable
+    from tokdfa.training.atomic import check_writable
 
     _check_options(output, minimal, transducer, run, around, film)
     check_writable(output)
@@ -120,7 +120,7 @@ def _check_options(
 def _write(graph: Graph, output: Path, n_states: int, n_transitions: int, as_json: bool) -> int:
     from tokdfa.draw.dot import to_dot
     from tokdfa.draw.render import render
-    from tokdfa.train.atomic import write_atomically
+    from tokdfa.training.atomic import write_atomically
 
     if output.suffix in (".dot", ".gv"):
         data = to_dot(graph).encode("utf-8")
@@ -188,7 +188,7 @@ def _draw_around(folded: Folded, token: str, max_labels: int, output: Path, as_j
 
 def _draw_film(folded: Folded, output: Path, max_states: int, as_json: bool) -> int:
     from tokdfa.draw.film import Film
-    from tokdfa.train.atomic import write_atomically
+    from tokdfa.training.atomic import write_atomically
 
     film = Film(folded.dictionary, folded.language, max_states=max_states)
     page = film.to_svg() if output.suffix == ".svg" else film.to_html()

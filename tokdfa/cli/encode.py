@@ -38,7 +38,7 @@ def command(
     from tokdfa.errors import AlphabetError
     from tokdfa.stores.npy import npy_file
     from tokdfa.tokenizers.loading import load
-    from tokdfa.train.atomic import check_writable, write_atomically
+    from tokdfa.training.atomic import check_writable, write_atomically
 
     if output is not None:
         check_writable(output)

@@ -83,7 +83,7 @@ def command(
 
 def _write_proper(tokenizer: Tokenizer, path: str) -> bool:
     """Write the proper dictionary that merges as the tokenizer does; tell whether there is one."""
-    from tokdfa.train.output import write_dictionary
+    from tokdfa.training.output import write_dictionary
 
     dictionary = tokenizer.dictionary
     if not dictionary.is_proper():

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tokdfa.automata.budget import DEFAULT_MAX_SECONDS
+from tokdfa.patterns.budget import DEFAULT_MAX_SECONDS
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -14,7 +14,7 @@ from tokdfa.cli.output import json_option, say, seconds_option
 from tokdfa.errors import PatternError
 
 if TYPE_CHECKING:
-    from tokdfa.search import Matches, Searcher
+    from tokdfa.searching.api import Matches, Searcher
 
 __all__ = ["command"]
 
@@ -57,7 +57,7 @@ def command(
     """
     if len(pattern_and_ids) != (1 if words is not None else 2):
         raise click.UsageError("give TOK, PATTERN and IDS; or TOK, IDS and --words FILE")
-    from tokdfa.search import Searcher
+    from tokdfa.searching.api import Searcher
     from tokdfa.stores import iter_ids
     from tokdfa.tokenizers.loading import load_unsplit
 

@@ -67,10 +67,10 @@ def command(corpus: tuple[str, ...], merges: int, output: str, as_json: bool, **
     from time import perf_counter
 
     from tokdfa.errors import TrainingError
-    from tokdfa.train.from_corpus import Reading, count_corpus_pieces
-    from tokdfa.train.like import DEFAULTS, resolve
-    from tokdfa.train.output import check_output, write_dictionary
-    from tokdfa.train.rules import GreedyRules
+    from tokdfa.training.api import Reading, count_corpus_pieces
+    from tokdfa.training.like import DEFAULTS, resolve
+    from tokdfa.training.output import check_output, write_dictionary
+    from tokdfa.training.rules import GreedyRules
 
     began = perf_counter()
     given = click.get_current_context().get_parameter_source
@@ -132,16 +132,16 @@ def _trainer(method: str, made: Callable[[int], object] | None) -> Callable[...,
     from dataclasses import asdict
 
     if method == "greedy":
-        from tokdfa.train.greedy import train_greedy
+        from tokdfa.training.greedy import train_greedy
 
         return lambda pieces, merges, rules, alphabet: train_greedy(
             pieces, merges, **asdict(rules), alphabet=alphabet, progress=made
         )
     if method == "naive":
-        from tokdfa.train.naive import train_naive
+        from tokdfa.training.naive import train_naive
 
         return lambda pieces, merges, rules, alphabet: train_naive(pieces, merges, **asdict(rules), alphabet=alphabet)
-    from tokdfa.train.exact import train_exact_dictionary
+    from tokdfa.training.exact import train_exact_dictionary
 
     return lambda pieces, merges, rules, alphabet: train_exact_dictionary(pieces, merges, alphabet=alphabet)
 
@@ -159,7 +159,7 @@ def _progress(
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-    from tokdfa.train.corpus import Corpus
+    from tokdfa.training.corpus import Corpus
 
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     packed = any(name.endswith((".gz", ".zst")) for name in corpus)

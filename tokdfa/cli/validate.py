@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tokdfa.arrays import Int64Array
 from tokdfa.cli.output import html_option, json_option, print_json, remark, say
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
     from tokdfa.validation.violation import Violation
 
 __all__ = ["command"]
@@ -60,7 +58,7 @@ def command(
     """
     from tokdfa.stores import iter_ids
     from tokdfa.tokenizers.loading import load
-    from tokdfa.validate import validate
+    from tokdfa.validation.api import validate
 
     tokenizer = load(tok, pretokenizer=pretokenizer, format=format_name)
     if tokenizer.pretokenizer is None and tokenizer.format != "sentencepiece":
@@ -71,7 +69,7 @@ def command(
         verdict = validate(tokenizer, stream, every=every, window=window, documents=starts, literal=literal)
     else:
         from tokdfa.report.validation import validation_report
-        from tokdfa.train.atomic import check_writable
+        from tokdfa.training.atomic import check_writable
 
         check_writable(html_path)
         source = "standard input" if ids == "-" else ids
@@ -105,7 +103,7 @@ def command(
     return 0 if verdict else 1
 
 
-def _documents(value: str) -> int | npt.NDArray[np.int64]:
+def _documents(value: str) -> int | Int64Array:
     """Return a separator, or the first token of each document from a file."""
     import numpy as np
 
@@ -113,7 +111,7 @@ def _documents(value: str) -> int | npt.NDArray[np.int64]:
 
     if value.isascii() and value.isdecimal():
         return int(value)
-    starts: npt.NDArray[np.int64] = np.concatenate([np.zeros(0, dtype=np.int64), *iter_ids(value)])
+    starts: Int64Array = np.concatenate([np.zeros(0, dtype=np.int64), *iter_ids(value)])
     return starts
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tokdfa.alphabet import TokenAlphabet, Word, quoted
+from tokdfa.arrays import Int32Array
 from tokdfa.automata.compact import CompactTokenDFA
 from tokdfa.automata.semantics import agrees_with_leftmost
 from tokdfa.comparison.result import Comparison, Difference
@@ -17,7 +17,6 @@ from tokdfa.kernels.fold.compare import compare_rows, ranked_rows
 
 __all__ = ["by_length", "compare_dictionaries"]
 
-Int32Array: TypeAlias = npt.NDArray[np.int32]
 
 _EXAMPLES = 20
 _SEMANTICS = {

@@ -9,16 +9,14 @@ from functools import cached_property
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
-from tokdfa.automata.budget import Budget
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED
-from tokdfa.tokenizers.hypotheses import Hypotheses
+from tokdfa.patterns.budget import Budget
+from tokdfa.splitting.hypotheses import Hypotheses
 
 __all__ = ["DONE", "NOWHERE", "Joint", "Target"]
 
-IntArray: TypeAlias = npt.NDArray[np.int64]
 
 NOWHERE: Final = 0
 DONE: Final = -1

@@ -13,19 +13,16 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.comparison.joint import DONE, NOWHERE, Joint, Target
 from tokdfa.comparison.vocabularies import Vocabularies
 
 __all__ = ["Place", "Separation"]
 
-Int32Array: TypeAlias = npt.NDArray[np.int32]
-Int64Array: TypeAlias = npt.NDArray[np.int64]
-BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 _FAR: Final = np.int32(1 << 30)
 _MOST_BEGINNINGS: Final = 1_000

@@ -18,9 +18,11 @@ from tokdfa.comparison.separation import Separation
 from tokdfa.comparison.trials import around, random_texts, shrunk, within
 from tokdfa.comparison.vocabularies import Vocabularies
 from tokdfa.comparison.whole_pieces import WholePieces
+from tokdfa.encoding.special import Special
 from tokdfa.errors import AlphabetError, LimitExceededError, PatternError, UnsupportedFeatureError
-from tokdfa.tokenizers.formats.contents import LEFTMOST_FORMATS, Special, Splitting
-from tokdfa.tokenizers.hypotheses import Hypotheses, find_hypotheses
+from tokdfa.splitting.hypotheses import Hypotheses, find_hypotheses
+from tokdfa.splitting.steps import Splitting
+from tokdfa.tokenizers.formats.contents import LEFTMOST_FORMATS
 from tokdfa.tokenizers.neighbours import Neighbours, neighbours
 from tokdfa.tokenizers.normalizers import Normalizer
 from tokdfa.tokenizers.relation import splitting_form

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.kernels.fold.compare import compare_rows, ranked_rows
 from tokdfa.tokenizers.neighbours import Neighbours
 
 __all__ = ["PairRows", "Vocabularies"]
-
-Int32Array: TypeAlias = npt.NDArray[np.int32]
-Int64Array: TypeAlias = npt.NDArray[np.int64]
-BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 
 class PairRows:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tokdfa.draw.graph import Edge, Graph, Node
 from tokdfa.draw.labels import word_label
 from tokdfa.errors import LimitExceededError
-from tokdfa.train.merges import Merge, iter_submerges, yield_of
+from tokdfa.training.merges import Merge, iter_submerges, yield_of
 
 __all__ = ["forest_graph"]
 
@@ -21,7 +21,7 @@ def forest_graph(forest: Sequence[Merge], *, max_nodes: int = 500) -> Graph:
     Parameters
     ----------
     forest : sequence of merges
-        As :func:`~tokdfa.train.merges.apply_merges` returns it.
+        As :func:`~tokdfa.training.merges.apply_merges` returns it.
     max_nodes : int
         Refuse to draw more.
 

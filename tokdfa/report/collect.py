@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy.typing as npt
 
-from tokdfa.automata.ids import id_array
+from tokdfa.arrays import id_array
 from tokdfa.report.context import Recent
 from tokdfa.report.lanes import difference, lanes
 from tokdfa.report.reasons import Reason, kind_of, read_reason
 from tokdfa.report.spelling import Spelling, allowed_tokens
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
-from tokdfa.validate import Validator
+from tokdfa.validation.api import Validator
 from tokdfa.validation.violation import Violation
 
 __all__ = ["Collection", "Places"]
@@ -68,7 +68,7 @@ class Collection:
     max_shown : int
         So many violations are kept with what is around them.
     window, documents, literal
-        See :class:`~tokdfa.validate.Validator`.
+        See :class:`~tokdfa.Validator`.
 
     Attributes
     ----------

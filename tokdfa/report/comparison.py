@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any, TypeAlias
 
 from tokdfa.alphabet import Word
-from tokdfa.comparison.compare import compare
+from tokdfa.comparison.api import compare
 from tokdfa.comparison.result import Comparison
 from tokdfa.draw.labels import word_label
 from tokdfa.errors import ImproperDictionaryError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from tokdfa.automata.ids import IntegerArray
+from tokdfa.arrays import IntegerArray
 
 __all__ = ["Recent"]
 

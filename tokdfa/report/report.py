@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 
 from tokdfa.report.page import notebook_frame
-from tokdfa.train.atomic import write_atomically
+from tokdfa.training.atomic import write_atomically
 
 __all__ = ["Report"]
 

@@ -7,7 +7,7 @@ from itertools import islice
 
 import numpy.typing as npt
 
-from tokdfa.automata.ids import IntegerArray
+from tokdfa.arrays import IntegerArray
 from tokdfa.draw.labels import word_label
 from tokdfa.report.cards import Words, card
 from tokdfa.report.collect import Collection
@@ -18,7 +18,7 @@ from tokdfa.report.report import Report
 from tokdfa.report.spelling import shortened
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
-from tokdfa.validate import Validation
+from tokdfa.validation.api import Validation
 
 __all__ = ["MAX_SHOWN", "ValidationReport", "validation_report"]
 
@@ -36,7 +36,7 @@ class ValidationReport(Report):
     Attributes
     ----------
     verdict : Validation
-        What :func:`tokdfa.validate.validate` returns.
+        What :func:`tokdfa.validate` returns.
     n_violations, n_shown : int
         How many violations there are, and how many the page shows.
     counts : dict
@@ -205,7 +205,7 @@ def validation_report(
     every : bool
         Whether the verdict has all violations, or the first one. The page is about all of them either way.
     window, documents, literal
-        See :func:`tokdfa.validate.validate`.
+        See :func:`tokdfa.validate`.
     max_shown : int
         How many violations the page shows; about 500 bytes each.
     title, source : str, optional
@@ -218,7 +218,7 @@ def validation_report(
     Raises
     ------
     TokenStreamError, ImproperDictionaryError, UnsupportedFeatureError
-        As :func:`tokdfa.validate.validate` does.
+        As :func:`tokdfa.validate` does.
 
     Examples
     --------

@@ -6,11 +6,11 @@ from functools import cached_property
 
 import numpy as np
 
-from tokdfa.automata.finder import Finder
-from tokdfa.automata.utf8 import BORDER, EDGE
 from tokdfa.kernels.library import Struct
 from tokdfa.kernels.search import tables as kernels
 from tokdfa.kernels.search.run import ALIGNED, Search
+from tokdfa.patterns.finder import Finder
+from tokdfa.patterns.utf8 import BORDER, EDGE
 from tokdfa.searching.words import Words
 
 __all__ = ["Machine"]

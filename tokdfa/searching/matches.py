@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, TypeAlias, overload
+from typing import NamedTuple, overload
 
 import numpy as np
-import numpy.typing as npt
 
+from tokdfa.arrays import Int64Array
 from tokdfa.display import Displayed
 
 __all__ = ["Match", "Matches"]
-
-Int64Array: TypeAlias = npt.NDArray[np.int64]
 
 
 class Match(NamedTuple):

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.automata.ids import checked_ids
+from tokdfa.arrays import Int32Array, Int64Array, checked_ids
 from tokdfa.errors import LimitExceededError, TokenStreamError
 from tokdfa.kernels.search.run import FINAL
 from tokdfa.searching.machine import Machine
@@ -16,7 +15,6 @@ from tokdfa.searching.matches import Matches
 
 __all__ = ["BLOCK", "Stream"]
 
-Int32Array: TypeAlias = npt.NDArray[np.int32]
 
 BLOCK = 1 << 18
 """Ids are read in blocks that stay in the second-level cache."""
@@ -185,7 +183,7 @@ class Stream:
         return self.buffer[:size]
 
 
-def _leave_out_empty_tokens(ends: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64], ids: Int32Array) -> None:
+def _leave_out_empty_tokens(ends: Int64Array, lengths: Int64Array, ids: Int32Array) -> None:
     """Put the ends of matches directly after the tokens with their last bytes.
 
     Where a match is certain only once the symbol after it is known, tokens without text may stand between.

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import numpy.typing as npt
 
+from tokdfa.arrays import BoolArray, Int64Array
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.kernels.library import Struct
 from tokdfa.kernels.search.tables import spelled_of
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Words"]
 
-BoolArray: TypeAlias = npt.NDArray[np.bool_]
-Int64Array: TypeAlias = npt.NDArray[np.int64]
 
 # A token in front of others, or behind them, of which no step takes anything away.
 _OTHER = "x"

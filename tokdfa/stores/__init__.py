@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from tokdfa.automata.ids import IntegerArray
+from tokdfa.arrays import IntegerArray
 from tokdfa.errors import TokenStreamError
 from tokdfa.stores.binary import dtype_of, iter_bin, iter_npy, iter_stream
 from tokdfa.stores.text import iter_json, iter_text, iter_text_or_json

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
 
-from tokdfa.automata.ids import IntegerArray
+from tokdfa.arrays import IntegerArray
 from tokdfa.errors import TokenStreamError
 from tokdfa.stores.npy import read_header
 

@@ -9,7 +9,7 @@ from typing import BinaryIO, Literal, NoReturn
 
 import numpy as np
 
-from tokdfa.automata.ids import IntegerArray
+from tokdfa.arrays import IntegerArray
 from tokdfa.errors import TokenStreamError
 
 __all__ = ["iter_json", "iter_text", "iter_text_or_json"]

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from tokdfa.alphabet import TokenAlphabet, Word
+from tokdfa.arrays import Int32Array
 from tokdfa.dictionary import Dictionary
 
 __all__ = ["ByteDictionary", "ByteTokens", "in_order_of_mention"]
 
-Int32Array = npt.NDArray[np.int32]
+Int32Array = Int32Array
 
 _BYTES: tuple[Word, ...] = tuple(bytes([byte]) for byte in range(256))
 

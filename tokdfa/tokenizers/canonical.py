@@ -14,9 +14,9 @@ from typing import NamedTuple, TypeAlias
 
 from tokdfa.display import Displayed
 from tokdfa.errors import TokenStreamError, UnsupportedFeatureError
-from tokdfa.tokenizers.formats.contents import Splitting
-from tokdfa.tokenizers.hypotheses import Hypotheses
-from tokdfa.tokenizers.lifted import Lifted, LiftedState, Parts
+from tokdfa.splitting.hypotheses import Hypotheses
+from tokdfa.splitting.lifted import Lifted, LiftedState, Parts
+from tokdfa.splitting.steps import Splitting
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
 __all__ = ["CanonicalAutomaton", "CanonicalState", "check_overlaps", "spelled_specials"]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import product
 from typing import TYPE_CHECKING, cast
 
-from tokdfa.tokenizers.formats.contents import Special
+from tokdfa.encoding.special import Special
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.tokenizer import Tokenizer

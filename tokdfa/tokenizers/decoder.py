@@ -5,22 +5,17 @@ from __future__ import annotations
 import codecs
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.automata.ids import checked_ids
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, checked_ids, running_sum
 from tokdfa.errors import TokenStreamError
 from tokdfa.kernels.spelling.spell import spell
-from tokdfa.tokenizers.piece_ids import running_sum
 
 __all__ = ["Decoder", "Spellings", "spellings"]
 
-Int32Array: TypeAlias = npt.NDArray[np.int32]
-Int64Array: TypeAlias = npt.NDArray[np.int64]
-ByteArray: TypeAlias = npt.NDArray[np.uint8]
-BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 # Ids are spelled in blocks, for an index of eight bytes is needed for each byte of text.
 _BLOCK = 1 << 18
@@ -33,7 +28,7 @@ class Spellings(NamedTuple):
     `text` is an uint8 array, `offsets` an int64 array with one entry more than there are words.
     """
 
-    text: ByteArray
+    text: Uint8Array
     offsets: Int64Array
 
 

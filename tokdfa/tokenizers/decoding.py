@@ -13,9 +13,9 @@ from itertools import accumulate
 from typing import NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from tokdfa.tokenizers.formats.byte_alphabet import BYTE_OF
+from tokdfa.arrays import Int64Array
+from tokdfa.encoding.byte_alphabet import BYTE_OF
 from tokdfa.tokenizers.normalizers import Replace
 
 __all__ = [
@@ -55,7 +55,7 @@ class Decoded(NamedTuple):
     """A text, and for each id where what it adds ends, in bytes of UTF-8."""
 
     text: str
-    ends: npt.NDArray[np.int64]
+    ends: Int64Array
 
 
 class DecodeStep(Protocol):

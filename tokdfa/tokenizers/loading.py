@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tokdfa.errors import UnsupportedFeatureError, WrongTypeError
+from tokdfa.splitting.steps import Splitting
 from tokdfa.tokenizers.formats import read
-from tokdfa.tokenizers.formats.contents import Contents, Splitting
+from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
+    from tokdfa.splitting.pretokenizer import PreTokenizer
     from tokdfa.tokenizers.decoder import Decoder
-    from tokdfa.tokenizers.pretokenizer import PreTokenizer
     from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
 
 __all__ = ["load", "load_byte_pairs", "load_decoder", "load_unsplit", "tokenizer_of"]
@@ -116,6 +117,6 @@ def _pretokenizer(contents: Contents, name: str | None) -> PreTokenizer | None:
         return None
     if not isinstance(splitting, (str, Splitting)):
         raise WrongTypeError("a pre-tokenizer is a name or a pattern", value=splitting)
-    from tokdfa.tokenizers.pretokenizer import pretokenizer
+    from tokdfa.splitting.pretokenizer import pretokenizer
 
     return pretokenizer(splitting)

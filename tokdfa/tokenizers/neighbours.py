@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
-from typing import TypeAlias, cast
+from typing import cast
 
 import numpy as np
-import numpy.typing as npt
 
+from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.automata.compact import CompactTokenDFA, Rows
 from tokdfa.automata.semantics import agrees_with_leftmost
 from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
@@ -23,8 +23,6 @@ from tokdfa.tokenizers.tokenizer import Tokenizer
 
 __all__ = ["Neighbours", "neighbours"]
 
-Int32Array: TypeAlias = npt.NDArray[np.int32]
-Flags: TypeAlias = npt.NDArray[np.bool_]
 
 MAX_PAIRS = 1 << 24
 
@@ -150,7 +148,7 @@ class _Spines:
             found.append(found[-1][kept])
             inner.append(deeper[kept])
         self._tokens, self._inner = np.concatenate(found), np.concatenate(inner)
-        self._until: npt.NDArray[np.int64] = np.concatenate(until)
+        self._until: Int64Array = np.concatenate(until)
 
     def of(self, token: int) -> list[int]:
         """Return what a token has there."""

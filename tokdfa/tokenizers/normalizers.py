@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
 
-from tokdfa.tokenizers.formats.contents import Split, Splitting
+from tokdfa.splitting.steps import Split, Splitting
 from tokdfa.unicode.normalization import Form, lowercase, normalize, spaces, strip_accents
 
 __all__ = [
@@ -127,8 +127,8 @@ class Replace:
 @lru_cache(maxsize=64)
 def _program(pattern: str) -> Any:
     """Return a regular expression of the library, for the backtracking engine."""
-    from tokdfa.automata.backtracking import compile_backtracking
-    from tokdfa.tokenizers.step_trees import step_tree
+    from tokdfa.patterns.backtracking import compile_backtracking
+    from tokdfa.splitting.step_trees import step_tree
 
     step = Split(pattern)
     return compile_backtracking(step_tree(step, Splitting("tokenizers", (step,))))

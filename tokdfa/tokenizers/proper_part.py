@@ -10,24 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
-import numpy.typing as npt
 
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array, IntegerArray
+from tokdfa.encoding.merger import Merger
 from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.tokenizers.byte_dictionary import ByteDictionary
 from tokdfa.tokenizers.formats.contents import number_bytes
-from tokdfa.tokenizers.merger import Merger
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.tokenizer import Tokenizer
 
 __all__ = ["ProperPart", "merge_otherwise", "proper_part"]
 
-Int32Array: TypeAlias = npt.NDArray[np.int32]
-Int64Array: TypeAlias = npt.NDArray[np.int64]
-Flags: TypeAlias = npt.NDArray[np.bool_]
 
 MAX_PAIRS = 1 << 22
 
@@ -92,7 +89,7 @@ def proper_part(tokenizer: Tokenizer) -> ProperPart:
     symbols, offsets = _as_symbols(words)
     last, ascending = derivations(symbols, offsets, merger.table)
     comes_about = last[:, 0] == 1
-    is_proper: Flags = comes_about & ascending
+    is_proper: BoolArray = comes_about & ascending
     made = np.flatnonzero(is_proper & (last[:, 1] >= 0))
     made = made[np.argsort(last[made, 3], kind="stable")].astype(np.int32)
     rules = np.column_stack((last[made, 1], last[made, 2], made))
@@ -114,7 +111,7 @@ def _as_symbols(words: Sequence[bytes]) -> tuple[Int32Array, Int64Array]:
     return np.frombuffer(b"".join(words), dtype=np.uint8).astype(np.int32), offsets
 
 
-def _meeting(pairs: Int32Array, last: Int32Array, is_proper: Flags) -> Int32Array:
+def _meeting(pairs: Int32Array, last: Int32Array, is_proper: BoolArray) -> Int32Array:
     """Return all pairs of proper tokens at whose border one of `pairs` may have been while they came about.
 
     The left one of these was the end of the left token then, and the right one the beginning of the right token.
@@ -132,11 +129,11 @@ def _meeting(pairs: Int32Array, last: Int32Array, is_proper: Flags) -> Int32Arra
     return np.unique(np.concatenate(found), axis=0).astype(np.int32)
 
 
-def _on_spine(part: Int32Array, is_proper: Flags, wanted: Int32Array) -> dict[int, Int32Array]:
+def _on_spine(part: Int32Array, is_proper: BoolArray, wanted: Int32Array) -> dict[int, Int32Array]:
     """Return for each token of `wanted` the proper tokens that it is an outermost part of, at any depth; and itself."""
     found: dict[int, list[int]] = {token: [] for token in wanted.tolist()}
     tokens = np.flatnonzero(is_proper)
-    spine: npt.NDArray[np.integer[Any]] = tokens.copy()
+    spine: IntegerArray = tokens.copy()
     is_wanted = np.zeros(len(part), dtype=np.bool_)
     is_wanted[wanted] = True
     while len(tokens):
@@ -148,22 +145,22 @@ def _on_spine(part: Int32Array, is_proper: Flags, wanted: Int32Array) -> dict[in
     return {token: np.array(known, dtype=np.int32) for token, known in found.items()}
 
 
-def _allows(dictionary: ByteDictionary, pairs: Int32Array) -> Flags:
+def _allows(dictionary: ByteDictionary, pairs: Int32Array) -> BoolArray:
     """Tell of pairs of its tokens which ones may stand side by side."""
     from tokdfa.automata.compact import CompactTokenDFA
     from tokdfa.automata.pairs import PairTest
 
     forbidden = PairTest(CompactTokenDFA(dictionary)).forbidden(np.ascontiguousarray(pairs.reshape(-1), np.int32))
-    allowed: Flags = ~forbidden[1::2]
+    allowed: BoolArray = ~forbidden[1::2]
     return allowed
 
 
-def merge_otherwise(merger: Merger, words: Sequence[bytes], pairs: Int32Array) -> Flags:
+def merge_otherwise(merger: Merger, words: Sequence[bytes], pairs: Int32Array) -> BoolArray:
     """Tell of pairs of tokens which ones merging does not give for the word of both."""
     merged = merger.merge(*_as_symbols([words[left] + words[right] for left, right in pairs.tolist()]))
     first = np.minimum(merged.offsets[:-1], max(len(merged.tokens) - 2, 0))
-    same: Flags = np.diff(merged.offsets) == 2
+    same: BoolArray = np.diff(merged.offsets) == 2
     if len(merged.tokens) >= 2:
         same &= (merged.tokens[first] == pairs[:, 0]) & (merged.tokens[first + 1] == pairs[:, 1])
-    otherwise: Flags = ~same
+    otherwise: BoolArray = ~same
     return otherwise

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import hashlib
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from tokdfa.automata.budget import Budget
+from tokdfa.arrays import BoolArray, Int64Array, Uint64Array
 from tokdfa.automata.semantics import agrees_with_leftmost
 from tokdfa.errors import LimitExceededError, PatternError
 from tokdfa.kernels.dfa.explicit import coarsest_partition
 from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED
-from tokdfa.tokenizers.formats.contents import Splitting
-from tokdfa.tokenizers.hypotheses import Hypotheses, find_hypotheses, splitting_budget
+from tokdfa.patterns.budget import Budget
+from tokdfa.splitting.hypotheses import Hypotheses, find_hypotheses, splitting_budget
+from tokdfa.splitting.steps import Splitting
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.tokenizer import Tokenizer
 
 __all__ = ["normal_form_of_splitting", "relation_fingerprint", "splitting_form"]
 
-Uint64Array: TypeAlias = npt.NDArray[np.uint64]
 
 _EVENTS = (CONTINUES, BEGINS, DROPPED)
 _SURROGATES = slice(0xD800, 0xE000)
@@ -148,7 +147,7 @@ def normal_form_of_splitting(hypotheses: Hypotheses) -> bytes:
     return repr(rows).encode() + rank[of_code_point].astype("<i2").tobytes()
 
 
-def _determinize(hypotheses: Hypotheses, budget: Budget) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+def _determinize(hypotheses: Hypotheses, budget: Budget) -> tuple[Int64Array, BoolArray]:
     """Return the targets, by state, class and event, in the automaton of sets of hypotheses; and its final states."""
     start = frozenset((0,))
     numbers = {start: 0}
@@ -171,7 +170,7 @@ def _determinize(hypotheses: Hypotheses, budget: Budget) -> tuple[npt.NDArray[np
     return np.array(table, dtype=np.int64).reshape(len(queue), hypotheses.n_classes, len(_EVENTS)), ends
 
 
-def _equivalent_states(target: npt.NDArray[np.int64], ends: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+def _equivalent_states(target: Int64Array, ends: BoolArray) -> Int64Array:
     """Return for each state the number of those that it is equivalent to."""
     flat = target.reshape(len(target), -1)
     sources, symbols = (part.astype(np.int32) for part in np.nonzero(flat >= 0))

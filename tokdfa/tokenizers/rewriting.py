@@ -7,28 +7,28 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.encoding.added_tokens import AddedTokens
+from tokdfa.encoding.special import Special
+from tokdfa.encoding.texts import check_text
 from tokdfa.errors import AlphabetError
-from tokdfa.tokenizers.added_tokens import AddedTokens
 from tokdfa.tokenizers.decoder import Decoder
 from tokdfa.tokenizers.decoding import Decoded, DecodeSentencePiece, decode_tokens
-from tokdfa.tokenizers.formats.contents import Contents, Rewriting, Special
+from tokdfa.tokenizers.formats.contents import Contents, Rewriting
 from tokdfa.tokenizers.sentencepiece_normalizer import SPACE, SentencePieceNormalizer
-from tokdfa.tokenizers.texts import check_text
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
-    from tokdfa.tokenizers.pretokenizer import PreTokenizer
-    from tokdfa.tokenizers.stream import EncodingStream
+    from tokdfa.encoding.stream import EncodingStream
+    from tokdfa.splitting.pretokenizer import PreTokenizer
 
 __all__ = ["RewritingTokenizer"]
 
-Int32Array: TypeAlias = npt.NDArray[np.int32]
-Int64Array: TypeAlias = npt.NDArray[np.int64]
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -89,7 +89,7 @@ class RewritingTokenizer(Tokenizer):
 
     def stream(self) -> EncodingStream:
         """Return a stream to feed a text to, part by part; it gives out all ids at the end."""
-        from tokdfa.tokenizers.stream import HeldStream
+        from tokdfa.encoding.stream import HeldStream
 
         return HeldStream(self)
 
@@ -112,7 +112,7 @@ class RewritingTokenizer(Tokenizer):
         twin.piece_ids = self.piece_ids
         return twin
 
-    def cut_between(self, ids: Int32Array) -> npt.NDArray[np.bool_]:
+    def cut_between(self, ids: Int32Array) -> BoolArray:
         """Tell for each id but the first whether the text before it and from it on are encoded each by itself.
 
         They are where no token and no user-defined piece has the two symbols at the border side by side.
@@ -123,7 +123,7 @@ class RewritingTokenizer(Tokenizer):
         left, right = last[ids[:-1]], first[ids[1:]]
         codes = left << 32 | right
         is_inner = inner[np.minimum(np.searchsorted(inner, codes), len(inner) - 1)] == codes
-        cut: npt.NDArray[np.bool_] = (left >= 0) & (right >= 0) & ~is_inner
+        cut: BoolArray = (left >= 0) & (right >= 0) & ~is_inner
         return cut
 
     @cached_property

@@ -8,37 +8,37 @@ from dataclasses import replace
 from functools import cache, cached_property
 from importlib import import_module
 from threading import local
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from tokdfa.alphabet import Word
+from tokdfa.arrays import BoolArray, Int32Array, running_sum
 from tokdfa.dictionary import Dictionary
+from tokdfa.encoding.byte_alphabet import BYTE_OF
+from tokdfa.encoding.piece_ids import Encoded, ForeignSymbolError, PieceIds
+from tokdfa.encoding.special import Special
+from tokdfa.encoding.special_finder import SpecialFinder
+from tokdfa.encoding.symbols import Fallback
+from tokdfa.encoding.texts import check_bytes_or_text, check_text
 from tokdfa.errors import AlphabetError
 from tokdfa.kernels.spelling.spell import spell
 from tokdfa.tokenizers.decoder import Decoder, Spellings, spellings
-from tokdfa.tokenizers.finder import SpecialFinder
-from tokdfa.tokenizers.formats.byte_alphabet import BYTE_OF
-from tokdfa.tokenizers.formats.contents import Contents, Fallback, Special
-from tokdfa.tokenizers.piece_ids import Encoded, ForeignSymbolError, PieceIds, running_sum
-from tokdfa.tokenizers.texts import check_bytes_or_text, check_text
+from tokdfa.tokenizers.formats.contents import Contents
 
 if TYPE_CHECKING:
+    from tokdfa.arrays import IntegerArray
     from tokdfa.automata.compact import CompactTokenDFA
-    from tokdfa.automata.ids import IntegerArray
-    from tokdfa.search import Matches
-    from tokdfa.tokenizers.pretokenizer import PreTokenizer
+    from tokdfa.encoding.stream import EncodingStream
+    from tokdfa.searching.api import Matches
+    from tokdfa.splitting.pretokenizer import PreTokenizer
     from tokdfa.tokenizers.proper_part import ProperPart
-    from tokdfa.tokenizers.stream import EncodingStream
     from tokdfa.transducers.one_pass import OnePass
-    from tokdfa.validate import Validation
+    from tokdfa.validation.api import Validation
 
 __all__ = ["Encoded", "Special", "Spellings", "Tokenizer", "spellings"]
 
-Int32Array: TypeAlias = npt.NDArray[np.int32]
-Int64Array: TypeAlias = npt.NDArray[np.int64]
-ByteArray: TypeAlias = npt.NDArray[np.uint8]
 
 _PIECES = frozenset({str, bytes})
 
@@ -264,7 +264,7 @@ class Tokenizer:
 
     def stream(self) -> EncodingStream:
         """Return a stream to feed a text to, part by part; it gives out ids as soon as they are settled."""
-        from tokdfa.tokenizers.stream import EncodingStream
+        from tokdfa.encoding.stream import EncodingStream
 
         return EncodingStream(self)
 
@@ -357,7 +357,7 @@ class Tokenizer:
         return "".join(self.decoder.iter_text([ids]))
 
     @cached_property
-    def ends_word(self) -> npt.NDArray[np.bool_]:
+    def ends_word(self) -> BoolArray:
         """Whether the last byte of an id is the space behind a word, by id, which the last word of a text has not."""
         words = (*self.dictionary.alphabet, *self.extra_tokens)
         return np.array(
@@ -383,7 +383,7 @@ class Tokenizer:
             return words[number]
         return (*self.extra_tokens, *self._foreign)[number - len(words)]
 
-    def id_mask(self, allowed: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    def id_mask(self, allowed: BoolArray) -> BoolArray:
         """Return a mask over ids for one over the tokens of the dictionary; special tokens are not allowed.
 
         Raises
@@ -436,12 +436,12 @@ class Tokenizer:
     # These modules import this one, so that they are imported by name and on use.
 
     def validate(self, ids: npt.ArrayLike | Iterator[IntegerArray], **options: Any) -> Validation:
-        """Decide whether `ids` are what `encode` gives for their text; see :func:`tokdfa.validate.validate`."""
-        return cast("Validation", _found("tokdfa.validate", "validate")(self, ids, **options))
+        """Decide whether `ids` are what `encode` gives for their text; see :func:`tokdfa.validate`."""
+        return cast("Validation", _found("tokdfa.validation.api", "validate")(self, ids, **options))
 
     def search(self, pattern: str, ids: npt.ArrayLike, **options: Any) -> Matches:
-        """Find where a pattern matches the text of `ids`; see :func:`tokdfa.search.search`."""
-        return cast("Matches", import_module("tokdfa.search").search(self, pattern, ids, **options))
+        """Find where a pattern matches the text of `ids`; see :func:`tokdfa.search`."""
+        return cast("Matches", import_module("tokdfa.searching.api").search(self, pattern, ids, **options))
 
     @cached_property
     def fingerprint(self) -> str:

@@ -5,28 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.encoding.texts import check_bytes_or_text
 from tokdfa.errors import AutomatonError
 from tokdfa.tokenizers.decoder import Decoder, Spellings, spellings
-from tokdfa.tokenizers.texts import check_bytes_or_text
 
 if TYPE_CHECKING:
-    from tokdfa.automata.ids import IntegerArray
-    from tokdfa.search import Matches
+    from tokdfa.arrays import IntegerArray
+    from tokdfa.searching.api import Matches
     from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
-    from tokdfa.validate import Validation
+    from tokdfa.validation.api import Validation
     from tokdfa.wordpiece.difference import Difference
     from tokdfa.wordpiece.end_to_end import EndToEnd, Tokens
     from tokdfa.wordpiece.stream import StreamLanguage
     from tokdfa.wordpiece.trie import FailureTrie
 
 __all__ = ["WordPieceTokenizer"]
-
-Int32Array: TypeAlias = npt.NDArray[np.int32]
 
 
 class WordPieceTokenizer:
@@ -210,7 +209,7 @@ class WordPieceTokenizer:
         return b"".join(self.decoder.iter_bytes([ids]))
 
     @cached_property
-    def means_something(self) -> npt.NDArray[np.bool_]:
+    def means_something(self) -> BoolArray:
         """For each id whether it is that of an entry or of a special token."""
         meaning = np.zeros(self.n_ids, dtype=np.bool_)
         meaning[[number for _, number in self.vocabulary.items()]] = True
@@ -220,15 +219,15 @@ class WordPieceTokenizer:
     # These modules import this one, so that they are imported by name and on use.
 
     def validate(self, ids: npt.ArrayLike | Iterator[IntegerArray], **options: Any) -> Validation:
-        """Decide whether `ids` are what `encode` gives for their text; see :func:`tokdfa.validate.validate`."""
-        return cast("Validation", import_module("tokdfa.validate").validate(self, ids, **options))
+        """Decide whether `ids` are what `encode` gives for their text; see :func:`tokdfa.validate`."""
+        return cast("Validation", import_module("tokdfa.validation.api").validate(self, ids, **options))
 
     def search(self, pattern: str | Iterable[str | bytes], ids: npt.ArrayLike, **options: Any) -> Matches:
-        """Return the matches of a pattern in the text of `ids`; see :func:`tokdfa.search.search`.
+        """Return the matches of a pattern in the text of `ids`; see :func:`tokdfa.search`.
 
         The text is that of `decode`: words have one space between them.
         """
-        return cast("Matches", import_module("tokdfa.search").search(self, pattern, ids, **options))
+        return cast("Matches", import_module("tokdfa.searching.api").search(self, pattern, ids, **options))
 
     def first_difference(self, other: WordPieceTokenizer) -> Difference | None:
         """Return a shortest text to which `other` gives different ids; see :func:`first_difference`."""
@@ -275,11 +274,11 @@ class _StreamDecoder(Decoder):
         Whether the id means something.
     """
 
-    def __init__(self, behind: Spellings, meaning: npt.NDArray[np.bool_], first: Spellings) -> None:
+    def __init__(self, behind: Spellings, meaning: BoolArray, first: Spellings) -> None:
         super().__init__(behind, meaning)
         self._first = first
 
-    def _iter_blocks(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[tuple[npt.NDArray[np.int64], bytes]]:
+    def _iter_blocks(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[tuple[Int64Array, bytes]]:
         head: list[int] = []
 
         def watched() -> Iterator[npt.ArrayLike]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TypeAlias, cast
+from typing import cast
 
 import numpy as np
-import numpy.typing as npt
 
 from tokdfa.alphabet import TokenAlphabet, Word
+from tokdfa.arrays import BoolArray, Int32Array, Uint64Array
 from tokdfa.dictionary import Dictionary
 from tokdfa.errors import AlphabetError, LimitExceededError
 from tokdfa.kernels.encode import one_pass as kernels
@@ -24,8 +24,6 @@ __all__ = [
     "symbols_of_bytes",
 ]
 
-Int32Array: TypeAlias = npt.NDArray[np.int32]
-BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 MAX_TOKENS = NO_NUMBER - 1
 
@@ -94,7 +92,7 @@ def index_words(words: Sequence[bytes], live: BoolArray) -> kernels.Words:
 
 def rules_table(
     left: Int32Array, right: Int32Array, product: Int32Array, *, n_tokens: int
-) -> tuple[npt.NDArray[np.uint64], Int32Array]:
+) -> tuple[Uint64Array, Int32Array]:
     """Return the tables of rules between numbers of tokens; see :func:`tokdfa.kernels.encode.rules.index_rules`.
 
     Raises

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Sequence
 from typing import TypeAlias, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from tokdfa.alphabet import Word
+from tokdfa.arrays import Int32Array
 from tokdfa.automata.compact import CompactTokenDFA
-from tokdfa.automata.trie import TokenTrie
 from tokdfa.dictionary import Dictionary
 from tokdfa.display import Displayed
 from tokdfa.errors import AlphabetError
+from tokdfa.patterns.trie import TokenTrie
 from tokdfa.transducers.arcs import Output
 from tokdfa.transducers.one_pass import OnePass
 from tokdfa.transducers.table import TransducerTable
@@ -21,7 +21,6 @@ from tokdfa.transducers.transducer import Transducer
 
 __all__ = ["SubsequentialTransducer", "TransducerStream"]
 
-Int32Array: TypeAlias = npt.NDArray[np.int32]
 
 DEFAULT_MAX_STATES = 1 << 16
 DEFAULT_MAX_EXPLICIT_STATES = 100_000

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import numpy as np
-import numpy.typing as npt
 
 from tokdfa.alphabet import TokenAlphabet
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.automata.compact import CompactTokenDFA
-from tokdfa.automata.trie import TokenTrie
 from tokdfa.dictionary import Dictionary
 from tokdfa.errors import LimitExceededError
 from tokdfa.kernels.encode.subsequential import LONGEST_STATE, Construction, partition
+from tokdfa.patterns.trie import TokenTrie
 from tokdfa.transducers.arcs import Arc, Output
 from tokdfa.transducers.transducer import Transducer
 
 __all__ = ["TransducerTable"]
 
-Int32Array: TypeAlias = npt.NDArray[np.int32]
-Int64Array: TypeAlias = npt.NDArray[np.int64]
-BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 # Entries of what is allowed where, over all states of the token DFA.
 _MAX_ENTRIES = 1 << 28

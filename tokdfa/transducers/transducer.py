@@ -13,15 +13,7 @@ from tokdfa.automata.protocol import TokenAutomaton
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.display import Displayed
 from tokdfa.errors import AutomatonError, LimitExceededError
-from tokdfa.transducers.arcs import (
-    Arc,
-    Output,
-    TransducerRun,
-    TwoArcs,
-    checked_arc,
-    checked_output,
-    show_output,
-)
+from tokdfa.transducers.arcs import Arc, Output, TransducerRun, TwoArcs, checked_arc, checked_output, show_output
 from tokdfa.verdict import Verdict
 
 __all__ = ["Transducer"]

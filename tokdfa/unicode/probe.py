@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from tokdfa.arrays import BoolArray
 from tokdfa.unicode.ranges import LAST, SCALARS, Ranges
 from tokdfa.unicode.tables import CATEGORIES, Table
 
 __all__ = ["Library", "libraries", "main"]
 
-Mask = npt.NDArray[np.bool_]
+Mask = BoolArray
 
 _LEAVES = tuple(short for short in CATEGORIES if len(short) == 2 and short != "LC")
 _PROPERTIES = ("alphabetic", "uppercase", "lowercase", "whitespace")

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import numpy as np
-import numpy.typing as npt
+
+from tokdfa.arrays import Int32Array
 
 __all__ = ["Buffer"]
 
-Int32Array: TypeAlias = npt.NDArray[np.int32]
 
 WINDOW = 1 << 15
 

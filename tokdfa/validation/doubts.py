@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
+
+from tokdfa.arrays import Int32Array, Int64Array
 
 __all__ = ["Doubts", "doubts"]
-
-Int32Array: TypeAlias = npt.NDArray[np.int32]
-Int64Array: TypeAlias = npt.NDArray[np.int64]
 
 
 class Doubts(NamedTuple):

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.validation.violation import Violation, common_prefix
 from tokdfa.validation.window import Window
 
 __all__ = ["NOT_SPECIAL", "Items"]
 
-Int32Array: TypeAlias = npt.NDArray[np.int32]
-Int64Array: TypeAlias = npt.NDArray[np.int64]
-Flags: TypeAlias = npt.NDArray[np.bool_]
 
 NOT_SPECIAL = -1
 
@@ -46,7 +42,7 @@ class Items:
         self._item_starts, self._item_ends = bounds[:, 0], bounds[:, 1]
         # The token that reaches the end of an item, and whether it ends there.
         self._reaching = np.searchsorted(self._ends, self._item_ends)
-        self._aligned: Flags = self._ends[self._reaching] == self._item_ends
+        self._aligned: BoolArray = self._ends[self._reaching] == self._item_ends
         # The item in which a token begins. Nothing but a token without bytes begins at the very end.
         self._item = np.minimum(np.searchsorted(self._item_ends, self._starts, side="right"), max(len(spans) - 1, 0))
 
@@ -71,23 +67,23 @@ class Items:
             yield self._window.violation(start, stop, prefix, canonical, detected, reason)
 
     @cached_property
-    def _bad_tokens(self) -> Flags:
+    def _bad_tokens(self) -> BoolArray:
         """For each token whether it cannot be in its item, be it behind the token before it or at all."""
         model, ids = self._model, self._ids
         begins = self._starts == self._item_starts[self._item]
         whole = begins & (self._ends == self._item_ends[self._item])
-        bad: Flags = self._wrongly_merged(begins, whole)
+        bad: BoolArray = self._wrongly_merged(begins, whole)
         bad |= (model.lengths[ids] == 0) | np.where(
             self._special[self._item] == NOT_SPECIAL, model.special[ids], ids != self._special[self._item]
         )
         return bad
 
-    def _wrongly_merged(self, begins: Flags, whole: Flags) -> Flags:
+    def _wrongly_merged(self, begins: BoolArray, whole: BoolArray) -> BoolArray:
         """Return the tokens that merging does not give there."""
         model, ids = self._model, self._ids
         if not model.by_pairs:
             return self._encoded_otherwise()
-        bad: Flags = model.pairs.forbidden(ids) & ~begins
+        bad: BoolArray = model.pairs.forbidden(ids) & ~begins
         bad |= model.dead[ids] & ~(model.alone[ids] & whole)
         if model.whole_words:
             for item in np.unique(self._item[~whole & (self._special[self._item] == NOT_SPECIAL)]).tolist():
@@ -96,11 +92,11 @@ class Items:
                     bad[np.searchsorted(self._starts, high) - 1] = True
         return bad
 
-    def _encoded_otherwise(self) -> Flags:
+    def _encoded_otherwise(self) -> BoolArray:
         """Return for each item that is encoded otherwise the first token that differs."""
         pieces = np.flatnonzero(self._special == NOT_SPECIAL)
         encoded = self._model.tokenizer.encode_pieces([self._word(item) for item in pieces.tolist()])
-        bad: Flags = np.zeros(len(self._ids), dtype=np.bool_)
+        bad: BoolArray = np.zeros(len(self._ids), dtype=np.bool_)
         starts = np.searchsorted(self._starts, self._item_starts[pieces]).tolist()
         stops = (self._reaching[pieces] + 1).tolist()
         bounds = encoded.offsets.tolist()

@@ -5,14 +5,14 @@ from __future__ import annotations
 from bisect import bisect_left
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from tokdfa.alphabet import quoted
+from tokdfa.arrays import BoolArray, Int32Array, checked_ids
 from tokdfa.automata.compact import CompactTokenDFA
-from tokdfa.automata.ids import checked_ids
 from tokdfa.automata.pairs import ALONE, CUT, NO_TOKEN, PairTest
 from tokdfa.automata.semantics import agrees_with_leftmost
 from tokdfa.errors import LimitExceededError, PatternError, TokenStreamError, UnsupportedFeatureError
@@ -20,14 +20,11 @@ from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.validation.doubts import Doubts, doubts
 
 if TYPE_CHECKING:
-    from tokdfa.tokenizers.borders import Borders
+    from tokdfa.splitting.borders import Borders
     from tokdfa.tokenizers.proper_part import ProperPart
     from tokdfa.validation.table import Table
 
 __all__ = ["Model"]
-
-Int32Array: TypeAlias = npt.NDArray[np.int32]
-Flags: TypeAlias = npt.NDArray[np.bool_]
 
 
 class Model:
@@ -52,19 +49,19 @@ class Model:
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.tokenizer = tokenizer
         self.lengths = np.diff(tokenizer.id_spellings.offsets)
-        self.special: Flags = np.zeros(tokenizer.n_ids, dtype=np.bool_)
+        self.special: BoolArray = np.zeros(tokenizer.n_ids, dtype=np.bool_)
         self.special[tokenizer.special_ids] = True
         dictionary = tokenizer.dictionary
         self.by_pairs = (
             tokenizer.merges is None and bool(dictionary.is_proper()) and bool(agrees_with_leftmost(dictionary))
         )
         token = tokenizer.id_to_token
-        self._meaning: Flags = (token >= 0) | self.special
+        self._meaning: BoolArray = (token >= 0) | self.special
         # All ids before this one mean something.
         self._first_hole = int(np.argmin(np.append(self._meaning, False)))
-        self.alone: Flags = np.zeros(tokenizer.n_ids, dtype=np.bool_)
+        self.alone: BoolArray = np.zeros(tokenizer.n_ids, dtype=np.bool_)
         self.alone[tokenizer.token_to_id[tokenizer.whole_piece_tokens]] = True
-        self.dead: Flags = np.zeros(tokenizer.n_ids, dtype=np.bool_)
+        self.dead: BoolArray = np.zeros(tokenizer.n_ids, dtype=np.bool_)
         if self.by_pairs:
             live = np.zeros(max(len(tokenizer.token_to_id), 1), dtype=np.bool_)
             birth = tokenizer.dfa.birth
@@ -136,9 +133,9 @@ class Model:
         return PairTest(dfa, np.where(self.special, CUT, np.where(self.alone, ALONE, number)))
 
     @cached_property
-    def never_walked(self) -> Flags:
+    def never_walked(self) -> BoolArray:
         """For each id whether the walk cannot go on with it: no canonical stream has it, or pairs do not decide."""
-        never: Flags = self.walked_pairs.tokens == NO_TOKEN
+        never: BoolArray = self.walked_pairs.tokens == NO_TOKEN
         return never
 
     @cached_property
@@ -153,7 +150,7 @@ class Model:
         return doubts(tuple(sequence.tolist()) for sequence in sequences if sequence.min() >= 0)
 
     @cached_property
-    def opens(self) -> Flags:
+    def opens(self) -> BoolArray:
         """For each id whether its bytes begin with a character and not within one."""
         text, offsets = self.tokenizer.id_spellings
         padded = np.append(text, np.uint8(0x80))
@@ -162,7 +159,7 @@ class Model:
     @cached_property
     def borders(self) -> Borders:
         """Where the pre-tokenizer certainly cuts."""
-        from tokdfa.tokenizers.borders import Borders
+        from tokdfa.splitting.borders import Borders
 
         assert self.tokenizer.pretokenizer is not None
         return Borders(self.tokenizer.pretokenizer)

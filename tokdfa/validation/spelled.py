@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
+
+from tokdfa.arrays import Int32Array
 
 __all__ = ["Backwards"]
 
-Int32Array: TypeAlias = npt.NDArray[np.int32]
 
 _WHOLE = -1
 

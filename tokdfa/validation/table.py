@@ -4,26 +4,23 @@ from __future__ import annotations
 
 from functools import cached_property, lru_cache
 from threading import Lock
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from tokdfa.arrays import BoolArray, Int32Array, Uint8Array, Uint16Array, Uint32Array
 from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.kernels.library import Struct
 from tokdfa.kernels.walk import parts as words
 from tokdfa.kernels.walk import walk as kernels
+from tokdfa.splitting.lifted import Lifted, LiftedState, Parts
+from tokdfa.splitting.steps import Splitting
 from tokdfa.tokenizers.canonical import check_overlaps, spelled_specials
-from tokdfa.tokenizers.formats.contents import Splitting
-from tokdfa.tokenizers.lifted import Lifted, LiftedState, Parts
 from tokdfa.validation.model import Model
 from tokdfa.validation.spelled import Backwards
 
 __all__ = ["Table"]
 
-Int32Array: TypeAlias = npt.NDArray[np.int32]
-Uint16Array: TypeAlias = npt.NDArray[np.uint16]
-Uint32Array: TypeAlias = npt.NDArray[np.uint32]
 
 MAX_ENTRIES = 1 << 25
 
@@ -91,7 +88,7 @@ class Table:
         nodes = np.array([node for known in self._classes for node in known.nodes], dtype=np.int32)
         self._specials = (bounds, nodes, self._backwards.children)
         self._walker: tuple[Struct, Struct] | None = None
-        self._is_final: npt.NDArray[np.uint8] = np.zeros(0, dtype=np.uint8)
+        self._is_final: Uint8Array = np.zeros(0, dtype=np.uint8)
         self._make_room(1)
         self.initial = self._state(self.lifted.initial)
 
@@ -258,7 +255,7 @@ class Table:
         return number
 
     @cached_property
-    def _cuts(self) -> tuple[npt.NDArray[np.bool_], Int32Array, Int32Array]:
+    def _cuts(self) -> tuple[BoolArray, Int32Array, Int32Array]:
         """Between which classes the text is certainly cut, and the classes of the first and last symbol of each id.
 
         There is one more class for symbols that are cut, and what no canonical stream has, and one for special tokens.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from tokdfa.arrays import Int32Array
 from tokdfa.display import Displayed
 from tokdfa.errors import AlphabetError
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.tokenizer import Tokenizer
 
 __all__ = ["Violation", "common_prefix", "encode_again"]
-
-Int32Array: TypeAlias = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from tokdfa.arrays import Int32Array, Uint16Array, Uint32Array
 from tokdfa.kernels.wordpiece.codes import (
     ALONE,
     BLOCK_BITS,
@@ -25,9 +25,6 @@ from tokdfa.wordpiece.normalizer import BertNormalizer, effects, punctuation
 
 __all__ = ["CodeTable"]
 
-Int32Array: TypeAlias = npt.NDArray[np.int32]
-UInt16Array: TypeAlias = npt.NDArray[np.uint16]
-UInt32Array: TypeAlias = npt.NDArray[np.uint32]
 
 _N_CODE_POINTS = 0x110000
 
@@ -42,9 +39,9 @@ class CodeTable(NamedTuple):
     and symbol number, the latter -1 where the part is removed.
     """
 
-    pages: UInt16Array
-    blocks: UInt32Array
-    pool: UInt32Array
+    pages: Uint16Array
+    blocks: Uint32Array
+    pool: Uint32Array
     marks: Int32Array
     mark_pointer: Int32Array
     mark_parts: Int32Array
@@ -126,7 +123,7 @@ class _Compiler:
         self._pool += [len(items), *items]
         return _code(SEQUENCE, len(self._pool) - len(items) - 1)
 
-    def _hangul(self) -> UInt32Array:
+    def _hangul(self) -> Uint32Array:
         """Return the codes of the Hangul syllables, each a sequence of two or three symbols."""
         syllables = _syllables()
         jamo = {part: self._item(part) for part in set().union(*syllables)}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from threading import local
-from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias
+from typing import Any, Literal, NamedTuple, NoReturn
 
 import numpy as np
-import numpy.typing as npt
 
+from tokdfa.arrays import Int32Array, Int64Array, Uint8Array
 from tokdfa.errors import AlphabetError, TokdfaError
 from tokdfa.kernels.library import Struct
 from tokdfa.kernels.wordpiece.codes import ALONE, EDGE, KIND, LEAD, LONGEST_INDEXED, SPACE
@@ -22,9 +22,6 @@ from tokdfa.wordpiece.trie import FailureTrie
 from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
 
 __all__ = ["EndToEnd", "Tokens"]
-
-Int32Array: TypeAlias = npt.NDArray[np.int32]
-Int64Array: TypeAlias = npt.NDArray[np.int64]
 
 
 _NOTHING = np.empty(0, np.int64)
@@ -285,7 +282,7 @@ def _index(words: Mapping[str, int]) -> Any:
     return index_words(keys[::2].astype(np.uint64), keys[1::2].astype(np.uint64), ids, n_slots)
 
 
-def _rows(added: Mapping[str, int]) -> tuple[npt.NDArray[np.uint8], Int32Array]:
+def _rows(added: Mapping[str, int]) -> tuple[Uint8Array, Int32Array]:
     """Return the added tokens' bytes and, for each token, where they begin, how many they are, and its id."""
     tokens = sorted(((token.encode("utf-8"), number) for token, number in added.items()), key=lambda row: -len(row[0]))
     starts = np.cumsum([0, *(len(token) for token, _ in tokens)])

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import chain
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from tokdfa.arrays import Int32Array
 from tokdfa.display import Displayed
 from tokdfa.errors import LimitExceededError
 from tokdfa.kernels.wordpiece.matching import match_word, pack_trie, word_trie
@@ -17,7 +17,6 @@ from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
 
 __all__ = ["LinMaxMatch", "PackedTrie"]
 
-Int32Array: TypeAlias = npt.NDArray[np.int32]
 
 _ASCII = 128
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.tables import flat, tables_and_words
 
-from tokdfa.automata.trie import TokenTrie
 from tokdfa.kernels.dfa.trie import build_trie, find_words, tokens_from, trie_of
+from tokdfa.patterns.trie import TokenTrie
 
 
 @given(tables_and_words())

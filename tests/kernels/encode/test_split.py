@@ -7,10 +7,10 @@ import random
 import pytest
 from support.machines import events, spans_of_events
 
-from tokdfa.tokenizers import split_tables
-from tokdfa.tokenizers.formats.contents import Split, Splitting
-from tokdfa.tokenizers.patterns import NAMED
-from tokdfa.tokenizers.splitter import Splitter
+from tokdfa.splitting import split_tables
+from tokdfa.splitting.named import NAMED
+from tokdfa.splitting.splitter import Splitter
+from tokdfa.splitting.steps import Split, Splitting
 
 SYMBOLS = "  \n\n\r\t'slvaAé中\u0301\U0001f600\x1c12!/"
 

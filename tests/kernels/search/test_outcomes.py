@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from support.searching import words_with_cuts
 from support.streams import Vocabulary
 
-from tokdfa.automata.finder import finder
 from tokdfa.kernels.search import tables as kernels
+from tokdfa.patterns.finder import finder
 from tokdfa.searching.machine import Machine
 from tokdfa.searching.words import Words
 

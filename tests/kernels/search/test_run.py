@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from support.searching import words_with_cuts
 from support.streams import Vocabulary
 
-from tokdfa.automata.finder import Wanted, finder
 from tokdfa.kernels.library import Struct
 from tokdfa.kernels.search import run
 from tokdfa.kernels.search import tables as kernels
+from tokdfa.patterns.finder import Wanted, finder
 from tokdfa.searching.machine import Machine
 from tokdfa.searching.words import Words
 

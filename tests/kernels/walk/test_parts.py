@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokdfa.kernels.walk.parts import BAD, SPELLS, number_keys, outer_symbols, parts_of_key, take_apart
-from tokdfa.tokenizers.formats.contents import Split, Splitting
-from tokdfa.tokenizers.lifted import Lifted
+from tokdfa.splitting.lifted import Lifted
+from tokdfa.splitting.steps import Split, Splitting
 from tokdfa.validation.spelled import Backwards
 
 LIFTED = Lifted(Splitting("tiktoken", (Split(r"'s| ?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"),)))

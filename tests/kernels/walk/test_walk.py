@@ -16,9 +16,9 @@ from tokdfa.automata.protocol import accepts
 from tokdfa.kernels.walk import walk as kernels
 from tokdfa.tokenizers.canonical import CanonicalAutomaton, CanonicalState
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.validate import _model
+from tokdfa.validation.api import _model
+from tokdfa.validation.judges.walk import WalkJudge
 from tokdfa.validation.model import Model
-from tokdfa.validation.walk import WalkJudge
 
 WORDS = [b"ab", b"abc", b" a", b" ab", b"\n\n", b"  ", b"\xc3\xa9", b"a\xc3", b"\xaaa", b"\xaa ", b"'s", b"12", b"x'"]
 

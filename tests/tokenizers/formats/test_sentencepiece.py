@@ -17,7 +17,7 @@ from support.sentencepieces import RULES
 import tokdfa
 from tokdfa import Tokenizer
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError
-from tokdfa.validate import Validator
+from tokdfa.validation.api import Validator
 
 pytest.importorskip("sentencepiece")
 pb = pytest.importorskip("sentencepiece.sentencepiece_model_pb2")
@@ -79,7 +79,7 @@ def test_changed_models(tmp_path: Path) -> None:
 
 
 def test_streams_are_judged_part_by_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tokdfa.validation.rewriting.WINDOW", 3)
+    monkeypatch.setattr("tokdfa.validation.judges.rewriting.WINDOW", 3)
     assert check_models(range(100, 110), tmp_path / "tokenizer.model", 20, RULES[:1]) > 5
 
 

@@ -6,23 +6,18 @@ targets beside them.
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import numpy as np
-import numpy.typing as npt
 
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.kernels.library import Struct, check_memory, lib, readable, writable
-from tokdfa.kernels.types import Ints, Longs
 
 __all__ = ["breadth_first", "coarsest_partition", "first_difference", "group"]
 
-Flags: TypeAlias = npt.NDArray[np.bool_]
 
-
-def breadth_first(offsets: Longs, targets: Ints, starts: Ints) -> Ints:
+def breadth_first(offsets: Int64Array, targets: Int32Array, starts: Int32Array) -> Int32Array:
     """Return the states reached from `starts` (distinct states), in breadth-first order: O(n + m)."""
     n_states = len(offsets) - 1
-    order: Ints = np.empty(n_states, dtype=np.int32)
+    order: Int32Array = np.empty(n_states, dtype=np.int32)
     seen = np.zeros(n_states, dtype=np.bool_)
     found = lib.tokdfa_breadth_first(
         readable(offsets, np.int64),
@@ -35,17 +30,19 @@ def breadth_first(offsets: Longs, targets: Ints, starts: Ints) -> Ints:
     return order[:found].copy()
 
 
-def group(keys: Ints, n_keys: int) -> tuple[Longs, Ints]:
+def group(keys: Int32Array, n_keys: int) -> tuple[Int64Array, Int32Array]:
     """Return offsets and positions such that the positions with key k are ``positions[offsets[k]:offsets[k + 1]]``."""
-    offsets: Longs = np.empty(n_keys + 2, dtype=np.int64)
-    positions: Ints = np.empty(len(keys), dtype=np.int32)
+    offsets: Int64Array = np.empty(n_keys + 2, dtype=np.int64)
+    positions: Int32Array = np.empty(len(keys), dtype=np.int32)
     lib.tokdfa_group(
         readable(keys, np.int32), len(keys), n_keys, writable(offsets, np.int64), writable(positions, np.int32)
     )
     return offsets[:-1].copy(), positions
 
 
-def coarsest_partition(sources: Ints, tokens: Ints, targets: Ints, final: Flags, n_tokens: int) -> Ints:
+def coarsest_partition(
+    sources: Int32Array, tokens: Int32Array, targets: Int32Array, final: BoolArray, n_tokens: int
+) -> Int32Array:
     """Return for each state the number of its class of states with equal languages: O(m log n).
 
     Every state must lead to a final one.
@@ -55,17 +52,19 @@ def coarsest_partition(sources: Ints, tokens: Ints, targets: Ints, final: Flags,
     A. Valmari, *Fast brief practical DFA minimization*, 2012.
     """
     dfa = Struct("tokdfa_columns", sources=sources, tokens=tokens, targets=targets, final=final, n_tokens=n_tokens)
-    block: Ints = np.empty(len(final), dtype=np.int32)
+    block: Int32Array = np.empty(len(final), dtype=np.int32)
     check_memory(lib.tokdfa_coarsest_partition(dfa.pointer, writable(block, np.int32)))
     return block
 
 
-def first_difference(offsets: Longs, tokens: Ints, targets: Ints, final: Flags, p: int, q: int) -> tuple[bool, Ints]:
+def first_difference(
+    offsets: Int64Array, tokens: Int32Array, targets: Int32Array, final: BoolArray, p: int, q: int
+) -> tuple[bool, Int32Array]:
     """Tell whether the languages of states `p` and `q` differ, and by which shortest token sequence: O(m α(n)).
 
     The last state of the automaton is a sink without transitions, not final.
     """
     dfa = Struct("tokdfa_rows", offsets=offsets, tokens=tokens, targets=targets, final=final)
-    path: Ints = np.empty(len(final), dtype=np.int32)
+    path: Int32Array = np.empty(len(final), dtype=np.int32)
     length = check_memory(lib.tokdfa_first_difference(dfa.pointer, p, q, writable(path, np.int32)))
     return length >= 0, path[: max(length, 0)].copy()

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.kernels.library import Struct, check_memory, lib, readable, writable
-from tokdfa.kernels.types import Ints, Longs
 
 __all__ = ["build_trie", "find_words", "tokens_from", "trie_of"]
 
 
-def build_trie(symbols: Ints, offsets: Longs, order: Longs) -> tuple[Ints, Ints, Ints, Ints]:
+def build_trie(
+    symbols: Int32Array, offsets: Int64Array, order: Int64Array
+) -> tuple[Int32Array, Int32Array, Int32Array, Int32Array]:
     """Build the trie of some words.
 
     Parameters
@@ -43,7 +45,7 @@ def build_trie(symbols: Ints, offsets: Longs, order: Longs) -> tuple[Ints, Ints,
     return symbol[:n].copy(), depth[:n].copy(), end[:n].copy(), first[: n + 1].copy()
 
 
-def trie_of(column: Ints, depth: Ints, end: Ints, first: Ints) -> Struct:
+def trie_of(column: Int32Array, depth: Int32Array, end: Int32Array, first: Int32Array) -> Struct:
     """Return a trie for an automaton to be run over.
 
     Parameters
@@ -56,7 +58,7 @@ def trie_of(column: Ints, depth: Ints, end: Ints, first: Ints) -> Struct:
     return Struct("tokdfa_trie", column=column, depth=depth, end=end, first=first, longest=int(depth.max(initial=0)))
 
 
-def tokens_from(trie: Struct, table: Ints, n_columns: int, state: int) -> tuple[Ints, Ints]:
+def tokens_from(trie: Struct, table: Int32Array, n_columns: int, state: int) -> tuple[Int32Array, Int32Array]:
     """Run an automaton over the trie from a state and return the words that it can read.
 
     Parameters
@@ -89,7 +91,7 @@ def tokens_from(trie: Struct, table: Ints, n_columns: int, state: int) -> tuple[
     return places[:found].copy(), targets[:found].copy()
 
 
-def find_words(trie: Struct, n_columns: int, leftmost: bool) -> tuple[Ints, Ints, Ints]:
+def find_words(trie: Struct, n_columns: int, leftmost: bool) -> tuple[Int32Array, Int32Array, Int32Array]:
     """Complete the trie of some words to an automaton.
 
     Parameters

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tokdfa.arrays import Int32Array
 from tokdfa.kernels.library import Struct, lib, writable
-from tokdfa.kernels.types import Ints
 
 __all__ = ["ENTRY", "LONGEST_KEPT", "SET", "key_of", "new_memory", "recall", "remember"]
 
@@ -45,17 +45,17 @@ def key_of(text: bytes, begin: int, end: int) -> tuple[int, int]:
     return low, high
 
 
-def recall(memory: Struct, text: bytes, begin: int, end: int) -> Ints | None:
+def recall(memory: Struct, text: bytes, begin: int, end: int) -> Int32Array | None:
     """Return the ids of the piece ``text[begin:end]``, None if it is not remembered; it moves up in its set."""
     assert 0 <= begin < end <= len(text)
-    out: Ints = np.zeros(LONGEST_KEPT + 2, dtype=np.int32)
+    out: Int32Array = np.zeros(LONGEST_KEPT + 2, dtype=np.int32)
     n = lib.tokdfa_recall_piece(memory.pointer, text, len(text), begin, end, writable(out, np.int32))
     return None if n < 0 else out[:n]
 
 
-def remember(memory: Struct, text: bytes, begin: int, end: int, ids: Ints) -> None:
+def remember(memory: Struct, text: bytes, begin: int, end: int, ids: Int32Array) -> None:
     """Remember the ids of the piece ``text[begin:end]``."""
     assert 0 <= begin < end <= len(text)
-    room: Ints = np.zeros(max(len(ids), _IDS_INSIDE), dtype=np.int32)
+    room: Int32Array = np.zeros(max(len(ids), _IDS_INSIDE), dtype=np.int32)
     room[: len(ids)] = ids
     lib.tokdfa_remember_piece(memory.pointer, text, len(text), begin, end, writable(room, np.int32), len(ids))

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, Uint64Array
 from tokdfa.kernels.library import Struct, lib, readable, writable
-from tokdfa.kernels.types import Ints, Longs
 
 __all__ = [
     "BIRTH",
@@ -58,14 +58,14 @@ class Words(NamedTuple):
         The columns LENGTH and SHORTER are filled.
     """
 
-    slots: npt.NDArray[np.uint64]
-    filter: npt.NDArray[np.uint64]
-    edges: Longs
-    ending: Ints
-    records: Ints
+    slots: Uint64Array
+    filter: Uint64Array
+    edges: Int64Array
+    ending: Int32Array
+    records: Int32Array
 
 
-def index_words(text: npt.NDArray[np.uint8], offsets: Longs, live: npt.NDArray[np.bool_]) -> Words:
+def index_words(text: Uint8Array, offsets: Int64Array, live: BoolArray) -> Words:
     """Build the tables in which words are found by their text.
 
     Parameters
@@ -99,7 +99,12 @@ def index_words(text: npt.NDArray[np.uint8], offsets: Longs, live: npt.NDArray[n
 
 
 def tables_of(
-    words: Words, rules: npt.NDArray[np.uint64], of_symbols: Ints, symbol: Ints, ids: Ints, ids_of_numbers: Ints
+    words: Words,
+    rules: Uint64Array,
+    of_symbols: Int32Array,
+    symbol: Int32Array,
+    ids: Int32Array,
+    ids_of_numbers: Int32Array,
 ) -> Struct:
     """Return tables as C reads them, and make their arrays read-only.
 
@@ -139,9 +144,9 @@ def allows(tables: Struct, u: int, v: int) -> bool:
     return bool(lib.tokdfa_allows(tables.pointer, u, v))
 
 
-def tokenize(tables: Struct, text: bytes) -> Ints | None:
+def tokenize(tables: Struct, text: bytes) -> Int32Array | None:
     """Return the tokens of a word; None if it has a symbol that is not in the alphabet. The time is linear."""
-    out: Ints = np.empty(len(text), dtype=np.int32)
+    out: Int32Array = np.empty(len(text), dtype=np.int32)
     if not len(text):
         return out
     left = np.zeros((len(text) >> 6) + 1, dtype=np.uint64)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from tokdfa.arrays import Int32Array, Int64Array, Uint64Array
 from tokdfa.kernels.library import Struct, ffi, lib, readable, writable
-from tokdfa.kernels.types import Ints, Longs
 
 __all__ = ["DONE", "FOREIGN", "ROOM", "TOO_LONG", "PieceRun"]
 
@@ -68,7 +67,7 @@ class PieceRun:
         """Go on with another piece, and from this number of ids on."""
         self.struct.pointer.next, self.struct.pointer.n = next, n
 
-    def encode(self, text: bytes, begun: Longs, out: Ints, ends: Longs) -> int:
+    def encode(self, text: bytes, begun: Int64Array, out: Int32Array, ends: Int64Array) -> int:
         """Encode pieces from `next` on.
 
         Parameters
@@ -104,6 +103,6 @@ class PieceRun:
         )
 
 
-def _bits(size: int) -> npt.NDArray[np.uint64]:
+def _bits(size: int) -> Uint64Array:
     """Return zeros, a bit for each place of a text and one more."""
     return np.zeros((size >> 6) + 1, dtype=np.uint64)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from tokdfa.arrays import Int64Array, Uint8Array
 from tokdfa.kernels.library import Struct, lib
-from tokdfa.kernels.types import Longs
 
 __all__ = ["LARGEST_RANK", "read_rank_lines"]
 
 LARGEST_RANK = 0xFFFFFFFF
 
 
-def read_rank_lines(data: bytes) -> tuple[npt.NDArray[np.uint8], Longs, Longs, Longs, int, int]:
+def read_rank_lines(data: bytes) -> tuple[Uint8Array, Int64Array, Int64Array, Int64Array, int, int]:
     """Read every line that is not empty: O(n).
 
     Returns

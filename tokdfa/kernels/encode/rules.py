@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from tokdfa.arrays import Int32Array, Uint64Array
 from tokdfa.kernels.library import Struct, lib, readable, writable
-from tokdfa.kernels.types import Ints
 
 __all__ = ["BUCKET", "NOTHING", "NO_NUMBER", "index_rules", "merged"]
 
@@ -21,16 +20,16 @@ BUCKET = 8
 _IN_BUCKET = 4.4
 
 
-def _room_for_rules(n: int) -> npt.NDArray[np.uint64]:
+def _room_for_rules(n: int) -> Uint64Array:
     """Return an empty table for this number of rules, its buckets being cache lines."""
     size = BUCKET * (int(n / _IN_BUCKET) + 1)
     room = np.zeros(size + BUCKET, dtype=np.uint64)
     first = -(room.ctypes.data // 8) % BUCKET
-    table: npt.NDArray[np.uint64] = room[first : first + size]
+    table: Uint64Array = room[first : first + size]
     return table
 
 
-def index_rules(left: Ints, right: Ints, product: Ints) -> tuple[npt.NDArray[np.uint64], Ints]:
+def index_rules(left: Int32Array, right: Int32Array, product: Int32Array) -> tuple[Uint64Array, Int32Array]:
     """Put the rules ``left[i]≀right[i]`` into a table; of equal pairs the first one counts.
 
     Parameters
@@ -46,7 +45,7 @@ def index_rules(left: Ints, right: Ints, product: Ints) -> tuple[npt.NDArray[np.
         What merging makes of the tokens u and v below 256, at ``u << 8 | v``.
     """
     rules = _room_for_rules(len(left))
-    of_symbols: Ints = np.zeros(1 << 16, dtype=np.int32)
+    of_symbols: Int32Array = np.zeros(1 << 16, dtype=np.int32)
     lib.tokdfa_index_rules(
         *(readable(column, np.int32) for column in (left, right, product)),
         len(left),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.kernels.encode.events import CONTINUES, EVENT_BITS
 from tokdfa.kernels.library import Struct, ffi, lib, readable, writable
-from tokdfa.kernels.types import Ints, Longs
 
 __all__ = ["BLOCK_BITS", "PAIR_EVENTS", "SplitRun", "close", "split_lines"]
 
@@ -51,9 +51,9 @@ class SplitRun:
 
     def _allocate(self, room: int) -> None:
         self.room = room
-        self._trail: Ints = np.empty(room, dtype=np.int32)
-        self.trail_at: Longs = np.empty(room, dtype=np.int64)
-        self.begun: Longs = np.empty(room + 1, dtype=np.int64)
+        self._trail: Int32Array = np.empty(room, dtype=np.int32)
+        self.trail_at: Int64Array = np.empty(room, dtype=np.int64)
+        self.begun: Int64Array = np.empty(room + 1, dtype=np.int64)
 
     @property
     def at(self) -> int:
@@ -97,7 +97,7 @@ class SplitRun:
         lib.tokdfa_walk_back(self.struct.pointer)
 
 
-def split_lines(splitting: Struct, text: bytes) -> Longs | None:
+def split_lines(splitting: Struct, text: bytes) -> Int64Array | None:
     """Split each line of a text by itself; a line ends after its line feed.
 
     Returns
@@ -114,7 +114,7 @@ def split_lines(splitting: Struct, text: bytes) -> Longs | None:
     return run.begun[: n_begun + 1]
 
 
-def close(begun: Longs, before: int = CONTINUES) -> Longs:
+def close(begun: Int64Array, before: int = CONTINUES) -> Int64Array:
     """Return the pieces that end where something else begins, as an int64 array of shape (pieces, 2): start and end.
 
     Parameters
@@ -124,7 +124,7 @@ def close(begun: Longs, before: int = CONTINUES) -> Longs:
     before : int
         What has begun before.
     """
-    spans: Longs = np.empty((len(begun), 2), dtype=np.int64)
+    spans: Int64Array = np.empty((len(begun), 2), dtype=np.int64)
     pointer = writable(spans, np.int64) if len(begun) else ffi.NULL
     n_spans = lib.tokdfa_close(readable(begun, np.int64), len(begun), before, pointer)
     return spans[:n_spans]

@@ -7,8 +7,8 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.kernels.library import Struct, check_memory, lib, readable, writable
-from tokdfa.kernels.types import Ints, Longs
 
 __all__ = ["LONGEST_STATE", "Construction", "WordNumbers", "partition"]
 
@@ -30,10 +30,10 @@ class WordNumbers:
         Word 0.
     """
 
-    def __init__(self, first: Ints) -> None:
-        self._pool: Ints = np.zeros(16 * _FIRST_ROOM, dtype=np.int32)
-        self._offsets: Longs = np.zeros(_FIRST_ROOM, dtype=np.int64)
-        self._table: Ints = np.zeros(2 * _FIRST_ROOM, dtype=np.int32)
+    def __init__(self, first: Int32Array) -> None:
+        self._pool: Int32Array = np.zeros(16 * _FIRST_ROOM, dtype=np.int32)
+        self._offsets: Int64Array = np.zeros(_FIRST_ROOM, dtype=np.int64)
+        self._table: Int32Array = np.zeros(2 * _FIRST_ROOM, dtype=np.int32)
         self._pool[: len(first)] = first
         self._offsets[1] = len(first)
         self._bind(1)
@@ -48,12 +48,12 @@ class WordNumbers:
         return int(self.struct.pointer.n_words)
 
     @property
-    def offsets(self) -> Longs:
+    def offsets(self) -> Int64Array:
         """Word i is ``pool[offsets[i]:offsets[i + 1]]``."""
         return self._offsets[: len(self) + 1]
 
     @property
-    def pool(self) -> Ints:
+    def pool(self) -> Int32Array:
         """The numbers of all words."""
         return self._pool[: self.offsets[-1]]
 
@@ -93,11 +93,11 @@ class Construction:
 
     def __init__(
         self,
-        child: Ints,
-        token: Ints,
-        allowed: npt.NDArray[np.bool_],
-        goes_on: npt.NDArray[np.bool_],
-        reached: Ints,
+        child: Int32Array,
+        token: Int32Array,
+        allowed: BoolArray,
+        goes_on: BoolArray,
+        reached: Int32Array,
     ) -> None:
         self.n_symbols = child.shape[1]
         self._trie = Struct(
@@ -109,7 +109,7 @@ class Construction:
         self.outputs = WordNumbers(np.zeros(0, dtype=np.int32))
         n = _FIRST_ROOM
         self._target, self._written = (np.zeros(n * self.n_symbols, dtype=np.int32) for _ in range(2))
-        self._ends: Ints = np.zeros(n, dtype=np.int32)
+        self._ends: Int32Array = np.zeros(n, dtype=np.int32)
         self._bind(0)
 
     def _bind(self, n_read: int) -> None:
@@ -136,7 +136,7 @@ class Construction:
         """The length of the longest state written down."""
         return int(np.diff(self.states.offsets).max())
 
-    def transitions(self) -> tuple[Ints, Ints, Ints]:
+    def transitions(self) -> tuple[Int32Array, Int32Array, Int32Array]:
         """Return, when it is done, the targets and what is written, by state and symbol, and what is at the end."""
         n = len(self.states)
         target, written = (array[: n * self.n_symbols].reshape(n, -1) for array in (self._target, self._written))
@@ -147,7 +147,7 @@ def _doubled(array: npt.NDArray[T]) -> npt.NDArray[T]:
     return np.concatenate((array, np.zeros_like(array)))
 
 
-def partition(target: Ints, written: Ints, ends: Ints) -> tuple[Ints, int]:
+def partition(target: Int32Array, written: Int32Array, ends: Int32Array) -> tuple[Int32Array, int]:
     """Return the coarsest partition of the states into blocks of equal outputs and equal next blocks.
 
     Blocks are split, round by round, by the blocks that their states lead to.
@@ -165,7 +165,7 @@ def partition(target: Ints, written: Ints, ends: Ints) -> tuple[Ints, int]:
         Blocks are numbered as they come.
     n_blocks : int
     """
-    block: Ints = np.zeros(len(ends), dtype=np.int32)
+    block: Int32Array = np.zeros(len(ends), dtype=np.int32)
     n_blocks = check_memory(
         lib.tokdfa_transducer_partition(
             *(readable(np.ascontiguousarray(array), np.int32) for array in (target, written, ends)),

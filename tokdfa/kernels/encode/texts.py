@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from tokdfa.arrays import Int32Array
 from tokdfa.kernels.encode.events import EVENT_BITS
 from tokdfa.kernels.encode.pieces import ROOM, PieceRun
 from tokdfa.kernels.encode.split import SplitRun
 from tokdfa.kernels.library import Struct, lib, writable
-from tokdfa.kernels.types import Ints
 
 __all__ = ["CUT_SHORT", "FOREIGN", "INVALID", "LACKS_IDS", "TOO_LONG", "TextRun"]
 
@@ -39,20 +39,20 @@ class TextRun:
     """
 
     def __init__(
-        self, pieces: PieceRun, splitting: Struct, *, lacks_ids: bool, encode_long: Callable[[bytes], Ints] | None
+        self, pieces: PieceRun, splitting: Struct, *, lacks_ids: bool, encode_long: Callable[[bytes], Int32Array] | None
     ) -> None:
         self._pieces = pieces
         self._split = SplitRun(splitting, _FIRST_ROOM)
         self._lacks_ids = lacks_ids
         self._encode_long = encode_long
-        self._short: Ints = np.empty(_SHORT + ROOM, dtype=np.int32)
+        self._short: Int32Array = np.empty(_SHORT + ROOM, dtype=np.int32)
         self._struct = Struct(
             "tokdfa_text_encoder", pieces=self._pieces.struct, split=self._split.struct, out=self._short,
             lacks_ids=self._lacks_ids, n_pieces=0, is_over=0,
         )  # fmt: skip
         self._pointer = self._struct.pointer
 
-    def encode(self, data: bytes) -> Ints | int:
+    def encode(self, data: bytes) -> Int32Array | int:
         """Return the ids of a text, or how its encoding ends when it does not end well; then see `piece` and `at`."""
         size = len(data)
         if size <= _SHORT:
@@ -61,10 +61,10 @@ class TextRun:
                 return self._short[:n].copy()
         return self._encode(data)
 
-    def _encode(self, data: bytes) -> Ints | int:
+    def _encode(self, data: bytes) -> Int32Array | int:
         if len(data) > self._pieces.longest:
             self._pieces.make_room(len(data))
-        out: Ints = np.empty(len(data) + ROOM, dtype=np.int32)
+        out: Int32Array = np.empty(len(data) + ROOM, dtype=np.int32)
         pointer = writable(out, np.int32)
         n: int = lib.tokdfa_encode_text(self._pointer, data, len(data), pointer)
         while n in (TOO_LONG, _NO_ROOM):
@@ -79,7 +79,7 @@ class TextRun:
         out.resize(n, refcheck=False)
         return out
 
-    def _encode_piece(self, data: bytes, out: Ints) -> None:
+    def _encode_piece(self, data: bytes, out: Int32Array) -> None:
         """Encode the piece that comes next, and go on after it."""
         assert self._encode_long is not None
         index, n = self._pieces.next, self._pieces.n

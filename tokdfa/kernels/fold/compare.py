@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.kernels.library import Struct, lib, readable, writable
-from tokdfa.kernels.types import Ints, Longs
 
 __all__ = ["compare_rows", "ranked_rows"]
 
 
-def ranked_rows(pointer: Ints, start: Ints, stop: Ints, rank: Ints) -> Struct:
+def ranked_rows(pointer: Int32Array, start: Int32Array, stop: Int32Array, rank: Int32Array) -> Struct:
     """Return the rows of an automaton whose tokens have ranks.
 
     Parameters
@@ -24,8 +24,8 @@ def ranked_rows(pointer: Ints, start: Ints, stop: Ints, rank: Ints) -> Struct:
 
 
 def compare_rows(
-    first: Struct, second: Struct, first_row: Ints, second_row: Ints, n_ranks: int
-) -> tuple[Ints, Longs, Longs]:
+    first: Struct, second: Struct, first_row: Int32Array, second_row: Int32Array, n_ranks: int
+) -> tuple[Int32Array, Int64Array, Int64Array]:
     """Compare rows of two automata, whose tokens stand in different orders.
 
     Parameters
@@ -47,7 +47,7 @@ def compare_rows(
     if len(first_row) != len(second_row):
         raise ValueError("rows are compared pair by pair")
     bits = np.zeros((n_ranks + 511) // 512 * 8, dtype=np.uint64)
-    least: Ints = np.empty(len(first_row), dtype=np.int32)
+    least: Int32Array = np.empty(len(first_row), dtype=np.int32)
     only_first, only_second = np.empty((2, len(first_row)), dtype=np.int64)
     lib.tokdfa_compare_rows(
         first.pointer,

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.kernels.library import Struct, lib, readable, writable
-from tokdfa.kernels.types import Ints, Longs
 
 __all__ = ["LEFT_DEAD", "RIGHT_DEAD", "arrange", "depths", "fold", "forbidding_state", "forbidding_states", "history"]
 
@@ -18,7 +18,7 @@ LEFT_DEAD = -2
 RIGHT_DEAD = -3
 
 
-def history(pairs: Longs, made: Ints, birth: Ints, head: Ints, tail: Ints) -> Struct:
+def history(pairs: Int64Array, made: Int32Array, birth: Int32Array, head: Int32Array, tail: Int32Array) -> Struct:
     """Return what going back in time takes, from what :func:`fold` returns."""
     return Struct("tokdfa_folding", pairs=pairs, made=made, birth=birth, head=head, tail=tail)
 
@@ -38,7 +38,7 @@ def forbidding_state(folding: Struct, u: int, v: int, time: int) -> int:
     return int(lib.tokdfa_forbidding_state(folding.pointer, u, v, time))
 
 
-def forbidding_states(folding: Struct, u: Ints, v: Ints, times: Ints) -> Ints:
+def forbidding_states(folding: Struct, u: Int32Array, v: Int32Array, times: Int32Array) -> Int32Array:
     """Return for each pair of tokens what :func:`forbidding_state` does, as an int32 array.
 
     Parameters
@@ -50,7 +50,7 @@ def forbidding_states(folding: Struct, u: Ints, v: Ints, times: Ints) -> Ints:
     """
     if not len(u) == len(v) == len(times):
         raise ValueError("a pair has two tokens and a limit")
-    states: Ints = np.empty(len(u), dtype=np.int32)
+    states: Int32Array = np.empty(len(u), dtype=np.int32)
     lib.tokdfa_forbidding_states(
         folding.pointer,
         *(readable(array, np.int32) for array in (u, v, times)),
@@ -61,8 +61,19 @@ def forbidding_states(folding: Struct, u: Ints, v: Ints, times: Ints) -> Ints:
 
 
 def fold(
-    left: Ints, right: Ints, product: Ints, n_symbols: int, n_tokens: int
-) -> tuple[Ints, Ints, Ints, Ints, Ints, Ints, Ints, Ints, Longs, Ints]:
+    left: Int32Array, right: Int32Array, product: Int32Array, n_symbols: int, n_tokens: int
+) -> tuple[
+    Int32Array,
+    Int32Array,
+    Int32Array,
+    Int32Array,
+    Int32Array,
+    Int32Array,
+    Int32Array,
+    Int32Array,
+    Int64Array,
+    Int32Array,
+]:
     """Fold all rules of a proper dictionary.
 
     Parameters
@@ -103,7 +114,9 @@ def fold(
     return parent[:n].copy(), removed[:n].copy(), rule[:n].copy(), state, birth, head, tail, blocker, pairs, made
 
 
-def arrange(removed: Ints, birth: Ints, head: Ints, product: Ints, n_symbols: int) -> tuple[Ints, Ints]:
+def arrange(
+    removed: Int32Array, birth: Int32Array, head: Int32Array, product: Int32Array, n_symbols: int
+) -> tuple[Int32Array, Int32Array]:
     """Order the tokens so that what one rule forbids is an interval.
 
     The order is a depth-first walk of the forest in which a token hangs below the left part of its live rule, children
@@ -126,8 +139,8 @@ def arrange(removed: Ints, birth: Ints, head: Ints, product: Ints, n_symbols: in
         The state loses the positions from that of its removed token on, this many; 0 for the initial state.
     """
     below, offset = np.zeros((2, len(birth)), dtype=np.int32)
-    position: Ints = np.full(len(birth), -1, dtype=np.int32)
-    width: Ints = np.zeros(len(removed), dtype=np.int32)
+    position: Int32Array = np.full(len(birth), -1, dtype=np.int32)
+    width: Int32Array = np.zeros(len(removed), dtype=np.int32)
     lib.tokdfa_arrange(
         readable(removed, np.int32),
         len(removed),
@@ -141,8 +154,8 @@ def arrange(removed: Ints, birth: Ints, head: Ints, product: Ints, n_symbols: in
     return position, width
 
 
-def depths(parent: Ints) -> Ints:
+def depths(parent: Int32Array) -> Int32Array:
     """Return for each state the number of states above it."""
-    depth: Ints = np.empty(len(parent), dtype=np.int32)
+    depth: Int32Array = np.empty(len(parent), dtype=np.int32)
     lib.tokdfa_depths(readable(parent, np.int32), len(parent), writable(depth, np.int32))
     return depth

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from tokdfa.arrays import Int32Array
 from tokdfa.kernels.fold.folding import depths
 from tokdfa.kernels.library import Struct, lib
-from tokdfa.kernels.types import Ints
 
 __all__ = ["gather_rows"]
 
 
 def gather_rows(
-    parent: Ints, first: Ints, width: Ints, states: Ints, n_live: int, n_tokens: int
-) -> tuple[Ints, Ints, Ints, Ints]:
+    parent: Int32Array, first: Int32Array, width: Int32Array, states: Int32Array, n_live: int, n_tokens: int
+) -> tuple[Int32Array, Int32Array, Int32Array, Int32Array]:
     """Collect the forbidden intervals of `states` and number the distinct sets.
 
     Parameters
@@ -37,8 +37,8 @@ def gather_rows(
     buckets = 4
     while buckets < 2 * len(states):
         buckets *= 2
-    row: Ints = np.full(len(parent), -1, dtype=np.int32)
-    pointer: Ints = np.zeros(len(states) + 1, dtype=np.int32)
+    row: Int32Array = np.full(len(parent), -1, dtype=np.int32)
+    pointer: Int32Array = np.zeros(len(states) + 1, dtype=np.int32)
     start, stop = (np.empty(8 * len(states) + 1024, dtype=np.int32) for _ in range(2))
     fields = {
         "parent": parent, "first": first, "width": width, "states": states, "n_live": n_live, "n_tokens": n_tokens,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.errors import LimitExceededError
 from tokdfa.kernels.library import Struct, check_memory, lib, readable, writable
-from tokdfa.kernels.types import Ints, Longs
 
 __all__ = ["check_lengths", "empty_table", "merge_pieces", "pair_table"]
 
@@ -20,7 +20,7 @@ def empty_table(n_pairs: int) -> Struct:
     return Struct("tokdfa_merges", keys=np.full(capacity, -1, dtype=np.int64), priority=priority, product=product)
 
 
-def pair_table(left: Ints, right: Ints, priority: Ints, product: Ints) -> Struct:
+def pair_table(left: Int32Array, right: Int32Array, priority: Int32Array, product: Int32Array) -> Struct:
     """Return the hash table of these pairs; of equal pairs the first one counts.
 
     Its fields are arrays: ``keys``, ``left << 32 | right`` or -1 where there is none, ``priority`` and ``product``.
@@ -34,7 +34,7 @@ def pair_table(left: Ints, right: Ints, priority: Ints, product: Ints) -> Struct
     return table
 
 
-def check_lengths(offsets: Longs) -> None:
+def check_lengths(offsets: Int64Array) -> None:
     """Refuse words that are too long for the kernels.
 
     Raises
@@ -47,7 +47,7 @@ def check_lengths(offsets: Longs) -> None:
         raise LimitExceededError("a piece is too long to be merged", value=longest)
 
 
-def merge_pieces(symbols: Ints, pieces: Longs, table: Struct) -> tuple[Longs, Ints]:
+def merge_pieces(symbols: Int32Array, pieces: Int64Array, table: Struct) -> tuple[Int64Array, Int32Array]:
     """Merge every piece ``symbols[pieces[i]:pieces[i + 1]]`` by itself: O(n log n) for one of n symbols.
 
     Parameters
@@ -67,8 +67,8 @@ def merge_pieces(symbols: Ints, pieces: Longs, table: Struct) -> tuple[Longs, In
         If a piece has 2 ** 31 symbols or more.
     """
     check_lengths(pieces)
-    offsets: Longs = np.empty(len(pieces), dtype=np.int64)
-    tokens: Ints = np.empty(len(symbols), dtype=np.int32)
+    offsets: Int64Array = np.empty(len(pieces), dtype=np.int64)
+    tokens: Int32Array = np.empty(len(symbols), dtype=np.int32)
     end = check_memory(
         lib.tokdfa_merge_pieces(
             table.pointer,

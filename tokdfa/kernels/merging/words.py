@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import numpy as np
-import numpy.typing as npt
 
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.kernels.library import Struct, check_memory, lib, readable, writable
 from tokdfa.kernels.merging.pieces import check_lengths, empty_table
-from tokdfa.kernels.types import Ints, Longs
 
 __all__ = ["derivations", "derive"]
 
-Flags: TypeAlias = npt.NDArray[np.bool_]
-
 
 def derive(
-    text: Ints, offsets: Longs, n_symbols: int, start: Longs, split_left: Ints, split_right: Ints
-) -> tuple[Ints, Ints, Ints, Ints]:
+    text: Int32Array,
+    offsets: Int64Array,
+    n_symbols: int,
+    start: Int64Array,
+    split_left: Int32Array,
+    split_right: Int32Array,
+) -> tuple[Int32Array, Int32Array, Int32Array, Int32Array]:
     """Find for each of the words ``text[offsets[i]:offsets[i + 1]]`` the pair that makes it, strongest word first.
 
     Word i is token n_symbols + i, the symbols are the tokens before. Word i is merged with the pairs of the words
@@ -57,7 +57,7 @@ def derive(
     return left, right, first, second
 
 
-def derivations(symbols: Ints, offsets: Longs, table: Struct) -> tuple[Ints, Flags]:
+def derivations(symbols: Int32Array, offsets: Int64Array, table: Struct) -> tuple[Int32Array, BoolArray]:
     """Merge words to their ends, and tell of the last step of each, and whether priorities ever went down.
 
     Parameters
@@ -81,7 +81,7 @@ def derivations(symbols: Ints, offsets: Longs, table: Struct) -> tuple[Ints, Fla
     """
     check_lengths(offsets)
     n_words = len(offsets) - 1
-    last: Ints = np.empty((n_words, 4), dtype=np.int32)
+    last: Int32Array = np.empty((n_words, 4), dtype=np.int32)
     ascending = np.empty(n_words, dtype=np.bool_)
     check_memory(
         lib.tokdfa_derivations(

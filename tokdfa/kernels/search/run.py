@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.kernels.library import Struct, lib, readable
-from tokdfa.kernels.types import Ints, Longs
 
 __all__ = ["ALIGNED", "FINAL", "Search"]
 
@@ -25,7 +25,7 @@ _LINES, _LINE = 1 << 16, 8
 _STRETCHES = 8 * (1024 + 66)
 _STARTS = 1 << 10
 
-_NO_STEPS: Longs = np.empty(0, dtype=np.int64)
+_NO_STEPS: Int64Array = np.empty(0, dtype=np.int64)
 # All that is not room; see ``door.h``.
 _PLACES = (
     *("token", "offset", "state", "position", "pending", "end_token", "end_offset", "end", "start", "last"),
@@ -49,7 +49,7 @@ class Search:
     __slots__ = ("_found", "_struct", "at")
 
     def __init__(self) -> None:
-        self._found: Longs = np.empty(4 * _ROOM, dtype=np.int64)
+        self._found: Int64Array = np.empty(4 * _ROOM, dtype=np.int64)
         room = {
             "found": self._found,
             "passed": np.empty(_MEMORY, dtype=np.int64),
@@ -68,7 +68,7 @@ class Search:
             setattr(at, place, 0)
         at.state = state
 
-    def leftmost(self, machine: Struct, ids: Ints, options: int) -> Iterator[Longs]:
+    def leftmost(self, machine: Struct, ids: Int32Array, options: int) -> Iterator[Int64Array]:
         """Yield the leftmost matches in a chunk of ids, as many at a time as there is room for.
 
         Parameters
@@ -96,7 +96,7 @@ class Search:
             n_found = lib.tokdfa_find_leftmost(machine.pointer, at, pointer, len(ids), options)
             yield self._found[:n_found].copy()
 
-    def all(self, machine: Struct, ids: Ints, options: int) -> Iterator[Longs]:
+    def all(self, machine: Struct, ids: Int32Array, options: int) -> Iterator[Int64Array]:
         """Yield all matches, in the order of their ends and then of their starts; otherwise as :meth:`leftmost`."""
         at = self.at
         pointer = readable(ids, np.int32)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, Uint8Array, Uint16Array, Uint64Array
 from tokdfa.kernels.library import Struct, check_memory, ffi, lib, readable, writable
-from tokdfa.kernels.types import Ints, Longs
 
 __all__ = [
     "LONGEST_IN_CLASS",
@@ -43,7 +40,7 @@ _NO_LONGS = np.zeros(0, dtype=np.int64)
 _NO_MARKS = np.zeros(0, dtype=np.uint64)
 
 
-def spelled_of(text: npt.NDArray[np.uint8], offsets: Longs, cuts: npt.NDArray[np.bool_]) -> Struct:
+def spelled_of(text: Uint8Array, offsets: Int64Array, cuts: BoolArray) -> Struct:
     """Return what ids stand for.
 
     Parameters
@@ -59,7 +56,7 @@ def spelled_of(text: npt.NDArray[np.uint8], offsets: Longs, cuts: npt.NDArray[np
     return Struct("tokdfa_spelled", bytes=np.ascontiguousarray(text), starts=starts)
 
 
-def forward_of(table: Ints, column_of: npt.NDArray[np.integer[Any]], border: int, told: Longs, idle: int) -> Struct:
+def forward_of(table: Int32Array, column_of: IntegerArray, border: int, told: Int64Array, idle: int) -> Struct:
     """Return the searching automaton.
 
     Parameters
@@ -90,14 +87,18 @@ def forward_of(table: Ints, column_of: npt.NDArray[np.integer[Any]], border: int
 
 
 def backward_of(
-    table: Ints, accepts: npt.NDArray[np.bool_], initial: Ints, class_of: npt.NDArray[np.uint16], delayed: bool
+    table: Int32Array,
+    accepts: BoolArray,
+    initial: Int32Array,
+    class_of: Uint16Array,
+    delayed: bool,
 ) -> Struct:
     """Return the automaton that finds where matches begin.
 
     Parameters
     ----------
     table : int32 array of shape (states, classes + 3)
-        Targets; see :class:`tokdfa.automata.class_dfa.ClassDFA`.
+        Targets; see :class:`tokdfa.patterns.class_dfa.ClassDFA`.
     accepts : bool array, one entry a state
     initial : int32 array
         The state for each kind of the symbol after a match.
@@ -118,13 +119,13 @@ def backward_of(
 
 
 def _moves(
-    properties: Ints = _NO_INTS,
-    entries: Ints = _NO_INTS,
+    properties: Int32Array = _NO_INTS,
+    entries: Int32Array = _NO_INTS,
     n_classes: int = 0,
-    outcomes: Longs = _NO_LONGS,
-    runs: Ints = _NO_INTS,
-    marks: npt.NDArray[np.uint64] = _NO_MARKS,
-    groups: npt.NDArray[np.uint64] = _NO_MARKS,
+    outcomes: Int64Array = _NO_LONGS,
+    runs: Int32Array = _NO_INTS,
+    marks: Uint64Array = _NO_MARKS,
+    groups: Uint64Array = _NO_MARKS,
 ) -> Struct:
     return Struct(
         "tokdfa_moves",
@@ -142,7 +143,7 @@ NO_MOVES = _moves()
 """What is known of tokens at first: nothing. Each is read symbol by symbol."""
 
 
-def token_effects(text: Struct, forward: Struct, max_effects: int) -> tuple[Ints, Ints]:
+def token_effects(text: Struct, forward: Struct, max_effects: int) -> tuple[Int32Array, Int32Array]:
     """Return what each token does to all states at once.
 
     An effect maps states to entries. Equal effects are shared, and what a symbol makes of an effect is computed once:
@@ -166,9 +167,9 @@ def token_effects(text: Struct, forward: Struct, max_effects: int) -> tuple[Ints
     n_ids, n_states = text.pointer.n_starts - 1, forward.pointer.n_told // len(TOLD)
     if max_effects < 1:
         return np.empty(0, dtype=np.int32), np.empty((0, n_states), dtype=np.int32)
-    effect: Ints = np.empty(n_ids, dtype=np.int32)
+    effect: Int32Array = np.empty(n_ids, dtype=np.int32)
     # What is not written of this costs no memory.
-    effects: Ints = np.empty((max_effects + 1, n_states), dtype=np.int32)
+    effects: Int32Array = np.empty((max_effects + 1, n_states), dtype=np.int32)
     n_effects = check_memory(
         lib.tokdfa_token_effects(
             text.pointer, forward.pointer, max_effects, writable(effect, np.int32), writable(effects, np.int32)
@@ -177,7 +178,9 @@ def token_effects(text: Struct, forward: Struct, max_effects: int) -> tuple[Ints
     return effect, effects[:n_effects]
 
 
-def classes_of(text: Struct, forward: Struct, effect: Ints, effects: Ints) -> tuple[Ints, Ints, int]:
+def classes_of(
+    text: Struct, forward: Struct, effect: Int32Array, effects: Int32Array
+) -> tuple[Int32Array, Int32Array, int]:
     """Return the classes of tokens that do the same.
 
     Parameters
@@ -196,12 +199,12 @@ def classes_of(text: Struct, forward: Struct, effect: Ints, effects: Ints) -> tu
     n_classes : int
     """
     n_effects, n_states = effects.shape
-    class_of: Ints = np.empty(n_effects, dtype=np.int32)
+    class_of: Int32Array = np.empty(n_effects, dtype=np.int32)
     n_classes = int(
         lib.tokdfa_number_classes(readable(effect, np.int32), len(effect), n_effects, writable(class_of, np.int32))
     )
-    properties: Ints = np.empty(len(effect), dtype=np.int32)
-    entries: Ints = np.empty(n_states * n_classes, dtype=np.int32)
+    properties: Int32Array = np.empty(len(effect), dtype=np.int32)
+    entries: Int32Array = np.empty(n_states * n_classes, dtype=np.int32)
     lib.tokdfa_fill_classes(
         text.pointer,
         forward.pointer,
@@ -216,7 +219,7 @@ def classes_of(text: Struct, forward: Struct, effect: Ints, effects: Ints) -> tu
     return properties, entries, n_classes
 
 
-def idle_outcomes(text: Struct, forward: Struct, backward: Struct, *, with_runs: bool) -> tuple[Longs, Ints]:
+def idle_outcomes(text: Struct, forward: Struct, backward: Struct, *, with_runs: bool) -> tuple[Int64Array, Int32Array]:
     """Return what tokens do to the idle state, and, if wanted, the states on the way.
 
     The pattern has no assertions and is not aligned, so that a search begins anew in the idle state.
@@ -228,8 +231,8 @@ def idle_outcomes(text: Struct, forward: Struct, backward: Struct, *, with_runs:
     runs : int32 array, one entry a byte of the text
         Empty if not wanted.
     """
-    outcomes: Longs = np.empty(text.pointer.n_starts - 1, dtype=np.int64)
-    runs: Ints = np.empty(text.pointer.n_bytes if with_runs else 0, dtype=np.int32)
+    outcomes: Int64Array = np.empty(text.pointer.n_starts - 1, dtype=np.int64)
+    runs: Int32Array = np.empty(text.pointer.n_bytes if with_runs else 0, dtype=np.int32)
     lib.tokdfa_idle_outcomes(
         text.pointer,
         forward.pointer,
@@ -240,7 +243,9 @@ def idle_outcomes(text: Struct, forward: Struct, backward: Struct, *, with_runs:
     return outcomes, runs
 
 
-def moves_by_class(text: Struct, forward: Struct, effect: Ints, effects: Ints, backward: Struct | None) -> Struct:
+def moves_by_class(
+    text: Struct, forward: Struct, effect: Int32Array, effects: Int32Array, backward: Struct | None
+) -> Struct:
     """Return what tokens do where they have classes.
 
     Outcomes from the idle state are known beside, where the pattern has no assertions and is not aligned; otherwise

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from tokdfa.arrays import Int32Array, Int64Array, Uint8Array
 from tokdfa.kernels.library import lib, readable, writable
-from tokdfa.kernels.types import Ints, Longs
 
 __all__ = ["spell"]
 
 
-def spell(text: npt.NDArray[np.uint8], offsets: Longs, numbers: Ints) -> tuple[npt.NDArray[np.uint8], Longs]:
+def spell(text: Uint8Array, offsets: Int64Array, numbers: Int32Array) -> tuple[Uint8Array, Int64Array]:
     """Return the words of some numbers, one after the other.
 
     Parameters
@@ -27,7 +26,7 @@ def spell(text: npt.NDArray[np.uint8], offsets: Longs, numbers: Ints) -> tuple[n
     lengths : int64 array, one entry a number
         The length of each word.
     """
-    lengths: Longs = np.empty(len(numbers), dtype=np.int64)
+    lengths: Int64Array = np.empty(len(numbers), dtype=np.int64)
     pointers = readable(offsets, np.int64), readable(numbers, np.int32)
     size = lib.tokdfa_spelled_lengths(*pointers, len(numbers), writable(lengths, np.int64))
     spelled = np.empty(size, dtype=np.uint8)

@@ -7,8 +7,8 @@ from typing import Final
 
 import numpy as np
 
+from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.kernels.library import Struct, check_memory, ffi, lib
-from tokdfa.kernels.types import Ints, Longs
 
 __all__ = ["FIRST_SEEN", "FIXED", "SENTENCEPIECE", "SUBWORD_NMT", "Text", "Training"]
 
@@ -35,10 +35,10 @@ class Text:
         Where the spelling of each position begins. Otherwise empty.
     """
 
-    symbols: Ints
-    weight: Longs
-    units: Ints
-    unit_at: Longs
+    symbols: Int32Array
+    weight: Int64Array
+    units: Int32Array
+    unit_at: Int64Array
 
 
 class Training:
@@ -83,7 +83,7 @@ class Training:
         text: Text,
         n_symbols: int,
         merges: int,
-        rank: Ints,
+        rank: Int32Array,
         *,
         tie: int,
         overlapping: bool,
@@ -121,16 +121,16 @@ class Training:
         return self._made
 
     @property
-    def left(self) -> Ints:
+    def left(self) -> Int32Array:
         """The left tokens of the rules made so far."""
         return self._left[: self._made]
 
     @property
-    def right(self) -> Ints:
+    def right(self) -> Int32Array:
         """The right tokens of the rules made so far."""
         return self._right[: self._made]
 
     @property
-    def gain(self) -> Longs:
+    def gain(self) -> Int64Array:
         """How many replacements each rule made so far makes."""
         return self._gain[: self._made]

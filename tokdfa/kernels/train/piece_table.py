@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from tokdfa.arrays import Int64Array
 from tokdfa.kernels.library import check_memory, ffi, lib, readable, writable
-from tokdfa.kernels.types import Longs
 
 __all__ = ["Pieces"]
 
@@ -29,7 +29,7 @@ class Pieces:
     def __len__(self) -> int:
         return int(self._pieces.n_pieces)
 
-    def add(self, text: Any, spans: Longs, weights: Longs | None) -> None:
+    def add(self, text: Any, spans: Int64Array, weights: Int64Array | None) -> None:
         """Count pieces of a text, O(bytes), beside other threads that do so with tables of their own.
 
         Parameters
@@ -55,7 +55,7 @@ class Pieces:
             )
         )
 
-    def contents(self) -> tuple[Any, Longs, Longs]:
+    def contents(self) -> tuple[Any, Int64Array, Int64Array]:
         """Return the pieces one after the other as a uint8 array, where each ends, and how often each occurs."""
         n_pieces = len(self)
         text = np.empty(self._pieces.n_bytes, np.uint8)

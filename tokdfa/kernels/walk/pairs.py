@@ -7,19 +7,14 @@ equal, so each row is a list of numbers of distinct blocks: some megabytes, wher
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import numpy as np
-import numpy.typing as npt
 
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array, Uint64Array
 from tokdfa.kernels.fold.folding import depths
 from tokdfa.kernels.library import Struct, lib, readable, writable
-from tokdfa.kernels.types import Ints, Longs
 
 __all__ = ["ALONE", "BLOCK", "CUT", "NO_TOKEN", "build_table", "mark_pairs", "pair_test"]
 
-Words: TypeAlias = npt.NDArray[np.uint64]
-Flags: TypeAlias = npt.NDArray[np.bool_]
 
 BLOCK = 1 << 9
 _WORDS = BLOCK >> 6
@@ -30,14 +25,14 @@ NO_TOKEN = -2
 # A token that stands alone in its piece: nothing may precede or follow it there.
 ALONE = -3
 
-_NO_LOOKUP: Longs = np.zeros(0, dtype=np.int64)
-_NO_BLOCKS: Ints = np.zeros(0, dtype=np.int32)
-_NO_BITS: Words = np.zeros(0, dtype=np.uint64)
+_NO_LOOKUP: Int64Array = np.zeros(0, dtype=np.int64)
+_NO_BLOCKS: Int32Array = np.zeros(0, dtype=np.int32)
+_NO_BITS: Uint64Array = np.zeros(0, dtype=np.uint64)
 
 
 def build_table(
-    parent: Ints, start: Ints, stop: Ints, states: Ints, n_columns: int, first_dead: int
-) -> tuple[Ints, Ints, Words]:
+    parent: Int32Array, start: Int32Array, stop: Int32Array, states: Int32Array, n_columns: int, first_dead: int
+) -> tuple[Int32Array, Int32Array, Uint64Array]:
     """Write out what states forbid as numbers of distinct blocks of bits.
 
     Parameters
@@ -69,9 +64,9 @@ def build_table(
     room = 1 << 10
     while room < 2 * n_rows:
         room *= 2
-    bits: Words = np.zeros(room * _WORDS, dtype=np.uint64)
-    row_of: Ints = np.full(len(parent) + 1, -1, dtype=np.int32)
-    blocks: Ints = np.empty(n_rows * a_row, dtype=np.int32)
+    bits: Uint64Array = np.zeros(room * _WORDS, dtype=np.uint64)
+    row_of: Int32Array = np.full(len(parent) + 1, -1, dtype=np.int32)
+    blocks: Int32Array = np.empty(n_rows * a_row, dtype=np.int32)
     fields = {
         "parent": parent, "start": start, "stop": stop, "states": states, "n_columns": n_columns,
         "first_dead": first_dead, "row_of": row_of, "blocks": blocks, "hashes": np.empty(n_rows, dtype=np.uint64),
@@ -93,7 +88,11 @@ def build_table(
 
 
 def pair_test(
-    tokens: Ints, history: Struct, lookup: Longs = _NO_LOOKUP, blocks: Ints = _NO_BLOCKS, bits: Words = _NO_BITS
+    tokens: Int32Array,
+    history: Struct,
+    lookup: Int64Array = _NO_LOOKUP,
+    blocks: Int32Array = _NO_BLOCKS,
+    bits: Uint64Array = _NO_BITS,
 ) -> Struct:
     """Return the pair test over ids.
 
@@ -111,7 +110,7 @@ def pair_test(
     return Struct("tokdfa_pair_test", lookup=lookup, blocks=blocks, bits=bits, tokens=tokens, folding=history)
 
 
-def mark_pairs(test: Struct, ids: Ints, behind: int | None) -> Flags:
+def mark_pairs(test: Struct, ids: Int32Array, behind: int | None) -> BoolArray:
     """Tell for each id whether it may not follow the one before it.
 
     Parameters

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, Uint16Array, Uint64Array
 from tokdfa.kernels.library import Struct, lib, readable, writable
-from tokdfa.kernels.types import Ints, Longs
 
 __all__ = ["BAD", "MOST_EFFECTS", "SPELLS", "number_keys", "outer_symbols", "parts_of_key", "take_apart"]
 
-Bytes: TypeAlias = npt.NDArray[np.uint8]
-Flags: TypeAlias = npt.NDArray[np.bool_]
-Keys: TypeAlias = npt.NDArray[np.uint64]
 
 # What is told of a word: that no text has it; that it spells part of a special token at its beginning, or a whole one.
 BAD = 1
@@ -25,14 +20,14 @@ MOST_EFFECTS = (1 << 16) - 2
 
 
 def take_apart(
-    text: Bytes,
-    offsets: Longs,
-    skipped: Flags,
-    class_of: npt.NDArray[np.uint16],
+    text: Uint8Array,
+    offsets: Int64Array,
+    skipped: BoolArray,
+    class_of: Uint16Array,
     n_classes: int,
-    children: Ints,
+    children: Int32Array,
     effect_after: Callable[[int | None, int], int],
-) -> tuple[Keys, Bytes]:
+) -> tuple[Uint64Array, Uint8Array]:
     """Take words apart.
 
     Parameters
@@ -58,9 +53,9 @@ def take_apart(
         0, `BAD` or `SPELLS`.
     """
     n_words = len(offsets) - 1
-    keys: Keys = np.empty(n_words, dtype=np.uint64)
-    told: Bytes = np.empty(n_words, dtype=np.uint8)
-    following: Ints = np.full((64, n_classes), -1, dtype=np.int32)
+    keys: Uint64Array = np.empty(n_words, dtype=np.uint64)
+    told: Uint8Array = np.empty(n_words, dtype=np.uint8)
+    following: Int32Array = np.full((64, n_classes), -1, dtype=np.int32)
     word = 0
     while True:
         job = Struct(
@@ -88,14 +83,14 @@ def parts_of_key(key: int) -> tuple[bytes, int | None, bytes]:
     return head, effect - 1 if effect else None, tail
 
 
-def number_keys(keys: Keys, most: int) -> tuple[Keys, Ints] | None:
+def number_keys(keys: Uint64Array, most: int) -> tuple[Uint64Array, Int32Array] | None:
     """Return the distinct keys in the order in which they occur, and the number of each; None for more than `most`."""
     n_known = 16
     while n_known < 2 * most:
         n_known *= 2
     known = np.full(n_known, -1, dtype=np.int32)
-    distinct: Keys = np.empty(most, dtype=np.uint64)
-    number: Ints = np.empty(len(keys), dtype=np.int32)
+    distinct: Uint64Array = np.empty(most, dtype=np.uint64)
+    number: Int32Array = np.empty(len(keys), dtype=np.int32)
     n = lib.tokdfa_number_keys(
         readable(keys, np.uint64),
         len(keys),
@@ -108,7 +103,7 @@ def number_keys(keys: Keys, most: int) -> tuple[Keys, Ints] | None:
     return None if n < 0 else (distinct[:n].copy(), number)
 
 
-def outer_symbols(text: Bytes, offsets: Longs) -> tuple[Ints, Ints]:
+def outer_symbols(text: Uint8Array, offsets: Int64Array) -> tuple[Int32Array, Int32Array]:
     """Return the code points of the first and of the last symbol of each word; -1 where it is cut, or there is none."""
     first, last = np.empty((2, len(offsets) - 1), dtype=np.int32)
     lib.tokdfa_outer_symbols(

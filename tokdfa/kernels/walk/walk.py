@@ -7,19 +7,15 @@ others, where the walk looks more closely.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from tokdfa.arrays import Int32Array, Int64Array, IntegerArray, Uint8Array, Uint16Array, Uint32Array
 from tokdfa.kernels.library import Struct, ffi, lib
-from tokdfa.kernels.types import Ints, Longs
 
 __all__ = ["ALARM", "DONE", "LANE", "LOOK", "MOST", "UNKNOWN", "UNSURE", "Place", "accepts", "walker"]
 
-Numbers: TypeAlias = npt.NDArray[np.uint32]
-Shorts: TypeAlias = npt.NDArray[np.uint16]
-Bytes: TypeAlias = npt.NDArray[np.uint8]
 
 LANE = 1024
 
@@ -40,22 +36,22 @@ _LONG_IDS = ffi.typeof("int64_t[]")
 
 
 def walker(
-    class_of: Shorts,
-    length_of: Shorts,
-    allowed: Numbers,
-    other: Numbers,
-    is_final: Bytes,
+    class_of: Uint16Array,
+    length_of: Uint16Array,
+    allowed: Uint32Array,
+    other: Uint32Array,
+    is_final: Uint8Array,
     width: int,
     initial: int,
-    trigger: Ints,
-    node_at: Ints,
-    children: Ints,
-    text: Bytes,
-    offsets: Longs,
-    doubt_keys: Longs,
-    doubt_range: Ints,
-    doubt_bounds: Ints,
-    doubt_ids: Ints,
+    trigger: Int32Array,
+    node_at: Int32Array,
+    children: Int32Array,
+    text: Uint8Array,
+    offsets: Int64Array,
+    doubt_keys: Int64Array,
+    doubt_range: Int32Array,
+    doubt_bounds: Int32Array,
+    doubt_ids: Int32Array,
     pairs: Struct,
 ) -> Struct:
     """Return what streams are walked over by.
@@ -103,7 +99,7 @@ class Place:
     def __init__(self) -> None:
         self.pointer: Any = ffi.new("tokdfa_place *")
 
-    def walk(self, by: Struct, ids: npt.NDArray[np.int32]) -> int:
+    def walk(self, by: Struct, ids: Int32Array) -> int:
         """Walk on through ids, as far as nothing speaks against them.
 
         Parameters
@@ -123,7 +119,7 @@ class Place:
         return status
 
 
-def accepts(by: Struct, ids: npt.NDArray[np.integer[Any]]) -> int:
+def accepts(by: Struct, ids: IntegerArray) -> int:
     """Tell whether a whole text is canonical.
 
     Parameters

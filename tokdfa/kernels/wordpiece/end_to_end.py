@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.kernels.library import Struct, lib, readable, writable
-from tokdfa.kernels.types import Ints, Longs
 from tokdfa.kernels.wordpiece.codes import LONGEST_INDEXED
 
 __all__ = ["Room", "encode", "encode_text", "index_words"]
@@ -15,7 +15,7 @@ __all__ = ["Room", "encode", "encode_text", "index_words"]
 _NOTHING = np.empty(0, np.int64)
 
 
-def index_words(low: Any, high: Any, ids: Ints, n_slots: int) -> Any:
+def index_words(low: Any, high: Any, ids: Int32Array, n_slots: int) -> Any:
     """Return the table in which whole words are looked up.
 
     Parameters
@@ -88,7 +88,7 @@ class Room:
         self.pointer = self._struct.pointer
 
 
-def encode(tables: Struct, data: bytes, stops: Longs, wide: bool, room: Room) -> Longs:
+def encode(tables: Struct, data: bytes, stops: Int64Array, wide: bool, room: Room) -> Int64Array:
     """Tokenize texts that come one after the other: O(bytes).
 
     Parameters
@@ -123,7 +123,7 @@ def encode(tables: Struct, data: bytes, stops: Longs, wide: bool, room: Room) ->
     return rows
 
 
-def encode_text(tables: Any, data: bytes, room: Room) -> Ints:
+def encode_text(tables: Any, data: bytes, room: Room) -> Int32Array:
     """Tokenize one text, without offsets: O(bytes).
 
     Parameters

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from tokdfa.arrays import Int32Array
 from tokdfa.errors import LimitExceededError
 from tokdfa.kernels.library import Struct, check_memory, ffi, lib, readable, writable
-from tokdfa.kernels.types import Ints
 
 __all__ = ["count_cells_read", "match_word", "pack_trie", "word_trie"]
 
 
-def pack_trie(pointer: Ints, symbol: Ints, child: Ints, n_symbols: int) -> tuple[Ints, Ints]:
+def pack_trie(
+    pointer: Int32Array, symbol: Int32Array, child: Int32Array, n_symbols: int
+) -> tuple[Int32Array, Int32Array]:
     """Lay a trie out as a double array, with room for failure links and pops.
 
     Parameters
@@ -60,7 +62,7 @@ def pack_trie(pointer: Ints, symbol: Ints, child: Ints, n_symbols: int) -> tuple
     return cells, place
 
 
-def word_trie(cells: Ints, pops: Ints, points: Ints) -> Struct:
+def word_trie(cells: Int32Array, pops: Int32Array, points: Int32Array) -> Struct:
     """Return a trie as C takes it.
 
     Parameters

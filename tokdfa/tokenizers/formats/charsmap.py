@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from tokdfa.arrays import Uint32Array
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError
 
 __all__ = ["read_charsmap"]
@@ -53,7 +53,7 @@ def read_charsmap(blob: bytes, where: str) -> dict[str, str]:
     return rules
 
 
-def _check_units(units: npt.NDArray[np.uint32], n_bytes: int, where: str) -> None:
+def _check_units(units: Uint32Array, n_bytes: int, where: str) -> None:
     """Refuse units that point outside of the table, as the library does, be they in use or not."""
     is_value = units >> 31 != 0
     values = units[is_value] & np.uint32(_VALUE)
@@ -69,7 +69,7 @@ def _check_units(units: npt.NDArray[np.uint32], n_bytes: int, where: str) -> Non
         raise FileFormatError("a table of characters that ends in nothing", value=place, where=where)
 
 
-def _walk(units: npt.NDArray[np.uint32], where: str) -> list[tuple[bytes, int]]:
+def _walk(units: Uint32Array, where: str) -> list[tuple[bytes, int]]:
     """Return the keys of a trie, with their values; all nodes of one depth are read at a time."""
     found: list[tuple[bytes, int]] = []
     labels = np.arange(1, 256)

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from tokdfa.alphabet import Word
+from tokdfa.arrays import Int32Array
 from tokdfa.dictionary import Dictionary
+from tokdfa.encoding.merges import Merges
+from tokdfa.encoding.special import Special
+from tokdfa.encoding.symbols import Fallback
 from tokdfa.errors import FileFormatError
+from tokdfa.splitting.steps import Splitting
 from tokdfa.tokenizers.byte_dictionary import ByteDictionary, ByteTokens, in_order_of_mention
 
 if TYPE_CHECKING:
@@ -23,21 +27,13 @@ __all__ = [
     "LARGEST_ID",
     "LEFTMOST_FORMATS",
     "Contents",
-    "Fallback",
-    "Merges",
     "Numbering",
     "Rewriting",
-    "Special",
-    "Split",
-    "Splitting",
     "check_bytes",
     "has_bytes",
     "number_bytes",
 ]
 
-Int32Array: TypeAlias = npt.NDArray[np.int32]
-Behavior: TypeAlias = Literal["removed", "isolated", "merged_with_previous", "merged_with_next", "contiguous"]
-Library: TypeAlias = Literal["tokenizers", "tiktoken"]
 
 # Tables over all ids are arrays; this keeps a file of one line from asking for gigabytes.
 LARGEST_ID = (1 << 24) - 1
@@ -47,98 +43,6 @@ LEFTMOST_FORMATS = ("tokenizer.json", "tiktoken", "tekken")
 
 # UTF-8 has no other bytes, so that a tokenizer may lack those.
 _BYTES_OF_UTF8 = frozenset(range(256)) - {0xC0, 0xC1, *range(0xF5, 0x100)}
-
-
-@dataclass(frozen=True, slots=True)
-class Special:
-    """A special token: an id that stands for `content` as a whole.
-
-    `level` is the order in which `tokenizers` looks for such tokens in a text: 0 before, 1 after its normalizer. White
-    space to the left or right of one that strips belongs to it; one that is a single word touches no other. What is
-    looked for in normalized text is itself `normalized`, where that makes a difference.
-    """
-
-    id: int
-    content: str
-    level: int = 0
-    lstrip: bool = False
-    rstrip: bool = False
-    single_word: bool = False
-    normalized: str | None = None
-
-    @property
-    def text(self) -> str:
-        """What it is found and decoded as."""
-        return self.content if self.normalized is None else self.normalized
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether it is found wherever its content stands, and nothing else belongs to it."""
-        return not (self.lstrip or self.rstrip or self.single_word) and self.normalized is None
-
-
-@dataclass(frozen=True, slots=True)
-class Split:
-    """One splitting step: where `pattern` matches (or, inverted, does not), and what becomes of the matches."""
-
-    pattern: str
-    behavior: Behavior = "isolated"
-    invert: bool = False
-    literal: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Splitting:
-    """The pre-tokenizer of a file: a name or the steps, one after the other, with the library whose classes they mean.
-
-    With `prefix_space`, a stretch that does not begin with a space gets one before the step of that index; with
-    `prefix_once`, only a stretch that begins the text. With `metaspace`, a character, that is put in place of all
-    spaces before the first step; `prefix_space` is None or 0 then, and means this character.
-    """
-
-    library: Library
-    steps: tuple[Split, ...] = ()
-    prefix_space: int | None = None
-    metaspace: str | None = None
-    prefix_once: bool = False
-
-    @property
-    def is_nothing(self) -> bool:
-        """Whether every text is one piece and stays as it is."""
-        return not self.steps and self.prefix_space is None and self.metaspace is None
-
-
-class Merges(NamedTuple):
-    """Every pair that merges, as int32 arrays of token numbers; smaller priorities are stronger."""
-
-    left: Int32Array
-    right: Int32Array
-    priority: Int32Array
-    product: Int32Array
-
-
-@dataclass(frozen=True, slots=True)
-class Fallback:
-    """What a symbol becomes that is not in the alphabet: nothing, if neither `bytes` nor `unknown` is given.
-
-    Attributes
-    ----------
-    bytes : tuple of str, optional
-        A symbol for each byte: it becomes those of its bytes.
-    unknown : str, optional
-        Otherwise it becomes this symbol.
-    fuses : bool
-        Whether several such symbols side by side become one.
-    """
-
-    bytes: tuple[str, ...] | None = None
-    unknown: str | None = None
-    fuses: bool = False
-
-    @property
-    def drops(self) -> bool:
-        """Whether the symbol is left out, so that its neighbours may merge."""
-        return self.bytes is None and self.unknown is None
 
 
 @dataclass(frozen=True, slots=True)

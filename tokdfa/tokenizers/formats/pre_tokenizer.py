@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import get_args
 
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError
-from tokdfa.tokenizers import patterns
-from tokdfa.tokenizers.formats.contents import Behavior, Split, Splitting
+from tokdfa.splitting import named as patterns
+from tokdfa.splitting.steps import Behavior, Split, Splitting
 from tokdfa.tokenizers.formats.json_text import JsonObject
 
 __all__ = ["flatten", "read_byte_level", "read_metaspace", "read_pattern", "read_pre_tokenizer"]

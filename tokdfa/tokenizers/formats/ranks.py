@@ -16,15 +16,17 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from tokdfa.arrays import Int32Array, Int64Array
+from tokdfa.encoding.merges import Merges
 from tokdfa.errors import FileFormatError
-from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents, Int32Array, Merges, check_bytes, number_bytes
+from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents, check_bytes, number_bytes
 
 __all__ = ["from_ranks", "rules_of_words"]
 
 T = TypeVar("T", bytes, str)
 
 
-def from_ranks(words: list[bytes], ranks: npt.NDArray[np.int64], path: Path, format: str, *, first_id: int) -> Contents:
+def from_ranks(words: list[bytes], ranks: Int64Array, path: Path, format: str, *, first_id: int) -> Contents:
     """Return what ranked words say.
 
     Parameters

@@ -11,10 +11,13 @@ import numpy as np
 
 from tokdfa.alphabet import Word
 from tokdfa.dictionary import Dictionary
+from tokdfa.encoding.merges import Merges
+from tokdfa.encoding.special import Special
+from tokdfa.encoding.symbols import Fallback
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError
 from tokdfa.tokenizers.decoding import DecodeSentencePiece, byte_of
 from tokdfa.tokenizers.formats.charsmap import read_charsmap
-from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents, Fallback, Merges, Rewriting, Special
+from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents, Rewriting
 from tokdfa.tokenizers.formats.ranks import rules_of_words
 from tokdfa.tokenizers.sentencepiece_normalizer import CharacterTable, SentencePieceNormalizer
 

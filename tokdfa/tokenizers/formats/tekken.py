@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from tokdfa.encoding.special import Special
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError
-from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents, Special, Split, Splitting
+from tokdfa.splitting.steps import Split, Splitting
+from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents
 from tokdfa.tokenizers.formats.json_text import JsonObject, parse_object
 from tokdfa.tokenizers.formats.ranks import from_ranks
 

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
+from tokdfa.encoding.special import Special
 from tokdfa.errors import FileFormatError
 from tokdfa.kernels.encode.rank_lines import LARGEST_RANK, read_rank_lines
-from tokdfa.tokenizers.formats.contents import Contents, Special
+from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.formats.ranks import from_ranks
 
 __all__ = ["read_tiktoken"]

@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from tokdfa.encoding.byte_alphabet import is_spelled
+from tokdfa.encoding.special import Special
+from tokdfa.encoding.symbols import Fallback
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError
 from tokdfa.tokenizers.decoding import DecodeSuffix
-from tokdfa.tokenizers.formats.byte_alphabet import is_spelled
-from tokdfa.tokenizers.formats.contents import Contents, Fallback, Rewriting, Special, has_bytes
+from tokdfa.tokenizers.formats.contents import Contents, Rewriting, has_bytes
 from tokdfa.tokenizers.formats.json_text import JsonObject, parse_object
 from tokdfa.tokenizers.formats.merges import Pairs
 from tokdfa.tokenizers.formats.pre_tokenizer import flatten, read_byte_level, read_pre_tokenizer

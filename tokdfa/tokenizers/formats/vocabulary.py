@@ -10,18 +10,12 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from tokdfa.alphabet import Word, iter_symbols
+from tokdfa.arrays import Int32Array
 from tokdfa.dictionary import Dictionary
+from tokdfa.encoding.byte_alphabet import BYTE_OF, is_spelled, read_words
+from tokdfa.encoding.symbols import Fallback
 from tokdfa.errors import AlphabetError, FileFormatError, UnsupportedFeatureError
-from tokdfa.tokenizers.formats.byte_alphabet import BYTE_OF, is_spelled, read_words
-from tokdfa.tokenizers.formats.contents import (
-    LARGEST_ID,
-    Contents,
-    Fallback,
-    Int32Array,
-    check_bytes,
-    has_bytes,
-    number_bytes,
-)
+from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents, check_bytes, has_bytes, number_bytes
 from tokdfa.tokenizers.formats.json_text import parse_object
 from tokdfa.tokenizers.formats.merges import Pairs, check_rules, check_suffix, read_pairs, suffix_in, symbols_of
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
+from tokdfa.encoding.special import Special
 from tokdfa.errors import AlphabetError, FileFormatError, UnsupportedFeatureError
-from tokdfa.tokenizers.formats.contents import LARGEST_ID, Special
+from tokdfa.tokenizers.formats.contents import LARGEST_ID
 from tokdfa.tokenizers.formats.json_text import JsonObject, check_text, decode_utf8, parse_object
 from tokdfa.tokenizers.formats.tokenizer_json import TOP_FIELDS, read_added_tokens
 from tokdfa.tokenizers.formats.vocabulary import Vocabulary

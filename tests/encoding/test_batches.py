@@ -1,0 +1,74 @@
+"""Whole texts and many documents, against pieces encoded one by one."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tokdfa
+from tokdfa.encoding.batches import encode_batch, iter_encoded
+from tokdfa.errors import TokdfaError
+
+ALPHABET = ["a", "b", " ", "\n", "'s", "1", "23", "é", "中", "\U0001f600", "  ", "the", "x" * 70, "!?", "\t", "ing"]
+
+
+@pytest.fixture(scope="module")
+def tokenizer(tmp_path_factory: pytest.TempPathFactory) -> tokdfa.Tokenizer:
+    path = tmp_path_factory.mktemp("tokenizer") / "merges.txt"
+    resource = Path(tokdfa.__file__).parent / "tokenizers" / "data" / "default.merges.txt"
+    path.write_bytes(resource.read_bytes())
+    return tokdfa.load(path, pretokenizer="cl100k")
+
+
+def random_text(draw: random.Random, n: int) -> str:
+    return "".join(draw.choice(ALPHABET) for _ in range(n))
+
+
+def by_pieces(tokenizer: tokdfa.Tokenizer, text: str) -> list[int]:
+    assert tokenizer.pretokenizer is not None
+    return [id for piece in tokenizer.pretokenizer.split(text) for id in tokenizer.encode_piece(piece).tolist()]
+
+
+def test_texts_are_encoded_as_their_pieces(tokenizer: tokdfa.Tokenizer) -> None:
+    draw = random.Random(1)
+    for n in [0, 1, 2, 3, *[draw.randrange(200) for _ in range(200)]]:
+        text = random_text(draw, n)
+        assert tokenizer.encode(text).tolist() == by_pieces(tokenizer, text)
+
+
+def test_texts_of_several_stretches(tokenizer: tokdfa.Tokenizer) -> None:
+    draw = random.Random(2)
+    text = random_text(draw, 12_000)
+    # So many spaces that the trail of what only the end settles must grow.
+    text = text + " " * 50_000 + "\n" + text + "中" * 9_000 + " " * 30_000
+    assert tokenizer.encode(text).tolist() == by_pieces(tokenizer, text)
+
+
+def test_documents_in_order_whatever_the_threads(tokenizer: tokdfa.Tokenizer) -> None:
+    draw = random.Random(3)
+    texts = [random_text(draw, draw.randrange(30)) for _ in range(2_000)]
+    expected = [tokenizer.encode(text) for text in texts]
+    for threads in (1, 2, 5):
+        batch = encode_batch(tokenizer, texts, threads=threads)
+        assert np.array_equal(batch.ids, np.concatenate(expected))
+        assert np.array_equal(np.diff(batch.offsets), [len(ids) for ids in expected])
+    assert [ids.tolist() for ids in iter_encoded(tokenizer, iter(texts[:5]))] == [x.tolist() for x in expected[:5]]
+    empty = encode_batch(tokenizer, [])
+    assert (len(empty.ids), empty.offsets.tolist()) == (0, [0])
+
+
+def test_half_a_surrogate_pair_is_refused(tokenizer: tokdfa.Tokenizer) -> None:
+    texts = ["fine"] * 300 + ["a\ud800b"]
+    for threads in (1, 2):
+        with pytest.raises(TokdfaError, match=r"^document 300, character 1: half of a surrogate pair"):
+            encode_batch(tokenizer, texts, threads=threads)
+
+
+def test_merging_decides_where_algorithm_1_differs(tmp_path: Path) -> None:
+    path = tmp_path / "merges.txt"
+    path.write_text("b a\nba b\nbab a\nbaba bab\nba ba\n", encoding="utf-8")
+    tokenizer = tokdfa.load(path)
+    assert len(tokenizer.encode("bababab")) == 1

@@ -1,0 +1,84 @@
+"""Encoding whole texts at once gives what encoding their pieces gives, whatever their length and what came before."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.tokenizer_files import ranks, tiktoken_lines
+
+import tokdfa
+from tokdfa.encoding.special import Special
+from tokdfa.encoding.special_finder import SpecialFinder
+from tokdfa.errors import AlphabetError
+
+
+@pytest.fixture(scope="module")
+def tokenizer(tmp_path_factory: pytest.TempPathFactory) -> tokdfa.Tokenizer:
+    path = tmp_path_factory.mktemp("files") / "x.tiktoken"
+    path.write_bytes(tiktoken_lines(ranks([b"he", b" t", b" the", b"th", b"the", b"  ", b"    ", b"ll", b"hell"])))
+    return tokdfa.load(path, pretokenizer="cl100k")
+
+
+def by_pieces(tokenizer: tokdfa.Tokenizer, text: str) -> list[int]:
+    assert tokenizer.pretokenizer is not None
+    return tokenizer.encode_pieces(tokenizer.pretokenizer.split_backtracking(text)).ids.tolist()
+
+
+WORDS = " the hell 123 a\n  b thé 中文 "
+
+
+@pytest.mark.parametrize("size", [0, 1, 31, 4_095, 4_096, 4_097, 8_191, 8_192, 8_193, 20_000])
+def test_texts_of_every_length(tokenizer: tokdfa.Tokenizer, size: int) -> None:
+    # The bytes that a stretch ends with are in the middle of symbols, too.
+    for shift in range(4):
+        text = "x" * shift + (WORDS * (size // len(WORDS) + 1))[: max(size - shift, 0)]
+        assert tokenizer.encode(text).tolist() == by_pieces(tokenizer, text)
+
+
+@pytest.mark.parametrize("size", [100, 10_000, 40_000])
+def test_what_waits_for_its_end(tokenizer: tokdfa.Tokenizer, size: int) -> None:
+    # Only what follows the spaces tells whether the last one is a piece's own; long pieces are merged elsewhere.
+    for text in (" " * size, " " * size + "the", "the" + " " * size + "\n", "hell" * size):
+        assert tokenizer.encode(text).tolist() == by_pieces(tokenizer, text)
+
+
+def test_ids_stay_what_they_were(tokenizer: tokdfa.Tokenizer) -> None:
+    first, second = tokenizer.encode("the hell"), tokenizer.encode("hell the")
+    assert first.tolist() == by_pieces(tokenizer, "the hell")
+    assert second.tolist() == by_pieces(tokenizer, "hell the")
+    first[:] = 0
+    assert tokenizer.encode("the hell").tolist() == by_pieces(tokenizer, "the hell")
+
+
+def test_a_text_that_is_refused_leaves_nothing_behind(tokenizer: tokdfa.Tokenizer) -> None:
+    for text in ("the \ud800", "the hell " * 1000 + "\udfff"):
+        with pytest.raises(AlphabetError, match=f"character {len(text) - 1}"):
+            tokenizer.encode(text)
+        assert tokenizer.encode("hell the").tolist() == by_pieces(tokenizer, "hell the")
+
+
+def test_threads_do_not_meet(tokenizer: tokdfa.Tokenizer) -> None:
+    texts = [WORDS * n + "x" * (n % 5) for n in range(60)] * 8
+    expected = [by_pieces(tokenizer, text) for text in texts[:60]] * 8
+    with ThreadPoolExecutor(4) as pool:
+        assert [ids.tolist() for ids in pool.map(tokenizer.encode, texts)] == expected
+
+
+contents = st.lists(st.text("<|ab", min_size=1, max_size=4), min_size=1, max_size=4, unique=True)
+
+
+@given(contents, st.text("<|ab", max_size=12), st.data())
+def test_no_special_token_is_overlooked(contents: list[str], text: str, data: st.DataObject) -> None:
+    specials = [Special(id, content, level=data.draw(st.integers(0, 1))) for id, content in enumerate(contents)]
+    assert SpecialFinder(specials).finds_none(text) == (not any(content in text for content in contents))
+
+
+def test_special_tokens_are_found_beside_plain_texts(tokenizer: tokdfa.Tokenizer) -> None:
+    finder = SpecialFinder([Special(1, "<|a|>"), Special(2, "<|b|>")])
+    assert finder.finds_none("<a> |b|")
+    assert not finder.finds_none("x<|b|>")
+    assert np.array_equal(tokenizer.encode("<|a|>"), by_pieces(tokenizer, "<|a|>"))

@@ -1,0 +1,60 @@
+"""Searching again: what was made for a pattern is used again, by several searches and threads at a time."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import zip_longest
+
+import numpy as np
+import pytest
+from support.streams import Vocabulary
+
+from tokdfa.errors import PatternError
+from tokdfa.searching import stream
+from tokdfa.searching.api import Searcher, search
+from tokdfa.searching.recent import Recent
+
+VOCABULARY = Vocabulary([b"a", b"b", b"ab", b" "])
+
+
+def test_a_pattern_is_made_ready_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = Searcher(VOCABULARY, "ab+")._machine
+    assert Searcher(VOCABULARY, "ab+")._machine is first
+    assert Searcher(VOCABULARY, "ab+", wanted="all")._machine is not first
+    assert Searcher(VOCABULARY, "ab+", aligned=True)._machine is not first
+    assert Searcher(Vocabulary([b"a", b"b"]), "ab+")._machine is not first
+    with pytest.raises(PatternError, match="no such choice"):
+        Searcher(VOCABULARY, "ab+", wanted="some")
+    with pytest.raises(PatternError, match="no such choice"):
+        Searcher(VOCABULARY, "ab+", wanted=["all"])
+
+
+def test_only_the_last_are_kept() -> None:
+    made: list[int] = []
+    recent: Recent[str] = Recent(2)
+    for key in [1, 2, 1, 3, 1, 2]:
+        assert recent.find(key, lambda key=key: made.append(key) or str(key)) == str(key)
+    assert made == [1, 2, 3, 2]
+
+
+@pytest.mark.parametrize("pattern", ["ab+", ["ab", "bb"]])
+@pytest.mark.parametrize("patience", [10**9, -1])
+def test_searches_at_the_same_time(pattern: str | list[str], patience: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stream, "_PATIENCE", patience)
+    dice = np.random.default_rng(1)
+    streams = [dice.integers(0, 4, size=50_000) for _ in range(8)]
+    expected = [search(Vocabulary(VOCABULARY.words), pattern, ids).rows for ids in streams]
+    searcher = Searcher(VOCABULARY, pattern)
+    with ThreadPoolExecutor(4) as threads:
+        for matches, rows in zip(threads.map(searcher.search, streams), expected, strict=True):
+            assert (matches.rows == rows).all()
+    # Streams that take turns, and one that is given up, do not disturb each other.
+    chunks = [[ids[begin : begin + 5000] for begin in range(0, len(ids), 5000)] for ids in streams[:2]]
+    next(iter(searcher.iter_matches(chunks[0])))
+    turns = [searcher.iter_matches(one) for one in chunks]
+    found = [[], []]
+    for pair in zip_longest(*turns):
+        for rows, matches in zip(found, pair, strict=True):
+            rows += [] if matches is None else [matches.rows]
+    for rows, whole in zip(found, expected, strict=False):
+        assert (np.concatenate(rows) == whole).all()

@@ -1,0 +1,44 @@
+"""The machines that are kept are those that are built."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tokdfa.splitting.known_machines import as_text, is_known, known_machine, write
+from tokdfa.splitting.machine import Machine
+from tokdfa.splitting.machine_building import build_machine
+from tokdfa.splitting.named import NAMED
+from tokdfa.splitting.splitter import Splitter
+from tokdfa.splitting.steps import Split, Splitting
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_each_is_the_one_that_is_built(name: str) -> None:
+    built, kept = build_machine(NAMED[name]), known_machine(NAMED[name])
+    assert kept is not None
+    assert is_known(NAMED[name])
+    for field in fields(Machine):
+        ours, theirs = getattr(kept, field.name), getattr(built, field.name)
+        assert ours.dtype == theirs.dtype, field.name
+        assert ours.shape == theirs.shape, field.name
+        assert np.array_equal(ours, theirs), f"{field.name}: run python -m tokdfa.splitting.known_machines"
+
+
+def test_what_is_written_is_what_is_read(tmp_path: Path) -> None:
+    write(tmp_path)
+    written = {path.name: path.read_text("ascii") for path in tmp_path.iterdir()}
+    assert written == {f"machine_{name}.json": as_text(known_machine(NAMED[name])) for name in NAMED}  # type: ignore[arg-type]
+
+
+def test_others_are_built() -> None:
+    other = Splitting("tiktoken", (Split("a+"),))
+    assert not is_known(other)
+    assert known_machine(other) is None
+    assert Splitter(other).spans("aab").tolist() == [[0, 2]]
+    # The same pattern of another library has other classes.
+    gpt2 = NAMED["gpt2"]
+    assert known_machine(Splitting("tiktoken", gpt2.steps)) is None

@@ -1,0 +1,466 @@
+"""Validation against its definition: canonical iff encode(decode(ids)) = ids."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.dictionaries import proper_dictionaries
+from support.judging import judged_by
+
+import tokdfa
+from tokdfa import Dictionary
+from tokdfa.bpe import tokenize_leftmost
+from tokdfa.encoding.merges import Merges
+from tokdfa.encoding.special import Special
+from tokdfa.errors import ImproperDictionaryError, TokdfaError, TokenStreamError
+from tokdfa.splitting.pretokenizer import PreTokenizer
+from tokdfa.splitting.pretokenizer import pretokenizer as pretokenizer_of
+from tokdfa.splitting.steps import Split, Splitting
+from tokdfa.tokenizers.formats.contents import Contents
+from tokdfa.tokenizers.tokenizer import Tokenizer
+from tokdfa.validation import buffer
+from tokdfa.validation.api import Validation, Validator, Violation, iter_violations, validate
+from tokdfa.validation.judges import literal, whole
+
+BYTES = bytes(range(256))
+SYMBOLS = "ab \n"
+# Understood alike by `re` and by tokdfa on the symbols used here; the second one leaves out what is neither.
+PATTERNS = [None, r" ?[ab]+|\s+(?!\S)|\s+|[^ab\s]+", r"[ab]b?|\s*\n|\s+$|\s", r"a|b+| +"]
+END, AB, LONG = "<e>", "ab", "<e>a"
+
+
+@pytest.fixture(autouse=True, scope="module", params=["walk", pytest.param("pieces", marks=pytest.mark.slow)])
+def way(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Judge by a walk with many closer looks, or piece by piece only, as otherwise only where there is no table."""
+    with judged_by(request.param, few=4):
+        yield
+
+
+class Definition:
+    """encode(decode(ids)) by the slow means: merging literally, the `re` module, and a search for specials."""
+
+    def __init__(self, tokenizer: Tokenizer, pattern: str | None) -> None:
+        self.tokenizer = tokenizer
+        self.pattern = pattern
+        words = tokenizer.dictionary.alphabet
+        self.id_of = {word: int(tokenizer.token_to_id[number]) for number, word in enumerate(words)}
+        self.word_of = {id: word for word, id in self.id_of.items()}
+        self.content_of = {special.id: special.content for special in tokenizer.specials}
+
+    def decode(self, ids: Sequence[int]) -> bytes:
+        return b"".join(self.content_of[id].encode() if id in self.content_of else self.word_of[id] for id in ids)
+
+    def encode(self, text: str) -> list[int]:
+        if not self.tokenizer.finds_specials or not self.content_of:
+            return self.encode_stretch(text)
+        id_of = {content: id for id, content in self.content_of.items()}
+        contents = "|".join(map(re.escape, sorted(id_of, key=len, reverse=True)))
+        ids: list[int] = []
+        for part in re.split(f"({contents})", text):
+            ids += [id_of[part]] if part in id_of else self.encode_stretch(part)
+        return ids
+
+    def encode_stretch(self, text: str) -> list[int]:
+        pieces = [text] if self.pattern is None else re.findall(self.pattern, text)
+        return [
+            self.id_of[word]
+            for piece in pieces
+            for word in tokenize_leftmost(self.tokenizer.dictionary, piece.encode())
+        ]
+
+    def canonical(self, ids: Sequence[int]) -> list[int]:
+        if self.tokenizer.finds_specials:
+            return self.encode(self.decode(ids).decode())
+        again: list[int] = []
+        stretch: list[int] = []
+        for id in [*ids, None]:
+            if id is None or id in self.content_of:
+                again += self.encode_stretch(self.decode(stretch).decode())
+                again += [] if id is None else [id]
+                stretch = []
+            else:
+                stretch.append(id)
+        return again
+
+
+def common_prefix(left: Sequence[int], right: Sequence[int]) -> int:
+    return next((i for i, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
+
+
+def first_bad_byte(data: bytes) -> int | None:
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        return error.start
+    return None
+
+
+def tokenizer_of(
+    rules: Sequence[tuple[bytes, bytes]],
+    pattern: str | None = None,
+    specials: Sequence[str] = (),
+    finds_specials: bool = False,
+    **more: object,
+) -> Tokenizer:
+    dictionary = Dictionary(rules, BYTES)
+    n = len(dictionary.alphabet)
+    contents = Contents(
+        format="tiktoken",
+        dictionary=dictionary,
+        ids=np.arange(n, dtype=np.int32),
+        specials=tuple(Special(n + i, content) for i, content in enumerate(specials)),
+        finds_specials=finds_specials,
+    )
+    contents = replace(contents, **more)  # type: ignore[arg-type]
+    split = None if pattern is None else PreTokenizer(Splitting("tiktoken", (Split(pattern),)))
+    return Tokenizer(contents, split)
+
+
+@st.composite
+def tokenizers(draw: st.DrawFn) -> tuple[Tokenizer, Definition]:
+    rules = [(u.encode(), v.encode()) for u, v in draw(proper_dictionaries(SYMBOLS + "<e>", max_rules=10))]
+    pattern = draw(st.sampled_from(PATTERNS))
+    specials = draw(st.lists(st.sampled_from([END, AB, LONG, " "]), unique=True))
+    tokenizer = tokenizer_of(rules, pattern, specials, draw(st.booleans()))
+    return tokenizer, Definition(tokenizer, pattern)
+
+
+@st.composite
+def streams(draw: st.DrawFn, definition: Definition, symbols: str = SYMBOLS + "<e>") -> list[int]:
+    """Ids of which many are canonical: those of a text, some of them replaced by others."""
+    text = draw(st.text(symbols, max_size=30))
+    ids = definition.encode(text)
+    some = st.sampled_from(sorted({*map(ord, symbols), *range(256, definition.tokenizer.n_ids)}))
+    for _ in range(draw(st.integers(0, 3))):
+        place = draw(st.integers(0, len(ids)))
+        ids[place : place + draw(st.integers(0, 2))] = draw(st.lists(some, max_size=2))
+    return ids
+
+
+@pytest.fixture(params=[1, 3, 1 << 15])
+def windows(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(buffer, "WINDOW", request.param)
+
+
+@pytest.mark.usefixtures("windows")
+@given(st.data(), tokenizers())
+def test_verdict_and_index_are_those_of_the_definition(
+    data: st.DataObject, tokenizer: tuple[Tokenizer, Definition]
+) -> None:
+    loaded, definition = tokenizer
+    ids = data.draw(streams(definition))
+    canonical = definition.canonical(ids)
+    verdict = validate(loaded, ids)
+    assert verdict.tokens == len(ids)
+    assert bool(verdict) == (ids == canonical)
+    if not verdict:
+        first = verdict.witness
+        assert first is not None
+        assert verdict.violations == (first,)
+        assert first.index == verdict.index == common_prefix(ids, canonical)
+        assert first.byte_offset == len(definition.decode(ids[: first.index]))
+        assert first.start <= first.index <= first.detected_at <= len(ids)
+        assert list(first.ids) == ids[first.start : first.start + len(first.ids)]
+        assert first.reason
+
+
+@given(st.data(), tokenizers())
+def test_chunks_do_not_matter(data: st.DataObject, tokenizer: tuple[Tokenizer, Definition]) -> None:
+    loaded, definition = tokenizer
+    ids = np.array(data.draw(streams(definition)), dtype=np.int64)
+    whole_verdict = validate(loaded, ids, every=True)
+    for size in (1, 2, 5):
+        chunks = (ids[begin : begin + size] for begin in range(0, len(ids), size))
+        assert validate(loaded, chunks, every=True) == whole_verdict
+    assert validate(loaded, iter([ids])).violations == whole_verdict.violations[:1]
+
+
+@pytest.mark.usefixtures("windows")
+@given(st.data(), proper_dictionaries(SYMBOLS, max_rules=10), st.sampled_from(PATTERNS[:3]))
+def test_repairing_all_violations_gives_the_canonical_ids(
+    data: st.DataObject, rules: Dictionary, pattern: str | None
+) -> None:
+    tokenizer = tokenizer_of([(u.encode(), v.encode()) for u, v in rules], pattern, [END])
+    definition = Definition(tokenizer, pattern)
+    ids = data.draw(streams(definition, SYMBOLS))
+    repaired: list[int] = []
+    place = 0
+    for violation in validate(tokenizer, ids, every=True).violations:
+        assert violation.canonical_ids is not None
+        assert list(violation.ids) == ids[violation.start : violation.start + len(violation.ids)]
+        assert definition.decode(violation.ids) == definition.decode(violation.canonical_ids)
+        assert violation.index - violation.start == common_prefix(violation.ids, violation.canonical_ids)
+        repaired += ids[place : violation.start] + list(violation.canonical_ids)
+        place = violation.start + len(violation.ids)
+    assert repaired + ids[place:] == definition.canonical(ids)
+
+
+@pytest.mark.usefixtures("windows")
+@given(st.data(), st.sampled_from(PATTERNS[:2]), st.booleans())
+def test_bytes_that_are_not_utf8(data: st.DataObject, pattern: str | None, finds: bool) -> None:
+    rules = [(b"\xc3", b"\xa9"), (b"a", b"\xc3"), (b"\xa9", b"b"), (b"a", b"b"), (b" ", b"a"), (b"\xe2", b"\x82")]
+    tokenizer = tokenizer_of(rules, pattern, [END], finds)
+    definition = Definition(tokenizer, pattern)
+    some = sorted({*b"ab \xc3\xa9\xe2\x82\xac\xff", *range(256, tokenizer.n_ids)})
+    ids = data.draw(st.lists(st.sampled_from(some), max_size=20))
+    verdict = validate(tokenizer, ids)
+    data_of_ids = definition.decode(ids)
+    start = first_bad_byte(data_of_ids)
+    if start is None:
+        assert bool(verdict) == (ids == definition.canonical(ids))
+    elif verdict.canonical_ids is None:
+        first = next(n for n in range(len(ids)) if len(definition.decode(ids[: n + 1])) > start)
+        assert (verdict.index, verdict.byte_offset) == (first, start)
+    elif finds or not any(id in definition.content_of for id in ids):
+        # Something before is wrong, whatever stands in the place of the bad bytes.
+        assert verdict.index is not None
+        for more in ("", "a", " ", "\n", "é", "€", "<", "!"):
+            assert common_prefix(definition.encode(data_of_ids[:start].decode() + more), ids) <= verdict.index
+
+
+@cache
+def improper_ranks() -> Tokenizer:
+    # abc is stronger than ab: abcx is abc·x, although no rule list in that order could make abc.
+    words = {b"abc": 0, b"ab": 1, b"bc": 2, b"abcbc": 3}
+    pairs = [
+        (word[:cut], word[cut:], rank)
+        for word, rank in words.items()
+        for cut in range(1, len(word))
+        if all(len(part) == 1 or part in words for part in (word[:cut], word[cut:]))
+    ]
+    dictionary = Dictionary([pair[:2] for pair in pairs], BYTES)
+    assert not dictionary.is_proper()
+    number = dictionary.alphabet.number
+    columns = [[number(u), number(v), rank, number(u + v)] for u, v, rank in pairs]
+    merges = Merges(*np.array(columns, dtype=np.int32).T.copy())
+    return tokenizer_of([pair[:2] for pair in pairs], " |[^ ]+", merges=merges)
+
+
+@given(st.data())
+def test_improper_ranks_are_judged_by_encoding_again(data: st.DataObject) -> None:
+    tokenizer = improper_ranks()
+    alphabet = tokenizer.dictionary.alphabet
+    ids = data.draw(st.lists(st.sampled_from([*b"abc ", *range(256, len(alphabet))]), max_size=12))
+    text = b"".join(alphabet[id] for id in ids).decode()
+    canonical = tokenizer.encode(text).tolist()
+    verdict = tokenizer.validate(ids)
+    assert bool(verdict) == (ids == canonical)
+    assert verdict.index == (None if verdict else common_prefix(ids, canonical))
+    if not verdict:
+        assert "encoded otherwise" in verdict.reason or "goes on behind" in verdict.reason
+
+
+@pytest.mark.parametrize("pattern", [None, "[ab]+| "])
+def test_pairs_do_not_decide_where_a_later_rule_brings_a_part_to_life(pattern: str | None) -> None:
+    # Algorithm 1 gives baba·bab, for it is past rule 3 when the last rule makes baba.
+    rules = [(b"b", b"a"), (b"ba", b"b"), (b"bab", b"a"), (b"baba", b"bab"), (b"ba", b"ba")]
+    tokenizer = tokenizer_of(rules, pattern)
+    baba, bab, whole_word = map(tokenizer.dictionary.alphabet.number, (b"baba", b"bab", b"bababab"))
+    assert tokenizer.validate([whole_word])
+    verdict = tokenizer.validate([baba, bab])
+    assert (verdict.index, verdict.canonical_ids) == (0, (whole_word,))
+
+
+def test_improper_rules_of_an_unknown_library_are_refused() -> None:
+    tokenizer = tokenizer_of([(b"ab", b"a"), (b"a", b"b")], format="merges")
+    with pytest.raises(ImproperDictionaryError, match="not proper"):
+        tokenizer.validate([97])
+
+
+@cache
+def with_whole_pieces(pattern: str | None) -> Tokenizer:
+    # Merging makes ab·c and never abc or cab, which are tokens all the same.
+    ids = np.arange(259, dtype=np.int32)
+    return tokenizer_of([(b"a", b"b")], pattern, whole_piece=True, extra=(b"abc", b"cab"), ids=ids)
+
+
+@given(st.data(), st.sampled_from([None, " |[^ ]+"]))
+def test_whole_pieces(data: st.DataObject, pattern: str | None) -> None:
+    tokenizer = with_whole_pieces(pattern)
+    dictionary = tokenizer.dictionary
+    n = len(dictionary.alphabet)
+    ids = data.draw(st.lists(st.sampled_from([*b"abc ", n - 1, n, n + 1]), max_size=8))
+    words = {id: bytes([id]) for id in b"abc "} | {n - 1: b"ab", n: b"abc", n + 1: b"cab"}
+    text = b"".join(map(words.__getitem__, ids)).decode()
+    canonical: list[int] = []
+    for piece in re.findall(pattern or r"[^\0]+", text):
+        if piece in ("abc", "cab"):
+            canonical.append(n + (piece == "cab"))
+        else:
+            canonical += [dictionary.alphabet.number(word) for word in tokenize_leftmost(dictionary, piece.encode())]
+    verdict = tokenizer.validate(ids)
+    assert bool(verdict) == (ids == canonical)
+    assert verdict.index == (None if verdict else common_prefix(ids, canonical))
+
+
+def reason_of(tokenizer: Tokenizer, ids: Sequence[int]) -> Violation:
+    verdict = tokenizer.validate(ids)
+    assert verdict.witness is not None
+    return verdict.witness
+
+
+def test_reasons() -> None:
+    rules = [(b"a", b"b"), (b"b", b"c"), (b"a", b"bc"), (b" ", b"a")]
+    tokenizer = tokenizer_of(rules, r" ?[a-z]+|\s+|[<>]+", [END], finds_specials=True)
+    number = tokenizer.dictionary.alphabet.number
+    a, b, ab, bc, abc, space_a = (number(word) for word in (b"a", b"b", b"ab", b"bc", b"abc", b" a"))
+    assert reason_of(tokenizer, [ab, a, bc]) == Violation(
+        1, 2, 2, 0, (ab, a, bc), (ab, ab, ord("c")),
+        "'bc' (257) never stands behind 'a' (97): rule 0, a≀b, merges across their border",
+    )  # fmt: skip
+    assert reason_of(tokenizer, [ab, abc]).reason == "merging never gives 'abc' (258)"
+    crossing = tokenizer_of([(b"a", b" ")], r"[a-z]+|\s+")
+    violation = reason_of(crossing, [ord("b"), 256, ord(" ")])
+    assert violation.reason == "'a ' (256) goes on behind the end of the piece 'ba'"
+    assert (violation.index, violation.detected_at, violation.ids) == (1, 1, (ord("b"), 256, ord(" ")))
+    assert violation.canonical_ids == tuple(b"ba  ")
+    spelled = reason_of(tokenizer, [space_a, *b"<e>", b])
+    assert spelled.reason == f"the text spells the special token '<e>' ({tokenizer.n_ids - 1})"
+    assert (spelled.index, spelled.detected_at, spelled.byte_offset) == (1, 3, 2)
+    assert spelled.canonical_ids == (space_a, tokenizer.n_ids - 1)
+    bad = reason_of(tokenizer, [a, 0xFF])
+    assert bad.reason == "the bytes ff are not UTF-8, so that no text has these ids"
+    assert (bad.canonical_ids, bad.ids, bad.start) == (None, (0xFF,), 1)
+    assert reason_of(tokenizer, [a, 0xE2, 0x82]).reason.startswith("the bytes e2 82 are not UTF-8")
+
+
+def test_no_ids_are_canonical() -> None:
+    for pattern in PATTERNS:
+        verdict = tokenizer_of([(b"a", b"b")], pattern).validate([])
+        assert verdict == Validation(True, None, "the ids are those that their text is encoded as", 0, ())
+        assert (verdict.index, verdict.byte_offset, verdict.canonical_ids, verdict.ids) == (None, None, None, None)
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_what_is_not_ids_is_refused_wherever_it_stands(pattern: str | None) -> None:
+    ids = np.arange(300, dtype=np.int32)
+    ids[ids >= 256] += 7
+    tokenizer = tokenizer_of([(b"a", b"b")], pattern, ids=ids[:257])
+    for stream in ([97, 98, 97, -1], [97, 98, 97, 999], [97, 98, 97, 258]):
+        for every in (False, True):
+            for chunks in (stream, iter([np.array([id]) for id in stream])):
+                with pytest.raises(
+                    TokenStreamError, match=r"^token 3: (negative id|id out of range|no token has this id)"
+                ):
+                    tokenizer.validate(chunks, every=every)
+    with pytest.raises(TokenStreamError, match="ids are integers"):
+        tokenizer.validate([0.5])
+
+
+@pytest.mark.parametrize("pattern", [None, "gpt2"])
+def test_long_streams_are_judged_in_constant_memory(pattern: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(buffer, "WINDOW", 1024)
+    monkeypatch.setattr(whole, "HISTORY", 128)
+    dictionary = tokdfa.default_dictionary()
+    split = None if pattern is None else pretokenizer_of(pattern)
+    numbers = np.arange(len(dictionary.alphabet), dtype=np.int32)
+    tokenizer = Tokenizer(Contents(format="tiktoken", dictionary=dictionary, ids=numbers), split)
+    ids = tokenizer.encode("It was the best of times, it was the worst of times;\n\n  1859 and so on … \n" * 20)
+    validator = Validator(tokenizer)
+    kept = []
+    for _ in range(60):
+        assert list(validator.feed(ids)) == []
+        kept.append(validator.n_kept)
+    assert list(validator.finish()) == []
+    assert validator.tokens == 60 * len(ids) > 20 * buffer.WINDOW
+    assert max(kept) < 2 * buffer.WINDOW
+
+
+def test_violations_come_as_soon_as_they_are_certain(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(buffer, "WINDOW", 8)
+
+    def chunks() -> Iterator[list[int]]:
+        yield [*b"a a a a a a a a a a "]
+        yield [*b"ab a a a a a a a a a a a a a a a a"]
+        pytest.fail("the violation was certain before")
+
+    tokenizer = tokenizer_of([(b"a", b"b")], " |[^ ]+")
+    assert next(iter_violations(tokenizer, chunks())).index == 20
+
+
+def test_history_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(buffer, "WINDOW", 4)
+    monkeypatch.setattr(whole, "HISTORY", 2)
+    # A b far to the right decides how the text before it is cut.
+    rules = [(b"a", b"b"), (b"a", b"ab"), (b"a", b"aab"), (b"a", b"aaab"), (b"a", b"aaaab")]
+    tokenizer = tokenizer_of(rules)
+    with pytest.raises(TokdfaError, match="begins more than 2 tokens before"):
+        tokenizer.validate([*b"aaaaaaaaaaab"])
+
+
+def through_encode(tokenizer: Tokenizer, ids: Sequence[int]) -> list[int]:
+    """encode(decode(ids)) by the tokenizer itself, which other tests compare with its library."""
+    return tokenizer.encode(tokenizer.decode(ids)).tolist()
+
+
+@pytest.mark.parametrize(
+    "splitting",
+    [
+        Splitting("tokenizers", (Split(r"[ab]+|\s+"),), prefix_space=0),
+        Splitting("tokenizers", (Split(r"\s", "removed"),)),
+        Splitting("tiktoken", (Split("[ab]+"),)),
+        Splitting("tokenizers", (Split(" ", "merged_with_next"), Split("b+", "contiguous"))),
+        Splitting("tokenizers", (Split("b", "merged_with_previous"), Split("a", "isolated", invert=True))),
+    ],
+    ids=["space put in", "removed", "dropped", "merged with next", "merged with previous"],
+)
+@given(data=st.data())
+def test_splitting_of_every_kind(splitting: Splitting, data: st.DataObject) -> None:
+    tokenizer = with_splitting(splitting)
+    some = st.sampled_from([*b"ab ", *range(256, tokenizer.n_ids)])
+    ids = data.draw(
+        st.one_of(st.lists(some, max_size=10), st.text("ab ").map(lambda text: tokenizer.encode(text).tolist()))
+    )
+    verdict = tokenizer.validate(ids)
+    expected = through_encode(tokenizer, ids)
+    assert bool(verdict) == (ids == expected)
+    assert verdict.index == (None if verdict else common_prefix(ids, expected))
+    assert tokenizer.validate(ids, every=True).violations[:1] == verdict.violations
+
+
+@cache
+def with_splitting(splitting: Splitting) -> Tokenizer:
+    dictionary = Dictionary([(b"a", b"b"), (b" ", b"a"), (b"b", b"b"), (b" a", b"b")], BYTES)
+    n = len(dictionary.alphabet)
+    contents = Contents(
+        format="tokenizer.json",
+        dictionary=dictionary,
+        ids=np.arange(n, dtype=np.int32),
+        specials=(Special(n, END),),
+        finds_specials=True,
+    )
+    return Tokenizer(contents, PreTokenizer(splitting))
+
+
+@cache
+def with_suffix() -> Tokenizer:
+    words = ["a", "b", "a</w>", "b</w>"]
+    dictionary = Dictionary([(("a",), ("b</w>",)), (("b",), ("a</w>",)), (("a",), ("b",))], words)
+    numbers = np.arange(len(dictionary.alphabet), dtype=np.int32)
+    contents = Contents(format="clip", dictionary=dictionary, ids=numbers, suffix="</w>")
+    return Tokenizer(contents, PreTokenizer(Splitting("tokenizers", (Split(r"\s", "removed"),))))
+
+
+@given(st.data())
+def test_words_with_a_suffix(data: st.DataObject) -> None:
+    tokenizer = with_suffix()
+    ids = data.draw(st.lists(st.integers(0, tokenizer.n_ids - 1), max_size=8))
+    verdict = tokenizer.validate(ids)
+    expected = through_encode(tokenizer, ids)
+    assert bool(verdict) == (ids == expected)
+    assert verdict.index == (None if verdict else common_prefix(ids, expected))
+
+
+def test_streams_that_are_judged_as_a_whole_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(literal, "MAX_IDS", 5)
+    tokenizer = with_splitting(Splitting("tiktoken", (Split("[ab]+"),)))
+    assert tokenizer.validate([*b"aaaa "]).index == 4
+    with pytest.raises(TokdfaError, match="too long to be judged as a whole"):
+        tokenizer.validate([*b"aaaaa "])

@@ -1,0 +1,112 @@
+"""Arrays: the names of their types, and ids as they come from outside, made integer arrays or refused.
+
+Where a kernel reads or writes one, it is contiguous and in the machine's byte order.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.errors import TokenStreamError
+
+__all__ = [
+    "BoolArray",
+    "Int32Array",
+    "Int64Array",
+    "IntegerArray",
+    "Uint8Array",
+    "Uint16Array",
+    "Uint32Array",
+    "Uint64Array",
+    "checked_ids",
+    "id_array",
+    "running_sum",
+]
+
+_TRUTH_VALUES = frozenset({bool, np.bool_})
+
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
+Int32Array: TypeAlias = npt.NDArray[np.int32]
+Int64Array: TypeAlias = npt.NDArray[np.int64]
+IntegerArray: TypeAlias = npt.NDArray[np.integer[Any]]
+Uint8Array: TypeAlias = npt.NDArray[np.uint8]
+Uint16Array: TypeAlias = npt.NDArray[np.uint16]
+Uint32Array: TypeAlias = npt.NDArray[np.uint32]
+Uint64Array: TypeAlias = npt.NDArray[np.uint64]
+
+
+def id_array(ids: npt.ArrayLike) -> IntegerArray:
+    """Return ids as an array of integers in one dimension, of any width; not copied if they are one.
+
+    Raises
+    ------
+    TokenStreamError
+        If they are not integers in one dimension, or some are masked; says which.
+    """
+    # numpy.ma takes long to import, and only an instance of a subclass can be masked.
+    is_subclass = isinstance(ids, np.ndarray) and type(ids) is not np.ndarray
+    if is_subclass and isinstance(ids, np.ma.MaskedArray) and np.ma.is_masked(ids):
+        place = int(np.argmax(ids.mask))
+        raise TokenStreamError("an id is masked", where=f"token {place}", hint="leave it out, with .compressed()")
+    if isinstance(ids, (bytes, bytearray)):
+        raise TokenStreamError("ids are integers, not bytes", value=ids, hint="np.frombuffer(…, dtype) reads them")
+    try:
+        array = np.asarray(ids)
+    except (ValueError, OverflowError):
+        raise TokenStreamError("ids are integers in one dimension", value=ids) from None
+    if array.ndim == 0:
+        raise TokenStreamError("ids are integers in one dimension", value=ids)
+    if array.ndim != 1:
+        raise TokenStreamError("ids come in one dimension", value=array.shape, hint="flatten the array")
+    if array.size == 0:
+        return np.empty(0, dtype=np.int32)
+    if array.dtype.kind == "O":
+        odd = next((at for at, id in enumerate(array) if not _fits(id)), None)
+        if odd is not None:
+            raise TokenStreamError("ids are integers of at most 64 bits", value=array[odd], where=f"token {odd}")
+    if array.dtype.kind not in "iu":
+        raise TokenStreamError("ids are integers", value=array.dtype.name)
+    # Among integers numpy takes a truth value for 0 or 1.
+    if isinstance(ids, (list, tuple)) and not _TRUTH_VALUES.isdisjoint(map(type, ids)):
+        place = next(at for at, id in enumerate(ids) if type(id) in _TRUTH_VALUES)
+        raise TokenStreamError("ids are integers", value=ids[place], where=f"token {place}")
+    return array
+
+
+def _fits(id: object) -> bool:
+    return isinstance(id, (int, np.integer)) and not isinstance(id, bool) and -(2**63) <= int(id) < 2**64
+
+
+def checked_ids(ids: npt.ArrayLike, n_ids: int, *, first: int = 0) -> Int32Array:
+    """Return ids as a contiguous and aligned int32 array, refusing what cannot be ids.
+
+    Parameters
+    ----------
+    ids : array_like of int
+    n_ids : int
+        Ids go from 0 to ``n_ids - 1``.
+    first : int
+        The place of the first of them in its stream, for the message.
+
+    Raises
+    ------
+    TokenStreamError
+        If they are not integers in one dimension, or one is negative or too large; says which.
+    """
+    array = id_array(ids)
+    if array.size and (array.min() < 0 or array.max() >= n_ids):
+        place = int(np.argmax((array < 0) | (array >= n_ids)))
+        what = "negative id" if array[place] < 0 else "id out of range"
+        hint = f"ids go from 0 to {n_ids - 1}" if n_ids else "there are no ids"
+        raise TokenStreamError(what, value=int(array[place]), where=f"token {first + place}", hint=hint)
+    return np.require(array, np.int32, ["C", "A"])
+
+
+def running_sum(counts: npt.NDArray[np.integer[Any]]) -> Int64Array:
+    """Return 0, the first count, the sum of the first two, and so on."""
+    sums = np.zeros(len(counts) + 1, dtype=np.int64)
+    np.cumsum(counts, out=sums[1:])
+    return sums

@@ -1,0 +1,63 @@
+"""Finding added tokens in a text, as the library tokenizers does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from tokdfa.encoding.special import Special
+from tokdfa.unicode import contains, ranges
+from tokdfa.unicode.normalization import spaces
+
+__all__ = ["AddedTokens"]
+
+
+class AddedTokens:
+    """Finds the leftmost added token, of those that begin at one place the longest, and goes on behind it.
+
+    Parameters
+    ----------
+    specials : sequence of Special
+
+    Notes
+    -----
+    A token of single words that touches a word is skipped, together with those that overlap it. White space beside a
+    token that strips belongs to it; the next token is found all the same where it begins with such space, unless it
+    strips at both sides and all of it is such space: then nothing is left of it.
+    """
+
+    def __init__(self, specials: Sequence[Special]) -> None:
+        self._of = {special.text: special for special in specials}
+        longest_first = sorted(self._of, key=len, reverse=True)
+        self._pattern = re.compile("|".join(map(re.escape, longest_first)))
+
+    def cut(self, text: str) -> Iterator[tuple[str | Special, bool]]:
+        """Yield the tokens and the stretches between them, and whether each begins the text."""
+        done = 0
+        for match in self._pattern.finditer(text) if self._of else ():
+            start, stop = match.span()
+            token = self._of[match.group()]
+            if token.single_word and (_is_word(text[start - 1 : start]) or _is_word(text[stop : stop + 1])):
+                continue
+            if token.lstrip:
+                while start > done and text[start - 1] in spaces():
+                    start -= 1
+                start = max(start, done)
+            if token.rstrip:
+                while stop < len(text) and text[stop] in spaces():
+                    stop += 1
+            if start == stop:
+                continue
+            if done < start:
+                yield text[done:start], done == 0
+            yield token, start == 0
+            done = stop
+        if done < len(text):
+            yield text[done:], done == 0
+
+
+@lru_cache(maxsize=1 << 12)
+def _is_word(character: str) -> bool:
+    # The class \w of the engine that tokenizers asks is the one that tiktoken has, too.
+    return bool(character) and contains(ranges(r"\w", "tiktoken"), ord(character))

@@ -1,0 +1,96 @@
+"""Encoding many documents, with several threads if there are cores for them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from tokdfa.arrays import Int32Array, Int64Array
+from tokdfa.encoding.texts import check_texts
+from tokdfa.errors import AlphabetError, WrongTypeError
+
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.tokenizer import Tokenizer
+
+__all__ = ["EncodedDocuments", "encode_batch", "iter_encoded"]
+
+
+# Documents go to the threads in parcels, so that small ones are worth the way.
+_PARCEL = 256
+
+
+class EncodedDocuments(NamedTuple):
+    """The ids of several documents: those of document i are ``ids[offsets[i]:offsets[i + 1]]``.
+
+    `ids` is an int32 array, `offsets` an int64 array with one entry more than there are documents.
+    """
+
+    ids: Int32Array
+    offsets: Int64Array
+
+
+def encode_batch(tokenizer: Tokenizer, texts: Iterable[str], *, threads: int | None = None) -> EncodedDocuments:
+    """Encode documents, each by itself.
+
+    Parameters
+    ----------
+    tokenizer : Tokenizer
+    texts : iterable of str
+    threads : int, optional
+        How many threads to use, at least one; by default one a core. The compiled loops hold no lock of the
+        interpreter.
+
+    Raises
+    ------
+    AlphabetError
+        If a document has a symbol that the tokenizer has no token for, or a lone surrogate; says in which, and where.
+    WrongTypeError
+        If a document is no text, or all of them are one, or the number of threads is none.
+    """
+    documents = list(iter_encoded(tokenizer, texts, threads=threads))
+    offsets = np.zeros(len(documents) + 1, dtype=np.int64)
+    np.cumsum(np.fromiter(map(len, documents), dtype=np.int64, count=len(documents)), out=offsets[1:])
+    return EncodedDocuments(np.concatenate((np.zeros(0, dtype=np.int32), *documents)), offsets)
+
+
+def iter_encoded(tokenizer: Tokenizer, texts: Iterable[str], *, threads: int | None = None) -> Iterator[Int32Array]:
+    """Yield the ids of each document, in their order; of the documents only a few parcels are held at a time.
+
+    Parameters and errors are those of :func:`encode_batch`.
+    """
+    check_texts(texts)
+    if threads is not None and (not isinstance(threads, int) or isinstance(threads, bool) or threads < 1):
+        raise WrongTypeError("the number of threads is a positive integer", value=threads)
+    n_threads = os.cpu_count() or 1 if threads is None else threads
+    if n_threads == 1:
+        for number, text in enumerate(texts):
+            yield _encode(tokenizer, number, text)
+        return
+
+    def encode_parcel(parcel: list[tuple[int, str]]) -> list[Int32Array]:
+        return [_encode(tokenizer, number, text) for number, text in parcel]
+
+    remaining = enumerate(texts)
+    with ThreadPoolExecutor(n_threads) as pool:
+        waiting: list[Future[list[Int32Array]]] = []
+        while True:
+            while len(waiting) <= 2 * n_threads and (parcel := list(islice(remaining, _PARCEL))):
+                waiting.append(pool.submit(encode_parcel, parcel))
+            if not waiting:
+                return
+            yield from waiting.pop(0).result()
+
+
+def _encode(tokenizer: Tokenizer, number: int, text: str) -> Int32Array:
+    try:
+        return tokenizer.encode(text)
+    except AlphabetError as error:
+        where = f"document {number}, {error.where}"
+        raise AlphabetError(error.what, value=error.value, where=where, hint=error.hint) from None
+    except WrongTypeError as error:
+        raise WrongTypeError(error.what, value=error.value, where=f"document {number}", hint=error.hint) from None

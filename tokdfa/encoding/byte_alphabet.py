@@ -1,0 +1,62 @@
+"""GPT-2's byte alphabet: a printable character for each of the 256 bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from tokdfa.arrays import BoolArray
+
+__all__ = ["BYTE_OF", "CHARACTER_OF", "GPT2_ORDER", "Spelled", "is_spelled", "read_words", "spell"]
+
+# The bytes that are their own characters, then the others, which got the characters from U+0100 on: in this order
+# GPT-2 numbers its single-byte tokens.
+_THEMSELVES = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+_OTHERS = [byte for byte in range(256) if byte not in _THEMSELVES]
+GPT2_ORDER: tuple[int, ...] = (*_THEMSELVES, *_OTHERS)
+
+CHARACTER_OF: dict[int, str] = {byte: chr(byte) for byte in _THEMSELVES} | {
+    byte: chr(0x100 + i) for i, byte in enumerate(_OTHERS)
+}
+BYTE_OF: dict[str, int] = {character: byte for byte, character in CHARACTER_OF.items()}
+
+_TABLE = np.full(0x100 + len(_OTHERS) + 1, -1, dtype=np.int16)
+for _character, _byte in BYTE_OF.items():
+    _TABLE[ord(_character)] = _byte
+
+
+class Spelled(NamedTuple):
+    """Words read from the alphabet: their bytes, and which of them were not written in it (their bytes are empty)."""
+
+    words: list[bytes]
+    foreign: BoolArray
+
+
+def read_words(spellings: Sequence[str]) -> Spelled:
+    """Return the words that are spelled in the alphabet; `spellings` have no lone surrogates."""
+    joined = np.frombuffer("".join(spellings).encode("utf-32-le"), dtype=np.uint32)
+    lengths = np.fromiter(map(len, spellings), dtype=np.int64, count=len(spellings))
+    ends = np.cumsum(lengths)
+    # Every code point beyond the alphabet is looked up at the last place of the table, which is empty.
+    symbols = _TABLE[np.minimum(joined, len(_TABLE) - 1)]
+    foreign = np.zeros(len(spellings), dtype=np.bool_)
+    foreign[np.searchsorted(ends, np.flatnonzero(symbols < 0), side="right")] = True
+    buffer = symbols.astype(np.uint8).tobytes()
+    bounds = [0, *ends.tolist()]
+    words = [buffer[start:end] for start, end in pairwise(bounds)]
+    for i in np.flatnonzero(foreign).tolist():
+        words[i] = b""
+    return Spelled(words, foreign)
+
+
+def is_spelled(text: str) -> bool:
+    """Tell whether every character of `text` is in the alphabet."""
+    return all(character in BYTE_OF for character in text)
+
+
+def spell(word: bytes) -> str:
+    """Return `word` written in the alphabet."""
+    return "".join(map(CHARACTER_OF.__getitem__, word))

@@ -1,0 +1,219 @@
+"""Encoding the pieces that a pre-tokenizer cuts a text into."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeAlias, cast
+
+import numpy as np
+
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.dictionary import Dictionary
+from tokdfa.errors import AlphabetError
+from tokdfa.kernels.encode.events import BEGINS, EVENT_BITS
+from tokdfa.kernels.encode.memory import new_memory
+from tokdfa.kernels.encode.one_pass import tables_of
+from tokdfa.kernels.encode.pieces import FOREIGN, ROOM, TOO_LONG, PieceRun
+from tokdfa.kernels.library import Struct
+from tokdfa.transducers.one_pass import ByteCode, OnePass, index_words, rules_table, symbols_of_bytes
+
+__all__ = ["Encoded", "PieceEncoder"]
+
+EncodeLong: TypeAlias = Callable[[bytes], Int32Array]
+
+DEFAULT_MEMORY = 1 << 17
+
+
+class Encoded(NamedTuple):
+    """The ids of several pieces: those of piece i are ``ids[offsets[i]:offsets[i + 1]]``."""
+
+    ids: Int32Array
+    offsets: Int64Array
+
+
+class PieceEncoder:
+    """Encodes pieces of text, each by itself, and remembers them.
+
+    Not to be used by two threads at a time; each may have a :meth:`copy`, which shares what is only read.
+
+    Parameters
+    ----------
+    one_pass : OnePass
+        The dictionary.
+    ids : int32 array
+        The id of each token: of those of the dictionary's alphabet, then of `extra`.
+    extra : sequence of bytes
+        Tokens beside those of the dictionary, numbered behind them.
+    whole : sequence of int
+        The tokens, of either kind, that a piece is encoded as when it is that token, although merging does not make
+        it.
+    memory : int
+        How many pieces are remembered at most; rounded up to a power of two. A piece takes 32 bytes, and longer ones
+        with many ids have as much again for all of them.
+
+    Attributes
+    ----------
+    code : ByteCode
+        Writes words as bytes.
+    run : PieceRun
+        What encodes, and remembers.
+    encode_long : callable or None
+        Encodes pieces that are too long for rules that are improper.
+    lacks_ids : bool
+        Whether there are tokens without an id.
+    """
+
+    def __init__(
+        self,
+        one_pass: OnePass,
+        ids: Int32Array,
+        *,
+        extra: Sequence[bytes] = (),
+        whole: Sequence[int] = (),
+        memory: int = DEFAULT_MEMORY,
+    ) -> None:
+        tables = whole_tables = one_pass.with_ids(ids)
+        if len(whole):
+            dictionary = one_pass.dictionary
+            words = [*one_pass.code.words(dictionary.alphabet), *extra]
+            chosen = np.zeros(len(words), dtype=np.bool_)
+            chosen[: len(dictionary.alphabet)] = dictionary.folding.birth >= 0
+            chosen[list(whole)] = True
+            whole_tables = _whole_tables(words, chosen, ids)
+        self._set(one_pass.code, tables, whole_tables, ids, memory, None)
+
+    def _set(
+        self,
+        code: ByteCode,
+        tables: Struct,
+        whole_tables: Struct,
+        ids: Int32Array,
+        memory: int,
+        encode_long: EncodeLong | None,
+    ) -> None:
+        self.code = code
+        self.encode_long = encode_long
+        self.lacks_ids = bool(ids.min(initial=0) < 0)
+        self._tables = (tables, whole_tables)
+        self._memory = memory
+        self.run = PieceRun(*self._tables, new_memory(memory), is_proper=encode_long is None)
+
+    @classmethod
+    def of_ranks(
+        cls,
+        dictionary: Dictionary,
+        merges: tuple[Int32Array, Int32Array, Int32Array],
+        ids: Int32Array,
+        *,
+        extra: Sequence[bytes] = (),
+        whole: Sequence[int] = (),
+        encode_long: EncodeLong,
+        memory: int = DEFAULT_MEMORY,
+    ) -> PieceEncoder:
+        """Return the encoder of rules over bytes that need not be proper, of which each token has one priority.
+
+        Parameters
+        ----------
+        dictionary : Dictionary
+            It numbers the tokens; its symbols are the bytes.
+        merges : int32 arrays
+            Left part, right part and product of all rules, the strongest first; no token comes twice but in a row.
+        ids, extra, memory
+            As for the other encoders.
+        whole : sequence of int
+            All tokens that a piece is encoded as when it is that token.
+        encode_long : callable
+            Encodes pieces of 64 bytes and more.
+
+        Raises
+        ------
+        LimitExceededError
+            If there are more than 2^21 - 1 tokens.
+        """
+        words = [*cast("Sequence[bytes]", dictionary.alphabet), *extra]
+        left, right, product = merges
+        made = product[np.append(True, product[1:] != product[:-1])] if len(product) else product
+        number = np.full(len(ids), -1, dtype=np.int32)
+        number[: dictionary.alphabet.n_symbols] = np.arange(dictionary.alphabet.n_symbols)
+        number[made] = dictionary.alphabet.n_symbols + np.arange(len(made))
+        # Parts that nothing makes are never there.
+        possible = (number[left] >= 0) & (number[right] >= 0)
+        columns = (np.ascontiguousarray(number[row[possible]]) for row in (left, right, product))
+        rules, of_symbols = rules_table(*columns, n_tokens=len(words))
+        chosen = np.zeros(len(words), dtype=np.bool_)
+        chosen[list(whole)] = True
+        whole_tables = _whole_tables(words, chosen, ids)
+        by_number = np.full(len(ids) + 1, -1, dtype=np.int32)
+        by_number[number[number >= 0]] = ids[number >= 0]
+        tables = Struct(
+            "tokdfa_token_tables",
+            **whole_tables.fields
+            | {
+                "rules": rules,
+                "of_symbols": of_symbols,
+                "symbol": symbols_of_bytes(dictionary.alphabet),
+                "ids_of_numbers": by_number,
+            },
+        )
+        encoder = object.__new__(cls)
+        encoder._set(ByteCode(dictionary.alphabet), tables, whole_tables, ids, memory, encode_long)
+        return encoder
+
+    def copy(self) -> PieceEncoder:
+        """Return an encoder of the same pieces for another thread, with a memory of its own, which is empty."""
+        twin = object.__new__(PieceEncoder)
+        twin.__dict__.update(self.__dict__)
+        twin.run = PieceRun(*self._tables, new_memory(self._memory), is_proper=self.encode_long is None)
+        return twin
+
+    def encode(self, text: bytes, bounds: Int64Array) -> Encoded:
+        """Encode pieces.
+
+        Parameters
+        ----------
+        text : bytes
+            The code of the text, as `code` writes it: for dictionaries over bytes the text itself.
+        bounds : int64 array
+            Piece i is ``text[bounds[i]:bounds[i + 1]]``.
+
+        Raises
+        ------
+        AlphabetError
+            If a piece has a symbol that is not in the alphabet, or the bounds do not ascend within the text.
+        """
+        bounds = np.ascontiguousarray(bounds, dtype=np.int64)
+        sizes = np.diff(bounds)
+        if len(sizes) and (sizes.min() <= 0 or bounds[0] < 0 or bounds[-1] > len(text)):
+            raise AlphabetError("the bounds of pieces ascend from 0 to the end of the text", value=bounds)
+        out = np.empty(len(text) + ROOM, dtype=np.int32)
+        ends = np.zeros(max(len(bounds), 1), dtype=np.int64)
+        run = self.run
+        if len(text) > run.longest:
+            run.make_room(len(text))
+        run.go_on(0, 0)
+        begun = (bounds << EVENT_BITS) | BEGINS
+        status = run.encode(text, begun, out, ends[1:])
+        while status == TOO_LONG:
+            assert self.encode_long is not None
+            index, n = run.next, run.n
+            ids = self.encode_long(text[bounds[index] : bounds[index + 1]])
+            out[n : n + len(ids)] = ids
+            ends[index + 1] = n + len(ids)
+            run.go_on(index + 1, n + len(ids))
+            status = run.encode(text, begun, out, ends[1:])
+        if status == FOREIGN:
+            index = run.next
+            raise AlphabetError(
+                "a symbol that is not in the base alphabet",
+                value=text[bounds[index] : bounds[index + 1]],
+                where=f"piece {index}",
+            )
+        out.resize(run.n, refcheck=False)
+        return Encoded(out, ends)
+
+
+def _whole_tables(words: Sequence[bytes], chosen: BoolArray, ids: Int32Array) -> Struct:
+    """Return the tables in which the words chosen are found, those of rules left empty."""
+    none = np.zeros(0, dtype=np.int32)
+    names = np.array(ids[: len(words)], dtype=np.int32)
+    return tables_of(index_words(words, chosen), *rules_table(none, none, none, n_tokens=0), none, names, none)

@@ -1,0 +1,379 @@
+"""From pieces of text to ids: by compiled loops that remember pieces, or by merging one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from threading import local
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+import numpy as np
+
+from tokdfa.alphabet import Word
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array, running_sum
+from tokdfa.encoding.byte_alphabet import CHARACTER_OF
+from tokdfa.encoding.symbols import SymbolReader
+from tokdfa.errors import AlphabetError
+
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.formats.contents import Contents
+
+if TYPE_CHECKING:
+    from tokdfa.encoding.long_piece import LongPiece
+    from tokdfa.encoding.merger import Merger
+    from tokdfa.encoding.piece_encoder import PieceEncoder
+    from tokdfa.encoding.text_encoder import TextEncoder
+    from tokdfa.splitting.splitter import Splitter
+    from tokdfa.transducers.one_pass import OnePass
+    from tokdfa.transducers.subsequential import SubsequentialTransducer
+
+__all__ = ["Encoded", "ForeignSymbolError", "PieceIds"]
+
+
+class Encoded(NamedTuple):
+    """The ids of several pieces: those of piece i are ``ids[offsets[i]:offsets[i + 1]]``.
+
+    `ids` is an int32 array, `offsets` an int64 array with one entry more than there are pieces.
+    """
+
+    ids: Int32Array
+    offsets: Int64Array
+
+
+class ForeignSymbolError(AlphabetError):
+    """A symbol that there is no token or no id for: in which piece, and behind how many characters of it."""
+
+    def __init__(self, what: str, value: object, piece: int, place: int) -> None:
+        super().__init__(what, value=value, where=f"piece {piece}, character {place}")
+        self.piece = piece
+        self.place = place
+
+
+class PieceIds:
+    """The function from a piece to its ids, for what a tokenizer file says. May be used by several threads at a time.
+
+    Parameters
+    ----------
+    contents : Contents
+    """
+
+    def __init__(self, contents: Contents) -> None:
+        self._contents = contents
+        self._of_thread = local()
+
+    def __getstate__(self) -> Contents:
+        return self._contents
+
+    def __setstate__(self, contents: Contents) -> None:
+        self.__init__(contents)  # type: ignore[misc]
+
+    def encode(self, pieces: Sequence[str | bytes]) -> Encoded:
+        """Return the ids of all pieces.
+
+        Raises
+        ------
+        AlphabetError
+            If a piece has a symbol that there is no token or no id for, or a lone surrogate; says where.
+        """
+        if self._token_of_spelling:
+            return self._encode_spelled(pieces)
+        words = [self._word(piece, index) for index, piece in enumerate(pieces)]
+        encoded = self._encode_remembering(words) if self._remembers else self._encode_by_merging(words)
+        missing = _piece_without_id(encoded)
+        if missing is not None:
+            raise ForeignSymbolError("a symbol without an id", pieces[missing], missing, 0)
+        return encoded
+
+    def encode_spans(self, data: bytes, spans: Int64Array) -> Encoded:
+        """Return the ids of pieces of UTF-8.
+
+        Parameters
+        ----------
+        data : bytes
+        spans : int64 array of shape (pieces, 2)
+            Piece i is ``data[spans[i, 0]:spans[i, 1]]``; none is empty.
+
+        Raises
+        ------
+        AlphabetError
+            If there is no token or no id for a symbol.
+        """
+        if self._contents.dictionary.alphabet.kind != "bytes":
+            return self.encode([data[start:end].decode() for start, end in spans.tolist()])
+        is_everything = len(spans) > 0 and bool((spans[1:, 0] == spans[:-1, 1]).all())
+        if not is_everything or not self._remembers:
+            return self.encode([data[start:end] for start, end in spans.tolist()])
+        bounds = np.append(spans[:, 0], spans[-1, 1])
+        encoded = Encoded(*self._thread_encoder().encode(data, bounds))
+        missing = _piece_without_id(encoded)
+        if missing is not None:
+            start, end = spans[missing].tolist()
+            raise ForeignSymbolError("a symbol without an id", data[start:end], missing, 0)
+        return encoded
+
+    def encode_text(self, data: bytes, splitter: Splitter) -> Int32Array:
+        """Return the ids of the pieces that a splitter cuts UTF-8 into, for a dictionary over bytes.
+
+        Raises
+        ------
+        AlphabetError
+            If a byte has no id.
+        PatternError
+            If the text is not UTF-8; says where.
+        """
+        encoder = self.text_encoder(splitter)
+        ids = None if encoder is None else encoder.encode(data)
+        # Where there is something to complain of, the piece is found the slow way.
+        return self.encode_spans(data, splitter.spans(data)).ids if ids is None else ids
+
+    def text_encoder(self, splitter: Splitter) -> TextEncoder | None:
+        """Return what splits UTF-8 and encodes the pieces in this thread; None if nothing does both at once."""
+        if not self._remembers:
+            return None
+        from tokdfa.encoding.text_encoder import TextEncoder
+
+        encoder: TextEncoder | None = getattr(self._of_thread, "text_encoder", None)
+        if encoder is None or encoder.splitter is not splitter:
+            self._of_thread.text_encoder = encoder = TextEncoder(self._thread_encoder(), splitter)
+        return encoder
+
+    @cached_property
+    def _is_one_pass(self) -> bool:
+        """Whether the libraries' order of merging comes to what one pass evaluates."""
+        from tokdfa.automata.semantics import agrees_with_leftmost
+        from tokdfa.transducers.one_pass import MAX_TOKENS
+
+        dictionary = self._contents.dictionary
+        if self._contents.merges is not None or len(dictionary.alphabet) > MAX_TOKENS:
+            return False
+        return bool(dictionary.is_proper()) and bool(agrees_with_leftmost(dictionary))
+
+    @cached_property
+    def _remembers(self) -> bool:
+        """Whether pieces are encoded, and remembered, by compiled loops."""
+        return self._is_one_pass or self._ranked_merges is not None
+
+    @cached_property
+    def _ranked_merges(self) -> tuple[Int32Array, Int32Array, Int32Array] | None:
+        """All merging pairs over the bytes, the strongest first, if every token has a priority of its own."""
+        from tokdfa.transducers.one_pass import MAX_TOKENS
+
+        merges = self._contents.merges
+        alphabet = self._contents.dictionary.alphabet
+        if merges is None or alphabet.kind != "bytes" or len(alphabet) + len(self._contents.extra) > MAX_TOKENS:
+            return None
+        order = np.argsort(merges.priority, kind="stable")
+        left, right, priority, product = (row[order] for row in merges)
+        next_one = priority[1:] != priority[:-1]
+        n_products = np.count_nonzero(np.bincount(product))
+        if (next_one != (product[1:] != product[:-1])).any() or n_products != 1 + int(next_one.sum()):
+            return None
+        return left, right, product
+
+    @cached_property
+    def is_merged(self) -> BoolArray:
+        """Whether merging a token's word gives that token: one entry for each token that can be spelled.
+
+        What merges into a token within a longer word does so by itself as well, whether the rules are proper or not.
+        """
+        dictionary = self._contents.dictionary
+        if self._is_one_pass:
+            is_merged = np.zeros(len(dictionary.alphabet) + len(self._contents.extra), dtype=np.bool_)
+            is_merged[: len(dictionary.alphabet)] = dictionary.folding.birth >= 0
+            return is_merged
+        words = (*dictionary.alphabet, *self._contents.extra)
+        symbols, lengths = self._symbols(words)
+        offsets, tokens = self.merger.merge(symbols, running_sum(lengths))
+        return cast("BoolArray", (np.diff(offsets) == 1) & (tokens[offsets[:-1]] == np.arange(len(words))))
+
+    @cached_property
+    def whole_words(self) -> dict[Word, int]:
+        """The tokens, by word, that a piece is as a whole only: merging it would give others."""
+        if not self._contents.whole_piece:
+            return {}
+        numbers = np.flatnonzero(~self.is_merged).tolist()
+        words = (*self._contents.dictionary.alphabet, *self._contents.extra) if numbers else ()
+        return {words[number]: number for number in numbers}
+
+    @cached_property
+    def _token_of_spelling(self) -> dict[str, int]:
+        """The tokens with an id that a piece is encoded as when it is spelled alike, even if its symbols are unknown.
+
+        Empty where all symbols are known.
+        """
+        contents = self._contents
+        if not contents.whole_piece or contents.dictionary.alphabet.kind == "bytes":
+            return {}
+        words = enumerate(cast("tuple[str | tuple[str, ...], ...]", (*contents.dictionary.alphabet, *contents.extra)))
+        return {"".join(word): number for number, word in words if contents.ids[number] >= 0}
+
+    def _encode_spelled(self, pieces: Sequence[str | bytes]) -> Encoded:
+        """Return the ids of pieces that are looked up as they are spelled before anything is done to symbols."""
+        found = [self._token_of_spelling.get(cast(str, piece)) for piece in pieces]
+        rest = [
+            self._word(piece if number is None else "", index)
+            for index, (piece, number) in enumerate(zip(pieces, found, strict=True))
+        ]
+        merged = self.merge(rest)
+        ids = [
+            merged.ids[start:stop] if number is None else self._contents.ids[number : number + 1]
+            for number, start, stop in zip(found, merged.offsets[:-1], merged.offsets[1:], strict=True)
+        ]
+        return Encoded(np.concatenate((merged.ids[:0], *ids)), running_sum(np.array([*map(len, ids)], dtype=np.int64)))
+
+    def long_piece(self, length: int) -> LongPiece | None:
+        """Return what gives out the tokens of a piece that has so many bytes, and may get more; None if they all wait.
+
+        They do where the rules are not evaluated from left to right, where the last symbol has a suffix, and where the
+        piece may still be a token that is not merged.
+        """
+        contents = self._contents
+        if not self._is_one_pass or contents.suffix is not None or length <= self._longest_whole_word:
+            return None
+        from tokdfa.encoding.long_piece import LongPiece
+
+        is_bytewise = contents.dictionary.alphabet.kind == "bytes"
+        return LongPiece(
+            self._subsequential,
+            contents.ids,
+            lambda part: self._word(part if is_bytewise or contents.spelled_bytes else part.decode(), 0),
+        )
+
+    @cached_property
+    def _longest_whole_word(self) -> int:
+        # In bytes of UTF-8; a word of characters may have as many as four for each.
+        return 4 * max(map(len, self.whole_words), default=0)
+
+    @cached_property
+    def _subsequential(self) -> SubsequentialTransducer:
+        from tokdfa.transducers.subsequential import SubsequentialTransducer
+
+        return SubsequentialTransducer(self._contents.dictionary)
+
+    def _word(self, piece: str | bytes, index: int) -> Word:
+        """Return a piece as a word over the base alphabet."""
+        is_bytewise = self._contents.dictionary.alphabet.kind == "bytes"
+        of_bytes = is_bytewise or self._contents.spelled_bytes
+        fallback = self._contents.fallback
+        if isinstance(piece, str) and (of_bytes or (fallback is not None and fallback.drops)):
+            try:
+                data = piece.encode("utf-8")
+                piece = data if of_bytes else piece
+            except UnicodeEncodeError as error:
+                what, at = "half of a surrogate pair", error.start
+                raise ForeignSymbolError(what, error.object[at], index, at) from None
+        if is_bytewise:
+            return piece
+        if self._contents.spelled_bytes:
+            piece = "".join(map(CHARACTER_OF.__getitem__, cast(bytes, piece)))
+        if isinstance(piece, bytes):
+            raise AlphabetError("a piece of text is wanted here", value=piece, where=f"piece {index}")
+        symbols = self._symbol_reader.read(piece)
+        if not self._numbers.keys() >= set(symbols):
+            place, symbol = next((i, symbol) for i, symbol in enumerate(symbols) if symbol not in self._numbers)
+            raise ForeignSymbolError("symbol not in the base alphabet", symbol, index, place)
+        return tuple(symbols) if self._contents.dictionary.alphabet.kind == "symbols" else "".join(symbols)
+
+    @cached_property
+    def _symbol_reader(self) -> SymbolReader:
+        return SymbolReader(self._contents, self._numbers.keys())
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {
+            cast(str, symbol[0]): number for number, symbol in enumerate(self._contents.dictionary.alphabet.symbols)
+        }
+
+    @cached_property
+    def one_pass(self) -> OnePass:
+        """The one-pass evaluation of the dictionary."""
+        from tokdfa.transducers.one_pass import OnePass
+
+        return OnePass(self._contents.dictionary)
+
+    @cached_property
+    def _encoder(self) -> PieceEncoder:
+        from tokdfa.encoding.piece_encoder import PieceEncoder
+
+        if self._ranked_merges is not None:
+            alone = [*np.flatnonzero(self.is_merged).tolist(), *self.whole_words.values()]
+            return PieceEncoder.of_ranks(
+                self._contents.dictionary,
+                self._ranked_merges,
+                self._contents.ids,
+                extra=cast("tuple[bytes, ...]", self._contents.extra),
+                whole=alone,
+                encode_long=self._encode_long,
+            )
+        one_pass = self.one_pass
+        extra = [*map(one_pass.code.encode, self._contents.extra)] if self._contents.whole_piece else []
+        return PieceEncoder(one_pass, self._contents.ids, extra=extra, whole=[*self.whole_words.values()])
+
+    def _thread_encoder(self) -> PieceEncoder:
+        encoder: PieceEncoder | None = getattr(self._of_thread, "encoder", None)
+        if encoder is None:
+            self._of_thread.encoder = encoder = self._encoder.copy()
+        return encoder
+
+    def _encode_long(self, piece: bytes) -> Int32Array:
+        """Return the ids of a piece that no token is the whole of."""
+        symbols = np.frombuffer(piece, dtype=np.uint8).astype(np.int32)
+        _, tokens = self.merger.merge(symbols, np.array([0, len(piece)]))
+        return self._contents.ids[tokens]
+
+    def _encode_remembering(self, words: Sequence[Word]) -> Encoded:
+        encoder = self._thread_encoder()
+        is_bytewise = self._contents.dictionary.alphabet.kind == "bytes"
+        codes = cast("Sequence[bytes]", words) if is_bytewise else [*map(encoder.code.encode, words)]
+        sizes = np.fromiter(map(len, codes), dtype=np.int64, count=len(codes))
+        is_something = sizes > 0
+        ids, offsets = encoder.encode(b"".join(codes), running_sum(sizes[is_something]))
+        if not is_something.all():
+            counts = np.zeros(len(codes), dtype=np.int64)
+            counts[is_something] = np.diff(offsets)
+            offsets = running_sum(counts)
+        return Encoded(ids, offsets)
+
+    def merge(self, words: Sequence[Word]) -> Encoded:
+        """Return what merging makes of words over the base alphabet, even if they are tokens as a whole."""
+        symbols, lengths = self._symbols(words)
+        offsets, tokens = self.merger.merge(symbols, running_sum(lengths))
+        return Encoded(self._contents.ids[tokens], offsets)
+
+    @cached_property
+    def merger(self) -> Merger:
+        """What merges pieces by priority."""
+        from tokdfa.encoding.merger import Merger
+
+        return Merger(self._contents.dictionary, self._contents.merges)
+
+    def _encode_by_merging(self, words: Sequence[Word]) -> Encoded:
+        symbols, lengths = self._symbols(words)
+        offsets, tokens = self.merger.merge(symbols, running_sum(lengths))
+        found = [(index, self.whole_words[word]) for index, word in enumerate(words) if word in self.whole_words]
+        if found:
+            keep = np.ones(len(tokens), dtype=np.bool_)
+            counts = np.diff(offsets)
+            for index, number in found:
+                tokens[offsets[index]] = number
+                keep[offsets[index] + 1 : offsets[index + 1]] = False
+                counts[index] = 1
+            offsets, tokens = running_sum(counts), tokens[keep]
+        return Encoded(self._contents.ids[tokens], offsets)
+
+    def _symbols(self, words: Sequence[Word]) -> tuple[Int32Array, Int64Array]:
+        """Return the numbers of the symbols of all words, and how many each has; foreign symbols merge with nothing."""
+        lengths = np.fromiter(map(len, words), dtype=np.int64, count=len(words))
+        if self._contents.dictionary.alphabet.kind == "bytes":
+            # The number of a symbol is its byte.
+            return np.frombuffer(b"".join(cast("Sequence[bytes]", words)), dtype=np.uint8).astype(np.int32), lengths
+        foreign = len(self._contents.dictionary.alphabet)
+        numbers = (self._numbers.get(cast(str, symbol), foreign) for word in words for symbol in word)
+        return np.fromiter(numbers, dtype=np.int32, count=int(lengths.sum())), lengths
+
+
+def _piece_without_id(encoded: Encoded) -> int | None:
+    """Return the first piece of which a token has no id."""
+    if encoded.ids.min(initial=0) >= 0:
+        return None
+    return int(np.searchsorted(encoded.offsets, np.argmax(encoded.ids < 0), side="right")) - 1

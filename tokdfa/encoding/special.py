@@ -1,0 +1,35 @@
+"""Special tokens: ids that stand for a stretch of text as a whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Special"]
+
+
+@dataclass(frozen=True, slots=True)
+class Special:
+    """A special token: an id that stands for `content` as a whole.
+
+    `level` is the order in which `tokenizers` looks for such tokens in a text: 0 before, 1 after its normalizer. White
+    space to the left or right of one that strips belongs to it; one that is a single word touches no other. What is
+    looked for in normalized text is itself `normalized`, where that makes a difference.
+    """
+
+    id: int
+    content: str
+    level: int = 0
+    lstrip: bool = False
+    rstrip: bool = False
+    single_word: bool = False
+    normalized: str | None = None
+
+    @property
+    def text(self) -> str:
+        """What it is found and decoded as."""
+        return self.content if self.normalized is None else self.normalized
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is found wherever its content stands, and nothing else belongs to it."""
+        return not (self.lstrip or self.rstrip or self.single_word) and self.normalized is None

@@ -1,0 +1,170 @@
+"""Encoding a text that comes in parts: ids are given out as soon as they are settled."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tokdfa.arrays import Int32Array
+from tokdfa.encoding.special import Special
+from tokdfa.encoding.stretch import HeldStretch, MisplacedError, SplitStretch, stretch_stream
+from tokdfa.encoding.texts import check_bytes_or_text
+from tokdfa.errors import AlphabetError
+
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.tokenizer import Tokenizer
+
+__all__ = ["EncodingStream", "HeldStream"]
+
+
+class EncodingStream:
+    """A text that comes in parts, of which ids are given out as soon as no continuation can change them.
+
+    All ids that :meth:`feed` and :meth:`finish` return, one behind the other, are those of the whole text. A piece is
+    given out when its end is known, and of a piece of more than 256 bytes token by token, as the subsequential
+    transducer settles them. What cannot be read from left to right is held back until it ends: long pieces where the
+    rules are improper or the end of a word is marked, and everything where the pre-tokenizer is no machine.
+
+    Made by :meth:`tokdfa.Tokenizer.stream`.
+
+    Attributes
+    ----------
+    n_read, n_settled : int
+        How many bytes of the text have been read, and how many of them the ids given out account for.
+    longest_delay : int
+        The most bytes, over the ends of all calls so far, that had been read without being accounted for.
+
+    Examples
+    --------
+    >>> tokenizer = tokdfa.load("gpt2/")  # doctest: +SKIP
+    >>> stream = tokenizer.stream()  # doctest: +SKIP
+    >>> stream.feed("Aki"), stream.feed("ta i"), stream.finish()  # doctest: +SKIP
+    ([], [33901, 5350], [1312])
+    """
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        self._finder = tokenizer.finder.stream()
+        self._tail = b""
+        self._stretch: HeldStretch | SplitStretch | None = None
+        self._begin = 0  # of the stretch
+        self.n_read = self.n_settled = self.longest_delay = 0
+
+    @property
+    def delay(self) -> int:
+        """How many bytes have been read that no id given out accounts for."""
+        return self.n_read - self.n_settled
+
+    def feed(self, part: str | bytes) -> Int32Array:
+        """Read more of the text and return the ids that are settled since the last call, as an int32 array.
+
+        Parameters
+        ----------
+        part : str or bytes
+            Any amount of text or of its UTF-8, where a symbol may be cut.
+
+        Raises
+        ------
+        AlphabetError
+            If the text is not UTF-8, has half of a surrogate pair, or a symbol that the tokenizer has no token for;
+            says at which byte of the whole text. The stream is then of no more use.
+        WrongTypeError
+            If it is neither a string nor bytes.
+        """
+        data = self._tail + self._bytes_of(part)
+        read = self._check(data, final=False)
+        self._tail = data[read:]
+        ids = self._encode(self._finder.feed(data[:read]))
+        self.n_read += len(data) - len(self._tail)
+        self.longest_delay = max(self.longest_delay, self.delay + len(self._tail))
+        return ids
+
+    def finish(self) -> Int32Array:
+        """Return the ids of the rest of the text, and be ready for another one.
+
+        Raises
+        ------
+        AlphabetError
+            As :meth:`feed` does, and if the text ends within a symbol.
+        """
+        self._check(self._tail, final=True)
+        parts = [self._encode(self._finder.finish()), *self._end_stretch()]
+        self.n_read = self.n_settled = self._begin = 0
+        return np.concatenate(parts)
+
+    def _bytes_of(self, part: str | bytes) -> bytes:
+        check_bytes_or_text(part)
+        if isinstance(part, bytes):
+            return part
+        try:
+            return part.encode("utf-8")
+        except UnicodeEncodeError as error:
+            at = self.n_read + len(self._tail) + len(part[: error.start].encode("utf-8"))
+            raise AlphabetError("half of a surrogate pair", value=part[error.start], where=f"byte {at}") from None
+
+    def _check(self, data: bytes, final: bool) -> int:
+        """Return how many of these bytes are whole symbols."""
+        try:
+            return codecs.utf_8_decode(data, "strict", final)[1]
+        except UnicodeDecodeError as error:
+            what = "the text ends within a symbol" if final else "not UTF-8"
+            value = data[error.start : error.start + 4]
+            raise AlphabetError(what, value=value, where=f"byte {self.n_read + error.start}") from None
+
+    def _encode(self, stretches: list[Special | bytes]) -> Int32Array:
+        parts = []
+        for stretch in stretches:
+            if isinstance(stretch, Special):
+                parts += self._end_stretch()
+                parts.append(np.array([stretch.id], dtype=np.int32))
+                self._begin = self.n_settled = self._begin + len(stretch.content.encode())
+                continue
+            if self._stretch is None:
+                self._stretch = stretch_stream(self._tokenizer, begins=self._begin == 0)
+            parts += self._located(self._stretch.feed, stretch)
+            self.n_settled = self._begin + self._stretch.n_settled
+        return np.concatenate((np.empty(0, dtype=np.int32), *parts))
+
+    def _end_stretch(self) -> list[Int32Array]:
+        if self._stretch is None:
+            return []
+        parts = self._located(self._stretch.finish)
+        self._begin += self._stretch.n_read
+        self._stretch = None
+        return parts
+
+    def _located(self, function: Callable[..., list[Int32Array]], *arguments: bytes) -> list[Int32Array]:
+        try:
+            return function(*arguments)
+        except MisplacedError as error:
+            where = f"byte {self._begin + error.place}"
+            raise AlphabetError(error.what, value=error.value, where=where) from None
+
+
+class HeldStream(EncodingStream):
+    """A text that comes in parts and is encoded when it ends, for what is done to it may hang on all of it."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        super().__init__(tokenizer)
+        self._held: list[bytes] = []
+
+    def feed(self, part: str | bytes) -> Int32Array:
+        """Read more of the text and return no ids; see :meth:`EncodingStream.feed`."""
+        data = self._tail + self._bytes_of(part)
+        read = self._check(data, final=False)
+        self._tail = data[read:]
+        self._held.append(data[:read])
+        self.n_read += read
+        self.longest_delay = self.n_read + len(self._tail)
+        return np.empty(0, dtype=np.int32)
+
+    def finish(self) -> Int32Array:
+        """Return the ids of the text, and be ready for another one; see :meth:`EncodingStream.finish`."""
+        self._check(self._tail, final=True)
+        text = b"".join(self._held).decode("utf-8")
+        self._held = []
+        self.n_read = 0
+        return self._tokenizer.encode(text)

@@ -1,0 +1,89 @@
+"""From a piece of text to the symbols that a dictionary over characters has for it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.formats.contents import Contents
+
+__all__ = ["Fallback", "SymbolReader"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fallback:
+    """What a symbol becomes that is not in the alphabet: nothing, if neither `bytes` nor `unknown` is given.
+
+    Attributes
+    ----------
+    bytes : tuple of str, optional
+        A symbol for each byte: it becomes those of its bytes.
+    unknown : str, optional
+        Otherwise it becomes this symbol.
+    fuses : bool
+        Whether several such symbols side by side become one.
+    """
+
+    bytes: tuple[str, ...] | None = None
+    unknown: str | None = None
+    fuses: bool = False
+
+    @property
+    def drops(self) -> bool:
+        """Whether the symbol is left out, so that its neighbours may merge."""
+        return self.bytes is None and self.unknown is None
+
+
+class SymbolReader:
+    """Reads pieces as symbols: characters, the first and the last of them marked where the file says so.
+
+    Parameters
+    ----------
+    contents : Contents
+        Of a tokenizer that is not over bytes.
+    known : container of str
+        The base alphabet.
+    """
+
+    def __init__(self, contents: Contents, known: Container[str]) -> None:
+        self._known = known
+        self._prefix = contents.prefix
+        self._suffix = contents.suffix
+        self._fallback = contents.fallback
+        longest_first = sorted(contents.atoms, key=len, reverse=True)
+        self._atom = re.compile(f"({'|'.join(map(re.escape, longest_first))})") if longest_first else None
+
+    def read(self, piece: str) -> list[str]:
+        """Return the symbols of a piece; those not in the alphabet have been replaced, if the file says by what."""
+        symbols = [*self._split(piece)]
+        if self._prefix:
+            symbols[1:] = [self._prefix + symbol for symbol in symbols[1:]]
+        if self._suffix and self._suffix in self._known:
+            symbols.append(self._suffix)
+        elif self._suffix and symbols:
+            symbols[-1] += self._suffix
+        if self._fallback is not None and not all(symbol in self._known for symbol in set(symbols)):
+            symbols = [*self._replaced(symbols, self._fallback)]
+        return symbols
+
+    def _split(self, piece: str) -> Iterable[str]:
+        if self._atom is None:
+            return piece
+        parts = self._atom.split(piece)
+        return chain.from_iterable((part,) if at % 2 else part for at, part in enumerate(parts))
+
+    def _replaced(self, symbols: Iterable[str], fallback: Fallback) -> Iterator[str]:
+        fused = False
+        for symbol in symbols:
+            if symbol in self._known:
+                fused = False
+                yield symbol
+            elif fallback.bytes is not None:
+                yield from (fallback.bytes[byte] for byte in symbol.encode("utf-8", "surrogatepass"))
+            elif fallback.unknown is not None and not fused:
+                fused = fallback.fuses
+                yield fallback.unknown

@@ -1,0 +1,61 @@
+"""Encoding whole texts: splitting and encoding in one compiled loop, which holds no lock of the interpreter."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tokdfa.arrays import Int32Array
+from tokdfa.encoding.piece_encoder import PieceEncoder
+from tokdfa.errors import AlphabetError, PatternError
+from tokdfa.kernels.encode.texts import CUT_SHORT, FOREIGN, LACKS_IDS, TextRun
+
+if TYPE_CHECKING:
+    from tokdfa.splitting.splitter import Splitter
+
+__all__ = ["TextEncoder"]
+
+
+class TextEncoder:
+    """The function from UTF-8 to ids, for a splitting that is a machine and a dictionary over the bytes.
+
+    Not to be used by two threads at a time: it keeps the room that it works in.
+
+    Parameters
+    ----------
+    pieces : PieceEncoder
+        What encodes the pieces, and remembers them.
+    splitter : Splitter
+
+    Attributes
+    ----------
+    splitter : Splitter
+    run : TextRun
+        What encodes, and says in numbers what it refuses.
+    """
+
+    def __init__(self, pieces: PieceEncoder, splitter: Splitter) -> None:
+        self.splitter = splitter
+        self.run = TextRun(pieces.run, splitter.tables, lacks_ids=pieces.lacks_ids, encode_long=pieces.encode_long)
+
+    def encode(self, data: bytes) -> Int32Array | None:
+        """Return the ids of a text; None if there is a token without id.
+
+        Raises
+        ------
+        PatternError
+            If the text is not UTF-8; says where.
+        AlphabetError
+            If a piece has a symbol that is not in the alphabet; says where the piece begins.
+        """
+        ids = self.run.encode(data)
+        if not isinstance(ids, int):
+            return ids
+        if ids == LACKS_IDS:
+            return None
+        if ids == FOREIGN:
+            raise AlphabetError(
+                "a symbol that is not in the base alphabet", where=f"the piece at byte {self.run.piece}"
+            )
+        at = self.run.at
+        what = "the text ends within a symbol" if ids == CUT_SHORT else "not UTF-8"
+        raise PatternError(what, value=data[at : at + 4], where=f"byte {at}")

@@ -1,0 +1,226 @@
+"""Escapes, classes and brackets, as the dialects of the libraries read them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import NoReturn
+
+from tokdfa.errors import LimitExceededError, PatternError
+from tokdfa.patterns.budget import Budget
+from tokdfa.unicode import (
+    Ranges,
+    Table,
+    case_variants,
+    complement,
+    contains,
+    fold_expansions,
+    intersection,
+    ranges,
+    union,
+    universe,
+)
+
+__all__ = ["MAX_NESTING", "AtomReader", "Flags"]
+
+MAX_NESTING = 100
+"""How deep groups and brackets may be nested."""
+
+_CONTROLS = {"t": 9, "n": 10, "v": 11, "f": 12, "r": 13, "a": 7}
+_REFUSED_ESCAPES = {
+    "G": "the anchor \\G", "K": "\\K, which moves the start of a match", "R": "the line break \\R",
+    "X": "the grapheme \\X", "N": "\\N", "O": "\\O", "h": "\\h, which means different things in different libraries",
+    "H": "\\H, which means different things in different libraries", "k": "a back-reference", "g": "a back-reference",
+    "m": "a boundary of words \\m", "M": "a boundary of words \\M", "y": "\\y", "Y": "\\Y", "L": "a named list",
+}  # fmt: skip
+_POSIX = re.compile(r"\[:\^?\w+:\]")
+_PROPERTY = re.compile(r"\{(\^?)(?:(?:gc|General_Category|sc|Script)=)?([^{}]+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """What is switched on where the reading is."""
+
+    ignore_case: bool = False
+    dot_all: bool = False
+    multiline: bool = False
+
+
+class AtomReader:
+    """Reads single symbols and sets of symbols, and keeps the place in the pattern.
+
+    Parameters
+    ----------
+    pattern : str
+    table : str
+        The library whose dialect it is.
+    budget : Budget
+        What reading it may take.
+
+    Attributes
+    ----------
+    at : int
+        The place of the next symbol of the pattern.
+    depth : int
+        How many groups are open.
+    """
+
+    def __init__(self, pattern: str, table: Table, budget: Budget) -> None:
+        self.pattern = pattern
+        self.budget = budget
+        self.table = table
+        self.universe = universe(table)
+        self.at = 0
+        self.depth = 0
+        self.flags = Flags()
+
+    def refuse(self, what: str, at: int, hint: str | None = None) -> NoReturn:
+        """Raise PatternError for what stands at a place of the pattern."""
+        raise PatternError(what, value=self.pattern[at : at + 40], where=f"pattern, offset {at}", hint=hint)
+
+    def class_escape(self, at: int) -> tuple[Ranges, bool] | None:
+        r"""Read \s, \p{…} and the like; return the class, and whether it is not a negated one."""
+        symbol = self.pattern[self.at]
+        if symbol in "sSdDwW":
+            self.at += 1
+            symbols = ranges("\\" + symbol.lower(), self.table)
+            return (symbols, True) if symbol.islower() else (complement(symbols, self.universe), False)
+        if symbol not in "pP":
+            return None
+        name = _PROPERTY.match(self.pattern, self.at + 1)
+        if not name:
+            self.refuse(r"a property is written \p{…}", at)
+        self.at = name.end()
+        try:
+            symbols = ranges(name[2], self.table)
+        except PatternError:
+            self.refuse(f"{self.table} has no class of that name, or it is not supported", at)
+        negated = (symbol == "P") != (name[1] == "^")
+        return (complement(symbols, self.universe), False) if negated else (symbols, True)
+
+    def code_point(self, at: int) -> int:
+        """Read an escape that stands for one code point, from behind the backslash."""
+        symbol = self.pattern[self.at]
+        self.at += 1
+        if symbol in _CONTROLS:
+            return _CONTROLS[symbol]
+        if symbol == "e" and self.table != "regex":
+            return 27
+        if symbol == "0" and self.table != "tiktoken" and not self.pattern[self.at : self.at + 1].isdigit():
+            return 0
+        if symbol in "123456789":
+            self.refuse("a back-reference is not regular", at)
+        digits = {"x": r"[0-9A-Fa-f]{2}", "u": r"[0-9A-Fa-f]{4}", "U": r"[0-9A-Fa-f]{8}"}
+        braced = {"regex": "", "tokenizers": "x", "tiktoken": "xu"}[self.table]
+        if symbol in digits and not (symbol == "U" and self.table == "tokenizers"):
+            number = re.compile(digits[symbol]).match(self.pattern, self.at)
+            if symbol in braced and not number:
+                number = re.compile(r"\{([0-9A-Fa-f]{1,6})\}").match(self.pattern, self.at)
+            if number:
+                self.at = number.end()
+                value = int(number[number.lastindex or 0], 16)
+                if not contains(self.universe, value):
+                    self.refuse("no code point of a text", at)
+                # Below the braces Oniguruma takes \xHH for a byte of UTF-8.
+                if value < 0x80 or symbol != "x" or number.lastindex or self.table != "tokenizers":
+                    return value
+        if symbol in _REFUSED_ESCAPES:
+            self.refuse(f"{_REFUSED_ESCAPES[symbol]} is not supported", at)
+        if symbol.isascii() and symbol.isalnum():
+            self.refuse("an escape that is not known, or not supported", at)
+        return ord(symbol)
+
+    # Brackets
+
+    def bracket(self, at: int, depth: int = 0) -> Ranges:
+        """Read a bracket from behind its [; depth is bounded, so that it may be read by recursion."""
+        if depth + self.depth >= MAX_NESTING:
+            raise LimitExceededError(f"brackets are nested more than {MAX_NESTING} deep", where=f"pattern, offset {at}")
+        negated = self.pattern.startswith("^", self.at)
+        self.at += negated
+        start = self.at
+        operands: list[list[Ranges]] = [[]]
+        while True:
+            self.budget.check_time()
+            here = self.at
+            if here >= len(self.pattern):
+                self.refuse("a bracket that is not closed", at)
+            symbol = self.pattern[here]
+            if symbol == "]" and here > start:
+                self.at += 1
+                break
+            if _POSIX.match(self.pattern, here):
+                self.refuse("a POSIX class is not supported", here)
+            if symbol == "[" and self.table != "regex":
+                self.at += 1
+                operands[-1].append(self.bracket(here, depth + 1))
+            elif self.pattern.startswith(("&&", "--", "~~", "||"), here):
+                if symbol != "&" or self.table == "regex":
+                    self.refuse("a set operation that is not supported", here, "escape the symbol if it is meant")
+                self.at += 2
+                operands.append([])
+            else:
+                operands[-1].append(self.bracket_item(here, start))
+        sets = [union(*operand) for operand in operands]
+        if len(sets) > 1 and not all(operands):
+            self.refuse("an intersection with nothing", at)
+        symbols = sets[0]
+        for other in sets[1:]:
+            symbols = intersection(symbols, other)
+        return complement(symbols, self.universe) if negated else symbols
+
+    def bracket_item(self, here: int, start: int) -> Ranges:
+        """Read a class, a symbol or a range of symbols."""
+        if self.pattern[here] == "\\":
+            if here + 1 >= len(self.pattern):
+                self.refuse("a backslash at the end", here)
+            self.at = here + 1
+            found = self.class_escape(here)
+            if found is not None:
+                symbols, positive = found
+                if self.pattern[self.at : self.at + 1] == "-" and self.pattern[self.at + 1 : self.at + 2] != "]":
+                    self.refuse("a range that begins with a class", here)
+                if self.flags.ignore_case and case_variants(symbols, self.table) != symbols:
+                    if not positive:
+                        self.refuse("a negated class in a bracket without case is not supported", here)
+                    symbols = case_variants(symbols, self.table)
+                return symbols
+        elif self.pattern[here] == "-" and here > start and self.pattern[here + 1 : here + 2] != "]":
+            self.refuse("a hyphen that may or may not mean a range", here, "escape it, or write it last")
+        first = last = self.bracket_symbol(here)
+        follow = self.pattern[self.at : self.at + 2]
+        if len(follow) == 2 and follow[0] == "-" and follow[1] != "]":
+            if follow == "--":
+                self.refuse("a hyphen that may or may not mean a range", self.at, "escape it")
+            self.at += 1
+            at = self.at
+            if self.pattern[at] == "[" and self.table != "regex":
+                self.refuse("a range that ends in a bracket", here)
+            last = self.bracket_symbol(at)
+            if last < first:
+                self.refuse("a range that ends before it begins", here)
+        symbols = intersection(((first, last),), self.universe)
+        if self.flags.ignore_case:
+            if any(contains(symbols, symbol) for symbol in fold_expansions(self.table)):
+                self.refuse("without case this matches sequences of several symbols", here, "write out what is meant")
+            symbols = case_variants(symbols, self.table)
+        return symbols
+
+    def bracket_symbol(self, here: int) -> int:
+        """Read one symbol of a bracket, written as it is or escaped."""
+        if self.pattern[here] != "\\":
+            self.at = here + 1
+            code_point = ord(self.pattern[here])
+        else:
+            if self.pattern[here + 1 : here + 2] in tuple("sSdDwWpP"):
+                self.refuse("a range that ends in a class", here)
+            self.at = here + 1
+            if self.pattern.startswith("b", self.at):
+                self.at += 1
+                return 8
+            if self.at >= len(self.pattern):
+                self.refuse("a backslash at the end", here)
+            code_point = self.code_point(here)
+        if not contains(self.universe, code_point):
+            self.refuse(f"the text of {self.table} has no surrogates", here)
+        return code_point

@@ -1,0 +1,76 @@
+"""Patterns for the backtracking engine of the `regex` module: what a tree means, by definition.
+
+The tree is spelled out with every set of symbols written as ranges, so that neither the engine's dialect nor its
+version of Unicode has a say.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tokdfa.patterns.syntax import Alternate, Anchor, Atomic, LookAhead, Node, Place, Repeat, Symbols, children
+from tokdfa.unicode import Ranges
+
+__all__ = ["compile_backtracking", "spell_out"]
+
+_ANCHORS: dict[Place, str] = {
+    "start of text": r"\A",
+    "end of text": r"\Z",
+    "start of line": r"(?:\A|(?<=\n))",
+    "end of line": r"(?=\n|\Z)",
+    "end of last line": r"(?=\n?\Z)",
+}
+_SUFFIXES = {"greedy": "", "lazy": "?", "possessive": "+"}
+
+
+def spell_out(node: Node) -> str:
+    """Return the pattern in the syntax of the `regex` module."""
+    done: list[str] = []
+    tasks: list[tuple[Node, bool]] = [(node, False)]
+    while tasks:
+        node, expanded = tasks.pop()
+        parts = children(node)
+        if not expanded:
+            tasks.append((node, True))
+            tasks.extend((part, False) for part in reversed(parts))
+        else:
+            spelled = [done.pop() for _ in parts][::-1]
+            done.append(_spell_node(node, spelled))
+    return done.pop()
+
+
+def compile_backtracking(node: Node) -> Any:
+    """Return the pattern compiled by the `regex` module."""
+    import regex
+
+    return regex.compile(spell_out(node), regex.VERSION0)
+
+
+def _spell_node(node: Node, parts: list[str]) -> str:
+    if isinstance(node, Symbols):
+        return _spell_set(node.ranges)
+    if isinstance(node, LookAhead):
+        options = ([_spell_set(node.ranges)] if node.ranges else []) + ([r"\Z"] if node.at_end else [])
+        return f"(?={'|'.join(options)})" if options else "(?!)"
+    if isinstance(node, Anchor):
+        if node.word:
+            word = _spell_set(node.word)
+            inside = f"(?<={word})(?={word})|(?<!{word})(?!{word})"
+            across = f"(?<={word})(?!{word})|(?<!{word})(?={word})"
+            return f"(?:{across if node.place == 'word boundary' else inside})"
+        return _ANCHORS[node.place]
+    if isinstance(node, Repeat):
+        bounds = f"{{{node.least},{'' if node.most is None else node.most}}}"
+        return f"(?:{parts[0]}){bounds}{_SUFFIXES[node.mode]}"
+    if isinstance(node, Atomic):
+        return f"(?>{parts[0]})"
+    if isinstance(node, Alternate):
+        return f"(?:{'|'.join(parts)})"
+    return "".join(parts)
+
+
+def _spell_set(ranges: Ranges) -> str:
+    if not ranges:
+        return "(?!)"
+    spelled = (f"\\U{first:08X}" + (f"-\\U{last:08X}" if last > first else "") for first, last in ranges)
+    return f"[{''.join(spelled)}]"

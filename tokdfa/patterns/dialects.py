@@ -1,0 +1,296 @@
+r"""Patterns brought from the dialect of their library into one form.
+
+The dialects differ in escapes, anchors, flags, brackets and classes. Here every atom of a pattern (a literal, an
+escape, a bracket, a dot, an anchor) is replaced by one character that stands for what it means, and every group by a
+plain one, so that what is left is operators only, which a parser for any dialect understands. Whatever a library
+would read in a way that is not certain is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from tokdfa.errors import LimitExceededError, PatternError, WrongTypeError
+from tokdfa.patterns.atoms import MAX_NESTING, AtomReader, Flags
+from tokdfa.patterns.budget import Budget
+from tokdfa.unicode import Ranges, Table, case_variants, complement, contains, fold_expansions
+
+__all__ = ["MAX_NESTING", "Operators", "Place", "read_dialect"]
+
+Place: TypeAlias = Literal[
+    "start of text", "end of text", "start of line", "end of line", "end of last line", "word boundary", "inside a word"
+]
+"""Where an anchor holds; the last line ends at the end of the text, and before a line feed that is there."""
+
+_FIRST_STAND_IN = 0x10000
+_MAX_ATOMS = 0x100000
+# What the parser of the standard library, which cannot be stopped, reads in a second or two.
+_MAX_LENGTH = 1 << 19
+# Longer than any sequence of symbols that a library takes for one symbol where case is ignored.
+_LONGEST_FOLD = 16
+
+_REFUSED_GROUPS = {
+    "?<=": "look-behind", "?<!": "look-behind", "?(": "a conditional group", "?P=": "a back-reference",
+    "?P>": "recursion", "?R": "recursion", "?&": "recursion", "?|": "a branch reset", "?~": "an absence operator",
+    "?1": "recursion", "?0": "recursion",
+}  # fmt: skip
+_PASSED_GROUPS = ("?:", "?=", "?!", "?>")
+
+_FLAGS = re.compile(r"\?([a-zA-Z]*)(?:-([a-zA-Z]+))?([:)])")
+_NAME = re.compile(r"\?P?<[A-Za-z_]\w*>")
+_COMMENT = re.compile(r"\?#[^()\\]*\)")
+_INTERVAL = re.compile(r"\{(?:(\d+)(,?)(\d*)|,(\d+))\}")
+
+
+@dataclass
+class Operators:
+    """A pattern in which every atom is one character.
+
+    Attributes
+    ----------
+    text : str
+        What is left: stand-ins, plain groups ``(?:``, look-aheads, atomic groups, alternation and repetition.
+    atoms : list of ranges or places
+        What the stand-ins mean.
+    places : list of int
+        For each character of `text` the place in the pattern where it comes from.
+    looks : list of int
+        The places of the look-aheads in the pattern.
+    """
+
+    text: str = ""
+    atoms: list[Ranges | Place] = field(default_factory=list)
+    places: list[int] = field(default_factory=list)
+    looks: list[int] = field(default_factory=list)
+
+    def atom(self, stand_in: int) -> Ranges | Place:
+        """Return what the stand-in of that code point means."""
+        return self.atoms[stand_in - _FIRST_STAND_IN]
+
+
+def read_dialect(pattern: str, table: Table, budget: Budget | None = None) -> Operators:
+    """Return the operators and atoms of `pattern`, read in the dialect of the library of `table`.
+
+    Raises
+    ------
+    PatternError
+        If the dialect does not have what the pattern says, or automata cannot do it; says what and where.
+    LimitExceededError
+        If it is too long, nested too deeply or has too many different atoms, or takes longer than `budget` allows.
+    """
+    if not isinstance(pattern, str):
+        raise WrongTypeError("a pattern is a str", value=pattern)
+    if half := _SURROGATE.search(pattern):
+        raise PatternError(
+            "half of a surrogate pair, which no text has",
+            value=half[0],
+            where=f"pattern, offset {half.start()}",
+            hint="on a command line, bytes that are not UTF-8",
+        )
+    if len(pattern) > _MAX_LENGTH:
+        raise LimitExceededError(
+            f"the pattern has more than {_MAX_LENGTH:,} characters",
+            value=len(pattern),
+            hint="search for parts of it, or for a list of words",
+        )
+    return _Reader(pattern, table, Budget() if budget is None else budget).run()
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class _Reader(AtomReader):
+    def __init__(self, pattern: str, table: Table, budget: Budget) -> None:
+        super().__init__(pattern, table, budget)
+        self.outer: list[tuple[int, Flags]] = []  # where the open groups begin in the text, the flags around them
+        self.pieces: list[str] = []
+        self.places: list[int] = []
+        self.looks: list[int] = []
+        self.numbers: dict[Ranges | Place, int] = {}
+        self.last_atom: int | None = None  # where it begins in `pieces`
+        self.literals = ""  # those just read, where a library may fold a sequence of them into one symbol
+
+    def run(self) -> Operators:
+        """Read the pattern."""
+        while self.at < len(self.pattern):
+            self.budget.check_time()
+            at, symbol = self.at, self.pattern[self.at]
+            self.at += 1
+            if symbol == "(":
+                self.open_group(at)
+            elif symbol == ")":
+                self.close_group(at)
+            elif symbol == "|":
+                self.operator("|", at)
+            elif symbol in "*+?":
+                self.quantifier(symbol, at)
+            elif symbol == "{" and (interval := _INTERVAL.match(self.pattern, at)):
+                self.at = interval.end()
+                self.interval(interval, at)
+            elif symbol == "^":
+                self.begin_line(at)
+            elif symbol == "$":
+                self.end_line(at)
+            elif symbol == "\\":
+                self.escape(at)
+            elif symbol == "[":
+                self.add(self.bracket(at), at)
+            elif symbol == ".":
+                self.add(self.universe if self.flags.dot_all else complement(((10, 10),), self.universe), at)
+            else:
+                self.literal(ord(symbol), at)
+        if self.outer:
+            self.refuse("a group that is not closed", self.places[self.outer[-1][0]])
+        return Operators("".join(self.pieces), list(self.numbers), self.places, self.looks)
+
+    # What is written
+
+    def emit(self, text: str, at: int) -> None:
+        self.pieces.extend(text)
+        self.places.extend([at] * len(text))
+
+    def operator(self, text: str, at: int) -> None:
+        self.emit(text, at)
+        self.last_atom = None
+        if text == "|":
+            self.literals = ""  # those in groups, one behind the other, are one sequence all the same
+
+    def add(self, atom: Ranges | Place, at: int) -> None:
+        self.literals = ""
+        self.last_atom = len(self.pieces)
+        number = self.numbers.setdefault(atom, len(self.numbers))
+        if number >= _MAX_ATOMS:
+            raise LimitExceededError("the pattern has too many different symbols", value=number)
+        self.emit(chr(_FIRST_STAND_IN + number), at)
+
+    # Groups
+
+    def open_group(self, at: int) -> None:
+        if self.depth >= MAX_NESTING:
+            raise LimitExceededError(f"groups are nested more than {MAX_NESTING} deep", where=f"pattern, offset {at}")
+        start, flags = len(self.pieces), self.flags
+        kind = "?:"
+        rest = self.pattern[self.at : self.at + 3]
+        for prefix, what in _REFUSED_GROUPS.items():
+            if rest.startswith(prefix):
+                self.refuse(f"{what} is not regular, or not supported", at)
+        if rest[:2] in _PASSED_GROUPS:
+            kind = rest[:2]
+            self.at += 2
+            if kind in ("?=", "?!"):
+                self.looks.append(at)
+        elif name := _NAME.match(self.pattern, self.at):
+            self.at = name.end()
+        elif comment := _COMMENT.match(self.pattern, self.at):
+            self.at = comment.end()
+            return
+        elif flag := _FLAGS.match(self.pattern, self.at):
+            inner = self.with_flags(flag[1], flag[2] or "", at)
+            self.at = flag.end()
+            if flag[3] == ")":
+                if self.pieces:
+                    self.refuse("flags behind the beginning", at, "write (?flags:…)")
+                self.flags = inner
+                return
+            self.flags = inner
+        elif rest.startswith(("?", "*")):
+            self.refuse("a group of a kind that is not supported", at)
+        self.operator("(" + kind, at)
+        self.outer.append((start, flags))
+        self.depth += 1
+
+    def with_flags(self, on: str, off: str, at: int) -> Flags:
+        names = {"i": "ignore_case", "s": "dot_all", "m": "multiline"}
+        if self.table == "tokenizers":
+            names = {"i": "ignore_case", "m": "dot_all"}
+        values = {name: getattr(self.flags, name) for name in ("ignore_case", "dot_all", "multiline")}
+        for letter in on + off:
+            if letter not in names:
+                self.refuse(f"the flag {letter!r} is not supported here", at)
+        values |= dict.fromkeys((names[letter] for letter in on), True)
+        values |= dict.fromkeys((names[letter] for letter in off), False)
+        return Flags(**values)
+
+    def close_group(self, at: int) -> None:
+        if not self.outer:
+            self.refuse("a closing parenthesis too many", at)
+        start, self.flags = self.outer.pop()
+        self.depth -= 1
+        self.operator(")", at)
+        self.last_atom = start
+
+    # Repetition
+
+    def quantifier(self, symbol: str, at: int) -> None:
+        before = self.pattern[at - 1] if at else ""
+        if self.table == "tokenizers" and self.last_atom is not None and before == "}" and self.pieces[-1] == "}":
+            # Behind an interval Oniguruma takes + for one more repetition, and ? for several things.
+            if symbol != "+":
+                self.refuse("a quantifier behind an interval", at)
+            self.pieces[self.last_atom : self.last_atom] = "(?:"
+            self.places[self.last_atom : self.last_atom] = [at] * 3
+            self.emit(")", at)
+        self.emit(symbol, at)
+        self.literals = ""
+
+    def interval(self, match: re.Match[str], at: int) -> None:
+        least, comma, most, at_most = match.groups()
+        self.emit(f"{{{least or 0},{at_most or most}}}" if comma or at_most else f"{{{least}}}", at)
+        self.literals = ""
+
+    # Atoms
+
+    def begin_line(self, at: int) -> None:
+        if self.table == "tokenizers":
+            self.refuse("^, which is a line's beginning in Oniguruma, is not supported", at, "\\A is the text's")
+        self.add("start of line" if self.flags.multiline else "start of text", at)
+
+    def end_line(self, at: int) -> None:
+        if self.table == "tokenizers" or self.flags.multiline:
+            self.add("end of line", at)
+        else:
+            self.add("end of text" if self.table == "tiktoken" else "end of last line", at)
+
+    def literal(self, code_point: int, at: int) -> None:
+        if not contains(self.universe, code_point):
+            self.refuse(f"the text of {self.table} has no surrogates", at)
+        symbols: Ranges = ((code_point, code_point),)
+        literals = ""
+        if self.flags.ignore_case:
+            symbols = case_variants(symbols, self.table)
+            literals = self.literals + chr(code_point).casefold()
+            expansions = fold_expansions(self.table)
+            if code_point in expansions or any(sequence in literals for sequence in expansions.values()):
+                self.refuse("without case this matches sequences of another length", at, "write out what is meant")
+        self.add(symbols, at)
+        self.literals = literals[-_LONGEST_FOLD:]
+
+    def escape(self, at: int) -> None:
+        if self.at >= len(self.pattern):
+            self.refuse("a backslash at the end", at)
+        symbol = self.pattern[self.at]
+        anchors: dict[str, Place] = {"A": "start of text", "z": "end of text"}
+        if self.table == "regex":
+            anchors |= {"Z": "end of text"}
+        elif self.table == "tokenizers":
+            anchors |= {"Z": "end of last line"}
+        if symbol in anchors:
+            self.at += 1
+            self.add(anchors[symbol], at)
+        elif symbol in "bB":
+            self.at += 1
+            self.add("word boundary" if symbol == "b" else "inside a word", at)
+        elif (found := self.class_escape(at)) is not None:
+            symbols, fold_first = found
+            folded = case_variants(symbols, self.table)
+            if self.flags.ignore_case and folded != symbols and self.table != "tokenizers":
+                symbols = (
+                    folded
+                    if fold_first
+                    else complement(case_variants(complement(symbols, self.universe), self.table), self.universe)
+                )
+            self.add(symbols, at)
+        else:
+            self.literal(self.code_point(at), at)

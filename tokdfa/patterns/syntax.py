@@ -1,0 +1,275 @@
+"""Patterns as trees over sets of code points.
+
+A pattern is read in the dialect of the library that it is written for, with the character classes of that library;
+the tree depends on neither, nor on a version of Unicode.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Literal, TypeAlias, cast
+
+from tokdfa.errors import LimitExceededError, PatternError
+from tokdfa.patterns.budget import Budget
+from tokdfa.patterns.dialects import MAX_NESTING, Operators, Place, read_dialect
+from tokdfa.unicode import Ranges, Table, complement, ranges, union, universe
+
+__all__ = [
+    "MAX_NESTING",
+    "Alternate",
+    "Anchor",
+    "Atomic",
+    "Concat",
+    "LookAhead",
+    "Mode",
+    "Node",
+    "Place",
+    "Repeat",
+    "Symbols",
+    "children",
+    "is_nullable",
+    "parse",
+]
+
+Mode: TypeAlias = Literal["greedy", "lazy", "possessive"]
+
+
+@dataclass(frozen=True, slots=True)
+class Symbols:
+    """One symbol of a set of code points."""
+
+    ranges: Ranges
+
+
+@dataclass(frozen=True, slots=True)
+class Concat:
+    """The parts one after the other; none make the empty pattern."""
+
+    parts: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Alternate:
+    """One of two or more options, the first one preferred."""
+
+    options: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """The body `least` to `most` times, without end when `most` is None.
+
+    `greedy` prefers more, `lazy` fewer, and `possessive` takes what greedy finds first and gives none of it back.
+    """
+
+    body: Node
+    least: int
+    most: int | None
+    mode: Mode = "greedy"
+
+
+@dataclass(frozen=True, slots=True)
+class Atomic:
+    """The way through the body that is found first, and no other."""
+
+    body: Node
+
+
+@dataclass(frozen=True, slots=True)
+class LookAhead:
+    """The empty word where the next symbol is in `ranges`, and at the end of the text if `at_end`."""
+
+    ranges: Ranges
+    at_end: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """The empty word at a certain place; `word` has the symbols of words where boundaries of words are meant."""
+
+    place: Place
+    word: Ranges = ()
+
+
+Node: TypeAlias = Symbols | Concat | Alternate | Repeat | Atomic | LookAhead | Anchor
+
+
+def parse(pattern: str, table: Table = "regex", budget: Budget | None = None) -> Node:
+    """Read a pattern.
+
+    Parameters
+    ----------
+    pattern : str
+        A regular expression.
+    table : {"regex", "tokenizers", "tiktoken"}
+        The library whose dialect and character classes are meant. `regex` is read as its version 0 behaviour;
+        tokenizers has Oniguruma, tiktoken fancy-regex.
+    budget : Budget, optional
+        What it may take.
+
+    Returns
+    -------
+    Node
+        Its depth is at most a small multiple of :data:`MAX_NESTING`. Groups are dissolved: what they capture does
+        not matter.
+
+    Raises
+    ------
+    PatternError
+        If the pattern is not one of the dialect, or has a back-reference, look-behind, recursion, a conditional
+        group, look-ahead at more than one symbol, or what is not supported; says what and at which offset.
+    LimitExceededError
+        If groups are nested too deeply, or the pattern is too long, or takes longer than allowed.
+
+    Examples
+    --------
+    >>> parse("a|bc*", "tiktoken").options[0]
+    Symbols(ranges=((97, 97),))
+    """
+    budget = Budget() if budget is None else budget
+    operators = read_dialect(pattern, table, budget)
+    return _Conversion(pattern, operators, table, budget).run(_parse_operators(operators, pattern))
+
+
+def _parse_operators(operators: Operators, pattern: str) -> Any:
+    # The parser of the standard library; since every atom is one character, nothing of its dialect is used.
+    parser = import_module("re._parser")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return parser.parse(operators.text)
+    except re.error as error:
+        at = operators.places[error.pos] if error.pos is not None and error.pos < len(operators.places) else 0
+        raise PatternError(error.msg, value=pattern[at : at + 40], where=f"pattern, offset {at}") from None
+    except OverflowError as error:
+        raise LimitExceededError(f"the pattern cannot be read: {error}", value=pattern) from None
+
+
+class _Conversion:
+    """From the parser's tree to ours, children first, without recursion."""
+
+    def __init__(self, pattern: str, operators: Operators, table: Table, budget: Budget) -> None:
+        self.pattern = pattern
+        self.budget = budget
+        self.operators = operators
+        self.looks = iter(operators.looks)  # taken apart in the order in which they are written
+        self.table = table
+        self.done: list[Node] = []
+
+    def run(self, tree: Any) -> Node:
+        """Return the tree; a task is a parsed item to take apart, or a number of results to put together."""
+        tasks: list[tuple[str, Any]] = [("SEQUENCE", tree)]
+        while tasks:
+            self.budget.check_time()
+            name, argument = tasks.pop()
+            if name == "BUILD":
+                build, count = argument
+                children = [self.done.pop() for _ in range(count)][::-1]
+                self.done.append(build(children))
+            else:
+                build, items = self.take_apart(name, argument)
+                tasks.append(("BUILD", (build, len(items))))
+                tasks.extend(reversed(items))
+        return self.done.pop()
+
+    def take_apart(self, name: str, argument: Any) -> tuple[Any, list[tuple[str, Any]]]:
+        """Return how to build a node, and the items that its children are made from."""
+        if name == "SEQUENCE":
+            return _concat, [(str(op), argument) for op, argument in argument]
+        if name == "LITERAL":
+            return lambda _: self.leaf(argument), []
+        if name == "IN":
+            return _alternate, [(str(op), argument) for op, argument in argument]
+        if name == "BRANCH":
+            return _alternate, [("SEQUENCE", option) for option in argument[1]]
+        if name == "SUBPATTERN":
+            return _concat, [("SEQUENCE", argument[3])]
+        if name == "ATOMIC_GROUP":
+            return lambda children: Atomic(children[0]), [("SEQUENCE", argument)]
+        if name in ("ASSERT", "ASSERT_NOT"):
+            at = next(self.looks)
+            return lambda children: self.look(children[0], name == "ASSERT_NOT", at), [("SEQUENCE", argument[1])]
+        least, most, body = argument
+        modes: dict[str, Mode] = {"MAX_REPEAT": "greedy", "MIN_REPEAT": "lazy", "POSSESSIVE_REPEAT": "possessive"}
+        bound = None if str(most) == "MAXREPEAT" else int(most)
+        return lambda children: self.repeat(children[0], int(least), bound, modes[name]), [("SEQUENCE", body)]
+
+    def leaf(self, stand_in: int) -> Node:
+        atom = self.operators.atom(stand_in)
+        if isinstance(atom, tuple):
+            return Symbols(atom)
+        if atom in ("word boundary", "inside a word"):
+            return Anchor(atom, ranges(r"\w", self.table))
+        return Anchor(atom)
+
+    def repeat(self, body: Node, least: int, most: int | None, mode: Mode) -> Node:
+        if isinstance(body, (LookAhead, Anchor)):
+            raise PatternError("an assertion is repeated, which asks nothing more", value=self.pattern)
+        return Repeat(body, least, most, mode)
+
+    def look(self, body: Node, negated: bool, at: int) -> Node:
+        test = _one_symbol_test(body)
+        if test is None:
+            raise PatternError(
+                "a look-ahead at more than one symbol",
+                value=self.pattern[at : at + 40],
+                where=f"pattern, offset {at}",
+                hint="(?=x) and (?!x) are possible where x is one symbol or the end of the text",
+            )
+        symbols, at_end = test
+        return LookAhead(complement(symbols, universe(self.table)), not at_end) if negated else LookAhead(*test)
+
+
+def _concat(parts: list[Node]) -> Node:
+    return parts[0] if len(parts) == 1 else Concat(tuple(parts))
+
+
+def _alternate(options: list[Node]) -> Node:
+    if all(isinstance(option, Symbols) for option in options):
+        return Symbols(union(*(cast(Symbols, option).ranges for option in options)))
+    return options[0] if len(options) == 1 else Alternate(tuple(options))
+
+
+def _one_symbol_test(node: Node) -> tuple[Ranges, bool] | None:
+    """Return the next symbols before which the node can begin, and whether it can at the end; None if unclear."""
+    if isinstance(node, Symbols):
+        return node.ranges, False
+    if isinstance(node, LookAhead):
+        return node.ranges, node.at_end
+    if isinstance(node, Anchor) and node.place in ("end of text", "end of line"):
+        return ((10, 10),) if node.place == "end of line" else (), True
+    if isinstance(node, Alternate):
+        tests = [_one_symbol_test(option) for option in node.options]
+        known = [test for test in tests if test is not None]
+        if len(known) == len(tests):
+            return union(*(symbols for symbols, _ in known)), any(at_end for _, at_end in known)
+    return None
+
+
+def children(node: Node) -> tuple[Node, ...]:
+    """Return the parts that a node is made of."""
+    if isinstance(node, Concat):
+        return node.parts
+    if isinstance(node, Alternate):
+        return node.options
+    if isinstance(node, (Repeat, Atomic)):
+        return (node.body,)
+    return ()
+
+
+def is_nullable(node: Node) -> bool:
+    """Tell whether the pattern may match the empty word somewhere."""
+    if isinstance(node, Symbols):
+        return False
+    if isinstance(node, Concat):
+        return all(map(is_nullable, node.parts))
+    if isinstance(node, Alternate):
+        return any(map(is_nullable, node.options))
+    if isinstance(node, Repeat):
+        return node.least == 0 or is_nullable(node.body)
+    if isinstance(node, Atomic):
+        return is_nullable(node.body)
+    return True

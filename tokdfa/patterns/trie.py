@@ -1,0 +1,71 @@
+"""All tokens as one trie."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from tokdfa.alphabet import TokenAlphabet, iter_symbols
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.kernels.dfa import trie as kernels
+
+__all__ = ["TokenTrie"]
+
+
+class TokenTrie:
+    """The trie of numbered words, its nodes in depth-first order.
+
+    Parameters
+    ----------
+    symbols, offsets : int32 and int64 arrays
+        Word i is ``symbols[offsets[i]:offsets[i + 1]]``; several words may be spelled alike.
+    left_out : bool array, optional
+        Words that are not wanted.
+
+    Attributes
+    ----------
+    symbols, offsets : int32 and int64 arrays
+        The words.
+    words : int64 array
+        The numbers of the words wanted, in lexicographic order.
+    symbol, depth, end, first : int32 arrays
+        The nodes; see :func:`tokdfa.kernels.dfa.trie.build_trie`.
+    """
+
+    def __init__(self, symbols: Int32Array, offsets: Int64Array, left_out: BoolArray | None = None) -> None:
+        self.symbols = np.ascontiguousarray(symbols, dtype=np.int32)
+        self.offsets = np.ascontiguousarray(offsets, dtype=np.int64)
+        self.words = _sorted(self.symbols, self.offsets)
+        if left_out is not None:
+            self.words = self.words[~left_out[self.words]]
+        self.symbol, self.depth, self.end, self.first = kernels.build_trie(self.symbols, self.offsets, self.words)
+
+    @classmethod
+    def of(cls, alphabet: TokenAlphabet) -> TokenTrie:
+        """Return the trie of the tokens of an alphabet, over the numbers of its symbols."""
+        number = {symbol: i for i, symbol in enumerate(alphabet.symbols)}
+        lengths = np.fromiter(map(len, alphabet), dtype=np.int64, count=len(alphabet))
+        offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
+        spelled = (number[symbol] for word in alphabet for symbol in iter_symbols(word))
+        return cls(np.fromiter(spelled, dtype=np.int32, count=int(offsets[-1])), offsets)
+
+    @property
+    def n_nodes(self) -> int:
+        """The number of nodes, the root included."""
+        return len(self.symbol)
+
+    def word(self, number: int) -> Int32Array:
+        """Return the symbols of a word."""
+        return self.symbols[self.offsets[number] : self.offsets[number + 1]]
+
+
+def _sorted(symbols: Int32Array, offsets: Int64Array) -> Int64Array:
+    """Return the numbers of the words in lexicographic order of their symbols, equal words in order of number."""
+    # Big-endian bytes are in the order of the numbers that they spell.
+    width, code = (1, "u1") if symbols.max(initial=0) < 256 else (4, ">u4")
+    buffer = symbols.astype(code).tobytes()
+    bounds = (offsets * width).tolist()
+    keys: Sequence[bytes] = [buffer[start:stop] for start, stop in pairwise(bounds)]
+    return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)

@@ -1,0 +1,334 @@
+"""Automata over classes of code points as automata over the bytes of UTF-8."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+
+from tokdfa.arrays import Int32Array
+from tokdfa.patterns.budget import Budget
+from tokdfa.patterns.class_dfa import ClassDFA
+from tokdfa.patterns.partition import Partition
+from tokdfa.unicode import LAST
+
+__all__ = ["BORDER", "EDGE", "ByteDFA", "to_bytes"]
+
+
+EDGE = 256
+BORDER = 257
+_N_COLUMNS = 258
+_CONTINUATIONS = slice(0x80, 0xC0)
+
+
+@dataclass(frozen=True)
+class ByteDFA:
+    """A deterministic automaton over bytes and two symbols more: the edge of a text and the border of two tokens.
+
+    State 0 is the sink. int32 arrays.
+
+    Attributes
+    ----------
+    table : shape (states, columns)
+        Targets.
+    column : shape (258,)
+        The column of each byte, of the edge, and of the border; equal columns are shared.
+    delay : one entry a state
+        When a match has ended, how many bytes ago; otherwise -1.
+    restart : one entry a state
+        Where to begin anew at the end of that match.
+    right : one entry a state
+        The kind of the symbol behind that match.
+    end_delay, end_right, end_restart : one entry a state
+        The same if the text ends here.
+    starts : one entry a kind
+        The initial state behind a symbol of each kind; the last one is that at an edge.
+    """
+
+    table: Int32Array
+    column: Int32Array
+    delay: Int32Array
+    restart: Int32Array
+    right: Int32Array
+    end_delay: Int32Array
+    end_right: Int32Array
+    end_restart: Int32Array
+    starts: Int32Array
+
+    @property
+    def initial(self) -> int:
+        """The initial state at an edge."""
+        return int(self.starts[-1])
+
+    @property
+    def n_states(self) -> int:
+        """The number of states, the sink included."""
+        return len(self.table)
+
+
+def to_bytes(dfa: ClassDFA, budget: Budget | None = None) -> ByteDFA:
+    """Return the automaton that reads the same texts byte by byte.
+
+    What is not UTF-8 stands for no code point: a lead byte with what continues it, and every byte that cannot stand
+    where it stands.
+
+    Parameters
+    ----------
+    dfa : ClassDFA
+        The automaton.
+    budget : Budget, optional
+        What it may take; at most ten times as many states as the given one may have.
+
+    Raises
+    ------
+    LimitExceededError
+        If it would have more states, or takes longer to build.
+    """
+    return _Expansion(dfa, Budget() if budget is None else budget).run()
+
+
+class _Tries(NamedTuple):
+    """The symbols of UTF-8 of one length as a trie, equal subtrees shared.
+
+    Attributes
+    ----------
+    classes : int32 array
+        The classes, or what stands for no symbol, to which last bytes lead.
+    levels : tuple of int32 arrays of shape (rows, 64)
+        The continuations, from the last byte to the second: those of a row lead to rows of the level before it, and on
+        the first level to classes.
+    leads : int32 array
+        The row of the last level to which each first byte leads.
+    """
+
+    classes: Int32Array
+    levels: tuple[Int32Array, ...]
+    leads: Int32Array
+
+    @classmethod
+    def of(cls, levels: list[Int32Array], leads: Int32Array) -> _Tries:
+        """Return what can be reached of the levels from the first bytes."""
+        kept = []
+        for rows in reversed(levels):
+            used, place = np.unique(leads, return_inverse=True)
+            kept.append(place.reshape(leads.shape).astype(np.int32))
+            leads = rows[used]
+        return cls(np.unique(leads), (leads, *kept[:0:-1]), kept[0])
+
+
+def _sequences(partition: Partition, no_symbol: int) -> dict[int, _Tries]:
+    """Return the classes of a partition as tries, by the length of symbols, for those of more than one byte."""
+    last, block = _blocks(partition, no_symbol)
+    nothing, block = block[-1], block[:-1]
+    three = block[: 0x10000 >> 6].reshape(16, 64).copy()
+    three[0, : 0x800 >> 6] = nothing  # overlong
+    four = np.full((5 * 64, 64), nothing, np.int32)  # so are those below U+10000
+    four[0x10000 >> 12 : len(block) >> 6] = block[0x10000 >> 6 :].reshape(-1, 64)
+    four, planes = _unique_rows(four)
+    return {
+        2: _Tries.of([last], block[0x80 >> 6 : 0x800 >> 6]),
+        3: _Tries.of([last, three], np.arange(16, dtype=np.int32)),
+        4: _Tries.of([last, four, planes.reshape(5, 64)], np.arange(5, dtype=np.int32)),
+    }
+
+
+def _blocks(partition: Partition, no_symbol: int) -> tuple[Int32Array, Int32Array]:
+    """Return the distinct rows of classes of 64 code points, and the row of every block; a block of nothing is last."""
+    starts = np.arange(0, LAST + 1, 64)
+    interval = np.searchsorted(partition.bounds, starts, side="right")
+    mixed = np.flatnonzero(interval != np.searchsorted(partition.bounds, starts + 63, side="right"))
+    block = np.append(partition.class_of_interval[interval - 1], np.int32(no_symbol))
+    surrogates = slice(0xD800 >> 6, 0xE000 >> 6)
+    block[surrogates] = no_symbol
+    mixed = mixed[block[mixed] != no_symbol]
+    uniform = np.repeat(np.arange(no_symbol + 1, dtype=np.int32), 64).reshape(-1, 64)
+    rows, number = _unique_rows(partition.classes(starts[mixed, np.newaxis] + np.arange(64)))
+    block[mixed] = number + np.int32(len(uniform))
+    return np.concatenate((uniform, rows)), block
+
+
+def _unique_rows(rows: Int32Array) -> tuple[Int32Array, Int32Array]:
+    """Return the distinct rows, and for each row its number among them."""
+    buffer = np.ascontiguousarray(rows).tobytes()
+    width = rows.shape[1] * rows.itemsize
+    numbers: dict[bytes, int] = {}
+    number = [numbers.setdefault(buffer[at : at + width], len(numbers)) for at in range(0, len(buffer), width)]
+    distinct = np.frombuffer(b"".join(numbers), dtype=rows.dtype).reshape(-1, rows.shape[1])
+    return distinct, np.array(number, dtype=np.int32)
+
+
+class _Plain(NamedTuple):
+    """What states do on all bytes that do not continue a symbol, which is what a state between two symbols does.
+
+    That of the given automaton is `state`. If `read` is positive, a symbol has turned out broken after so many bytes,
+    and a match ended before it.
+    """
+
+    state: int
+    read: int
+
+
+class _Expansion:
+    """The states over bytes, numbered as they are met.
+
+    There are three kinds. A state between two symbols is one of the given automaton, and how many bytes ago a match
+    has ended. A state within a symbol is where continuations lead, and a plain row for all other bytes. A late state is
+    another one, but knows now that a match has ended before a symbol that turned out broken.
+
+    Most states are within symbols. Those of one state of the given automaton are made all at once, and only their
+    continuations are kept.
+    """
+
+    def __init__(self, dfa: ClassDFA, budget: Budget) -> None:
+        self.dfa = dfa
+        self.budget = budget
+        self.tries = _sequences(dfa.partition, dfa.no_symbol)
+        self.ascii, self.ascii_place = np.unique(dfa.partition.classes(np.arange(0x80)), return_inverse=True)
+        self.waiting = dfa.accepts & dfa.delayed
+        self.plain: dict[_Plain, int] = {}
+        self.rows_between: dict[int, Int32Array] = {}
+        # Of every state: its plain row, its continuations, and the state that a border leads to within a symbol.
+        self.plain_of: list[int] = []
+        self.children: list[bytes] = []
+        self.at_border: list[int] = []
+        # The states of the given automaton that know of a match that has ended here, or ends with the text; how long
+        # ago, in bytes.
+        self.ended: list[tuple[int, int]] = []
+        self.delay: list[tuple[int, int]] = []
+        self.numbers_between: dict[tuple[int, int], int] = {}
+        self.numbers_within: dict[_Plain, dict[bytes, int]] = {}
+        self.numbers_late: dict[tuple[int, int, int], int] = {}
+        self.leads: dict[tuple[bytes, int, int], Int32Array] = {}
+        self.between(0, 0)
+
+    def add(self, plain: int, children: bytes, at_border: int, ended: tuple[int, int], delay: tuple[int, int]) -> int:
+        self.plain_of.append(plain)
+        self.children.append(children)
+        self.at_border.append(at_border)
+        self.ended.append(ended)
+        self.delay.append(delay)
+        return len(self.plain_of) - 1
+
+    def between(self, state: int, length: int) -> int:
+        """Return the number of a state reached by a symbol of `length` bytes."""
+        dfa = self.dfa
+        ago = length + int(dfa.late[state]) if self.waiting[state] else 0
+        if (state, ago) not in self.numbers_between:
+            plain = self.plain.setdefault(_Plain(state, 0), len(self.plain))
+            at_end = int(dfa.table[state, dfa.edge])
+            delay = (ago if dfa.accepts[state] else -1, int(dfa.late[at_end]) if self.waiting[at_end] else -1)
+            self.numbers_between[state, ago] = self.add(plain, b"", -1, (state, at_end), delay)
+        return self.numbers_between[state, ago]
+
+    def late(self, number: int, broken: int, ago: int) -> int:
+        """Return the number of the state that is another one and knows of a match that has ended some bytes ago."""
+        if (number, broken, ago) not in self.numbers_late:
+            same = self.plain_of[number], self.children[number], self.at_border[number]
+            self.numbers_late[number, broken, ago] = self.add(*same, (broken, 0), (ago, -1))
+        return self.numbers_late[number, broken, ago]
+
+    def within(self, children: Int32Array, broken: int, read: int) -> Int32Array:
+        """Return for each row of continuations the number of the state that has read `read` bytes of a symbol.
+
+        How many bytes have been read is recorded only where it matters, because a match ends before a broken symbol.
+        """
+        read = read if self.waiting[broken] else 0
+        known = self.numbers_within.setdefault(_Plain(broken, read), {})
+        width = children.shape[1] * children.itemsize
+        buffer = children.tobytes()
+        numbers = np.zeros(len(children), dtype=np.int32)
+        for row in range(len(children)) if broken else np.flatnonzero(children.any(axis=1)).tolist():
+            key = buffer[row * width : (row + 1) * width]
+            number = known.get(key)
+            if number is None:
+                number = known[key] = len(self.plain_of)
+                plain = self.plain.setdefault(_Plain(broken, read), len(self.plain))
+                self.add(plain, key, number, (0, broken if read else 0), (-1, read or -1))
+            numbers[row] = number
+        return numbers
+
+    def lead(self, state: int, length: int) -> Int32Array:
+        """Return where the bytes lead that begin symbols of `length` bytes."""
+        self.budget.check_byte_states(len(self.plain_of))
+        dfa, tries = self.dfa, self.tries[length]
+        broken = int(dfa.table[state, dfa.no_symbol])
+        numbers = np.zeros(dfa.no_symbol + 1, dtype=np.int32)
+        numbers[tries.classes] = _mapped(dfa.table[state, tries.classes], lambda target: self.between(target, length))
+        key = (numbers.tobytes(), broken, length)
+        if key not in self.leads:
+            for level, rows in enumerate(tries.levels):
+                numbers = self.within(numbers[rows], broken, length - 1 - level)
+            self.leads[key] = numbers[tries.leads]
+        return self.leads[key]
+
+    def row_between(self, state: int) -> Int32Array:
+        """Return the targets of a state between two symbols."""
+        if state not in self.rows_between:
+            dfa = self.dfa
+            row = np.full(_N_COLUMNS, self.between(int(dfa.table[state, dfa.no_symbol]), 1), dtype=np.int32)
+            of_class = _mapped(dfa.table[state, self.ascii], lambda target: self.between(target, 1))
+            row[:0x80] = of_class[self.ascii_place]
+            row[0xC2:0xE0], row[0xE0:0xF0], row[0xF0:0xF5] = (self.lead(state, length) for length in (2, 3, 4))
+            row[EDGE] = self.between(int(dfa.table[state, dfa.edge]), 1)
+            row[BORDER] = self.between(int(dfa.table[state, dfa.border]), 0)
+            self.rows_between[state] = row
+        return self.rows_between[state]
+
+    def plain_row(self, plain: _Plain) -> Int32Array:
+        """Return the targets of a plain row."""
+        row = self.row_between(plain.state)
+        if plain.read:
+            row = row.copy()
+            row[: EDGE + 1] = _mapped(row[: EDGE + 1], lambda target: self.late(target, plain.state, plain.read + 1))
+        return row
+
+    def run(self) -> ByteDFA:
+        """Return the automaton."""
+        dfa = self.dfa
+        starts = np.array([self.between(int(state), 0) for state in dfa.initial], dtype=np.int32)
+        restarts = np.array([self.between(int(state), 0) for state in dfa.restart], dtype=np.int32)
+        rows: list[Int32Array] = []
+        while len(rows) < len(self.plain):
+            rows += [self.plain_row(plain) for plain in list(islice(self.plain, len(rows), None))]
+        ended, delay = np.array(self.ended, dtype=np.int32).T, np.array(self.delay, dtype=np.int32).T
+        table, column = self.table(np.array(rows))
+        right, restart = dfa.kind[ended], restarts[ended]
+        return ByteDFA(table, column, delay[0], restart[0], right[0], delay[1], right[1], restart[1], starts)
+
+    def table(self, rows: Int32Array) -> tuple[Int32Array, Int32Array]:
+        """Return the table with equal columns shared, and the column of each symbol."""
+        children = np.frombuffer(b"".join(self.children), dtype=np.int32).reshape(-1, 64)
+        at_border = np.array(self.at_border, dtype=np.int32)
+        # Columns made of equal parts are equal; the few that are left are compared as a whole.
+        kind = np.zeros((_N_COLUMNS, 1), dtype=np.int32)
+        kind[_CONTINUATIONS], kind[BORDER] = 1, 2
+        if len(children):
+            kind[_CONTINUATIONS, 0] += 2 * _unique_rows(np.ascontiguousarray(children.T))[1] + 2
+        _, number = _unique_rows(np.concatenate((rows.T, kind), axis=1))
+        first = np.unique(number, return_index=True)[1]
+        table = rows[np.array(self.plain_of)[:, np.newaxis], first]
+        is_within = at_border >= 0
+        for place, symbol in enumerate(first.tolist()):
+            if symbol == BORDER:
+                table[is_within, place] = at_border[is_within]
+            elif _CONTINUATIONS.start <= symbol < _CONTINUATIONS.stop:
+                table[is_within, place] = children[:, symbol - _CONTINUATIONS.start]
+        self.budget.check_time()
+        table, shared = _shared_columns(table)
+        return table, shared[number]
+
+
+def _mapped(values: Int32Array, function: Callable[[int], int]) -> Int32Array:
+    """Return `function` of each value, called once for equal ones."""
+    listed = values.tolist()
+    found = {value: function(value) for value in dict.fromkeys(listed)}
+    return np.array([found[value] for value in listed], dtype=np.int32)
+
+
+def _shared_columns(rows: Int32Array) -> tuple[Int32Array, Int32Array]:
+    """Return the table with equal columns shared, and the column of each symbol."""
+    columns, number = _unique_rows(np.ascontiguousarray(rows.T))
+    return np.ascontiguousarray(columns.T), number

@@ -1,0 +1,182 @@
+"""Searching the text of id streams for patterns, on the ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.arrays import Int64Array, id_array
+from tokdfa.errors import LimitExceededError
+from tokdfa.patterns.budget import DEFAULT_MAX_SECONDS, DEFAULT_MAX_STATES, Budget
+from tokdfa.patterns.finder import Wanted, finder
+from tokdfa.searching.machine import Machine
+from tokdfa.searching.matches import Match, Matches
+from tokdfa.searching.stream import BLOCK, Stream
+from tokdfa.searching.words import Words
+from tokdfa.unicode import Table
+
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.tokenizer import Tokenizer
+    from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
+
+__all__ = ["DEFAULT_MAX_MATCHES", "DEFAULT_MAX_PENDING", "Match", "Matches", "Searcher", "search"]
+
+
+DEFAULT_MAX_PENDING = 1 << 24
+DEFAULT_MAX_MATCHES = 1 << 26
+
+
+def search(
+    tokenizer: Tokenizer | WordPieceTokenizer,
+    pattern: str | Iterable[str | bytes],
+    ids: npt.ArrayLike,
+    *,
+    wanted: Wanted = "longest",
+    aligned: bool = False,
+    table: Table = "regex",
+) -> Matches:
+    """Return the matches of a pattern in the text that ids stand for.
+
+    Parameters and errors are those of :class:`Searcher` and :meth:`Searcher.search`.
+    """
+    return Searcher(tokenizer, pattern, wanted=wanted, aligned=aligned, table=table).search(ids)
+
+
+class Searcher:
+    r"""A pattern, ready to be searched for in streams of a tokenizer's ids.
+
+    The text of the ids is never spelled out: what a token does to the automaton of the pattern is looked up. The ids
+    need not be canonical, nor their bytes UTF-8.
+
+    Parameters
+    ----------
+    tokenizer : Tokenizer or WordPieceTokenizer
+        What the ids mean. The text is that of ``tokenizer.decode_bytes``, cut at special tokens: nothing matches
+        across one or inside it, and what stands between two of them is searched as a text of its own. So the visible
+        space of SentencePiece is a space, and the one in front of the text is not there; nor is the one behind the last
+        word, where words end with a suffix. Only bytes that are not UTF-8 stay what they are, and match nothing, where
+        decoding makes U+FFFD of them.
+    pattern : str, or iterable of str or bytes
+        A regular expression; or words, any one of which is looked for as it is spelled.
+    wanted : {"longest", "first", "all"}
+        Which matches: the leftmost ones and of those the longest (POSIX), or those that a backtracking engine finds
+        first (Perl), none overlapping another; or every stretch of the text that matches, in the order of the ends
+        and then of the starts. Empty matches are never reported. Of words, "first" prefers the earlier in the list.
+    aligned : bool
+        Whether matches have to begin and end at borders of tokens.
+    table : {"regex", "tokenizers", "tiktoken"}
+        The library whose dialect and character classes the expression is written in. In that of `regex`, as in `re`,
+        ``$`` is before the end of the text and before a line feed that ends it; ``\Z`` is the end alone.
+    max_states, max_seconds : int, float
+        The budget of the pattern: how many states each automaton over classes of symbols may have, over bytes ten
+        times as many; and how long all of them may take together.
+    max_pending : int
+        How many tokens a match that has begun may go on for, undecided, before the search gives up: memory grows with
+        these tokens and with nothing else of the stream.
+    max_matches : int
+        How many matches :meth:`search` returns at most.
+
+    Raises
+    ------
+    PatternError
+        If the pattern cannot be read, asks for what automata cannot do, or a word is empty.
+    LimitExceededError
+        If the pattern exceeds its budget; says of what, and what to do.
+    UnsupportedFeatureError
+        If what an id adds to the text hangs on the ids beside it.
+    """
+
+    def __init__(
+        self,
+        tokenizer: Tokenizer | WordPieceTokenizer,
+        pattern: str | Iterable[str | bytes],
+        *,
+        wanted: Wanted = "longest",
+        aligned: bool = False,
+        table: Table = "regex",
+        max_states: int = DEFAULT_MAX_STATES,
+        max_seconds: float = DEFAULT_MAX_SECONDS,
+        max_pending: int = DEFAULT_MAX_PENDING,
+        max_matches: int = DEFAULT_MAX_MATCHES,
+    ) -> None:
+        self.tokenizer = tokenizer
+        self.max_pending = max_pending
+        self.max_matches = max_matches
+        words = Words.of(tokenizer)
+
+        def build() -> Machine:
+            found = finder(pattern, wanted, aligned=aligned, table=table, budget=Budget(max_states, max_seconds))
+            return Machine(found, words, wants_all=wanted == "all", aligned=aligned)
+
+        # What is wrong with other values is said where they are used.
+        if isinstance(pattern, str) and isinstance(wanted, str) and isinstance(table, str):
+            key = (pattern, wanted, bool(aligned), table, max_states, max_seconds)
+            self._machine: Machine = words.machines.find(key, build)
+        else:
+            self._machine = build()
+
+    def search(self, ids: npt.ArrayLike) -> Matches:
+        """Return the matches in the text of some ids.
+
+        Parameters
+        ----------
+        ids : array_like of int
+            All of the text, in one dimension. An array mapped into memory is read in blocks.
+
+        Raises
+        ------
+        TokenStreamError
+            If they are not integers in one dimension, or one means nothing; says which.
+        """
+        array = id_array(ids)
+        found: list[Int64Array] = []
+        count = 0
+        if len(array) <= min(BLOCK, self.max_pending):
+            blocks = Stream(self._machine, self.max_pending).read_all(array)
+        else:
+            blocks = self.iter_matches(array[start : start + BLOCK] for start in range(0, len(array), BLOCK))
+        for matches in blocks:
+            found.append(matches.rows)
+            count += len(matches)
+            if count > self.max_matches:
+                raise LimitExceededError(
+                    f"there are more than {self.max_matches} matches",
+                    hint="iter_matches gives them one after the other; or raise max_matches",
+                )
+        if len(found) == 1:
+            return Matches(found[0])
+        return Matches(np.concatenate(found) if found else np.empty((0, 4), dtype=np.int64))
+
+    def iter_matches(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[Matches]:
+        """Yield the matches in a text whose ids come in chunks, as soon as they are certain.
+
+        Parameters
+        ----------
+        chunks : iterable of array_like of int
+            The ids, in order. Only those of matches that have begun are kept.
+
+        Raises
+        ------
+        TokenStreamError
+            If a chunk has what cannot be ids; says which.
+        LimitExceededError
+            If a match that has begun stays undecided for more than `max_pending` tokens.
+        """
+        return (matches for matches, _ in self._iter(chunks))
+
+    def iter_spelled(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[tuple[Matches, list[bytes]]]:
+        """Yield matches as :meth:`iter_matches` does, and with them the bytes of each."""
+        return ((matches, stream.spell(matches)) for matches, stream in self._iter(chunks))
+
+    def _iter(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[tuple[Matches, Stream]]:
+        stream = Stream(self._machine, self.max_pending)
+        for chunk in chunks:
+            array = id_array(chunk)
+            for start in range(0, len(array), BLOCK):
+                for matches in stream.read(array[start : start + BLOCK]):
+                    yield matches, stream
+        for matches in stream.finish():
+            yield matches, stream

@@ -1,0 +1,192 @@
+"""Where every text is cut: pairs of symbols that no piece can have side by side.
+
+Whether a piece ends at some place may hang on text far to the right. Not so between two symbols that no match of the
+pattern has next to each other: there is a border in every text, and what is left of it is cut alike whatever follows,
+but for the one symbol that a look-ahead may see. At such places a stream can be cut and its parts be split by
+themselves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tokdfa.arrays import BoolArray, Int32Array
+from tokdfa.patterns.partition import Partition
+from tokdfa.patterns.syntax import Alternate, Anchor, Atomic, Concat, Node, Repeat, Symbols
+from tokdfa.splitting.pretokenizer import PreTokenizer
+from tokdfa.splitting.step_trees import step_tree
+from tokdfa.unicode import Ranges
+
+__all__ = ["CONTEXT", "Borders"]
+
+
+CONTEXT = 2
+"""How many symbols behind a border must be there when what is before it is split: a look-ahead sees one, and an anchor
+may ask whether that one is the last."""
+
+_LOOKS_BACK = ("start of text", "start of line", "word boundary", "inside a word")
+
+
+class Borders:
+    """Finds places in a text that are borders of pieces, whatever surrounds it.
+
+    Parameters
+    ----------
+    pretokenizer : PreTokenizer
+
+    Attributes
+    ----------
+    certain : bool array of shape (classes, classes)
+        Whether there is a border between two symbols of these classes in every text.
+
+    Notes
+    -----
+    The pairs of symbols that a match can have side by side are those that follow each other in the pattern's Glushkov
+    automaton, assertions left out; a symbol is in some match if at that symbol a match is found whatever follows. A
+    step cuts certainly only where the steps before it do not find a match to the right. Steps that do more than isolate
+    their matches, and anchors that look back, leave no place certain.
+    """
+
+    def __init__(self, pretokenizer: PreTokenizer) -> None:
+        splitting = pretokenizer.splitting
+        trees = [step_tree(step, splitting) for step in splitting.steps]
+        self._partition = Partition([ranges for tree in trees for ranges in _sets(tree)])
+        n = self._partition.n_classes
+        self.certain: BoolArray = np.zeros((n, n), dtype=np.bool_)
+        simple = all(step.behavior == "isolated" for step in splitting.steps) and splitting.prefix_space is None
+        if not simple or any(isinstance(node, Anchor) and node.place in _LOOKS_BACK for node in _nodes(trees)):
+            return
+        # Pairs for which the steps so far have cut the same, or not, whatever follows.
+        settled: BoolArray = np.ones((n, n), dtype=np.bool_)
+        column = 0
+        for tree in trees:
+            reader = _Reader(self._partition, column)
+            ways = reader.read(tree)
+            column = reader.column
+            settled &= ~reader.follow
+            self.certain |= settled & (ways.sure[:, None] | ways.sure[None, :])
+            settled &= ~ways.first[None, :]
+
+    @property
+    def n_classes(self) -> int:
+        """The number of classes of symbols."""
+        return self._partition.n_classes
+
+    def classes(self, text: str) -> Int32Array:
+        """Return the classes of the symbols of a text."""
+        return self._partition.classes(np.array([*map(ord, text)], dtype=np.int32)).astype(np.int32)
+
+    def classes_of(self, code_points: Int32Array) -> Int32Array:
+        """Return the classes of many symbols; for negative numbers any."""
+        return self._partition.dense[code_points].astype(np.int32)
+
+    def last(self, text: str, begin: int, end: int) -> int:
+        """Return the last place after `begin` and up to `end` where `text` is certainly cut; `begin` if none is found.
+
+        Place i is that before symbol i; the symbol at `end` must exist.
+        """
+        # Ordinary text is cut every few symbols, so begin with few.
+        step = 64
+        while end > begin:
+            low = max(begin, end - step)
+            classes = self.classes(text[low : end + 1])
+            places = np.flatnonzero(self.certain[classes[:-1], classes[1:]])
+            if len(places):
+                return low + 1 + int(places[-1])
+            end = low
+            step *= 4
+        return begin
+
+
+def _nodes(trees: list[Node]) -> list[Node]:
+    nodes = list(trees)
+    for node in nodes:  # grows while it is walked
+        nodes.extend(_children(node))
+    return nodes
+
+
+def _children(node: Node) -> tuple[Node, ...]:
+    if isinstance(node, Concat):
+        return node.parts
+    if isinstance(node, Alternate):
+        return node.options
+    return (node.body,) if isinstance(node, (Repeat, Atomic)) else ()
+
+
+def _sets(tree: Node) -> list[Ranges]:
+    """Return the sets of symbols of a tree, in the order in which `_Reader` meets them."""
+    if isinstance(tree, Symbols):
+        return [tree.ranges]
+    return [ranges for child in _children(tree) for ranges in _sets(child)]
+
+
+@dataclass(frozen=True)
+class _Ways:
+    """How a part of a pattern may match, by bool arrays over the classes of symbols.
+
+    A match begins with one of `first` and ends with one of `last`, or is empty if `nullable`. There is a match,
+    whatever follows, at every symbol of `sure`, and everywhere if `free`. A part that is `committed` may not give back
+    what it has taken.
+    """
+
+    first: BoolArray
+    last: BoolArray
+    sure: BoolArray
+    free: bool
+    nullable: bool
+    committed: bool = False
+
+
+class _Reader:
+    """Reads a tree from left to right, and collects the pairs of symbols that follow each other in a match."""
+
+    def __init__(self, partition: Partition, column: int) -> None:
+        self._members = partition.members
+        self._none: BoolArray = np.zeros(partition.n_classes, dtype=np.bool_)
+        self.follow: BoolArray = np.zeros((partition.n_classes, partition.n_classes), dtype=np.bool_)
+        self.column = column
+
+    def read(self, node: Node) -> _Ways:
+        if isinstance(node, Symbols):
+            members = self._members[:, self.column]
+            self.column += 1
+            return _Ways(members, members, members, free=False, nullable=False)
+        if isinstance(node, Concat):
+            return self._concat([self.read(part) for part in node.parts])
+        if isinstance(node, Alternate):
+            options = [self.read(option) for option in node.options]
+            first, last, sure = (
+                np.any([getattr(way, name) for way in options], axis=0) for name in ("first", "last", "sure")
+            )
+            flags = (any(getattr(way, name) for way in options) for name in ("free", "nullable", "committed"))
+            return _Ways(first, last, sure, *flags)
+        if isinstance(node, Repeat):
+            body = self.read(node.body)
+            if node.most is None or node.most > 1:
+                self.follow |= body.last[:, None] & body.first[None, :]
+            free = node.least == 0 or body.free
+            sure = body.sure if node.least == 1 else self._none
+            committed = body.committed or node.mode == "possessive"
+            return _Ways(body.first, body.last, sure, free, node.least == 0 or body.nullable, committed)
+        if isinstance(node, Atomic):
+            return replace(self.read(node.body), committed=True)
+        return _Ways(self._none, self._none, self._none, free=False, nullable=True)
+
+    def _concat(self, parts: list[_Ways]) -> _Ways:
+        first, last, sure = self._none, self._none, self._none
+        nullable = free = True
+        skipped = ~self._none
+        for index, part in enumerate(parts):
+            self.follow |= last[:, None] & part.first[None, :]
+            if nullable:
+                first = first | part.first
+            last = part.last | last if part.nullable else part.last
+            nullable &= part.nullable
+            # What is before this part is empty, this part matches, and nothing behind it can fail.
+            if all(later.free for later in parts[index + 1 :]):
+                sure = sure | (skipped & (part.sure | part.free))
+            skipped = skipped & part.free & ~(part.committed & part.first)
+            free &= part.free
+        return _Ways(first, last, sure, free, nullable, any(part.committed for part in parts))

@@ -1,0 +1,292 @@
+"""Splitting as a finite machine: guess where pieces begin, and verify the guesses.
+
+Whether a piece begins at some place may hang on text far to its right, so the machine supposes. A *hypothesis* has,
+for each step of the splitting, a scan of the piece that it supposes to be the current one, and scans that it supposes
+will find nothing: a piece ended where such a scan had a match, and what is preferred to that match must come to
+nothing; or nothing begins where such a scan was started. A hypothesis whose supposition turns out wrong ends; one that
+nothing can bear out is not pursued. For every text exactly one hypothesis is borne out in the end, so the automaton of
+hypotheses is unambiguous.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, NamedTuple, TypeAlias
+
+import numpy as np
+
+from tokdfa.arrays import Uint16Array
+from tokdfa.errors import LimitExceededError, PatternError, TokdfaError
+from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED
+from tokdfa.patterns.budget import DEFAULT_MAX_SECONDS, Budget
+from tokdfa.patterns.partition import Partition
+from tokdfa.splitting.scan import Scan
+from tokdfa.splitting.step_trees import step_tree
+from tokdfa.splitting.steps import Behavior, Split, Splitting
+from tokdfa.unicode import SURROGATES, Ranges
+
+__all__ = ["Hypotheses", "find_hypotheses", "splitting_budget"]
+
+# The current scan of a step, where there is none: between matches, and in text that an earlier step left out.
+_GAP: Final = 0
+_OFF: Final = -1
+
+
+class _Stage(NamedTuple):
+    """A step of a hypothesis: the scan that is to match, or _GAP or _OFF; and those that are to find nothing."""
+
+    scan: int
+    fruitless: frozenset[int]
+
+
+# None is the hypothesis before the first symbol.
+Hypothesis: TypeAlias = tuple[_Stage, ...] | None
+
+
+@dataclass(frozen=True)
+class Hypotheses:
+    """The unambiguous automaton of hypotheses, over classes of code points. Hypothesis 0 is that before the text.
+
+    Attributes
+    ----------
+    class_of_code_point : uint16 array of shape (0x110000,)
+    moves : tuple
+        ``moves[h][c]`` has a pair (target, event) for each hypothesis behind a symbol of class c: the event is what
+        the symbol does, ``CONTINUES``, ``BEGINS`` or ``DROPPED`` of :mod:`tokdfa.kernels.encode.events`.
+    ends : tuple of bool
+        Whether the end of the text bears a hypothesis out.
+    """
+
+    class_of_code_point: Uint16Array
+    moves: tuple[tuple[tuple[tuple[int, int], ...], ...], ...]
+    ends: tuple[bool, ...]
+
+    @property
+    def n_classes(self) -> int:
+        """The number of classes."""
+        return len(self.moves[0])
+
+
+def find_hypotheses(splitting: Splitting, budget: Budget | None = None) -> Hypotheses:
+    """Return the automaton of the hypotheses of a splitting.
+
+    Parameters
+    ----------
+    splitting : Splitting
+        The steps. A space may be put before the first step only, where whoever runs the automaton feeds it.
+    budget : Budget, optional
+        What it may take, the scans of the steps included. Without one, the automaton of a splitting is built once, or
+        once found to take too much.
+
+    Raises
+    ------
+    PatternError
+        If a pattern cannot be read, or has what automata cannot do.
+    LimitExceededError
+        If the budget does not suffice.
+    """
+    if budget is None:
+        found = _found(splitting)
+        if isinstance(found, TokdfaError):
+            raise found
+        return found
+    if splitting.prefix_space:
+        raise PatternError("a space put before the pieces of a later step is no matter of automata", value=splitting)
+    steps = [_Step(step, splitting, budget) for step in splitting.steps]
+    return _Construction(steps, budget).run()
+
+
+def splitting_budget(max_seconds: float = DEFAULT_MAX_SECONDS) -> Budget:
+    """Return the budget of a splitting."""
+    return Budget(max_seconds=max_seconds, what="the automaton of the split pattern")
+
+
+@lru_cache(maxsize=8)
+def _found(splitting: Splitting) -> Hypotheses | TokdfaError:
+    try:
+        return find_hypotheses(splitting, splitting_budget())
+    except (PatternError, LimitExceededError) as error:
+        return error.with_traceback(None)
+
+
+class _Step:
+    """A step: its scan, and what its behavior makes of matches and of what is between them."""
+
+    def __init__(self, step: Split, splitting: Splitting, budget: Budget) -> None:
+        scan = Scan(step_tree(step, splitting, budget), budget)
+        self.partition = scan.partition
+        self.start = scan.start
+        self.target: list[list[int]] = scan.target.tolist()
+        self.matched: list[list[bool]] = scan.matched.tolist()
+        self.behavior: Behavior = step.behavior
+        self.invert = step.invert
+        if splitting.library == "tiktoken":
+            self.behavior, self.invert = "removed", True
+
+    def drops(self, matches: bool) -> bool:
+        return self.behavior == "removed" and matches != self.invert
+
+    def joins(self, before: bool, behind: bool) -> bool:
+        """Tell whether two neighbours, each a match or not, become one piece."""
+        before, behind = before != self.invert, behind != self.invert
+        if self.behavior == "contiguous":
+            return before == behind
+        if self.behavior == "merged_with_previous":
+            return behind and not before
+        return self.behavior == "merged_with_next" and before and not behind
+
+    def ends(self, stage: _Stage) -> bool:
+        """Tell whether the end of the text bears the stage out."""
+        if any(self.matched[scan][-1] for scan in stage.fruitless):
+            return False
+        return stage.scan <= _GAP or self.matched[stage.scan][-1]
+
+    def begin(self, symbol: int, fruitless: frozenset[int] = frozenset()) -> Iterator[_Stage]:
+        """Yield the stages behind a symbol that begins a match or is in none."""
+        scan = self.target[self.start][symbol]
+        if scan:
+            yield _Stage(scan, fruitless)
+        yield _Stage(_GAP, fruitless | {scan} if scan else fruitless)
+
+    def advance(self, stage: _Stage, symbol: int) -> Iterator[tuple[_Stage, bool]]:
+        """Yield the stages behind a symbol, and whether it begins a match or what is between two."""
+        if any(self.matched[scan][symbol] for scan in stage.fruitless):
+            return
+        fruitless = frozenset(self.target[scan][symbol] for scan in stage.fruitless) - {0}
+        if stage.scan == _GAP:
+            for new in self.begin(symbol, fruitless):
+                yield new, new.scan != _GAP
+            return
+        scan = self.target[stage.scan][symbol]
+        if scan:
+            yield _Stage(scan, fruitless), False
+        if self.matched[stage.scan][symbol]:
+            for new in self.begin(symbol, fruitless | {scan} if scan else fruitless):
+                yield new, True
+
+
+class _Construction:
+    def __init__(self, steps: list[_Step], budget: Budget) -> None:
+        self.steps = steps
+        self.budget = budget
+        partition = _common_partition([step.partition for step in steps], budget)
+        # Surrogates do not occur in UTF-8; they get the class of some other code point.
+        (before, behind), dense = SURROGATES[0], partition.dense.copy()
+        dense[before : behind + 1] = dense[0]
+        first = np.append(partition.bounds, behind + 1)
+        first = np.sort(first[(first < before) | (first > behind)])
+        used, at = np.unique(dense[first], return_index=True)
+        examples = first[at]
+        number = np.zeros(partition.n_classes, dtype=np.uint16)
+        number[used] = np.arange(len(used))
+        self.class_of_code_point = number[dense]
+        # A code point of each class gives the classes of each step.
+        of_steps = [step.partition.classes(examples).tolist() for step in steps]
+        self.symbols: list[tuple[int, ...]] = list(zip(*of_steps, strict=True)) if steps else [()]
+
+    def run(self) -> Hypotheses:
+        """Return the automaton, without what no text bears out."""
+        number, edges = self.explore()
+        ends = [self.ends(hypothesis) for hypothesis in number]
+        worth = _reaching(edges, ends)
+        renumbered = {old: new for new, old in enumerate(old for old, is_worth in enumerate(worth) if is_worth)}
+        moves = tuple(
+            tuple(
+                tuple((renumbered[target], event) for target, event in targets if worth[target])
+                for targets in edges[old]
+            )
+            for old in renumbered
+        )
+        return Hypotheses(self.class_of_code_point, moves, tuple(ends[old] for old in renumbered))
+
+    def successors(self, hypothesis: Hypothesis, symbol: tuple[int, ...]) -> Iterator[tuple[Hypothesis, int]]:
+        """Yield the hypotheses behind a symbol, and what each supposes the symbol to do."""
+        # What the symbol does to the text of a step is what it does in the step before.
+        partial: list[tuple[tuple[_Stage, ...], int]] = [((), BEGINS if hypothesis is None else CONTINUES)]
+        for level, step in enumerate(self.steps):
+            self.budget.check_states(len(partial))
+            old = None if hypothesis is None else hypothesis[level]
+            partial = [
+                ((*stages, stage), event)
+                for stages, outer in partial
+                for stage, event in self.through(step, old, outer, symbol[level])
+            ]
+        yield from partial
+
+    def through(self, step: _Step, old: _Stage | None, outer: int, symbol: int) -> Iterator[tuple[_Stage, int]]:
+        """Yield the stages of a step behind a symbol, and what it does, given what it does to the step's text."""
+        if outer == CONTINUES:
+            assert old is not None
+            if old.scan == _OFF:
+                yield old, CONTINUES
+                return
+            for stage, begins in step.advance(old, symbol):
+                joined = not begins or step.joins(old.scan != _GAP, stage.scan != _GAP)
+                yield stage, CONTINUES if joined else DROPPED if step.drops(stage.scan != _GAP) else BEGINS
+        elif old is None or old.scan == _OFF or step.ends(old):
+            if outer == DROPPED:
+                yield _Stage(_OFF, frozenset()), DROPPED
+                return
+            for stage in step.begin(symbol):
+                yield stage, DROPPED if step.drops(stage.scan != _GAP) else BEGINS
+
+    def explore(self) -> tuple[dict[Hypothesis, int], list[list[list[tuple[int, int]]]]]:
+        """Return all hypotheses with their numbers, and for each and each class the successors with events."""
+        number: dict[Hypothesis, int] = {None: 0}
+        order: list[Hypothesis] = [None]
+        edges: list[list[list[tuple[int, int]]]] = []
+        while len(edges) < len(order):
+            hypothesis = order[len(edges)]
+            row = []
+            for symbol in self.symbols:
+                targets = []
+                for target, event in self.successors(hypothesis, symbol):
+                    if target not in number:
+                        number[target] = len(order)
+                        order.append(target)
+                        self.budget.spend(sum(2 + len(stage.fruitless) for stage in target or ()))
+                    targets.append((number[target], event))
+                row.append(targets)
+            edges.append(row)
+            self.budget.spend(sum(map(len, row)) + len(row))
+            self.budget.check_states(len(order))
+        return number, edges
+
+    def ends(self, hypothesis: Hypothesis) -> bool:
+        """Tell whether the end of the text bears a hypothesis out."""
+        return hypothesis is None or all(
+            stage.scan == _OFF or step.ends(stage) for step, stage in zip(self.steps, hypothesis, strict=True)
+        )
+
+
+def _reaching(edges: list[list[list[tuple[int, int]]]], ends: list[bool]) -> list[bool]:
+    """Tell for each hypothesis whether some text bears it out."""
+    sources: list[list[int]] = [[] for _ in edges]
+    for source, row in enumerate(edges):
+        for targets in row:
+            for target, _ in targets:
+                sources[target].append(source)
+    worth = list(ends)
+    stack = [number for number, is_worth in enumerate(worth) if is_worth]
+    while stack:
+        for source in sources[stack.pop()]:
+            if not worth[source]:
+                worth[source] = True
+                stack.append(source)
+    return worth
+
+
+def _common_partition(partitions: list[Partition], budget: Budget) -> Partition:
+    """Return the coarsest partition that refines all."""
+    if len(partitions) == 1:
+        return partitions[0]
+    sets: list[Ranges] = []
+    for partition in partitions:
+        bounds = [*partition.bounds.tolist(), 0x110000]
+        ranges: list[list[tuple[int, int]]] = [[] for _ in range(partition.n_classes)]
+        for interval, number in enumerate(partition.class_of_interval.tolist()):
+            ranges[number].append((bounds[interval], bounds[interval + 1] - 1))
+        sets.extend(map(tuple, ranges))
+    return Partition(sets, budget)

@@ -1,0 +1,256 @@
+"""The hypotheses of a pre-tokenizer, lifted from symbols to tokens.
+
+A token is the bytes that end a symbol begun before, some whole symbols, and the bytes of a symbol that it cuts short.
+What the whole symbols do to every hypothesis is an *effect*; real tokenizers have some dozens of them.
+"""
+
+from __future__ import annotations
+
+import math
+from codecs import getincrementaldecoder
+from threading import Lock
+from typing import NamedTuple, TypeAlias
+
+from tokdfa.errors import UnsupportedFeatureError
+from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED
+from tokdfa.patterns.budget import Budget
+from tokdfa.splitting.hypotheses import Hypotheses, find_hypotheses
+from tokdfa.splitting.steps import Splitting
+
+__all__ = ["Lifted", "LiftedState", "Parts"]
+
+# A set of hypotheses is the bits of an integer.
+Mask: TypeAlias = int
+
+
+class LiftedState(NamedTuple):
+    """What the ids of a stream leave open.
+
+    Parameters
+    ----------
+    hypotheses : int
+        The hypotheses that the ids bear out, as bits.
+    cut : bytes
+        The bytes of a symbol that is cut short; any that can be completed to symbols of the same classes stand for it.
+    is_inside : bool
+        Whether that symbol began within a token, so that no piece can begin with it.
+    must_begin : bool
+        Whether the pair test forbids the border that it began at, so that a piece must begin with it.
+    """
+
+    hypotheses: Mask
+    cut: bytes = b""
+    is_inside: bool = False
+    must_begin: bool = False
+
+
+class Parts(NamedTuple):
+    """A token: the bytes that end a symbol begun before, the effect of its whole symbols, the symbol that it cuts."""
+
+    head: bytes
+    effect: int | None
+    tail: bytes
+
+
+class _Effect(NamedTuple):
+    """What some symbols do to each hypothesis, no piece beginning behind the first of them.
+
+    For each hypothesis those behind the symbols: if the first one goes on with a piece, and if it begins one.
+    """
+
+    continues: tuple[Mask, ...]
+    begins: tuple[Mask, ...]
+
+
+class Lifted:
+    """The automaton of hypotheses over tokens, told at each token border whether a piece may go on across it.
+
+    Parameters
+    ----------
+    splitting : Splitting
+
+    Attributes
+    ----------
+    hypotheses : Hypotheses
+    initial : LiftedState
+
+    Raises
+    ------
+    UnsupportedFeatureError
+        If the splitting leaves out text.
+    PatternError, LimitExceededError
+        If automata cannot do what it does.
+    """
+
+    def __init__(self, splitting: Splitting) -> None:
+        self.hypotheses: Hypotheses = find_hypotheses(splitting)
+        self.initial = LiftedState(1)
+        self._step_of_class = [self._symbol_effect(number) for number in range(self.hypotheses.n_classes)]
+        self._ends: Mask = sum(1 << h for h, ends in enumerate(self.hypotheses.ends) if ends)
+        # Threads share it; but for the numbers of effects, all that it remembers is the same whoever finds it out.
+        self._lock = Lock()
+        self._effects: list[_Effect] = []
+        self._room = Budget(max_seconds=math.inf, what="what ids do to the automaton of the split pattern")
+        self._number_of_effect: dict[_Effect, int] = {}
+        self._longer: dict[tuple[int | None, int], int] = {}
+        self._applied: dict[tuple[Mask, int, bool, bool], Mask] = {}
+        self._cuts: dict[bytes, bytes] = {}
+        self._cut_of: dict[tuple[int, bytes], bytes] = {}
+
+    def is_final(self, state: LiftedState) -> bool:
+        """Tell whether a text may end there."""
+        return not state.cut and bool(state.hypotheses & self._ends)
+
+    def parts(self, word: bytes) -> Parts | None:
+        """Return the parts of a token; None for one that no text has."""
+        n_head = next((at for at, byte in enumerate(word) if byte & 0xC0 != 0x80), len(word))
+        decoder = getincrementaldecoder("utf-8")()
+        try:
+            text = decoder.decode(word[n_head:])
+        except UnicodeDecodeError:
+            return None
+        effect = None
+        for symbol in text:
+            effect = self._effect_of(ord(symbol), effect)
+        return self.joined(word[:n_head], effect, decoder.getstate()[0]) if n_head <= 3 else None
+
+    def joined(self, head: bytes, effect: int | None, tail: bytes) -> Parts:
+        """Return the parts of a token that ends and begins with these bytes of symbols."""
+        return Parts(head, effect, self._standing_for(tail) if tail else b"")
+
+    def step(self, state: LiftedState, parts: Parts, may_continue: bool) -> LiftedState | None:
+        """Return the state behind a token; None when no canonical stream goes on so.
+
+        Parameters
+        ----------
+        state : LiftedState
+        parts : Parts
+            Of the token.
+        may_continue : bool
+            Whether a piece may go on across the border before it.
+        """
+        # Behind a symbol cut short no piece can begin.
+        if state.cut and not (may_continue and parts.head):
+            return None
+        if parts.head and not state.cut:
+            return None
+        hypotheses = state.hypotheses
+        cut, is_inside, must_begin = state.cut + parts.head, state.is_inside, state.must_begin
+        if not state.cut:
+            is_inside, must_begin = False, not may_continue
+        elif _is_whole(cut):
+            effect = self._effect_of(ord(cut.decode("utf-8")), None)
+            hypotheses = self._apply(hypotheses, effect, not must_begin, not is_inside)
+            cut, is_inside, must_begin = b"", True, False
+        elif parts.effect is not None or parts.tail or not _may_go_on(cut):
+            return None
+        if parts.effect is not None:
+            hypotheses = self._apply(hypotheses, parts.effect, not must_begin, not is_inside)
+            is_inside, must_begin = True, False
+        if not hypotheses:
+            return None
+        cut += parts.tail
+        if not cut:
+            return LiftedState(hypotheses)
+        return LiftedState(hypotheses, self._standing_for(cut), is_inside, must_begin)
+
+    def _standing_for(self, cut: bytes) -> bytes:
+        """Return the first cut symbol met that can be completed to symbols of the same classes in the same order."""
+        if cut not in self._cuts:
+            missing = (2 if cut[0] < 0xE0 else 3 if cut[0] < 0xF0 else 4) - len(cut)
+            first, last = _completions(cut, missing)
+            classes = self.hypotheses.class_of_code_point[first : last + 1].tobytes()
+            # The completions of all cuts with as many bytes missing are the same but for those that are no symbols.
+            low = _completions(cut, missing)[0] & ((1 << 6 * missing) - 1)
+            key = (missing << 32 | low, classes)
+            self._cuts[cut] = self._cut_of.setdefault(key, cut)
+        return self._cuts[cut]
+
+    # Effects
+
+    def _symbol_effect(self, number: int) -> _Effect:
+        """Return the effect of a symbol of a class."""
+        sets: dict[int, list[Mask]] = {CONTINUES: [], BEGINS: []}
+        for moves in self.hypotheses.moves:
+            if any(event == DROPPED for _, event in moves[number]):
+                raise UnsupportedFeatureError("the pre-tokenizer may leave out text")
+            for event, masks in sets.items():
+                masks.append(sum(1 << target for target, what in moves[number] if what == event))
+        return _Effect(tuple(sets[CONTINUES]), tuple(sets[BEGINS]))
+
+    def _effect_of(self, code_point: int, before: int | None) -> int:
+        """Return the number of the effect of what has the effect `before` and then a symbol."""
+        return self.effect_after(before, int(self.hypotheses.class_of_code_point[code_point]))
+
+    def effect_after(self, before: int | None, number: int) -> int:
+        """Return the number of the effect of what has the effect `before`, or None for nothing, and then a symbol.
+
+        Parameters
+        ----------
+        before : int or None
+        number : int
+            The class of the symbol.
+        """
+        key = (before, number)
+        known = self._longer.get(key)
+        if known is not None:
+            return known
+        effect = self._step_of_class[number]
+        if before is not None:
+            goes_on = effect.continues
+            effect = _Effect(*(tuple(_image(mask, goes_on) for mask in masks) for masks in self._effects[before]))
+        with self._lock:
+            if effect not in self._number_of_effect:
+                n_hypotheses = len(self.hypotheses.moves)
+                self._room.spend(2 * n_hypotheses * (1 + n_hypotheses // 64))
+                self._effects.append(effect)
+                self._number_of_effect[effect] = len(self._effects) - 1
+            self._longer[key] = self._number_of_effect[effect]
+            return self._longer[key]
+
+    def _apply(self, hypotheses: Mask, effect: int, may_continue: bool, may_begin: bool) -> Mask:
+        """Return the hypotheses behind symbols, given whether the first may go on with a piece, and begin one."""
+        key = (hypotheses, effect, may_continue, may_begin)
+        if key not in self._applied:
+            continues, begins = self._effects[effect]
+            mask = _image(hypotheses, continues) if may_continue else 0
+            self._applied[key] = mask | (_image(hypotheses, begins) if may_begin else 0)
+        return self._applied[key]
+
+
+def _image(mask: Mask, targets: tuple[Mask, ...]) -> Mask:
+    image = 0
+    while mask:
+        lowest = mask & -mask
+        image |= targets[lowest.bit_length() - 1]
+        mask ^= lowest
+    return image
+
+
+def _is_whole(symbol: bytes) -> bool:
+    try:
+        return len(symbol.decode("utf-8")) == 1
+    except UnicodeDecodeError:
+        return False
+
+
+def _may_go_on(symbol: bytes) -> bool:
+    """Tell whether the bytes are the beginning of a symbol."""
+    try:
+        return not getincrementaldecoder("utf-8")().decode(symbol)
+    except UnicodeDecodeError:
+        return False
+
+
+def _completions(cut: bytes, missing: int) -> tuple[int, int]:
+    """Return the first and the last symbol that begin with the bytes of a symbol cut short."""
+    length = len(cut) + missing
+    point = cut[0] & (0xFF >> (length + 1))
+    for byte in cut[1:]:
+        point = point << 6 | (byte & 0x3F)
+    first = max(point << 6 * missing, (0, 0, 0x80, 0x800, 0x10000)[length])
+    last = min((point << 6 * missing) | ((1 << 6 * missing) - 1), 0x10FFFF)
+    if first <= 0xDFFF and last >= 0xD800:
+        # Of the symbols that begin with ED those from U+D800 on are surrogates, which UTF-8 does not have.
+        last = 0xD7FF
+    return first, last

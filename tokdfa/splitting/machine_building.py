@@ -1,0 +1,117 @@
+"""Building the machine of a splitting: its hypotheses, determinized.
+
+What it remembers are a few hypotheses and not how far back they part, so it is small.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tokdfa.arrays import Int32Array
+from tokdfa.errors import LimitExceededError
+from tokdfa.patterns.budget import DEFAULT_MAX_SECONDS, Budget
+from tokdfa.splitting.hypotheses import Hypotheses, find_hypotheses, splitting_budget
+from tokdfa.splitting.machine import DEFAULT_MAX_STATES, Machine
+from tokdfa.splitting.steps import Splitting
+
+__all__ = ["build_machine"]
+
+_MOST_HYPOTHESES = 255
+_MOST_CLASSES = 256
+
+
+def build_machine(
+    splitting: Splitting, *, max_states: int = DEFAULT_MAX_STATES, max_seconds: float = DEFAULT_MAX_SECONDS
+) -> Machine:
+    """Return the machine of a splitting.
+
+    Parameters
+    ----------
+    splitting : Splitting
+        The steps. A space may be put before the first step only, where whoever runs the machine feeds it.
+    max_states, max_seconds : int, float
+        The budget: the states of the machine, and the time for everything.
+
+    Raises
+    ------
+    PatternError
+        If a pattern cannot be read, or has what automata cannot do.
+    LimitExceededError
+        If the budget does not suffice.
+    """
+    budget = splitting_budget(max_seconds)
+    # What is found within the usual time is shared.
+    hypotheses = find_hypotheses(splitting, None if max_seconds == DEFAULT_MAX_SECONDS else budget)
+    return _determinize(hypotheses, max_states, budget)
+
+
+def _determinize(hypotheses: Hypotheses, max_states: int, budget: Budget) -> Machine:
+    """Return the machine whose states are the sets of hypotheses that are worth pursuing together."""
+    states: dict[tuple[int, ...], int] = {(0,): 0}
+    order: list[tuple[int, ...]] = [(0,)]
+    targets: list[list[int]] = []
+    origins: list[list[list[tuple[int, int]]]] = []
+    while len(targets) < len(order):
+        state = order[len(targets)]
+        row, origin_row = [], []
+        for symbol in range(hypotheses.n_classes):
+            origin: dict[int, tuple[int, int]] = {}
+            for place, hypothesis in enumerate(state):
+                for target, event in hypotheses.moves[hypothesis][symbol]:
+                    # Two ways to one hypothesis would be two splits of one text.
+                    assert target not in origin
+                    origin[target] = (place, event)
+            assert origin
+            key = tuple(sorted(origin))
+            if len(key) > _MOST_HYPOTHESES:
+                raise LimitExceededError(
+                    f"the split pattern takes more than {_MOST_HYPOTHESES} hypotheses at once", hint="simplify it"
+                )
+            budget.spend(len(key))
+            if key not in states:
+                states[key] = len(order)
+                order.append(key)
+            row.append(states[key])
+            origin_row.append([origin[hypothesis] for hypothesis in key])
+        targets.append(row)
+        origins.append(origin_row)
+        if len(order) > max_states:
+            raise LimitExceededError(
+                f"the automaton of the split pattern has more than {max_states} states", hint="simplify the pattern"
+            )
+        budget.check_time()
+    borne_out = []
+    for state in order:
+        (place,) = [place for place, hypothesis in enumerate(state) if hypotheses.ends[hypothesis]]
+        borne_out.append(place)
+    return _merge_classes(hypotheses, order, np.array(targets, dtype=np.int32), origins, borne_out, budget)
+
+
+def _merge_classes(
+    hypotheses: Hypotheses,
+    states: list[tuple[int, ...]],
+    target: Int32Array,
+    origins: list[list[list[tuple[int, int]]]],
+    borne_out: list[int],
+    budget: Budget,
+) -> Machine:
+    """Return the machine over the classes that it tells apart."""
+    most = max(map(len, states))
+    n_states, n_classes = target.shape
+    budget.check_size(2 * most * n_states * n_classes, "hypotheses")
+    padded = np.zeros((2, n_states, n_classes, most), dtype=np.uint8)
+    for source, row in enumerate(origins):
+        for symbol, pairs in enumerate(row):
+            padded[:, source, symbol, : len(pairs)] = np.array(pairs, dtype=np.uint8).T
+    columns = np.concatenate((target[..., None], *padded), axis=2).swapaxes(0, 1).reshape(n_classes, -1)
+    _, first, merged = np.unique(columns, axis=0, return_index=True, return_inverse=True)
+    if len(first) > _MOST_CLASSES:
+        raise LimitExceededError(f"the split pattern takes more than {_MOST_CLASSES} classes", value=len(first))
+    return Machine(
+        merged.reshape(-1).astype(np.uint8)[hypotheses.class_of_code_point],
+        target[:, first],
+        np.array([len(state) for state in states], dtype=np.int32),
+        np.ascontiguousarray(padded[0][:, first]),
+        np.ascontiguousarray(padded[1][:, first]),
+        np.array(borne_out, dtype=np.uint8),
+    )

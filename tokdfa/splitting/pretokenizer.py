@@ -1,0 +1,279 @@
+"""What cuts text into pieces before any rule is used."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from tokdfa.errors import LimitExceededError, PatternError
+from tokdfa.splitting.known_machines import is_known
+from tokdfa.splitting.named import NAMED
+from tokdfa.splitting.steps import Behavior, Split, Splitting
+from tokdfa.unicode import version
+
+if TYPE_CHECKING:
+    from tokdfa.patterns.syntax import Node
+    from tokdfa.splitting.splitter import Splitter
+
+__all__ = ["PreTokenizer", "behave", "pretokenizer"]
+
+Span: TypeAlias = tuple[int, int]
+Flagged: TypeAlias = list[tuple[Span, bool]]
+
+
+class PreTokenizer:
+    """Splits text as a library does.
+
+    What a splitting means is defined by a backtracking engine, that of `regex`, with the library's own classes. Where
+    automata can do it, and they can for every pattern in use, a finite machine does the work, with the same result.
+
+    Immutable.
+
+    Parameters
+    ----------
+    splitting : Splitting
+        The steps. Each splits every piece of the one before it by itself, for which the piece is the whole text.
+    name : str, optional
+        What to call it.
+
+    Raises
+    ------
+    PatternError
+        If a pattern cannot be read, can match the empty text or repeats what may be empty, or the steps are more than
+        the library has.
+    LimitExceededError
+        If a pattern is nested too deeply.
+
+    Notes
+    -----
+    tokenizers keeps what a pattern does not match, as pieces of their own; tiktoken drops it.
+    """
+
+    def __init__(self, splitting: Splitting, name: str | None = None) -> None:
+        if splitting.library == "tiktoken":
+            _check_tiktoken(splitting)
+        self.splitting = splitting
+        self.name = name
+        if not is_known(splitting):
+            # Patterns that cannot be used are refused now.
+            _ = self._trees
+
+    def __reduce__(self) -> tuple[Callable[[Splitting, str | None], PreTokenizer], tuple[Splitting, str | None]]:
+        return _shared, (self.splitting, self.name)
+
+    @cached_property
+    def drops_text(self) -> bool:
+        """Whether text may be left out, so that the pieces need not be the whole of it."""
+        if self.splitter is not None:
+            return self.splitter.drops_text
+        return self.splitting.library == "tiktoken" or any(step.behavior == "removed" for step in self.splitting.steps)
+
+    @cached_property
+    def splitter(self) -> Splitter | None:
+        """The machine of the splitting; None when it takes more than automata have, or too many states."""
+        from tokdfa.splitting.splitter import Splitter
+
+        try:
+            return Splitter(self.splitting)
+        except (PatternError, LimitExceededError):
+            return None
+
+    def split(self, text: str, *, begins: bool = True) -> list[str]:
+        """Return the pieces of `text`, none of them empty, with the spaces that are put before some.
+
+        Parameters
+        ----------
+        text : str
+        begins : bool
+            Whether it is the beginning of a text, and not what follows a special token.
+        """
+        spaced = self.spelled(text, begins=begins)
+        spans = self._spans_by_machine(spaced)
+        if spans is None:
+            return self.split_backtracking(text, begins=begins)
+        return [spaced[start:end] for start, end in spans]
+
+    def spans(self, text: str, *, begins: bool = True) -> list[Span]:
+        """Return the pieces of `text` as pairs (start, end) of offsets in code points; see :meth:`split`.
+
+        A space that is put before a piece has no width.
+        """
+        spaced = self.spelled(text, begins=begins)
+        spans = self._spans_by_machine(spaced)
+        if spans is None:
+            return self.spans_backtracking(text, begins=begins)
+        width = len(spaced) - len(text)
+        return [(max(start - width, 0), end - width) for start, end in spans]
+
+    def spelled(self, text: str, *, begins: bool = True) -> str:
+        """Return `text` with the space before it and with what is put in place of spaces; see :meth:`split`."""
+        space = self._space
+        text = text.replace(" ", space)
+        puts = self.splitting.prefix_space == 0 and (begins or not self.splitting.prefix_once)
+        return space + text if puts and text and text[0] != space else text
+
+    @property
+    def _space(self) -> str:
+        return self.splitting.metaspace or " "
+
+    def _spans_by_machine(self, text: str) -> list[Span] | None:
+        if self.splitter is None:
+            return None
+        try:
+            data = text.encode("utf-8")
+        except UnicodeEncodeError:  # half a surrogate pair: for whoever wants the bytes to refuse
+            return None
+        spans = self.splitter.spans(data)
+        if len(data) > len(text):
+            begins = (np.frombuffer(data, dtype=np.uint8) & 0xC0) != 0x80
+            place = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(begins)))
+            spans = place[spans]
+        pairs: list[Span] = spans.tolist()
+        return pairs
+
+    # The definition
+
+    def split_backtracking(self, text: str, *, begins: bool = True) -> list[str]:
+        """Return the same as :meth:`split`, by the backtracking engine."""
+        text = text.replace(" ", self._space)
+        return [prefix + text[start:end] for prefix, (start, end) in self._split(text, begins)]
+
+    def spans_backtracking(self, text: str, *, begins: bool = True) -> list[Span]:
+        """Return the same as :meth:`spans`, by the backtracking engine."""
+        return [span for _, span in self._split(text.replace(" ", self._space), begins)]
+
+    @cached_property
+    def _trees(self) -> list[Node]:
+        from tokdfa.splitting.step_trees import step_tree
+
+        return [step_tree(step, self.splitting) for step in self.splitting.steps]
+
+    @cached_property
+    def _programs(self) -> list[Any]:
+        from tokdfa.patterns.backtracking import compile_backtracking
+
+        return [compile_backtracking(tree) for tree in self._trees]
+
+    def _split(self, text: str, begins: bool) -> list[tuple[str, Span]]:
+        pieces: list[tuple[str, Span]] = [("", (0, len(text)))] if text else []
+        at = self.splitting.prefix_space if begins or not self.splitting.prefix_once else None
+        for index, (step, program) in enumerate(zip(self.splitting.steps, self._programs, strict=True)):
+            pieces = self._put_spaces(pieces, text) if index == at else pieces
+            pieces = [
+                inner
+                for prefix, (start, end) in pieces
+                for inner in _shift(self._split_piece(prefix + text[start:end], step, program), prefix, start)
+            ]
+        if at == len(self.splitting.steps):
+            pieces = self._put_spaces(pieces, text)
+        return pieces
+
+    def _put_spaces(self, pieces: Iterable[tuple[str, Span]], text: str) -> list[tuple[str, Span]]:
+        space = self._space
+        return [("" if text[span[0]] == space else space, span) for _, span in pieces]
+
+    def _split_piece(self, piece: str, step: Split, program: Any) -> list[Span]:
+        matches = (match.span() for match in program.finditer(piece))
+        if self.splitting.library == "tiktoken":
+            return list(matches)
+        flagged = list(_with_gaps(matches, len(piece)))
+        return behave([(span, matched != step.invert) for span, matched in flagged], step.behavior)
+
+    def __str__(self) -> str:
+        return self.name or " · ".join(step.pattern for step in self.splitting.steps)
+
+    def __repr__(self) -> str:
+        library = self.splitting.library
+        return f"PreTokenizer({self.splitting!r}, {self.name!r}, {library}=={version(library)})"
+
+
+def _check_tiktoken(splitting: Splitting) -> None:
+    steps = splitting.steps
+    if len(steps) != 1 or splitting.prefix_space is not None or steps[0] != Split(steps[0].pattern):
+        raise PatternError("tiktoken splits by one pattern, nothing else", value=splitting)
+
+
+def _with_gaps(matches: Iterable[Span], length: int) -> Iterator[tuple[Span, bool]]:
+    """Yield the matches and what is between them, and whether each is a match."""
+    at = 0
+    for start, end in matches:
+        if at < start:
+            yield (at, start), False
+        yield (start, end), True
+        at = end
+    if at < length:
+        yield (at, length), False
+
+
+def behave(flagged: Flagged, behavior: Behavior) -> list[Span]:
+    """Return the pieces that a behavior of tokenizers makes of matches and what is between them.
+
+    Parameters
+    ----------
+    flagged : list of (span, whether it is a match)
+        They cover the text.
+    behavior : str
+        ``removed`` drops the matches; ``isolated`` makes each a piece; ``contiguous`` joins matches that touch;
+        ``merged_with_previous`` and ``merged_with_next`` join a match with the piece before or behind it, unless that
+        is a match, too.
+    """
+    if behavior == "removed":
+        return [span for span, matched in flagged if not matched]
+    if behavior == "isolated":
+        return [span for span, _ in flagged]
+    backward = behavior == "merged_with_next"
+    merged: list[list[int]] = []
+    previous: bool | None = None
+    for (start, end), matched in reversed(flagged) if backward else flagged:
+        joins = matched == previous if behavior == "contiguous" else matched and previous is False
+        previous = matched
+        if not joins:
+            merged.append([start, end])
+        elif backward:
+            merged[-1][0] = start
+        else:
+            merged[-1][1] = end
+    return [(start, end) for start, end in (reversed(merged) if backward else merged)]
+
+
+def _shift(spans: Iterable[Span], prefix: str, start: int) -> Iterator[tuple[str, Span]]:
+    """Yield the spans of a piece as spans of the text; the first one keeps the space put before the piece."""
+    for first, end in spans:
+        inserted = prefix if first == 0 else ""
+        yield inserted, (start + max(first - len(prefix), 0), start + end - len(prefix))
+
+
+@lru_cache(maxsize=16)
+def _shared(splitting: Splitting, name: str | None = None) -> PreTokenizer:
+    """Return the pre-tokenizer, made once in a process, for its machine takes a fraction of a second to build."""
+    return PreTokenizer(splitting, name)
+
+
+def pretokenizer(splitting: str | Splitting) -> PreTokenizer:
+    """Return a pre-tokenizer.
+
+    Parameters
+    ----------
+    splitting : str or Splitting
+        What a file says; or a name, one of :data:`tokdfa.splitting.named.NAMED`; or a pattern, read as tiktoken
+        would.
+
+    Raises
+    ------
+    PatternError
+        If it is neither a name nor a pattern that can be used.
+    LimitExceededError
+        If it is nested too deeply.
+    """
+    if isinstance(splitting, Splitting):
+        return _shared(splitting)
+    if splitting in NAMED:
+        return _shared(NAMED[splitting], splitting)
+    if re.fullmatch(r"[\w.-]+", splitting, re.ASCII):
+        hint = f"there are {', '.join(NAMED)}, and patterns"
+        raise PatternError("no pre-tokenizer of that name", value=splitting, hint=hint)
+    return _shared(Splitting("tiktoken", (Split(splitting),)))

@@ -1,0 +1,207 @@
+"""Splitting UTF-8 by a finite machine: whole texts, and streams of any length."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tokdfa.arrays import Int64Array
+from tokdfa.errors import PatternError
+from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED, EVENT_BITS, EVENT_MASK
+from tokdfa.kernels.encode.split import SplitRun, close, split_lines
+from tokdfa.kernels.library import Struct
+from tokdfa.patterns.budget import DEFAULT_MAX_SECONDS
+from tokdfa.splitting.known_machines import known_machine
+from tokdfa.splitting.machine import DEFAULT_MAX_STATES, Machine
+from tokdfa.splitting.split_tables import split_tables
+from tokdfa.splitting.steps import Splitting
+
+__all__ = ["SplitStream", "Splitter"]
+
+
+_BLOCK = 1 << 18
+
+
+class Splitter:
+    """A splitting as a machine over UTF-8, equal to the backtracking definition on every text.
+
+    Immutable. A space that the splitting puts before a text is for the caller to put there.
+
+    Parameters
+    ----------
+    splitting : Splitting
+        The steps.
+    max_states, max_seconds : int, float
+        The budget of building the machine, which those of the splittings in use need not be.
+
+    Attributes
+    ----------
+    machine : Machine
+        The machine, over classes of code points.
+    tables : Struct
+        The machine as the kernels read it, ``tokdfa_splitting``.
+
+    Raises
+    ------
+    PatternError
+        If a pattern cannot be read, or has what automata cannot do: back-references, look-behind, look-ahead at more
+        than one symbol, atomic groups of more than one symbol.
+    LimitExceededError
+        If the budget does not suffice.
+
+    Examples
+    --------
+    >>> from tokdfa.splitting.named import NAMED
+    >>> Splitter(NAMED["gpt2"]).spans("I've  got").tolist()
+    [[0, 1], [1, 4], [4, 5], [5, 9]]
+    """
+
+    def __init__(
+        self,
+        splitting: Splitting,
+        *,
+        max_states: int = DEFAULT_MAX_STATES,
+        max_seconds: float = DEFAULT_MAX_SECONDS,
+    ) -> None:
+        machine = known_machine(splitting)
+        if machine is None or machine.n_states > max_states:
+            from tokdfa.splitting.machine_building import build_machine
+
+            machine = build_machine(splitting, max_states=max_states, max_seconds=max_seconds)
+        self.machine: Machine = machine
+        self.tables: Struct = split_tables(self.machine)
+
+    def __getstate__(self) -> Machine:
+        return self.machine
+
+    def __setstate__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.tables = split_tables(machine)
+
+    @property
+    def n_states(self) -> int:
+        """The number of states of the machine."""
+        return self.machine.n_states
+
+    @property
+    def drops_text(self) -> bool:
+        """Whether there are texts of which something is left out."""
+        return bool((self.machine.event == DROPPED).any())
+
+    def spans(self, text: str | bytes) -> Int64Array:
+        """Return the pieces of a text as an int64 array of shape (pieces, 2) of byte offsets, start and end.
+
+        Raises
+        ------
+        PatternError
+            If the text is not UTF-8, or has surrogates; says where.
+        """
+        stream = self.stream()
+        return np.concatenate((stream.feed(_encoded(text)), stream.finish()))
+
+    def line_spans(self, text: bytes) -> Int64Array:
+        """Return the pieces of a text whose lines are split each by itself, as :meth:`spans` does.
+
+        A line ends behind its line feed.
+
+        Raises
+        ------
+        PatternError
+            If a line is not UTF-8.
+        """
+        begun = split_lines(self.tables, text)
+        if begun is None:
+            raise PatternError("a line is not UTF-8")
+        return close(begun)
+
+    def stream(self) -> SplitStream:
+        """Return a stream to feed a text to, part by part."""
+        return SplitStream(self)
+
+
+class SplitStream:
+    """A text that comes in parts, of which pieces are given out as soon as no continuation can change them.
+
+    Attributes
+    ----------
+    n_bytes : int
+        How many bytes have been fed.
+    """
+
+    def __init__(self, splitter: Splitter) -> None:
+        self._run = SplitRun(splitter.tables, 0)
+        self._tail = b""
+        self._open = CONTINUES  # the piece, or the text left out, that has begun
+        self.n_bytes = 0
+
+    def feed(self, part: bytes) -> Int64Array:
+        """Read more of the text.
+
+        Parameters
+        ----------
+        part : bytes
+            Any number of bytes; symbols may be cut.
+
+        Returns
+        -------
+        int64 array of shape (pieces, 2)
+            The pieces settled since the last call: byte offsets in the whole text, start and end.
+
+        Raises
+        ------
+        PatternError
+            If the text is not UTF-8; says where.
+        """
+        found = [self._feed(part[start : start + _BLOCK]) for start in range(0, len(part), _BLOCK)]
+        return np.concatenate(found) if found else np.empty((0, 2), dtype=np.int64)
+
+    def _feed(self, part: bytes) -> Int64Array:
+        base = self.n_bytes - len(self._tail)
+        data = self._tail + part
+        self.n_bytes += len(part)
+        is_valid = self._run.read(data, base)
+        at = self._run.at - base
+        if not is_valid:
+            raise PatternError("not UTF-8", value=data[at : at + 4], where=f"byte {base + at}")
+        self._tail = data[at:]
+        return self._close(self._run.begun[: self._run.n_begun])
+
+    def finish(self) -> Int64Array:
+        """Return the pieces that the end of the text settles; nothing can be fed any more.
+
+        Raises
+        ------
+        PatternError
+            If the text ends within a symbol.
+        """
+        end = self.n_bytes
+        if self._tail:
+            raise PatternError("the text ends within a symbol", value=self._tail, where=f"byte {end - len(self._tail)}")
+        self._run.finish()
+        n_begun = self._run.n_begun
+        self._run.begun[n_begun] = end << EVENT_BITS
+        return self._close(self._run.begun[: n_begun + 1])
+
+    @property
+    def open_piece(self) -> tuple[int, int] | None:
+        """Where the piece that is going on begins, and how far it certainly goes; None where text is left out."""
+        if self._open & EVENT_MASK != BEGINS:
+            return None
+        read = int(self._run.trail_at[0]) if self._run.n_waiting else self.n_bytes - len(self._tail)
+        return self._open >> EVENT_BITS, read
+
+    def _close(self, begun: Int64Array) -> Int64Array:
+        """Return the pieces that end where something else begins."""
+        spans = close(begun, self._open)
+        if len(begun):
+            self._open = int(begun[-1])
+        return spans
+
+
+def _encoded(text: str | bytes) -> bytes:
+    if isinstance(text, bytes):
+        return text
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        where = f"character {error.start}"
+        raise PatternError("half of a surrogate pair", value=text[error.start], where=where) from None

@@ -1,0 +1,42 @@
+"""Pre-tokenizers as their files give them: splitting steps, one after the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+__all__ = ["Behavior", "Library", "Split", "Splitting"]
+
+Behavior: TypeAlias = Literal["removed", "isolated", "merged_with_previous", "merged_with_next", "contiguous"]
+Library: TypeAlias = Literal["tokenizers", "tiktoken"]
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """One splitting step: where `pattern` matches (or, inverted, does not), and what becomes of the matches."""
+
+    pattern: str
+    behavior: Behavior = "isolated"
+    invert: bool = False
+    literal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Splitting:
+    """The pre-tokenizer of a file: a name or the steps, one after the other, with the library whose classes they mean.
+
+    With `prefix_space`, a stretch that does not begin with a space gets one before the step of that index; with
+    `prefix_once`, only a stretch that begins the text. With `metaspace`, a character, that is put in place of all
+    spaces before the first step; `prefix_space` is None or 0 then, and means this character.
+    """
+
+    library: Library
+    steps: tuple[Split, ...] = ()
+    prefix_space: int | None = None
+    metaspace: str | None = None
+    prefix_once: bool = False
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether every text is one piece and stays as it is."""
+        return not self.steps and self.prefix_space is None and self.metaspace is None

@@ -1,0 +1,40 @@
+"""The embedded dictionary: data only, so that every machine has a real one at hand."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import as_file, files
+from pathlib import Path
+
+from tokdfa.dictionary import Dictionary
+from tokdfa.tokenizers.formats.merges import read_merges
+from tokdfa.tokenizers.loading import load_byte_pairs
+from tokdfa.tokenizers.tokenizer import Tokenizer
+
+__all__ = ["default_dictionary", "default_tokenizer"]
+
+
+@cache
+def default_dictionary() -> Dictionary:
+    """Return the byte pair dictionary that comes with tokdfa: 3,840 rules over bytes, trained on English books.
+
+    Returns
+    -------
+    Dictionary
+        Proper, every rule live. It was trained on pieces split by GPT-2's pattern; see ``README.md`` beside the file.
+    """
+    resource = files(__package__).joinpath("data", "default.merges.txt")
+    return read_merges(resource.read_bytes(), Path(str(resource)), bytewise=True).dictionary
+
+
+@cache
+def default_tokenizer() -> Tokenizer:
+    """Return the tokenizer of the embedded dictionary, its text cut by GPT-2's pattern.
+
+    Returns
+    -------
+    Tokenizer
+        What ``tokdfa.load`` makes of the file that ``tokdfa demo`` writes.
+    """
+    with as_file(files(__package__).joinpath("data", "default.merges.txt")) as path:
+        return load_byte_pairs(path, pretokenizer="gpt2")

@@ -1,0 +1,167 @@
+"""Training on a corpus: from files to a dictionary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from tokdfa.alphabet import Word
+from tokdfa.dictionary import Dictionary
+from tokdfa.errors import TrainingError
+from tokdfa.training.corpus import Corpus
+from tokdfa.training.like import Trainer, resolve
+from tokdfa.training.pieces import PieceCounts, with_end_of_word
+from tokdfa.training.rules import CountRule, TieRule
+from tokdfa.training.splitting import Splitter, Unit
+
+__all__ = ["EndOfWord", "Level", "Reading", "count_corpus_pieces", "train"]
+
+Level: TypeAlias = Literal["byte", "character"]
+EndOfWord: TypeAlias = Literal["attached", "separate"]
+
+_MARK = "</w>"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a corpus becomes pieces.
+
+    Parameters
+    ----------
+    pretokenizer : str
+        As for :class:`~tokdfa.training.splitting.Splitter`.
+    level : str
+        Whether symbols are bytes or characters.
+    unit : str
+        As for :class:`~tokdfa.training.splitting.Splitter`.
+    end_of_word : str, optional
+        Whether ``</w>`` marks the ends of pieces, as part of their last symbols or as a symbol of its own.
+
+    Raises
+    ------
+    TrainingError
+        If bytes are to have a mark.
+    """
+
+    pretokenizer: str = "gpt2"
+    level: Level = "byte"
+    unit: Unit = "file"
+    end_of_word: EndOfWord | None = None
+
+    def __post_init__(self) -> None:
+        if self.end_of_word is not None and self.level == "byte":
+            raise TrainingError(f"{_MARK} marks words of characters", hint="choose the level character")
+
+    @property
+    def suffix(self) -> str | None:
+        """What the last symbol of a piece ends with."""
+        return _MARK if self.end_of_word == "attached" else None
+
+    @property
+    def kind(self) -> str:
+        """The kind of words that the pieces are."""
+        return "bytes" if self.level == "byte" else "characters" if self.end_of_word is None else "symbols"
+
+    def words(self, counts: PieceCounts) -> Mapping[Any, int]:
+        """Return the pieces as words."""
+        if self.level == "byte":
+            return counts
+        if self.end_of_word is None:
+            return counts.characters()
+        return with_end_of_word(counts.characters(), _MARK, attached=self.end_of_word == "attached")
+
+
+def count_corpus_pieces(
+    sources: Sequence[str | Path] | str | Path,
+    reading: Reading,
+    *,
+    threads: int = 1,
+    checkpoint: str | Path | None = None,
+    interval: float = 60.0,
+    progress: Callable[[int], object] | None = None,
+) -> PieceCounts:
+    """Count the pieces of files, folders, patterns of names, or standard input (``-``).
+
+    Raises
+    ------
+    TrainingError
+        If a source is not there, or not UTF-8, or the checkpoint belongs to another training.
+    FileFormatError
+        If a packed file or the checkpoint is damaged.
+    OSError
+        If a file cannot be read, or the checkpoint not written.
+    """
+    from tokdfa.training.checkpoint import Checkpoint
+    from tokdfa.training.counting import count_corpus
+
+    splitter = Splitter(reading.pretokenizer, reading.unit, any_bytes=reading.level == "byte")
+    given = [sources] if isinstance(sources, (str, Path)) else sources
+    corpus = Corpus.find(given)
+    kept = None
+    if checkpoint is not None:
+        if "-" in corpus.files:
+            raise TrainingError("there is no going back to standard input after an interruption", value=str(checkpoint))
+        kept = Checkpoint(checkpoint, {"corpus": corpus.stamp(), "splitter": repr(splitter)})
+    return count_corpus(corpus, splitter, threads=threads, progress=progress, checkpoint=kept, interval=interval)
+
+
+def train(
+    sources: Sequence[str | Path] | str | Path,
+    merges: int,
+    *,
+    pretokenizer: str = "gpt2",
+    like: Trainer | None = None,
+    level: Level | None = None,
+    unit: Unit | None = None,
+    end_of_word: EndOfWord | None = None,
+    tie: TieRule | None = None,
+    count: CountRule | None = None,
+    min_frequency: int | None = None,
+    max_token_length: int | None = None,
+    alphabet: str | bytes | Sequence[Word] | None = None,
+    threads: int = 1,
+) -> Dictionary:
+    """Train a byte pair dictionary greedily on files, folders, patterns of names, or standard input (``-``).
+
+    Parameters
+    ----------
+    sources : str, Path or sequence of them
+    merges : int
+        How many rules to make.
+    pretokenizer : str
+        See :class:`Reading`.
+    like : {"tokenizers", "sentencepiece", "subword-nmt", "rustbpe", "minbpe"}, optional
+        The trainer to do as; it sets all of the following, and what is given all the same must be what it does. See
+        :func:`tokdfa.training.like.resolve`.
+    level, unit, end_of_word
+        See :class:`Reading`, which has the defaults.
+    tie, count, min_frequency, max_token_length, alphabet
+        See :func:`~tokdfa.training.naive.train_naive`, which has the defaults.
+    threads : int
+        How many blocks of the corpus are counted at the same time; the result hangs on nothing of it.
+
+    Raises
+    ------
+    TrainingError, FileFormatError, LimitExceededError, OSError
+        As :func:`count_corpus_pieces` and :func:`~tokdfa.training.greedy.train_greedy`.
+    """
+    from tokdfa.training.greedy import train_greedy
+
+    chosen = {
+        "level": level, "unit": unit, "end_of_word": end_of_word, "tie": tie, "count": count,
+        "min_frequency": min_frequency, "max_token_length": max_token_length,
+    }  # fmt: skip
+    meant = resolve(like, {name: value for name, value in chosen.items() if value is not None})
+    reading = Reading(pretokenizer, meant["level"], meant["unit"], meant["end_of_word"])
+    pieces = reading.words(count_corpus_pieces(sources, reading, threads=threads))
+    return train_greedy(
+        pieces,
+        merges,
+        tie=meant["tie"],
+        count=meant["count"],
+        min_frequency=meant["min_frequency"],
+        max_token_length=meant["max_token_length"],
+        alphabet=alphabet,
+    )

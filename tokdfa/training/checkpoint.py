@@ -1,0 +1,94 @@
+"""Checkpoints: how far a corpus has been counted, in a file that is either whole or not there."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.errors import FileFormatError, TrainingError
+from tokdfa.training.atomic import write_atomically
+from tokdfa.training.pieces import PieceCounts
+
+__all__ = ["Checkpoint"]
+
+_VERSION = 1
+
+
+class Checkpoint:
+    """The checkpoint file of a training.
+
+    Parameters
+    ----------
+    path : str or Path
+    request : mapping
+        What is trained on what, as JSON values. A checkpoint of another request is refused.
+    """
+
+    def __init__(self, path: str | Path, request: dict[str, Any]) -> None:
+        self.path = Path(path)
+        self._request = json.loads(json.dumps({"version": _VERSION, **request}))
+
+    def load(self) -> tuple[PieceCounts, int, int] | None:
+        """Return the pieces counted, the file and the byte to go on from; None when there is no checkpoint.
+
+        Raises
+        ------
+        TrainingError
+            If it belongs to another corpus or other options.
+        FileFormatError
+            If it is no checkpoint.
+        """
+        try:
+            data = self.path.read_bytes()
+        except FileNotFoundError:
+            return None
+        try:
+            with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+                request = json.loads(arrays["request"].tobytes())
+                text, ends, counts, place = (arrays[name] for name in ("text", "ends", "counts", "place"))
+        except (ValueError, KeyError, EOFError, OSError, zipfile.BadZipFile) as error:
+            raise FileFormatError(f"not a checkpoint: {error}", where=str(self.path), hint="delete it") from None
+        if request != self._request:
+            differing = [key for key in self._request if request.get(key) != self._request[key]]
+            raise TrainingError(
+                f"a checkpoint of another training; different are {', '.join(differing) or 'the versions'}",
+                where=str(self.path),
+                hint="delete it to begin anew",
+            )
+        if not _are_counts(text, ends, counts) or place.dtype != np.int64 or place.shape != (2,) or (place < 0).any():
+            raise FileFormatError("not a checkpoint: its arrays do not fit together", where=str(self.path),
+                                  hint="delete it")  # fmt: skip
+        return PieceCounts(text, ends, counts), int(place[0]), int(place[1])
+
+    def save(self, pieces: PieceCounts, file: int, offset: int) -> None:
+        """Write the checkpoint, in place of the one before."""
+        buffer = io.BytesIO()
+        np.savez(
+            buffer,
+            request=np.frombuffer(json.dumps(self._request).encode(), np.uint8),
+            text=pieces.text,
+            ends=pieces.ends,
+            counts=pieces.counts,
+            place=np.array([file, offset], np.int64),
+        )
+        write_atomically(self.path, buffer.getvalue())
+
+    def remove(self) -> None:
+        """Delete the checkpoint, which is of no use when the training is done."""
+        self.path.unlink(missing_ok=True)
+
+
+def _are_counts(text: npt.NDArray[Any], ends: npt.NDArray[Any], counts: npt.NDArray[Any]) -> bool:
+    """Tell whether these are pieces one after the other, where they end, and how often they occur."""
+    typed = text.dtype == np.uint8 and ends.dtype == counts.dtype == np.int64
+    if not typed or text.ndim != 1 or ends.ndim != 1 or ends.shape != counts.shape:
+        return False
+    borders = np.concatenate((np.zeros(1, np.int64), ends))
+    # Compared, not subtracted: a difference may not fit.
+    return bool((borders[1:] > borders[:-1]).all() and borders[-1] == len(text) and (counts > 0).all())

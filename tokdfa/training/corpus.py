@@ -1,0 +1,152 @@
+"""Corpora: files, folders, patterns of names and standard input, read in blocks that can be split each by itself."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from tokdfa.errors import TrainingError
+from tokdfa.training.unpacking import opened
+
+__all__ = ["Block", "Corpus"]
+
+_BLOCK = 1 << 20
+# Behind a cut so many bytes are shown to those who split what is before it: two characters of UTF-8.
+_CONTEXT = 8
+
+
+class Block(NamedTuple):
+    """Some text of a corpus whose pieces can be counted by themselves.
+
+    `context` is what comes next, as far as the pieces of `text` can hang on it, and empty at the end of the file.
+    `path` names the file, `offset` the byte at which the text begins there (unpacked), `file` is the file's number.
+    """
+
+    text: bytes
+    context: bytes
+    path: str
+    file: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """The files of a corpus, in the order in which they are read.
+
+    Parameters
+    ----------
+    files : tuple of str
+        Paths; ``-`` is standard input. Names that end in .gz and .zst are unpacked as they are read.
+    """
+
+    files: tuple[str, ...]
+
+    @classmethod
+    def find(cls, sources: Sequence[str | Path]) -> Corpus:
+        """Return the corpus of these files, folders and patterns of names.
+
+        A folder gives the files in it and below, by their names; hidden ones are left out. A pattern (``*``, ``?``,
+        ``[…]``, ``**``) gives the files that match it, by their names.
+
+        Raises
+        ------
+        TrainingError
+            If a source is not there or gives no files.
+        """
+        files: list[str] = []
+        for source in map(str, sources):
+            found = list(_expand(source))
+            if not found:
+                what = "no files in this folder" if os.path.isdir(source) else "no such file, and no file matches it"
+                raise TrainingError(what, value=source)
+            files.extend(found)
+        if not files:
+            raise TrainingError("a corpus is at least one file")
+        return cls(tuple(files))
+
+    def size(self) -> int | None:
+        """Return the bytes of all files as they are on disk, or None when that cannot be known."""
+        if "-" in self.files:
+            return None
+        return sum(os.stat(path).st_size for path in self.files)
+
+    def stamp(self) -> list[list[object]]:
+        """Return what tells this corpus from another: names, sizes and times of the files."""
+        stats = [(path, os.stat(path)) for path in self.files]
+        return [[os.path.abspath(path), stat.st_size, stat.st_mtime_ns] for path, stat in stats]
+
+    def blocks(self, last_cut: Callable[[bytes], int], file: int = 0, offset: int = 0) -> Iterator[Block]:
+        """Yield the text in blocks, from byte `offset` of file number `file` on.
+
+        Parameters
+        ----------
+        last_cut : callable
+            Returns the last place at which a stretch of text can be cut, two characters or more before its end; 0 if
+            there is none, and then the blocks grow, to the whole file if need be.
+        file, offset : int
+            Where a block began that is to be the first.
+
+        Raises
+        ------
+        FileFormatError
+            If a packed file is damaged.
+        OSError
+            If a file cannot be read.
+        """
+        for number in range(file, len(self.files)):
+            yield from self._blocks_of(number, offset if number == file else 0, last_cut)
+
+    def _blocks_of(self, number: int, offset: int, last_cut: Callable[[bytes], int]) -> Iterator[Block]:
+        path = self.files[number]
+        with opened(path) as stream:
+            _skip(stream, offset, path)
+            parts: list[bytes] = []
+            while more := stream.read(_BLOCK):
+                # What came before was searched already, but for a cut too near its end.
+                tail = parts[-1][-2 * _CONTEXT :] if parts else b""
+                cut = last_cut(tail + more)
+                parts.append(more)
+                if cut:
+                    text = b"".join(parts)
+                    cut += len(text) - len(more) - len(tail)
+                    yield Block(text[:cut], text[cut : cut + _CONTEXT], path, number, offset)
+                    offset += cut
+                    parts = [text[cut:]]
+            if text := b"".join(parts):
+                yield Block(text, b"", path, number, offset)
+
+
+def _expand(source: str) -> Iterator[str]:
+    if source == "-" or os.path.isfile(source):
+        yield source
+    elif os.path.isdir(source):
+        for folder, folders, names in os.walk(source, onerror=_raise):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            for name in sorted(names):
+                path = os.path.join(folder, name)
+                if not name.startswith(".") and os.path.isfile(path):
+                    yield path
+    elif os.path.exists(source):
+        # A pipe or a device; it is read as it comes.
+        yield source
+    else:
+        yield from sorted(path for path in glob.iglob(source, recursive=True) if os.path.isfile(path))
+
+
+def _raise(error: OSError) -> None:
+    raise error
+
+
+def _skip(stream: BinaryIO, offset: int, path: str) -> None:
+    if stream.seekable():
+        stream.seek(offset)
+        return
+    while offset:
+        passed = len(stream.read(min(offset, _BLOCK)))
+        if not passed:
+            raise TrainingError("the file is shorter than it was", where=path)
+        offset -= passed

@@ -1,0 +1,204 @@
+"""The greedy trainer, fast: unique pieces, positions of pairs, counts kept as they change, a queue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.alphabet import TokenAlphabet, Word, concatenate
+from tokdfa.arrays import Int32Array, Int64Array
+from tokdfa.dictionary import Dictionary, Rule
+from tokdfa.errors import LimitExceededError, TrainingError
+from tokdfa.tokenizers.byte_dictionary import ByteDictionary, ByteTokens
+from tokdfa.training.pieces import PieceCounts
+from tokdfa.training.rules import CountRule, GreedyRules, TieRule, base_alphabet, symbol_ranks
+
+if TYPE_CHECKING:
+    from tokdfa.kernels.train.merging import Text
+
+__all__ = ["GreedyTrace", "trace_greedy", "train_greedy"]
+
+
+_MOST_OCCURRENCES = 2**62
+
+
+def train_greedy(
+    pieces: Mapping[Any, int],
+    merges: int,
+    *,
+    tie: TieRule = "first-seen",
+    count: CountRule = "non-overlapping",
+    min_frequency: int = 2,
+    max_token_length: int | None = None,
+    alphabet: str | bytes | Sequence[Word] | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> Dictionary:
+    """Train a byte pair dictionary greedily.
+
+    Parameters
+    ----------
+    pieces, merges, tie, count, min_frequency, max_token_length, alphabet
+        As for :func:`~tokdfa.training.naive.train_naive`, to which the result is equal.
+    progress : callable, optional
+        Called now and then with the number of rules made.
+
+    Returns
+    -------
+    Dictionary
+        The rules in the order of their merges: proper, and every rule live.
+
+    Raises
+    ------
+    TrainingError
+        If the pieces are not words of one kind, or a rule is unknown.
+    LimitExceededError
+        If the unique pieces have 2³¹ symbols or more.
+
+    Notes
+    -----
+    *A Formal Perspective on Byte-Pair Encoding*, Algorithm 2 and Theorem 4.2: O(N log P) for N symbols and P pairs in
+    the queue, however many merges. Its heap is not cut to the M best pairs, which would lose merges.
+    """
+    rules = GreedyRules(tie, count, min_frequency, max_token_length)
+    return trace_greedy(pieces, merges, rules, alphabet, progress).dictionary
+
+
+@dataclass(frozen=True, slots=True)
+class GreedyTrace:
+    """A training, and what each rule did.
+
+    Parameters
+    ----------
+    dictionary : Dictionary
+    occurrences : int64 array, one entry a symbol
+        How often it occurs in the corpus.
+    gain : int64 array, one entry a rule
+        How many replacements it made in the corpus; their sum is the compression utility.
+    """
+
+    dictionary: Dictionary
+    occurrences: Int64Array
+    gain: Int64Array
+
+
+def trace_greedy(
+    pieces: Mapping[Any, int],
+    merges: int,
+    rules: GreedyRules,
+    alphabet: str | bytes | Sequence[Word] | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> GreedyTrace:
+    """Train as :func:`train_greedy` does, and tell what each rule did."""
+    from tokdfa.kernels.train import merging
+
+    if merges < 0:
+        raise TrainingError("how many merges to make is not negative", value=merges)
+    # What has been counted as bytes needs no second look.
+    counted = isinstance(pieces, PieceCounts) and alphabet is None
+    symbols = TokenAlphabet(bytes(range(256))) if counted else base_alphabet(pieces, alphabet)
+    text = _lay_out(pieces, symbols, rules.tie)
+    is_symbol = text.symbols >= 0
+    occurrences = np.zeros(len(symbols), np.int64)
+    np.add.at(occurrences, text.symbols[is_symbol], text.weight[is_symbol])
+    most = min(merges, int(np.count_nonzero(is_symbol)))
+    rank = np.empty(0, np.int32)
+    if rules.tie in ("huggingface", "rustbpe"):
+        products = np.arange(len(symbols), len(symbols) + most, dtype=np.int32)
+        rank = np.concatenate((symbol_ranks(symbols, rules.tie), products))
+    ties = {
+        "first-seen": merging.FIRST_SEEN,
+        "sentencepiece": merging.SENTENCEPIECE,
+        "subword-nmt": merging.SUBWORD_NMT,
+    }
+    training = merging.Training(
+        text,
+        len(symbols),
+        most,
+        rank,
+        tie=ties.get(rules.tie, merging.FIXED),
+        overlapping=rules.count == "overlapping",
+        least=min(rules.min_frequency, _MOST_OCCURRENCES),
+        longest=rules.max_token_length or merging.LONGEST_TEXT,
+    )
+    step = max(most if progress is None else most // 100, 1)
+    for target in chain(range(step, most, step), [most]):
+        made = training.run(target)
+        if progress is not None:
+            progress(made)
+    return GreedyTrace(_dictionary(symbols, training.left, training.right), occurrences, training.gain)
+
+
+def _lay_out(pieces: Mapping[Any, int], symbols: TokenAlphabet, tie: TieRule) -> Text:
+    """Return the text as the kernel takes it."""
+    from tokdfa.kernels.train.merging import LONGEST_TEXT, Text
+
+    n_pieces = len(pieces)
+    if isinstance(pieces, PieceCounts):
+        lengths, weights = np.diff(pieces.ends, prepend=0), pieces.counts
+    else:
+        most = max(pieces.values(), default=0)
+        if most >= _MOST_OCCURRENCES:
+            raise LimitExceededError("a piece occurs too often", value=most, hint="less than 2⁶² symbols fit")
+        lengths = np.fromiter(map(len, pieces), np.int64, n_pieces)
+        weights = np.fromiter(pieces.values(), np.int64, n_pieces)
+    total = int(lengths.sum()) + n_pieces + 1
+    if total > LONGEST_TEXT:
+        raise LimitExceededError("the unique pieces are too long to train on", value=total, hint="2³¹ symbols fit")
+    # Not np.dot: its threads would spin on.
+    if (lengths * weights.astype(np.float64)).sum() >= _MOST_OCCURRENCES:
+        raise LimitExceededError("the corpus is too long to train on", hint="less than 2⁶² symbols fit")
+    # Borders come before, between and after the pieces.
+    borders = np.concatenate(([0], np.cumsum(lengths + 1)))
+    text = np.empty(total, np.int32)
+    weight = np.zeros(total, np.int64)
+    inside = np.ones(total, np.bool_)
+    inside[borders] = False
+    text[borders] = -1
+    text[inside] = _numbers(pieces, symbols)
+    weight[inside] = np.repeat(weights, lengths)
+    units, unit_at = np.empty(0, np.int32), np.empty(0, np.int64)
+    if tie in ("sentencepiece", "subword-nmt"):
+        spelled = [_spelling(word) for word in symbols.symbols]
+        widths = np.zeros(total + 1, np.int64)
+        widths[1:][inside] = np.fromiter(map(len, spelled), np.int64, len(spelled))[text[inside]]
+        unit_at = np.cumsum(widths)
+        units = np.fromiter(chain.from_iterable(spelled[number] for number in text[inside].tolist()), np.int32)
+    return Text(text, weight, units, unit_at)
+
+
+def _numbers(pieces: Mapping[Any, int], symbols: TokenAlphabet) -> Int32Array:
+    """Return the symbols of all pieces, one behind the other, as numbers."""
+    joined = b"" if isinstance(pieces, PieceCounts) else concatenate(pieces, symbols.kind)
+    if isinstance(joined, tuple):
+        number = {cast("tuple[str, ...]", word)[0]: i for i, word in enumerate(symbols.symbols)}
+        return np.fromiter(map(number.__getitem__, joined), np.int32, len(joined))
+    units: npt.NDArray[Any]
+    if isinstance(joined, bytes):
+        units = pieces.text if isinstance(pieces, PieceCounts) else np.frombuffer(joined, np.uint8)
+    else:
+        units = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), np.uint32)
+    spelled = np.array([_spelling(word)[0] for word in symbols.symbols], np.int64)
+    table = np.zeros(int(spelled.max(initial=0)) + 1, np.int32)
+    table[spelled] = np.arange(len(symbols), dtype=np.int32)
+    return table[units]
+
+
+def _spelling(word: Word) -> list[int]:
+    text = "".join(word) if isinstance(word, tuple) else word
+    return list(text) if isinstance(text, bytes) else list(map(ord, text))
+
+
+def _dictionary(symbols: TokenAlphabet, left: Int32Array, right: Int32Array) -> Dictionary:
+    words = list(symbols.symbols)
+    for u, v in zip(left.tolist(), right.tolist(), strict=True):
+        words.append(Rule(words[u], words[v]).product)
+    if symbols == TokenAlphabet(bytes(range(256))):
+        # No token is made twice, so that each is first mentioned as the product of its rule.
+        product = np.arange(256, len(words), dtype=np.int32)
+        return ByteDictionary(ByteTokens(cast("list[bytes]", words[256:])), left, right, product)
+    return Dictionary(zip(map(words.__getitem__, left), map(words.__getitem__, right), strict=True), symbols.symbols)

@@ -1,0 +1,224 @@
+"""Trained dictionaries as files that other libraries load."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+from tokdfa.alphabet import Word
+from tokdfa.dictionary import Dictionary
+from tokdfa.encoding.byte_alphabet import GPT2_ORDER, spell
+from tokdfa.errors import TrainingError
+from tokdfa.splitting.named import NAMED
+from tokdfa.training.atomic import write_atomically, write_together
+
+__all__ = ["check_output", "write_dictionary"]
+
+# What tokenizers spells otherwise: possessive repetitions mean something else there, and here they change nothing.
+_RESPELLED = {
+    "gpt2_tiktoken": NAMED["gpt2"].steps[0].pattern,
+    "cl100k": (
+        r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+"
+    ),
+}
+
+
+def write_dictionary(
+    dictionary: Dictionary, path: str | Path, *, pretokenizer: str = "none", suffix: str | None = None
+) -> list[Path]:
+    """Write a trained dictionary.
+
+    The name says what is written: ``….txt`` a merges.txt, ``….json`` a tokenizer.json, ``….tiktoken`` a rank file, and
+    a name without an ending a folder with merges.txt, vocab.json and, where it can be had, tokenizer.json. Ids number
+    the symbols first, bytes in the order of GPT-2's byte alphabet, and then the products in the order of the rules.
+
+    Parameters
+    ----------
+    dictionary : Dictionary
+        As the trainers return it: proper, and no token made twice.
+    path : str or Path
+    pretokenizer : str
+        The name of the pre-tokenizer with which it was trained, for tokenizer.json.
+    suffix : str, optional
+        What the last symbol of a piece ends with, such as ``</w>``.
+
+    Returns
+    -------
+    list of Path
+        The files written.
+
+    Raises
+    ------
+    TrainingError
+        If the format cannot hold the dictionary, or there is no such format.
+    OSError
+        If a file cannot be written.
+    """
+    path = Path(path)
+    render = check_output(path, dictionary.alphabet.kind, pretokenizer, suffix)
+    if render is not None:
+        write_atomically(path, render(dictionary))
+        return [path]
+    contents = {"merges.txt": _merges_txt(dictionary), "vocab.json": _vocab_json(dictionary)}
+    if _tokenizer_json_fault(dictionary.alphabet.kind, pretokenizer, suffix) is None:
+        contents["tokenizer.json"] = _tokenizer_json(dictionary, pretokenizer, suffix)
+    made = [folder for folder in (path, *path.parents) if not folder.exists()]
+    path.mkdir(parents=True, exist_ok=True)
+    try:
+        write_together({path / name: data for name, data in contents.items()})
+    except OSError:
+        for folder in made:
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+        raise
+    return [path / name for name in contents]
+
+
+def check_output(
+    path: str | Path, kind: str, pretokenizer: str, suffix: str | None = None
+) -> Callable[[Dictionary], bytes] | None:
+    """Return the function that renders what the name of a file asks for, None for a folder.
+
+    Raises
+    ------
+    TrainingError
+        If the format cannot hold a dictionary of that kind, or there is no such format.
+    """
+    path = Path(path)
+    is_folder = path.is_dir() or path.suffix == ""
+    if is_folder and path.exists() and not path.is_dir():
+        raise TrainingError("a file is where a folder is to be", value=str(path))
+    if not is_folder and not path.parent.is_dir():
+        raise TrainingError("no such folder", value=str(path.parent))
+    # Told before hours of training. A file is replaced in its folder; devices are written to as they are.
+    target = Path(os.path.realpath(path))
+    folder = next(place for place in ((target, *target.parents) if is_folder else target.parents) if place.exists())
+    if (is_folder or target.is_file() or not target.exists()) and not os.access(folder, os.W_OK):
+        raise TrainingError("this folder cannot be written to", value=str(folder))
+    if is_folder:
+        return None
+    if path.suffix == ".txt":
+        return _merges_txt
+    if path.suffix == ".tiktoken":
+        if kind != "bytes":
+            raise TrainingError("a .tiktoken file holds dictionaries over bytes", where=str(path))
+        return _tiktoken
+    if path.suffix == ".json":
+        if fault := _tokenizer_json_fault(kind, pretokenizer, suffix):
+            raise TrainingError(fault, where=str(path), hint="write a .txt file or a folder")
+        return lambda dictionary: _tokenizer_json(dictionary, pretokenizer, suffix)
+    hint = "merges.txt, tokenizer.json, a name ending in .tiktoken, or a folder"
+    raise TrainingError("no format of that name", value=path.suffix, where=str(path), hint=hint)
+
+
+def _spelling(word: Word) -> str:
+    if isinstance(word, bytes):
+        return spell(word)
+    return word if isinstance(word, str) else "".join(word)
+
+
+def _ids(dictionary: Dictionary) -> list[Word]:
+    """Return the tokens in the order of their ids."""
+    words = list(dictionary.alphabet)
+    if dictionary.alphabet.kind == "bytes":
+        known = dictionary.alphabet.symbols
+        in_order = [word for byte in GPT2_ORDER if (word := bytes([byte])) in known]
+        return [*in_order, *words[len(known) :]]
+    return words
+
+
+def _merges_txt(dictionary: Dictionary) -> bytes:
+    lines = [(_spelling(u), _spelling(v)) for u, v in dictionary]
+    for index, parts in enumerate(lines):
+        if any(not part.isprintable() or " " in part for part in parts):
+            raise TrainingError(
+                "a merges.txt has no room for spaces and control characters",
+                value=parts,
+                where=f"rule {index}",
+                hint="train over bytes, or with the pre-tokenizer whitespace, or write a tokenizer.json",
+            )
+    return "".join(["#version: 0.2\n", *(f"{u} {v}\n" for u, v in lines)]).encode()
+
+
+def _vocabulary(dictionary: Dictionary) -> dict[str, int]:
+    return {_spelling(word): number for number, word in enumerate(_ids(dictionary))}
+
+
+def _vocab_json(dictionary: Dictionary) -> bytes:
+    return json.dumps(_vocabulary(dictionary), ensure_ascii=False).encode()
+
+
+def _tiktoken(dictionary: Dictionary) -> bytes:
+    ranked = enumerate(cast("list[bytes]", _ids(dictionary)))
+    return b"".join(b"%s %d\n" % (base64.b64encode(word), rank) for rank, word in ranked)
+
+
+def _tokenizer_json_fault(kind: str, pretokenizer: str, suffix: str | None) -> str | None:
+    """Return why there is no tokenizer.json, or None."""
+    if kind == "symbols" and suffix is None:
+        return "tokenizers has no symbols of several characters"
+    if pretokenizer not in ("none", "whitespace", *NAMED):
+        return "a tokenizer.json is written for pre-tokenizers with a name, for tokenizers may read others otherwise"
+    if suffix is not None and pretokenizer != "whitespace":
+        return "tokenizers puts back spaces for suffixes, so that the pre-tokenizer must be whitespace"
+    return None
+
+
+def _tokenizer_json(dictionary: Dictionary, pretokenizer: str, suffix: str | None) -> bytes:
+    bytewise = dictionary.alphabet.kind == "bytes"
+    pairs = [[_spelling(u), _spelling(v)] for u, v in dictionary]
+    # As strings, which older releases read, too, wherever no part has a space.
+    merges = [" ".join(pair) for pair in pairs] if not any(" " in part for pair in pairs for part in pair) else pairs
+    decoder: dict[str, Any] = {"type": "Fuse"}
+    if bytewise:
+        decoder = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+    elif suffix is not None:
+        decoder = {"type": "BPEDecoder", "suffix": suffix}
+    fields: dict[str, Any] = {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [],
+        "normalizer": None,
+        "pre_tokenizer": _pre_tokenizer(pretokenizer, bytewise),
+        "post_processor": None,
+        "decoder": decoder,
+        "model": {
+            "type": "BPE",
+            "dropout": None,
+            "unk_token": None,
+            "continuing_subword_prefix": None,
+            "end_of_word_suffix": suffix,
+            "fuse_unk": False,
+            "byte_fallback": False,
+            "ignore_merges": False,
+            "vocab": _vocabulary(dictionary),
+            "merges": merges,
+        },
+    }
+    return json.dumps(fields, ensure_ascii=False, indent=2).encode()
+
+
+def _pre_tokenizer(name: str, bytewise: bool) -> dict[str, Any] | None:
+    steps: list[dict[str, Any]] = []
+    byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
+    if name == "whitespace":
+        steps.append({"type": "WhitespaceSplit"})
+    elif bytewise and name in ("gpt2", "gpt2_tiktoken"):
+        byte_level["use_regex"] = True
+    elif name != "none":
+        patterns = [_RESPELLED[name]] if name in _RESPELLED else [step.pattern for step in NAMED[name].steps]
+        steps.extend(
+            {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
+            for pattern in patterns
+        )
+    if bytewise:
+        steps.append(byte_level)
+    if len(steps) > 1:
+        return {"type": "Sequence", "pretokenizers": steps}
+    return steps[0] if steps else None

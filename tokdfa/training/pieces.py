@@ -1,0 +1,147 @@
+"""Pieces of text with their multiplicities: what a greedy trainer trains on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from tokdfa.arrays import Int64Array, Uint8Array
+from tokdfa.errors import TrainingError
+from tokdfa.splitting.pretokenizer import pretokenizer
+
+__all__ = ["PieceCounts", "PieceTable", "count_pieces", "with_end_of_word"]
+
+ByteArray = Uint8Array
+Int64Array = Int64Array
+
+
+class PieceCounts(Mapping[bytes, int]):
+    """Unique pieces, as bytes, with their multiplicities, in the order in which the corpus first has them. Immutable.
+
+    Parameters
+    ----------
+    text : uint8 array
+        The pieces one behind the other.
+    ends : int64 array
+        Where each ends; none is empty.
+    counts : int64 array
+        How often each occurs.
+    """
+
+    def __init__(self, text: ByteArray, ends: Int64Array, counts: Int64Array) -> None:
+        self.text = text
+        self.ends = ends
+        self.counts = counts
+        for array in (text, ends, counts):
+            array.setflags(write=False)
+
+    @property
+    def spans(self) -> Int64Array:
+        """Where each piece begins and ends in the text, as an array of shape (pieces, 2)."""
+        starts = np.concatenate((np.zeros(1, np.int64), self.ends))[: len(self)]
+        return np.stack((starts, self.ends), axis=1)
+
+    @cached_property
+    def _dict(self) -> dict[bytes, int]:
+        return dict(zip(self, self.counts.tolist(), strict=True))
+
+    def characters(self) -> dict[str, int]:
+        """Return the pieces as strings, with their multiplicities, in the same order.
+
+        Raises
+        ------
+        TrainingError
+            If a piece is not UTF-8.
+        """
+        try:
+            return {piece.decode(): count for piece, count in zip(self, self.counts.tolist(), strict=True)}
+        except UnicodeDecodeError as error:
+            raise TrainingError("a piece that is not UTF-8 has no characters", value=error.object) from None
+
+    def __getitem__(self, piece: bytes) -> int:
+        return self._dict[piece]
+
+    def __iter__(self) -> Iterator[bytes]:
+        text = self.text.tobytes()
+        return (text[start:end] for start, end in pairwise([0, *self.ends.tolist()]))
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def __repr__(self) -> str:
+        return f"<PieceCounts: {len(self)} pieces of {int(self.counts.sum())}>"
+
+
+class PieceTable:
+    """Counts pieces as they come, in memory that grows with the unique ones alone."""
+
+    def __init__(self) -> None:
+        from tokdfa.kernels.train.piece_table import Pieces
+
+        self._pieces = Pieces()
+
+    def __len__(self) -> int:
+        return len(self._pieces)
+
+    def add(self, text: ByteArray, spans: Int64Array, weights: Int64Array | None = None) -> None:
+        """Count pieces of `text`, once each or as often as `weights` says.
+
+        Parameters
+        ----------
+        text : uint8 array
+        spans : int64 array of shape (pieces, 2)
+            Where each begins and ends; none is empty.
+        weights : int64 array, optional
+        """
+        self._pieces.add(text, spans, weights)
+
+    def add_counts(self, counts: PieceCounts) -> None:
+        """Add what has been counted elsewhere."""
+        self.add(counts.text, counts.spans, counts.counts)
+
+    def counts(self) -> PieceCounts:
+        """Return what has been counted so far."""
+        return PieceCounts(*self._pieces.contents())
+
+
+def count_pieces(texts: Iterable[str], pattern: str | None = "gpt2") -> dict[bytes, int]:
+    """Return the UTF-8 pieces of some texts with their multiplicities, in the order in which the texts have them.
+
+    Parameters
+    ----------
+    texts : iterable of str
+    pattern : str, optional
+        A pre-tokenizer, as for :func:`tokdfa.splitting.pretokenizer.pretokenizer`; with None every text is one piece.
+
+    Raises
+    ------
+    PatternError
+        If there is no such pre-tokenizer.
+    """
+    split = (lambda text: [text] if text else []) if pattern is None else pretokenizer(pattern).split
+    pieces: dict[str, int] = {}
+    for text in texts:
+        for piece in split(text):
+            pieces[piece] = pieces.get(piece, 0) + 1
+    return {piece.encode(): count for piece, count in pieces.items()}
+
+
+def with_end_of_word(
+    pieces: Mapping[str, int], mark: str = "</w>", *, attached: bool = False
+) -> dict[tuple[str, ...], int]:
+    """Return pieces over symbols with a mark at their ends, as Sennrich's program has it.
+
+    Parameters
+    ----------
+    pieces : mapping from str to int
+    mark : str
+    attached : bool
+        Whether the mark is part of the last symbol (subword-nmt from version 0.2 on, tokenizers) or a symbol of its
+        own (BLOG, subword-nmt before).
+    """
+    if attached:
+        return {(*piece[:-1], piece[-1] + mark): count for piece, count in pieces.items()}
+    return {(*piece, mark): count for piece, count in pieces.items()}

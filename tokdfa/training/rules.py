@@ -1,0 +1,122 @@
+"""The rules of greedy training by name: how pairs are counted, and which of the most frequent pairs is merged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, cast, get_args
+
+import numpy as np
+
+from tokdfa.alphabet import Kind, TokenAlphabet, Word, concatenate, iter_symbols
+from tokdfa.arrays import Int32Array
+from tokdfa.encoding.byte_alphabet import GPT2_ORDER
+from tokdfa.errors import TrainingError
+
+__all__ = ["COUNT_RULES", "TIE_RULES", "CountRule", "GreedyRules", "TieRule", "base_alphabet", "symbol_ranks"]
+
+TieRule: TypeAlias = Literal["first-seen", "oldest-pair", "huggingface", "rustbpe", "sentencepiece", "subword-nmt"]
+CountRule: TypeAlias = Literal["non-overlapping", "overlapping"]
+
+TIE_RULES: tuple[TieRule, ...] = get_args(TieRule)
+COUNT_RULES: tuple[CountRule, ...] = get_args(CountRule)
+
+_KINDS: dict[type, Kind] = {bytes: "bytes", str: "characters", tuple: "symbols"}
+
+
+@dataclass(frozen=True, slots=True)
+class GreedyRules:
+    """What a greedy trainer is asked for; both trainers, the plain and the fast one, obey it alike.
+
+    Parameters
+    ----------
+    tie : str
+        Which of several most frequent pairs is merged.
+
+        ``first-seen``
+            the one whose first occurrence in the text as it stands is leftmost (minbpe; the programs of BLOG and
+            SPEEDY);
+        ``oldest-pair``
+            the one that first occurred after the fewest merges, and among those of one age the one that was leftmost
+            then (Gage; FORMAL's Table 1; the prose of BLOG and SPEEDY);
+        ``huggingface``
+            the least pair of token ids. Symbols come in the order of their code points, bytes in the order of GPT-2's
+            byte alphabet, then the products in the order of their merges (tokenizers);
+        ``rustbpe``
+            the same, but that bytes come in the order of their values (rustbpe);
+        ``sentencepiece``
+            the one with the shortest product, then the least product by code points, then the shortest left part;
+        ``subword-nmt``
+            the greatest pair, left parts compared first, as strings.
+    count : str
+        ``non-overlapping`` counts the replacements that merging the pair would make, so that ``aaa`` has one ``aa``
+        (FORMAL, SentencePiece); ``overlapping`` counts adjacent positions, two (Sennrich, tokenizers, minbpe).
+    min_frequency : int
+        Training stops when no pair is as frequent; 2 is BLOG's stop rule.
+    max_token_length : int, optional
+        The most symbols that a product may have; pairs with a longer one are passed over. Not with ``huggingface``:
+        tokenizers measures in bytes of its alphabet, and only what a merge brings forth, so that it may merge longer
+        ones.
+
+    Raises
+    ------
+    TrainingError
+        If a rule is unknown or a number too small.
+    """
+
+    tie: TieRule = "first-seen"
+    count: CountRule = "non-overlapping"
+    min_frequency: int = 2
+    max_token_length: int | None = None
+
+    def __post_init__(self) -> None:
+        for what, name, names in (("tie rule", self.tie, TIE_RULES), ("count rule", self.count, COUNT_RULES)):
+            if name not in names:
+                raise TrainingError(f"no such {what}", value=name, hint=f"one of {', '.join(names)}")
+        if self.min_frequency < 1:
+            raise TrainingError("the least frequency of a merge is 1 or more", value=self.min_frequency)
+        if self.max_token_length is not None and self.max_token_length < 2:
+            raise TrainingError("a product has two symbols or more", value=self.max_token_length)
+        if self.max_token_length is not None and self.tie == "huggingface":
+            raise TrainingError(
+                "the limit of tokenizers on the length of tokens is another one",
+                value=self.max_token_length,
+                hint="leave max_token_length out, or take another tie rule",
+            )
+
+
+def base_alphabet(pieces: Mapping[Any, int], alphabet: str | bytes | Sequence[Word] | None = None) -> TokenAlphabet:
+    """Return the base alphabet over which pieces are trained.
+
+    The symbols given come first, in their order. Without any, pieces of bytes have all 256 bytes; pieces of characters
+    or of longer symbols have those that occur, sorted.
+
+    Raises
+    ------
+    TrainingError
+        If the pieces mix bytes, strings and tuples, or a piece is empty, or occurs less than once.
+    """
+    kinds = {type(piece) for piece in pieces}
+    if len(kinds) > 1 or not kinds <= {bytes, str, tuple}:
+        raise TrainingError("the pieces are all bytes, all strings or all tuples of strings", value=kinds)
+    if any(len(piece) == 0 for piece in pieces):
+        raise TrainingError("a piece is not empty")
+    if any(count < 1 for count in pieces.values()):
+        raise TrainingError("a piece occurs once or more", value=min(pieces.values()))
+    if alphabet is None and kinds in ({bytes}, set()):
+        return TokenAlphabet(bytes(range(256)))
+    found = set(iter_symbols(concatenate(pieces, _KINDS[kinds.pop()]) if kinds else ""))
+    given = TokenAlphabet(alphabet or ()).symbols
+    return TokenAlphabet((*given, *sorted(found.difference(given))))
+
+
+def symbol_ranks(symbols: TokenAlphabet, tie: TieRule) -> Int32Array:
+    """Return for each symbol its place among all of them, as ``huggingface`` or ``rustbpe`` numbers them."""
+    words = symbols.symbols
+    if symbols.kind == "bytes" and tie == "huggingface":
+        known = set(words)
+        in_order: list[Any] = [word for byte in GPT2_ORDER if (word := bytes([byte])) in known]
+    else:
+        in_order = sorted(cast("tuple[Any, ...]", words))
+    place: dict[Any, int] = {word: number for number, word in enumerate(in_order)}
+    return np.array([place[word] for word in words], np.int32)

@@ -1,0 +1,173 @@
+"""Cutting a corpus into pieces: the one place where training meets the pre-tokenizers."""
+
+from __future__ import annotations
+
+from functools import cache, cached_property, lru_cache
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from tokdfa.arrays import Int64Array, Uint8Array
+from tokdfa.errors import LimitExceededError, PatternError, TrainingError
+from tokdfa.splitting.borders import CONTEXT, Borders
+from tokdfa.splitting.named import NAMED, whitespace_split
+from tokdfa.splitting.pretokenizer import PreTokenizer, pretokenizer
+from tokdfa.splitting.splitter import Splitter as Machine
+from tokdfa.splitting.steps import Splitting
+from tokdfa.training.corpus import Block
+
+__all__ = ["PRETOKENIZERS", "Splitter", "Unit"]
+
+Unit: TypeAlias = Literal["file", "line"]
+
+ByteArray = Uint8Array
+Int64Array = Int64Array
+
+PRETOKENIZERS = ("none", "whitespace", *NAMED)
+
+_WINDOW = 1 << 10
+
+
+class Splitter:
+    """Cuts blocks of UTF-8 into pieces.
+
+    Parameters
+    ----------
+    name : str
+        ``none``, for which a unit is one piece; ``whitespace``, which drops spaces; the name of a pattern; or a
+        pattern, read as tiktoken would.
+    unit : str
+        ``file``: no piece goes beyond a file. ``line``: no piece goes beyond a line, whose end belongs to it, which is
+        how tokenizers reads files.
+    any_bytes : bool
+        Whether without a pre-tokenizer the text may be any bytes.
+
+    Raises
+    ------
+    PatternError
+        If it is neither a name nor a pattern that can be used.
+    """
+
+    def __init__(self, name: str, unit: Unit = "file", *, any_bytes: bool = False) -> None:
+        self.name = name
+        self.unit = unit
+        self._any_bytes = any_bytes and name == "none"
+        self._pretokenizer: PreTokenizer | None = None
+        if name == "whitespace":
+            self._pretokenizer = _whitespace()
+        elif name != "none":
+            self._pretokenizer = pretokenizer(name)
+
+    def __repr__(self) -> str:
+        return f"<Splitter {self._pretokenizer or self.name!r} by {self.unit}>"
+
+    @cached_property
+    def _machine(self) -> Machine | None:
+        return None if self._pretokenizer is None else _machine(self._pretokenizer.splitting)
+
+    @cached_property
+    def _borders(self) -> Borders | None:
+        return None if self._pretokenizer is None else _borders(self._pretokenizer)
+
+    def last_cut(self, text: bytes) -> int:
+        """Return the last place where `text` can be cut, for :meth:`Corpus.blocks`."""
+        if self.unit == "line":
+            return text.rfind(b"\n") + 1
+        if self.name == "whitespace":
+            return 1 + max(text.rfind(space, 0, -1) for space in (b" ", b"\n"))
+        if self._borders is None:
+            return 0
+        window = _WINDOW
+        while True:
+            start = max(len(text) - window, 0)
+            # Whole characters only. What is not UTF-8 will be found out when it is split.
+            while start < len(text) and text[start] & 0xC0 == 0x80:
+                start += 1
+            part = text[start:].decode("utf-8", "ignore")
+            end = len(part) - CONTEXT - 1
+            place = self._borders.last(part, 0, end) if end > 0 else 0
+            if place:
+                return start + len(part[:place].encode())
+            if window >= len(text):
+                return 0
+            window *= 16
+
+    def cut(self, block: Block) -> tuple[ByteArray, Int64Array]:
+        """Return the pieces of a block: bytes, and where in them each piece begins and ends.
+
+        Raises
+        ------
+        TrainingError
+            If the text is not UTF-8; says at which byte.
+        """
+        # What comes next has a say in where the last piece ends, but is not a piece of this block.
+        context = block.context.decode("utf-8", "ignore").encode() if self.unit == "file" else b""
+        text = np.frombuffer(block.text + context, np.uint8)
+        end = len(block.text)
+        try:
+            spans = self._line_spans(block.text) if self.unit == "line" else self._spans(block.text + context)
+        except (UnicodeDecodeError, PatternError):
+            raise _not_utf8(block) from None
+        return text, np.ascontiguousarray(spans[: np.searchsorted(spans[:, 1], end, side="right")])
+
+    def _line_spans(self, text: bytes) -> Int64Array:
+        """Return the pieces of the lines of a text, each split by itself."""
+        if self._machine is not None:
+            return self._machine.line_spans(text)
+        # bytes.splitlines would end lines at carriage returns, too.
+        ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n")) + 1
+        borders = np.unique(np.concatenate(([0], ends, [len(text)])))
+        lines = np.stack((borders[:-1], borders[1:]), axis=1)
+        if self._pretokenizer is None:
+            self._spans(text)
+            return lines
+        return np.concatenate([np.empty((0, 2), np.int64), *(a + self._spans(text[a:b]) for a, b in lines.tolist())])
+
+    def _spans(self, text: bytes) -> Int64Array:
+        """Return the pieces of a text that is split by itself."""
+        if self._pretokenizer is None:
+            if not self._any_bytes:
+                text.decode()
+            return np.array([[0, len(text)]] if text else [], np.int64).reshape(-1, 2)
+        if self._machine is not None:
+            return self._machine.spans(text)
+        decoded = text.decode()
+        spans = np.array(self._pretokenizer.spans(decoded), np.int64).reshape(-1, 2)
+        if len(decoded) < len(text):
+            widths = np.fromiter((len(symbol.encode()) for symbol in decoded), np.int64, len(decoded))
+            spans = np.concatenate(([0], np.cumsum(widths)))[spans]
+        return spans
+
+
+@cache
+def _whitespace() -> PreTokenizer:
+    return PreTokenizer(Splitting("tokenizers", (whitespace_split(),)), "whitespace")
+
+
+# Pre-tokenizers that have names are each one object, and so what is found out about them is found out once.
+@lru_cache(maxsize=16)
+def _borders(pretokenizer: PreTokenizer) -> Borders:
+    return Borders(pretokenizer)
+
+
+@cache
+def _machine(splitting: Splitting) -> Machine | None:
+    """Return the machine that splits so, or None where there is none and the definition must do."""
+    try:
+        return Machine(splitting)
+    except (PatternError, LimitExceededError):
+        return None
+
+
+def _not_utf8(block: Block) -> TrainingError:
+    """Return the error that says where the text of a block is not UTF-8."""
+    try:
+        block.text.decode()
+    except UnicodeDecodeError as error:
+        return TrainingError(
+            "not UTF-8 text",
+            value=block.text[error.start : error.start + 8],
+            where=f"{block.path}, byte {block.offset + error.start}",
+            hint="leave the file out, for instance by a pattern such as 'folder/**/*.txt'",
+        )
+    raise AssertionError("the text is UTF-8")

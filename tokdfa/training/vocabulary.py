@@ -1,0 +1,40 @@
+"""How the vocabulary grows and shrinks while merges are made."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tokdfa.arrays import Int64Array
+from tokdfa.training.greedy import GreedyTrace
+
+__all__ = ["vocabulary_sizes"]
+
+
+def vocabulary_sizes(trace: GreedyTrace) -> Int64Array:
+    """Return how many different tokens the corpus has before the first merge and behind each one.
+
+    Parameters
+    ----------
+    trace : GreedyTrace
+        What :func:`~tokdfa.training.greedy.trace_greedy` returns.
+
+    Returns
+    -------
+    int64 array, one entry a rule and one more
+
+    Notes
+    -----
+    BLOG: a merge adds its product, and takes away each part that occurs nowhere else, so that the size changes by +1,
+    0 or -1.
+    """
+    dictionary = trace.dictionary
+    occurrences = np.zeros(len(dictionary.alphabet), np.int64)
+    occurrences[: len(trace.occurrences)] = trace.occurrences
+    sizes = [int(np.count_nonzero(occurrences))]
+    rules = (dictionary.left.tolist(), dictionary.right.tolist(), dictionary.product.tolist(), trace.gain.tolist())
+    for left, right, product, gain in zip(*rules, strict=True):
+        occurrences[left] -= gain
+        occurrences[right] -= gain
+        occurrences[product] += gain
+        sizes.append(sizes[-1] + 1 - sum(occurrences[part] == 0 for part in {left, right}))
+    return np.array(sizes, np.int64)

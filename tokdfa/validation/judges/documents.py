@@ -1,0 +1,163 @@
+"""Judging streams of documents, each for itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.arrays import Int32Array, Int64Array, id_array
+from tokdfa.errors import TokenStreamError
+from tokdfa.validation.violation import Violation
+
+__all__ = ["DocumentsJudge", "Judge", "checked_separator", "document_starts"]
+
+
+_LAST = np.iinfo(np.int64).max
+
+
+class Judge(Protocol):
+    """What finds in a stream what is not canonical."""
+
+    @property
+    def n_kept(self) -> int:
+        """How many ids are kept."""
+        ...
+
+    def feed(self, ids: Int32Array) -> Iterator[Violation]:
+        """Take more ids; yield the violations that are certain with them."""
+        ...
+
+    def finish(self) -> Iterator[Violation]:
+        """Take the end of the text; yield the remaining violations."""
+        ...
+
+    def finish_open(self) -> Iterator[Violation]:
+        """Take the end of what may go on; yield what is not canonical however it does."""
+        ...
+
+
+class DocumentsJudge:
+    """Has every document judged for itself: no piece goes from one to the next.
+
+    Parameters
+    ----------
+    begin : callable
+        Returns a judge, given which token of the stream comes first, and where its bytes begin.
+    lengths : int64 array, optional
+        How many bytes an id has. Without it every judge tells where its bytes end, as attribute `byte`.
+    starts : int64 array, optional
+        Which tokens begin documents, ascending. Without it separators cut.
+    separator_size : int
+        How many bytes a separator has.
+    """
+
+    def __init__(
+        self,
+        begin: Callable[[int, int], Judge],
+        lengths: Int64Array | None,
+        starts: Int64Array | None = None,
+        separator_size: int = 0,
+    ) -> None:
+        self._separator_size = separator_size
+        self._begin = begin
+        self._lengths = lengths
+        self._starts = starts
+        self._first = self._byte = self._document_first = 0
+        self._judge = begin(0, 0)
+
+    @property
+    def n_kept(self) -> int:
+        """How many ids are kept."""
+        return self._judge.n_kept
+
+    def feed(self, ids: Int32Array, separators: Int64Array | None = None) -> Iterator[Violation]:
+        """Take more ids; yield the violations that are certain with them.
+
+        `separators` are the places of ids that are in no document.
+        """
+        begin, first = 0, self._first
+        if separators is not None:
+            for place in separators.tolist():
+                yield from self._document(ids[begin:place])
+                yield from self._judge.finish()
+                begin = place + 1
+                self._open(1, self._separator_size)
+        elif self._starts is not None:
+            low, high = np.searchsorted(self._starts, [first, first + len(ids)])
+            for place in (self._starts[low:high] - first).tolist():
+                yield from self._document(ids[begin:place])
+                begin = place
+                if self._first > self._document_first:
+                    yield from self._judge.finish()
+                    self._open(0, 0)
+        yield from self._document(ids[begin:])
+
+    def finish(self) -> Iterator[Violation]:
+        """Take the end of the last document; yield the remaining violations."""
+        yield from self._judge.finish()
+
+    def finish_open(self) -> Iterator[Violation]:
+        """Take the end of what is there of the last document."""
+        yield from self._judge.finish_open()
+
+    def _document(self, ids: Int32Array) -> Iterator[Violation]:
+        yield from self._judge.feed(ids)
+        self._first += len(ids)
+        if self._lengths is not None:
+            self._byte += int(self._lengths[ids].sum())
+
+    def _open(self, skipped: int, size: int) -> None:
+        """Begin a document behind ids that are in none, so many of that many bytes."""
+        self._first += skipped
+        self._byte = getattr(self._judge, "byte", self._byte) if self._lengths is None else self._byte
+        self._byte += size
+        self._document_first = self._first
+        self._judge = self._begin(self._first, self._byte)
+
+
+def document_starts(starts: npt.ArrayLike) -> Int64Array:
+    """Return the places where documents begin, checked.
+
+    Raises
+    ------
+    TokenStreamError
+        If they are not integers from 0 on in ascending order; says which.
+    """
+    try:
+        array = id_array(starts)
+    except TokenStreamError as error:
+        what = "the beginnings of documents are integers in one dimension"
+        raise TokenStreamError(what, value=error.value, where=_document(error.where), hint=error.hint) from None
+    if array.dtype.kind == "u" and array.max(initial=0) > _LAST:
+        place = int(np.argmax(array > _LAST))
+        raise TokenStreamError("a beginning of more than 63 bits", value=int(array[place]), where=f"document {place}")
+    places = array.astype(np.int64)
+    wrong = np.flatnonzero(np.diff(places, prepend=0) < 0)
+    if len(wrong):
+        place = int(wrong[0])
+        raise TokenStreamError(
+            "the beginnings of documents ascend", value=int(places[place]), where=f"document {place}"
+        )
+    return places
+
+
+def checked_separator(separator: int | np.integer[Any] | np.bool_) -> int:
+    """Return the id between documents; no token need have it, but it has to be one that streams can have.
+
+    Raises
+    ------
+    TokenStreamError
+        If it is a truth value, negative or of more than 63 bits.
+    """
+    if isinstance(separator, (bool, np.bool_)):
+        raise TokenStreamError("documents are given by an id or by their beginnings", value=separator)
+    if not 0 <= separator <= _LAST:
+        raise TokenStreamError("the id between documents is an id, from 0 on", value=int(separator))
+    return int(separator)
+
+
+def _document(where: str | None) -> str | None:
+    return None if where is None else where.replace("token", "document")

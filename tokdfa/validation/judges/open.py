@@ -1,0 +1,128 @@
+"""Judging what was cut out of a stream: only what no context can excuse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tokdfa.arrays import Int32Array
+from tokdfa.errors import UnsupportedFeatureError
+from tokdfa.splitting.lifted import LiftedState, Parts
+from tokdfa.validation.judges.walk import WalkJudge
+from tokdfa.validation.model import Model
+from tokdfa.validation.table import Table
+from tokdfa.validation.violation import Violation
+
+__all__ = ["OpenJudge"]
+
+
+_MOST_CONTINUATIONS = 3
+
+
+class OpenJudge:
+    """Finds what is not canonical in ids whatever was before them, and, unless they end there, whatever follows.
+
+    Up to the first place where the text is certainly cut, the ids must be possible behind some beginning of a text;
+    every hypothesis that any text leads to is tried. From there on nothing hangs on what was before.
+
+    Parameters
+    ----------
+    model : Model
+    first, byte : int
+        Which token of the stream is the first one fed, and where its bytes begin.
+
+    Raises
+    ------
+    UnsupportedFeatureError
+        If the tokenizer is none whose streams can be walked through.
+
+    Notes
+    -----
+    What is found is not canonical in any context. The reverse is not promised: a hypothesis may be possible, yet only
+    behind texts whose last token may not stand before the first one here.
+    """
+
+    def __init__(self, model: Model, first: int = 0, byte: int = 0) -> None:
+        if model.tokenizer.pretokenizer is None:
+            raise UnsupportedFeatureError(
+                "windows are judged where a pattern cuts the text, and here nothing does",
+                hint="name the pre-tokenizer, if there is one",
+            )
+        if model.table is None or not model.by_pairs or len(model.doubts.keys):
+            raise UnsupportedFeatureError(
+                "windows are judged where a pattern cuts the text and pairs of tokens over bytes decide",
+                value=str(model.tokenizer.pretokenizer),
+            )
+        self._model = model
+        self._table: Table = model.table
+        self._first, self._byte = first, byte
+        self._before: int | None = None
+        self._state = self._table.anywhere
+        self._continuations = 0
+        self._walk: WalkJudge | None = None
+
+    @property
+    def n_kept(self) -> int:
+        """How many ids are kept."""
+        return 0 if self._walk is None else self._walk.n_kept
+
+    def feed(self, ids: Int32Array) -> Iterator[Violation]:
+        """Take more ids; yield the violations that are certain with them."""
+        for place, id in enumerate(ids.tolist()) if self._walk is None else ():
+            if self._before is not None and self._table.is_cut_between(self._before, id):
+                self._walk = WalkJudge(self._model, self._first, self._byte)
+                ids = ids[place:]
+                break
+            yield from self._step(id)
+            self._first += 1
+            self._byte += int(self._model.lengths[id])
+        if self._walk is not None:
+            yield from self._walk.feed(ids)
+
+    def finish(self) -> Iterator[Violation]:
+        """Take the end of the text; yield the remaining violations."""
+        if self._walk is not None:
+            yield from self._walk.finish()
+        elif not self._table.lifted.is_final(self._state):
+            yield self._violation(None, "no text ends like this")
+
+    def finish_open(self) -> Iterator[Violation]:
+        """Take the end of what may go on; yield what is not canonical however it does."""
+        if self._walk is not None:
+            yield from self._walk.finish_open()
+
+    def _step(self, id: int) -> Iterator[Violation]:
+        parts = self._table.parts_of(id)
+        target: LiftedState | None = None
+        if parts == "special":
+            target = self._table.lifted.initial if self._table.lifted.is_final(self._state) else None
+        elif isinstance(parts, Parts):
+            target = self._following(id, parts)
+        if target is None:
+            yield self._violation(id, self._reason(id))
+        self._state = self._table.anywhere if target is None else target
+        self._before = None if target is None else id
+
+    def _following(self, id: int, parts: Parts) -> LiftedState | None:
+        if self._before is None and parts.head:
+            # The end of a symbol that began before.
+            self._continuations = len(parts.head)
+            return LiftedState(self._table.anywhere.hypotheses, parts.tail)
+        if self._continuations and parts.head and not self._state.cut:
+            self._continuations += len(parts.head)
+            if self._continuations > _MOST_CONTINUATIONS:
+                return None
+            return LiftedState(self._table.anywhere.hypotheses, parts.tail)
+        self._continuations = 0
+        may_continue = self._before is None or self._model.may_be_walked(self._before, id)
+        return self._table.lifted.step(self._state, parts, may_continue)
+
+    def _reason(self, id: int) -> str:
+        if self._model.dead[id]:
+            return f"merging never gives {self._model.show(id)}"
+        behind = "" if self._before is None else f" behind {self._model.show(self._before)}"
+        return f"no text has {self._model.show(id)}{behind}, whatever else is around it"
+
+    def _violation(self, id: int | None, reason: str) -> Violation:
+        ids = tuple(known for known in (self._before, id) if known is not None)
+        start = self._first - (self._before is not None)
+        return Violation(self._first, self._first, self._byte, start, ids, None, reason)

@@ -1,0 +1,210 @@
+"""Judging streams by one walk over their ids, and more closely only where something is wrong."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from itertools import chain
+
+import numpy as np
+
+from tokdfa.arrays import Int32Array, IntegerArray
+from tokdfa.errors import LimitExceededError
+from tokdfa.kernels.walk import walk as kernels
+from tokdfa.validation.buffer import Buffer
+from tokdfa.validation.judges.pieces import PieceJudge
+from tokdfa.validation.model import Model
+from tokdfa.validation.table import Table
+from tokdfa.validation.violation import Violation
+
+__all__ = ["WalkJudge", "WholeWalk"]
+
+
+# So many are judged piece by piece at a time where something is wrong.
+WINDOW = 1 << 8
+# So many ids are kept before some are dropped.
+PATIENCE = 1 << 10
+# So many ids are walked over together with those before them.
+HEAD = 1 << 10
+# So many ids have more symbols than a look-ahead sees.
+_CONTEXT = 8
+
+
+class WholeWalk:
+    """Walks over whole streams.
+
+    Parameters
+    ----------
+    model : Model
+        One with a table.
+    """
+
+    def __init__(self, model: Model) -> None:
+        assert model.table is not None
+        self._table: Table = model.table
+        self._pairs = model.walked_pairs
+
+    def accepts(self, ids: IntegerArray) -> bool:
+        """Tell whether it is certain that a stream is canonical.
+
+        Parameters
+        ----------
+        ids : int32, uint32 or int64 array
+            Contiguous; if they are no ids the answer is no.
+        """
+        return kernels.accepts(self._table.walker(self._pairs.struct_for(len(ids))), ids) == kernels.DONE
+
+
+class WalkJudge:
+    """Finds what is not canonical in a stream, with a few look-ups an id where there is nothing.
+
+    Where the walk ends, the pieces there are judged by :class:`PieceJudge`, from a place on where the text is certainly
+    cut, so what is found is the same. Behind them the walk begins anew.
+
+    Parameters
+    ----------
+    model : Model
+        Of a tokenizer with a pre-tokenizer, whose dictionary is over bytes.
+    first, byte : int
+        Which token of the stream is the first one fed, and where its bytes begin.
+    """
+
+    def __init__(self, model: Model, first: int = 0, byte: int = 0) -> None:
+        self._model = model
+        self._judge: PieceJudge | None = None
+        self._until = -1
+        self._begin(first, byte)
+
+    def _begin(self, first: int, byte: int) -> None:
+        """Begin to walk with the token `first`, or do no such thing where there is no table."""
+        if self._model.table is None:
+            self._judge, self._until = PieceJudge(self._model, Buffer(first, byte)), sys.maxsize
+            return
+        self._judge = None
+        self._table: Table = self._model.table
+        self._place = kernels.Place()
+        self._here = self._place.pointer
+        self._here.row = self._table.initial * self._table.width
+        # The ids since a place where the text is certainly cut, and where in the stream that is.
+        self._past: list[Int32Array] = []
+        self._first, self._byte, self._n_past = first, byte, 0
+        self._patience = PATIENCE
+
+    @property
+    def n_kept(self) -> int:
+        """How many ids are kept."""
+        return self._n_past if self._judge is None else self._judge.n_kept
+
+    def feed(self, ids: Int32Array) -> Iterator[Violation]:
+        """Take more ids; yield the violations that are certain with them."""
+        while True:
+            if self._judge is not None:
+                yield from self._judge.feed(ids, self._until)
+                buffer = self._judge.buffer
+                if buffer.first <= self._until:
+                    return
+                ids = buffer.take_all()
+                self._begin(buffer.first, buffer.byte)
+                if self._judge is not None:
+                    continue
+            place = self._walk(ids)
+            if place == len(ids):
+                self._remember(ids)
+                return
+            self._past.append(ids)
+            ids = self._look_closely(place - len(ids))
+
+    def finish(self) -> Iterator[Violation]:
+        """Take the end of the stream; yield the remaining violations."""
+        if self._judge is None and not self._table.is_final(self._state):
+            yield from self.feed(self._look_closely(0))
+        if self._judge is not None:
+            yield from self._judge.finish()
+
+    def finish_open(self) -> Iterator[Violation]:
+        """Take the end of what may go on; yield what is not canonical however it does."""
+        while self._judge is not None:
+            # Nothing canonical begins like this. What is wrong may look otherwise when more follows.
+            buffer = self._judge.buffer
+            first, byte, ids = buffer.first, buffer.byte, buffer.take_all()
+            closed = PieceJudge(self._model, Buffer(first, byte))
+            found = chain(closed.feed(ids), closed.finish()) if self._until < sys.maxsize else iter(())
+            violation = next(found, None)
+            if violation is None:
+                return
+            yield violation
+            stop = violation.start - first + max(len(violation.ids), 1)
+            self._begin(first + stop, byte + int(self._model.lengths[ids[:stop]].sum()))
+            yield from self.feed(ids[stop:])
+
+    def _look_closely(self, place: int) -> Int32Array:
+        """Have the ids up to `place`, counted from their end, judged piece by piece; return those to judge."""
+        ids: Int32Array = np.concatenate((np.zeros(0, dtype=np.int32), *self._past))
+        place += len(ids)
+        # No special token that the text spells goes from before this to behind `place`.
+        begin = self._table.last_certain(ids, place - _CONTEXT - self._table.reach)
+        byte = self._byte + int(self._model.lengths[ids[:begin]].sum())
+        self._judge = PieceJudge(self._model, Buffer(self._first + begin, byte, WINDOW))
+        self._until = max(self._until, self._first + place)
+        return ids[begin:]
+
+    def _walk(self, ids: Int32Array) -> int:
+        """Walk over ids; return the first one that is not canonical where it is, their number if there is none."""
+        before = self._before()
+        head = min(len(ids), max(HEAD, self._table.reach + 1)) if before else 0
+        if head:
+            n_before = sum(map(len, before))
+            place = self._walk_on(np.concatenate((*before, ids[:head])), n_before) - n_before
+            if place < head:
+                return place
+        return self._walk_on(ids, head)
+
+    def _walk_on(self, ids: Int32Array, place: int) -> int:
+        """Walk over ids from `place` on; see :meth:`_walk`."""
+        here = self._here
+        here.at = place
+        pairs = self._model.walked_pairs.struct_for(len(ids) - place)
+        while True:
+            status = self._place.walk(self._table.walker(pairs), ids)
+            if status != kernels.UNSURE:
+                return int(here.at)
+            try:
+                self._table.learn(self._state, int(ids[here.at]))
+            except LimitExceededError:
+                self._until = sys.maxsize
+                return int(here.at)
+
+    @property
+    def _state(self) -> int:
+        """The state before the next id."""
+        return int(self._here.row) // self._table.width
+
+    def _before(self) -> list[Int32Array]:
+        """Return the last ids that were walked over, as many as may be looked at again."""
+        before: list[Int32Array] = []
+        wanted = self._table.reach + 1
+        for part in reversed(self._past):
+            if wanted <= 0:
+                break
+            before.insert(0, part[-wanted:])
+            wanted -= len(part)
+        return before
+
+    def _remember(self, ids: Int32Array) -> None:
+        """Keep of the ids walked over those that something wrong behind them may begin with."""
+        self._past.append(ids)
+        self._n_past += len(ids)
+        if self._n_past < self._patience:
+            return
+        # Mostly such a place is near; then nothing else needs to be looked at.
+        begin = self._table.last_certain(ids, len(ids) - 1 - _CONTEXT - self._table.reach)
+        joined = ids if begin else np.concatenate(self._past)
+        skipped = self._n_past - len(joined)
+        begin = begin or self._table.last_certain(joined, len(joined) - 1 - _CONTEXT - self._table.reach)
+        kept = joined[begin:].copy()
+        end = self._byte + self._here.size
+        self._first += skipped + begin
+        self._here.size = int(self._model.lengths[kept].sum())
+        self._byte = end - self._here.size
+        self._past, self._n_past = [kept], len(kept)
+        self._patience = max(PATIENCE, 2 * len(kept))
