@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import json
 from itertools import pairwise
 
 import pytest
 
 from tests.mutation import subjects
-from tests.mutation.__main__ import apart, sample
+from tests.mutation.__main__ import EQUIVALENT, apart, sample
 from tests.mutation.mutants import mutants
 from tests.mutation.subjects import ROOT, files
 
@@ -60,6 +61,13 @@ def test_every_fault_of_the_package_is_a_program_with_a_name_of_its_own() -> Non
         keys |= {mutant.key for mutant in found}
         assert subjects.tests_of(file)
     assert len(keys) > 5_000
+
+
+def test_faults_judged_equivalent_are_faults_of_the_package() -> None:
+    keys = {mutant.key for file in files() for mutant in mutants(file, (ROOT / file).read_text(encoding="utf-8"))}
+    reasons = json.loads(EQUIVALENT.read_text(encoding="utf-8"))
+    assert not reasons.keys() - keys
+    assert all(reason.endswith(".") for reason in reasons.values())
 
 
 def test_a_larger_sample_contains_the_smaller_one() -> None:

@@ -254,6 +254,44 @@ def test_a_checkpoint_whose_arrays_do_not_fit_is_refused(
         Checkpoint(path, {}).load()
 
 
+@pytest.mark.parametrize(
+    ("text", "ends", "counts"),
+    [
+        ("int8", "int64", "int64"),
+        ("int64", "int64", "int64"),
+        ("uint8", "int32", "int64"),
+        ("uint8", "int64", "uint64"),
+    ],
+)
+def test_a_checkpoint_with_arrays_of_other_types_is_refused(tmp_path: Path, text: str, ends: str, counts: str) -> None:
+    path = tmp_path / "kept"
+    pieces = PieceCounts(np.array([97, 98], text), np.array([1, 2], ends), np.array([1, 1], counts))
+    Checkpoint(path, {}).save(pieces, 0, 0)
+    with pytest.raises(TokdfaError, match="do not fit together"):
+        Checkpoint(path, {}).load()
+
+
+@pytest.mark.parametrize(
+    ("text", "ends", "counts", "fits"), [(1, 1, 1, True), (2, 1, 1, False), (1, 2, 2, False), (1, 1, 2, False)]
+)
+def test_the_arrays_of_a_checkpoint_have_one_dimension(
+    tmp_path: Path, text: int, ends: int, counts: int, fits: bool
+) -> None:
+    path = tmp_path / "kept"
+    shapes = {1: (2,), 2: (2, 1)}
+    arrays = np.array([97, 98], np.uint8), np.array([1, 2]), np.array([1, 3])
+    pieces = PieceCounts(*(array.reshape(shapes[n]) for array, n in zip(arrays, (text, ends, counts), strict=True)))
+    Checkpoint(path, {}).save(pieces, 3, 4)
+    if fits:
+        found = Checkpoint(path, {}).load()
+        assert found is not None
+        assert dict(found[0]) == {b"a": 1, b"b": 3}
+        assert found[1:] == (3, 4)
+        return
+    with pytest.raises(TokdfaError, match="do not fit together"):
+        Checkpoint(path, {}).load()
+
+
 def test_counts_are_a_mapping() -> None:
     counts = count_pieces(["a b a"])
     assert counts == {b"a": 1, b" b": 1, b" a": 1}
