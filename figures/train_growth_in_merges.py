@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from figures.chart import line_chart
 from figures.table import Row
+from figures.training_growth import growth_in_merges
 
 
 def measure() -> list[Row]:
-    from tests.benchmarks.bench_train_growth import growth_in_merges
-
     return growth_in_merges()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from figures.chart import line_chart
 from figures.table import Row
+from figures.training_growth import corpus
 
 POINTS = 400
 NAMES = {"fra_eng_en": "English sentences", "english": "English books"}
@@ -13,7 +14,6 @@ def measure() -> list[Row]:
     """Train on whole corpora until no pair is left; about as many points are kept as a picture can show."""
     import numpy as np
 
-    from tests.benchmarks.bench_train_growth import corpus
     from tokdfa.training.api import Reading, count_corpus_pieces
     from tokdfa.training.greedy import trace_greedy
     from tokdfa.training.rules import GreedyRules
