@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tokdfa.arrays import Int64Array
 from tokdfa.cli.output import html_option, json_option, print_json, remark, say
 
 if TYPE_CHECKING:
+    from tokdfa.arrays import Int64Array
     from tokdfa.validation.violation import Violation
 
 __all__ = ["command"]
