@@ -10,7 +10,6 @@ from hypothesis import given
 from support.dictionaries import all_proper_dictionaries, all_words, proper_dictionaries
 
 from tokdfa import Dictionary, TokdfaError
-from tokdfa.automata import compact
 from tokdfa.automata.compact import CompactTokenDFA
 from tokdfa.automata.fold import token_dfa
 from tokdfa.automata.protocol import accepts
@@ -218,7 +217,7 @@ def test_real_dictionaries(data: Path, name: str, states: tuple[int, int, int]) 
         assert np.array_equal(automaton.allowed_mask(automaton.state[token]), ~lacking[automaton.position])
 
 
-def test_rows_have_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_have_a_budget() -> None:
     # What one token lacks, all tokens that end with it lack as well, if they are made later.
     letters = "abcdefgh"
     rules = [("a", letter) for letter in letters[1:]]
@@ -226,10 +225,9 @@ def test_rows_have_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     for letter in "stuvwx":
         rules += [(letter, word), (letter + word, letter)]
         word = letter + word
-    automaton = CompactTokenDFA(Dictionary(rules, letters + "stuvwx"))
-    assert np.diff(automaton.rows.pointer).max() == len("stuvwx")
-    del automaton.__dict__["rows"]
-    monkeypatch.setattr(compact, "DEFAULT_MAX_INTERVALS", 20)
+    dictionary = Dictionary(rules, letters + "stuvwx")
+    assert np.diff(CompactTokenDFA(dictionary).rows.pointer).max() == len("stuvwx")
+    automaton = CompactTokenDFA(dictionary, max_intervals=20)
     with pytest.raises(LimitExceededError, match="too long"):
         _ = automaton.rows
     assert not automaton.allows("a", "b")

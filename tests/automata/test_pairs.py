@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,15 +12,12 @@ from support.dictionaries import proper_dictionaries
 
 from tokdfa import CompactTokenDFA, Dictionary
 from tokdfa.arrays import checked_ids
-from tokdfa.automata import pairs
-from tokdfa.automata.pairs import CUT, NO_TOKEN, PairTest
+from tokdfa.automata.pairs import CUT, NO_TOKEN, PairTest, Tuning
 from tokdfa.errors import TokenStreamError
 from tokdfa.tokenizers.default import default_dictionary
 
-
-@pytest.fixture(params=["walk", "table"])
-def patience(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pairs, "PATIENCE", 0 if request.param == "table" else 10**9)
+WALK, TABLE = Tuning(patience=10**9), Tuning(patience=0)
+both_ways = pytest.mark.parametrize("tuning", [WALK, TABLE], ids=["walk", "table"])
 
 
 def one_by_one(automaton: CompactTokenDFA, numbers: list[int], ids: list[int], behind: int | None) -> list[bool]:
@@ -31,39 +30,37 @@ def one_by_one(automaton: CompactTokenDFA, numbers: list[int], ids: list[int], b
     return marks
 
 
-@pytest.mark.usefixtures("patience")
+@both_ways
 @given(st.data(), proper_dictionaries(max_rules=12))
-def test_streams_with_cuts_and_gaps(data: st.DataObject, rules: Dictionary) -> None:
+def test_streams_with_cuts_and_gaps(tuning: Tuning, data: st.DataObject, rules: Dictionary) -> None:
     automaton = CompactTokenDFA(rules)
     numbers = data.draw(st.permutations([*range(len(rules.alphabet)), CUT, NO_TOKEN, NO_TOKEN]))
     id = st.integers(0, len(numbers) - 1)
     ids = data.draw(st.lists(id, max_size=40))
     behind = data.draw(st.none() | id)
     expected = one_by_one(automaton, numbers, ids, behind)
-    test = PairTest(automaton, numbers)
+    test = PairTest(automaton, numbers, tuning=tuning)
     assert test.forbidden(checked_ids(ids, test.n_ids), behind).tolist() == expected
     assert test.first_forbidden(ids, behind) == (expected.index(True) if True in expected else None)
 
 
-def test_table_and_walk_agree_on_a_real_dictionary(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_table_and_walk_agree_on_a_real_dictionary() -> None:
     automaton = CompactTokenDFA(default_dictionary())
     random = np.random.default_rng(0)
     ids = random.integers(0, len(automaton.alphabet), size=200_000, dtype=np.int32)
-    monkeypatch.setattr(pairs, "PATIENCE", 10**9)
-    walked = PairTest(automaton).forbidden(ids)
-    monkeypatch.setattr(pairs, "PATIENCE", 0)
-    assert np.array_equal(PairTest(automaton).forbidden(ids), walked)
+    walked = PairTest(automaton, tuning=WALK).forbidden(ids)
+    assert np.array_equal(PairTest(automaton, tuning=TABLE).forbidden(ids), walked)
     assert 0 < walked.mean() < 1
     for place in random.integers(1, len(ids), size=500).tolist():
         assert walked[place] != automaton.allows(int(ids[place - 1]), int(ids[place]))
 
 
-@pytest.mark.usefixtures("patience")
-def test_first_forbidden_across_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    test = PairTest(CompactTokenDFA(Dictionary([("a", "b")], "ab")))
+@both_ways
+def test_first_forbidden_across_chunks(tuning: Tuning) -> None:
+    automaton = CompactTokenDFA(Dictionary([("a", "b")], "ab"))
     a, b, ab = range(3)
     for chunk in (1, 2, 3, 7):
-        monkeypatch.setattr(pairs, "CHUNK", chunk)
+        test = PairTest(automaton, tuning=replace(tuning, chunk=chunk))
         for length in range(12):
             assert test.first_forbidden(np.array([ab] * length + [a, b, a, b])) == length + 1
             assert test.first_forbidden([b] * length) is None
@@ -71,10 +68,11 @@ def test_first_forbidden_across_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     assert test.first_forbidden([], behind=a) is None
 
 
-def test_long_rows_are_walked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pairs, "PATIENCE", 0)
-    monkeypatch.setattr(pairs, "MAX_TABLE_ENTRIES", 0)
-    assert PairTest(CompactTokenDFA(Dictionary([("a", "b")], "ab"))).first_forbidden([0, 1]) == 1
+def test_long_rows_are_walked() -> None:
+    tuning = Tuning(patience=0, max_table_entries=0)
+    test = PairTest(CompactTokenDFA(Dictionary([("a", "b")], "ab")), tuning=tuning)
+    assert test.first_forbidden([0, 1]) == 1
+    assert test.struct_for(10) is test._by_history
 
 
 @pytest.mark.parametrize(
@@ -97,7 +95,7 @@ def test_what_is_not_ids_is_refused(ids: object, message: str) -> None:
         PairTest(CompactTokenDFA(Dictionary([("a", "b")], "ab"))).first_forbidden(ids)  # type: ignore[arg-type]
 
 
-def test_bad_ids_are_placed_in_the_stream(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pairs, "CHUNK", 4)
+def test_bad_ids_are_placed_in_the_stream() -> None:
+    test = PairTest(CompactTokenDFA(Dictionary([("a", "b")], "ab")), tuning=Tuning(chunk=4))
     with pytest.raises(TokenStreamError, match=r"^token 9: id out of range: 3"):
-        PairTest(CompactTokenDFA(Dictionary([("a", "b")], "ab"))).first_forbidden([0] * 9 + [3])
+        test.first_forbidden([0] * 9 + [3])

@@ -19,23 +19,23 @@ import numpy as np
 import numpy.typing as npt
 
 from tests.benchmarks.harness import environment, keep_tables, measure, peak_memory, print_table
-from tokdfa.automata import pairs
 from tokdfa.automata.compact import CompactTokenDFA
-from tokdfa.automata.pairs import PairTest
+from tokdfa.automata.pairs import PairTest, Tuning
 from tokdfa.tokenizers.loading import load_byte_pairs
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
 Ints = npt.NDArray[np.int32]
 
 FILES = {"gpt2": "gpt2/merges.txt", "cl100k": "cl100k_base.tiktoken", "o200k": "o200k_base.tiktoken"}
+CHUNK = Tuning().chunk
 
 
 def forbidden_pairs(test: PairTest, ids: Ints) -> npt.NDArray[np.bool_]:
     """The marks of all ids, chunk by chunk."""
     marks = []
     behind = None
-    for begin in range(0, len(ids), pairs.CHUNK):
-        chunk = ids[begin : begin + pairs.CHUNK]
+    for begin in range(0, len(ids), CHUNK):
+        chunk = ids[begin : begin + CHUNK]
         marks.append(test.forbidden(chunk, behind))
         behind = int(chunk[-1])
     return np.concatenate(marks)
@@ -68,12 +68,11 @@ def bench(name: str, folder: Path, n: int) -> None:
     rows = automaton.rows
     merged = perf_counter()
     tokens = tokenizer.id_to_token
-    test = PairTest(automaton, tokens)
+    test = PairTest(automaton, tokens, tuning=Tuning(patience=0))
     text = (folder / "corpora" / "english.txt").read_text(encoding="utf-8")
-    pairs.PATIENCE = 0
     began_table = perf_counter()
-    table = test._table
-    assert table is not None
+    table = test._by_table.fields
+    assert table["bits"].size
     tabled = perf_counter()
     table_rows: list[list[object]] = []
     for stream, ids in streams(tokenizer, test, text, n).items():
@@ -82,7 +81,7 @@ def bench(name: str, folder: Path, n: int) -> None:
         for way, figure in measured.items():
             ratio = measured["numpy sum"].median / figure.median
             table_rows.append([stream, f"{len(ids):,}", way, f"{len(ids) / figure.median / 1e6:.0f}", f"{ratio:.3f}"])
-    sizes = ", ".join(f"{array.nbytes / 1e6:.1f}" for array in table)
+    sizes = ", ".join(f"{array.nbytes / 1e6:.1f}" for array in (table["lookup"], table["blocks"], table["bits"]))
     caption = (
         f"{environment('numpy')}; peak {peak_memory() / 1e6:.0f} MB; one thread, median of 5. "
         f"{automaton.states_built:,} states built, {automaton.states_reachable:,} reachable, "

@@ -84,10 +84,16 @@ def test_standard_input_and_packed_files(corpus: Path, tmp_path: Path, monkeypat
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
-def test_threads_change_nothing(corpus: Path, tmp_path: Path, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tokdfa.training.corpus._BLOCK", 16)
-    assert run(corpus, "--merges", 40, "-o", tmp_path / "merges.txt", "--threads", threads) == 0
-    assert tokdfa.load(tmp_path / "merges.txt").dictionary == train_naive(count_pieces([TEXT]), 40)
+def test_threads_change_nothing(corpus: Path, tmp_path: Path, threads: int) -> None:
+    # Every file is a block of its own, at least.
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    lines = TEXT.splitlines(keepends=True)
+    assert len(lines) > 5
+    for number, line in enumerate(lines):
+        (folder / f"{number:03}").write_text(line, encoding="utf-8")
+    assert run(folder, "--merges", 40, "-o", tmp_path / "merges.txt", "--threads", threads) == 0
+    assert tokdfa.load(tmp_path / "merges.txt").dictionary == train_naive(count_pieces(lines), 40)
 
 
 def test_a_checkpoint_is_gone_when_all_is_done(corpus: Path, tmp_path: Path) -> None:

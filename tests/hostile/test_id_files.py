@@ -22,7 +22,8 @@ from support.tokenizer_files import as_bytes, tokenizer_json
 
 import tokdfa
 from tokdfa.errors import TokenStreamError
-from tokdfa.stores import binary, iter_ids, text
+from tokdfa.stores import iter_ids
+from tokdfa.stores.tuning import Tuning
 
 DTYPES = ("uint8", "uint16", "int32", "uint32", "int64", "uint64", ">u2", ">i4")
 WORDS = [
@@ -141,10 +142,10 @@ def must_be_read(kind: str, data: bytes) -> bool:
     return stream.getvalue() == data
 
 
-def read(path: Path, dtype: str | None) -> tuple[list[int] | None, str]:
+def read(path: Path, dtype: str | None, tuning: Tuning) -> tuple[list[int] | None, str]:
     """Return the ids of a file; or None and why it is refused."""
     try:
-        return [id for chunk in iter_ids(path, dtype=dtype) for id in chunk.tolist()], ""
+        return [id for chunk in iter_ids(path, dtype=dtype, tuning=tuning) for id in chunk.tolist()], ""
     except TokenStreamError as error:
         return None, str(error)
 
@@ -160,12 +161,12 @@ def check(kind: str, seed: int, folder: Path) -> tuple[str, list[int] | None, Pa
     data = mutated(original, source)
     path = folder / f"ids.{kind}"
     path.write_bytes(data)
-    text.BLOCK, binary.CHUNK = source.choice((1, 2, 3, 7, 30, 1 << 20)), source.choice((1, 2, 3, 50, 1 << 18))
+    tuning = Tuning(source.choice((1, 2, 3, 7, 30, 1 << 20)), source.choice((1, 2, 3, 50, 1 << 18)))
     right = ORACLES[kind](data, dtype)
     if data == original:
         assert right == ids
     where = f"seed {seed} of {kind}"
-    found, message = read(path, dtype if kind == "bin" else None)
+    found, message = read(path, dtype if kind == "bin" else None, tuning)
     if found is None:
         assert len(message.splitlines()) == 1, where
         assert str(path) in message, where
@@ -175,18 +176,10 @@ def check(kind: str, seed: int, folder: Path) -> tuple[str, list[int] | None, Pa
     return "changed" if found != ids else "read", right, path, dtype
 
 
-@pytest.fixture
-def unchanged(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The sizes of blocks are what they were, afterwards."""
-    monkeypatch.setattr(text, "BLOCK", text.BLOCK)
-    monkeypatch.setattr(binary, "CHUNK", binary.CHUNK)
-
-
 def check_all(kind: str, chosen: range, folder: Path) -> Counter[str]:
     return Counter(check(kind, seed, folder)[0] for seed in chosen)
 
 
-@pytest.mark.usefixtures("unchanged")
 @pytest.mark.parametrize("kind", ORACLES)
 def test_mutated_files(kind: str, tmp_path: Path) -> None:
     outcomes = check_all(kind, range(400), tmp_path)
@@ -195,14 +188,12 @@ def test_mutated_files(kind: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("unchanged")
 @pytest.mark.parametrize("kind", ORACLES)
 def test_many_mutated_files(kind: str, tmp_path: Path) -> None:
     chosen = seeds(5_000)
     print(kind, dict(check_all(kind, chosen, tmp_path)), "of", len(chosen), "files")
 
 
-@pytest.mark.usefixtures("unchanged")
 @pytest.mark.parametrize("kind", ORACLES)
 def test_the_command_leaves_with_what_is_right(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "tokenizer.json").write_bytes(as_bytes(tokenizer_json()))

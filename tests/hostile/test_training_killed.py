@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from tokdfa.training.tuning import Tuning
+
 KILLS = 100
 
 
 def start(corpus: Path, out: Path, kept: Path) -> subprocess.Popen[bytes]:
-    program = "import tokdfa.training.corpus as c; c._BLOCK = 1 << 14; from tokdfa.cli import main; main()"
     arguments = [corpus, "--merges", 4000, "-o", out, "--checkpoint", kept, "--interval", 0, "--threads", 2]
-    return subprocess.Popen([sys.executable, "-c", program, "train", *map(str, arguments)], stdout=subprocess.DEVNULL)
+    return subprocess.Popen([sys.executable, "-m", "tokdfa", "train", *map(str, arguments)], stdout=subprocess.DEVNULL)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -30,8 +31,11 @@ def test_killed_at_a_hundred_random_moments(tmp_path: Path) -> None:
     words = ["".join(dice.choices(letters, k=dice.randint(1, 9))) for _ in range(20_000)]
     corpus = tmp_path / "corpus"
     corpus.mkdir()
-    for name in "abc":
-        (corpus / name).write_text(" ".join(dice.choices(words, k=60_000)), encoding="utf-8")
+    # A file of several blocks, between files of one: it goes on within the one and between the others.
+    for number in range(40):
+        n_words = 600_000 if number == 20 else 2_500
+        (corpus / f"{number:02}").write_text(" ".join(dice.choices(words, k=n_words)), encoding="utf-8")
+    assert (corpus / "20").stat().st_size > 2 * Tuning().block
     kept = tmp_path / "kept"
     began = time.monotonic()
     assert start(corpus, tmp_path / "expected", tmp_path / "other").wait() == 0

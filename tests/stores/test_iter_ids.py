@@ -13,19 +13,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokdfa.errors import TokenStreamError
-from tokdfa.stores import binary, iter_ids, text
+from tokdfa.stores import iter_ids, text
+from tokdfa.stores.tuning import DEFAULT, Tuning
 
 IDS = [0, 1, 50256, 17, 4, 4, 65535]
 
 
-def collect(source: str | Path, dtype: str | None = None) -> list[int]:
-    return [id for chunk in iter_ids(source, dtype=dtype) for id in chunk.tolist()]
+def collect(source: str | Path, dtype: str | None = None, tuning: Tuning = DEFAULT) -> list[int]:
+    return [id for chunk in iter_ids(source, dtype=dtype, tuning=tuning) for id in chunk.tolist()]
 
 
 @pytest.fixture(params=[1, 2, 3, 5, 1 << 20])
-def block(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text, "BLOCK", request.param)
-    monkeypatch.setattr(binary, "CHUNK", request.param)
+def tuning(request: pytest.FixtureRequest) -> Tuning:
+    return Tuning(block=request.param, chunk=request.param)
 
 
 class _Stdin:
@@ -33,39 +33,36 @@ class _Stdin:
         self.buffer = io.BytesIO(data)
 
 
-@pytest.mark.usefixtures("block")
 @pytest.mark.parametrize("dtype", ["uint16", "int32", "uint32", "int64", "uint64", ">u2", "<i8"])
-def test_binary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dtype: str) -> None:
+def test_binary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dtype: str, tuning: Tuning) -> None:
     array = np.array(IDS, dtype=dtype)
     array.tofile(tmp_path / "ids.bin")
-    assert collect(tmp_path / "ids.bin", dtype) == IDS
+    assert collect(tmp_path / "ids.bin", dtype, tuning=tuning) == IDS
     np.save(tmp_path / "ids.npy", array)
-    assert collect(tmp_path / "ids.npy") == IDS
+    assert collect(tmp_path / "ids.npy", tuning=tuning) == IDS
     monkeypatch.setattr(sys, "stdin", _Stdin(array.tobytes()))
-    assert collect("-", dtype) == IDS
+    assert collect("-", dtype, tuning=tuning) == IDS
 
 
-@pytest.mark.usefixtures("block")
 @pytest.mark.parametrize("separator", [" ", "\n", "\r\n", "\t\t\n "])
-def test_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, separator: str) -> None:
+def test_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, separator: str, tuning: Tuning) -> None:
     written = separator.join(map(str, IDS))
     for around in ("{}", " {}\n"):
         (tmp_path / "ids.txt").write_text(around.format(written), newline="")
-        assert collect(tmp_path / "ids.txt") == IDS
+        assert collect(tmp_path / "ids.txt", tuning=tuning) == IDS
         monkeypatch.setattr(sys, "stdin", _Stdin(around.format(written).encode()))
-        assert collect("-") == IDS
+        assert collect("-", tuning=tuning) == IDS
 
 
-@pytest.mark.usefixtures("block")
 @pytest.mark.parametrize("options", [{}, {"indent": 1}, {"separators": (",", ":")}])
-def test_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, object]) -> None:
+def test_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, object], tuning: Tuning) -> None:
     for ids in (IDS, [7], [], [-3, 9]):
         written = json.dumps(ids, **options)  # type: ignore[arg-type]
         for around in ("{}", " \n{}\n"):
             (tmp_path / "ids.json").write_text(around.format(written))
-            assert collect(tmp_path / "ids.json") == ids
+            assert collect(tmp_path / "ids.json", tuning=tuning) == ids
             monkeypatch.setattr(sys, "stdin", _Stdin(around.format(written).encode()))
-            assert collect("-") == ids
+            assert collect("-", tuning=tuning) == ids
 
 
 @given(st.text(alphabet='[], 019-.e\n{}"', max_size=12), st.integers(1, 4))
@@ -93,14 +90,11 @@ def test_empty_arrays_have_no_chunks(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "dtype"), [("ids.bin", "uint16"), ("ids.npy", None)])
-def test_a_file_cut_short_while_it_is_read_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, dtype: str | None
-) -> None:
-    monkeypatch.setattr(binary, "CHUNK", 1 << 12)
+def test_a_file_cut_short_while_it_is_read_is_refused(tmp_path: Path, name: str, dtype: str | None) -> None:
     ids = np.arange(1 << 15, dtype=np.uint16)
     path = tmp_path / name
     ids.tofile(path) if dtype else np.save(path, ids)
-    chunks = iter_ids(path, dtype=dtype)
+    chunks = iter_ids(path, dtype=dtype, tuning=Tuning(chunk=1 << 12))
     assert next(chunks).tolist() == list(range(1 << 12))
     with path.open("r+b") as stream:
         stream.truncate(path.stat().st_size // 2)
@@ -108,7 +102,6 @@ def test_a_file_cut_short_while_it_is_read_is_refused(
         list(chunks)
 
 
-@pytest.mark.usefixtures("block")
 @pytest.mark.parametrize(
     ("name", "data", "message"),
     [
@@ -138,10 +131,10 @@ def test_a_file_cut_short_while_it_is_read_is_refused(
         ("ids.json", b"[" + b"1" * 100 + b"]", "ids.json, byte 1: an integer of more than 64 bits"),
     ],
 )
-def test_bad_text(tmp_path: Path, name: str, data: bytes, message: str) -> None:
+def test_bad_text(tmp_path: Path, name: str, data: bytes, message: str, tuning: Tuning) -> None:
     (tmp_path / name).write_bytes(data)
     with pytest.raises(TokenStreamError, match=message):
-        collect(tmp_path / name)
+        collect(tmp_path / name, tuning=tuning)
 
 
 def _npy(header: str, version: bytes = b"\1\0") -> bytes:

@@ -12,17 +12,16 @@ from hypothesis import strategies as st
 
 from tokdfa import Dictionary, Tokenizer
 from tokdfa.errors import TokenStreamError
-from tokdfa.tokenizers import decoder as module
-from tokdfa.tokenizers.decoder import Decoder, spellings
+from tokdfa.tokenizers.decoder import Decoder, Tuning, spellings
 from tokdfa.tokenizers.formats.contents import Contents
 
 WORDS = [b"a", "é".encode(), "é".encode()[:1], "é".encode()[1:], "😀".encode()[:2], "😀".encode()[2:], b"\xff", b"xyz"]
 IDS = st.lists(st.integers(0, len(WORDS) - 1), max_size=12)
 
 
-def decoder(ends_word: list[bool] | None = None) -> Decoder:
+def decoder(ends_word: list[bool] | None = None, tuning: Tuning | None = None) -> Decoder:
     flags = None if ends_word is None else np.array(ends_word)
-    return Decoder(spellings(WORDS), np.ones(len(WORDS), dtype=np.bool_), flags)
+    return Decoder(spellings(WORDS), np.ones(len(WORDS), dtype=np.bool_), flags, tuning=tuning or Tuning())
 
 
 def chunked(ids: list[int], cuts: list[int]) -> list[list[int]]:
@@ -55,11 +54,7 @@ def test_text_and_what_is_bad(ids: list[int], cuts: list[int]) -> None:
 @given(IDS)
 def test_blocks_do_not_matter(ids: list[int]) -> None:
     whole = b"".join(decoder().iter_bytes([ids]))
-    original, module._BLOCK = module._BLOCK, 3
-    try:
-        assert b"".join(decoder().iter_bytes([ids])) == whole
-    finally:
-        module._BLOCK = original
+    assert b"".join(decoder(tuning=Tuning(block=3)).iter_bytes([ids])) == whole
 
 
 def test_bad_ids_are_counted_from_the_beginning_of_the_stream() -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tokdfa.training import corpus as corpus_module
 from tokdfa.training.corpus import Corpus
 from tokdfa.training.splitting import Splitter
+from tokdfa.training.tuning import Tuning
 
 
 def test_the_size_is_that_of_all_files(tmp_path: Path) -> None:
@@ -20,12 +20,11 @@ def test_the_size_is_that_of_all_files(tmp_path: Path) -> None:
     assert Corpus.find(["-", tmp_path / "one.txt"]).size() is None
 
 
-def test_blocks_begin_at_the_beginning_and_say_where_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(corpus_module, "_BLOCK", 7)
+def test_blocks_begin_at_the_beginning_and_say_where_they_are(tmp_path: Path) -> None:
     texts = ["a bc d\nef ghi jk\n" * 3, "x y z " * 5]
     for number, text in enumerate(texts):
         (tmp_path / f"{number}.txt").write_text(text, encoding="utf-8")
-    blocks = list(Corpus.find([tmp_path]).blocks(Splitter("whitespace").last_cut))
+    blocks = list(Corpus.find([tmp_path], tuning=Tuning(block=7)).blocks(Splitter("whitespace").last_cut))
     assert len(blocks) > 6
     at = {0: 0, 1: 0}
     for block in blocks:

@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 from tokdfa import TokdfaError
 from tokdfa.splitting.named import NAMED
 from tokdfa.splitting.pretokenizer import pretokenizer
-from tokdfa.training import corpus as corpus_module
 from tokdfa.training import splitting as splitting_module
 from tokdfa.training.checkpoint import Checkpoint
 from tokdfa.training.corpus import Block, Corpus
 from tokdfa.training.counting import count_corpus
 from tokdfa.training.pieces import PieceCounts, PieceTable, count_pieces
 from tokdfa.training.splitting import Splitter
+from tokdfa.training.tuning import DEFAULT, Tuning
 
 zstandard = pytest.importorskip("zstandard")
 
@@ -44,14 +44,14 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.fixture
-def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(corpus_module, "_BLOCK", 7)
+SMALL = Tuning(block=7)
 
 
-def count(*sources: str | Path, name: str = "gpt2", unit: str = "file", **options: object) -> PieceCounts:
+def count(
+    *sources: str | Path, name: str = "gpt2", unit: str = "file", tuning: Tuning = DEFAULT, threads: int = 1
+) -> PieceCounts:
     splitter = Splitter(name, unit)  # type: ignore[arg-type]
-    return count_corpus(Corpus.find(sources), splitter, **options)  # type: ignore[arg-type]
+    return count_corpus(Corpus.find(sources, tuning=tuning), splitter, threads=threads)
 
 
 def laid_out(pieces: list[bytes]) -> tuple[Any, Any]:
@@ -98,11 +98,11 @@ def splitting(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setattr(splitting_module, "_machine", lambda splitting: None)
 
 
-@pytest.mark.usefixtures("small_blocks", "splitting")
+@pytest.mark.usefixtures("splitting")
 @pytest.mark.parametrize("name", ["whitespace", "gpt2", "cl100k", "deepseek"])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_blocks_change_nothing(folder: Path, name: str, threads: int) -> None:
-    counts = count(folder, name=name, threads=threads)
+    counts = count(folder, name=name, threads=threads, tuning=SMALL)
     texts = [TEXTS[file] for file in ("a.txt", "b.txt", "sub/c.txt")]
     if name == "whitespace":
         assert dict(counts) == Counter(word.encode() for text in texts for word in text.split())
@@ -125,26 +125,24 @@ def test_odd_texts_can_be_cut_where_it_says(parts: list[str], name: str) -> None
     assert pieces == [piece.encode() for piece in pretokenizer(name).split(text.decode())]
 
 
-@pytest.mark.usefixtures("small_blocks")
 def test_a_pattern_of_which_nothing_is_known_sees_the_whole_file(folder: Path) -> None:
     pattern = r"(?s:.{4})|(?s:.)"
-    assert list(count(folder / "b.txt", name=pattern).items()) == plainly([TEXTS["b.txt"]], pattern)
+    assert list(count(folder / "b.txt", name=pattern, tuning=SMALL).items()) == plainly([TEXTS["b.txt"]], pattern)
 
 
-@pytest.mark.usefixtures("small_blocks", "splitting")
+@pytest.mark.usefixtures("splitting")
 @pytest.mark.parametrize("threads", [1, 2])
 def test_lines_are_split_by_themselves(folder: Path, threads: int) -> None:
     lines = [line + "\n" for line in TEXTS["b.txt"].split("\n")[:-1]]
-    assert list(count(folder / "b.txt", unit="line", threads=threads).items()) == plainly(lines, "gpt2")
+    assert list(count(folder / "b.txt", unit="line", threads=threads, tuning=SMALL).items()) == plainly(lines, "gpt2")
     whole = {line.encode(): n for line, n in Counter(lines).items()}
-    assert dict(count(folder / "b.txt", name="none", unit="line", threads=threads)) == whole
+    assert dict(count(folder / "b.txt", name="none", unit="line", threads=threads, tuning=SMALL)) == whole
 
 
 def test_without_a_pretokenizer_a_file_is_one_piece(folder: Path) -> None:
     assert dict(count(folder / "b.txt", name="none")) == {TEXTS["b.txt"].encode(): 1}
 
 
-@pytest.mark.usefixtures("small_blocks")
 def test_packed_files(tmp_path: Path) -> None:
     text = TEXTS["b.txt"].encode() * 30
     (tmp_path / "plain").write_bytes(text)
@@ -152,9 +150,9 @@ def test_packed_files(tmp_path: Path) -> None:
     half = len(text) // 2
     # Two frames, as parallel packers write them.
     (tmp_path / "a.zst").write_bytes(zstandard.compress(text[:half]) + zstandard.compress(text[half:]))
-    expected = list(count(tmp_path / "plain").items())
-    assert list(count(tmp_path / "a.gz").items()) == expected
-    assert list(count(tmp_path / "a.zst").items()) == expected
+    expected = list(count(tmp_path / "plain", tuning=SMALL).items())
+    assert list(count(tmp_path / "a.gz", tuning=SMALL).items()) == expected
+    assert list(count(tmp_path / "a.zst", tuning=SMALL).items()) == expected
 
 
 @pytest.mark.parametrize("ending", ["gz", "zst"])
@@ -184,18 +182,17 @@ def test_folders_and_patterns_are_read_by_name(folder: Path) -> None:
         names()
 
 
-@pytest.mark.usefixtures("small_blocks", "splitting")
+@pytest.mark.usefixtures("splitting")
 @pytest.mark.parametrize("threads", [1, 2])
 def test_text_that_is_not_utf8_is_told_with_its_place(tmp_path: Path, threads: int) -> None:
     path = tmp_path / "spoiled"
     path.write_bytes(b"good text\nand then\n\xff\xfe")
     with pytest.raises(TokdfaError, match=r"spoiled, byte 19: not UTF-8 text: b'\\xff\\xfe'"):
-        count(path, threads=threads)
+        count(path, threads=threads, tuning=SMALL)
 
 
-@pytest.mark.usefixtures("small_blocks")
 def test_an_interruption_changes_nothing(folder: Path, tmp_path: Path) -> None:
-    expected = list(count(folder).items())
+    expected = list(count(folder, tuning=SMALL).items())
 
     class InterruptionError(Exception):
         pass
@@ -206,7 +203,7 @@ def test_an_interruption_changes_nothing(folder: Path, tmp_path: Path) -> None:
         if calls % 5 == 0:
             raise InterruptionError
 
-    corpus, calls, interruptions = Corpus.find([folder]), 0, 0
+    corpus, calls, interruptions = Corpus.find([folder], tuning=SMALL), 0, 0
     while True:
         kept = Checkpoint(tmp_path / "kept", {"corpus": corpus.stamp()})
         try:

@@ -59,6 +59,9 @@ class CompactTokenDFA(Displayed):
     ----------
     dictionary : Dictionary
         A proper dictionary.
+    max_intervals : int
+        Number of intervals, of 8 bytes each, that :attr:`rows` may take. Nothing else that the automaton does needs
+        any.
 
     Attributes
     ----------
@@ -89,8 +92,9 @@ class CompactTokenDFA(Displayed):
     are equal, for all states are final and the target of a transition depends on the token alone.
     """
 
-    def __init__(self, dictionary: Dictionary) -> None:
+    def __init__(self, dictionary: Dictionary, *, max_intervals: int = DEFAULT_MAX_INTERVALS) -> None:
         self.dictionary = dictionary
+        self._max_intervals = max_intervals
         self.alphabet: TokenAlphabet = dictionary.alphabet
         folding = dictionary.folding
         self.parent, self.removed, self.rule = folding.parent, folding.removed, folding.rule
@@ -204,14 +208,14 @@ class CompactTokenDFA(Displayed):
         Raises
         ------
         LimitExceededError
-            If that could take more than 2^26 intervals. Real dictionaries take some dozens a row, but a rule for
-            every pair of a few frequent tokens makes the rows grow with the square of the dictionary.
+            If that could take more than `max_intervals` intervals. Real dictionaries take some dozens a row, but a rule
+            for every pair of a few frequent tokens makes the rows grow with the square of the dictionary.
         """
         from tokdfa.kernels.fold.rows import gather_rows
 
         states = self.reachable_states
         intervals = int(kernels.depths(self.parent)[states].sum(dtype=np.int64))
-        if intervals > DEFAULT_MAX_INTERVALS:
+        if intervals > self._max_intervals:
             raise LimitExceededError(
                 "the rows of the minimal token DFA would be too long", value=intervals, hint="the pair test needs none"
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -12,18 +13,36 @@ from tokdfa.automata.compact import CompactTokenDFA
 from tokdfa.kernels.library import Struct
 from tokdfa.kernels.walk import pairs as kernels
 
-__all__ = ["ALONE", "CUT", "NO_TOKEN", "PairTest"]
+__all__ = ["ALONE", "CUT", "NO_TOKEN", "PairTest", "Tuning"]
 
 
 ALONE = kernels.ALONE
 CUT = kernels.CUT
 NO_TOKEN = kernels.NO_TOKEN
 
-# So many ids are tested at once that what belongs to them stays in the second-level cache.
-CHUNK = 1 << 16
-# Building the table costs about as much as walking through so many ids for each token.
-PATIENCE = 10
-MAX_TABLE_ENTRIES = 1 << 27
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """The thresholds of the pair test. They change what it costs, never what it answers.
+
+    Parameters
+    ----------
+    chunk : int
+        Number of ids that are tested at once: few enough for what belongs to them to stay in the second-level cache.
+    patience : int
+        Number of ids, for each id there is, that are tested by going back in time before the table is built. Building
+        it costs about as much as testing 10 ids for each.
+    max_table_entries : int
+        Number of bits that the rows of the table may have; where they would have more, none is built, and tests go on
+        by going back in time.
+    """
+
+    chunk: int = 1 << 16
+    patience: int = 10
+    max_table_entries: int = 1 << 27
+
+
+_DEFAULT = Tuning()
 
 
 class PairTest:
@@ -39,18 +58,24 @@ class PairTest:
     tokens : int array, optional
         For each id its token number, `CUT` where the id cuts the stream in two, `NO_TOKEN` where nothing bears the
         id, `ALONE` where nothing may stand beside it. By default the ids are the token numbers.
+    tuning : Tuning, optional
+        When the table is built, and how large it may be.
 
     Notes
     -----
     *Constructing a BPE Tokenization DFA*, Observation 2: T^D(Σ*) is local, so adjacent pairs decide.
     """
 
-    def __init__(self, automaton: CompactTokenDFA, tokens: npt.ArrayLike | None = None) -> None:
+    def __init__(
+        self, automaton: CompactTokenDFA, tokens: npt.ArrayLike | None = None, *, tuning: Tuning = _DEFAULT
+    ) -> None:
         self.automaton = automaton
         self._tokens = np.array(np.arange(len(automaton.birth)) if tokens is None else tokens, dtype=np.int32)
         is_token = self._tokens >= 0
         self._tokens[is_token] = np.where(automaton.birth[self._tokens[is_token]] < 0, NO_TOKEN, self._tokens[is_token])
+        self._tuning = tuning
         self._tested = 0
+        self._most_walked = tuning.patience * len(self._tokens)
 
     @property
     def tokens(self) -> Int32Array:
@@ -78,8 +103,9 @@ class PairTest:
             If they are not ids; see :func:`checked_ids`.
         """
         array = id_array(ids)
-        for begin in range(0, len(array), CHUNK):
-            chunk = checked_ids(array[begin : begin + CHUNK], self.n_ids, first=begin)
+        size = self._tuning.chunk
+        for begin in range(0, len(array), size):
+            chunk = checked_ids(array[begin : begin + size], self.n_ids, first=begin)
             forbidden = self.forbidden(chunk, behind)
             if forbidden.any():
                 return begin + int(np.argmax(forbidden))
@@ -101,7 +127,7 @@ class PairTest:
     def struct_for(self, n_ids: int) -> Struct:
         """Return what a kernel tests pairs by that is about to test among as many ids: with the table if it pays."""
         self._tested += n_ids
-        if self._tested > PATIENCE * self.n_ids:
+        if self._tested > self._most_walked:
             return self._by_table
         return self._by_history
 
@@ -127,7 +153,7 @@ class PairTest:
         free = int(column_at[-1]) + 1
         a_row = -(-(free + 2) // kernels.BLOCK)
         states = automaton.reachable_states
-        if a_row * (len(states) + 1) > MAX_TABLE_ENTRIES:
+        if a_row * (len(states) + 1) > self._tuning.max_table_entries:
             return self._by_history
         dead = free if automaton.n_live_tokens == len(automaton.position) else int(column_at[automaton.n_live_tokens])
         row_of, blocks, bits = kernels.build_table(

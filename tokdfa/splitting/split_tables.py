@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,14 +13,27 @@ from tokdfa.kernels.encode.split import BLOCK_BITS, PAIR_EVENTS
 from tokdfa.kernels.library import Struct
 from tokdfa.splitting.machine import Machine
 
-__all__ = ["split_tables"]
+__all__ = ["DEFAULT", "Tuning", "split_tables"]
 
 
-# More entries for pairs of symbols are not worth their while: they are to stay in the second-level cache.
-_MOST_PAIRS = 1 << 17
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """The thresholds of splitting. They change what it costs, never the pieces.
+
+    Parameters
+    ----------
+    max_pairs : int
+        Number of entries, of 4 bytes each, that the table for two symbols of ASCII may have; a machine that needs more
+        reads them one by one. The table has to stay in the second-level cache to be worth its while.
+    """
+
+    max_pairs: int = 1 << 17
 
 
-def split_tables(machine: Machine) -> Struct:
+DEFAULT = Tuning()
+
+
+def split_tables(machine: Machine, *, tuning: Tuning = DEFAULT) -> Struct:
     """Return the tables of a machine, ``tokdfa_splitting``."""
     n_classes = machine.target.shape[1]
     class_bits = max(n_classes - 1, 1).bit_length()
@@ -27,7 +41,7 @@ def split_tables(machine: Machine) -> Struct:
     settled = single[:, None] & single[machine.target]
     quick = np.where(settled, machine.event[:, :, 0], UNSETTLED).astype(np.uint8)
     pages, classes = _paged(machine.class_of_code_point)
-    pairs, pair_class, pair_bits = _pairs(machine.target, quick, machine.class_of_code_point[:0x80])
+    pairs, pair_class, pair_bits = _pairs(machine.target, quick, machine.class_of_code_point[:0x80], tuning.max_pairs)
     tables = {
         "ascii_class": machine.class_of_code_point[:0x80].copy(),
         "pages": pages,
@@ -55,11 +69,13 @@ def _padded(cells: Any, class_bits: int) -> Any:
     return room.reshape(-1)
 
 
-def _pairs(target: Int32Array, quick: Uint8Array, ascii_class: Uint8Array) -> tuple[Int32Array, Uint8Array, int]:
+def _pairs(
+    target: Int32Array, quick: Uint8Array, ascii_class: Uint8Array, max_pairs: int
+) -> tuple[Int32Array, Uint8Array, int]:
     """Return the entries for two symbols of ASCII, their own classes, and the bits of these."""
     classes, pair_class = np.unique(ascii_class, return_inverse=True)
     bits = (len(classes) - 1).bit_length()
-    if len(target) << 2 * bits > _MOST_PAIRS:
+    if len(target) << 2 * bits > max_pairs:
         # Every symbol is a step of its own.
         none = np.full(len(target), 1 << 2 * EVENT_BITS, dtype=np.int32)
         return none, np.zeros(0x80, dtype=np.uint8), 0

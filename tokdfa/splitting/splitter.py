@@ -12,7 +12,7 @@ from tokdfa.kernels.library import Struct
 from tokdfa.patterns.budget import DEFAULT_MAX_SECONDS
 from tokdfa.splitting.known_machines import known_machine
 from tokdfa.splitting.machine import DEFAULT_MAX_STATES, Machine
-from tokdfa.splitting.split_tables import split_tables
+from tokdfa.splitting.split_tables import DEFAULT, Tuning, split_tables
 from tokdfa.splitting.steps import Splitting
 
 __all__ = ["SplitStream", "Splitter"]
@@ -32,6 +32,8 @@ class Splitter:
         The steps.
     max_states, max_seconds : int, float
         The budget of building the machine, which those of the splittings in use need not be.
+    tuning : Tuning, optional
+        How large tables may be.
 
     Attributes
     ----------
@@ -61,6 +63,7 @@ class Splitter:
         *,
         max_states: int = DEFAULT_MAX_STATES,
         max_seconds: float = DEFAULT_MAX_SECONDS,
+        tuning: Tuning = DEFAULT,
     ) -> None:
         machine = known_machine(splitting)
         if machine is None or machine.n_states > max_states:
@@ -68,14 +71,15 @@ class Splitter:
 
             machine = build_machine(splitting, max_states=max_states, max_seconds=max_seconds)
         self.machine: Machine = machine
-        self.tables: Struct = split_tables(self.machine)
+        self.tables: Struct = split_tables(self.machine, tuning=tuning)
+        self._tuning = tuning
 
-    def __getstate__(self) -> Machine:
-        return self.machine
+    def __getstate__(self) -> tuple[Machine, Tuning]:
+        return self.machine, self._tuning
 
-    def __setstate__(self, machine: Machine) -> None:
-        self.machine = machine
-        self.tables = split_tables(machine)
+    def __setstate__(self, state: tuple[Machine, Tuning]) -> None:
+        self.machine, self._tuning = state
+        self.tables = split_tables(self.machine, tuning=self._tuning)
 
     @property
     def n_states(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -11,11 +12,12 @@ from tokdfa.arrays import IntegerArray
 from tokdfa.errors import TokenStreamError
 from tokdfa.stores.binary import dtype_of, iter_bin, iter_npy, iter_stream
 from tokdfa.stores.text import iter_json, iter_text, iter_text_or_json
+from tokdfa.stores.tuning import DEFAULT, Tuning
 
 __all__ = ["iter_ids"]
 
 
-def iter_ids(source: str | Path, *, dtype: str | None = None) -> Iterator[IntegerArray]:
+def iter_ids(source: str | Path, *, dtype: str | None = None, tuning: Tuning = DEFAULT) -> Iterator[IntegerArray]:
     """Yield the ids of a file, chunk by chunk.
 
     Parameters
@@ -26,6 +28,8 @@ def iter_ids(source: str | Path, *, dtype: str | None = None) -> Iterator[Intege
         and otherwise text: an array if it begins with a bracket, else integers between white space.
     dtype : str, optional
         The integers of raw data, as numpy names them: ``uint16``, ``uint32``, ``>u2`` …
+    tuning : Tuning, optional
+        How much is read at a time.
 
     Yields
     ------
@@ -43,8 +47,8 @@ def iter_ids(source: str | Path, *, dtype: str | None = None) -> Iterator[Intege
     """
     if str(source) == "-":
         if dtype is not None:
-            return iter_stream(sys.stdin.buffer, dtype_of(dtype), "standard input")
-        return iter_text_or_json(sys.stdin.buffer, "standard input")
+            return iter_stream(sys.stdin.buffer, dtype_of(dtype), "standard input", tuning=tuning)
+        return iter_text_or_json(sys.stdin.buffer, "standard input", tuning=tuning)
     path = Path(source)
     suffix = path.suffix.lower()
     if suffix == ".bin":
@@ -52,15 +56,15 @@ def iter_ids(source: str | Path, *, dtype: str | None = None) -> Iterator[Intege
             raise TokenStreamError(
                 "the integers of a .bin file have no name", where=str(path), hint="give --dtype, such as uint16"
             )
-        return iter_bin(path, dtype_of(dtype))
+        return iter_bin(path, dtype_of(dtype), tuning=tuning)
     if dtype is not None:
         raise TokenStreamError("a dtype is for .bin files and standard input", value=dtype, where=str(path))
     if suffix == ".npy":
-        return iter_npy(path)
+        return iter_npy(path, tuning=tuning)
     if suffix == ".json":
-        return _of_file(path, iter_json)
+        return _of_file(path, partial(iter_json, tuning=tuning))
     if suffix == ".txt":
-        return _of_file(path, iter_text)
+        return _of_file(path, partial(iter_text, tuning=tuning))
     raise TokenStreamError(
         "ids come in .npy, .bin, .json and .txt files", value=path.suffix, where=str(path), hint="or on standard input"
     )

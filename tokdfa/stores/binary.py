@@ -17,13 +17,11 @@ import numpy as np
 from tokdfa.arrays import IntegerArray
 from tokdfa.errors import TokenStreamError
 from tokdfa.stores.npy import read_header
+from tokdfa.stores.tuning import DEFAULT, Tuning
 
 __all__ = ["dtype_of", "iter_bin", "iter_npy", "iter_stream"]
 
 Dtype: TypeAlias = "np.dtype[np.integer[Any]]"
-
-CHUNK = 1 << 18
-"""How many ids a chunk has at most: few enough for them to be in the processor's cache when they are judged."""
 
 
 def dtype_of(name: str) -> Dtype:
@@ -43,7 +41,7 @@ def dtype_of(name: str) -> Dtype:
     return dtype
 
 
-def iter_npy(path: Path) -> Iterator[IntegerArray]:
+def iter_npy(path: Path, *, tuning: Tuning = DEFAULT) -> Iterator[IntegerArray]:
     """Yield the ids of a .npy file with one array of integers in one dimension."""
     with path.open("rb") as stream:
         size = _size(stream, path)
@@ -57,10 +55,10 @@ def iter_npy(path: Path) -> Iterator[IntegerArray]:
             value=f"{size} bytes instead of {expected}",
             where=str(path),
         )
-    return _chunks(path, begin, dtype, count)
+    return _chunks(path, begin, dtype, count, tuning.chunk)
 
 
-def iter_bin(path: Path, dtype: Dtype) -> Iterator[IntegerArray]:
+def iter_bin(path: Path, dtype: Dtype, *, tuning: Tuning = DEFAULT) -> Iterator[IntegerArray]:
     """Yield the ids of a file of nothing but integers of type `dtype`."""
     with path.open("rb") as stream:
         size = _size(stream, path)
@@ -71,14 +69,14 @@ def iter_bin(path: Path, dtype: Dtype) -> Iterator[IntegerArray]:
             where=str(path),
             hint="another --dtype, or cut short",
         )
-    return _chunks(path, 0, dtype, size // dtype.itemsize)
+    return _chunks(path, 0, dtype, size // dtype.itemsize, tuning.chunk)
 
 
-def iter_stream(stream: BinaryIO, dtype: Dtype, name: str) -> Iterator[IntegerArray]:
+def iter_stream(stream: BinaryIO, dtype: Dtype, name: str, *, tuning: Tuning = DEFAULT) -> Iterator[IntegerArray]:
     """Yield the ids of a stream of nothing but integers of type `dtype`; `name` is for messages."""
     rest = b""
     count = 0
-    while data := stream.read(CHUNK):
+    while data := stream.read(tuning.chunk):
         data = rest + data
         whole = len(data) - len(data) % dtype.itemsize
         rest = data[whole:]
@@ -101,11 +99,11 @@ def _size(stream: BinaryIO, path: Path) -> int:
     return size
 
 
-def _chunks(path: Path, begin: int, dtype: Dtype, count: int) -> Iterator[IntegerArray]:
+def _chunks(path: Path, begin: int, dtype: Dtype, count: int, size: int) -> Iterator[IntegerArray]:
     with path.open("rb") as stream:
         stream.seek(begin)
-        for first in range(0, count, CHUNK):
-            chunk = np.empty(min(CHUNK, count - first), dtype=dtype)
+        for first in range(0, count, size):
+            chunk = np.empty(min(size, count - first), dtype=dtype)
             read = stream.readinto(chunk.view(np.uint8).data)
             if read < chunk.nbytes:
                 raise TokenStreamError(

@@ -11,10 +11,10 @@ import numpy as np
 
 from tokdfa.arrays import IntegerArray
 from tokdfa.errors import TokenStreamError
+from tokdfa.stores.tuning import DEFAULT, Tuning
 
 __all__ = ["iter_json", "iter_text", "iter_text_or_json"]
 
-BLOCK = 1 << 20
 LONGEST = 64
 """No integer is written with more bytes than this."""
 
@@ -26,19 +26,19 @@ _JSON_INTEGER = re.compile(rb"-?(?:0|[1-9][0-9]*)")
 _FLOAT = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
-def iter_text(stream: BinaryIO, name: str) -> Iterator[IntegerArray]:
+def iter_text(stream: BinaryIO, name: str, *, tuning: Tuning = DEFAULT) -> Iterator[IntegerArray]:
     """Yield the integers of a text, between white space; `name` is for messages."""
-    return _text(_blocks(stream), name)
+    return _text(_blocks(stream, tuning.block), name)
 
 
-def iter_json(stream: BinaryIO, name: str) -> Iterator[IntegerArray]:
+def iter_json(stream: BinaryIO, name: str, *, tuning: Tuning = DEFAULT) -> Iterator[IntegerArray]:
     """Yield the integers of a JSON array; `name` is for messages."""
-    return _json(_blocks(stream), name)
+    return _json(_blocks(stream, tuning.block), name)
 
 
-def iter_text_or_json(stream: BinaryIO, name: str) -> Iterator[IntegerArray]:
+def iter_text_or_json(stream: BinaryIO, name: str, *, tuning: Tuning = DEFAULT) -> Iterator[IntegerArray]:
     """Yield the integers of a JSON array, if the stream begins like one, and otherwise those of a text."""
-    blocks = _blocks(stream)
+    blocks = _blocks(stream, tuning.block)
     begin = b""
     for block in blocks:
         begin += block
@@ -48,9 +48,9 @@ def iter_text_or_json(stream: BinaryIO, name: str) -> Iterator[IntegerArray]:
     yield from read(chain([begin], blocks), name)
 
 
-def _blocks(stream: BinaryIO) -> Iterator[bytes]:
+def _blocks(stream: BinaryIO, size: int) -> Iterator[bytes]:
     with stream:
-        while block := stream.read(BLOCK):
+        while block := stream.read(size):
             yield block
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
 
@@ -14,12 +15,26 @@ from tokdfa.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, checked
 from tokdfa.errors import TokenStreamError
 from tokdfa.kernels.spelling.spell import spell
 
-__all__ = ["Decoder", "Spellings", "spellings"]
+__all__ = ["Decoder", "Spellings", "Tuning", "spellings"]
 
 
-# Ids are spelled in blocks, for an index of eight bytes is needed for each byte of text.
-_BLOCK = 1 << 18
 _LONGEST_CHARACTER = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """The thresholds of decoding. They change what it costs, never the text.
+
+    Parameters
+    ----------
+    block : int
+        Number of ids that are spelled at once: an index of 8 bytes is needed for each byte of their text.
+    """
+
+    block: int = 1 << 18
+
+
+_DEFAULT = Tuning()
 
 
 class Spellings(NamedTuple):
@@ -51,12 +66,22 @@ class Decoder:
         Whether the id means something.
     ends_word : bool array, one entry an id
         Whether the last byte is the space behind a word, which the last word of a text does not have.
+    tuning : Tuning, optional
+        How many ids are spelled at once.
     """
 
-    def __init__(self, spelled: Spellings, meaning: BoolArray, ends_word: BoolArray | None = None) -> None:
+    def __init__(
+        self,
+        spelled: Spellings,
+        meaning: BoolArray,
+        ends_word: BoolArray | None = None,
+        *,
+        tuning: Tuning = _DEFAULT,
+    ) -> None:
         self._text, self._offsets = spelled
         self._meaning = meaning
         self._ends_word = ends_word
+        self._tuning = tuning
 
     def check(self, ids: npt.ArrayLike, first: int = 0) -> Int32Array:
         """Return ids as an int32 array.
@@ -133,11 +158,12 @@ class Decoder:
         """Yield how many bytes each of some ids has, and the bytes; a space behind a word comes with the next word."""
         n_tokens = 0
         held = b""
+        size = self._tuning.block
         for chunk in chunks:
             checked = self.check(chunk, n_tokens)
             n_tokens += len(checked)
-            for begin in range(0, len(checked), _BLOCK):
-                block = checked[begin : begin + _BLOCK]
+            for begin in range(0, len(checked), size):
+                block = checked[begin : begin + size]
                 spelled, lengths = spell(self._text, self._offsets, block)
                 data = held + spelled.tobytes()
                 held = b" " if self._ends_word is not None and self._ends_word[block[-1]] else b""

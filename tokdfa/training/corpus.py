@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from tokdfa.errors import TrainingError
+from tokdfa.training.tuning import DEFAULT, Tuning
 from tokdfa.training.unpacking import opened
 
 __all__ = ["Block", "Corpus"]
 
-_BLOCK = 1 << 20
 # Behind a cut so many bytes are shown to those who split what is before it: two characters of UTF-8.
 _CONTEXT = 8
 
@@ -41,12 +41,15 @@ class Corpus:
     ----------
     files : tuple of str
         Paths; ``-`` is standard input. Names that end in .gz and .zst are unpacked as they are read.
+    tuning : Tuning, optional
+        How much is read at a time.
     """
 
     files: tuple[str, ...]
+    tuning: Tuning = DEFAULT
 
     @classmethod
-    def find(cls, sources: Sequence[str | Path]) -> Corpus:
+    def find(cls, sources: Sequence[str | Path], *, tuning: Tuning = DEFAULT) -> Corpus:
         """Return the corpus of these files, folders and patterns of names.
 
         A folder gives the files in it and below, by their names; hidden ones are left out. A pattern (``*``, ``?``,
@@ -66,7 +69,7 @@ class Corpus:
             files.extend(found)
         if not files:
             raise TrainingError("a corpus is at least one file")
-        return cls(tuple(files))
+        return cls(tuple(files), tuning)
 
     def size(self) -> int | None:
         """Return the bytes of all files as they are on disk, or None when that cannot be known."""
@@ -103,9 +106,9 @@ class Corpus:
     def _blocks_of(self, number: int, offset: int, last_cut: Callable[[bytes], int]) -> Iterator[Block]:
         path = self.files[number]
         with opened(path) as stream:
-            _skip(stream, offset, path)
+            _skip(stream, offset, path, self.tuning.block)
             parts: list[bytes] = []
-            while more := stream.read(_BLOCK):
+            while more := stream.read(self.tuning.block):
                 # What came before was searched already, but for a cut too near its end.
                 tail = parts[-1][-2 * _CONTEXT :] if parts else b""
                 cut = last_cut(tail + more)
@@ -141,12 +144,12 @@ def _raise(error: OSError) -> None:
     raise error
 
 
-def _skip(stream: BinaryIO, offset: int, path: str) -> None:
+def _skip(stream: BinaryIO, offset: int, path: str, block: int) -> None:
     if stream.seekable():
         stream.seek(offset)
         return
     while offset:
-        passed = len(stream.read(min(offset, _BLOCK)))
+        passed = len(stream.read(min(offset, block)))
         if not passed:
             raise TrainingError("the file is shorter than it was", where=path)
         offset -= passed

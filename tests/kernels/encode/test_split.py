@@ -7,8 +7,8 @@ import random
 import pytest
 from support.machines import events, spans_of_events
 
-from tokdfa.splitting import split_tables
 from tokdfa.splitting.named import NAMED
+from tokdfa.splitting.split_tables import Tuning
 from tokdfa.splitting.splitter import Splitter
 from tokdfa.splitting.steps import Split, Splitting
 
@@ -24,10 +24,8 @@ SYMBOLS = "  \n\n\r\t'slvaAé中\u0301\U0001f600\x1c12!/"
     ],
 )
 @pytest.mark.parametrize("in_pairs", [True, False])
-def test_split(splitting: Splitting, in_pairs: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    if not in_pairs:
-        monkeypatch.setattr(split_tables, "_MOST_PAIRS", 0)
-    splitter = Splitter(splitting)
+def test_split(splitting: Splitting, in_pairs: bool) -> None:
+    splitter = Splitter(splitting, tuning=Tuning() if in_pairs else Tuning(max_pairs=0))
     assert (splitter.tables.fields["pair_bits"] > 0) == in_pairs
     source = random.Random(1)
     for _ in range(1_000):
