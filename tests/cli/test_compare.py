@@ -10,6 +10,7 @@ from support.commands import run
 from support.tokenizer_files import merges_txt
 
 import tokdfa
+from tokdfa.comparison.findings import Stage, Step
 
 PAIRS = [(b"a", b"b"), (b"c", b"d"), (b"b", b"c"), (b"ab", b"c")]
 
@@ -47,7 +48,15 @@ def test_different(tmp_path: Path, capsys) -> None:
         "ids_a": sides[0].encode("bcd").tolist(),
         "ids_b": sides[1].encode("bcd").tolist(),
     }
-    assert {"dictionary", "ids", "shortest"} <= found["checked"].keys()
+    assert found["checked"] == {
+        "dictionary": "different",
+        "ids": "ignored",
+        "pretokenizer": "same",
+        "normalizer": "same",
+        "specials": "same",
+        "shortest": "proven",
+    }
+    assert found["report"]["n_other_ids"] == 2
     assert run("compare", a, b, "--ignore-ids") == 1
     out = capsys.readouterr().out
     assert out.startswith("different")
@@ -96,15 +105,11 @@ class _Terminal(io.StringIO):
 
 def test_progress_is_shown_on_a_terminal_only(tmp_path: Path, monkeypatch, capsys) -> None:
     a, b = write(tmp_path, "a", PAIRS), write(tmp_path, "b", [PAIRS[1], PAIRS[0], *PAIRS[2:]])
-    said: list[str] = []
+    said: list[Stage] = []
     assert tokdfa.compare(tokdfa.load(a), tokdfa.load(b), ignore_ids=True, progress=said.append)
-    assert said[:3] == [
-        "comparing the dictionaries",
-        "laying the pre-tokenizers side by side",
-        "searching texts of 1 byte and more",
-    ]
-    assert said[-1] == "trying texts"
-    lengths = [int(stage.split()[3]) for stage in said[2:-1]]
+    assert said[:3] == [Stage(Step.DICTIONARIES), Stage(Step.PRETOKENIZERS), Stage(Step.SEARCH, 1)]
+    assert said[-1] == Stage(Step.TRIALS)
+    lengths = [stage.n_bytes for stage in said[2:-1]]
     assert lengths == sorted(set(lengths))
     assert len(lengths) > 2
     assert run("compare", a, b, "--ignore-ids", "--json") == 0

@@ -14,6 +14,7 @@ import tokdfa
 from tokdfa import Dictionary, compare
 from tokdfa.automata.inclusion import is_equivalent
 from tokdfa.bpe import tokenize_leftmost, tokenize_single_pass
+from tokdfa.comparison.findings import Outcome, Part
 from tokdfa.errors import AlphabetError, ImproperDictionaryError
 from tokdfa.training.permutations import is_safe_permutation
 
@@ -85,7 +86,8 @@ def test_what_is_reported() -> None:
     assert (found.n_tokens_only_a, found.n_tokens_only_b) == (1, 0)
     assert (found.n_dead_a, found.n_dead_b) == (0, 0)
     assert (found.pairs_only_a, found.pairs_only_b) == pair_counts(a, b)
-    assert found.checked["live tokens"] == found.checked["allowed pairs"] == "different"
+    assert found.checked[Part.LIVE_TOKENS] is found.checked[Part.ALLOWED_PAIRS] is Outcome.DIFFERENT
+    assert found.checked[Part.SHORTEST] is Outcome.PROVEN
 
 
 def pair_counts(a: Dictionary, b: Dictionary) -> tuple[int, int]:
@@ -135,13 +137,13 @@ def test_merging_leftmost_is_told_to_be_another_function() -> None:
     without = Dictionary([("b", "a"), ("ba", "b"), ("bab", "a"), ("ba", "ba")], "ab")
     assert tokenize_single_pass(late, "bababab") != tokenize_leftmost(late, "bababab")
     for a, b in ((late, without), (late, late)):
-        assert "is another function here" in compare(a, b).checked["semantics"]
+        assert compare(a, b).checked[Part.SEMANTICS] is Outcome.DIFFERENT
     _check(late, without, 12)
-    assert compare(without, without).checked["semantics"] == "Algorithm 1, which is merging leftmost as well"
+    assert compare(without, without).checked[Part.SEMANTICS] is Outcome.SAME
     # Where a rule is given twice, and only the second one is live, it is not decided.
     twice = Dictionary([*late, late[3]], "ab")
-    assert "may be another function" in compare(twice, without).checked["semantics"]
-    assert "is another function here" in compare(twice, late).checked["semantics"]
+    assert compare(twice, without).checked[Part.SEMANTICS] is Outcome.UNKNOWN
+    assert compare(twice, late).checked[Part.SEMANTICS] is Outcome.DIFFERENT
 
 
 def _changes(dictionary: Dictionary, rng: random.Random) -> dict[str, Dictionary]:

@@ -15,6 +15,7 @@ from support.tokenizer_files import as_bytes, tiktoken_lines, tokenizer_json
 import tokdfa
 from tokdfa import Tokenizer, compare
 from tokdfa.comparison import tokenizers as comparison
+from tokdfa.comparison.findings import Outcome, Part
 from tokdfa.errors import AlphabetError, LimitExceededError, UnsupportedFeatureError
 from tokdfa.splitting.named import NAMED
 
@@ -69,7 +70,7 @@ def check(a: Tokenizer, b: Tokenizer, texts: list[str], *, ignore_ids: bool) -> 
     text, ids_a, ids_b = found.witness
     assert (ids_a, ids_b) == (tuple(a.encode(text).tolist()), tuple(b.encode(text).tolist()))
     assert ids(a, text) != ids(b, text)
-    if found.checked["shortest"] != "proven":
+    if found.checked[Part.SHORTEST] is not Outcome.PROVEN:
         return "different"
     differences = [tokdfa.Difference(t, a.encode(t).tolist(), b.encode(t).tolist()) for t in separating]
     least = min(map(key, differences), default=None)
@@ -103,7 +104,7 @@ def check_random_pairs(
     folder: Path, monkeypatch, seed: int, n: int, longest: int, *, shuffled: bool = False
 ) -> dict[str, int]:
     # Short texts are tried anyway; here the search is to find them.
-    monkeypatch.setattr(comparison, "_short_texts", lambda longest: ())
+    monkeypatch.setattr(comparison, "short_texts", lambda longest: ())
     texts = ["".join(text) for length in range(1, longest + 1) for text in product(SYMBOLS, repeat=length)]
     source = random.Random(seed)
     outcomes: dict[str, int] = {}
@@ -157,10 +158,10 @@ def test_what_only_some_dictionaries_tell(tmp_path: Path, words, patterns, expec
     found = compare(a, b)
     assert bool(found) == (expected is None)
     if expected is None:
-        assert found.checked["search"] == "texts of any length"
+        assert found.checked[Part.SEARCH] is Outcome.COMPLETE
     else:
         assert found.witness.text == expected
-        assert found.checked["shortest"] == "proven"
+        assert found.checked[Part.SHORTEST] is Outcome.PROVEN
     assert bool(compare(b, a)) == bool(found)
 
 
@@ -171,10 +172,10 @@ def test_ids(tmp_path: Path) -> None:
     )
     found = compare(a, b)
     assert found.witness == ("ab", (256,), (257,))
-    assert found.checked["ids"] == "of 2 tokens others"
+    assert (found.checked[Part.IDS], found.n_other_ids) == (Outcome.DIFFERENT, 2)
     ignored = compare(a, b, ignore_ids=True)
     assert ignored
-    assert ignored.checked["ids"] == "of 2 tokens others, ignored"
+    assert (ignored.checked[Part.IDS], ignored.n_other_ids) == (Outcome.IGNORED, 2)
 
 
 def test_improper_ranks(tmp_path: Path) -> None:
@@ -182,12 +183,12 @@ def test_improper_ranks(tmp_path: Path) -> None:
     improper = [b"abc", b"ab"]
     a, b = (write(tmp_path / f"{name}.tiktoken", improper, name) for name in ("cl100k", "llama3"))
     assert not a.dictionary.is_proper()
-    assert compare(a, b).checked["search"] == "texts of any length"
+    assert compare(a, b).checked[Part.SEARCH] is Outcome.COMPLETE
     assert compare(a, write(tmp_path / "same.tiktoken", improper, "cl100k"))
     found = compare(a, write(tmp_path / "more.tiktoken", [*improper, b"abcd"], "cl100k"))
     assert found.witness.text == "abcd"
-    assert found.checked["shortest"] == "proven"
-    assert found.checked["dictionary"] == "other tokens of some pieces"
+    assert found.checked[Part.SHORTEST] is Outcome.PROVEN
+    assert found.checked[Part.DICTIONARY] is Outcome.DIFFERENT
 
 
 def test_what_cannot_be_decided_is_not_claimed(tmp_path: Path, monkeypatch) -> None:
@@ -201,7 +202,7 @@ def test_what_cannot_be_decided_is_not_claimed(tmp_path: Path, monkeypatch) -> N
         compare(a, b)
     found = compare(a, write(tmp_path / "more.tiktoken", [b"ab", b"abc"], "cl100k"))
     assert found.witness.text == "abc"
-    assert found.checked["shortest"] == "not proven"
+    assert found.checked[Part.SHORTEST] is Outcome.UNPROVEN
     with pytest.raises(AlphabetError, match="a tokenizer with a tokenizer"):
         compare(a, a.dictionary)
 
@@ -224,7 +225,7 @@ def test_cl100k_and_the_spelling_of_its_pattern_for_tokenizers(cl100k) -> None:
     path, encoding = cl100k
     found = compare(tokdfa.load(path, pretokenizer="cl100k"), tokdfa.load(path, pretokenizer="llama3"))
     assert found
-    assert found.checked["search"] == "texts of any length"
+    assert found.checked[Part.SEARCH] is Outcome.COMPLETE
     sides = [encoding(NAMED[name].steps[0].pattern) for name in ("cl100k", "llama3")]
     texts = ["".join(text) for length in range(1, 5) for text in product("'sa1 \n\t!", repeat=length)]
     assert sides[0].encode_ordinary_batch(texts) == sides[1].encode_ordinary_batch(texts)
@@ -284,8 +285,8 @@ def test_llama3(tmp_path: Path) -> None:
     a, b, c = (tokdfa.load(ranks, pretokenizer=name) for name in ("llama3", "cl100k", "o200k"))
     found = compare(tokdfa.load(written), a)
     assert found
-    assert found.checked["dictionary"] == "the same tokens of every piece"
-    assert found.checked["search"] == "texts of any length"
+    assert found.checked[Part.DICTIONARY] is Outcome.EQUIVALENT
+    assert found.checked[Part.SEARCH] is Outcome.COMPLETE
     assert compare(a, b)
     found = compare(a, c)
     tiktoken = pytest.importorskip("tiktoken")
@@ -306,7 +307,7 @@ def test_mistral() -> None:
     for one, other, piece in ((sides[1], sides[2], "[REFERENCE_DOC_0]"), (sides[2], sides[3], "[REF]")):
         found = compare(one, other)
         assert found.witness.text == piece
-        assert found.checked["symbols"] == "others"
+        assert found.checked[Part.SYMBOLS] is Outcome.DIFFERENT
 
 
 def test_gpt2_and_its_spelling_for_tiktoken(data: Path) -> None:
@@ -315,7 +316,7 @@ def test_gpt2_and_its_spelling_for_tiktoken(data: Path) -> None:
     assert compare(a, b)
     found = compare(a, tokdfa.load(data / "vocabs" / "cl100k_base.tiktoken", pretokenizer="cl100k"), ignore_ids=True)
     assert not found
-    assert found.checked["shortest"] == "proven"
+    assert found.checked[Part.SHORTEST] is Outcome.PROVEN
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import pytest
 
 import tokdfa
 from tokdfa.cli import main
+from tokdfa.comparison.findings import Outcome, Part
 from tokdfa.errors import AlphabetError
 
 SYMBOLS = "ab ,"
@@ -56,7 +57,8 @@ def test_order_changes_the_ids_alone(tmp_path: Path) -> None:
     assert tokdfa.compare(a, b, ignore_ids=True)
     found = tokdfa.compare(a, b)
     assert found.witness == ("a", (1,), (2,))
-    assert found.checked["live entries"] == "exactly"
+    assert (found.checked[Part.LIVE_ENTRIES], found.checked[Part.IDS]) == (Outcome.SAME, Outcome.DIFFERENT)
+    assert found.n_other_ids == 2
 
 
 def test_only_live_entries_count(tmp_path: Path) -> None:

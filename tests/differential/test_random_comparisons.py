@@ -21,6 +21,7 @@ from support.tokenizer_files import GPT2_BYTES, added_token, spell, tokenizer_js
 import tokdfa
 from tokdfa import Dictionary, compare, tokenize_single_pass
 from tokdfa.comparison import tokenizers as comparison
+from tokdfa.comparison.findings import Outcome, Part
 from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
 
 LETTERS = "ab 1"
@@ -197,7 +198,7 @@ def check_tokenizers(seed: int, folder: Path) -> str:
     (ids,) = encoded([str(found.witness.text)])
     assert ids == (list(found.witness.tokens_a or ()), list(found.witness.tokens_b or ()))
     assert differ(*ids)
-    if found.checked["shortest"] != "proven":
+    if found.checked[Part.SHORTEST] is not Outcome.PROVEN:
         return "different"
     # Of texts of one length the one with the fewest tokens is looked for in seconds that are not given here.
     least = min((len(text.encode()) for text, *_ in differences), default=None)
@@ -211,7 +212,7 @@ CHECKS: dict[str, Callable[[int, Path], str]] = {"dictionaries": check_dictionar
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Short texts are tried anyway; here the search is to find what separates."""
-    monkeypatch.setattr(comparison, "_short_texts", lambda longest: LETTERS if longest == 1 else ())
+    monkeypatch.setattr(comparison, "short_texts", lambda longest: LETTERS if longest == 1 else ())
     monkeypatch.setattr(comparison, "_MOST_SECONDS", 0.05)
 
 

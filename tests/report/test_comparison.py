@@ -13,6 +13,7 @@ from support.pages import check
 from support.tokenizer_files import merges_txt
 
 import tokdfa
+from tokdfa.comparison.wording import part_rows
 
 PAIRS = [(b"a", b"b"), (b"c", b"d"), (b"b", b"c"), (b"ab", b"c")]
 
@@ -30,8 +31,9 @@ def test_equivalent(tmp_path: Path) -> None:
     page = check(report.to_html())
     assert page.texts["h1"] == "Equivalent"
     assert page.count("table", **{"class": "runs ab"}) == 0
-    for part in report.verdict.checked:
+    for part, outcome in part_rows(report.verdict):
         assert part in page.texts["main"]
+        assert outcome in page.texts["main"]
 
 
 def test_different(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -9,18 +10,10 @@ import click
 from tokdfa.cli.output import html_option, json_option, print_json, print_table, stages
 
 if TYPE_CHECKING:
+    from tokdfa.comparison.findings import Stage
     from tokdfa.comparison.result import Comparison
 
 __all__ = ["command"]
-
-_COUNTS = {
-    "n_tokens_only_a": "live tokens only in A",
-    "n_tokens_only_b": "live tokens only in B",
-    "n_dead_a": "dead tokens of A",
-    "n_dead_b": "dead tokens of B",
-    "pairs_only_a": "pairs allowed in A only",
-    "pairs_only_b": "pairs allowed in B only",
-}
 
 
 @click.command("compare")
@@ -52,6 +45,7 @@ def command(
     differ; 2 if neither can be claimed.
     """
     from tokdfa.comparison.api import compare
+    from tokdfa.comparison.wording import stage_words
     from tokdfa.tokenizers.loading import load
 
     if html_path is not None:
@@ -64,7 +58,8 @@ def command(
             load(a, pretokenizer=pretokenizer, format=format_name),
             load(b, pretokenizer=pretokenizer_b or pretokenizer, format=format_b or format_name),
         )
-        found = compare(*sides, ignore_ids=ignore_ids, progress=say_stage)
+        progress: Callable[[Stage], object] | None = say_stage and (lambda stage: say_stage(stage_words(stage)))
+        found = compare(*sides, ignore_ids=ignore_ids, progress=progress)
     if html_path is not None:
         comparison_report(*sides, found, names=(a, b)).save(html_path)
     if as_json:
@@ -83,17 +78,22 @@ def _fields(found: Comparison) -> dict[str, Any]:
         # A text is shown as it is; only bytes that are no text need escapes.
         plain = text if isinstance(text, str) else show(text)
         witness = {"text": plain, "ids_a": ids_a, "ids_b": ids_b}
-    report = {
-        **{name: getattr(found, name) for name in _COUNTS},
-        "tokens_only_a": [*map(show, found.tokens_only_a)],
-        "tokens_only_b": [*map(show, found.tokens_only_b)],
-    }
     return {
         "equivalent": found.holds,
         "witness": witness,
-        "checked": dict(found.checked),
+        "checked": {part.value: outcome.value for part, outcome in found.checked.items()},
         "reason": found.reason,
-        "report": report,
+        "report": {
+            "n_tokens_only_a": found.n_tokens_only_a,
+            "n_tokens_only_b": found.n_tokens_only_b,
+            "n_dead_a": found.n_dead_a,
+            "n_dead_b": found.n_dead_b,
+            "pairs_only_a": found.pairs_only_a,
+            "pairs_only_b": found.pairs_only_b,
+            "n_other_ids": found.n_other_ids,
+            "tokens_only_a": [*map(show, found.tokens_only_a)],
+            "tokens_only_b": [*map(show, found.tokens_only_b)],
+        },
     }
 
 
@@ -102,6 +102,7 @@ def _print(found: Comparison) -> None:
     from rich.text import Text
 
     from tokdfa.alphabet import quoted
+    from tokdfa.comparison.wording import part_rows
 
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="bold", no_wrap=True)
@@ -112,11 +113,18 @@ def _print(found: Comparison) -> None:
         table.add_row("text", Text(repr(text)))
         for name, ids in (("ids of A", ids_a), ("ids of B", ids_b)):
             table.add_row(name, Text("none" if ids is None else " ".join(map(str, ids))))
-    for part, how in found.checked.items():
-        table.add_row(part, Text(how))
-    for name, label in _COUNTS.items():
-        if getattr(found, name):
-            table.add_row(label, Text(f"{getattr(found, name):,}"))
+    for part, outcome in part_rows(found):
+        table.add_row(part, Text(outcome))
+    for label, count in (
+        ("live tokens only in A", found.n_tokens_only_a),
+        ("live tokens only in B", found.n_tokens_only_b),
+        ("dead tokens of A", found.n_dead_a),
+        ("dead tokens of B", found.n_dead_b),
+        ("pairs allowed in A only", found.pairs_only_a),
+        ("pairs allowed in B only", found.pairs_only_b),
+    ):
+        if count:
+            table.add_row(label, Text(f"{count:,}"))
     for label, words in (("only in A", found.tokens_only_a), ("only in B", found.tokens_only_b)):
         if words:
             table.add_row(label, Text(" ".join(quoted(word) for word in words[:5])))

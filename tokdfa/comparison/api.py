@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tokdfa.comparison.dictionaries import compare_dictionaries
+from tokdfa.comparison.findings import Stage
 from tokdfa.comparison.result import Comparison
 from tokdfa.dictionary import Dictionary
 from tokdfa.errors import AlphabetError
@@ -19,7 +20,7 @@ def compare(
     b: Dictionary | Tokenizer | WordPieceTokenizer,
     *,
     ignore_ids: bool = False,
-    progress: Callable[[str], object] | None = None,
+    progress: Callable[[Stage], object] | None = None,
 ) -> Comparison:
     """Decide whether two dictionaries, or two tokenizers, give every text the same tokens.
 
@@ -31,7 +32,8 @@ def compare(
     ignore_ids : bool
         For tokenizers: whether it is enough that the tokens are spelled alike, whatever their ids are.
     progress : callable, optional
-        For byte pair tokenizers: called now and then with what is done, in words.
+        For byte pair tokenizers: called now and then with how far the comparison has come: the step, and the length of
+        the texts that it has come to.
 
     Returns
     -------

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from tokdfa.alphabet import TokenAlphabet, Word, quoted
+from tokdfa.alphabet import TokenAlphabet, Word
 from tokdfa.arrays import Int32Array
 from tokdfa.automata.compact import CompactTokenDFA
 from tokdfa.automata.semantics import agrees_with_leftmost
+from tokdfa.comparison.findings import Outcome, Part
 from tokdfa.comparison.result import Comparison, Difference
 from tokdfa.dictionary import Dictionary
 from tokdfa.errors import AlphabetError
@@ -19,11 +20,6 @@ __all__ = ["by_length", "compare_dictionaries"]
 
 
 _EXAMPLES = 20
-_SEMANTICS = {
-    True: "Algorithm 1, which is merging leftmost as well",
-    False: "Algorithm 1; merging leftmost, strongest rule first, is another function here",
-    None: "Algorithm 1; merging leftmost, strongest rule first, may be another function here",
-}
 
 
 def compare_dictionaries(a: Dictionary, b: Dictionary) -> Comparison:
@@ -52,46 +48,42 @@ def compare_dictionaries(a: Dictionary, b: Dictionary) -> Comparison:
         raise AlphabetError(f"a dictionary over {a.alphabet.kind} cannot be compared with one over {b.alphabet.kind}")
     for dictionary in (a, b):
         dictionary.require_proper()
-    agrees = _agree_with_leftmost(a, b)
+    semantics = {Part.SEMANTICS: _agree_with_leftmost(a, b)}
     if a == b:
         dead = len(a.alphabet) - CompactTokenDFA(a).n_live_tokens
-        checked = {"semantics": _SEMANTICS[agrees], "rules": "the same"}
-        return Comparison(True, None, "the dictionaries are the same", n_dead_a=dead, n_dead_b=dead, checked=checked)
+        return Comparison(True, n_dead_a=dead, n_dead_b=dead, checked={**semantics, Part.RULES: Outcome.SAME})
     sides = _Side(a), _Side(b)
     common, only_a, only_b = _live_tokens(*sides)
     pair, pairs_only_a, pairs_only_b = _least_pair(*sides, common)
     text = _least_text([*only_a[:1], *only_b[:1]], pair)
-    witness, reason = None, "every text has the same tokens"
-    if text is not None:
-        witness = Difference(text, sides[0].tokenize(text), sides[1].tokenize(text))
-        reason = f"{quoted(text)} has different tokens"
-    differ = {True: "the same", False: "different"}
+    witness = None if text is None else Difference(text, sides[0].tokenize(text), sides[1].tokenize(text))
     return Comparison(
-        text is None,
+        witness is None,
         witness,
-        reason,
-        tuple(only_a[:_EXAMPLES]),
-        tuple(only_b[:_EXAMPLES]),
-        len(only_a),
-        len(only_b),
-        len(a.alphabet) - sides[0].dfa.n_live_tokens,
-        len(b.alphabet) - sides[1].dfa.n_live_tokens,
-        pairs_only_a,
-        pairs_only_b,
-        {
-            "semantics": _SEMANTICS[agrees],
-            "live tokens": differ[not (only_a or only_b)],
-            "allowed pairs": differ[pair is None],
+        tokens_only_a=tuple(only_a[:_EXAMPLES]),
+        tokens_only_b=tuple(only_b[:_EXAMPLES]),
+        n_tokens_only_a=len(only_a),
+        n_tokens_only_b=len(only_b),
+        n_dead_a=len(a.alphabet) - sides[0].dfa.n_live_tokens,
+        n_dead_b=len(b.alphabet) - sides[1].dfa.n_live_tokens,
+        pairs_only_a=pairs_only_a,
+        pairs_only_b=pairs_only_b,
+        checked={
+            **semantics,
+            Part.LIVE_TOKENS: Outcome.DIFFERENT if only_a or only_b else Outcome.SAME,
+            Part.ALLOWED_PAIRS: Outcome.SAME if pair is None else Outcome.DIFFERENT,
+            **({Part.SEARCH: Outcome.COMPLETE} if witness is None else {Part.SHORTEST: Outcome.PROVEN}),
         },
     )
 
 
-def _agree_with_leftmost(*dictionaries: Dictionary) -> bool | None:
-    """Tell whether Algorithm 1 is merging leftmost on all dictionaries; None where it is not decided."""
+def _agree_with_leftmost(*dictionaries: Dictionary) -> Outcome:
+    """Compare Algorithm 1 with merging leftmost on all dictionaries."""
     verdicts = [agrees_with_leftmost(dictionary) for dictionary in dictionaries]
     if all(verdicts):
-        return True
-    return False if any(late.witness is not None and late.witness.again is None for late in verdicts) else None
+        return Outcome.SAME
+    differs = any(late.witness is not None and late.witness.again is None for late in verdicts)
+    return Outcome.DIFFERENT if differs else Outcome.UNKNOWN
 
 
 class _Side:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from tokdfa.alphabet import Word
+from tokdfa.comparison import wording
+from tokdfa.comparison.findings import Outcome, Part
 from tokdfa.verdict import Verdict
 
 __all__ = ["Comparison", "Difference"]
@@ -29,20 +31,26 @@ class Comparison(Verdict[Difference]):
 
     Attributes
     ----------
-    holds, witness, reason
+    holds, witness
         See :class:`~tokdfa.verdict.Verdict`; the witness is a :class:`Difference`.
+    reason : str
+        What was found, in words, made from the rest.
     tokens_only_a, tokens_only_b : tuple of words
         The first live tokens, in the order of length and then of spelling, that only one of them has.
     n_tokens_only_a, n_tokens_only_b : int
-        How many there are.
+        The number of all of them.
     n_dead_a, n_dead_b : int
-        How many tokens of the dictionaries occur in no tokenization.
+        The number of tokens of the dictionaries that occur in no tokenization.
     pairs_only_a, pairs_only_b : int
-        How many pairs of common live tokens are neighbours in tokenizations of only one of the dictionaries.
-    checked : mapping
-        What was compared, part by part, and what came of it.
+        The number of pairs of common live tokens that are neighbours in tokenizations of only one of the dictionaries.
+    n_other_ids : int or None
+        The number of tokens of both that have different ids; None where they were not counted.
+    checked : mapping from Part to Outcome
+        What was compared, part by part, and what came of it. The keys and the values are strings as well:
+        ``found.checked["pretokenizer"] == "same"``. If the two differ, ``"shortest"`` is among the parts.
     """
 
+    reason: str = field(init=False, compare=False)
     tokens_only_a: tuple[Word, ...] = ()
     tokens_only_b: tuple[Word, ...] = ()
     n_tokens_only_a: int = 0
@@ -51,4 +59,8 @@ class Comparison(Verdict[Difference]):
     n_dead_b: int = 0
     pairs_only_a: int = 0
     pairs_only_b: int = 0
-    checked: Mapping[str, str] = field(default_factory=dict)
+    n_other_ids: int | None = None
+    checked: Mapping[Part, Outcome] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "reason", wording.reason(self))

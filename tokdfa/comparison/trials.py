@@ -5,9 +5,14 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import product
+from itertools import pairwise, product
+from typing import Literal
 
-__all__ = ["around", "random_texts", "shrunk", "within"]
+from tokdfa.comparison.parts import as_text, splitting_of
+from tokdfa.tokenizers.sentencepiece_normalizer import SPACE
+from tokdfa.tokenizers.tokenizer import Tokenizer
+
+__all__ = ["around", "random_texts", "short_texts", "shrunk", "texts_of_tokens", "within"]
 
 _CONTEXTS = ("", " ", "a", "\n", "  ", "!", "1")
 # What splittings, normalizers and decoders treat in different ways.
@@ -18,6 +23,26 @@ _SYMBOLS = (
     *("1", "12", "1234", "\u0661", "\u00bd", "\u4e2d", "\u4e2d\u6587", "\ud55c", "\u1100\u1161", "\u094d", "\u200d"),
     *("\U0001f600", "\ufe0f", "\ufffd", "\ue000"),
 )
+
+
+def short_texts(longest: Literal[1, 2]) -> Iterator[str]:
+    """Yield all texts of up to `longest` bytes."""
+    of_one_byte = [*map(chr, range(0x80))]
+    yield from of_one_byte
+    if longest == 2:
+        yield from map("".join, product(of_one_byte, repeat=2))
+        yield from map(chr, range(0x80, 0x800))
+
+
+def texts_of_tokens(tokenizer: Tokenizer) -> Iterator[str]:
+    """Yield the texts of the tokens that are texts."""
+    text, offsets = tokenizer.spellings
+    data, bounds = text.tobytes(), offsets.tolist()
+    shown = splitting_of(tokenizer).metaspace or SPACE
+    for begin, end in pairwise(bounds):
+        word = as_text(data[begin:end])
+        if word:
+            yield word if tokenizer.is_bytewise else word.replace(shown, " ")
 
 
 def around(specials: Iterable[str]) -> Iterator[str]:

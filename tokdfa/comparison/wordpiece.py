@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tokdfa.alphabet import quoted
+from tokdfa.comparison.findings import Outcome, Part
 from tokdfa.comparison.result import Comparison, Difference
 from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
@@ -17,34 +17,47 @@ _SHOWN = 10
 
 def compare_wordpieces(a: WordPieceTokenizer, b: WordPieceTokenizer, *, ignore_ids: bool = False) -> Comparison:
     """Compare two WordPiece tokenizers by their live entries, which decide; see :func:`first_difference`."""
-    checked = {
-        "normalizer": "the same" if a.normalizer == b.normalizer else "character by character",
-        "specials": "the same" if a.end_to_end.added.keys() == b.end_to_end.added.keys() else "tried on texts",
-        "longest word": "the same" if a.vocabulary.longest_word == b.vocabulary.longest_word else "exactly",
-        "live entries": "exactly",
-        "ids": "ignored" if ignore_ids else "exactly",
-    }
     if a.digest == b.digest:
-        return Comparison(True, None, "the tokenizers are the same", checked=checked)
+        return Comparison(True, checked={Part.EVERYTHING: Outcome.SAME})
     sides = (a.end_to_end, b.end_to_end)
     try:
         found = first_difference(*(_by_spelling(a, b) if ignore_ids else sides))
     except LimitExceededError as error:
         raise UnsupportedFeatureError(f"neither a difference nor equivalence can be claimed: {error.what}") from None
     only_a, only_b = _only(a, b), _only(b, a)
-    counts = {"n_dead_a": len(a.language.dead), "n_dead_b": len(b.language.dead)}
+    n_other_ids = _other_ids(a, b)
+    ids = Outcome.IGNORED if ignore_ids else _outcome(n_other_ids == 0)
     witness = None if found is None else Difference(found.text, *(side.try_encode(found.text) for side in sides))
     return Comparison(
         witness is None,
         witness,
-        "every text has the same tokens" if witness is None else f"{quoted(witness.text)} has different tokens",
         tokens_only_a=only_a[:_SHOWN],
         tokens_only_b=only_b[:_SHOWN],
         n_tokens_only_a=len(only_a),
         n_tokens_only_b=len(only_b),
-        checked=checked,
-        **counts,
+        n_dead_a=len(a.language.dead),
+        n_dead_b=len(b.language.dead),
+        n_other_ids=n_other_ids,
+        checked={
+            Part.LIVE_ENTRIES: _outcome(not (only_a or only_b)),
+            Part.LONGEST_WORD: _outcome(a.vocabulary.longest_word == b.vocabulary.longest_word),
+            Part.IDS: ids,
+            Part.NORMALIZER: _outcome(a.normalizer == b.normalizer),
+            Part.SPECIALS: _outcome(a.end_to_end.added.keys() == b.end_to_end.added.keys()),
+            # The witness is shortest in characters after normalization, which says nothing of bytes.
+            **({Part.SEARCH: Outcome.COMPLETE} if witness is None else {Part.SHORTEST: Outcome.UNPROVEN}),
+        },
     )
+
+
+def _outcome(is_same: bool) -> Outcome:
+    return Outcome.SAME if is_same else Outcome.DIFFERENT
+
+
+def _other_ids(a: WordPieceTokenizer, b: WordPieceTokenizer) -> int:
+    """Return the number of entries of both that have different ids."""
+    ids = dict(b.vocabulary.items())
+    return sum(ids.get(entry, number) != number for entry, number in a.vocabulary.items())
 
 
 def _only(side: WordPieceTokenizer, other: WordPieceTokenizer) -> tuple[str, ...]:

@@ -6,16 +6,16 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, TypeAlias
 
-from tokdfa.alphabet import Word
+from tokdfa.alphabet import Word, quoted
 from tokdfa.comparison.api import compare
 from tokdfa.comparison.result import Comparison
+from tokdfa.comparison.wording import answer, part_rows
 from tokdfa.draw.labels import word_label
 from tokdfa.errors import ImproperDictionaryError
 from tokdfa.report.cards import Words, table
 from tokdfa.report.lanes import difference, lanes
 from tokdfa.report.markup import Markup, tag
 from tokdfa.report.page import data_table, page, verdict
-from tokdfa.report.reasons import read_reason
 from tokdfa.report.report import Report
 from tokdfa.report.spelling import Spelling, marked_up, shortened
 from tokdfa.tokenizers.tokenizer import Tokenizer
@@ -51,16 +51,18 @@ class ComparisonReport(Report):
         heading = "Equivalent" if found else "Different"
         names = zip("AB", self._names, strict=True)
         named = [", ".join(f"{side}: {name}" for side, name in names)] if self._names != ("A", "B") else []
-        reason = read_reason(f"{found.reason[:1].upper()}{found.reason[1:]}.")
-        sentence = tag("span", *(tag("bdi", part) if place % 2 else part for place, part in enumerate(reason.parts)))
+        said = answer(found)
+        subject = [f"{said[:1].upper()}{said[1:]}."]
+        if found.witness is not None:
+            subject = [tag("bdi", shortened(quoted(found.witness.text))), f" {said}."]
         return page(
             f"{heading}: {' and '.join(self._names)}",
-            verdict(bool(found), heading, sentence, *named),
+            verdict(bool(found), heading, tag("span", *subject), *named),
             *self._witness(),
             tag(
                 "section",
                 tag("h2", "What was compared"),
-                data_table("Part by part", ("Part", "What came of it"), found.checked.items()),
+                data_table("Part by part", ("Part", "What came of it"), part_rows(found)),
                 class_="tables",
             ),
             tag("section", tag("h2", "Side by side"), *self._tables(), class_="tables halves headed"),

@@ -20,7 +20,7 @@ from tokdfa.splitting.steps import Splitting
 if TYPE_CHECKING:
     from tokdfa.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["normal_form_of_splitting", "relation_fingerprint", "splitting_form"]
+__all__ = ["automaton_form", "normal_form_of_splitting", "relation_fingerprint", "splitting_form"]
 
 
 _EVENTS = (CONTINUES, BEGINS, DROPPED)
@@ -100,17 +100,23 @@ def _splitting(tokenizer: Tokenizer) -> bytes:
     return splitting_form(splitting)
 
 
-@lru_cache(maxsize=16)
 def splitting_form(splitting: Splitting) -> bytes:
     """Return the same bytes for all splittings that split every text alike, unless they leave out text.
 
     Those that no automaton does are taken as they are written.
     """
+    form = automaton_form(splitting)
+    return repr(splitting).encode("utf-8", "surrogatepass") if form is None else form
+
+
+@lru_cache(maxsize=16)
+def automaton_form(splitting: Splitting) -> bytes | None:
+    """Return the :func:`splitting_form` of a splitting that an automaton does; None for others."""
     spaces = repr((splitting.prefix_space, splitting.metaspace, splitting.prefix_once)).encode()
     try:
         return spaces + normal_form_of_splitting(find_hypotheses(splitting))
     except (PatternError, LimitExceededError):
-        return repr(splitting).encode("utf-8", "surrogatepass")
+        return None
 
 
 def normal_form_of_splitting(hypotheses: Hypotheses) -> bytes:

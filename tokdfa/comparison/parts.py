@@ -1,0 +1,229 @@
+"""The parts of two byte pair tokenizers, compared one by one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+
+from tokdfa.automata.semantics import agrees_with_leftmost
+from tokdfa.comparison.dictionaries import compare_dictionaries
+from tokdfa.comparison.findings import Obstacle, Outcome, Part
+from tokdfa.comparison.result import Comparison
+from tokdfa.comparison.vocabularies import Vocabularies
+from tokdfa.encoding.special import Special
+from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
+from tokdfa.kernels.encode.events import DROPPED
+from tokdfa.splitting.hypotheses import find_hypotheses
+from tokdfa.splitting.steps import Splitting
+from tokdfa.tokenizers.formats.contents import LEFTMOST_FORMATS
+from tokdfa.tokenizers.neighbours import Neighbours, neighbours
+from tokdfa.tokenizers.normalizers import Normalizer
+from tokdfa.tokenizers.relation import automaton_form, splitting_form
+from tokdfa.tokenizers.tokenizer import Tokenizer
+
+__all__ = ["Parts", "as_text", "splitting_of"]
+
+_WHOLE = Splitting("tokenizers")
+# Bytes that UTF-8 does not have.
+_NO_TEXT = frozenset((0xC0, 0xC1, *range(0xF5, 0x100)))
+
+
+class Parts:
+    """The parts of two tokenizers, and what comes of comparing each.
+
+    Parameters
+    ----------
+    a, b : Tokenizer
+    ignore_ids : bool
+        Whether it is enough that tokens are spelled alike.
+    """
+
+    def __init__(self, a: Tokenizer, b: Tokenizer, *, ignore_ids: bool) -> None:
+        self.a = a
+        self.b = b
+        self.ignore_ids = ignore_ids
+
+    @cached_property
+    def report(self) -> Comparison:
+        """What is found part by part, whatever the answer will be; of dictionaries also a text on which they differ."""
+        n_other_ids = self._other_ids()
+        checked = {
+            Part.DICTIONARY: Outcome.SAME if self._have_same_merges else self._merging,
+            Part.IDS: Outcome.IGNORED if self.ignore_ids else _outcome(n_other_ids == 0),
+            Part.PRETOKENIZER: _compare_splittings(*self.splittings),
+            Part.NORMALIZER: _outcome(_normalizer(self.a) == _normalizer(self.b)),
+            Part.SPECIALS: _outcome(self._specials(self.a) == self._specials(self.b)),
+        }
+        if _symbols(self.a) != _symbols(self.b):
+            checked[Part.SYMBOLS] = Outcome.DIFFERENT
+        return replace(self._of_dictionaries or Comparison(True), n_other_ids=n_other_ids, checked=checked)
+
+    # Dictionaries
+
+    @cached_property
+    def neighbours(self) -> tuple[Neighbours, Neighbours] | None:
+        """What says what merging gives, of both; None where nothing does."""
+        try:
+            one, other = (neighbours(side) for side in (self.a, self.b))
+        except (UnsupportedFeatureError, LimitExceededError):
+            return None
+        return one, other
+
+    @cached_property
+    def _have_same_merges(self) -> bool:
+        """Whether they merge by the same pairs in the same order, as it is written."""
+        a, b = self.a, self.b
+        if a.dictionary != b.dictionary or (a.merges is None) != (b.merges is None):
+            return False
+        if a.merges is None or b.merges is None:
+            return True
+        return a.extra_tokens == b.extra_tokens and all(map(np.array_equal, a.merges, b.merges))
+
+    @cached_property
+    def _of_dictionaries(self) -> Comparison | None:
+        """The comparison of the dictionaries by Algorithm 1; None where they are written alike, or merge otherwise."""
+        a, b = self.a.dictionary, self.b.dictionary
+        if self._have_same_merges or a.alphabet.kind != b.alphabet.kind:
+            return None
+        are_proper = all(
+            side.merges is None and side.dictionary.is_proper() and agrees_with_leftmost(side.dictionary)
+            for side in (self.a, self.b)
+        )
+        return compare_dictionaries(a, b) if are_proper else None
+
+    @cached_property
+    def _merging(self) -> Outcome:
+        """Whether every piece has the same tokens by both, where they are written differently."""
+        if self._of_dictionaries is not None:
+            return Outcome.EQUIVALENT if self._of_dictionaries else Outcome.DIFFERENT
+        if self.neighbours is None:
+            return Outcome.UNKNOWN
+        return Outcome.EQUIVALENT if Vocabularies(*self.neighbours, ignore_ids=True).are_equal else Outcome.DIFFERENT
+
+    def _other_ids(self) -> int | None:
+        """Return the number of tokens of both that have different ids; None if they spell tokens in different ways."""
+        if self.a.dictionary.alphabet.kind != self.b.dictionary.alphabet.kind:
+            return None
+        ids = [
+            dict(zip(side.dictionary.alphabet, side.token_to_id.tolist(), strict=False)) for side in (self.a, self.b)
+        ]
+        return sum(int(ids[1].get(word, id) != id) for word, id in ids[0].items())
+
+    def whole_words(self, side: Tokenizer) -> dict[str, int]:
+        """Return the ids of the tokens that come about as whole pieces only, by their texts."""
+        numbers = side.whole_piece_tokens.tolist()
+        words = ((as_text(side.token(number)), int(side.token_to_id[number])) for number in numbers)
+        return {text: id for text, id in words if text is not None}
+
+    # Around them
+
+    @cached_property
+    def splittings(self) -> tuple[Splitting, Splitting]:
+        """What both do to cut texts."""
+        return splitting_of(self.a), splitting_of(self.b)
+
+    @property
+    def is_normalized(self) -> bool:
+        """Whether the first changes texts before it cuts them."""
+        return _normalizer(self.a) is not None
+
+    def _specials(self, side: Tokenizer) -> set[Special]:
+        """Return what is found in a text as a special token."""
+        if not side.finds_specials:
+            return set()
+        return {replace(special, id=0) if self.ignore_ids else special for special in side.specials}
+
+    @cached_property
+    def other_specials(self) -> set[str]:
+        """What only one finds as a special token, or as a symbol of several characters."""
+        atoms = {*self.a.rewrites[2]} ^ {*self.b.rewrites[2]}
+        return {special.text for special in self._specials(self.a) ^ self._specials(self.b)} | atoms
+
+    # Answers
+
+    def are_same(self) -> bool:
+        """Tell whether equivalence follows from the parts alone."""
+        a, b, checked = self.a, self.b, self.report.checked
+        if any(checked[part] is not Outcome.SAME for part in (Part.PRETOKENIZER, Part.NORMALIZER, Part.SPECIALS)):
+            return False
+        if checked[Part.IDS] not in (Outcome.SAME, Outcome.IGNORED) or Part.SYMBOLS in checked:
+            return False
+        if a.suffix != b.suffix or a.is_bytewise != b.is_bytewise:
+            return False
+        if {*map(a.token, a.whole_piece_tokens.tolist())} != {*map(b.token, b.whole_piece_tokens.tolist())}:
+            return False
+        return checked[Part.DICTIONARY] in (Outcome.SAME, Outcome.EQUIVALENT)
+
+    def obstacle(self) -> Obstacle | None:
+        """Return why a search through texts cannot decide; None if it can."""
+        a, b = self.a, self.b
+        if not (a.is_bytewise and b.is_bytewise):
+            return Obstacle.NOT_BYTES
+        if any(_symbols(side) != (None, (), None) for side in (a, b)):
+            return Obstacle.SYMBOLS_CHANGE
+        if self.neighbours is None:
+            return Obstacle.NO_PAIRS
+        if any(not side.dictionary.is_proper() and side.format not in LEFTMOST_FORMATS for side in (a, b)):
+            return Obstacle.UNCLEAR_SEMANTICS
+        settings = {(how.prefix_space, how.metaspace, how.prefix_once) for how in self.splittings}
+        if len(settings) > 1:
+            return Obstacle.ONE_ADDS_SPACES
+        if self.report.checked[Part.NORMALIZER] is not Outcome.SAME:
+            return Obstacle.NORMALIZERS
+        ((prefix_space, metaspace, prefix_once),) = settings
+        if prefix_space not in (None, 0) or metaspace is not None or prefix_once:
+            return Obstacle.BOTH_ADD_SPACES
+        if any(map(_lacks_ids, self.neighbours)):
+            return Obstacle.NO_IDS
+        return None
+
+
+def splitting_of(side: Tokenizer) -> Splitting:
+    """Return what a tokenizer does to cut texts."""
+    return _WHOLE if side.pretokenizer is None else side.pretokenizer.splitting
+
+
+def as_text(word: object) -> str | None:
+    """Return a word as a text; None if its bytes are not UTF-8."""
+    if isinstance(word, bytes):
+        try:
+            return word.decode()
+        except UnicodeDecodeError:
+            return None
+    return word if isinstance(word, str) else None
+
+
+def _outcome(is_same: bool) -> Outcome:
+    return Outcome.SAME if is_same else Outcome.DIFFERENT
+
+
+def _compare_splittings(one: Splitting, other: Splitting) -> Outcome:
+    if one == other or splitting_form(one) == splitting_form(other):
+        return Outcome.SAME
+    return Outcome.DIFFERENT if _has_exact_form(one) and _has_exact_form(other) else Outcome.UNKNOWN
+
+
+def _has_exact_form(splitting: Splitting) -> bool:
+    """Tell whether another splitting of such a kind has another form only if it splits some text differently."""
+    if automaton_form(splitting) is None:
+        return False
+    moves = find_hypotheses(splitting).moves
+    return all(event != DROPPED for row in moves for targets in row for _, event in targets)
+
+
+def _normalizer(side: Tokenizer) -> Normalizer | None:
+    rewriting, *_ = side.rewrites
+    return None if rewriting is None else rewriting.normalizer
+
+
+def _symbols(side: Tokenizer) -> tuple[object, ...]:
+    """Return what is done with symbols before they merge."""
+    _, *symbols = side.rewrites
+    return tuple(symbols)
+
+
+def _lacks_ids(of: Neighbours) -> bool:
+    """Tell whether there are live tokens without ids, those left out that have bytes which no text has."""
+    return any(_NO_TEXT.isdisjoint(of.words[number]) for number in of.live[of.ids[of.live] < 0].tolist())

@@ -1,0 +1,91 @@
+"""The product of the automata of two tokenizers: its states, and what their tokens do in them.
+
+A state is one of :class:`~tokdfa.comparison.joint.Joint`, between symbols or within one. Tokens that lead from every
+state to the same ones have one effect. A token that begins within a symbol has the effect of what follows that symbol;
+what it begins with is looked at by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from tokdfa.arrays import Int64Array
+from tokdfa.comparison.joint import DONE, NOWHERE, Joint, Target
+from tokdfa.comparison.vocabularies import Vocabularies
+
+__all__ = ["Product"]
+
+
+class Product:
+    """What the live tokens of the first of two tokenizers do in the states of their product.
+
+    Parameters
+    ----------
+    joint : Joint
+        The splittings, that of the first tokenizer being the first.
+    tokens : Vocabularies
+        The tokens.
+    first_byte : int, optional
+        What every text begins with.
+
+    Attributes
+    ----------
+    effects : int64 array
+        The number in `joint` of each token's effect; -1 for tokens that no text has.
+    beginning, going_on : int64 arrays
+        The tokens that begin with a symbol, and those that go on with one.
+    tokens_of : dict
+        The tokens that begin with a symbol, by their effects.
+    """
+
+    def __init__(self, joint: Joint, tokens: Vocabularies, first_byte: int | None = None) -> None:
+        self.joint = joint
+        self.tokens = tokens
+        self.first_byte = first_byte
+        words = tokens.words
+        effects = np.full(len(words), -1, dtype=np.int64)
+        self._heads: dict[int, bytes] = {}
+        for token, word in enumerate(words):
+            head = next((at for at, byte in enumerate(word) if byte & 0xC0 != 0x80), len(word))
+            if head > 3:
+                continue
+            if head:
+                self._heads[token] = word[:head]
+            effect = joint.effect_of(word[head:], inside=head > 0)
+            effects[token] = -1 if effect is None else effect
+        self.effects: Int64Array = effects
+        is_head = np.zeros(len(words), dtype=np.bool_)
+        is_head[list(self._heads)] = True
+        self.going_on: Int64Array = np.flatnonzero(is_head & (effects >= 0))
+        self.beginning: Int64Array = np.flatnonzero(~is_head & (effects >= 0))
+        self.tokens_of = dict(self.by_effect(self.beginning))
+
+    def by_effect(self, tokens: Int64Array) -> Iterator[tuple[int, Int64Array]]:
+        """Yield the effects of some tokens, and those of each."""
+        if len(tokens):
+            effects = self.effects[tokens]
+            order = np.argsort(effects, kind="stable")
+            found, begin = np.unique(effects[order], return_index=True)
+            yield from zip(found.tolist(), np.split(tokens[order], begin[1:]), strict=True)
+
+    def targets(self, state: int, token: int) -> tuple[Target, ...]:
+        """Return the states behind a token, whatever the pair test says."""
+        joint = self.joint
+        if token not in self._heads:
+            return joint.effect(int(self.effects[token]))[state] if state < joint.n_states else ()
+        if state < joint.n_states:
+            return ()
+        behind, following = joint.within[state - joint.n_states]
+        following = joint.follow(following, self._heads[token])
+        if following == NOWHERE:
+            return ()
+        is_all = len(self._heads[token]) == len(self.tokens.words[token])
+        if following != DONE:
+            return (Target(joint.state_within(behind, following), False, False, False),) if is_all else ()
+        return joint.effect(int(self.effects[token]))[behind]
+
+    def may_end(self, state: int) -> bool:
+        """Tell whether a text can end in a state."""
+        return state < self.joint.n_states and self.joint.ends[state]

@@ -1,0 +1,251 @@
+"""Which states of a product texts reach, by their lengths, and where the paths of the two tokenizers part.
+
+Of the last token of a text only the rows matter that it leads to, and of many tokens that lead to one state only what
+all of them forbid.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from tokdfa.arrays import Int32Array, Int64Array
+from tokdfa.comparison.findings import Stage, Step
+from tokdfa.comparison.joint import Target
+from tokdfa.comparison.product import Product
+
+__all__ = ["FAR", "Place", "Reach"]
+
+FAR: Final = np.int32(1 << 30)
+"""More bytes than any text that is looked for."""
+
+
+class Place(NamedTuple):
+    """Where a path comes to be none of the second tokenizer.
+
+    Parameters
+    ----------
+    length : int
+        The least number of bytes of a text with such a path: before the token, of the token, and to the end.
+    state : int
+        The state before the token.
+    before : int
+        The bytes before it.
+    kinds : tuple of int, or None
+        The kinds that the token before must have; None if that is all the same.
+    token : int
+    target : Target
+        One of the states behind the token.
+    """
+
+    length: int
+    state: int
+    before: int
+    kinds: tuple[int, ...] | None
+    token: int
+    target: Target
+
+
+class Reach:
+    """Which states can be reached by texts of which length, and with which kinds of tokens.
+
+    Parameters
+    ----------
+    product : Product
+    start : (int, int), optional
+        The state and the kind to begin with; the beginning of a text by default.
+    progress : callable, optional
+        Called when the search comes to longer texts.
+
+    Attributes
+    ----------
+    limit : int
+        Places of longer texts are not looked for; whoever knows a shorter text lowers it.
+    """
+
+    def __init__(
+        self,
+        product: Product,
+        start: tuple[int, int] | None = None,
+        progress: Callable[[Stage], object] | None = None,
+    ) -> None:
+        self._of = product
+        self._joint = product.joint
+        self._tokens = product.tokens
+        self._start = start
+        self._progress = progress
+        self.limit = int(FAR)
+        n_kinds = self._tokens.n_kinds
+        self._distance: dict[int, Int32Array] = defaultdict(lambda: np.full(n_kinds, FAR, dtype=np.int32))
+        self._pending: dict[int, set[int]] = defaultdict(set)
+        # The tokens that nothing has allowed so far, of those that may follow at all.
+        self._waiting: dict[int, Int64Array] = {}
+        self._codes: dict[int, Int64Array] = {}
+
+    def kinds_at(self, state: int, length: int) -> list[int]:
+        """Return the kinds of tokens with which a state is reached by texts of this length, and by no shorter ones."""
+        kinds: list[int] = np.flatnonzero(self._distance[state] == length).tolist()
+        return kinds
+
+    @lru_cache(maxsize=1_000)  # noqa: B019  as long as the search
+    def states_at(self, length: int) -> list[int]:
+        """Return the states that are reached by texts of this length, with some kind of token for the first time."""
+        return [state for state, distance in list(self._distance.items()) if (distance == length).any()]
+
+    def nearest_end(self) -> int:
+        """Return the least number of bytes to where a text can end."""
+        for level, state, _ in self._levels():
+            if self._of.may_end(state):
+                return level
+            self._expand(state, level)
+        return int(FAR)
+
+    def places(self) -> Iterator[Place]:
+        """Yield the places at which paths cease, the lengths being lower bounds, those before the token ascending."""
+        for level, state, kinds in self._levels():
+            yield from self._expand(state, level)
+            yield from self._forbidden(state, level, kinds)
+
+    def _levels(self) -> Iterator[tuple[int, int, Int64Array]]:
+        """Yield (bytes, state, the kinds of tokens that are new there), the bytes ascending."""
+        if self._start is None:
+            yield 0, 0, np.zeros(0, dtype=np.int64)
+        else:
+            state, kind = self._start
+            self._distance[state][kind] = 0
+            self._pending[0].add(state)
+        level = 0
+        while self._pending and level < self.limit:
+            level = min(self._pending)
+            if self._progress is not None:
+                self._progress(Stage(Step.SEARCH, level))
+            for state in sorted(self._pending.pop(level)):
+                kinds = np.flatnonzero(self._distance[state] == level)
+                if len(kinds):
+                    self._new = kinds
+                    yield level, state, kinds
+
+    def _push(self, state: int, tokens: Int64Array, level: int) -> None:
+        levels = (self._tokens.length[tokens] + level).astype(np.int32)
+        distance = self._distance[state]
+        kinds = self._tokens.kind[tokens]
+        nearer = levels < distance[kinds]
+        if nearer.any():
+            np.minimum.at(distance, kinds[nearer], levels[nearer])
+            for new in np.unique(levels[nearer]).tolist():
+                self._pending[new].add(state)
+
+    def _expand(self, state: int, level: int) -> list[Place]:
+        """Go on from a state with every token that is allowed now and was not before."""
+        if state >= self._joint.n_states:
+            return self._expand_within(state, level)
+        found: list[Place] = []
+        waiting = self._waiting.get(state)
+        is_start = level == 0 and self._start is None
+        if waiting is None:
+            waiting = self._of.beginning
+            for effect, tokens in self._of.tokens_of.items():
+                if is_start and self._of.first_byte is not None:
+                    starts = [self._tokens.words[token][0] == self._of.first_byte for token in tokens.tolist()]
+                    tokens = tokens[np.array(starts, dtype=np.bool_)]
+                self._go(state, level, effect, tokens, True, found)
+        if is_start:
+            self._waiting[state] = waiting[:0]
+            return found
+        rows = np.unique(self._tokens.row_a[self._new])
+        forbidding = self._tokens.a.forbidding(rows)[self._tokens.a.position[waiting]]
+        allowed = waiting[forbidding < len(rows)]
+        self._waiting[state] = waiting[forbidding == len(rows)]
+        for effect, tokens in self._of.by_effect(allowed):
+            self._go(state, level, effect, tokens, False, found)
+        return found
+
+    def _go(self, state: int, level: int, effect: int, tokens: Int64Array, begins: bool, found: list[Place]) -> None:
+        """Go on with tokens of one effect where pieces of the first splitting begin with them, or do not."""
+        for target in self._joint.effect(effect)[state]:
+            if target.begins_a == begins:
+                self._arrive(state, level, tokens, target, found)
+
+    def _arrive(self, state: int, level: int, tokens: Int64Array, target: Target, found: list[Place]) -> None:
+        if not target.cut_b:
+            missing = self._tokens.is_missing[tokens]
+            self._push(target.state, tokens[~missing], level)
+            tokens = tokens[missing]
+        if self._start is not None:
+            # What separates is behind.
+            self._push(target.state, tokens, level)
+        else:
+            self._note(state, level, None, tokens, target, found)
+
+    def _note(
+        self,
+        state: int,
+        level: int,
+        kinds: tuple[int, ...] | None,
+        tokens: Int64Array,
+        target: Target,
+        found: list[Place],
+    ) -> None:
+        least = level + int(not self._of.may_end(target.state))
+        bounds = self._tokens.length[tokens] + least
+        near = bounds <= self.limit
+        for token, bound in zip(tokens[near].tolist(), bounds[near].tolist(), strict=True):
+            found.append(Place(bound, state, level, kinds, token, target))
+
+    def _expand_within(self, state: int, level: int) -> list[Place]:
+        found: list[Place] = []
+        tokens = self._of.going_on
+        waiting = self._waiting.get(state)
+        if waiting is None:
+            waiting = np.array([t for t in tokens.tolist() if self._of.targets(state, t)], dtype=np.int64)
+        allowed = np.zeros(len(waiting), dtype=np.bool_)
+        for row in np.unique(self._tokens.row_a[self._new]).tolist():
+            allowed |= ~self._tokens.a.forbids(row, waiting)
+        self._waiting[state] = waiting[~allowed]
+        for token in waiting[allowed].tolist():
+            for target in self._of.targets(state, token):
+                self._arrive(state, level, np.array([token]), target, found)
+        return found
+
+    def _forbidden(self, state: int, level: int, kinds: Int64Array) -> list[Place]:
+        """Return the places where the second goes on with a piece and does not allow a pair that the first has."""
+        found: list[Place] = []
+        if not len(kinds):
+            return found
+        tokens = self._tokens
+        kinds = kinds[tokens.row_b[kinds] >= 0]
+        for kind in kinds[tokens.differs[kinds]].tolist():
+            parting = tokens.forbidden_in_b_only(kind)
+            # All others at once: what lies beyond the limit are most of them.
+            near = (self._of.effects[parting] >= 0) & (tokens.length[parting] + level <= self.limit)
+            for token in parting[near].tolist():
+                for target in self._of.targets(state, token):
+                    if not target.begins_a and not target.begins_b:
+                        self._note(state, level, (kind,), np.array([token]), target, found)
+        candidates = self._parting(state)
+        if candidates and len(kinds):
+            forbidding = tokens.b.forbidding(np.unique(tokens.row_b[kinds]))
+            for target, those in candidates:
+                known = those[tokens.b.position[those] >= 0]
+                for token in known[forbidding[tokens.b.position[known]] > 0].tolist():
+                    if level + tokens.length[token] > self.limit:
+                        continue
+                    one = np.array([token])
+                    able = tuple(kind for kind in kinds.tolist() if tokens.b.forbids(int(tokens.row_b[kind]), one)[0])
+                    self._note(state, level, able, one, target, found)
+        return found
+
+    def _parting(self, state: int) -> list[tuple[Target, Int64Array]]:
+        """Return the tokens with which the first splitting begins a piece and the second goes on, by their targets."""
+        if state >= self._joint.n_states:
+            return []
+        return [
+            (target, tokens)
+            for effect, tokens in self._of.tokens_of.items()
+            for target in self._joint.effect(effect)[state]
+            if target.begins_a and not target.begins_b
+        ]

@@ -1,0 +1,100 @@
+"""The words for what a comparison finds, for people to read; nothing reads them back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from tokdfa.alphabet import quoted
+from tokdfa.comparison.findings import Obstacle, Outcome, Part, Stage, Step
+
+if TYPE_CHECKING:
+    from tokdfa.comparison.result import Comparison
+
+__all__ = ["answer", "part_rows", "reason", "stage_words", "undecided_words"]
+
+_OUTCOMES: Final = {
+    Outcome.SAME: "the same",
+    Outcome.EQUIVALENT: "the same for every text",
+    Outcome.DIFFERENT: "different",
+    Outcome.UNKNOWN: "different, with unknown effect",
+    Outcome.IGNORED: "ignored",
+    Outcome.PROVEN: "proven",
+    Outcome.UNPROVEN: "not proven",
+    Outcome.COMPLETE: "texts of any length",
+}
+# Where a part has words of its own.
+_OUTCOMES_OF_PARTS: Final = {
+    (Part.DICTIONARY, Outcome.EQUIVALENT): "the same tokens for every piece",
+    (Part.DICTIONARY, Outcome.DIFFERENT): "different tokens for some pieces",
+    (Part.DICTIONARY, Outcome.UNKNOWN): "different rules, with unknown effect",
+    (Part.PRETOKENIZER, Outcome.DIFFERENT): "different pieces of some texts",
+    (Part.PRETOKENIZER, Outcome.UNKNOWN): "different patterns, with unknown effect",
+    (Part.SEMANTICS, Outcome.SAME): "Algorithm 1, which is the same as merging leftmost here",
+    (Part.SEMANTICS, Outcome.DIFFERENT): "Algorithm 1; merging leftmost, strongest rule first, differs from it here",
+    (Part.SEMANTICS, Outcome.UNKNOWN): "Algorithm 1; merging leftmost, strongest rule first, may differ from it here",
+}
+_OBSTACLES: Final = {
+    Obstacle.NOT_BYTES: "a dictionary is not over bytes",
+    Obstacle.SYMBOLS_CHANGE: "symbols become others",
+    Obstacle.NO_PAIRS: "pairs of neighbours do not say everything about a dictionary",
+    Obstacle.UNCLEAR_SEMANTICS: "a dictionary is not proper, and its file does not say how it is used",
+    Obstacle.ONE_ADDS_SPACES: "only one puts in spaces",
+    Obstacle.BOTH_ADD_SPACES: "the pre-tokenizers put in spaces",
+    Obstacle.NORMALIZERS: "they normalize texts differently",
+    Obstacle.NO_IDS: "there are tokens without ids",
+    Obstacle.PRETOKENIZER: "of a pre-tokenizer",
+    Obstacle.NO_TEXT_FOUND: "no text was found that shows where they part",
+    Obstacle.SPECIALS: "their special tokens differ",
+    Obstacle.WHOLE_PIECES: "they take different pieces as they are",
+}
+# These come up only when a search has left no other text to find.
+_AFTER_SEARCH: Final = {Obstacle.NO_TEXT_FOUND, Obstacle.SPECIALS, Obstacle.WHOLE_PIECES}
+_STEPS: Final = {
+    Step.DICTIONARIES: "comparing the dictionaries",
+    Step.PRETOKENIZERS: "laying the pre-tokenizers side by side",
+    Step.SEARCH: "searching texts of {} byte{} and more",
+    Step.TRIALS: "trying texts",
+}
+
+
+def answer(found: Comparison) -> str:
+    """Return what was found, as a sentence without its end; if there is a witness, that is its subject."""
+    what = "tokens" if found.checked.get(Part.IDS, Outcome.IGNORED) is Outcome.IGNORED else "ids"
+    if found.witness is not None:
+        return f"has different {what}"
+    if Part.EVERYTHING in found.checked:
+        return "the tokenizers are the same"
+    if Part.RULES in found.checked:
+        return "the dictionaries are the same"
+    if Part.SEARCH in found.checked:
+        return f"every text has the same {what}"
+    return "their parts are the same"
+
+
+def reason(found: Comparison) -> str:
+    """Return what was found, with the witness, as a sentence without its end."""
+    said = answer(found)
+    return said if found.witness is None else f"{quoted(found.witness.text)} {said}"
+
+
+def part_rows(found: Comparison) -> Iterator[tuple[str, str]]:
+    """Yield for each part that was compared its name and what came of it."""
+    for part, outcome in found.checked.items():
+        words = _OUTCOMES_OF_PARTS.get((part, outcome), _OUTCOMES[outcome])
+        if part is Part.IDS and found.n_other_ids:
+            different = "" if outcome is Outcome.DIFFERENT else ", different"
+            words += f"{different} for {found.n_other_ids:,} token{'s' * (found.n_other_ids != 1)}"
+        yield part.replace("_", " "), words
+
+
+def undecided_words(obstacle: Obstacle, cause: str = "") -> str:
+    """Return why nothing is claimed; `cause` says more of it."""
+    said = f"{_OBSTACLES[obstacle]}: {cause}" if cause else _OBSTACLES[obstacle]
+    tried = "" if obstacle in _AFTER_SEARCH else ", and no text was found that separates them"
+    return f"neither a difference nor equivalence can be claimed: {said}{tried}"
+
+
+def stage_words(stage: Stage) -> str:
+    """Return what is done at the moment."""
+    return _STEPS[stage.step].format(stage.n_bytes, "s" * (stage.n_bytes != 1))
