@@ -252,3 +252,13 @@ def test_windows_take_a_pattern() -> None:
     assert cut.validate([97, 98], window=True) is not None
     with pytest.raises(UnsupportedFeatureError, match=r"a pattern cuts the text, and here nothing does .name the pre-"):
         whole.validate([97, 98], window=True)
+
+
+def test_windows_take_tokens_over_bytes() -> None:
+    contents = Contents(
+        format="tokenizer.json", dictionary=Dictionary([("a", "b")], "ab "), ids=np.arange(4, dtype=np.int32)
+    )
+    characters = Tokenizer(contents, PreTokenizer(Splitting("tokenizers", (Split(" ?[ab]+"),))))
+    assert [bool(characters.validate(ids)) for ids in ([3], [0, 1], [2, 3, 2, 0])] == [True, False, True]
+    with pytest.raises(UnsupportedFeatureError, match="pairs of tokens over bytes decide"):
+        Validator(characters, window=True)
