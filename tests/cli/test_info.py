@@ -9,6 +9,10 @@ import pytest
 from support.commands import run
 from support.tokenizer_files import as_bytes, merges_txt, ranks, tiktoken_lines, tokenizer_json
 
+from tokdfa.cli.members import describe_members
+from tokdfa.cli.tuning import Tuning
+from tokdfa.errors import LimitExceededError
+
 
 @pytest.fixture
 def merges(tmp_path: Path) -> Path:
@@ -181,17 +185,22 @@ def test_empty_and_endless_languages(merges: Path, capsys, pattern: str, empty: 
     [
         ("(a", "not closed"),
         (r"(a)\1", "back-reference"),
-        ("(?s).*", "(narrow the language)"),
         ("(" * 100_000, "nested more than"),
     ],
 )
-def test_languages_that_cannot_be(merges: Path, capsys, monkeypatch, pattern: str, message: str) -> None:
-    monkeypatch.setattr("tokdfa.cli.members._MAX_TRANSITIONS", 500)
+def test_languages_that_cannot_be(merges: Path, capsys, pattern: str, message: str) -> None:
     assert run("info", merges, "--language", pattern) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.count("\n") == 1
     assert message in captured.err
+
+
+def test_languages_that_are_too_large(merges: Path) -> None:
+    described = describe_members(str(merges), "(?s).*", None, 60.0)
+    assert described["transitions"] > 500
+    with pytest.raises(LimitExceededError, match=r"\(narrow the language\)"):
+        describe_members(str(merges), "(?s).*", None, 60.0, tuning=Tuning(max_explored_transitions=500))
 
 
 def test_a_language_of_a_real_dictionary(data: Path, capsys) -> None:

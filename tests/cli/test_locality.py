@@ -12,6 +12,10 @@ from support.tokenizer_files import merges_txt
 import tokdfa
 from tokdfa.automata.locality import dloc, local_from
 from tokdfa.automata.regex import language
+from tokdfa.cli.folded import Folded
+from tokdfa.cli.locality import _measure
+from tokdfa.cli.tuning import Tuning
+from tokdfa.errors import LimitExceededError
 
 PAIRS = [(b"a", b"a"), (b"a", b"b"), (b"ab", b"a"), (b"b", b"b"), (b"aa", b"ab"), (b"a", b"bb")]
 
@@ -78,26 +82,26 @@ def test_trouble_is_one_line(tmp_path: Path, capsys, pairs, arguments: list[str]
     assert message in captured.err
 
 
-def test_the_budget_is_told_with_the_bound_of_theorem_2(merges: Path, capsys, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tokdfa.cli.folded.MAX_TRANSITIONS", 5)
-    assert run("locality", merges, "--language", "(aa|b)*") == 2
+def test_the_budget_is_told_with_the_bound_of_theorem_2(merges: Path) -> None:
+    folded = Folded.load(str(merges), "(aa|b)*", None, None, 60.0)
+    with pytest.raises(LimitExceededError) as caught:
+        folded.token_dfa(tuning=Tuning(max_transitions=5))
     # Two states of the language, of which both are reached on a, and six rules.
-    assert capsys.readouterr().err == (
-        "tokdfa: error: the explicit token DFA has more than 5 transitions, and up to 14 states "
-        "(take the first rules only, with --rules N)\n"
+    assert str(caught.value) == (
+        "the explicit token DFA has more than 5 transitions, and up to 14 states "
+        "(take the first rules only, with --rules N)"
     )
 
 
-def test_degrees_tell_from_which_k_on_it_is_local(merges: Path, capsys, monkeypatch: pytest.MonkeyPatch) -> None:
-    arguments = ("locality", merges, "--language", "(a|b){5}", "--json")
-    assert run(*arguments) == 0
+def test_degrees_tell_from_which_k_on_it_is_local(merges: Path, capsys) -> None:
+    assert run("locality", merges, "--language", "(a|b){5}", "--json") == 0
     least = json.loads(capsys.readouterr().out)["local_from"]
     assert least > 1
-    monkeypatch.setattr(local_from, "__kwdefaults__", {"max_pairs": 0})
-    assert run(*arguments, "-k", str(least)) == 0
-    assert json.loads(capsys.readouterr().out)["local_from"] == least
-    assert run(*arguments, "-k", str(least - 1)) == 2
-    assert f"not {least - 1}-local" in capsys.readouterr().err
+    dfa = Folded.load(str(merges), "(a|b){5}", None, None, 60.0).token_dfa()
+    tuning = Tuning(max_pairs=0)
+    assert _measure(dfa, least, tuning=tuning)["local_from"] == least
+    with pytest.raises(LimitExceededError, match=f"not {least - 1}-local"):
+        _measure(dfa, least - 1, tuning=tuning)
 
 
 def test_the_prefix_of_an_improper_dictionary_may_be_proper(tmp_path: Path, capsys) -> None:

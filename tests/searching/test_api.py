@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import accumulate, pairwise
 
 import numpy as np
@@ -16,17 +17,22 @@ from support.patterns import patterns, texts
 from support.streams import Vocabulary, cut, places
 
 from tokdfa.errors import LimitExceededError, PatternError, TokenStreamError
-from tokdfa.searching import machine, stream
-from tokdfa.searching.api import Match, Matches, Searcher, search
+from tokdfa.searching.api import Match, Matches, Searcher
+from tokdfa.searching.tuning import Tuning
 
 WANTED = ["longest", "first", "all"]
 wanted_ones = st.sampled_from(WANTED)
 common = settings(max_examples=25)
 
 
-@pytest.fixture(autouse=True, params=["byte by byte", "token by token"])
-def both_ways(request, monkeypatch) -> None:
-    monkeypatch.setattr(stream, "_PATIENCE", 10**9 if request.param == "byte by byte" else -1)
+@pytest.fixture(scope="module", params=[10**9, -1], ids=["byte by byte", "token by token"])
+def tuning(request: pytest.FixtureRequest) -> Tuning:
+    return Tuning(patience=request.param)
+
+
+def search(vocabulary: Vocabulary, pattern, ids, **options) -> Matches:
+    """Search with a tuning, which :func:`tokdfa.search` does not take."""
+    return Searcher(vocabulary, pattern, **options).search(ids)
 
 
 def _spans(matches: Matches) -> list[tuple[int, int]]:
@@ -86,18 +92,18 @@ def _matches(pattern: str, text: str, start: int, ends: list[int]) -> int | None
 @example(r"a(?:c|(?!\S)|[^a])*", "a b", [])
 @example(r"a(?:c|(?!\S)|[^a]){0,3}?b", "a b", [])
 @example("(?:a$|.)*\n?", "ba\n", [1])
-def test_first_is_what_re_finds(pattern: str, text: str, borders: list[int]) -> None:
+def test_first_is_what_re_finds(tuning: Tuning, pattern: str, text: str, borders: list[int]) -> None:
     vocabulary, ids = cut(text.encode(), borders)
-    found = search(vocabulary, pattern, ids, wanted="first")
+    found = search(vocabulary, pattern, ids, wanted="first", tuning=tuning)
     assert _spans(found) == _found_by(re.finditer(pattern, text), text)
 
 
 @common
 @given(patterns(lazy=False, last_line=True), texts(30), places)
 @example("b?a$|b$\n|a", "aba\n", [3])
-def test_longest_is_what_regex_finds_in_posix_mode(pattern: str, text: str, borders: list[int]) -> None:
+def test_longest_is_what_regex_finds_in_posix_mode(tuning: Tuning, pattern: str, text: str, borders: list[int]) -> None:
     vocabulary, ids = cut(text.encode(), borders)
-    found = search(vocabulary, pattern, ids)
+    found = search(vocabulary, pattern, ids, tuning=tuning)
     assert _spans(found) == _found_by(regex.finditer(f"(?p)(?:{pattern})", text), text)
 
 
@@ -105,11 +111,11 @@ def test_longest_is_what_regex_finds_in_posix_mode(pattern: str, text: str, bord
 @given(patterns(anchors=True), texts(8), places, wanted_ones, st.booleans())
 @example(r"\b(?:a|ab)\b", "ab", [1], "longest", True)
 @example(r"(?m:^)a", "a\na", [2], "all", False)
-def test_by_definition(pattern: str, text: str, borders: list[int], wanted, aligned: bool) -> None:
+def test_by_definition(tuning: Tuning, pattern: str, text: str, borders: list[int], wanted, aligned: bool) -> None:
     vocabulary, ids = cut(text.encode(), borders)
     ends = {0, *accumulate(len(vocabulary.words[i]) for i in ids)}
     expected = _by_definition(pattern, text, wanted, ends if aligned else None)
-    assert _spans(search(vocabulary, pattern, ids, wanted=wanted, aligned=aligned)) == expected
+    assert _spans(search(vocabulary, pattern, ids, wanted=wanted, aligned=aligned, tuning=tuning)) == expected
 
 
 @common
@@ -122,20 +128,24 @@ def test_by_definition(pattern: str, text: str, borders: list[int], wanted, alig
 )
 @example(r"a\b", [b"a", b"\xc3"], "longest")
 @example(r"a\b", [b"a", b"\xf0\x9f\x98", b"b"], "first")
-def test_what_is_not_utf8_matches_nothing(pattern: str, words: list[bytes], wanted) -> None:
+def test_what_is_not_utf8_matches_nothing(tuning: Tuning, pattern: str, words: list[bytes], wanted) -> None:
     vocabulary = Vocabulary(list(dict.fromkeys([b"a", *words])))
     ids = [vocabulary.words.index(word) for word in words]
     text = b"".join(words).decode("utf-8", "surrogateescape")
     if wanted == "first":
         wanted = "all"  # an engine that prefers what matches a broken byte says nothing about what it finds otherwise
-    assert _spans(search(vocabulary, pattern, ids, wanted=wanted)) == _by_definition(pattern, text, wanted)
+    assert _spans(search(vocabulary, pattern, ids, wanted=wanted, tuning=tuning)) == _by_definition(
+        pattern, text, wanted
+    )
 
 
 @common
 @given(patterns(anchors=True), texts(40), places, wanted_ones, st.booleans(), st.lists(st.integers(1, 5)))
-def test_chunks_make_no_difference(pattern, text, borders, wanted, aligned: bool, sizes: list[int]) -> None:
+def test_chunks_make_no_difference(
+    tuning: Tuning, pattern, text, borders, wanted, aligned: bool, sizes: list[int]
+) -> None:
     vocabulary, ids = cut(text.encode(), borders)
-    searcher = Searcher(vocabulary, pattern, wanted=wanted, aligned=aligned)
+    searcher = Searcher(vocabulary, pattern, wanted=wanted, aligned=aligned, tuning=tuning)
     bounds = [0, *accumulate(sizes), len(ids)]
     chunks = [ids[start:stop] for start, stop in pairwise(bounds)]
     found = [match for matches in searcher.iter_matches(chunks) for match in matches]
@@ -144,17 +154,20 @@ def test_chunks_make_no_difference(pattern, text, borders, wanted, aligned: bool
 
 @common
 @given(patterns(anchors=True), st.lists(texts(8), min_size=1, max_size=4), wanted_ones)
-def test_special_tokens_cut_the_text(pattern: str, stretches: list[str], wanted) -> None:
+def test_special_tokens_cut_the_text(tuning: Tuning, pattern: str, stretches: list[str], wanted) -> None:
     special = b"a<special>b"
     words = list(dict.fromkeys(character.encode() for character in "".join(stretches)))
     vocabulary = Vocabulary([*words, special], [len(words)])
     ids, expected, position = [], [], 0
     for stretch in stretches:
         part = [words.index(character.encode()) for character in stretch]
-        expected += [(position + i, position + j) for i, j in _spans(search(vocabulary, pattern, part, wanted=wanted))]
+        expected += [
+            (position + i, position + j)
+            for i, j in _spans(search(vocabulary, pattern, part, wanted=wanted, tuning=tuning))
+        ]
         ids += [*part, len(words)]
         position += len(stretch.encode()) + len(special)
-    assert _spans(search(vocabulary, pattern, ids, wanted=wanted)) == expected
+    assert _spans(search(vocabulary, pattern, ids, wanted=wanted, tuning=tuning)) == expected
 
 
 words_of_bytes = st.lists(
@@ -166,74 +179,80 @@ words_of_bytes = st.lists(
 @given(words_of_bytes, st.lists(st.sampled_from([b"a", b"b", b"c", b"\xff"]), max_size=20).map(b"".join), places)
 @example([b"abcd", b"bc", b"c"], b"abcxabcd", [])
 @example([b"b", b"bcd", b"abcx"], b"abcdabc", [])
-def test_words_are_found_as_an_alternation_finds_them(words: list[bytes], text: bytes, borders: list[int]) -> None:
+def test_words_are_found_as_an_alternation_finds_them(
+    tuning: Tuning, words: list[bytes], text: bytes, borders: list[int]
+) -> None:
     vocabulary, ids = cut(text, borders)
     alternation = b"|".join(map(re.escape, words)) if words else b"(?!)"
     first = [match.span() for match in re.finditer(alternation, text)]
-    assert _spans(search(vocabulary, words, ids, wanted="first")) == first
+    assert _spans(search(vocabulary, words, ids, wanted="first", tuning=tuning)) == first
     longest = b"|".join(map(re.escape, sorted(words, key=len, reverse=True))) if words else b"(?!)"
-    assert _spans(search(vocabulary, words, ids)) == [match.span() for match in re.finditer(longest, text)]
+    assert _spans(search(vocabulary, words, ids, tuning=tuning)) == [
+        match.span() for match in re.finditer(longest, text)
+    ]
     every = sorted(
         {(i, i + len(w)) for w in words for i in range(len(text)) if text[i:].startswith(w)}, key=lambda s: s[::-1]
     )
-    assert _spans(search(vocabulary, words, ids, wanted="all")) == every
+    assert _spans(search(vocabulary, words, ids, wanted="all", tuning=tuning)) == every
 
 
 @common
 @given(st.lists(st.text("aé", min_size=1, max_size=3), max_size=5), texts(8), places, wanted_ones)
-def test_aligned_words(words: list[str], text: str, borders: list[int], wanted) -> None:
+def test_aligned_words(tuning: Tuning, words: list[str], text: str, borders: list[int], wanted) -> None:
     vocabulary, ids = cut(text.encode(), borders)
     ends = {0, *accumulate(len(vocabulary.words[i]) for i in ids)}
     pattern = "|".join(words) if words else "[^\\s\\S]"
     expected = _by_definition(pattern, text, wanted, ends)
-    assert _spans(search(vocabulary, words, ids, wanted=wanted, aligned=True)) == expected
+    assert _spans(search(vocabulary, words, ids, wanted=wanted, aligned=True, tuning=tuning)) == expected
 
 
 @common
 @given(patterns(), texts(30), places, wanted_ones)
-def test_the_tokens_of_a_match_are_those_that_have_its_bytes(pattern: str, text: str, borders, wanted) -> None:
+def test_the_tokens_of_a_match_are_those_that_have_its_bytes(
+    tuning: Tuning, pattern: str, text: str, borders, wanted
+) -> None:
     vocabulary, ids = cut(text.encode(), borders)
     ends = np.cumsum([len(vocabulary.words[i]) for i in ids])
-    for match in search(vocabulary, pattern, ids, wanted=wanted):
+    for match in search(vocabulary, pattern, ids, wanted=wanted, tuning=tuning):
         assert match.start_token == np.searchsorted(ends, match.start_byte, side="right")
         assert match.end_token == np.searchsorted(ends, match.end_byte - 1, side="right") + 1
 
 
-def test_tokens_without_text_are_harmless() -> None:
+def test_tokens_without_text_are_harmless(tuning: Tuning) -> None:
     vocabulary = Vocabulary([b"a", b"", b"b"])
     for wanted in WANTED:
         for aligned in (False, True):
-            found = search(vocabulary, "ab", [1, 0, 1, 1, 2, 1], wanted=wanted, aligned=aligned)
+            found = search(vocabulary, "ab", [1, 0, 1, 1, 2, 1], wanted=wanted, aligned=aligned, tuning=tuning)
             assert _spans(found) == [(0, 2)]
 
 
-def test_the_end_of_the_text() -> None:
+def test_the_end_of_the_text(tuning: Tuning) -> None:
     vocabulary = Vocabulary([b"a", b"\n", b"\xe2\x82", b"<s>"], [3])
-    assert _spans(search(vocabulary, "a$", [0, 0])) == [(1, 2)]
-    assert _spans(search(vocabulary, "a$", [0, 0, 1])) == [(1, 2)]
-    assert _spans(search(vocabulary, "a$", [0, 1, 1])) == []
-    assert _spans(search(vocabulary, r"a\Z", [0, 1])) == []
-    assert _spans(search(vocabulary, "a$|\n$|$\n", [0, 1, 3, 0])) == [(0, 1), (1, 2), (5, 6)]
-    assert _spans(search(vocabulary, r"a(?m:$)", [0, 1, 0, 3, 0])) == [(0, 1), (2, 3), (6, 7)]
-    assert _spans(search(vocabulary, r"a\b", [0, 2])) == [(0, 1)]
-    assert _spans(search(vocabulary, r"^a", [0, 0, 3, 0])) == [(0, 1), (5, 6)]
+    assert _spans(search(vocabulary, "a$", [0, 0], tuning=tuning)) == [(1, 2)]
+    assert _spans(search(vocabulary, "a$", [0, 0, 1], tuning=tuning)) == [(1, 2)]
+    assert _spans(search(vocabulary, "a$", [0, 1, 1], tuning=tuning)) == []
+    assert _spans(search(vocabulary, r"a\Z", [0, 1], tuning=tuning)) == []
+    assert _spans(search(vocabulary, "a$|\n$|$\n", [0, 1, 3, 0], tuning=tuning)) == [(0, 1), (1, 2), (5, 6)]
+    assert _spans(search(vocabulary, r"a(?m:$)", [0, 1, 0, 3, 0], tuning=tuning)) == [(0, 1), (2, 3), (6, 7)]
+    assert _spans(search(vocabulary, r"a\b", [0, 2], tuning=tuning)) == [(0, 1)]
+    assert _spans(search(vocabulary, r"^a", [0, 0, 3, 0], tuning=tuning)) == [(0, 1), (5, 6)]
 
 
-def test_matches_are_a_sequence() -> None:
+def test_matches_are_a_sequence(tuning: Tuning) -> None:
     vocabulary = Vocabulary([b"ab", b"c"])
-    found = search(vocabulary, "b|c", [0, 1, 0])
+    found = search(vocabulary, "b|c", [0, 1, 0], tuning=tuning)
     assert list(found) == [Match(1, 2, 0, 1), Match(2, 3, 1, 2), Match(4, 5, 2, 3)]
     assert found[-1] == Match(4, 5, 2, 3)
     assert found[1:] == Matches(found.rows[1:])
     assert found.rows.dtype == np.int64
     assert repr(found) == "<3 matches>"
-    assert not search(vocabulary, "b", [])
+    assert not search(vocabulary, "b", [], tuning=tuning)
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.int32, np.uint32, np.int64, ">i4"])
-def test_ids_of_any_width(dtype) -> None:
+def test_ids_of_any_width(tuning: Tuning, dtype) -> None:
     ids = np.array([0, 1, 0, 1], dtype=dtype)[::-1]
-    assert _spans(search(Vocabulary([b"ab", b"c"]), "ca", ids)) == [(0, 2), (3, 5)]
+    assert _spans(search(Vocabulary([b"ab", b"c"]), "ca", ids, tuning=tuning)) == [(0, 2), (3, 5)]
 
 
 @pytest.mark.parametrize(
@@ -246,70 +265,70 @@ def test_ids_of_any_width(dtype) -> None:
         ([[0]], "one dimension"),
     ],
 )
-def test_what_is_no_stream_is_refused(ids, message: str) -> None:
+def test_what_is_no_stream_is_refused(tuning: Tuning, ids, message: str) -> None:
     with pytest.raises(TokenStreamError, match=message):
-        search(Vocabulary([b"a", None, b"b"]), "a", ids)
+        search(Vocabulary([b"a", None, b"b"]), "a", ids, tuning=tuning)
 
 
 @pytest.mark.parametrize("pattern", ["(a", r"(a)\1", "(?<=a)b", [""], [b"\xff"]])
-def test_what_cannot_be_searched_for_is_refused(pattern) -> None:
+def test_what_cannot_be_searched_for_is_refused(tuning: Tuning, pattern) -> None:
     with pytest.raises(PatternError):
-        Searcher(Vocabulary([b"a"]), pattern, aligned=pattern == [b"\xff"])
+        Searcher(Vocabulary([b"a"]), pattern, aligned=pattern == [b"\xff"], tuning=tuning)
     with pytest.raises(PatternError, match="longest, first, all"):
-        Searcher(Vocabulary([b"a"]), "a", wanted="shortest")
+        Searcher(Vocabulary([b"a"]), "a", wanted="shortest", tuning=tuning)
 
 
-def test_all_matches_do_not_know_the_last_line() -> None:
+def test_all_matches_do_not_know_the_last_line(tuning: Tuning) -> None:
     with pytest.raises(PatternError, match="which holds at two places"):
-        Searcher(Vocabulary([b"a"]), "a$", wanted="all")
+        Searcher(Vocabulary([b"a"]), "a$", wanted="all", tuning=tuning)
 
 
 @pytest.mark.parametrize("pattern", ["", "a{0}", "^", "[^\\s\\S]", "日本", []])
-def test_what_is_nowhere_is_not_found(pattern) -> None:
+def test_what_is_nowhere_is_not_found(tuning: Tuning, pattern) -> None:
     for wanted in WANTED:
-        assert len(search(Vocabulary([b"a", b"b"]), pattern, [0, 1, 0], wanted=wanted)) == 0
+        assert len(search(Vocabulary([b"a", b"b"]), pattern, [0, 1, 0], wanted=wanted, tuning=tuning)) == 0
 
 
-def test_what_is_read_beyond_a_match_is_not_read_again_and_again() -> None:
+def test_what_is_read_beyond_a_match_is_not_read_again_and_again(tuning: Tuning) -> None:
     # Behind every a all the rest is read in the hope of a b: were that done for each, it would take days.
     ids = np.zeros(100_000, dtype=np.int32)
     for pattern in ("a|a*b", "(?:a|ba)|(?:a|b)*c"):
-        found = search(Vocabulary([b"aaaa"]), pattern, ids)
+        found = search(Vocabulary([b"aaaa"]), pattern, ids, tuning=tuning)
         assert len(found) == 400_000
 
 
-def test_an_open_match_is_kept_within_limits() -> None:
+def test_an_open_match_is_kept_within_limits(tuning: Tuning) -> None:
     vocabulary = Vocabulary([b"a", b'"'])
-    searcher = Searcher(vocabulary, '"[^"]*"', max_pending=1000)
+    searcher = Searcher(vocabulary, '"[^"]*"', max_pending=1000, tuning=tuning)
     chunks = [[1], *[[0] * 100] * 8, [1]]
     assert [_spans(matches) for matches in searcher.iter_matches(chunks)] == [[(0, 802)]]
     with pytest.raises(LimitExceededError, match="more than 1000 tokens"):
         list(searcher.iter_matches([[1], *[[0] * 100] * 20]))
 
 
-def test_explosions_are_refused() -> None:
+def test_explosions_are_refused(tuning: Tuning) -> None:
     with pytest.raises(LimitExceededError, match="states"):
-        Searcher(Vocabulary([b"a"]), "[ab]*a[ab]{30}", max_states=1000)
+        Searcher(Vocabulary([b"a"]), "[ab]*a[ab]{30}", max_states=1000, tuning=tuning)
 
 
 @settings(max_examples=60)
 @given(words_of_bytes, st.lists(st.sampled_from([b"a", b"b", b"c", b"\xff", b" "]), max_size=20).map(b"".join), places)
-def test_automata_too_large_for_a_table_of_tokens(words: list[bytes], text: bytes, borders: list[int]) -> None:
+def test_automata_too_large_for_a_table_of_tokens(
+    tuning: Tuning, words: list[bytes], text: bytes, borders: list[int]
+) -> None:
     vocabulary, ids = cut(text, borders)
     for wanted in WANTED:
-        expected = list(search(vocabulary, words, ids, wanted=wanted))
+        expected = list(search(vocabulary, words, ids, wanted=wanted, tuning=tuning))
         for pattern in (words, b"|".join(map(re.escape, words)).decode("latin-1") + "|a+b"):
-            searcher = Searcher(vocabulary, pattern, wanted=wanted)
+            searcher = Searcher(vocabulary, pattern, wanted=wanted, tuning=tuning)
             with_table = list(searcher.search(ids))
-            searcher = Searcher(vocabulary, pattern, wanted=wanted)
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(machine, "_MAX_ENTRIES", 0)
-                assert list(searcher.search(ids)) == with_table
+            searcher = Searcher(vocabulary, pattern, wanted=wanted, tuning=replace(tuning, max_entries=0))
+            assert list(searcher.search(ids)) == with_table
             assert pattern is not words or with_table == expected
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_long_streams_in_large_automata(seed: int) -> None:
+def test_long_streams_in_large_automata(tuning: Tuning, seed: int) -> None:
     """What is skipped in stretches of tokens, remembered, and read again is found as `re` finds it."""
     dice = random.Random(seed)
     letters = "ab" if seed % 2 else "abc "
@@ -320,18 +339,17 @@ def test_long_streams_in_large_automata(seed: int) -> None:
     text = vocabulary.decode_bytes(ids).decode()
     words = ["".join(dice.choices(letters, k=dice.randint(2, 12))) for _ in range(30)]
     longest_first = "|".join(sorted(words, key=len, reverse=True))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(machine, "_MAX_ENTRIES", 0)
-        for wanted in ("longest", "first"):
-            listed = longest_first if wanted == "longest" else "|".join(words)
-            for pattern, engine in ((words, listed), ("a+b|ba{3,}", "a+b|ba{3,}")):
-                expected = [match.span() for match in re.finditer(engine, text)]
-                searcher = Searcher(vocabulary, pattern, wanted=wanted)  # type: ignore[arg-type]
-                for _ in range(2):
-                    assert _spans(searcher.search(ids)) == expected
-                sizes = iter(lambda: dice.randint(1, 700), 0)
-                chunks, start = [], 0
-                while start < len(ids):
-                    chunks.append(ids[start : start + next(sizes)])
-                    start += len(chunks[-1])
-                assert [span for found in searcher.iter_matches(chunks) for span in _spans(found)] == expected
+    tuning = replace(tuning, max_entries=0)
+    for wanted in ("longest", "first"):
+        listed = longest_first if wanted == "longest" else "|".join(words)
+        for pattern, engine in ((words, listed), ("a+b|ba{3,}", "a+b|ba{3,}")):
+            expected = [match.span() for match in re.finditer(engine, text)]
+            searcher = Searcher(vocabulary, pattern, wanted=wanted, tuning=tuning)  # type: ignore[arg-type]
+            for _ in range(2):
+                assert _spans(searcher.search(ids)) == expected
+            sizes = iter(lambda: dice.randint(1, 700), 0)
+            chunks, start = [], 0
+            while start < len(ids):
+                chunks.append(ids[start : start + next(sizes)])
+                start += len(chunks[-1])
+            assert [span for found in searcher.iter_matches(chunks) for span in _spans(found)] == expected

@@ -10,19 +10,20 @@ import pytest
 from support.streams import Vocabulary
 
 from tokdfa.errors import PatternError
-from tokdfa.searching import stream
 from tokdfa.searching.api import Searcher, search
 from tokdfa.searching.recent import Recent
+from tokdfa.searching.tuning import Tuning
 
 VOCABULARY = Vocabulary([b"a", b"b", b"ab", b" "])
 
 
-def test_a_pattern_is_made_ready_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pattern_is_made_ready_once() -> None:
     first = Searcher(VOCABULARY, "ab+")._machine
     assert Searcher(VOCABULARY, "ab+")._machine is first
     assert Searcher(VOCABULARY, "ab+", wanted="all")._machine is not first
     assert Searcher(VOCABULARY, "ab+", aligned=True)._machine is not first
     assert Searcher(Vocabulary([b"a", b"b"]), "ab+")._machine is not first
+    assert Searcher(VOCABULARY, "ab+", tuning=Tuning(patience=7))._machine.tuning.patience == 7
     with pytest.raises(PatternError, match="no such choice"):
         Searcher(VOCABULARY, "ab+", wanted="some")
     with pytest.raises(PatternError, match="no such choice"):
@@ -39,12 +40,12 @@ def test_only_the_last_are_kept() -> None:
 
 @pytest.mark.parametrize("pattern", ["ab+", ["ab", "bb"]])
 @pytest.mark.parametrize("patience", [10**9, -1])
-def test_searches_at_the_same_time(pattern: str | list[str], patience: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream, "_PATIENCE", patience)
+def test_searches_at_the_same_time(pattern: str | list[str], patience: int) -> None:
+    tuning = Tuning(patience=patience)
     dice = np.random.default_rng(1)
     streams = [dice.integers(0, 4, size=50_000) for _ in range(8)]
     expected = [search(Vocabulary(VOCABULARY.words), pattern, ids).rows for ids in streams]
-    searcher = Searcher(VOCABULARY, pattern)
+    searcher = Searcher(VOCABULARY, pattern, tuning=tuning)
     with ThreadPoolExecutor(4) as threads:
         for matches, rows in zip(threads.map(searcher.search, streams), expected, strict=True):
             assert (matches.rows == rows).all()

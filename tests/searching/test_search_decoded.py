@@ -12,19 +12,19 @@ import regex
 from support.sentencepieces import LINES, trained
 
 import tokdfa
-from tokdfa.searching import stream
 from tokdfa.searching.api import Searcher
+from tokdfa.searching.tuning import Tuning
 
 PATTERNS = ["[a-z]+", " ", " [a-z]", r"\A[^a]", r"\A ", r"[a-z]\Z", r" \Z", r"\w+ \w+", "é|日", "^.*$", r"(?s).\b."]
 
 
-@pytest.fixture(autouse=True, params=["byte by byte", "token by token"])
-def both_ways(request, monkeypatch) -> None:
-    monkeypatch.setattr(stream, "_PATIENCE", 10**9 if request.param == "byte by byte" else -1)
+@pytest.fixture(scope="module", params=[10**9, -1], ids=["byte by byte", "token by token"])
+def tuning(request: pytest.FixtureRequest) -> Tuning:
+    return Tuning(patience=request.param)
 
 
-def searchers(tokenizer: tokdfa.Tokenizer) -> dict[str, Searcher]:
-    return {pattern: Searcher(tokenizer, pattern, wanted="first") for pattern in PATTERNS}
+def searchers(tokenizer: tokdfa.Tokenizer, tuning: Tuning) -> dict[str, Searcher]:
+    return {pattern: Searcher(tokenizer, pattern, wanted="first", tuning=tuning) for pattern in PATTERNS}
 
 
 def check(by_pattern: dict[str, Searcher], ids: list[int], text: str, chunks: list[int]) -> None:
@@ -44,7 +44,7 @@ def check(by_pattern: dict[str, Searcher], ids: list[int], text: str, chunks: li
 
 
 @pytest.mark.parametrize("byte_fallback", [False, True])
-def test_sentencepiece(tmp_path: Path, byte_fallback: bool) -> None:
+def test_sentencepiece(tuning: Tuning, tmp_path: Path, byte_fallback: bool) -> None:
     sentencepiece = pytest.importorskip("sentencepiece")
     pb = pytest.importorskip("sentencepiece.sentencepiece_model_pb2")
     dice = random.Random(byte_fallback)
@@ -57,7 +57,7 @@ def test_sentencepiece(tmp_path: Path, byte_fallback: bool) -> None:
         path = tmp_path / f"{prefix}{removes}.model"
         path.write_bytes(model.SerializeToString())
         library = sentencepiece.SentencePieceProcessor(model_file=str(path))
-        by_pattern = searchers(tokdfa.load(path))
+        by_pattern = searchers(tokdfa.load(path), tuning)
         shown = [
             id for id, piece in enumerate(model.pieces) if piece.type not in (piece.CONTROL, piece.BYTE, piece.UNKNOWN)
         ]
@@ -69,11 +69,11 @@ def test_sentencepiece(tmp_path: Path, byte_fallback: bool) -> None:
                 check(by_pattern, lead + ids, library.decode(lead + ids), [dice.randrange(9) for _ in range(2)])
 
 
-def test_words_that_end_with_a_suffix(tmp_path: Path, data: Path) -> None:
+def test_words_that_end_with_a_suffix(tuning: Tuning, tmp_path: Path, data: Path) -> None:
     tokenizer: tokdfa.Tokenizer = tokdfa.load(data / "vocabs/clip_bpe_simple_vocab_16e6.txt.gz", pretokenizer="none")
     ids = tokenizer.encode("a photo of a cat").tolist()
     assert tokenizer.decode(ids) == "a photo of a cat"
-    by_pattern = searchers(tokenizer)
+    by_pattern = searchers(tokenizer, tuning)
     for chunks in ([], [1, 2, 3]):
         check(by_pattern, ids, "a photo of a cat", chunks)
         check(by_pattern, ids[:1], "a", chunks)

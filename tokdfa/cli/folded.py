@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 from tokdfa.cli.output import seconds_option
+from tokdfa.cli.tuning import DEFAULT, Tuning
 
 if TYPE_CHECKING:
     from tokdfa.automata.token_dfa import TokenDFA
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 __all__ = ["Folded", "automaton_options"]
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-MAX_TRANSITIONS = 2_000_000
 
 
 def automaton_options(command: F) -> F:
@@ -68,7 +67,7 @@ class Folded(NamedTuple):
             return 1 + len(self.dictionary.live_rules)
         return self.language.n_states + len(self.dictionary) * dloc(self.language, 1).degree
 
-    def token_dfa(self) -> TokenDFA:
+    def token_dfa(self, *, tuning: Tuning = DEFAULT) -> TokenDFA:
         """Build the automaton, as it is built, within the budget of a command.
 
         Raises
@@ -80,7 +79,7 @@ class Folded(NamedTuple):
         from tokdfa.errors import LimitExceededError
 
         try:
-            return token_dfa(self.dictionary, self.language, max_transitions=MAX_TRANSITIONS)
+            return token_dfa(self.dictionary, self.language, max_transitions=tuning.max_transitions)
         except LimitExceededError as error:
             raise LimitExceededError(
                 f"{error.what}, and up to {self.most_states:,} states",

@@ -9,6 +9,7 @@ import click
 from tokdfa.cli import wordpiece
 from tokdfa.cli.folded import Folded, automaton_options
 from tokdfa.cli.output import json_option, print_json, print_table
+from tokdfa.cli.tuning import DEFAULT, Tuning
 
 if TYPE_CHECKING:
     from tokdfa.automata.token_dfa import TokenDFA
@@ -68,7 +69,7 @@ def _of_all_texts(folded: Folded, longest: int) -> tuple[dict[str, Any], dict[st
     return built, minimal
 
 
-def _measure(dfa: TokenDFA, longest: int) -> dict[str, Any]:
+def _measure(dfa: TokenDFA, longest: int, *, tuning: Tuning = DEFAULT) -> dict[str, Any]:
     from tokdfa.alphabet import show
     from tokdfa.automata.locality import dloc
 
@@ -78,11 +79,11 @@ def _measure(dfa: TokenDFA, longest: int) -> dict[str, Any]:
         "states": dfa.n_states,
         "dloc": {k: found.degree for k, found in degrees.items()},
         "attained_by": attained,
-        "local_from": _local_from(dfa, {k: found.degree for k, found in degrees.items()}),
+        "local_from": _local_from(dfa, {k: found.degree for k, found in degrees.items()}, tuning),
     }
 
 
-def _local_from(dfa: TokenDFA, degrees: dict[int, int]) -> int | None:
+def _local_from(dfa: TokenDFA, degrees: dict[int, int], tuning: Tuning) -> int | None:
     """Return from which k on `dfa` is k-local; the degrees tell, as long as one of them is 1 or 0."""
     from tokdfa.automata.locality import local_from
     from tokdfa.errors import LimitExceededError
@@ -92,7 +93,7 @@ def _local_from(dfa: TokenDFA, degrees: dict[int, int]) -> int | None:
     if least is not None:
         return least
     try:
-        return local_from(dfa)
+        return local_from(dfa, max_pairs=tuning.max_pairs)
     except LimitExceededError as error:
         raise LimitExceededError(
             f"the automaton is not {max(degrees)}-local, and to tell from which k on it is takes too much memory",

@@ -6,16 +6,17 @@ from typing import Any
 
 from tokdfa.cli.folded import Folded
 from tokdfa.cli.output import say
+from tokdfa.cli.tuning import DEFAULT, Tuning
 
 __all__ = ["describe_members", "print_members"]
 
 _LONGEST_COUNTED = 8
-# Some seconds' worth.
-_MAX_TRANSITIONS = 500_000
 _LONGEST_SHOWN = 60
 
 
-def describe_members(tok: str, pattern: str, format_name: str | None, max_seconds: float) -> dict[str, Any]:
+def describe_members(
+    tok: str, pattern: str, format_name: str | None, max_seconds: float, *, tuning: Tuning = DEFAULT
+) -> dict[str, Any]:
     """Return the fields of T^D(L): how large its automaton is, and which and how many its members are.
 
     Raises
@@ -37,7 +38,9 @@ def describe_members(tok: str, pattern: str, format_name: str | None, max_second
     began = perf_counter()
     product = tokenized_language(dictionary, language, dfa=dfa)
     try:
-        explicit = TokenDFA.from_automaton(product, dictionary.alphabet, max_transitions=_MAX_TRANSITIONS)
+        explicit = TokenDFA.from_automaton(
+            product, dictionary.alphabet, max_transitions=tuning.max_explored_transitions
+        )
     except LimitExceededError as error:
         raise LimitExceededError(error.what, value=pattern, hint="narrow the language") from None
     members = Language(explicit)

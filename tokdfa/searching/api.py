@@ -14,7 +14,8 @@ from tokdfa.patterns.budget import DEFAULT_MAX_SECONDS, DEFAULT_MAX_STATES, Budg
 from tokdfa.patterns.finder import Wanted, finder
 from tokdfa.searching.machine import Machine
 from tokdfa.searching.matches import Match, Matches
-from tokdfa.searching.stream import BLOCK, Stream
+from tokdfa.searching.stream import Stream
+from tokdfa.searching.tuning import DEFAULT, Tuning
 from tokdfa.searching.words import Words
 from tokdfa.unicode import Table
 
@@ -78,6 +79,8 @@ class Searcher:
         these tokens and with nothing else of the stream.
     max_matches : int
         How many matches :meth:`search` returns at most.
+    tuning : Tuning, optional
+        When a search finds out what every token does; it changes nothing of what is found.
 
     Raises
     ------
@@ -101,19 +104,21 @@ class Searcher:
         max_seconds: float = DEFAULT_MAX_SECONDS,
         max_pending: int = DEFAULT_MAX_PENDING,
         max_matches: int = DEFAULT_MAX_MATCHES,
+        tuning: Tuning = DEFAULT,
     ) -> None:
         self.tokenizer = tokenizer
         self.max_pending = max_pending
         self.max_matches = max_matches
+        self._block = tuning.block
         words = Words.of(tokenizer)
 
         def build() -> Machine:
             found = finder(pattern, wanted, aligned=aligned, table=table, budget=Budget(max_states, max_seconds))
-            return Machine(found, words, wants_all=wanted == "all", aligned=aligned)
+            return Machine(found, words, wants_all=wanted == "all", aligned=aligned, tuning=tuning)
 
         # What is wrong with other values is said where they are used.
         if isinstance(pattern, str) and isinstance(wanted, str) and isinstance(table, str):
-            key = (pattern, wanted, bool(aligned), table, max_states, max_seconds)
+            key = (pattern, wanted, bool(aligned), table, max_states, max_seconds, tuning)
             self._machine: Machine = words.machines.find(key, build)
         else:
             self._machine = build()
@@ -134,10 +139,11 @@ class Searcher:
         array = id_array(ids)
         found: list[Int64Array] = []
         count = 0
-        if len(array) <= min(BLOCK, self.max_pending):
+        size = self._block
+        if len(array) <= min(size, self.max_pending):
             blocks = Stream(self._machine, self.max_pending).read_all(array)
         else:
-            blocks = self.iter_matches(array[start : start + BLOCK] for start in range(0, len(array), BLOCK))
+            blocks = self.iter_matches(array[start : start + size] for start in range(0, len(array), size))
         for matches in blocks:
             found.append(matches.rows)
             count += len(matches)
@@ -173,10 +179,11 @@ class Searcher:
 
     def _iter(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[tuple[Matches, Stream]]:
         stream = Stream(self._machine, self.max_pending)
+        size = self._block
         for chunk in chunks:
             array = id_array(chunk)
-            for start in range(0, len(array), BLOCK):
-                for matches in stream.read(array[start : start + BLOCK]):
+            for start in range(0, len(array), size):
+                for matches in stream.read(array[start : start + size]):
                     yield matches, stream
         for matches in stream.finish():
             yield matches, stream

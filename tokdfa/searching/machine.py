@@ -11,11 +11,11 @@ from tokdfa.kernels.search import tables as kernels
 from tokdfa.kernels.search.run import ALIGNED, Search
 from tokdfa.patterns.finder import Finder
 from tokdfa.patterns.utf8 import BORDER, EDGE
+from tokdfa.searching.tuning import DEFAULT, Tuning
 from tokdfa.searching.words import Words
 
 __all__ = ["Machine"]
 
-_MAX_ENTRIES = 1 << 24
 _FEW_CLASSES = 8
 # So many searches that have ended lend their room to later ones.
 _SPARE = 8
@@ -30,12 +30,17 @@ class Machine:
     words : Words
     wants_all, aligned : bool
         What is searched for.
+    tuning : Tuning, optional
+        What a search may cost.
     """
 
-    def __init__(self, found: Finder, words: Words, *, wants_all: bool, aligned: bool) -> None:
+    def __init__(
+        self, found: Finder, words: Words, *, wants_all: bool, aligned: bool, tuning: Tuning = DEFAULT
+    ) -> None:
         self.finder = found
         self.words = words
         self.wants_all = wants_all
+        self.tuning = tuning
         self.options = ALIGNED * aligned
         self._spare: list[Search] = []
 
@@ -56,7 +61,7 @@ class Machine:
         simple = not (self.wants_all or self.options or self.finder.backward.delayed)
         if self.words.lengths.max(initial=0) > kernels.LONGEST_IN_CLASS:
             return kernels.NO_MOVES
-        most = min(kernels.MOST_CLASSES - 1, _MAX_ENTRIES // dfa.n_states)
+        most = min(kernels.MOST_CLASSES - 1, self.tuning.max_entries // dfa.n_states)
         # An automaton of which the table has room for a few effects only, a long list of words, is not even tried.
         effect, effects = kernels.token_effects(text, forward, most if most > _FEW_CLASSES else 0)
         if not len(effects):

@@ -13,14 +13,9 @@ from tokdfa.kernels.search.run import FINAL
 from tokdfa.searching.machine import Machine
 from tokdfa.searching.matches import Matches
 
-__all__ = ["BLOCK", "Stream"]
+__all__ = ["Stream"]
 
 
-BLOCK = 1 << 18
-"""Ids are read in blocks that stay in the second-level cache."""
-
-# After so many ids it pays to find out what every token does; before that they are read byte by byte.
-_PATIENCE = 1 << 16
 # The longest symbol has four bytes.
 _CONTEXT = 4
 _NO_IDS: Int32Array = np.empty(0, dtype=np.int32)
@@ -39,6 +34,7 @@ class Stream:
     def __init__(self, machine: Machine, max_pending: int) -> None:
         self.machine = machine
         self.max_pending = max_pending
+        self._block, self._patience = machine.tuning.block, machine.tuning.patience
         # Buffers are kept from block to block, so that the same memory stays in the cache.
         self.buffer = _NO_IDS
         self.kept = 0  # how many ids at the beginning of the buffer are those of earlier blocks
@@ -148,7 +144,7 @@ class Stream:
         """Yield what is found in the ids at hand."""
         self.ids = ids
         machine = self.machine
-        automata = machine.tokenwise if self.n_read > _PATIENCE else machine.bytewise
+        automata = machine.tokenwise if self.n_read > self._patience else machine.bytewise
         find = self.search.all if machine.wants_all else self.search.leftmost
         for found in find(automata, ids, machine.options | options):
             if len(found):
@@ -173,7 +169,7 @@ class Stream:
         """Return the ids kept and those that wait, one after the other in the buffer."""
         size = self.kept + sum(map(len, self.waiting))
         if size > len(self.buffer):
-            larger = np.empty(2 * max(size, BLOCK), dtype=np.int32)
+            larger = np.empty(2 * max(size, self._block), dtype=np.int32)
             larger[: self.kept] = self.buffer[: self.kept]
             self.buffer = larger
         for block in self.waiting:
