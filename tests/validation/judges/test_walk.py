@@ -18,14 +18,14 @@ from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.validation.buffer import Buffer
 from tokdfa.validation.judges.pieces import PieceJudge
-from tokdfa.validation.judges.walk import WalkJudge
+from tokdfa.validation.judges.walk import PATIENCE, WalkJudge
 from tokdfa.validation.model import Model
 from tokdfa.validation.table import Table
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
-def tokenizer_of(pattern: str) -> Tokenizer:
+def tokenizer_of(pattern: str, special: str = "<e>") -> Tokenizer:
     rules = [(b"a", b"b"), (b"b", b"a"), (b" ", b"a"), (b" a", b"b")]
     dictionary = Dictionary(rules, bytes(range(256)))
     n = len(dictionary.alphabet)
@@ -33,7 +33,7 @@ def tokenizer_of(pattern: str) -> Tokenizer:
         format="tiktoken",
         dictionary=dictionary,
         ids=np.arange(n, dtype=np.int32),
-        specials=(Special(n, "<e>"),),
+        specials=(Special(n, special),),
         finds_specials=True,
     )
     return Tokenizer(contents, PreTokenizer(Splitting("tiktoken", (Split(pattern),))))
@@ -91,6 +91,28 @@ def test_where_what_is_wrong_is_in_a_long_stream(size: int) -> None:
     for violation in violations:
         assert violation.byte_offset == 11 + len(tokenizer.decode_bytes(stream[: violation.index - 5]))
         assert violation.ids == tuple(ids[violation.start - 5 : violation.start - 5 + len(violation.ids)])
+
+
+@pytest.mark.parametrize("size", [1, 10_000])
+def test_what_begins_a_special_token_is_not_forgotten(size: int) -> None:
+    # It is cut in many places, at any of which ids before it may be forgotten, and its last byte tells.
+    special = "<a a a a a a a a a a e>"
+    tokenizer = tokenizer_of(r" ?[ab]+|[^\sab]+|\s+", special)
+    model = Model(tokenizer)
+    spelled = tokenizer.encode(special[:-1]).tolist()
+    filler = tokenizer.encode("ab? " * PATIENCE).tolist()
+    for n_read in range(1, len(spelled) + 1):
+        # Of what is walked over some is forgotten for the first time when so many ids of it are read.
+        before = filler[n_read - PATIENCE :]
+        stream = np.array([*before, *spelled, ord(">"), *tokenizer.encode(" ab")], dtype=np.int32)
+        judge = WalkJudge(model)
+        for begin in range(0, PATIENCE, size):
+            assert not list(judge.feed(stream[begin : min(begin + size, PATIENCE)]))
+        assert judge.n_kept < 100
+        (violation,) = [*judge.feed(stream[PATIENCE:]), *judge.finish()]
+        assert (violation.index, violation.byte_offset) == (len(before), len(tokenizer.decode_bytes(before)))
+        assert violation.canonical_ids is not None
+        assert tokenizer.special_ids[0] in violation.canonical_ids
 
 
 def runs() -> list[str]:
