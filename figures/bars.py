@@ -92,11 +92,17 @@ def dot_chart(
 def note(tables: Tables) -> list[str]:
     """Return what to write below a chart of tables that benchmarks kept: how, on what and when they were measured."""
     when: dict[str, list[str]] = {}
+    loads: dict[str, list[float]] = {}
     for table in tables.values():
-        caption = re.sub(r"; peak memory [\d,]+ MB", "", table["caption"])
-        times = when.setdefault(f"{caption}; {table['machine']}", [])
+        how = f"{re.sub(r'; peak memory [0-9,]+ MB', '', table['caption'])}; {table['machine']}"
+        times = when.setdefault(how, [])
         times += [table["measured"]] if table["measured"] not in times else []
-    return [line for how, times in when.items() for line in wrap(f"{how}; {', '.join(times)}", 140)]
+        loads.setdefault(how, []).extend([table["load"]] if table.get("load") is not None else [])
+    lines = []
+    for how, times in when.items():
+        load = f"; load average {min(loads[how]):.0f} to {max(loads[how]):.0f}" if loads[how] else ""
+        lines += wrap(f"{how}{load}; {', '.join(times)}", 140)
+    return lines
 
 
 def _end(parts: list[str], y: float, lines: Sequence[str]) -> float:

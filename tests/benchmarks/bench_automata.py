@@ -1,6 +1,8 @@
 """Explicit automata beside automata-lib and pynini: minimization, equivalence, product, union of words.
 
-Every library works on its own representation, made beforehand. What they find is compared.
+Every library works on its own representation, made beforehand, in its fastest documented way: those of pynini sort the
+arcs beforehand and change in place, so that a copy, which shares what it does not change, is minimized. What they find
+is compared.
 
     python -m tests.benchmarks.bench_automata [--states N…]
 """
@@ -11,6 +13,7 @@ import argparse
 import random
 import sys
 from collections.abc import Callable
+from time import process_time
 
 import pynini
 from automata.fa.dfa import DFA
@@ -23,6 +26,10 @@ from tokdfa.automata.regex import language
 
 SYMBOLS = "abcd"
 REPEATS = 5
+WAYS = (
+    "automata-lib: minify(), ==, intersection(minify=False), from_finite_language; "
+    "pynini: copy().minimize(), equivalent, intersect(connect=False), string_map(words).minimize()"
+)
 
 
 class Automaton:
@@ -97,22 +104,25 @@ def cases(sizes: list[int], source: random.Random) -> dict[str, dict[str, Callab
             "pynini": lambda one=one, other=other: pynini.equivalent(one.fst, other.fst),
         }
     one, other = (random_automaton(200, source) for _ in range(2))
-    sizes_found = {write_out(one.ours, other.ours).n_states, pynini.intersect(one.fst, other.fst).num_states()}
+    product = pynini.intersect(one.fst, other.fst, connect=False)
+    sizes_found = {write_out(one.ours, other.ours).n_states, product.num_states()}
     assert sizes_found == {len(one.theirs.intersection(other.theirs, minify=False).states)}
     found["product, 200 × 200 states"] = {
         "tokdfa": lambda: write_out(one.ours, other.ours),
         "automata-lib": lambda: one.theirs.intersection(other.theirs, minify=False),
-        "pynini": lambda: pynini.intersect(one.fst, other.fst),
+        # Ours has the states that are reached, whether or not they reach an end.
+        "pynini": lambda: pynini.intersect(one.fst, other.fst, connect=False),
     }
     words = sorted({"".join(source.choices("abcdefghij", k=source.randint(3, 10))) for _ in range(1010)})[:1000]
     n_minimal = finite_language(words, "abcdefghij").n_states
     assert language("|".join(words), "abcdefghij").n_states == n_minimal
+    assert pynini.string_map(words).minimize().num_states() == n_minimal
     # Theirs may have a sink.
     assert len(DFA.from_finite_language(set("abcdefghij"), set(words)).states) - n_minimal in (0, 1)
     found["union of 1,000 words, minimal"] = {
         "tokdfa": lambda: finite_language(words, "abcdefghij"),
         "automata-lib": lambda: DFA.from_finite_language(set("abcdefghij"), set(words)),
-        "pynini": lambda: pynini.determinize(pynini.string_map(words).project("input").rmepsilon()).minimize(),
+        "pynini": lambda: pynini.string_map(words).minimize(),
     }
     return found
 
@@ -123,15 +133,17 @@ def main() -> None:
     options = parser.parse_args()
     names = ("tokdfa", "automata-lib", "pynini")
     table: list[list[object]] = []
-    slower = []
+    slower: list[str] = []
     for case, ways in cases(options.states, random.Random(0)).items():
-        measured = measure(ways, REPEATS)
-        table.append([case, *(f"{1e3 * measured[name].median:.2f}" for name in names)])
-        if measured["tokdfa"].median > measured["automata-lib"].median:
-            slower.append(case)
-    caption = f"{environment('automata-lib', 'pynini')}; one run, milliseconds, median of {REPEATS}."
-    print_table("Explicit automata", ["", *names], table, caption)
-    print("slower than automata-lib:", ", ".join(slower) or "nothing")
+        measured = measure(ways, REPEATS, process_time)
+        best = min(measured[name].median for name in names[1:])
+        shown = [f"{1e3 * measured[name].median:.2f}" for name in names]
+        table.append([case, *shown, f"{best / measured['tokdfa'].median:.1f}"])
+        slower += [f"{case} ({name})" for name in names[1:] if measured["tokdfa"].median > measured[name].median]
+    how = f"milliseconds, median of {REPEATS}, in turn, processor time of one thread; {WAYS}"
+    caption = f"{how}; {environment('automata-lib', 'pynini')}"
+    print_table("Explicit automata", ["", *names, "times the best"], table, caption)
+    print("slower than the peer in brackets:", ", ".join(slower) or "nothing")
 
 
 if __name__ == "__main__":

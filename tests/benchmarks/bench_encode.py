@@ -1,7 +1,11 @@
-"""Encoding side by side, one thread: warm, on a first pass, on words that never repeat, loading, and memory.
+"""Encoding side by side, each encoder in its fastest documented way, which the tables name.
 
-``TOKDFA_DATA=… python -m tests.benchmarks.bench_encode [warm] [cold] [load] [memory]``, by default everything, which
-takes some minutes. `warm` encodes the same text again, `cold` with an encoder that was just made and has seen one word.
+``TOKDFA_DATA=… python -m tests.benchmarks.bench_encode [PART…]``, by default every part, which takes some minutes:
+
+- `warm` encodes the same text again, `cold` with an encoder that was just made and has seen one word: one text, one
+  thread; the second also on words that never repeat
+- `documents` encodes many texts in one call, each encoder by one thread and then by as many as there are processors
+- `load` is from the start of a process to the first ids, `memory` the most that one holds
 """
 
 from __future__ import annotations
@@ -14,15 +18,18 @@ from collections import Counter
 from functools import partial
 from pathlib import Path
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
 
 import numpy as np
 
-from tests.benchmarks.encode_peers import PEERS, Encode
+from tests.benchmarks.encode_peers import BATCHES, PEERS, WAYS, Encode
 from tests.benchmarks.harness import environment, keep_tables, measure, peak_memory, print_table
 
 REPEATS = 5
-PARTS = ("warm", "cold", "load", "memory")
+PARTS = ("warm", "cold", "documents", "load", "memory")
+# Characters of a document: a line of a chat, a page.
+SIZES = (60, 4_000)
+BATCH = 2_000_000
 VOCABS = Path(os.environ.get("TOKDFA_DATA", ".")) / "vocabs"
 CORPORA = Path(os.environ.get("TOKDFA_DATA", ".")) / "corpora"
 
@@ -56,8 +63,13 @@ def new_words(text: str, size: int, seed: int = 1) -> str:
 def speeds(title: str, seconds: dict[str, float], size: int) -> None:
     ours = seconds["tokdfa"]
     rows: list[list[object]] = [[name, size / 1e6 / value, f"{value / ours:.2f}"] for name, value in seconds.items()]
-    caption = f"medians of {REPEATS}; {environment(*(peer.package for peer in PEERS[1:]))}"
-    print_table(title, ["encoder", "MB/s", "tokdfa is times faster"], rows, caption)
+    print_table(
+        title, ["encoder", "MB/s", "tokdfa is times faster"], rows, caption_of(f"processor time of one thread; {WAYS}")
+    )
+
+
+def caption_of(how: str) -> str:
+    return f"medians of {REPEATS}, in turn; {how}; {environment(*(peer.package for peer in PEERS[1:]))}"
 
 
 def check(encoders: dict[str, Encode], text: str) -> None:
@@ -72,7 +84,7 @@ def warm(texts: dict[str, str]) -> None:
     encoders = {peer.name: peer.make(path, "cl100k") for peer in PEERS}
     for title, text in texts.items():
         check(encoders, text)
-        measured = measure({name: partial(encode, text) for name, encode in encoders.items()}, REPEATS)
+        measured = measure({name: partial(encode, text) for name, encode in encoders.items()}, REPEATS, process_time)
         seconds = {name: value.median for name, value in measured.items()}
         speeds(f"cl100k, {title}, warm", seconds, len(text.encode()))
 
@@ -85,10 +97,48 @@ def cold(texts: dict[str, str]) -> None:
             for peer in PEERS:
                 encode = peer.make(path, "cl100k")
                 encode("first")
-                began = perf_counter()
+                began = process_time()
                 encode(text)
-                seconds[peer.name].append(perf_counter() - began)
+                seconds[peer.name].append(process_time() - began)
         speeds(f"cl100k, {title}, first pass", {k: median(v) for k, v in seconds.items()}, len(text.encode()))
+
+
+def documents(text: str) -> None:
+    """Measure many texts in one call, by one thread and by all, each number of threads in a process of its own."""
+    for threads in sorted({1, os.cpu_count() or 1}):
+        for size in SIZES:
+            parts = cut(text[:BATCH], size)
+            n_bytes = sum(len(part.encode()) for part in parts)
+            command = [sys.executable, "-m", "tests.benchmarks.bench_encode", "--documents", str(threads), str(size)]
+            rayon = {"RAYON_NUM_THREADS": str(threads), "TOKENIZERS_PARALLELISM": "true" if threads > 1 else "false"}
+            output = subprocess.run(command, check=True, capture_output=True, text=True, env=os.environ | rayon).stdout
+            seconds = dict(zip(BATCHES, map(float, output.split()), strict=True))
+            ours = next(iter(seconds.values()))
+            rows: list[list[object]] = [[k, n_bytes / 1e6 / v, f"{v / ours:.2f}"] for k, v in seconds.items()]
+            clock = "processor time of one thread" if threads == 1 else "time by the clock, all with these threads"
+            title = f"cl100k, English, {len(parts):,} documents of {n_bytes // len(parts):,} bytes, {threads} thread(s)"
+            print_table(title, ["encoder", "MB/s", "tokdfa is times faster"], rows, caption_of(clock))
+
+
+def cut(text: str, size: int) -> list[str]:
+    """Return a text in parts that end with lines, each of at least so many characters."""
+    parts, start = [], 0
+    while start < len(text):
+        stop = text.find("\n", start + size) + 1 or len(text)
+        parts.append(text[start:stop])
+        start = stop
+    return parts
+
+
+def documents_in_process(threads: int, size: int) -> None:
+    """Measure in this process, held to one processor for one thread, and print the seconds."""
+    if threads == 1 and hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    parts = cut((CORPORA / "english.txt").read_text(encoding="utf-8")[:BATCH], size)
+    path = VOCABS / "cl100k_base.tiktoken"
+    calls = {name: make(path, "cl100k", parts, threads) for name, make in BATCHES.items()}
+    clock = process_time if threads == 1 else perf_counter
+    print(*(measured.median for measured in measure(calls, REPEATS, clock).values()))
 
 
 def load() -> None:
@@ -97,10 +147,9 @@ def load() -> None:
         rows: list[list[object]] = []
         for peer in PEERS[:-1]:
             runs = [in_process("load", peer.name, name) for _ in range(REPEATS)]
-            columns = [median(column) for column in zip(*runs, strict=True)]
-            rows.append([peer.name, *(f"{value:.2f}" for value in columns)])
-        caption = f"medians of {REPEATS}; compiled kernels are cached; {environment(*(p.package for p in PEERS[1:]))}"
-        print_table(f"{name}, seconds", ["encoder", "import", "load", "first use", "all"], rows, caption)
+            rows.append([peer.name, *(f"{median(part):.2f}" for part in zip(*runs, strict=True))])
+        columns = ["encoder", "import", "load", "first use", "all"]
+        print_table(f"{name}, seconds", columns, rows, caption_of(f"processor time; {WAYS}"))
 
 
 def memory() -> None:
@@ -120,14 +169,14 @@ def in_process(what: str, peer: str, name: str) -> list[float]:
 
 def one(what: str, peer_name: str, name: str) -> None:
     """Measure one encoder in this process and print the figures."""
-    began = perf_counter()
+    began = process_time()
     peer = next(peer for peer in PEERS if peer.name == peer_name)
     __import__(peer.name)
-    imported = perf_counter()
+    imported = process_time()
     encode = peer.make(VOCABS / f"{name}_base.tiktoken", name)
-    loaded = perf_counter()
+    loaded = process_time()
     encode("The first words.")
-    used = perf_counter()
+    used = process_time()
     if what == "load":
         print(imported - began, loaded - imported, used - loaded, used - began)
         return
@@ -144,6 +193,8 @@ def main(parts: list[str]) -> None:
         warm({"English": english})
     if "cold" in parts:
         cold(texts)
+    if "documents" in parts:
+        documents(english)
     if "load" in parts:
         load()
     if "memory" in parts:
@@ -152,8 +203,11 @@ def main(parts: list[str]) -> None:
 
 if __name__ == "__main__":
     keep_tables(sys.argv)
+    if sys.argv[1:2] == ["--documents"]:
+        documents_in_process(int(sys.argv[2]), int(sys.argv[3]))
+        sys.exit()
     # Encoders that would use several threads are to use one.
-    os.environ["RAYON_NUM_THREADS"] = "1"
+    os.environ |= {"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
     if sys.argv[1:2] == ["--one"]:
         one(*sys.argv[2:5])
     else:

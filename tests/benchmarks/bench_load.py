@@ -1,25 +1,33 @@
-"""Loading tokenizers, and folding their dictionaries, beside the files' own libraries.
+"""Loading tokenizers, and folding their dictionaries, beside the files' own libraries and faster ones.
 
-``TOKDFA_DATA=… python -m tests.benchmarks.bench_load``
+``TOKDFA_DATA=… python -m tests.benchmarks.bench_load``. Libraries put off some of their work until the first text: so
+the time of loading is given, and that until the first ids, both in a process that has loaded before. ``bench_encode
+load`` begins with the start of a process.
 """
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from time import process_time
+from typing import Any, NamedTuple
 
+from tests.benchmarks.encode_peers import ranks
 from tests.benchmarks.harness import environment, keep_tables, measure, peak_memory, print_table
 
+FIRST = "The first words."
 
-def load(path: Path, **options: str) -> Callable[[], object]:
-    import tokdfa
 
-    return lambda: tokdfa.load(path, **options)
+class Library(NamedTuple):
+    """A library: its name, its way in words, the way itself, and how what it makes encodes."""
+
+    name: str
+    way: str
+    load: Callable[[], Any]
+    encode: Callable[[Any], object]
 
 
 def fold(path: Path) -> Callable[[], object]:
@@ -31,46 +39,104 @@ def fold(path: Path) -> Callable[[], object]:
     return lambda: kernel(*arguments, dictionary.alphabet.n_symbols, len(dictionary.alphabet))
 
 
-def load_with_tiktoken(path: Path, pattern: str) -> Callable[[], object]:
+def of_json(path: Path) -> list[Library]:
+    """Return those that read a tokenizer.json."""
+    import gigatoken
+    import splintr
+    import tokenizers
+
+    import tokdfa
+
+    name = str(path)
+    return [
+        Library("tokdfa", "load", lambda: tokdfa.load(path), lambda made: made.encode(FIRST)),
+        Library("gigatoken", "Tokenizer(path)", lambda: gigatoken.Tokenizer(name), lambda made: made.encode(FIRST)),
+        Library("splintr", "from_json", lambda: splintr.from_json(name), lambda made: made.encode_flat(FIRST)),
+        Library(
+            "tokenizers",
+            "from_file",
+            lambda: tokenizers.Tokenizer.from_file(name),
+            lambda made: made.encode_batch_fast([FIRST], add_special_tokens=False),
+        ),
+    ]
+
+
+def of_ranks(path: Path, name: str) -> list[Library]:
+    """Return those that read a .tiktoken file, told its pattern."""
+    import gigatoken
+    import splintr
     import tiktoken
 
-    def run() -> object:
-        # As tiktoken.load does, without its cache.
-        rows = (line.split() for line in path.read_bytes().splitlines() if line)
-        ranks = {base64.b64decode(word): int(rank) for word, rank in rows}
-        return tiktoken.Encoding("bench", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
+    import tokdfa
 
-    return run
+    patterns: Any = json.loads((path.parent / "patterns.json").read_bytes())
+    theirs: Any = {"cl100k": splintr.CL100K_BASE_PATTERN, "o200k": splintr.O200K_BASE_PATTERN}[name]
+
+    def by_tiktoken() -> object:
+        # As tiktoken.load does, without its cache.
+        return tiktoken.Encoding(name, pat_str=patterns[name], mergeable_ranks=ranks(path), special_tokens={})
+
+    def by_gigatoken() -> object:
+        return gigatoken.Tokenizer.from_tiktoken(path, pretokenizer=name, special_tokens={})
+
+    return [
+        Library("tokdfa", "load", lambda: tokdfa.load(path, pretokenizer=name), lambda made: made.encode(FIRST)),
+        Library("gigatoken", "from_tiktoken", by_gigatoken, lambda made: made.encode(FIRST)),
+        Library(
+            "splintr", "Tokenizer(path)", lambda: splintr.Tokenizer(str(path), theirs), lambda m: m.encode_flat(FIRST)
+        ),
+        Library("tiktoken", "Encoding", by_tiktoken, lambda made: made.encode_ordinary(FIRST)),
+    ]
+
+
+def of_tekken(path: Path) -> list[Library]:
+    """Return those that read a tekken.json."""
+    from mistral_common.tokens.tokenizers.tekken import Tekkenizer
+
+    import tokdfa
+
+    return [
+        Library("tokdfa", "load", lambda: tokdfa.load(path), lambda made: made.encode(FIRST)),
+        Library(
+            "mistral-common",
+            "Tekkenizer.from_file",
+            lambda: Tekkenizer.from_file(path),
+            lambda made: made.encode(FIRST, bos=False, eos=False),
+        ),
+    ]
 
 
 def main() -> None:
     """Measure and print."""
     import mistral_common
-    import tokenizers
-    from mistral_common.tokens.tokenizers.tekken import Tekkenizer
 
     vocabs = Path(os.environ["TOKDFA_DATA"]) / "vocabs"
-    patterns: Any = json.loads((vocabs / "patterns.json").read_bytes())
     gpt2 = vocabs / "gpt2/tokenizer.json"
     tekken = Path(mistral_common.__file__).parent / "data/tekken_240911.json"
-    rows: list[list[object]] = []
-    peers: list[tuple[str, Path, Callable[[], object]]] = [
-        ("tokenizers", gpt2, lambda: tokenizers.Tokenizer.from_file(str(gpt2))),
-        ("mistral-common", tekken, lambda: Tekkenizer.from_file(tekken)),
-    ]
+    files = {gpt2: of_json(gpt2), tekken: of_tekken(tekken)}
     for name in ("cl100k", "o200k"):
         path = vocabs / f"{name}_base.tiktoken"
-        peers.append(("tiktoken", path, load_with_tiktoken(path, patterns[name])))
-    for library, path, peer in peers:
-        measured = measure({"read": path.read_bytes, "load": load(path), "fold": fold(path), "peer": peer})
-        seconds = {key: value.median for key, value in measured.items()}
-        figures = [f"{seconds[key] * 1e3:.1f}" for key in ("read", "fold", "load", "peer")]
-        rows.append([path.name, *figures, library, f"{seconds['peer'] / seconds['load']:.2f}"])
-    columns = ["file", "read bytes ms", "fold ms", "load ms", "library ms", "library", "library / load"]
-    caption = f"{environment('tiktoken', 'tokenizers', 'mistral-common')}; peak memory {peak_memory() / 1e6:,.0f} MB"
-    print_table("Loading and folding, medians of five", columns, rows, caption)
+        files[path] = of_ranks(path, name)
+    rows: list[list[object]] = []
+    for path, libraries in files.items():
+        calls: dict[str, Callable[[], object]] = {"read": path.read_bytes, "fold": fold(path)}
+        for library in libraries:
+            calls[library.name] = library.load
+            calls[f"{library.name}, ids"] = lambda library=library: library.encode(library.load())  # type: ignore[misc]
+        seconds = {key: value.median for key, value in measure(calls, clock=process_time).items()}
+        for library in libraries:
+            loaded, used = seconds[library.name], seconds[f"{library.name}, ids"]
+            shown = [f"{1e3 * value:.1f}" for value in (loaded, used)]
+            ratio = used / seconds["tokdfa, ids"]
+            rows.append([path.name, f"{library.name}, {library.way}", *shown, f"{ratio:.2f}"])
+        rows += [[path.name, f"({key} alone)", f"{1e3 * seconds[key]:.1f}", "-", "-"] for key in ("read", "fold")]
+    columns = ["file", "library", "load, ms", "load and first ids, ms", "tokdfa is times faster"]
+    packages = environment("gigatoken", "splintr-rs", "tiktoken", "tokenizers", "mistral-common")
+    caption = f"medians of five, in turn; processor time; {packages}; peak memory {peak_memory() / 1e6:,.0f} MB"
+    print_table("Loading, and until the first ids", columns, rows, caption)
 
 
 if __name__ == "__main__":
     keep_tables(sys.argv)
+    os.environ |= {"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
     main()

@@ -1,7 +1,12 @@
 """Searching side by side: patterns run on the ids, and decoding followed by RE2, `re` and `regex`.
 
 Run from the top of the repository, with TOKDFA_DATA naming the folder of the vocabularies and corpora:
-``python -m tests.benchmarks.bench_search [patterns|words|lift|memory] [repeats]``.
+``python -m tests.benchmarks.bench_search [patterns|decode|words|lift|memory] [repeats]``.
+
+Peers run in their fastest documented way. The ids are decoded for them by the fastest decoder, which `decode` compares;
+patterns are compiled beforehand and searched by `finditer`, in one thread. RE2 takes bytes and is spared its captures.
+`re` and `regex` take bytes as well, or text made of them, whichever is faster; a pattern with more than ASCII means
+symbols, and takes text. With ahocorasick_rs installed, `words` runs it too.
 """
 
 from __future__ import annotations
@@ -13,21 +18,31 @@ import sys
 import tracemalloc
 from collections import Counter
 from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
-from time import perf_counter
+from time import process_time
+from typing import Any
 
+import gigatoken
 import numpy as np
 import numpy.typing as npt
 import re2
 import regex
+import splintr
+import tiktoken
+import tokenizers
 
 import tokdfa
 from tests.benchmarks.harness import environment, keep_tables, measure, peak_memory, print_table
 from tokdfa.patterns.trie import TokenTrie
 from tokdfa.searching.api import Searcher
 
+AUTOMATA = ["ahocorasick_rs"] if find_spec("ahocorasick_rs") else []
 CORPORA = ("english.txt", "python_code.txt", "multilingual.txt")
+CLOCK = "processor time of one thread"
+OF_WORDS = ["one, Mtokens/s", "1000", "all", "MB/s", "RE2, MB/s", "Aho-Corasick, MB/s", "× best"]
 PATTERNS = (
     "[0-9]{4}",
     "Holmes",
@@ -59,16 +74,16 @@ def spans_by_re2(pattern: str, longest: bool = True) -> Callable[[bytes], list[t
     return lambda text: [match.span() for match in program.finditer(text)]
 
 
-def peers(pattern: str) -> dict[str, Callable[[bytes], object]]:
-    """Return the ways to find a pattern in bytes; those that work on characters read the bytes as UTF-8 first."""
-    by_regex = regex.compile(pattern)
-    ways: dict[str, Callable[[bytes], object]] = {
-        "RE2": spans_by_re2(pattern),
-        "regex": lambda text: [match.span() for match in by_regex.finditer(text.decode())],
-    }
-    if r"\p" not in pattern:
-        by_re = re.compile(pattern)
-        ways["re"] = lambda text: [match.span() for match in by_re.finditer(text.decode())]
+def peers(pattern: str) -> dict[str, Callable[[bytes], list[tuple[int, int]]]]:
+    """Return the ways to find a pattern in bytes: those on bytes, and those that read the bytes as UTF-8 first."""
+    ways = {"RE2": spans_by_re2(pattern)}
+    engines: dict[str, Any] = {"regex": regex} if r"\p" in pattern else {"re": re, "regex": regex}
+    for name, engine in engines.items():
+        in_text = engine.compile(pattern)
+        ways[f"{name}, text"] = lambda text, in_text=in_text: [m.span() for m in in_text.finditer(text.decode())]
+        if pattern.isascii() and r"\p" not in pattern:
+            in_bytes = engine.compile(pattern.encode())
+            ways[f"{name}, bytes"] = lambda text, in_bytes=in_bytes: [m.span() for m in in_bytes.finditer(text)]
     return ways
 
 
@@ -86,24 +101,65 @@ def bench_patterns(repeats: int) -> None:
             ways["decode"] = lambda i=ids: tokenizer.decode_bytes(i)  # type: ignore[misc]
             for name, way in spelled.items():
                 ways[name] = lambda way=way, i=ids: way(tokenizer.decode_bytes(i))  # type: ignore[misc]
-            measured = {name: m.median for name, m in measure(ways, repeats).items()}
+            measured = {name: m.median for name, m in measure(ways, repeats, process_time).items()}
             found = searcher.search(ids)
-            assert [tuple(row[:2]) for row in found.rows.tolist()] == spelled["RE2"](text)
-            best = min(measured[name] for name in spelled)
+            expected = [tuple(row[:2]) for row in found.rows.tolist()]
+            for name, way in spelled.items():
+                if name == "RE2" or name.endswith("bytes"):
+                    assert way(text) == expected, (name, pattern)
+            fastest = {
+                name: min((seconds for way, seconds in measured.items() if way.startswith(name)), default=None)
+                for name in ("RE2", "re,", "regex")
+            }
+            best = min(seconds for seconds in fastest.values() if seconds is not None)
             ours = measured["tokdfa"]
             rows.append(
                 [
                     corpus.split(".")[0], pattern, len(found), len(ids) / ours / 1e6, len(text) / ours / 1e6,
-                    *(len(text) / measured[name] / 1e6 if name in measured else "-" for name in ("RE2", "re", "regex")),
+                    *("-" if seconds is None else len(text) / seconds / 1e6 for seconds in fastest.values()),
                     len(text) / measured["decode"] / 1e6, f"{best / ours:.1f}",
                 ]
             )  # fmt: skip
+    how = "RE2: finditer on bytes, longest_match, never_capture; re, regex: finditer on bytes or text, the faster"
     print_table(
         "Searching for one pattern, ids of GPT-2; peers decode first; MB of text a second",
         ["corpus", "pattern", "matches", "Mtokens/s", "tokdfa", "RE2", "re", "regex", "decode alone", "× best"],
         rows,
-        f"{environment('google-re2', 'regex')}; median of {repeats}; peak memory {peak_memory() / 1e6:.0f} MB",
+        f"{CLOCK}; ids decoded by tokdfa, the fastest; {how}; {environment('google-re2', 'regex')}; median of "
+        f"{repeats}, in turn; peak memory {peak_memory() / 1e6:.0f} MB",
     )
+
+
+def bench_decode(repeats: int) -> None:
+    """Print the speed of decoders: from an array of ids, or of a list made of it, to bytes or text."""
+    path = data() / "vocabs/gpt2/tokenizer.json"
+    tokenizer = tokdfa.load(path)
+    by_gigatoken: Any = gigatoken.Tokenizer(str(path))
+    by_splintr: Any = splintr.from_json(str(path))
+    by_tokenizers = tokenizers.Tokenizer.from_file(str(path))
+    words = {word: number for number, word in by_gigatoken.vocab.items() if word != b"<|endoftext|>"}
+    by_tiktoken = tiktoken.Encoding("gpt2", pat_str=r"\S+|\s+", mergeable_ranks=words, special_tokens={})
+    rows: list[list[object]] = []
+    for corpus in CORPORA:
+        ids = ids_of(tokenizer, corpus).astype(np.uint32)
+        text = tokenizer.decode_bytes(ids)
+        ways: dict[str, Callable[[], bytes | str]] = {
+            "tokdfa": lambda i=ids: tokenizer.decode_bytes(i),  # type: ignore[misc]
+            "gigatoken": lambda i=ids: by_gigatoken.decode(i),  # type: ignore[misc]
+            "splintr": lambda i=ids: by_splintr.decode(i.tolist()),  # type: ignore[misc]
+            "tiktoken": lambda i=ids: by_tiktoken.decode_bytes(i.tolist()),  # type: ignore[misc]
+            "tokenizers": lambda i=ids: by_tokenizers.decode(i.tolist(), skip_special_tokens=False),  # type: ignore[misc]
+        }
+        for name, way in ways.items():
+            given = way()
+            assert (given.encode() if isinstance(given, str) else given) == text, name
+        measured = measure(ways, repeats, process_time)
+        rows.append([corpus.split(".")[0], *(len(text) / 1e6 / each.median for each in measured.values())])
+    how = "tokdfa: decode_bytes(array); gigatoken: decode(array); splintr: decode(list); tiktoken: decode_bytes(list)"
+    versions = environment("gigatoken", "splintr-rs", "tiktoken", "tokenizers")
+    columns = ["corpus", "tokdfa", "gigatoken", "splintr", "tiktoken", "tokenizers"]
+    caption = f"{CLOCK}; {how}; tokenizers: decode(list); {versions}; median of {repeats}, in turn"
+    print_table("Decoding, ids of GPT-2, MB of text a second", columns, rows, caption)
 
 
 def word_lists(corpus: str, n_words: int) -> dict[str, list[str]]:
@@ -120,6 +176,15 @@ def word_lists(corpus: str, n_words: int) -> dict[str, list[str]]:
     return {"its own rarest": rarest(own), "of other texts": rarest(Counter(others.keys() - own.keys()))}
 
 
+def by_automaton(words: list[str]) -> dict[str, Callable[[bytes], list[tuple[int, int]]]]:
+    """Return the automaton of ahocorasick_rs, where that is installed."""
+    if not AUTOMATA:
+        return {}
+    library = import_module("ahocorasick_rs")
+    automaton = library.BytesAhoCorasick([word.encode() for word in words], library.MatchKind.LeftmostLongest)
+    return {"Aho-Corasick": lambda text: [match[1:] for match in automaton.find_matches_as_indexes(text)]}
+
+
 def bench_words(repeats: int) -> None:
     """Print the speed of one word and of 10,000."""
     tokenizer = tokdfa.load(data() / "vocabs/gpt2")
@@ -128,28 +193,34 @@ def bench_words(repeats: int) -> None:
         ids = ids_of(tokenizer, corpus)
         for name, words in word_lists(corpus, 10_000).items():
             searchers = {n: Searcher(tokenizer, words[:n]) for n in (1, 1000, len(words))}
-            ways = {n: (lambda s=s, i=ids: s.search(i)) for n, s in searchers.items()}  # type: ignore[misc]
-            measured = {n: m.median for n, m in measure(ways, repeats).items()}  # type: ignore[arg-type, type-var]
+            peers = {"RE2": spans_by_re2("|".join(map(re.escape, words))), **by_automaton(words)}
+            ways: dict[str, Callable[[], object]] = {}
+            for n, searcher in searchers.items():
+                ways[str(n)] = lambda s=searcher, i=ids: s.search(i)  # type: ignore[misc]
+            for peer, way in peers.items():
+                ways[peer] = lambda way=way, i=ids: way(tokenizer.decode_bytes(i))  # type: ignore[misc]
+            measured = {name: m.median for name, m in measure(ways, repeats, process_time).items()}
             text = tokenizer.decode_bytes(ids)
-            by_re2 = spans_by_re2("|".join(map(re.escape, words)))
-            began = perf_counter()
-            spans = by_re2(tokenizer.decode_bytes(ids))
-            theirs = perf_counter() - began
             found = searchers[len(words)].search(ids)
-            assert [tuple(row[:2]) for row in found.rows.tolist()] == spans
-            most = measured[len(words)]
+            expected = [tuple(row[:2]) for row in found.rows.tolist()]
+            assert all(way(text) == expected for way in peers.values())
+            speeds = {peer: len(text) / measured[peer] / 1e6 for peer in peers}
+            most = measured[str(len(words))]
             rows.append(
                 [
                     corpus.split(".")[0], name, len(words), len(found),
-                    *(len(ids) / seconds / 1e6 for seconds in measured.values()),
-                    len(text) / most / 1e6, len(text) / theirs / 1e6, f"{measured[1] / most:.2f}",
+                    *(len(ids) / measured[str(n)] / 1e6 for n in searchers),
+                    len(text) / most / 1e6, speeds["RE2"], speeds.get("Aho-Corasick", "-"),
+                    f"{len(text) / most / 1e6 / max(speeds.values()):.1f}",
                 ]
             )  # fmt: skip
+    automaton = "Aho-Corasick: ahocorasick_rs, bytes, leftmost longest; " if AUTOMATA else ""
     print_table(
-        "Searching for words, ids of GPT-2",
-        ["corpus", "words", "how many", "matches", "one, Mtokens/s", "1000", "all", "MB/s", "RE2, MB/s", "× one"],
+        "Searching for words, ids of GPT-2; peers decode first",
+        ["corpus", "words", "how many", "matches", *OF_WORDS],
         rows,
-        f"{environment('google-re2')}; median of {repeats}; peak memory {peak_memory() / 1e6:.0f} MB",
+        f"{CLOCK}; ids decoded by tokdfa, the fastest; RE2: all words as one pattern, longest_match; "
+        f"{automaton}{environment('google-re2', *AUTOMATA)}; median of {repeats}, in turn",
     )
 
 
@@ -165,10 +236,10 @@ def bench_lift(repeats: int) -> None:
         seconds, held = [], 0
         for _ in range(repeats):
             tracemalloc.start()
-            began = perf_counter()
+            began = process_time()
             lifted = tokdfa.lift(dfa, alphabet, trie)
             moves = sum(len(lifted.move_arrays(state)[0]) for state in range(dfa.n_states))
-            seconds.append(perf_counter() - began)
+            seconds.append(process_time() - began)
             held = tracemalloc.get_traced_memory()[0]
             tracemalloc.stop()
         rows.append([pattern, dfa.n_states, moves, 1000 * median(seconds), held / 1e6])

@@ -41,16 +41,22 @@ class Measurement:
         return median(self.seconds)
 
 
-def measure(callables: Mapping[str, Callable[[], object]], repeats: int = 5) -> dict[str, Measurement]:
-    """Time each callable `repeats` times, all of them in turn, after one call of each that does not count."""
+def measure(
+    callables: Mapping[str, Callable[[], object]], repeats: int = 5, clock: Callable[[], float] = perf_counter
+) -> dict[str, Measurement]:
+    """Time each callable `repeats` times, all of them in turn, after one call of each that does not count.
+
+    For what runs on one thread ``time.process_time`` is the better clock: where other programs run as well, a long call
+    waits for them and a short one does not.
+    """
     for function in callables.values():
         function()
     seconds: dict[str, list[float]] = {name: [] for name in callables}
     for _ in range(repeats):
         for name, function in callables.items():
-            began = perf_counter()
+            began = clock()
             function()
-            seconds[name].append(perf_counter() - began)
+            seconds[name].append(clock() - began)
     return {name: Measurement(tuple(values)) for name, values in seconds.items()}
 
 
@@ -84,6 +90,8 @@ def _keep(path: Path, title: str, columns: list[str], rows: list[list[object]], 
         "title": title,
         "measured": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         "machine": f"{_processor()}, {os.cpu_count()} CPUs, {platform.system()}",
+        # What else the machine did; our own part is about 1.
+        "load": round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None,
         "caption": caption,
         "columns": columns,
         "rows": [[float(f"{value:.4g}") if isinstance(value, float) else value for value in row] for row in rows],
