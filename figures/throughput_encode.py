@@ -1,6 +1,7 @@
 """Text to ids beside other encoders.
 
-The tables are from ``python -m tests.benchmarks.bench_encode --json figures/throughput_encode.json``.
+The tables are from ``python -m tests.benchmarks.bench_encode warm cold documents`` with ``--json
+figures/throughput_encode.json``.
 """
 
 from __future__ import annotations
@@ -11,5 +12,8 @@ from figures.table import Tables
 
 def draw(tables: Tables) -> str:
     shown = {title: table for title, table in tables.items() if "MB/s" in table["columns"]}
-    groups = {title: {row["encoder"]: row["MB/s"] for row in table["rows"]} for title, table in shown.items()}
-    return bar_chart(groups, title="Text to ids, MB a second, one thread", note=note(shown))
+    groups = {
+        title: {row["encoder"].partition("(")[0]: row["MB/s"] for row in table["rows"]}
+        for title, table in shown.items()
+    }
+    return bar_chart(groups, title="Text to ids, MB a second; one text by one thread", note=note(shown))
