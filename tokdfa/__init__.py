@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.default import default_dictionary as default_dictionary
     from tokdfa.tokenizers.default import default_tokenizer as default_tokenizer
     from tokdfa.tokenizers.loading import load as load
+    from tokdfa.tokenizers.protocol import AnyTokenizer as AnyTokenizer
     from tokdfa.tokenizers.tokenizer import Tokenizer as Tokenizer
     from tokdfa.tokenizers.wordpiece import WordPieceTokenizer as WordPieceTokenizer
     from tokdfa.training.api import train as train
@@ -66,6 +67,7 @@ __version__ = "0.1.0"
 
 # Public name -> the module that has it. Imported on first use, so that `import tokdfa` stays light.
 _HOMES = {
+    "AnyTokenizer": "tokdfa.tokenizers.protocol",
     "Comparison": "tokdfa.comparison.result",
     "Difference": "tokdfa.comparison.result",
     "CompactTokenDFA": "tokdfa.automata.compact",

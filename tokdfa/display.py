@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from importlib import import_module
+from tokdfa import door
 
 __all__ = ["Displayed"]
 
@@ -13,6 +13,4 @@ class Displayed:
     __slots__ = ()
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        # Drawing is above all that is drawn, so the way there is by name.
-        shown: dict[str, str] = import_module("tokdfa.draw.display").bundle(self)
-        return shown
+        return door.show(self)

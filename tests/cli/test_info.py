@@ -106,7 +106,6 @@ def test_gpt2(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_fold_is_timed_where_it_happens(merges: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tokdfa.cli import info
     from tokdfa.dictionary import Dictionary
     from tokdfa.tokenizers.loading import load_byte_pairs
 
@@ -118,7 +117,7 @@ def test_the_fold_is_timed_where_it_happens(merges: Path, monkeypatch: pytest.Mo
         "live_rules",
         property(lambda self: (folded_before.append("folding" in vars(self)), live_rules(self))[1]),
     )
-    info._describe(load_byte_pairs(merges), 0.0)
+    load_byte_pairs(merges).facts()
     assert folded_before[0] is False
 
 

@@ -9,24 +9,23 @@ import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
 
-from tokdfa.tokenizers.tokenizer import Spellings
+from tokdfa.tokenizers.decoder import Spellings
+from tokdfa.tokenizers.spelled import Spelled
 
 
 class Vocabulary:
     """What a search asks of a tokenizer: words by id, None being a hole, and which of them are special."""
 
-    rewrites = (None, None)
-    suffix = None
-
     def __init__(self, words: Sequence[bytes | None], specials: Sequence[int] = ()) -> None:
         self.words = list(words)
         self.n_ids = len(words)
         self.special_ids = np.array(sorted(specials), dtype=np.int32)
-        self.id_to_token = np.array([-1 if word is None else i for i, word in enumerate(words)], dtype=np.int32)
-        self.id_to_token[self.special_ids] = -1
+        self.means_something = np.array([word is not None for word in words])
+        self.means_something[self.special_ids] = True
         spelled = [word or b"" for word in words]
         text = np.frombuffer(b"".join(spelled), dtype=np.uint8)
         self.id_spellings = Spellings(text, np.cumsum([0, *map(len, spelled)], dtype=np.int64))
+        self.spelled = Spelled(self.id_spellings)
 
     def decode_bytes(self, ids: npt.ArrayLike) -> bytes:
         """The bytes of ids."""

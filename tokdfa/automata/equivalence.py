@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tokdfa.alphabet import Word, show
 from tokdfa.arrays import Int32Array
-from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.errors import AlphabetError
 from tokdfa.verdict import Verdict
+
+if TYPE_CHECKING:
+    from tokdfa.automata.token_dfa import TokenDFA
 
 __all__ = ["is_equivalent", "is_isomorphic"]
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tokdfa.arrays import BoolArray, Int64Array
-from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.kernels.dfa import explicit as kernels
+
+if TYPE_CHECKING:
+    from tokdfa.automata.token_dfa import TokenDFA
 
 __all__ = ["minimize_hopcroft", "reachable_states", "useful_states"]
 
@@ -51,7 +55,7 @@ def minimize_hopcroft(dfa: TokenDFA) -> TokenDFA:
     number = np.empty_like(order)
     number[order] = np.arange(len(order), dtype=np.int32)
     numbered_offsets, numbered = _take_rows(offsets, order)
-    return TokenDFA.from_arrays(
+    return trim.from_arrays(
         trim.alphabet,
         numbered_offsets,
         trim.tokens[index[numbered]],

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tokdfa.arrays import Int64Array
 from tokdfa.automata.checks import check_budget
-from tokdfa.automata.token_dfa import TokenDFA
+
+if TYPE_CHECKING:
+    from tokdfa.automata.token_dfa import TokenDFA
 
 __all__ = ["intersect_explicit"]
 
@@ -54,7 +58,7 @@ def intersect_explicit(first: TokenDFA, second: TokenDFA, *, max_states: int, ma
     offsets = np.zeros(n_states + 1, dtype=np.int64)
     np.cumsum(np.bincount(places, minlength=n_states), out=offsets[1:])
     final = first.final[pairs // second.n_states] & second.final[pairs % second.n_states]
-    return TokenDFA.from_arrays(
+    return first.from_arrays(
         first.alphabet, offsets, tokens.astype(np.int32), number[targets[places, tokens]], 0, final
     )
 

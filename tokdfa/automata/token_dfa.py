@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from tokdfa import door
 from tokdfa.alphabet import TokenAlphabet, Word, iter_symbols
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.automata.checks import checked
@@ -204,9 +205,7 @@ class TokenDFA(Displayed):
         LimitExceededError
             If it would have more.
         """
-        from tokdfa.automata.explicit import write_out
-
-        return write_out(automaton, alphabet, max_states, max_transitions)
+        return door.write_out(automaton, alphabet, max_states, max_transitions)
 
     @property
     def n_states(self) -> int:
@@ -372,22 +371,16 @@ class TokenDFA(Displayed):
 
     def to_networkx(self) -> nx.MultiDiGraph[int]:
         """Return the automaton as a graph; see :func:`~tokdfa.automata.graph.to_networkx`."""
-        from tokdfa.automata.graph import to_networkx
-
-        return to_networkx(self)
+        return door.to_networkx(self)
 
     @classmethod
     def from_networkx(cls, graph: nx.MultiDiGraph[Any]) -> TokenDFA:
         """Return the automaton that a graph describes; see :func:`~tokdfa.automata.graph.from_networkx`."""
-        from tokdfa.automata.graph import from_networkx
-
-        return from_networkx(graph)
+        return door.from_networkx(graph)
 
     def to_dot(self, *, max_labels: int | None = None) -> str:
         """Return the automaton in the DOT language; see :func:`~tokdfa.draw.automaton.dfa_to_dot`."""
-        from tokdfa.draw.automaton import dfa_to_dot
-
-        return dfa_to_dot(self, max_labels=max_labels)
+        return door.dfa_to_dot(self, max_labels=max_labels)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TokenDFA):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from tokdfa.cli import wordpiece
-from tokdfa.cli.folded import Folded, automaton_options
+from tokdfa.cli.folded import Folded, automaton_options, refuse_options
 from tokdfa.cli.output import json_option, print_json, remark, say
 
 if TYPE_CHECKING:
@@ -16,11 +16,31 @@ if TYPE_CHECKING:
     from tokdfa.automata.compact import CompactTokenDFA
     from tokdfa.automata.token_dfa import TokenDFA
     from tokdfa.draw.graph import Graph
+    from tokdfa.tokenizers.tokenizer import Tokenizer
+    from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
     from tokdfa.wordpiece.trie import FailureTrie
 
 __all__ = ["command"]
 
 _SUFFIXES = (".dot", ".gv", ".svg", ".png")
+
+
+class Asked(NamedTuple):
+    """The options of the command."""
+
+    language: str | None
+    rules: int | None
+    max_seconds: float
+    words: tuple[str, ...]
+    output: Path
+    minimal: bool
+    transducer: bool
+    run: str | None
+    around: str | None
+    film: bool
+    max_states: int
+    max_labels: int
+    as_json: bool
 
 
 @click.command("draw")
@@ -64,54 +84,91 @@ def command(
     """
     from tokdfa.training.atomic import check_writable
 
-    _check_options(output, minimal, transducer, run, around, film)
+    asked = Asked(
+        language,
+        rules,
+        max_seconds,
+        words,
+        output,
+        minimal,
+        transducer,
+        run,
+        around,
+        film,
+        max_states,
+        max_labels,
+        as_json,
+    )
+    _check_options(asked)
     check_writable(output)
-    tokenizer = wordpiece.load_wordpiece(tok, format_name)
-    if tokenizer is not None:
-        wordpiece.refuse_options(
-            language=language, rules=rules, minimal=minimal, transducer=transducer, run=run, around=around, film=film
-        )
-        if not words and len(tokenizer.trie) > max_states:
-            return _sum_up_trie(tokenizer.trie, max_states, as_json)
-        trie = wordpiece.trie(tokenizer, words, max_states)
-        return _write(trie, output, len(trie.nodes), len(trie.edges), as_json)
-    if words:
-        raise click.BadParameter("TOK is no WordPiece vocabulary", param_hint="--word")
-    folded = Folded.load(tok, language, rules, format_name, max_seconds)
-    if around is not None:
-        return _draw_around(folded, around, max_labels, output, as_json)
-    if film:
+    from tokdfa.errors import UnsupportedFeatureError
+    from tokdfa.tokenizers.loading import load_unsplit
+
+    tokenizer = load_unsplit(tok, format=format_name)
+    if tokenizer.algorithm not in _DRAWN:
+        raise UnsupportedFeatureError("there is no picture of its tokens", value=tokenizer.algorithm, where=tok)
+    return _DRAWN[tokenizer.algorithm](tokenizer, asked)
+
+
+def _draw_rules(tokenizer: Tokenizer, asked: Asked) -> int:
+    refuse_options(tokenizer.algorithm, word=asked.words)
+    output, max_states, as_json = asked.output, asked.max_states, asked.as_json
+    folded = Folded.of(tokenizer.dictionary, asked.language, asked.rules, asked.max_seconds)
+    if asked.around is not None:
+        return _draw_around(folded, asked.around, asked.max_labels, output, as_json)
+    if asked.film:
         return _draw_film(folded, output, max_states, as_json)
-    if not minimal and not transducer and folded.language is None and folded.most_states > max_states:
+    is_as_built = not asked.minimal and not asked.transducer
+    if is_as_built and folded.language is None and folded.most_states > max_states:
         return _sum_up(_large(folded), max_states, as_json)  # Known before anything is built.
     dfa = folded.token_dfa()
-    if minimal:
+    if asked.minimal:
         dfa = dfa.minimize()
     if dfa.n_states > max_states:
         return _sum_up(dfa, max_states, as_json)
-    if transducer:
+    if asked.transducer:
         return _draw_transducer(dfa, output, max_states, as_json)
     from tokdfa.draw.automaton import dfa_graph
 
-    painted = None if run is None else _tokens(dfa.alphabet, run)
-    fresh = () if minimal else _fresh(folded, dfa)
-    graph = dfa_graph(dfa, max_labels=max_labels, fresh=fresh, run=painted)
+    painted = None if asked.run is None else _tokens(dfa.alphabet, asked.run)
+    fresh = () if asked.minimal else _fresh(folded, dfa)
+    graph = dfa_graph(dfa, max_labels=asked.max_labels, fresh=fresh, run=painted)
     if painted is not None and dfa.run(painted) is None:
         remark("there is no run on all of these tokens; it is painted as far as it goes")
     return _write(graph, output, dfa.n_states, dfa.n_transitions, as_json)
 
 
-def _check_options(
-    output: Path, minimal: bool, transducer: bool, run: str | None, around: str | None, film: bool
-) -> None:
-    if film:
+def _draw_trie(tokenizer: WordPieceTokenizer, asked: Asked) -> int:
+    from tokdfa.draw.trie import trie_graph
+
+    refuse_options(
+        tokenizer.algorithm,
+        **{
+            name: getattr(asked, name)
+            for name in ("language", "rules", "minimal", "transducer", "run", "around", "film")
+        },
+    )
+    if not asked.words and len(tokenizer.trie) > asked.max_states:
+        return _sum_up_trie(tokenizer.trie, asked.max_states, asked.as_json)
+    trie = trie_graph(tokenizer.vocabulary, words=asked.words or None, max_nodes=asked.max_states)
+    return _write(trie, asked.output, len(trie.nodes), len(trie.edges), asked.as_json)
+
+
+def _check_options(asked: Asked) -> None:
+    output = asked.output
+    if asked.film:
         if output.suffix not in (".svg", ".html"):
             raise click.BadParameter(f"{output}: a film is an .svg or an .html file", param_hint="-o")
     elif output.suffix not in _SUFFIXES:
         raise click.BadParameter(f"{output}: a picture is {', '.join(_SUFFIXES)}", param_hint="-o")
-    chosen = {"--minimal": minimal, "--transducer": transducer, "--around": around is not None, "--film": film}
+    chosen = {
+        "--minimal": asked.minimal,
+        "--transducer": asked.transducer,
+        "--around": asked.around is not None,
+        "--film": asked.film,
+    }
     names = [name for name, given in chosen.items() if given]
-    if run is not None and names not in ([], ["--minimal"]):
+    if asked.run is not None and names not in ([], ["--minimal"]):
         raise click.BadParameter(f"not together with {names[0]}", param_hint="--run")
     if len(names) > 1:
         raise click.BadParameter(f"not together with {names[0]}", param_hint=names[1])
@@ -232,3 +289,7 @@ def _sum_up_trie(trie: FailureTrie, max_states: int, as_json: bool) -> int:
         say(f"not drawn: the trie has {len(trie):,} nodes, more than {max_states:,} to draw")
         say("--word W draws what is met on W; --max-states raises the limit")
     return 1
+
+
+# What draws a tokenizer, by its algorithm.
+_DRAWN: dict[str, Callable[[Any, Asked], int]] = {"byte pair": _draw_rules, "WordPiece": _draw_trie}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tokdfa.automata.token_dfa import TokenDFA
     from tokdfa.dictionary import Dictionary
 
-__all__ = ["Folded", "automaton_options"]
+__all__ = ["Folded", "automaton_options", "refuse_options"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -33,6 +33,13 @@ def automaton_options(command: F) -> F:
     return command
 
 
+def refuse_options(algorithm: str, **options: object) -> None:
+    """Refuse options that were given and mean nothing for tokenizers of an algorithm."""
+    for name, value in options.items():
+        if value not in (None, False, ()):
+            raise click.BadParameter(f"TOK is {algorithm}, of which it says nothing", param_hint=f"--{name}")
+
+
 class Folded(NamedTuple):
     """A dictionary and, if one was named, a regular language: what T^D(L) is made of."""
 
@@ -44,10 +51,16 @@ class Folded(NamedTuple):
         cls, tok: str, language: str | None, rules: int | None, format_name: str | None, max_seconds: float
     ) -> Folded:
         """Read the dictionary of TOK, refusing an improper one, and the language."""
-        from tokdfa.automata.regex import language as regular_language
         from tokdfa.tokenizers.loading import load_byte_pairs
 
-        dictionary = load_byte_pairs(tok, format=format_name).dictionary
+        dictionary = load_byte_pairs(tok, pretokenizer="none", format=format_name).dictionary
+        return cls.of(dictionary, language, rules, max_seconds)
+
+    @classmethod
+    def of(cls, dictionary: Dictionary, language: str | None, rules: int | None, max_seconds: float) -> Folded:
+        """Return the first rules of a dictionary, refusing an improper one, and the language that a pattern means."""
+        from tokdfa.automata.regex import language as regular_language
+
         if rules is not None and rules < len(dictionary):
             dictionary = dictionary.prefix(rules)
         dictionary.require_proper()

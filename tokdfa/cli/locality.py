@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from tokdfa.cli import wordpiece
-from tokdfa.cli.folded import Folded, automaton_options
-from tokdfa.cli.output import json_option, print_json, print_table
+from tokdfa.cli.folded import Folded, automaton_options, refuse_options
+from tokdfa.cli.output import json_option, print_fields, print_json, print_table
 from tokdfa.cli.tuning import DEFAULT, Tuning
 
 if TYPE_CHECKING:
     from tokdfa.automata.token_dfa import TokenDFA
+    from tokdfa.tokenizers.tokenizer import Tokenizer
+    from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
 
 __all__ = ["command"]
+
+
+class Asked(NamedTuple):
+    """The options of the command."""
+
+    language: str | None
+    rules: int | None
+    max_seconds: float
+    longest: int
 
 
 @click.command("locality")
@@ -36,24 +47,50 @@ def command(
     of TOK alone: pre-tokenizer and special tokens are left out. Degrees are those of the automaton as Algorithm 2
     builds it, and of the minimal trim one.
     """
-    tokenizer = wordpiece.load_wordpiece(tok, format_name)
-    if tokenizer is not None:
-        wordpiece.refuse_options(language=language, rules=rules)
-        show = print_json if as_json else wordpiece.print_fields
-        show({"path": tok, **wordpiece.locality(tokenizer)})
-        return 0
-    folded = Folded.load(tok, language, rules, format_name, max_seconds)
-    if folded.language is None:
-        built, minimal = _of_all_texts(folded, longest)
-    else:
-        dfa = folded.token_dfa()
-        built, minimal = _measure(dfa, longest), _measure(dfa.minimize(), longest)
-    fields = {"path": tok, "rules": len(folded.dictionary), "language": language, **built, "minimal": minimal}
+    from tokdfa.errors import UnsupportedFeatureError
+    from tokdfa.tokenizers.loading import load_unsplit
+
+    tokenizer = load_unsplit(tok, format=format_name)
+    if tokenizer.algorithm not in _MEASURED:
+        raise UnsupportedFeatureError("no automaton of its tokens is measured", value=tokenizer.algorithm, where=tok)
+    asked = Asked(language, rules, max_seconds, longest)
+    measure, show = _MEASURED[tokenizer.algorithm]
+    fields = {"path": tok, **measure(tokenizer, asked)}
     if as_json:
         print_json(fields)
     else:
-        _print(fields, longest)
+        show(fields, asked)
     return 0
+
+
+def _of_words(tokenizer: WordPieceTokenizer, asked: Asked) -> dict[str, Any]:
+    """Return from which k on the last k tokens of a word determine the state."""
+    refuse_options(tokenizer.algorithm, language=asked.language, rules=asked.rules)
+    words = tokenizer.language.words
+    least = words.local_from
+    below = words.is_k_local(least - 1) if least else None
+    return {
+        "states": len(words.states),
+        "local_from": least,
+        "witness": None if below is None or below.witness is None else words.vocabulary.spell(below.witness.ids),
+        "reason": "" if below is None else below.reason,
+    }
+
+
+def _print_words(fields: dict[str, Any], _: Asked) -> None:
+    shown = {name: " ".join(value) if name == "witness" and value else value for name, value in fields.items()}
+    print_fields([(name.replace("_", " "), value) for name, value in shown.items()])
+
+
+def _of_rules(tokenizer: Tokenizer, asked: Asked) -> dict[str, Any]:
+    """Return the degrees of the automaton as Algorithm 2 builds it, and of the minimal trim one."""
+    folded = Folded.of(tokenizer.dictionary, asked.language, asked.rules, asked.max_seconds)
+    if folded.language is None:
+        built, minimal = _of_all_texts(folded, asked.longest)
+    else:
+        dfa = folded.token_dfa()
+        built, minimal = _measure(dfa, asked.longest), _measure(dfa.minimize(), asked.longest)
+    return {"rules": len(folded.dictionary), "language": asked.language, **built, "minimal": minimal}
 
 
 def _of_all_texts(folded: Folded, longest: int) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -101,7 +138,7 @@ def _local_from(dfa: TokenDFA, degrees: dict[int, int], tuning: Tuning) -> int |
         ) from error
 
 
-def _print(fields: dict[str, Any], longest: int) -> None:
+def _print(fields: dict[str, Any], asked: Asked) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -112,9 +149,16 @@ def _print(fields: dict[str, Any], longest: int) -> None:
     table.add_column("attained by, as built", overflow="fold")
     table.add_row("states", *(f"{automaton['states']:,}" for automaton in automata))
     attained = fields.get("attained_by", {})
-    for k in range(1, longest + 1):
+    for k in range(1, asked.longest + 1):
         degrees = (f"{automaton['dloc'][k]:,}" for automaton in automata)
         table.add_row(f"dloc(A, {k})", *degrees, Text(attained.get(k) or ""))
     local = ("never" if automaton["local_from"] is None else str(automaton["local_from"]) for automaton in automata)
     table.add_row("k-local from k =", *local)
     print_table(table)
+
+
+# What measures the automaton of a tokenizer, and what prints it for people, by the tokenizer's algorithm.
+_MEASURED: dict[str, tuple[Callable[[Any, Asked], dict[str, Any]], Callable[[dict[str, Any], Asked], None]]] = {
+    "byte pair": (_of_rules, _print),
+    "WordPiece": (_of_words, _print_words),
+}

@@ -6,7 +6,7 @@ import codecs
 import io
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ __all__ = [
     "keep_line_ends",
     "prepare",
     "print_bytes",
+    "print_fields",
     "print_json",
     "print_table",
     "remark",
@@ -121,6 +122,22 @@ def print_table(table: Table) -> None:
     with console.capture() as printed:
         console.print(table)
     say(printed.get(), end="")
+
+
+def print_fields(rows: Iterable[tuple[str, object]]) -> None:
+    """Print names and values in two columns, whole numbers with commas between thousands."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in rows:
+        if isinstance(value, Mapping):
+            value = ", ".join(f"{key} {inner}" for key, inner in value.items())
+        is_number = isinstance(value, int) and not isinstance(value, bool)
+        table.add_row(name, Text(f"{value:,}" if is_number else str(value)))
+    print_table(table)
 
 
 def remark(text: str) -> None:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from tokdfa.comparison.dictionaries import compare_dictionaries
 from tokdfa.comparison.findings import Stage
 from tokdfa.comparison.result import Comparison
 from tokdfa.dictionary import Dictionary
-from tokdfa.errors import AlphabetError
-from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
+from tokdfa.errors import AlphabetError, UnsupportedFeatureError
+from tokdfa.tokenizers.protocol import AnyTokenizer
 
 __all__ = ["compare"]
 
 
 def compare(
-    a: Dictionary | Tokenizer | WordPieceTokenizer,
-    b: Dictionary | Tokenizer | WordPieceTokenizer,
+    a: Dictionary | AnyTokenizer,
+    b: Dictionary | AnyTokenizer,
     *,
     ignore_ids: bool = False,
     progress: Callable[[Stage], object] | None = None,
@@ -26,7 +26,7 @@ def compare(
 
     Parameters
     ----------
-    a, b : Dictionary, Tokenizer or WordPieceTokenizer
+    a, b : Dictionary or AnyTokenizer
         What is to be compared: two of a kind. Dictionaries are compared by Algorithm 1, on all words over their base
         alphabet; tokenizers by what their libraries do, on all texts.
     ignore_ids : bool
@@ -43,7 +43,7 @@ def compare(
     Raises
     ------
     AlphabetError
-        If they are not two of a kind.
+        If they are not two dictionaries, or two tokenizers of one algorithm.
     ImproperDictionaryError
         If a dictionary is not proper.
     UnsupportedFeatureError
@@ -60,15 +60,30 @@ def compare(
     """
     if isinstance(a, Dictionary) and isinstance(b, Dictionary):
         return compare_dictionaries(a, b)
-    if isinstance(a, Tokenizer) and isinstance(b, Tokenizer):
-        from tokdfa.comparison.tokenizers import compare_tokenizers
+    if not isinstance(a, AnyTokenizer) or not isinstance(b, AnyTokenizer) or a.algorithm != b.algorithm:
+        raise AlphabetError(
+            "a dictionary is compared with a dictionary, a tokenizer with a tokenizer of its kind",
+            value=f"{type(a).__name__} and {type(b).__name__}",
+        )
+    if a.algorithm not in _COMPARISONS:
+        raise UnsupportedFeatureError("tokenizers of this algorithm are not compared", value=a.algorithm)
+    return _COMPARISONS[a.algorithm](a, b, ignore_ids, progress)
 
-        return compare_tokenizers(a, b, ignore_ids=ignore_ids, progress=progress)
-    if isinstance(a, WordPieceTokenizer) and isinstance(b, WordPieceTokenizer):
-        from tokdfa.comparison.wordpiece import compare_wordpieces
 
-        return compare_wordpieces(a, b, ignore_ids=ignore_ids)
-    raise AlphabetError(
-        "a dictionary is compared with a dictionary, a tokenizer with a tokenizer of its kind",
-        value=f"{type(a).__name__} and {type(b).__name__}",
-    )
+def _byte_pairs(a: Any, b: Any, ignore_ids: bool, progress: Callable[[Stage], object] | None) -> Comparison:
+    from tokdfa.comparison.tokenizers import compare_tokenizers
+
+    return compare_tokenizers(a, b, ignore_ids=ignore_ids, progress=progress)
+
+
+def _wordpieces(a: Any, b: Any, ignore_ids: bool, _: Callable[[Stage], object] | None) -> Comparison:
+    from tokdfa.comparison.wordpiece import compare_wordpieces
+
+    return compare_wordpieces(a, b, ignore_ids=ignore_ids)
+
+
+# What compares two tokenizers, by their algorithm.
+_COMPARISONS: dict[str, Callable[[Any, Any, bool, Callable[[Stage], object] | None], Comparison]] = {
+    "byte pair": _byte_pairs,
+    "WordPiece": _wordpieces,
+}

@@ -15,7 +15,7 @@ from tokdfa.encoding.texts import check_texts
 from tokdfa.errors import AlphabetError, WrongTypeError
 
 if TYPE_CHECKING:
-    from tokdfa.tokenizers.tokenizer import Tokenizer
+    from tokdfa.tokenizers.protocol import AnyTokenizer
 
 __all__ = ["EncodedDocuments", "encode_batch", "iter_encoded"]
 
@@ -34,12 +34,12 @@ class EncodedDocuments(NamedTuple):
     offsets: Int64Array
 
 
-def encode_batch(tokenizer: Tokenizer, texts: Iterable[str], *, threads: int | None = None) -> EncodedDocuments:
+def encode_batch(tokenizer: AnyTokenizer, texts: Iterable[str], *, threads: int | None = None) -> EncodedDocuments:
     """Encode documents, each by itself.
 
     Parameters
     ----------
-    tokenizer : Tokenizer
+    tokenizer : AnyTokenizer
     texts : iterable of str
     threads : int, optional
         How many threads to use, at least one; by default one a core. The compiled loops hold no lock of the
@@ -58,7 +58,7 @@ def encode_batch(tokenizer: Tokenizer, texts: Iterable[str], *, threads: int | N
     return EncodedDocuments(np.concatenate((np.zeros(0, dtype=np.int32), *documents)), offsets)
 
 
-def iter_encoded(tokenizer: Tokenizer, texts: Iterable[str], *, threads: int | None = None) -> Iterator[Int32Array]:
+def iter_encoded(tokenizer: AnyTokenizer, texts: Iterable[str], *, threads: int | None = None) -> Iterator[Int32Array]:
     """Yield the ids of each document, in their order; of the documents only a few parcels are held at a time.
 
     Parameters and errors are those of :func:`encode_batch`.
@@ -86,7 +86,7 @@ def iter_encoded(tokenizer: Tokenizer, texts: Iterable[str], *, threads: int | N
             yield from waiting.pop(0).result()
 
 
-def _encode(tokenizer: Tokenizer, number: int, text: str) -> Int32Array:
+def _encode(tokenizer: AnyTokenizer, number: int, text: str) -> Int32Array:
     try:
         return tokenizer.encode(text)
     except AlphabetError as error:

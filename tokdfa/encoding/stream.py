@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -17,16 +18,13 @@ from tokdfa.errors import AlphabetError
 if TYPE_CHECKING:
     from tokdfa.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["EncodingStream", "HeldStream"]
+__all__ = ["EncodingStream", "HeldStream", "SettlingStream"]
 
 
-class EncodingStream:
+class EncodingStream(ABC):
     """A text that comes in parts, of which ids are given out as soon as no continuation can change them.
 
-    All ids that :meth:`feed` and :meth:`finish` return, one behind the other, are those of the whole text. A piece is
-    given out when its end is known, and of a piece of more than 256 bytes token by token, as the subsequential
-    transducer settles them. What cannot be read from left to right is held back until it ends: long pieces where the
-    rules are improper or the end of a word is marked, and everything where the pre-tokenizer is no machine.
+    All ids that :meth:`feed` and :meth:`finish` return, one behind the other, are those of the whole text.
 
     Made by :meth:`tokdfa.Tokenizer.stream`.
 
@@ -39,18 +37,13 @@ class EncodingStream:
 
     Examples
     --------
-    >>> tokenizer = tokdfa.load("gpt2/")  # doctest: +SKIP
-    >>> stream = tokenizer.stream()  # doctest: +SKIP
-    >>> stream.feed("Aki"), stream.feed("ta i"), stream.finish()  # doctest: +SKIP
-    ([], [33901, 5350], [1312])
+    >>> stream = tokdfa.default_tokenizer().stream()
+    >>> [stream.feed(part).tolist() for part in ("a sin", "gle m", "an")], stream.finish().tolist()
+    ([[64], [2513], []], [462])
     """
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        self._tokenizer = tokenizer
-        self._finder = tokenizer.finder.stream()
+    def __init__(self) -> None:
         self._tail = b""
-        self._stretch: HeldStretch | SplitStretch | None = None
-        self._begin = 0  # of the stretch
         self.n_read = self.n_settled = self.longest_delay = 0
 
     @property
@@ -77,8 +70,8 @@ class EncodingStream:
         data = self._tail + self._bytes_of(part)
         read = self._check(data, final=False)
         self._tail = data[read:]
-        ids = self._encode(self._finder.feed(data[:read]))
-        self.n_read += len(data) - len(self._tail)
+        ids = self._feed(data[:read])
+        self.n_read += read
         self.longest_delay = max(self.longest_delay, self.delay + len(self._tail))
         return ids
 
@@ -91,9 +84,17 @@ class EncodingStream:
             As :meth:`feed` does, and if the text ends within a symbol.
         """
         self._check(self._tail, final=True)
-        parts = [self._encode(self._finder.finish()), *self._end_stretch()]
-        self.n_read = self.n_settled = self._begin = 0
-        return np.concatenate(parts)
+        ids = self._finish()
+        self.n_read = self.n_settled = 0
+        return ids
+
+    @abstractmethod
+    def _feed(self, data: bytes) -> Int32Array:
+        """Return the ids that are settled with more UTF-8 of whole symbols."""
+
+    @abstractmethod
+    def _finish(self) -> Int32Array:
+        """Return the remaining ids, and forget the text."""
 
     def _bytes_of(self, part: str | bytes) -> bytes:
         check_bytes_or_text(part)
@@ -113,6 +114,31 @@ class EncodingStream:
             what = "the text ends within a symbol" if final else "not UTF-8"
             value = data[error.start : error.start + 4]
             raise AlphabetError(what, value=value, where=f"byte {self.n_read + error.start}") from None
+
+
+class SettlingStream(EncodingStream):
+    """The stream of a byte pair tokenizer that encodes texts as they are.
+
+    A piece is given out when its end is known, and of a piece of more than 256 bytes token by token, as the
+    subsequential transducer settles them. What cannot be read from left to right is held back until it ends: long
+    pieces where the rules are improper or the end of a word is marked, and everything where the pre-tokenizer is no
+    machine.
+    """
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        super().__init__()
+        self._tokenizer = tokenizer
+        self._finder = tokenizer.finder.stream()
+        self._stretch: HeldStretch | SplitStretch | None = None
+        self._begin = 0  # of the stretch
+
+    def _feed(self, data: bytes) -> Int32Array:
+        return self._encode(self._finder.feed(data))
+
+    def _finish(self) -> Int32Array:
+        parts = [self._encode(self._finder.finish()), *self._end_stretch()]
+        self._begin = 0
+        return np.concatenate(parts)
 
     def _encode(self, stretches: list[Special | bytes]) -> Int32Array:
         parts = []
@@ -145,26 +171,42 @@ class EncodingStream:
 
 
 class HeldStream(EncodingStream):
-    """A text that comes in parts and is encoded when it ends, for what is done to it may hang on all of it."""
+    """A text that is held back and encoded where it certainly is cut, or when it ends.
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        super().__init__(tokenizer)
+    What is done to a text before it is encoded may hang on all of it.
+
+    Parameters
+    ----------
+    encode : callable
+        Returns the ids of a text, given where it begins in all of the text, in bytes.
+    cuts : bool
+        Whether what is in front of a space and what begins with it are encoded each by itself.
+    """
+
+    def __init__(self, encode: Callable[[str, int], Int32Array], *, cuts: bool = False) -> None:
+        super().__init__()
+        self._encode_text = encode
+        self._cuts = cuts
         self._held: list[bytes] = []
 
-    def feed(self, part: str | bytes) -> Int32Array:
-        """Read more of the text and return no ids; see :meth:`EncodingStream.feed`."""
-        data = self._tail + self._bytes_of(part)
-        read = self._check(data, final=False)
-        self._tail = data[read:]
-        self._held.append(data[:read])
-        self.n_read += read
-        self.longest_delay = self.n_read + len(self._tail)
-        return np.empty(0, dtype=np.int32)
+    def _feed(self, data: bytes) -> Int32Array:
+        # The last space of all that is held: what came before has none but the one that it begins with.
+        place = data.rfind(b" ") if self._cuts else -1
+        if place < 0:
+            self._held.append(data)
+            return np.empty(0, dtype=np.int32)
+        ids = self._encode(data[:place])
+        self._held = [data[place:]]
+        return ids
 
-    def finish(self) -> Int32Array:
-        """Return the ids of the text, and be ready for another one; see :meth:`EncodingStream.finish`."""
-        self._check(self._tail, final=True)
-        text = b"".join(self._held).decode("utf-8")
+    def _finish(self) -> Int32Array:
+        ids = self._encode(b"")
         self._held = []
-        self.n_read = 0
-        return self._tokenizer.encode(text)
+        return ids
+
+    def _encode(self, data: bytes) -> Int32Array:
+        """Return the ids of what is held and some more, and count it as settled."""
+        held = b"".join([*self._held, data])
+        ids = self._encode_text(held.decode("utf-8"), self.n_settled)
+        self.n_settled += len(held)
+        return ids

@@ -14,8 +14,8 @@ from tokdfa.report.context import Recent
 from tokdfa.report.lanes import difference, lanes
 from tokdfa.report.reasons import Reason, kind_of, read_reason
 from tokdfa.report.spelling import Spelling, allowed_tokens
+from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
 from tokdfa.validation.api import Validator
 from tokdfa.validation.violation import Violation
 
@@ -64,7 +64,7 @@ class Collection:
 
     Parameters
     ----------
-    tokenizer : Tokenizer or WordPieceTokenizer
+    tokenizer : AnyTokenizer
     max_shown : int
         So many violations are kept with what is around them.
     window, documents, literal
@@ -87,7 +87,7 @@ class Collection:
 
     def __init__(
         self,
-        tokenizer: Tokenizer | WordPieceTokenizer,
+        tokenizer: AnyTokenizer,
         max_shown: int,
         *,
         window: bool = False,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any
 
 from tokdfa.alphabet import Word, quoted
 from tokdfa.comparison.api import compare
@@ -18,12 +18,10 @@ from tokdfa.report.markup import Markup, tag
 from tokdfa.report.page import data_table, page, verdict
 from tokdfa.report.report import Report
 from tokdfa.report.spelling import Spelling, marked_up, shortened
+from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
 
 __all__ = ["ComparisonReport", "comparison_report"]
-
-AnyTokenizer: TypeAlias = Tokenizer | WordPieceTokenizer
 
 
 class ComparisonReport(Report):
@@ -203,7 +201,7 @@ def comparison_report(
 
     Parameters
     ----------
-    a, b : Tokenizer or WordPieceTokenizer
+    a, b : AnyTokenizer
     found : Comparison, optional
         What :func:`tokdfa.compare` found; by default it is asked.
     ignore_ids : bool

@@ -10,8 +10,8 @@ import numpy as np
 
 from tokdfa.draw.labels import word_label
 from tokdfa.report.markup import Markup, escape, tag
+from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
 
 __all__ = ["ESCAPES", "Spelling", "allowed_tokens", "marked_up", "shortened"]
 
@@ -28,10 +28,10 @@ class Spelling:
 
     Parameters
     ----------
-    tokenizer : Tokenizer or WordPieceTokenizer
+    tokenizer : AnyTokenizer
     """
 
-    def __init__(self, tokenizer: Tokenizer | WordPieceTokenizer) -> None:
+    def __init__(self, tokenizer: AnyTokenizer) -> None:
         self._tokenizer = tokenizer
         self._text, self._offsets = tokenizer.id_spellings
         self._special = frozenset(tokenizer.special_ids.tolist())
@@ -63,9 +63,7 @@ class Spelling:
         """Return the label of an id and its class: special, bytes, combining or nothing of this."""
         if not 0 <= id < self._tokenizer.n_ids:
             return "no token", SPECIAL  # It separates documents.
-        word = self.word(id)
-        if isinstance(self._tokenizer, WordPieceTokenizer):
-            word = self._tokenizer.spelling(id).encode("utf-8", "surrogatepass")
+        word = self._tokenizer.name_of(id)
         try:
             text = word.decode("utf-8")
         except UnicodeDecodeError:

@@ -16,8 +16,8 @@ from tokdfa.report.page import bar, data_table, facts, page, verdict
 from tokdfa.report.places import places_picture
 from tokdfa.report.report import Report
 from tokdfa.report.spelling import shortened
+from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
 from tokdfa.validation.api import Validation
 
 __all__ = ["MAX_SHOWN", "ValidationReport", "validation_report"]
@@ -180,7 +180,7 @@ def _how_many(shown: int, total: int) -> Markup:
 
 
 def validation_report(
-    tokenizer: Tokenizer | WordPieceTokenizer,
+    tokenizer: AnyTokenizer,
     ids: npt.ArrayLike | Iterator[IntegerArray],
     *,
     every: bool = False,
@@ -199,7 +199,7 @@ def validation_report(
 
     Parameters
     ----------
-    tokenizer : Tokenizer or WordPieceTokenizer
+    tokenizer : AnyTokenizer
     ids : array_like of int, or iterator of arrays
         The stream; an iterator gives it in chunks.
     every : bool

@@ -20,8 +20,7 @@ from tokdfa.searching.words import Words
 from tokdfa.unicode import Table
 
 if TYPE_CHECKING:
-    from tokdfa.tokenizers.tokenizer import Tokenizer
-    from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
+    from tokdfa.tokenizers.protocol import AnyTokenizer
 
 __all__ = ["DEFAULT_MAX_MATCHES", "DEFAULT_MAX_PENDING", "Match", "Matches", "Searcher", "search"]
 
@@ -31,7 +30,7 @@ DEFAULT_MAX_MATCHES = 1 << 26
 
 
 def search(
-    tokenizer: Tokenizer | WordPieceTokenizer,
+    tokenizer: AnyTokenizer,
     pattern: str | Iterable[str | bytes],
     ids: npt.ArrayLike,
     *,
@@ -54,7 +53,7 @@ class Searcher:
 
     Parameters
     ----------
-    tokenizer : Tokenizer or WordPieceTokenizer
+    tokenizer : AnyTokenizer
         What the ids mean. The text is that of ``tokenizer.decode_bytes``, cut at special tokens: nothing matches
         across one or inside it, and what stands between two of them is searched as a text of its own. So the visible
         space of SentencePiece is a space, and the one in front of the text is not there; nor is the one behind the last
@@ -94,7 +93,7 @@ class Searcher:
 
     def __init__(
         self,
-        tokenizer: Tokenizer | WordPieceTokenizer,
+        tokenizer: AnyTokenizer,
         pattern: str | Iterable[str | bytes],
         *,
         wanted: Wanted = "longest",

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tokdfa.errors import UnsupportedFeatureError, WrongTypeError
 from tokdfa.splitting.steps import Splitting
 from tokdfa.tokenizers.formats import read
 from tokdfa.tokenizers.formats.contents import Contents
+from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from tokdfa.splitting.pretokenizer import PreTokenizer
     from tokdfa.tokenizers.decoder import Decoder
-    from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
+    from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
 
 __all__ = ["load", "load_byte_pairs", "load_decoder", "load_unsplit", "tokenizer_of"]
 
 
-def load(
-    path: str | Path, *, pretokenizer: str | None = None, format: str | None = None
-) -> Tokenizer | WordPieceTokenizer:
-    """Load a tokenizer from a file or a folder.
+def load(path: str | Path, *, pretokenizer: str | None = None, format: str | None = None) -> AnyTokenizer:
+    r"""Load a tokenizer from a file or a folder.
 
     Parameters
     ----------
@@ -38,8 +38,8 @@ def load(
 
     Returns
     -------
-    Tokenizer or WordPieceTokenizer
-        A byte pair tokenizer, or one that takes the longest match.
+    AnyTokenizer
+        A :class:`Tokenizer` of byte pairs, or a :class:`WordPieceTokenizer`.
 
     Raises
     ------
@@ -54,45 +54,33 @@ def load(
 
     Examples
     --------
-    >>> tokenizer = tokdfa.load("gpt2/")  # doctest: +SKIP
-    >>> tokenizer.encode("Akita")  # doctest: +SKIP
-    array([33901,  5350], dtype=int32)
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "merges.txt").write_text("#version: 0.2\nA k\ni t\nAk it\nAkit a\n")
+    ...     tokenizer = tokdfa.load(folder)
+    >>> tokenizer.decode(tokenizer.encode("Akita")), len(tokenizer.encode("Akita"))
+    ('Akita', 1)
     """
     contents = read(path, format)
-    if isinstance(contents, Contents) and contents.format == pretokenizer == "clip":
-        from tokdfa.tokenizers.formats.merges import clip_as_transformers_has_it
-
-        return tokenizer_of(clip_as_transformers_has_it(contents))
-    if isinstance(contents, Contents):
-        return tokenizer_of(contents, pretokenizer)
-    if pretokenizer is not None:
-        raise UnsupportedFeatureError(
-            "WordPiece is modelled behind BERT's pre-tokenizer only", value=pretokenizer, where=str(path)
-        )
-    from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
-
-    return WordPieceTokenizer(contents)
+    return _MAKERS[contents.algorithm](contents, pretokenizer, path)
 
 
 def load_byte_pairs(path: str | Path, *, pretokenizer: str | None = None, format: str | None = None) -> Tokenizer:
     """Load a byte pair tokenizer, and refuse WordPiece; see :func:`load`."""
     contents = read(path, format)
     if not isinstance(contents, Contents):
-        raise UnsupportedFeatureError("byte pair rules are wanted, and this is WordPiece", where=str(path))
+        raise UnsupportedFeatureError(f"byte pair rules are wanted, and this is {contents.algorithm}", where=str(path))
     return tokenizer_of(contents, pretokenizer)
 
 
-def load_unsplit(path: str | Path, *, format: str | None = None) -> Tokenizer | WordPieceTokenizer:
+def load_unsplit(path: str | Path, *, format: str | None = None) -> AnyTokenizer:
     """Load a tokenizer for what its ids spell, whatever cuts its texts into pieces; see :func:`load`.
 
     A byte pair tokenizer comes without pre-tokenizer, which takes time to build and has no say in what ids spell.
     """
     contents = read(path, format)
-    if isinstance(contents, Contents):
-        return tokenizer_of(contents, "none")
-    from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
-
-    return WordPieceTokenizer(contents)
+    return _MAKERS[contents.algorithm](contents, "none" if isinstance(contents, Contents) else None, path)
 
 
 def load_decoder(path: str | Path, *, format: str | None = None) -> Decoder:
@@ -108,6 +96,31 @@ def tokenizer_of(contents: Contents, pretokenizer: str | None = None) -> Tokeniz
     from tokdfa.tokenizers.rewriting import RewritingTokenizer
 
     return RewritingTokenizer(contents, splitting)
+
+
+def _byte_pairs(contents: Contents, pretokenizer: str | None, path: str | Path) -> AnyTokenizer:
+    if contents.format == pretokenizer == "clip":
+        from tokdfa.tokenizers.formats.merges import clip_as_transformers_has_it
+
+        return tokenizer_of(clip_as_transformers_has_it(contents))
+    return tokenizer_of(contents, pretokenizer)
+
+
+def _wordpiece(contents: WordPieceContents, pretokenizer: str | None, path: str | Path) -> AnyTokenizer:
+    from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
+
+    if pretokenizer is not None:
+        raise UnsupportedFeatureError(
+            "WordPiece is modelled behind BERT's pre-tokenizer only", value=pretokenizer, where=str(path)
+        )
+    return WordPieceTokenizer(contents)
+
+
+# What makes a tokenizer of what a file says, by its algorithm.
+_MAKERS: dict[str, Callable[[Any, str | None, str | Path], AnyTokenizer]] = {
+    "byte pair": _byte_pairs,
+    "WordPiece": _wordpiece,
+}
 
 
 def _pretokenizer(contents: Contents, name: str | None) -> PreTokenizer | None:

@@ -21,6 +21,7 @@ from tokdfa.tokenizers.decoder import Decoder
 from tokdfa.tokenizers.decoding import Decoded, DecodeSentencePiece, decode_tokens
 from tokdfa.tokenizers.formats.contents import Contents, Rewriting
 from tokdfa.tokenizers.sentencepiece_normalizer import SPACE, SentencePieceNormalizer
+from tokdfa.tokenizers.spelled import Spelled, spelled_by_steps
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ class RewritingTokenizer(Tokenizer):
         """Return a stream to feed a text to, part by part; it gives out all ids at the end."""
         from tokdfa.encoding.stream import HeldStream
 
-        return HeldStream(self)
+        return HeldStream(lambda text, _: self.encode(text))
 
     # Where every text is cut
 
@@ -192,6 +193,20 @@ class RewritingTokenizer(Tokenizer):
             offsets = self.id_spellings.offsets
             return Decoded(text, np.cumsum(offsets[checked + 1] - offsets[checked]))
         return decode_tokens([self._tokens[id] for id in checked.tolist()], steps)
+
+    @property
+    def spelled(self) -> Spelled:
+        """What each id adds to the text of a stream, by its place.
+
+        Raises
+        ------
+        UnsupportedFeatureError
+            If it hangs on more than whether the id is the first or the last one.
+        """
+        steps = self.rewriting.decoding
+        if steps is None:
+            return super().spelled
+        return spelled_by_steps([str(self.token_string(id)) for id in range(self.n_ids)], steps, self.format)
 
     @cached_property
     def decoder(self) -> Decoder:

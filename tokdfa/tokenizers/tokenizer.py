@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import cache, cached_property
-from importlib import import_module
+from functools import cached_property
 from threading import local
 from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from tokdfa.alphabet import Word
 from tokdfa.arrays import BoolArray, Int32Array, running_sum
@@ -26,16 +24,15 @@ from tokdfa.errors import AlphabetError
 from tokdfa.kernels.spelling.spell import spell
 from tokdfa.tokenizers.decoder import Decoder, Spellings, spellings
 from tokdfa.tokenizers.formats.contents import Contents
+from tokdfa.tokenizers.protocol import AnyTokenizer
+from tokdfa.tokenizers.spelled import Spelled, spelled_with_suffix
 
 if TYPE_CHECKING:
-    from tokdfa.arrays import IntegerArray
     from tokdfa.automata.compact import CompactTokenDFA
     from tokdfa.encoding.stream import EncodingStream
-    from tokdfa.searching.api import Matches
     from tokdfa.splitting.pretokenizer import PreTokenizer
     from tokdfa.tokenizers.proper_part import ProperPart
     from tokdfa.transducers.one_pass import OnePass
-    from tokdfa.validation.api import Validation
 
 __all__ = ["Encoded", "Special", "Spellings", "Tokenizer", "spellings"]
 
@@ -43,7 +40,7 @@ __all__ = ["Encoded", "Special", "Spellings", "Tokenizer", "spellings"]
 _PIECES = frozenset({str, bytes})
 
 
-class Tokenizer:
+class Tokenizer(AnyTokenizer):
     """A byte pair tokenizer as its file and its library define it: text to ids and back.
 
     Immutable; made by :func:`tokdfa.load`.
@@ -85,7 +82,9 @@ class Tokenizer:
         What else the file asks for, which `encode` leaves out: special tokens at the ends.
     """
 
+    algorithm = "byte pair"
     semantics: Literal["leftmost"] = "leftmost"
+    pretokenizer: PreTokenizer | None
 
     def __init__(self, contents: Contents, pretokenizer: PreTokenizer | None = None) -> None:
         self._contents = contents
@@ -134,9 +133,22 @@ class Tokenizer:
         return int(np.count_nonzero(self.id_to_token >= 0))
 
     @cached_property
-    def special_ids(self) -> Int32Array:
-        """The ids of the special tokens, ascending."""
-        return np.array(sorted(special.id for special in self.specials), dtype=np.int32)
+    def means_something(self) -> BoolArray:
+        """For each id whether it is that of a token or of a special token."""
+        meaning: BoolArray = self.id_to_token >= 0
+        meaning[self.special_ids] = True
+        return meaning
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The number of rules."""
+        return {"rules": len(self.dictionary)}
+
+    def facts(self) -> dict[str, Any]:
+        """Return what ``tokdfa info`` says: JSON values by name."""
+        from tokdfa.tokenizers.facts import facts_of
+
+        return facts_of(self)
 
     @cached_property
     def dfa(self) -> CompactTokenDFA:
@@ -264,9 +276,9 @@ class Tokenizer:
 
     def stream(self) -> EncodingStream:
         """Return a stream to feed a text to, part by part; it gives out ids as soon as they are settled."""
-        from tokdfa.encoding.stream import EncodingStream
+        from tokdfa.encoding.stream import SettlingStream
 
-        return EncodingStream(self)
+        return SettlingStream(self)
 
     @cached_property
     def finder(self) -> SpecialFinder:
@@ -335,27 +347,6 @@ class Tokenizer:
 
     # Ids to text
 
-    def decode_bytes(self, ids: npt.ArrayLike) -> bytes:
-        """Return the bytes that `ids` stand for, special tokens spelled out.
-
-        Raises
-        ------
-        TokenStreamError
-            If they are not integers in one dimension, or one means nothing; says which.
-        """
-        return b"".join(self.decoder.iter_bytes([ids]))
-
-    def decode(self, ids: npt.ArrayLike) -> str:
-        """Return the text that `ids` stand for, special tokens spelled out.
-
-        Raises
-        ------
-        TokenStreamError
-            If they are not integers in one dimension, or one means nothing, or their bytes are not UTF-8; says which
-            token, and which byte.
-        """
-        return "".join(self.decoder.iter_text([ids]))
-
     @cached_property
     def ends_word(self) -> BoolArray:
         """Whether the last byte of an id is the space behind a word, by id, which the last word of a text has not."""
@@ -370,11 +361,14 @@ class Tokenizer:
     @cached_property
     def decoder(self) -> Decoder:
         """Spells ids chunk by chunk."""
-        means_something = self.id_to_token >= 0
-        means_something[self.special_ids] = True
+        return Decoder(self.id_spellings, self.means_something, None if self.suffix is None else self.ends_word)
+
+    @property
+    def spelled(self) -> Spelled:
+        """What each id adds to the text of a stream, by its place; the space behind the last word is not there."""
         if self.suffix is None:
-            return Decoder(self.id_spellings, means_something)
-        return Decoder(self.id_spellings, means_something, self.ends_word)
+            return Spelled(self.id_spellings)
+        return spelled_with_suffix(self.id_spellings, self.ends_word)
 
     def token(self, number: int) -> Word:
         """Return the word of a token number; of a token that nothing can spell, its bytes."""
@@ -421,6 +415,19 @@ class Tokenizer:
 
         return proper_part(self)
 
+    @property
+    def proper_dictionary(self) -> Dictionary | None:
+        """The proper dictionary, its rules in the order of the file, that merges as the tokenizer does; None without.
+
+        Raises
+        ------
+        UnsupportedFeatureError, LimitExceededError
+            See `proper_part`.
+        """
+        if self.dictionary.is_proper():
+            return self.dictionary
+        return self.proper_part.dictionary if self.proper_part.is_everything else None
+
     @cached_property
     def dead_tokens(self) -> Int32Array:
         """The tokens with an id, special ones left out, that `encode` never emits; ascending."""
@@ -431,25 +438,15 @@ class Tokenizer:
         candidates = self.id_to_token[self.id_to_token >= 0]
         return np.sort(candidates[~live[candidates]])
 
-    # What is decided elsewhere
-
-    # These modules import this one, so that they are imported by name and on use.
-
-    def validate(self, ids: npt.ArrayLike | Iterator[IntegerArray], **options: Any) -> Validation:
-        """Decide whether `ids` are what `encode` gives for their text; see :func:`tokdfa.validate`."""
-        return cast("Validation", _found("tokdfa.validation.api", "validate")(self, ids, **options))
-
-    def search(self, pattern: str, ids: npt.ArrayLike, **options: Any) -> Matches:
-        """Find where a pattern matches the text of `ids`; see :func:`tokdfa.search`."""
-        return cast("Matches", import_module("tokdfa.searching.api").search(self, pattern, ids, **options))
-
     @cached_property
     def fingerprint(self) -> str:
         """A SHA-256, in hexadecimal, of what the tokenizer does: equal ones give every text the same ids.
 
         See :func:`tokdfa.tokenizers.relation.relation_fingerprint`.
         """
-        return cast(str, import_module("tokdfa.tokenizers.relation").relation_fingerprint(self))
+        from tokdfa.tokenizers.relation import relation_fingerprint
+
+        return relation_fingerprint(self)
 
     @cached_property
     def digest(self) -> str:
@@ -457,36 +454,12 @@ class Tokenizer:
 
         Tokenizers of equal digests are the same, decoding included, whatever the format of their files.
         """
-        import hashlib
+        from tokdfa.tokenizers.digest import digest_of
 
-        digest = hashlib.sha256(b"tokdfa tokenizer\n")
-        merges = () if self.merges is None else self.merges
-        arrays = (*self.spellings, self.token_to_id, self.dictionary.left, self.dictionary.right, *merges)
-        for array in arrays:
-            digest.update(len(array).to_bytes(8, "little") + array.astype(np.int64).tobytes())
-        settings = (
-            self.dictionary.alphabet.kind,
-            self.dictionary.alphabet.n_symbols,
-            self.suffix,
-            self._spelled_bytes,
-            self.whole_piece,
-            self.finds_specials,
-            [(special.id, special.content, special.level) for special in self.specials],
-            None if self.pretokenizer is None else self.pretokenizer.splitting,
-        )
-        digest.update(repr(settings).encode("utf-8", "surrogatepass"))
-        if not self.is_plain:
-            digest.update(repr((self.specials, self.rewrites)).encode("utf-8", "surrogatepass"))
-        return digest.hexdigest()
+        return digest_of(self)
 
     def __repr__(self) -> str:
         return f"<Tokenizer from {self.format}: {len(self.dictionary)} rules, {self.n_ids} ids>"
-
-
-@cache
-def _found(module: str, name: str) -> Callable[..., Any]:
-    """Return what a module has by a name; once it is known that costs next to nothing."""
-    return cast("Callable[..., Any]", getattr(import_module(module), name))
 
 
 def _is_utf8(word: bytes) -> bool:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, Self, cast
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -14,12 +13,12 @@ from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.encoding.texts import check_bytes_or_text
 from tokdfa.errors import AutomatonError
 from tokdfa.tokenizers.decoder import Decoder, Spellings, spellings
+from tokdfa.tokenizers.protocol import AnyTokenizer
+from tokdfa.tokenizers.spelled import Spelled
 
 if TYPE_CHECKING:
-    from tokdfa.arrays import IntegerArray
-    from tokdfa.searching.api import Matches
+    from tokdfa.encoding.stream import HeldStream
     from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
-    from tokdfa.validation.api import Validation
     from tokdfa.wordpiece.difference import Difference
     from tokdfa.wordpiece.end_to_end import EndToEnd, Tokens
     from tokdfa.wordpiece.stream import StreamLanguage
@@ -27,8 +26,10 @@ if TYPE_CHECKING:
 
 __all__ = ["WordPieceTokenizer"]
 
+_EXAMPLES = 5
 
-class WordPieceTokenizer:
+
+class WordPieceTokenizer(AnyTokenizer):
     """A WordPiece tokenizer as its file and the tokenizers library define it: text to ids and back.
 
     Immutable; made by :func:`tokdfa.load`.
@@ -55,7 +56,9 @@ class WordPieceTokenizer:
         "longest match": the longest entry first, from left to right.
     """
 
+    algorithm = "WordPiece"
     finds_specials = True
+    is_plain = False
     pretokenizer: Literal["BertPreTokenizer"] = "BertPreTokenizer"
     semantics: Literal["longest match"] = "longest match"
 
@@ -82,10 +85,44 @@ class WordPieceTokenizer:
         """The number of ids that are entries, special ones not counted."""
         return len({number for _, number in self.vocabulary.items()}.difference(self.special_ids.tolist()))
 
-    @cached_property
-    def special_ids(self) -> Int32Array:
-        """The ids of the special tokens, ascending."""
-        return np.array(sorted(special.id for special in self.specials), dtype=np.int32)
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The number of entries."""
+        return {"entries": len(self.vocabulary)}
+
+    def facts(self) -> dict[str, Any]:
+        """Return what ``tokdfa info`` says: JSON values by name."""
+        from dataclasses import asdict
+
+        vocabulary = self.vocabulary
+        facts = {
+            "format": self.format,
+            "ids": self.n_ids,
+            "tokens": self.n_tokens,
+            "semantics": self.semantics,
+            "pretokenizer": self.pretokenizer,
+            "normalizer": asdict(self.normalizer),
+            "prefix": vocabulary.prefix,
+            "unknown": vocabulary.unknown if vocabulary.unknown_id is not None else None,
+            "longest_word": vocabulary.longest_word,
+            "trie_nodes": len(self.trie),
+            "lost_ids": len(vocabulary.duplicates),
+            "specials": len(self.specials),
+            "ignored": self.ignored,
+            "fingerprint": self.fingerprint,
+        }
+        try:
+            language = self.language
+        except AutomatonError as error:
+            return {**facts, "no_automaton": str(error)}
+        dead = sorted(language.dead)
+        return {
+            **facts,
+            "dead_tokens": len(dead),
+            "dead_token_examples": [{"id": id, "token": self.spelling(id)} for id in dead[:_EXAMPLES]],
+            "states": len(language.words.states),
+            "local_from": language.words.local_from,
+        }
 
     @cached_property
     def end_to_end(self) -> EndToEnd:
@@ -136,6 +173,18 @@ class WordPieceTokenizer:
         """
         check_bytes_or_text(text)
         return self.end_to_end.encode_ids(text)
+
+    def stream(self) -> HeldStream:
+        """Return a stream to feed a text to, part by part; words are settled by the space behind them.
+
+        If a special token has white space in it nothing is settled before the end.
+        """
+        from tokdfa.encoding.stream import HeldStream
+        from tokdfa.unicode.normalization import spaces
+
+        blanks = spaces()
+        can_cut = not any(blanks.intersection(special.content) for special in self.specials)
+        return HeldStream(self.end_to_end.encode_ids, cuts=can_cut)
 
     def encode_with_offsets(self, text: str | bytes, unit: Literal["characters", "bytes"] = "characters") -> Tokens:
         """Return the ids of `text`, and where in it each comes from; see :meth:`EndToEnd.encode`."""
@@ -193,20 +242,25 @@ class WordPieceTokenizer:
         TokenStreamError
             If they are not integers in one dimension, or one means nothing; says which.
         """
-        return "".join(self.decoder.iter_text([ids]))
+        return super().decode(ids)
 
     @cached_property
     def inner_decoder(self) -> Decoder:
         """Spells ids that stand behind others."""
         return Decoder(self.id_spellings, self.means_something)
 
+    @property
+    def spelled(self) -> Spelled:
+        """What each id adds to the text of a stream: in front of all others without a space, prefix and all."""
+        return Spelled(self.id_spellings, "first", self.first_spellings)
+
+    def name_of(self, id: int) -> bytes:
+        """Return the bytes by which readers know an id: its entry, prefix and all."""
+        return self.spelling(id).encode("utf-8", "surrogatepass")
+
     def spelling(self, number: int) -> str:
         """Return the entry or special token of an id, prefix and all."""
         return self._spelled[1][number]
-
-    def decode_bytes(self, ids: npt.ArrayLike) -> bytes:
-        """Return the text of `ids` in UTF-8; see :meth:`decode`."""
-        return b"".join(self.decoder.iter_bytes([ids]))
 
     @cached_property
     def means_something(self) -> BoolArray:
@@ -215,19 +269,6 @@ class WordPieceTokenizer:
         meaning[[number for _, number in self.vocabulary.items()]] = True
         meaning[self.special_ids] = True
         return meaning
-
-    # These modules import this one, so that they are imported by name and on use.
-
-    def validate(self, ids: npt.ArrayLike | Iterator[IntegerArray], **options: Any) -> Validation:
-        """Decide whether `ids` are what `encode` gives for their text; see :func:`tokdfa.validate`."""
-        return cast("Validation", import_module("tokdfa.validation.api").validate(self, ids, **options))
-
-    def search(self, pattern: str | Iterable[str | bytes], ids: npt.ArrayLike, **options: Any) -> Matches:
-        """Return the matches of a pattern in the text of `ids`; see :func:`tokdfa.search`.
-
-        The text is that of `decode`: words have one space between them.
-        """
-        return cast("Matches", import_module("tokdfa.searching.api").search(self, pattern, ids, **options))
 
     def first_difference(self, other: WordPieceTokenizer) -> Difference | None:
         """Return a shortest text to which `other` gives different ids; see :func:`first_difference`."""

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tokdfa.automata.protocol import TokenAutomaton
 from tokdfa.errors import LimitExceededError
 from tokdfa.transducers.arcs import Arc, Output
-from tokdfa.transducers.transducer import Transducer
+
+if TYPE_CHECKING:
+    from tokdfa.transducers.transducer import Transducer
 
 __all__ = ["compose"]
 
@@ -35,7 +39,7 @@ def compose(transducer: Transducer, automaton: TokenAutomaton[int], *, max_state
                 pairs.append((q, t))
             row.append(Arc(symbol, output, numbers[q, t]))
         arcs.append(row)
-    return Transducer(transducer.alphabet, arcs, finals=finals)
+    return type(transducer)(transducer.alphabet, arcs, finals=finals)
 
 
 def _run(automaton: TokenAutomaton[int], state: int, output: Output) -> int | None:

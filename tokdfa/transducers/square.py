@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from tokdfa.alphabet import Word, concatenate, quoted
 from tokdfa.errors import LimitExceededError
 from tokdfa.transducers.arcs import Output, show_output
-from tokdfa.transducers.transducer import Transducer
 from tokdfa.verdict import Verdict
+
+if TYPE_CHECKING:
+    from tokdfa.transducers.transducer import Transducer
 
 __all__ = ["Delay", "Pair", "Square", "Step", "extend_delay", "is_functional", "trace"]
 

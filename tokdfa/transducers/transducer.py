@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from importlib import import_module
-from typing import cast
 
+from tokdfa import door
 from tokdfa.alphabet import TokenAlphabet, Word, iter_symbols, quoted
 from tokdfa.automata.checks import checked
 from tokdfa.automata.protocol import TokenAutomaton
@@ -366,8 +365,7 @@ class Transducer(Displayed):
 
     def to_dot(self) -> str:
         """Return it in the DOT language; see :func:`tokdfa.draw.transducer.transducer_to_dot`."""
-        # Drawing is above transducers in the package, so the way there is by name.
-        return cast(str, import_module("tokdfa.draw.transducer").transducer_to_dot(self))
+        return door.transducer_to_dot(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Transducer):

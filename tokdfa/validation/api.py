@@ -15,6 +15,7 @@ from tokdfa.arrays import Int32Array, Int64Array, IntegerArray, id_array
 from tokdfa.errors import TokenStreamError, UnsupportedFeatureError
 from tokdfa.tokenizers.closed import is_closed
 from tokdfa.tokenizers.formats.contents import LEFTMOST_FORMATS
+from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.rewriting import RewritingTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
@@ -92,7 +93,7 @@ class Validator:
 
     Parameters
     ----------
-    tokenizer : Tokenizer or WordPieceTokenizer
+    tokenizer : AnyTokenizer
     window : bool
         Whether the stream was cut out of a longer one: then only that is judged which no context can excuse.
     documents : int or array_like of int, optional
@@ -125,7 +126,7 @@ class Validator:
 
     def __init__(
         self,
-        tokenizer: Tokenizer | WordPieceTokenizer,
+        tokenizer: AnyTokenizer,
         *,
         window: bool = False,
         documents: int | npt.ArrayLike | None = None,
@@ -237,7 +238,7 @@ class Validator:
 
 
 def validate(
-    tokenizer: Tokenizer | WordPieceTokenizer,
+    tokenizer: AnyTokenizer,
     ids: npt.ArrayLike | Iterator[IntegerArray],
     *,
     every: bool = False,
@@ -249,7 +250,7 @@ def validate(
 
     Parameters
     ----------
-    tokenizer : Tokenizer or WordPieceTokenizer
+    tokenizer : AnyTokenizer
     ids : array_like of int, or iterator of arrays
         The stream; an iterator gives it in chunks.
     every : bool
@@ -300,7 +301,7 @@ def validate(
     return Validation(False, found[0], found[0].reason, validator.tokens, found)
 
 
-def iter_violations(tokenizer: Tokenizer | WordPieceTokenizer, chunks: Iterable[npt.ArrayLike]) -> Iterator[Violation]:
+def iter_violations(tokenizer: AnyTokenizer, chunks: Iterable[npt.ArrayLike]) -> Iterator[Violation]:
     """Yield every place where a stream is not canonical, in order; see :func:`validate`."""
     return _violations(Validator(tokenizer), _chunks(chunks))
 
@@ -317,7 +318,7 @@ def _violations(validator: Validator, chunks: Iterable[IntegerArray]) -> Iterato
     yield from validator.finish()
 
 
-def _n_accepted(tokenizer: Tokenizer | WordPieceTokenizer, ids: object) -> int | None:
+def _n_accepted(tokenizer: AnyTokenizer, ids: object) -> int | None:
     """Return the number of ids if one walk over few of them shows that they are canonical; None if that is not known.
 
     It has no state but that of the walk, and does not keep ids, so for short streams it is the whole of judging.
@@ -335,7 +336,7 @@ def _n_accepted(tokenizer: Tokenizer | WordPieceTokenizer, ids: object) -> int |
 
 
 @lru_cache(maxsize=4)
-def _walk(tokenizer: Tokenizer | WordPieceTokenizer) -> WholeWalk | None:
+def _walk(tokenizer: AnyTokenizer) -> WholeWalk | None:
     """Return what walks over the streams of a tokenizer; None if they take more than a walk."""
     if not isinstance(tokenizer, Tokenizer) or isinstance(tokenizer, RewritingTokenizer):
         return None

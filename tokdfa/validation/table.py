@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property, lru_cache
 from threading import Lock
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -16,8 +16,10 @@ from tokdfa.kernels.walk import walk as kernels
 from tokdfa.splitting.lifted import Lifted, LiftedState, Parts
 from tokdfa.splitting.steps import Splitting
 from tokdfa.tokenizers.canonical import check_overlaps, spelled_specials
-from tokdfa.validation.model import Model
 from tokdfa.validation.spelled import Backwards
+
+if TYPE_CHECKING:
+    from tokdfa.validation.model import Model
 
 __all__ = ["Table"]
 

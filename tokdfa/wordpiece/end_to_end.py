@@ -167,18 +167,21 @@ class EndToEnd:
             data = _utf8(text)
         return self._run(data, np.array([len(data)], np.int64), offsets)[0]
 
-    def encode_ids(self, text: str | bytes) -> Int32Array:
-        """Return the ids of one text; as :meth:`encode`, without the time it takes to say that there are no offsets."""
+    def encode_ids(self, text: str | bytes, first: int = 0) -> Int32Array:
+        """Return the ids of one text; as :meth:`encode`, without the time it takes to say that there are no offsets.
+
+        `first` is the place of its first byte where it is part of a longer text, for the message.
+        """
         if isinstance(text, bytes):
             _check_utf8(text)
-            return self._ids(text)
-        return self._ids(_utf8(text))
+            return self._ids(text, first)
+        return self._ids(_utf8(text), first)
 
-    def _ids(self, data: bytes) -> Int32Array:
+    def _ids(self, data: bytes, first: int) -> Int32Array:
         room = _rooms.short if len(data) <= _SHORT else Room(len(data), self._limit)
         ids = encode_text(self._pointer, data, room).copy()
         if self._unknown < 0 and (ids < 0).any():
-            self._refuse(data, np.array([len(data)], np.int64))
+            self._refuse(data, np.array([len(data)], np.int64), first)
         return ids
 
     def try_encode(self, text: str) -> tuple[int, ...] | None:
@@ -229,14 +232,14 @@ class EndToEnd:
         n = int(rows[-1])
         return Tokens(room.ids[:n], room.begins[:n], room.ends[:n]), rows
 
-    def _refuse(self, data: bytes, stops: Int64Array) -> NoReturn:
+    def _refuse(self, data: bytes, stops: Int64Array, first: int = 0) -> NoReturn:
         """Raise the error for the first word that has no tokenization."""
         (ids, begins, ends), rows = self._tokenize(data, stops, "bytes")
-        first = int(np.argmax(ids < 0))
-        text = int(np.searchsorted(rows, first, "right")) - 1
+        bad = int(np.argmax(ids < 0))
+        text = int(np.searchsorted(rows, bad, "right")) - 1
         start = int(stops[text - 1]) + 1 if text else 0
-        word = data[start + int(begins[first]) : start + int(ends[first])].decode("utf-8")
-        where = f"text {text}, byte {begins[first]}" if len(stops) > 1 else f"byte {begins[first]}"
+        word = data[start + int(begins[bad]) : start + int(ends[bad])].decode("utf-8")
+        where = f"text {text}, byte {begins[bad]}" if len(stops) > 1 else f"byte {first + int(begins[bad])}"
         self.vocabulary.unknown_word(word, where)
         raise AssertionError("unreachable: the vocabulary has an unknown token")
 

@@ -13,7 +13,7 @@ from tokdfa.tokenizers.formats.contents import Contents
 if TYPE_CHECKING:
     from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
 
-__all__ = ["FORMATS", "is_wordpiece", "read"]
+__all__ = ["FORMATS", "read"]
 
 # Names for --format. "merges" tells the two alphabets of merges.txt apart by itself.
 FORMATS = (
@@ -58,11 +58,6 @@ def read(path: str | Path, format: str | None = None) -> Contents | WordPieceCon
         If it cannot be read.
     """
     return _read(*_find(path, format))
-
-
-def is_wordpiece(path: str | Path, format: str | None = None) -> bool:
-    """Tell whether a file is that of a WordPiece tokenizer; errors as :func:`read`."""
-    return _is_wordpiece(*_find(path, format))
 
 
 def _is_wordpiece(data: bytes, path: Path, format: str) -> bool:

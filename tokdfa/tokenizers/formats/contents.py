@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -104,6 +104,8 @@ class Contents:
     ignored : tuple of str
         What else the file asks for, which `encode` leaves out.
     """
+
+    algorithm: ClassVar[str] = "byte pair"
 
     format: str
     dictionary: Dictionary

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
@@ -40,6 +41,8 @@ class WordPieceContents:
     ignored : tuple of str
         What else the file asks for, which shapes batches for a model and is left to its user.
     """
+
+    algorithm: ClassVar[str] = "WordPiece"
 
     format: str
     vocabulary: WordPieceVocabulary

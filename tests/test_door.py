@@ -1,0 +1,81 @@
+"""There is one way up, and without it no module needs itself."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import grimp
+import networkx as nx
+import pytest
+
+ROOT = Path(__file__).parents[1]
+DOOR = "tokdfa.door"
+# Public names and commands on first use, and the parser of the standard library.
+BY_STRING = {"tokdfa/__init__.py", "tokdfa/cli/group.py", "tokdfa/patterns/syntax.py"}
+
+
+def imports_by_string(source: str) -> bool:
+    """Whether a source has what imports a module by a string."""
+    names = {"import_module", "__import__", "importlib"}
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Name | ast.Attribute):
+            found = {node.id if isinstance(node, ast.Name) else node.attr}
+        elif isinstance(node, ast.Import):
+            found = {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found = {(node.module or "").partition(".")[0]}
+        else:
+            continue
+        # These two find files and versions, not modules.
+        harmless = ("importlib.resources", "importlib.metadata")
+        if names & found and not (isinstance(node, ast.ImportFrom) and node.module in harmless):
+            return True
+    return False
+
+
+@pytest.fixture(scope="module")
+def graph() -> nx.DiGraph[str]:
+    """Which module imports which one, inside functions too, but for what only types need."""
+    found = grimp.build_graph("tokdfa", exclude_type_checking_imports=True, cache_dir=None)
+    edges: nx.DiGraph[str] = nx.DiGraph()
+    edges.add_edges_from(
+        (name, other) for name in found.modules for other in found.find_modules_directly_imported_by(name)
+    )
+    return edges
+
+
+def cycles(graph: nx.DiGraph[str]) -> list[list[str]]:
+    """The sets of modules that need each other, the largest first."""
+    found = (sorted(part) for part in nx.strongly_connected_components(graph) if len(part) > 1)
+    return sorted(found, key=len, reverse=True)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from importlib import import_module as find",
+        "import importlib.util",
+        "def f():\n    return __import__('tokdfa.draw')",
+        "import tokdfa as t\nt.import_module('a')",
+    ],
+)
+def test_imports_by_string_are_noticed(source: str) -> None:
+    assert imports_by_string(source)
+    assert not imports_by_string("from importlib.resources import files\nimport tokdfa.draw")
+
+
+def test_nothing_imports_by_string_but_what_is_listed() -> None:
+    sources = sorted((ROOT / "tokdfa").rglob("*.py"))
+    assert len(sources) > 200
+    found = {str(path.relative_to(ROOT).as_posix()) for path in sources if imports_by_string(path.read_text("utf-8"))}
+    assert found == BY_STRING
+
+
+def test_no_module_needs_itself_but_through_the_door(graph: nx.DiGraph[str]) -> None:
+    assert len(graph) > 200
+    through_the_door = cycles(graph)
+    assert len(through_the_door) == 1
+    assert DOOR in through_the_door[0]
+    graph.remove_node(DOOR)
+    assert cycles(graph) == []

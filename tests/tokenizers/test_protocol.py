@@ -1,0 +1,129 @@
+"""What every tokenizer answers, asked of one of each kind."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from support.tokenizer_files import as_bytes, tokenizer_json
+
+import tokdfa
+from tokdfa.encoding.special import Special
+from tokdfa.errors import AlphabetError
+from tokdfa.tokenizers.protocol import AnyTokenizer
+from tokdfa.tokenizers.rewriting import RewritingTokenizer
+from tokdfa.tokenizers.tokenizer import Tokenizer
+from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
+
+ENTRIES = ["[UNK]", "a", "b", "ab", "##a", "##b", "##ab", ",", "[SEP]"]
+
+
+@pytest.fixture(scope="module")
+def each(tmp_path_factory: pytest.TempPathFactory) -> dict[type[AnyTokenizer], AnyTokenizer]:
+    folder = tmp_path_factory.mktemp("tokenizers")
+    (folder / "vocab.txt").write_text("\n".join(ENTRIES) + "\n")
+    (folder / "tokenizer.json").write_bytes(as_bytes(tokenizer_json(normalizer={"type": "NFC"})))
+    loaded = (tokdfa.default_tokenizer(), tokdfa.load(folder / "tokenizer.json"), tokdfa.load(folder / "vocab.txt"))
+    return {type(tokenizer): tokenizer for tokenizer in loaded}
+
+
+def test_there_is_one_of_each_kind(each: dict[type[AnyTokenizer], AnyTokenizer]) -> None:
+    assert set(each) == {Tokenizer, RewritingTokenizer, WordPieceTokenizer}
+    assert [tokenizer.is_plain for tokenizer in each.values()] == [True, False, False]
+    assert [tokenizer.algorithm for tokenizer in each.values()] == ["byte pair", "byte pair", "WordPiece"]
+
+
+@pytest.mark.parametrize("kind", [Tokenizer, RewritingTokenizer, WordPieceTokenizer])
+def test_what_is_answered_fits_together(kind: type[AnyTokenizer], each: dict[type[AnyTokenizer], AnyTokenizer]) -> None:
+    tokenizer = each[kind]
+    ids = tokenizer.encode("ab, ab")
+    text = tokenizer.decode(ids)
+    assert tokenizer.decode_bytes(ids) == text.encode()
+    assert tokenizer.encode(text).tolist() == ids.tolist()
+    assert tokenizer.validate(ids)
+    assert len(tokenizer.search("ab", ids)) == 2
+    assert int(tokenizer.means_something.sum()) == tokenizer.n_tokens + len(tokenizer.special_ids)
+    assert len(tokenizer.means_something) == tokenizer.n_ids == len(tokenizer.id_spellings.offsets) - 1
+    facts = json.loads(json.dumps(tokenizer.facts()))
+    assert (facts["ids"], facts["tokens"], facts["format"]) == (tokenizer.n_ids, tokenizer.n_tokens, tokenizer.format)
+    assert facts["fingerprint"] == tokenizer.fingerprint != tokenizer.digest
+    assert tokdfa.encode_batch(tokenizer, ["ab", ", ab"], threads=1).offsets[-1] > 0
+    assert len(tokenizer.sizes) == 1
+    assert tokenizer.name_of(int(ids[0])) == text[: len(tokenizer.name_of(int(ids[0])))].encode()
+
+
+def test_what_ids_spell_by_place(each: dict[type[AnyTokenizer], AnyTokenizer]) -> None:
+    def spelled(tokenizer: AnyTokenizer, ids: list[int]) -> bytes:
+        usual, varies, other, _ = tokenizer.spelled
+        text = b""
+        for place, id in enumerate(ids):
+            is_other = {"": False, "first": place == 0, "last": place == len(ids) - 1}[varies]
+            bytes_of, offsets = other if is_other and other is not None else usual
+            text += bytes_of[offsets[id] : offsets[id + 1]].tobytes()
+        return text
+
+    for tokenizer in each.values():
+        ids = tokenizer.encode("ab, ba b").tolist()
+        assert len(ids) > 2
+        assert spelled(tokenizer, ids) == tokenizer.decode_bytes(ids)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.text(alphabet="ab,Ä\u0301 \n中q[SEP]", max_size=40), st.lists(st.integers(0, 60), max_size=6))
+def test_streams_give_what_encode_gives(
+    each: dict[type[AnyTokenizer], AnyTokenizer], text: str, places: list[int]
+) -> None:
+    data = text.encode()
+    bounds = [0, *sorted(place % (len(data) + 1) for place in places), len(data)]
+    for tokenizer in (each[Tokenizer], each[WordPieceTokenizer]):
+        stream = tokenizer.stream()
+        parts = [stream.feed(data[start:stop]) for start, stop in pairwise(bounds)]
+        assert np.concatenate([*parts, stream.finish()]).tolist() == tokenizer.encode(text).tolist()
+        assert (stream.n_read, stream.n_settled) == (0, 0)
+
+
+def test_words_are_settled_by_the_space_behind_them(each: dict[type[AnyTokenizer], AnyTokenizer]) -> None:
+    stream = each[WordPieceTokenizer].stream()
+    assert [stream.feed(part).tolist() for part in ("a", "b a", " b [S", "EP]")] == [[], [3], [1, 2], []]
+    assert (stream.delay, stream.longest_delay) == (6, 6)
+    assert stream.finish().tolist() == [8]
+    assert stream.feed("ab ").tolist() == [3]
+    assert stream.finish().tolist() == []
+
+
+def test_a_space_in_a_special_token_settles_nothing(each: dict[type[AnyTokenizer], AnyTokenizer]) -> None:
+    contents = each[WordPieceTokenizer].__reduce__()[1][0]
+    tokenizer = WordPieceTokenizer(replace(contents, specials=(Special(8, "[S P]"),)))
+    stream = tokenizer.stream()
+    assert [stream.feed(part).tolist() for part in ("ab ", "a [S ", "P] b")] == [[], [], []]
+    assert stream.finish().tolist() == tokenizer.encode("ab a [S P] b").tolist() == [3, 1, 8, 2]
+
+
+def test_an_error_says_at_which_byte_of_the_whole_text(tmp_path: Path) -> None:
+    (tmp_path / "vocab.txt").write_text("a\n##b\n")
+    stream = tokdfa.load(tmp_path / "vocab.txt").stream()
+    assert stream.feed("ab ab ").tolist() == [0, 1, 0, 1]
+    with pytest.raises(AlphabetError, match=r"byte 9: a word has no tokenization.*'abc'"):
+        stream.feed("ab abc "), stream.finish()
+
+
+@pytest.mark.parametrize(("method", "function"), [("validate", tokdfa.validate), ("search", tokdfa.search)])
+@pytest.mark.parametrize("kind", [AnyTokenizer, Tokenizer, RewritingTokenizer, WordPieceTokenizer])
+def test_methods_have_the_signatures_of_the_functions(
+    kind: type[AnyTokenizer], method: str, function: Callable[..., object]
+) -> None:
+    def options(callable: Callable[..., object]) -> list[tuple[str, object, object, object]]:
+        parameters = [*inspect.signature(callable).parameters.values()]
+        return [(each.name, each.kind, each.default, each.annotation) for each in parameters[1:]]
+
+    assert options(getattr(kind, method)) == options(function)
+    documented = inspect.getdoc(getattr(kind, method)) or ""
+    assert all(f"\n{name} : " in documented for name, *_ in options(function))

@@ -1,0 +1,114 @@
+"""The one way up: what values do by themselves that modules above theirs carry out.
+
+``tokenizer.validate(ids)`` is :func:`tokdfa.validate`, ``dfa.to_dot()`` is a drawing, and a notebook shows a value by
+asking it. The value is at the bottom of the package and what it asks for at the top, so the imports of such methods
+would run against the layers. They all go through here, each when it is first used: this module is below all others,
+and its imports are the only ones that the contract in ``pyproject.toml`` leaves out of account. A test keeps it so.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Iterator
+    from typing import Any, TypeVar
+
+    import networkx as nx
+    import numpy.typing as npt
+
+    from tokdfa.alphabet import TokenAlphabet
+    from tokdfa.arrays import IntegerArray
+    from tokdfa.automata.protocol import TokenAutomaton
+    from tokdfa.automata.token_dfa import TokenDFA
+    from tokdfa.patterns.finder import Wanted
+    from tokdfa.searching.matches import Matches
+    from tokdfa.tokenizers.protocol import AnyTokenizer
+    from tokdfa.transducers.transducer import Transducer
+    from tokdfa.unicode import Table
+    from tokdfa.validation.api import Validation
+
+    S = TypeVar("S", bound=Hashable)
+
+__all__ = [
+    "dfa_to_dot",
+    "from_networkx",
+    "search",
+    "show",
+    "to_networkx",
+    "transducer_to_dot",
+    "validate",
+    "write_out",
+]
+
+
+def validate(
+    tokenizer: AnyTokenizer,
+    ids: npt.ArrayLike | Iterator[IntegerArray],
+    *,
+    every: bool,
+    window: bool,
+    documents: int | npt.ArrayLike | None,
+    literal: bool,
+) -> Validation:
+    """Call :func:`tokdfa.validate`."""
+    from tokdfa.validation.api import validate
+
+    return validate(tokenizer, ids, every=every, window=window, documents=documents, literal=literal)
+
+
+def search(
+    tokenizer: AnyTokenizer,
+    pattern: str | Iterable[str | bytes],
+    ids: npt.ArrayLike,
+    *,
+    wanted: Wanted,
+    aligned: bool,
+    table: Table,
+) -> Matches:
+    """Call :func:`tokdfa.search`."""
+    from tokdfa.searching.api import search
+
+    return search(tokenizer, pattern, ids, wanted=wanted, aligned=aligned, table=table)
+
+
+def show(value: object) -> dict[str, str]:
+    """Call :func:`tokdfa.draw.display.bundle`."""
+    from tokdfa.draw.display import bundle
+
+    return bundle(value)
+
+
+def dfa_to_dot(dfa: TokenDFA, *, max_labels: int | None) -> str:
+    """Call :func:`tokdfa.draw.automaton.dfa_to_dot`."""
+    from tokdfa.draw.automaton import dfa_to_dot
+
+    return dfa_to_dot(dfa, max_labels=max_labels)
+
+
+def transducer_to_dot(transducer: Transducer) -> str:
+    """Call :func:`tokdfa.draw.transducer.transducer_to_dot`."""
+    from tokdfa.draw.transducer import transducer_to_dot
+
+    return transducer_to_dot(transducer)
+
+
+def write_out(automaton: TokenAutomaton[S], alphabet: TokenAlphabet, max_states: int, max_transitions: int) -> TokenDFA:
+    """Call :func:`tokdfa.automata.explicit.write_out`."""
+    from tokdfa.automata.explicit import write_out
+
+    return write_out(automaton, alphabet, max_states, max_transitions)
+
+
+def to_networkx(dfa: TokenDFA) -> nx.MultiDiGraph[int]:
+    """Call :func:`tokdfa.automata.graph.to_networkx`."""
+    from tokdfa.automata.graph import to_networkx
+
+    return to_networkx(dfa)
+
+
+def from_networkx(graph: nx.MultiDiGraph[Any]) -> TokenDFA:
+    """Call :func:`tokdfa.automata.graph.from_networkx`."""
+    from tokdfa.automata.graph import from_networkx
+
+    return from_networkx(graph)

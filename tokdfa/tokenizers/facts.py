@@ -1,0 +1,122 @@
+"""What a byte pair tokenizer is: its rules and their automaton, in numbers."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from tokdfa.alphabet import show
+from tokdfa.errors import LimitExceededError
+from tokdfa.verdict import Verdict
+
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.tokenizer import Tokenizer
+
+__all__ = ["facts_of"]
+
+_EXAMPLES = 5
+
+
+def facts_of(tokenizer: Tokenizer) -> dict[str, Any]:
+    """Return what ``tokdfa info`` says of a byte pair tokenizer; see :meth:`AnyTokenizer.facts`."""
+    proper: Verdict[Any] = tokenizer.dictionary.is_proper()
+    offence = proper.witness
+    tied = tokenizer.merges is not None and proper.holds
+    # First, for the others use what is folded here, and this is to be timed.
+    automaton, seconds = _automaton(tokenizer)
+    dead = _dead_tokens(tokenizer)
+    return {
+        "format": tokenizer.format,
+        "ids": tokenizer.n_ids,
+        "tokens": tokenizer.n_tokens,
+        "rules": len(tokenizer.dictionary),
+        "proper": proper.holds and not tied,
+        "first_offending_rule": offence
+        and {"index": offence.index, "rule": str(offence.rule), "side": offence.side, "reason": proper.reason},
+        "proper_part": _proper_part(tokenizer),
+        **automaton,
+        "dead_tokens": len(dead),
+        "dead_token_examples": dead[:_EXAMPLES],
+        "only_whole_pieces": len(tokenizer.whole_piece_tokens),
+        "pretokenizer": "none" if tokenizer.pretokenizer is None else str(tokenizer.pretokenizer),
+        "semantics": tokenizer.semantics,
+        "rewriting": _rewriting(tokenizer),
+        "left_out": list(tokenizer.ignored),
+        "whole_piece": tokenizer.whole_piece,
+        "specials": len(tokenizer.specials),
+        "specials_policy": "none" if not tokenizer.specials else "found" if tokenizer.finds_specials else "ignored",
+        "fingerprint": tokenizer.fingerprint,
+        "seconds": seconds,
+    }
+
+
+def _proper_part(tokenizer: Tokenizer) -> dict[str, Any] | None:
+    """Return what the proper part of an improper dictionary is, and where merging does otherwise."""
+    if tokenizer.dictionary.is_proper() or not tokenizer.is_bytewise:
+        return None
+    try:
+        part = tokenizer.proper_part
+    except LimitExceededError:
+        return None
+    late = [show(tokenizer.token(number)) for number in part.late.tolist()]
+    pairs = [[show(tokenizer.token(number)) for number in pair] for pair in part.pairs.tolist()]
+    return {
+        "rules": len(part.dictionary),
+        "equivalent": part.is_everything,
+        "late_tokens": len(late),
+        "late_token_examples": late[:_EXAMPLES],
+        "pairs": len(pairs),
+        "pair_examples": pairs[:_EXAMPLES],
+    }
+
+
+def _rewriting(tokenizer: Tokenizer) -> dict[str, str]:
+    """Return what is done to texts and to spellings, where anything is."""
+    rewriting, fallback, _, prefix = tokenizer.rewrites
+    described = {}
+    if rewriting is not None and rewriting.normalizer is not None:
+        described["normalizer"] = str(rewriting.normalizer)
+    if rewriting is not None and rewriting.decoding is not None:
+        described["decoder"] = " ".join(map(str, rewriting.decoding)) or "Fuse"
+    if fallback is not None:
+        described["unknown symbols"] = "their bytes" if fallback.bytes else f"{fallback.unknown!r}"
+    if prefix is not None:
+        described["prefix"] = prefix
+    return described
+
+
+def _automaton(tokenizer: Tokenizer) -> tuple[dict[str, Any], dict[str, float | None]]:
+    """Return how large the automaton is, and what folding it took."""
+    import tokdfa.kernels.fold.folding  # noqa: F401  loading compiled code is no part of the fold
+    from tokdfa.automata.compact import CompactTokenDFA
+
+    fields: dict[str, Any] = dict.fromkeys(("live_rules", "states_built", "states_reachable", "states_minimal"))
+    seconds: dict[str, float | None] = {"fold": None}
+    if tokenizer.dictionary.is_proper() and tokenizer.merges is None:
+        began = perf_counter()
+        fields["live_rules"] = len(tokenizer.dictionary.live_rules)
+        dfa = CompactTokenDFA(tokenizer.dictionary)
+        seconds["fold"] = perf_counter() - began
+        fields["states_built"] = dfa.states_built
+        fields["states_reachable"] = dfa.states_reachable
+        try:
+            fields["states_minimal"] = dfa.states_minimal
+        except LimitExceededError:
+            fields["states_minimal"] = None
+    return fields, seconds
+
+
+def _dead_tokens(tokenizer: Tokenizer) -> list[dict[str, Any]]:
+    """Return the tokens that `encode` never emits, with the reason."""
+    dictionary = tokenizer.dictionary
+    reasons = {}
+    if dictionary.is_proper():
+        reasons = {dictionary.alphabet.number(dead.rule.product): dead.reason for dead in dictionary.dead_rules}
+    return [
+        {
+            "id": int(tokenizer.token_to_id[number]),
+            "token": show(tokenizer.token(number)),
+            "reason": reasons.get(number, "no rule makes it"),
+        }
+        for number in tokenizer.dead_tokens.tolist()
+    ]

@@ -1,0 +1,282 @@
+"""What every tokenizer answers, whatever its algorithm."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa import door
+from tokdfa.arrays import BoolArray, Int32Array, IntegerArray
+from tokdfa.encoding.special import Special
+from tokdfa.tokenizers.decoder import Decoder, Spellings
+from tokdfa.tokenizers.spelled import Spelled
+
+if TYPE_CHECKING:
+    from tokdfa.dictionary import Dictionary
+    from tokdfa.encoding.stream import EncodingStream
+    from tokdfa.patterns.finder import Wanted
+    from tokdfa.searching.matches import Matches
+    from tokdfa.splitting.pretokenizer import PreTokenizer
+    from tokdfa.unicode import Table
+    from tokdfa.validation.api import Validation
+
+__all__ = ["AnyTokenizer"]
+
+
+class AnyTokenizer(ABC):
+    """A tokenizer of any algorithm as its file and its library define it: text to ids and back.
+
+    Immutable; made by :func:`tokdfa.load`. Whoever needs no more than this takes every tokenizer. What depends on the
+    algorithm is asked of the tokenizer, or registered by its class where the work is done
+    (:func:`functools.singledispatch`): how streams are judged, how two of them are compared, what is drawn.
+
+    Attributes
+    ----------
+    algorithm : str
+        What makes tokens of words: "byte pair", "WordPiece".
+    semantics : str
+        How the algorithm chooses: "leftmost", the strongest pair and of equals the leftmost at once; "longest match".
+    format : str
+        The format of the file.
+    pretokenizer : PreTokenizer, str or None
+        What cuts text into pieces, or its name; None when all of a text is one piece.
+    specials : tuple of Special
+    finds_specials : bool
+        Whether `encode` finds the specials in its text. The ids of specials cut a stream either way.
+    is_plain : bool
+        Whether texts are encoded as they are and ids spell them one behind the other.
+    ignored : tuple of str
+        What else the file asks for, which `encode` leaves out: special tokens at the ends.
+
+    Examples
+    --------
+    >>> tokenizer = tokdfa.default_tokenizer()
+    >>> isinstance(tokenizer, tokdfa.AnyTokenizer), tokenizer.algorithm, tokenizer.semantics
+    (True, 'byte pair', 'leftmost')
+    """
+
+    algorithm: ClassVar[str]
+    semantics: str
+    format: str
+    pretokenizer: PreTokenizer | str | None
+    specials: tuple[Special, ...]
+    finds_specials: bool
+    is_plain: bool
+    ignored: tuple[str, ...]
+
+    @property
+    @abstractmethod
+    def n_ids(self) -> int:
+        """One more than the largest id."""
+
+    @property
+    @abstractmethod
+    def n_tokens(self) -> int:
+        """The number of ids that are tokens, special ones not counted."""
+
+    @property
+    @abstractmethod
+    def means_something(self) -> BoolArray:
+        """For each id whether it is that of a token or of a special token."""
+
+    @property
+    @abstractmethod
+    def sizes(self) -> dict[str, int]:
+        """What the tokenizer is made of, and how many there are: its rules, its entries."""
+
+    @property
+    def proper_dictionary(self) -> Dictionary | None:
+        """The proper dictionary, its rules in the order of the file, that merges as the tokenizer does; None without.
+
+        Raises
+        ------
+        UnsupportedFeatureError, LimitExceededError
+            If whether there is one cannot be told.
+        """
+        return None
+
+    @cached_property
+    def special_ids(self) -> Int32Array:
+        """The ids of the special tokens, ascending."""
+        return np.array(sorted(special.id for special in self.specials), dtype=np.int32)
+
+    @property
+    @abstractmethod
+    def fingerprint(self) -> str:
+        """A SHA-256, in hexadecimal, of what the tokenizer does: equal ones give every text the same ids."""
+
+    @property
+    @abstractmethod
+    def digest(self) -> str:
+        """A SHA-256, in hexadecimal, of what the tokenizer is made of, which takes less time than the fingerprint.
+
+        Tokenizers of equal digests are the same, decoding included, whatever the format of their files.
+        """
+
+    @abstractmethod
+    def facts(self) -> dict[str, Any]:
+        """Return what ``tokdfa info`` says: JSON values by name."""
+
+    # Text to ids
+
+    @abstractmethod
+    def encode(self, text: str) -> Int32Array:
+        """Return the ids of `text`, as an int32 array.
+
+        Special tokens are found in it when `finds_specials`; none are added.
+
+        Raises
+        ------
+        AlphabetError
+            If the text has what the tokenizer has no token for, or a lone surrogate; says where.
+        WrongTypeError
+            If it is no string.
+        """
+
+    @abstractmethod
+    def stream(self) -> EncodingStream:
+        """Return a stream to feed a text to, part by part; it gives out ids as soon as they are settled."""
+
+    # Ids to text
+
+    @property
+    @abstractmethod
+    def id_spellings(self) -> Spellings:
+        """The bytes of all ids, those of special tokens included; empty for ids that mean nothing.
+
+        Where the ends of a stream are spelled otherwise it is those behind and in front of others; see `spelled`.
+        """
+
+    @property
+    @abstractmethod
+    def spelled(self) -> Spelled:
+        """What each id adds to the text of a stream, by its place.
+
+        Raises
+        ------
+        UnsupportedFeatureError
+            If it hangs on more than whether the id is the first or the last one.
+        """
+
+    @property
+    @abstractmethod
+    def decoder(self) -> Decoder:
+        """Spells ids chunk by chunk."""
+
+    def decode_bytes(self, ids: npt.ArrayLike) -> bytes:
+        """Return the bytes that `ids` stand for, special tokens spelled out.
+
+        Raises
+        ------
+        TokenStreamError
+            If they are not integers in one dimension, or one means nothing; says which.
+        """
+        return b"".join(self.decoder.iter_bytes([ids]))
+
+    def decode(self, ids: npt.ArrayLike) -> str:
+        """Return the text that `ids` stand for, special tokens spelled out.
+
+        Raises
+        ------
+        TokenStreamError
+            If they are not integers in one dimension, or one means nothing, or their bytes are not UTF-8; says which
+            token, and which byte.
+        """
+        return "".join(self.decoder.iter_text([ids]))
+
+    def name_of(self, id: int) -> bytes:
+        """Return the bytes by which readers know an id: those that it spells, or its entry in the vocabulary."""
+        text, offsets = self.id_spellings
+        return text[offsets[id] : offsets[id + 1]].tobytes()
+
+    # What is decided by packages above this one
+
+    def validate(
+        self,
+        ids: npt.ArrayLike | Iterator[IntegerArray],
+        *,
+        every: bool = False,
+        window: bool = False,
+        documents: int | npt.ArrayLike | None = None,
+        literal: bool = False,
+    ) -> Validation:
+        """Decide whether ids are canonical: the ids that `encode` gives for the text that they spell.
+
+        Parameters
+        ----------
+        ids : array_like of int, or iterator of arrays
+            The stream; an iterator gives it in chunks.
+        every : bool
+            Whether to go on behind the first violation, from where ids and pieces meet again.
+        window : bool
+            Whether the stream was cut out of a longer one: then only that is judged which no context can excuse.
+        documents : int or array_like of int, optional
+            The id between documents, or for each document its first token: each document is judged for itself.
+        literal : bool
+            Whether ids of special tokens that `encode` never gives are what `decode` makes of them, and so never
+            canonical. By default they cut the stream.
+
+        Returns
+        -------
+        Validation
+            Truthy if they are. No ids at all are canonical.
+
+        Raises
+        ------
+        TokenStreamError, ImproperDictionaryError, UnsupportedFeatureError
+            As :func:`tokdfa.validate`, which this is.
+
+        Examples
+        --------
+        >>> verdict = tokdfa.default_tokenizer().validate([64, 261, 1193])  # a≀ s≀ingle
+        >>> bool(verdict), verdict.index, verdict.canonical_ids
+        (False, 1, (2513,))
+        """
+        return door.validate(self, ids, every=every, window=window, documents=documents, literal=literal)
+
+    def search(
+        self,
+        pattern: str | Iterable[str | bytes],
+        ids: npt.ArrayLike,
+        *,
+        wanted: Wanted = "longest",
+        aligned: bool = False,
+        table: Table = "regex",
+    ) -> Matches:
+        """Return the matches of a pattern in the text that ids stand for.
+
+        Parameters
+        ----------
+        pattern : str, or iterable of str or bytes
+            A regular expression; or words, any one of which is looked for as it is spelled.
+        ids : array_like of int
+            All of the text, in one dimension.
+        wanted : {"longest", "first", "all"}
+            The leftmost matches and of those the longest, those that a backtracking engine finds first, or every
+            stretch of the text that matches.
+        aligned : bool
+            Whether matches have to begin and end at borders of tokens.
+        table : {"regex", "tokenizers", "tiktoken"}
+            The library whose dialect and character classes the expression is written in.
+
+        Returns
+        -------
+        Matches
+
+        Raises
+        ------
+        PatternError, LimitExceededError, TokenStreamError, UnsupportedFeatureError
+            As :func:`tokdfa.search`, which this is.
+
+        Examples
+        --------
+        >>> tokenizer = tokdfa.default_tokenizer()
+        >>> [tuple(match) for match in tokenizer.search("[a-z]+n", tokenizer.encode("a man wants tea"))]
+        [(2, 5, 1, 2), (6, 9, 2, 3)]
+        """
+        return door.search(self, pattern, ids, wanted=wanted, aligned=aligned, table=table)
