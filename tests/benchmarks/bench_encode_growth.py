@@ -13,7 +13,7 @@ import random
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 import numpy.typing as npt
@@ -77,14 +77,14 @@ def nanoseconds_per_byte(function: Callable[[bytes], object], text: bytes, sizes
             if slowest * size / 1e9 > LONGEST_RUN or (turn and size not in runs):
                 continue
             n_bytes = 0
-            start = perf_counter()
+            start = process_time()
             while n_bytes < max(size, min(ENOUGH, len(text))):
                 function(text[n_bytes : n_bytes + size])
                 n_bytes += size
-                seconds = perf_counter() - start
+                seconds = process_time() - start
                 if seconds > LONG_ENOUGH and seconds / n_bytes * ENOUGH > 5 * LONG_ENOUGH:
                     break
-            runs.setdefault(size, []).append((perf_counter() - start) / n_bytes * 1e9)
+            runs.setdefault(size, []).append((process_time() - start) / n_bytes * 1e9)
     return [min(runs[size]) for size in sizes if size in runs]
 
 
@@ -114,7 +114,8 @@ def main(longest: int) -> None:
             values = nanoseconds_per_byte(function, text, sizes, TURNS[name])
             cells = [f"{value:.1f}" for value in values] + ["-"] * (len(sizes) - len(values))
             rows.append([name, *cells, f"{max(values) / min(values):.2f}"])
-        caption = f"the least of eight runs, of one for the others, all sizes in turn; {environment('numpy')}"
+        how = "processor time, the least of eight runs, of one for the others, all sizes in turn"
+        caption = f"{how}; {environment('numpy')}"
         columns = ["way", *(f"{size:,} B" for size in sizes), "most / least"]
         print_table(f"cl100k, {kind}, nanoseconds per byte", columns, rows, caption)
 
