@@ -82,10 +82,10 @@ def test_semantics_differ_on_proper_dictionaries() -> None:
         ([("a", "a"), ("a", "aa"), ("b", "aaa"), ("aa", "a")], "baaa"),
     ):
         dictionary = Dictionary(rules)
-        assert dictionary.is_proper()
+        assert dictionary.properness()
         assert tokenize_single_pass(dictionary, text) == rules[2]
         assert tokenize_leftmost(dictionary, text) == tokenize_rounds(dictionary, text) == (text,)
     dictionary = Dictionary([("a", "b"), ("b", "c"), ("a", "bc"), ("abc", "ab"), ("ab", "c")])
-    assert dictionary.is_proper()
+    assert dictionary.properness()
     assert tokenize_leftmost(dictionary, "abcabc") == ("abcab", "c")
     assert tokenize_rounds(dictionary, "abcabc") == tokenize_single_pass(dictionary, "abcabc") == ("abc", "abc")

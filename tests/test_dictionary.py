@@ -99,7 +99,7 @@ def is_proper_by_definition(rules: list[tuple[str, str]]) -> bool:
 @given(st.lists(st.tuples(*[st.sampled_from(["a", "b", "ab", "ba", "aba", "abab"])] * 2), max_size=6))
 def test_properness_is_that_of_the_definition(rules: list[tuple[str, str]]) -> None:
     dictionary = Dictionary.from_pairs(rules, "ab")
-    verdict = dictionary.is_proper()
+    verdict = dictionary.properness()
     assert bool(verdict) == is_proper_by_definition(rules)
     if verdict:
         dictionary.require_proper()

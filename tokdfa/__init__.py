@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tokdfa.alphabet import TokenAlphabet as TokenAlphabet
     from tokdfa.automata.compact import CompactTokenDFA as CompactTokenDFA
-    from tokdfa.automata.context import is_context_invariant as is_context_invariant
+    from tokdfa.automata.context import context_invariance as context_invariance
     from tokdfa.automata.fold import apply_merge as apply_merge
     from tokdfa.automata.fold import iter_token_dfas as iter_token_dfas
     from tokdfa.automata.fold import token_dfa as token_dfa
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tokdfa.automata.lift import lift as lift
     from tokdfa.automata.lift import tokenized_language as tokenized_language
     from tokdfa.automata.locality import dloc as dloc
-    from tokdfa.automata.locality import is_k_local as is_k_local
+    from tokdfa.automata.locality import k_locality as k_locality
     from tokdfa.automata.regex import language as language
     from tokdfa.automata.token_dfa import TokenDFA as TokenDFA
     from tokdfa.bpe import tokenize_leftmost as tokenize_leftmost
@@ -103,8 +103,8 @@ _HOMES = {
     "determinize": "tokdfa.transducers.determinize",
     "apply_merge": "tokdfa.automata.fold",
     "dloc": "tokdfa.automata.locality",
-    "is_context_invariant": "tokdfa.automata.context",
-    "is_k_local": "tokdfa.automata.locality",
+    "context_invariance": "tokdfa.automata.context",
+    "k_locality": "tokdfa.automata.locality",
     "language": "tokdfa.automata.regex",
     "lift": "tokdfa.automata.lift",
     "tokenized_language": "tokdfa.automata.lift",

@@ -193,7 +193,7 @@ class Dictionary(Sequence[Rule]):
         witness = ImproperRule(first, rule, side, part)
         return Verdict(False, witness, f"rule {first}, {rule}: no earlier rule makes its {side} part {quoted(part)}")
 
-    def is_proper(self) -> Verdict[ImproperRule]:
+    def properness(self) -> Verdict[ImproperRule]:
         """Decide whether every part longer than one symbol is the product of an earlier rule.
 
         Returns

@@ -12,7 +12,7 @@ from support.automata import iter_tokenizations, token_dfas
 
 from tokdfa.automata.boolean import Combination, complement, difference, intersection, symmetric_difference, union
 from tokdfa.automata.fold import token_dfa
-from tokdfa.automata.inclusion import is_equivalent
+from tokdfa.automata.inclusion import equivalence
 from tokdfa.automata.protocol import TokenAutomaton, accepts, run
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.dictionary import Dictionary
@@ -102,7 +102,7 @@ def test_the_laws_of_boolean_algebra(a: TokenDFA, b: TokenDFA, c: TokenDFA) -> N
         (symmetric_difference(a, b), union(difference(a, b), difference(b, a))),
         (symmetric_difference(symmetric_difference(a, b), b), a),
     ]
-    assert all(is_equivalent(left, right) for left, right in equal)
+    assert all(equivalence(left, right) for left, right in equal)
 
 
 def test_a_long_list_of_moves_is_not_walked_for_a_short_one() -> None:
@@ -147,7 +147,7 @@ def test_tokens_that_are_numbered_differently_are_refused() -> None:
     with pytest.raises(AutomatonError, match="number their tokens differently"):
         union(complement(intersection(ab_first, ab_first), 5), bc_first)
     over_one_alphabet = bc_first.over(ab_first.alphabet)
-    assert not is_equivalent(intersection(ab_first, over_one_alphabet), ab_first)
+    assert not equivalence(intersection(ab_first, over_one_alphabet), ab_first)
 
 
 def test_one_alphabet_may_go_on_where_the_other_ends() -> None:

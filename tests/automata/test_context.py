@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from support.automata import all_runs, token_dfas
 
-from tokdfa.automata.context import is_context_invariant
+from tokdfa.automata.context import context_invariance
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.errors import LimitExceededError
 
@@ -17,7 +17,7 @@ def check(dfa: TokenDFA, longest: int) -> None:
     for _, tau, _ in all_runs(dfa, longest):
         read.setdefault(dfa.alphabet.text(tau), set()).add(tau)
     ambiguous = [text for text, taus in read.items() if len(taus) > 1]
-    verdict = is_context_invariant(dfa)
+    verdict = context_invariance(dfa)
     if verdict:
         assert not ambiguous
         return
@@ -55,23 +55,23 @@ def test_long_overhangs(dfa: TokenDFA) -> None:
 def test_pairs_that_mislead_are_looked_into() -> None:
     # a≀b and b≀c occur, so by its pairs abc could be a≀b≀c as well; but no run reads that.
     edges = [(0, "a", 1), (1, "b", 2), (3, "b", 4), (4, "c", 5), (6, "abc", 7)]
-    assert is_context_invariant(TokenDFA.from_edges(edges, finals=[]))
-    verdict = is_context_invariant(TokenDFA.from_edges([*edges, (2, "c", 5)], finals=[]))
+    assert context_invariance(TokenDFA.from_edges(edges, finals=[]))
+    verdict = context_invariance(TokenDFA.from_edges([*edges, (2, "c", 5)], finals=[]))
     assert not verdict
     assert (verdict.witness.first.tokens, verdict.witness.second.tokens) == (("a", "b", "c"), ("abc",))
 
 
 def test_useless_states_count() -> None:
     dfa = TokenDFA.from_edges([(0, "a", 0), (1, "aa", 1)], finals=[0])
-    verdict = is_context_invariant(dfa)
+    verdict = context_invariance(dfa)
     assert not verdict
     assert verdict.witness.text == "aa"
-    assert is_context_invariant(dfa.trim())
+    assert context_invariance(dfa.trim())
     assert verdict.reason == "two runs read 'aa' differently: 0 –a→ 0 –a→ 0 and 1 –aa→ 1"
 
 
 def test_the_search_has_a_budget() -> None:
     dfa = TokenDFA.from_edges([(0, "a", 1), (1, "a", 0), (0, "aaaaaaa", 1), (1, "aaaaaaaaa", 0)], finals=[0])
     with pytest.raises(LimitExceededError, match="max_configurations"):
-        is_context_invariant(dfa, max_configurations=5)
-    assert not is_context_invariant(dfa)
+        context_invariance(dfa, max_configurations=5)
+    assert not context_invariance(dfa)

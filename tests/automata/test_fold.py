@@ -109,7 +109,7 @@ def test_the_language_reads_symbols_only() -> None:
 
 def test_a_language_by_its_expression() -> None:
     dictionary = Dictionary.from_pairs([("a", "a"), ("b", "a")], "ab")
-    assert token_dfa(dictionary, "(ab|b)*").is_equivalent(token_dfa(dictionary, regular_language("(ab|b)*", "ab")))
+    assert token_dfa(dictionary, "(ab|b)*").equivalence(token_dfa(dictionary, regular_language("(ab|b)*", "ab")))
     with pytest.raises(PatternError):
         token_dfa(dictionary, "(a")
 

@@ -8,7 +8,7 @@ from support.automata import iter_tokenizations, token_dfas
 
 from tokdfa import TokenAlphabet
 from tokdfa.automata.boolean import intersection, union
-from tokdfa.automata.inclusion import is_empty, is_equivalent, is_included, shortest
+from tokdfa.automata.inclusion import emptiness, equivalence, inclusion, shortest
 from tokdfa.automata.protocol import accepts
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.errors import LimitExceededError
@@ -29,33 +29,33 @@ def _first(accepted) -> tuple[int, ...] | None:
 def test_the_shortest_member_is_the_least(dfa: TokenDFA) -> None:
     member = _first(lambda sequence: accepts(dfa, sequence))
     assert shortest(dfa) == member
-    assert is_empty(dfa).witness == member
-    assert bool(is_empty(dfa)) == (member is None)
+    assert emptiness(dfa).witness == member
+    assert bool(emptiness(dfa)) == (member is None)
 
 
 @given(dfas, dfas)
 def test_inclusion_and_equivalence_have_the_least_witness(first: TokenDFA, second: TokenDFA) -> None:
     only_first = _first(lambda sequence: accepts(first, sequence) and not accepts(second, sequence))
     either = _first(lambda sequence: accepts(first, sequence) != accepts(second, sequence))
-    assert is_included(first, second).witness == only_first
-    assert is_equivalent(first, second).witness == either
-    assert bool(is_equivalent(first, second)) == (either is None)
-    assert bool(is_included(first, second)) == (only_first is None)
+    assert inclusion(first, second).witness == only_first
+    assert equivalence(first, second).witness == either
+    assert bool(equivalence(first, second)) == (either is None)
+    assert bool(inclusion(first, second)) == (only_first is None)
     # Lazy automata are decided in the same way as explicit ones.
-    assert is_equivalent(union(first, first), second).witness == either
+    assert equivalence(union(first, first), second).witness == either
 
 
 @given(dfas, dfas)
 def test_inclusion_is_the_order_of_the_algebra(first: TokenDFA, second: TokenDFA) -> None:
-    included = bool(is_included(first, second))
-    assert included == bool(is_equivalent(intersection(first, second), first))
-    assert included == bool(is_equivalent(union(first, second), second))
+    included = bool(inclusion(first, second))
+    assert included == bool(equivalence(intersection(first, second), first))
+    assert included == bool(equivalence(union(first, second), second))
 
 
 def test_the_reason_names_the_side() -> None:
     a, b = (TokenDFA.from_edges([(0, token, 1)], finals=[1], symbols="ab") for token in "ab")
-    assert is_equivalent(a, b).reason == "only the first accepts a tokenization of 1 tokens"
-    assert is_equivalent(union(b, b), union(a, a)).reason.startswith("only the second")
+    assert equivalence(a, b).reason == "only the first accepts a tokenization of 1 tokens"
+    assert equivalence(union(b, b), union(a, a)).reason.startswith("only the second")
 
 
 def test_the_budget_is_kept() -> None:

@@ -34,7 +34,7 @@ def test_finiteness_is_by_pumping(dfa: TokenDFA) -> None:
     # A member longer than there are states repeats one of them.
     members = language(dfa, 2 * dfa.n_states)
     long = [member for member in members if len(member) >= dfa.n_states]
-    verdict = found.is_finite()
+    verdict = found.finiteness()
     assert bool(verdict) == (not long)
     assert found.is_empty() == (not members)
     if verdict:

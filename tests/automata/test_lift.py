@@ -17,7 +17,7 @@ from support.dictionaries import proper_dictionaries
 import tokdfa
 from tokdfa import Dictionary, TokenAlphabet, TokenDFA
 from tokdfa.automata.boolean import complement, difference, intersection, union
-from tokdfa.automata.inclusion import is_equivalent, is_included
+from tokdfa.automata.inclusion import equivalence, inclusion
 from tokdfa.automata.language import Language
 from tokdfa.automata.lift import lift, tokenized_language
 from tokdfa.automata.protocol import accepts
@@ -49,7 +49,7 @@ def test_moves_and_steps_agree(dfa: TokenDFA) -> None:
 @given(string_dfas("ab"))
 def test_the_symbols_among_the_tokens_give_the_language_back(dfa: TokenDFA) -> None:
     lifted = lift(dfa, TokenAlphabet("ab"))
-    assert is_equivalent(lifted, dfa)
+    assert equivalence(lifted, dfa)
 
 
 @given(string_dfas("ab", 3), string_dfas("ab", 3))
@@ -61,18 +61,18 @@ def test_lifting_is_a_homomorphism_of_boolean_algebras(first: TokenDFA, second: 
         return lift(explicit(automaton), ALPHABET)
 
     a, b = lift(first, ALPHABET), lift(second, ALPHABET)
-    assert is_equivalent(lifted(intersection(first, second)), intersection(a, b))
-    assert is_equivalent(lifted(union(first, second)), union(a, b))
-    assert is_equivalent(lifted(difference(first, second)), difference(a, b))
-    assert is_equivalent(lifted(complement(first, 2)), complement(a, len(ALPHABET)))
-    assert bool(is_included(first, second)) == bool(is_included(a, b))
+    assert equivalence(lifted(intersection(first, second)), intersection(a, b))
+    assert equivalence(lifted(union(first, second)), union(a, b))
+    assert equivalence(lifted(difference(first, second)), difference(a, b))
+    assert equivalence(lifted(complement(first, 2)), complement(a, len(ALPHABET)))
+    assert bool(inclusion(first, second)) == bool(inclusion(a, b))
 
 
 @given(proper_dictionaries("ab", 4), string_dfas("ab", 4))
 def test_the_lazy_product_is_algorithm_2(dictionary: Dictionary, dfa: TokenDFA) -> None:
     language = TokenDFA.from_automaton(intersection(dfa, TokenDFA.universal("ab")), TokenAlphabet("ab"))
     dictionary = Dictionary(dictionary, "ab")
-    assert is_equivalent(tokenized_language(dictionary, language), tokdfa.token_dfa(dictionary, language))
+    assert equivalence(tokenized_language(dictionary, language), tokdfa.token_dfa(dictionary, language))
 
 
 @given(proper_dictionaries("ab", 5), string_dfas("ab", 4))
@@ -133,7 +133,7 @@ def test_members_of_a_real_dictionary(data: Path) -> None:
     members = Language(tokenized_language(dictionary, language("[0-9]{4}", dictionary)))
     counts = [members.count(length) for length in range(6)]
     assert counts == [0, 94, 9876, 30, 0, 0]  # 10,000 in all: every one has one correct tokenization
-    assert (members.longest, members.is_empty(), bool(members.is_finite())) == (3, False, True)
+    assert (members.longest, members.is_empty(), bool(members.finiteness())) == (3, False, True)
     shortest = next(iter(members))
     assert len(shortest) == next(length for length, count in enumerate(counts) if count)
     dice = random.Random(1)
@@ -158,9 +158,9 @@ def test_tokenization_distributes_over_boolean_operations(dictionary: Dictionary
         return tokenized_language(dictionary, TokenDFA.from_automaton(automaton, base))
 
     a, b = tokenized(first), tokenized(second)
-    assert is_equivalent(tokenized(intersection(first, second)), intersection(a, b))
-    assert is_equivalent(tokenized(union(first, second)), union(a, b))
-    assert is_equivalent(tokenized(difference(first, second)), difference(a, b))
+    assert equivalence(tokenized(intersection(first, second)), intersection(a, b))
+    assert equivalence(tokenized(union(first, second)), union(a, b))
+    assert equivalence(tokenized(difference(first, second)), difference(a, b))
 
 
 @given(proper_dictionaries("ab", 4), string_dfas("ab", 4), st.integers(0, 6))

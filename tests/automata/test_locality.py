@@ -10,7 +10,7 @@ from support.languages import LANGUAGES
 
 from tokdfa import Dictionary, TokenAlphabet
 from tokdfa.automata.fold import token_dfa
-from tokdfa.automata.locality import dloc, is_k_local, local_from, states_after
+from tokdfa.automata.locality import dloc, k_locality, local_from, states_after
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.errors import AlphabetError, AutomatonError, LimitExceededError
 
@@ -56,7 +56,7 @@ def test_dloc_is_the_largest_number_of_ends(dfa: TokenDFA, k: int) -> None:
 
 @given(AUTOMATA, st.integers(0, 12))
 def test_is_k_local_says_whether_dloc_is_at_most_one(dfa: TokenDFA, k: int) -> None:
-    verdict = is_k_local(dfa, k)
+    verdict = k_locality(dfa, k)
     assert bool(verdict) == (dloc(dfa, k).degree <= 1)
     if not verdict:
         first, second = verdict.witness
@@ -71,9 +71,9 @@ def test_is_k_local_says_whether_dloc_is_at_most_one(dfa: TokenDFA, k: int) -> N
 def test_local_from_is_the_least_k_or_none(dfa: TokenDFA) -> None:
     least = local_from(dfa)
     # A path of distinct pairs of at most five states has at most nine steps.
-    assert least == next((k for k in range(11) if is_k_local(dfa, k)), None)
+    assert least == next((k for k in range(11) if k_locality(dfa, k)), None)
     if least:
-        assert not is_k_local(dfa, least - 1)
+        assert not k_locality(dfa, least - 1)
 
 
 @pytest.mark.parametrize("name", LANGUAGES)
@@ -102,7 +102,7 @@ def test_without_runs_the_degree_is_zero() -> None:
 def test_a_counter_is_never_local() -> None:
     even = TokenDFA.from_edges([(0, "a", 1), (1, "a", 0)], finals=[0])
     assert local_from(even) is None
-    verdict = is_k_local(even, 3)
+    verdict = k_locality(even, 3)
     assert verdict.reason == "two runs read the same 3 tokens: 0 –a→ 1 –a→ 0 –a→ 1 and 1 –a→ 0 –a→ 1 –a→ 0"
 
 
@@ -118,8 +118,8 @@ def test_a_long_memory() -> None:
     chain = TokenDFA(TokenAlphabet("a"), [{0: p + 1} for p in range(n)] + [{}], finals=[n])
     assert local_from(chain) == n
     assert dloc(chain, n // 2).degree == n // 2 + 1
-    assert not is_k_local(chain, n - 1)
-    assert is_k_local(chain, n)
+    assert not k_locality(chain, n - 1)
+    assert k_locality(chain, n)
 
 
 def test_budgets() -> None:
@@ -131,18 +131,18 @@ def test_budgets() -> None:
     with pytest.raises(LimitExceededError, match="max_sets"):
         dloc(dfa, 200, max_sets=100)
     with pytest.raises(LimitExceededError, match="max_pairs"):
-        is_k_local(dfa, 2, max_pairs=100)
+        k_locality(dfa, 2, max_pairs=100)
 
 
 def test_as_many_pairs_as_there_are_fit_the_budget() -> None:
     # One token leads from three states to three others, another one from two states to one.
     dfa = TokenDFA.from_edges([(0, "a", 3), (1, "a", 4), (2, "a", 5), (0, "b", 1), (1, "b", 1)], finals=[0])
-    assert not is_k_local(dfa, 1, max_pairs=3)
+    assert not k_locality(dfa, 1, max_pairs=3)
     with pytest.raises(LimitExceededError, match="more than 2 transitions"):
-        is_k_local(dfa, 1, max_pairs=2)
+        k_locality(dfa, 1, max_pairs=2)
 
 
-@pytest.mark.parametrize("decide", [dloc, is_k_local])
+@pytest.mark.parametrize("decide", [dloc, k_locality])
 def test_lengths_are_not_negative(decide) -> None:
     with pytest.raises(AutomatonError, match="k: a number of tokens is not negative: -1"):
         decide(TokenDFA.universal("a"), -1)

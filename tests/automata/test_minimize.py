@@ -33,7 +33,7 @@ def test_minimal_dfas_have_one_state_for_each_residual_language(dfa: TokenDFA) -
 
 @given(token_dfas(tokens=["ab"], max_states=8), token_dfas(tokens=["ab"], max_states=8))
 def test_equal_languages_have_one_minimal_dfa(first: TokenDFA, second: TokenDFA) -> None:
-    assert (first.minimize() == second.minimize()) == bool(first.is_equivalent(second))
+    assert (first.minimize() == second.minimize()) == bool(first.equivalence(second))
     assert first.minimize().minimize() == first.minimize()
 
 
@@ -57,9 +57,9 @@ def test_copies_of_a_large_automaton_are_found() -> None:
     finals = [shuffled[p] for p in range(n * copies) if final[p % n]]
     many = TokenDFA(alphabet, rows, shuffled[0], finals=finals)
     assert many.minimize() == one.minimize()
-    assert many.is_equivalent(one)
+    assert many.equivalence(one)
     different = TokenDFA(alphabet, rows, shuffled[0], finals=set(finals) ^ {shuffled[0]})
-    verdict = different.is_equivalent(one)
+    verdict = different.equivalence(one)
     assert not verdict
     assert different.accepts(verdict.witness) != one.accepts(verdict.witness)
 
@@ -68,5 +68,5 @@ def test_long_chains_need_no_recursion() -> None:
     n = 20_000
     chain = TokenDFA(TokenAlphabet("a"), [{0: p + 1} for p in range(n)] + [{}], finals=[n])
     assert chain.minimize() == chain
-    assert chain.is_equivalent(chain)
-    assert chain.is_isomorphic(chain)
+    assert chain.equivalence(chain)
+    assert chain.isomorphism(chain)

@@ -120,7 +120,7 @@ WITNESSES = [
 @pytest.mark.parametrize(("rules", "text"), WITNESSES)
 def test_dictionaries_on_which_they_differ(rules: list[tuple[str, str]], text: str) -> None:
     dictionary = Dictionary(rules)
-    assert dictionary.is_proper()
+    assert dictionary.properness()
     assert not check(dictionary, [])
     assert agrees_with_leftmost(dictionary).witness.text == text  # type: ignore[union-attr]
 

@@ -162,7 +162,7 @@ def test_another_alphabet_must_have_the_tokens_in_use() -> None:
 def test_any_automaton_can_be_written_out(dfa: TokenDFA) -> None:
     written = TokenDFA.from_automaton(dfa, dfa.alphabet)
     assert written.n_states == dfa.reachable().n_states
-    assert written.is_isomorphic(dfa)
+    assert written.isomorphism(dfa)
 
 
 def test_writing_out_has_a_budget() -> None:

@@ -19,7 +19,7 @@ from time import perf_counter
 from tests.benchmarks.harness import environment, keep_tables, peak_memory, print_table
 from tokdfa import Dictionary, Rule, compare, load, tokenize_leftmost, tokenize_single_pass
 from tokdfa.training.exact import overlap_conflict
-from tokdfa.training.permutations import is_safe_permutation
+from tokdfa.training.permutations import permutation_safety
 
 FILES = {"gpt2": "gpt2/merges.txt", "cl100k": "cl100k_base.tiktoken"}
 KINDS = ("safe swaps", "unsafe swap", "dropped", "added")
@@ -45,7 +45,7 @@ def change(rules: list[Rule], kind: str, source: random.Random, used: set[bytes]
             if conflict(rules[i], rules[j]):
                 changed[i], changed[j] = rules[j], rules[i]
                 dictionary = Dictionary(changed)
-                if dictionary.is_proper():
+                if dictionary.properness():
                     return dictionary, [rules[i], rules[j]]
                 changed = rules[:]
         elif kind == "dropped":
@@ -83,7 +83,7 @@ def bench(name: str, folder: Path, trials: int, source: random.Random) -> list[l
             found = compare(dictionary, changed)
             seconds.append(perf_counter() - began)
             began = perf_counter()
-            safe = is_safe_permutation(dictionary, changed)
+            safe = permutation_safety(dictionary, changed)
             seconds_safe.append(perf_counter() - began)
             assert found or not safe
             assert found or kind != "safe swaps"

@@ -12,11 +12,11 @@ from support.dictionaries import all_proper_dictionaries, all_words, proper_dict
 
 import tokdfa
 from tokdfa import Dictionary, compare
-from tokdfa.automata.inclusion import is_equivalent
+from tokdfa.automata.inclusion import equivalence
 from tokdfa.bpe import tokenize_leftmost, tokenize_single_pass
 from tokdfa.comparison.findings import Outcome, Part
 from tokdfa.errors import AlphabetError, ImproperDictionaryError
-from tokdfa.training.permutations import is_safe_permutation
+from tokdfa.training.permutations import permutation_safety
 
 
 @lru_cache(maxsize=2000)
@@ -71,7 +71,7 @@ def test_random_pairs(a: Dictionary, b: Dictionary) -> None:
 @given(proper_dictionaries("abc", 6), proper_dictionaries("abc", 6))
 def test_the_answer_is_that_of_explicit_automata(a: Dictionary, b: Dictionary) -> None:
     a, b = Dictionary(a, "abc"), Dictionary(b, "abc")
-    assert bool(compare(a, b)) == bool(tokdfa.token_dfa(a).is_equivalent(tokdfa.token_dfa(b)))
+    assert bool(compare(a, b)) == bool(tokdfa.token_dfa(a).equivalence(tokdfa.token_dfa(b)))
     assert bool(compare(a, a))
     assert bool(compare(a, b)) == bool(compare(b, a))
 
@@ -110,7 +110,7 @@ def test_dead_rules_make_no_difference() -> None:
     found = compare(a, b)
     assert found
     assert (found.n_dead_a, found.n_dead_b) == (1, 1)
-    assert not is_safe_permutation(a, b)
+    assert not permutation_safety(a, b)
 
 
 @pytest.mark.parametrize("symbols", [b"ab", ["lo", "w"]])
@@ -162,7 +162,7 @@ def _changes(dictionary: Dictionary, rng: random.Random) -> dict[str, Dictionary
         j = rng.randrange(i + 1, min(i + 400, len(rules)))
         if not _commute(rules[i], rules[j]):
             attempt = [*rules[:i], rules[j], *rules[i + 1 : j], rules[i], *rules[j + 1 :]]
-            if Dictionary(attempt, symbols).is_proper():
+            if Dictionary(attempt, symbols).properness():
                 changed["unsafe"] = Dictionary(attempt, symbols)
     used = {part for rule in rules for part in rule}
     while "dropped" not in changed:
@@ -186,7 +186,7 @@ def _confirm(a: Dictionary, b: Dictionary, kind: str) -> str:
     found = compare(a, b)
     if kind == "safe":
         assert found
-        assert is_safe_permutation(a, b)
+        assert permutation_safety(a, b)
     if found:
         return "equivalent"
     text, tokens_a, tokens_b = found.witness
@@ -222,5 +222,5 @@ def test_the_protocol_says_the_same() -> None:
     b = Dictionary([("a", "b"), ("ab", "ab"), ("b", "a")], "ab")
     assert list(a.alphabet) != list(b.alphabet)
     c = tokdfa.CompactTokenDFA(a)
-    assert is_equivalent(c, tokdfa.CompactTokenDFA(a))
+    assert equivalence(c, tokdfa.CompactTokenDFA(a))
     assert bool(compare(a, b)) == (_least_difference(a, b, 10) is None)

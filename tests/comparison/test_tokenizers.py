@@ -182,7 +182,7 @@ def test_improper_ranks(tmp_path: Path) -> None:
     # abc comes about through ab, which is weaker.
     improper = [b"abc", b"ab"]
     a, b = (write(tmp_path / f"{name}.tiktoken", improper, name) for name in ("cl100k", "llama3"))
-    assert not a.dictionary.is_proper()
+    assert not a.dictionary.properness()
     assert compare(a, b).checked[Part.SEARCH] is Outcome.COMPLETE
     assert compare(a, write(tmp_path / "same.tiktoken", improper, "cl100k"))
     found = compare(a, write(tmp_path / "more.tiktoken", [*improper, b"abcd"], "cl100k"))

@@ -80,7 +80,7 @@ def check_dictionaries(seed: int, _: Path) -> str:
     tokens = [*symbols, *("".join(rule) for rule in rules)]
     others = changed(source, rules, tokens) if source.random() < 0.7 else random_dictionary(source, symbols)
     a, b = (Dictionary(side, symbols) for side in (rules, others))
-    if not (a.is_proper() and b.is_proper()):
+    if not (a.properness() and b.properness()):
         return "improper"
     found = compare(a, b)
     assert bool(compare(b, a)) == bool(found)

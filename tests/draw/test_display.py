@@ -60,7 +60,7 @@ def test_large_ones_are_counted() -> None:
 
 
 def test_verdicts_are_tables() -> None:
-    verdict = tokdfa.is_k_local(SMALL, 0)
+    verdict = tokdfa.k_locality(SMALL, 0)
     shown = verdict._repr_mimebundle_()["text/html"]
     assert ">no</td>" in shown
     assert "reason" in shown

@@ -215,7 +215,7 @@ def test_rules_in_a_circle(tmp_path: Path) -> None:
     # Each rule needs what the other makes; nothing is ever made.
     path = tmp_path / "merges.txt"
     assert examine(b"aba b\nab ab\nb ab\nbab a\n", path, by_rules)
-    assert not tokdfa.load(path).dictionary.is_proper()
+    assert not tokdfa.load(path).dictionary.properness()
 
 
 # Values

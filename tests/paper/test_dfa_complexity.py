@@ -10,7 +10,7 @@ from support.automata import all_runs, automata_with_a_rule, context_invariant_d
 from support.dictionaries import proper_dictionaries
 from support.figures import FIGURE_1, FIGURE_5, drawn
 
-from tokdfa import Dictionary, TokenDFA, apply_merge, dloc, is_k_local, iter_token_dfas, token_dfa
+from tokdfa import Dictionary, TokenDFA, apply_merge, dloc, iter_token_dfas, k_locality, token_dfa
 from tokdfa.alphabet import Word
 from tokdfa.automata.fold import Merge
 from tokdfa.automata.locality import states_after
@@ -41,15 +41,15 @@ def test_definition_4_degree_of_locality(dfa: TokenDFA, k: int) -> None:
 
 @given(SMALL, st.integers(0, 4))
 def test_definition_5_k_local_means_degree_one(dfa: TokenDFA, k: int) -> None:
-    assert bool(is_k_local(dfa, k)) == (dloc(dfa, k).degree <= 1)
+    assert bool(k_locality(dfa, k)) == (dloc(dfa, k).degree <= 1)
 
 
 def test_definition_5_by_example() -> None:
-    assert is_k_local(FIGURE_1, 1)
-    assert not is_k_local(FIGURE_1, 0)
+    assert k_locality(FIGURE_1, 1)
+    assert not k_locality(FIGURE_1, 0)
     two_ends = drawn({0: "a1", 1: "a2", 2: "b2"}, "2")
-    assert not is_k_local(two_ends, 1)
-    assert is_k_local(two_ends, 2)
+    assert not k_locality(two_ends, 1)
+    assert k_locality(two_ends, 2)
 
 
 @given(SMALL, st.integers(0, 3), st.integers(1, 3))
@@ -71,8 +71,8 @@ def test_lemma_4_is_about_one_token_or_more() -> None:
 @given(automata_with_a_rule(), st.integers(1, 3))
 def test_corollary_1_k_local_automata_stay_k_local(example: tuple[TokenDFA, Word, Word], k: int) -> None:
     dfa, merge = fold(example)
-    assume(is_k_local(dfa, k))
-    assert is_k_local(merge.dfa, k)
+    assume(k_locality(dfa, k))
+    assert k_locality(merge.dfa, k)
 
 
 @given(automata_with_a_rule())
@@ -137,7 +137,7 @@ def test_theorem_2_is_tight_for_every_size() -> None:
 
 def test_figure_5() -> None:
     for dfa, figure in zip(iter_token_dfas(tight_family(3)), FIGURE_5, strict=True):
-        assert dfa.is_isomorphic(figure)
+        assert dfa.isomorphism(figure)
         assert dfa.n_states == figure.n_states
 
 
@@ -155,7 +155,7 @@ def test_observation_2_adjacent_pairs_decide(dictionary: Dictionary) -> None:
 def test_observation_2_windows_need_both_ends_of_the_stream() -> None:
     # For {ab} every window of two tokens in the stream a has a run, there being none.
     dfa = token_dfa(Dictionary.from_pairs([], "ab"), drawn({0: "a1", 1: "b2", 2: ""}, "2"))
-    assert is_k_local(dfa, 1)
+    assert k_locality(dfa, 1)
     assert not verify_by_windows(dfa, 1, ["a"])
     assert not verify_by_windows(dfa, 1, ["b"])
     assert verify_by_windows(dfa, 1, ["a", "b"])

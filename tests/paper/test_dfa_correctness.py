@@ -10,7 +10,7 @@ from tokdfa import (
     Dictionary,
     TokenDFA,
     apply_merge,
-    is_context_invariant,
+    context_invariance,
     iter_token_dfas,
     token_dfa,
     tokenize_leftmost,
@@ -74,7 +74,7 @@ def test_lemma_1_initial_states_correspond_from_the_initial_state_on() -> None:
 def test_lemma_2_context_invariance_is_preserved(example: tuple[TokenDFA, Word, Word]) -> None:
     dfa, u, v = example
     after = apply_merge(dfa, u, v).dfa
-    assert is_context_invariant(after)
+    assert context_invariance(after)
     # The decision procedure itself against all short runs.
     read: dict[Word, tuple[int, ...]] = {}
     for _, tau, _ in all_runs(after, 6):

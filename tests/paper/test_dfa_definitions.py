@@ -18,7 +18,7 @@ from tokdfa import (
     TokenAlphabet,
     TokenDFA,
     apply_merge,
-    is_context_invariant,
+    context_invariance,
     iter_token_dfas,
     token_dfa,
     tokenize_leftmost,
@@ -65,7 +65,7 @@ def test_definition_1_token_dfa() -> None:
 
 def test_figure_1_two_tokenizations_of_one_string() -> None:
     assert spelled_language(FIGURE_1, 4) == {("a", "b", "c"), ("a", "bc")}
-    verdict = is_context_invariant(FIGURE_1)
+    verdict = context_invariance(FIGURE_1)
     assert not verdict
     # The paper's runs begin with a common a; the shortest ones do without it.
     text, first, second = verdict.witness
@@ -77,27 +77,27 @@ def test_definition_2_and_remark_1_unique_tokenizations_are_not_enough() -> None
     # Figure 2 accepts a…a≀aa, one tokenization of every string of two symbols or more.
     texts = [FIGURE_2.alphabet.text(tokens) for tokens in spelled_language(FIGURE_2, 8)]
     assert sorted(map(len, texts)) == list(range(2, 10))
-    verdict = is_context_invariant(FIGURE_2)
+    verdict = context_invariance(FIGURE_2)
     assert not verdict
     assert (verdict.witness.first.tokens, verdict.witness.second.tokens) == (("a", "a"), ("aa",))
 
 
 @given(token_dfas("ab", ["ab", "ba", "aba"], max_states=4))
 def test_remark_1_context_invariance_gives_unique_tokenizations(dfa: TokenDFA) -> None:
-    if is_context_invariant(dfa):
+    if context_invariance(dfa):
         tokenizations = spelled_language(dfa, 4)
         assert len({dfa.alphabet.text(tokens) for tokens in tokenizations}) == len(tokenizations)
 
 
 def test_definition_3_proper_dictionaries() -> None:
-    assert EXAMPLE_2.is_proper()
-    verdict = EXAMPLE_5.is_proper()
+    assert EXAMPLE_2.properness()
+    verdict = EXAMPLE_5.properness()
     assert not verdict
     assert (verdict.witness.index, verdict.witness.side, verdict.witness.part) == (0, "left", "ab")
-    on_the_right = Dictionary.from_pairs([("a", "b"), ("a", "ba"), ("b", "a")]).is_proper()
+    on_the_right = Dictionary.from_pairs([("a", "b"), ("a", "ba"), ("b", "a")]).properness()
     assert (on_the_right.witness.index, on_the_right.witness.side, on_the_right.witness.part) == (1, "right", "ba")
     # Its own product does not count: the rule that makes a part comes earlier.
-    assert not Dictionary.from_pairs([("a", "b"), ("aba", "b"), ("ab", "a")]).is_proper()
+    assert not Dictionary.from_pairs([("a", "b"), ("aba", "b"), ("ab", "a")]).properness()
 
 
 def test_algorithm_1_both_semantics_agree_exactly_where_the_criterion_says() -> None:
@@ -122,7 +122,7 @@ def test_algorithm_1_both_semantics_agree_where_no_token_is_made_twice(
     rules = {rule.product: rule for rule in reversed(dictionary)}
     dictionary = Dictionary([rule for rule in dictionary if rules[rule.product] is rule], dictionary.alphabet.symbols)
     word = data.draw(st.text(st.sampled_from("".join(map(str, dictionary.alphabet.symbols))), max_size=12))
-    assert dictionary.is_proper()
+    assert dictionary.properness()
     assert agrees_with_leftmost(dictionary)
     assert tokenize_single_pass(dictionary, word) == tokenize_leftmost(dictionary, word)
 
@@ -133,7 +133,7 @@ def test_algorithm_1_erratum_a_later_rule_may_bring_an_earlier_part_to_life() ->
         ([("a", "a"), ("a", "aa"), ("b", "aaa"), ("aa", "a")], "baaa"),
     ):
         dictionary = Dictionary.from_pairs(rules, "ab")
-        assert dictionary.is_proper()
+        assert dictionary.properness()
         assert tokenize_single_pass(dictionary, text) == rules[2]
         assert tokenize_leftmost(dictionary, text) == (text,)
         assert agrees_with_leftmost(dictionary).witness == LateRule(2, 3, text, None)
@@ -160,7 +160,7 @@ def test_example_2_and_figure_3() -> None:
     automata = list(iter_token_dfas(EXAMPLE_2))
     assert len(automata) == 3
     for dfa, figure in zip(automata, FIGURE_3, strict=True):
-        assert dfa.is_isomorphic(figure)
+        assert dfa.isomorphism(figure)
         assert dfa.n_states == figure.n_states
     # The paper says that ba stands on two transitions of A2.
     assert [token for _, token, _ in automata[2].edges()].count("ba") == 3
@@ -180,7 +180,7 @@ def test_algorithm_2_without_runs_adds_the_token_only() -> None:
     assert merge.dfa == FIGURE_3[1]
     merge = apply_merge(FIGURE_3[1], "aab", "a")
     assert merge.fresh == {}
-    assert merge.dfa.is_isomorphic(FIGURE_3[1])
+    assert merge.dfa.isomorphism(FIGURE_3[1])
     assert "aaba" in merge.dfa.alphabet
 
 
@@ -242,7 +242,7 @@ def spelled_runs(edges: Edges, start: int, longest: int) -> set[tuple[str, int]]
 def test_algorithm_2_unchecked_is_what_is_checked_on_figure_3() -> None:
     for before, after, rule in zip(FIGURE_3, FIGURE_3[1:], ("aa", "ba"), strict=False):
         edges, finals, _ = algorithm_2_unchecked(before, *rule)
-        assert TokenDFA.from_edges(edges, finals=finals, symbols="ab").is_isomorphic(after)
+        assert TokenDFA.from_edges(edges, finals=finals, symbols="ab").isomorphism(after)
 
 
 def test_example_3_a_second_transition_on_one_token() -> None:
@@ -295,9 +295,9 @@ def test_example_5_and_figure_4_the_automaton_accepts_one_of_them() -> None:
     with pytest.raises(ImproperDictionaryError, match="rule 0, ab≀a"):
         token_dfa(EXAMPLE_5)
     automata = list(iter_token_dfas(EXAMPLE_5, check=False))
-    assert automata[1].is_isomorphic(automata[0])
+    assert automata[1].isomorphism(automata[0])
     dfa = automata[2]
-    assert dfa.is_isomorphic(FIGURE_4)
+    assert dfa.isomorphism(FIGURE_4)
     assert dfa.n_states == FIGURE_4.n_states
     semantics = [tokenize_leftmost, tokenize_single_pass, tokenize_rounds]
     known = [all(token in dfa.alphabet for token in tokenize(EXAMPLE_5, "ababababa")) for tokenize in semantics]

@@ -17,7 +17,7 @@ from tokdfa import (
     Dictionary,
     TokenAlphabet,
     TokenDFA,
-    is_context_invariant,
+    context_invariance,
     token_dfa,
     tokenize_single_pass,
 )
@@ -27,10 +27,10 @@ from tokdfa.tokenizers.default import default_dictionary
 from tokdfa.transducers.determinize import determinize
 from tokdfa.transducers.minimize import minimize
 from tokdfa.transducers.one_pass import OnePass
-from tokdfa.transducers.square import is_functional
+from tokdfa.transducers.square import functionality
 from tokdfa.transducers.table import TransducerTable
 from tokdfa.transducers.transducer import Transducer
-from tokdfa.transducers.twinning import is_twinned
+from tokdfa.transducers.twinning import twinning
 
 EXAMPLE_6 = Dictionary.from_pairs([("a", "a")], "ab")
 EXAMPLE_7 = Dictionary.from_pairs([("a", "b"), ("ab", "a")], "ab")
@@ -55,7 +55,7 @@ def isomorphic(first: Transducer, second: Transducer) -> bool:
             labels = graph.get_edge_data(p, q, {"labels": frozenset()})["labels"]
             graph.add_edge(p, q, labels=labels | {(symbol, output)})
         graphs.append(graph)
-    return nx.is_isomorphic(
+    return nx.isomorphism(
         *graphs, node_match=lambda a, b: a["kind"] == b["kind"], edge_match=lambda a, b: a["labels"] == b["labels"]
     )
 
@@ -81,11 +81,11 @@ def test_definition_6_transducers() -> None:
         ("aa", ("a", "a", "a")),
         ("ab", ("ab", "a")),
     }
-    assert transducer.is_functional()
-    assert not transducer.is_subsequential()
-    assert FIGURE_6B.is_subsequential()
-    assert not FIGURE_6B.is_sequential()
-    assert Transducer(alphabet, [[(0, (0, 1), 0)]], finals={0: ()}).is_sequential()
+    assert transducer.functionality()
+    assert not transducer.subsequentiality()
+    assert FIGURE_6B.subsequentiality()
+    assert not FIGURE_6B.sequentiality()
+    assert Transducer(alphabet, [[(0, (0, 1), 0)]], finals={0: ()}).sequentiality()
 
 
 def test_definition_6_subsequential_outputs_are_words() -> None:
@@ -108,15 +108,15 @@ def test_lemma_6_relation_and_functionality(dfa: TokenDFA) -> None:
     transducer = Transducer.from_token_dfa(dfa)
     expected = {(concatenate(tau, "characters"), tau) for tau in spelled_language(dfa, 5) if sum(map(len, tau)) <= 5}
     assert transducer.relation(all_words("ab", 5)) == expected
-    if is_context_invariant(dfa):
-        assert is_functional(transducer)
+    if context_invariance(dfa):
+        assert functionality(transducer)
 
 
 @given(proper_dictionaries("ab", max_rules=6), string_dfas("ab", 4))
 def test_lemma_6_for_folded_dictionaries(dictionary: Dictionary, language: TokenDFA) -> None:
     assume(dictionary.alphabet.n_symbols == 2)
     transducer = Transducer.from_token_dfa(token_dfa(dictionary, language))
-    assert is_functional(transducer)
+    assert functionality(transducer)
     assert transducer.relation(all_words("ab", 6)) == {
         (word, tokenize_single_pass(dictionary, word)) for word in all_words("ab", 6) if language.accepts(list(word))
     }
@@ -125,7 +125,7 @@ def test_lemma_6_for_folded_dictionaries(dictionary: Dictionary, language: Token
 def test_example_6_figure_6a() -> None:
     transducer = Transducer.from_token_dfa(token_dfa(EXAMPLE_6))
     assert isomorphic(transducer, FIGURE_6A)
-    verdict = transducer.is_subsequential()
+    verdict = transducer.subsequentiality()
     assert not verdict
     assert verdict.witness is not None
     assert verdict.witness.state == transducer.initial
@@ -198,7 +198,7 @@ def test_example_8_rightmost_rules_vary_without_bound() -> None:
     # One more a, and everything changes: no bound holds for words at distance 1.
     distances = [distance(*map(tuple, map(transducer, ("a" * n, "a" * (n + 1))))) for n in range(0, 12, 2)]
     assert distances == [n + 1 for n in range(0, 12, 2)]
-    verdict = is_twinned(transducer)
+    verdict = twinning(transducer)
     assert not verdict
     assert verdict.witness is not None
     assert verdict.witness.loop == "aa"
@@ -214,15 +214,15 @@ def test_example_9_no_sequential_transducer() -> None:
     assert a is not None
     assert aa is not None
     assert aa[: len(a)] != a
-    assert not transducer.is_sequential()
+    assert not transducer.sequentiality()
 
 
 @given(proper_dictionaries("abc", max_rules=5))
 def test_theorem_4_a_subsequential_transducer_exists(dictionary: Dictionary) -> None:
     transducer = Transducer.from_token_dfa(token_dfa(dictionary))
-    assert is_twinned(transducer)
+    assert twinning(transducer)
     subsequential = determinize(transducer)
-    assert subsequential.is_subsequential()
+    assert subsequential.subsequentiality()
     for word in all_words("".join(map(str, dictionary.alphabet.symbols)), 5):
         assert subsequential(word) == tokenize_single_pass(dictionary, word)
 

@@ -12,7 +12,7 @@ from support.dictionaries import all_words
 
 from tokdfa import TokdfaError
 from tokdfa.training.exact import boundary_conflict, overlap_conflict, train_exact
-from tokdfa.training.merges import Merge, apply_merge, apply_merges, is_valid, show_merge
+from tokdfa.training.merges import Merge, apply_merge, apply_merges, show_merge, validity
 
 
 def effective_sequences(text: str, merges: int) -> int:
@@ -112,7 +112,7 @@ def test_alg_3_equals_brute_force_on_weighted_pieces(pieces: dict[str, int]) -> 
     best, guarded = train_exact(pieces, 3, guard="none"), train_exact(pieces, 3)
     assert guarded.units == best.units
     assert guarded.explored <= best.explored
-    assert is_valid(guarded.merges)
+    assert validity(guarded.merges)
     assert guarded.forests == tuple(apply_merges(text, guarded.merges) for text in pieces)
     units = sum(n * len(forest) for n, forest in zip(pieces.values(), guarded.forests, strict=True))
     assert guarded.units == units

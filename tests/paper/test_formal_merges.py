@@ -20,10 +20,10 @@ from tokdfa.training.merges import (
     apply_merges,
     from_dictionary,
     is_submerge,
-    is_valid,
     iter_submerges,
     show_merge,
     to_dictionary,
+    validity,
     yield_of,
 )
 from tokdfa.training.naive import count_pairs, train_naive
@@ -52,25 +52,25 @@ def test_ex_2_2_three_merges_over_three_symbols() -> None:
     assert [yield_of(merge) for merge in merges] == ["ab", "aab", "abac"]
     # They determine a vocabulary of |μ| + |Σ| units. In this order they are not valid: [a,c] is missing.
     assert len({"a", "b", "c", *map(yield_of, merges)}) == 6
-    verdict = is_valid(merges)
+    verdict = validity(merges)
     assert not verdict
     assert verdict.witness == 2
 
 
 def test_def_2_3_valid_sequences() -> None:
     merges: tuple[Merge, ...] = (AB, ("a", AB), ("a", "c"), (AB, ("a", "c")))
-    assert is_valid(merges)
-    assert is_valid(())
+    assert validity(merges)
+    assert validity(())
     # Footnote 9: a merge may come again. And what is valid stays valid one after the other.
-    assert is_valid((AB, AB))
-    assert is_valid((*merges, *merges))
-    assert not is_valid(("a",))
+    assert validity((AB, AB))
+    assert validity((*merges, *merges))
+    assert not validity(("a",))
     for order in permutations(merges):
         made_before = all(
             isinstance(part, str) or part in order[:index] for index, pair in enumerate(order) for part in pair
         )
-        assert bool(is_valid(order)) == made_before
-    assert sum(bool(is_valid(order)) for order in permutations(merges)) == 5
+        assert bool(validity(order)) == made_before
+    assert sum(bool(validity(order)) for order in permutations(merges)) == 5
 
 
 def test_fig_2_apply_makes_the_forest() -> None:
@@ -95,7 +95,7 @@ def test_sec_2_2_strings_do_not_tell_which_tree_is_meant() -> None:
     one: tuple[Merge, ...] = (AB, (AB, "c"), ((AB, "c"), "d"))
     other: tuple[Merge, ...] = (AB, (AB, "c"), (("a", ("b", "c")), "d"))
     assert to_dictionary(one) == to_dictionary(other)
-    assert (bool(is_valid(one)), bool(is_valid(other))) == (True, False)
+    assert (bool(validity(one)), bool(validity(other))) == (True, False)
     assert from_dictionary(to_dictionary(one)) == one
     with pytest.raises(TokdfaError, match="two rules make one token: 'abc'"):
         from_dictionary(Dictionary.from_pairs([("a", "b"), ("b", "c"), ("ab", "c"), ("a", "bc")]))
@@ -137,7 +137,7 @@ def test_def_2_5_merges_that_all_replace_something_end_in_one_unit(text: str, da
         forest = apply_merge(forest, merges[-1])
     # Fewer merges than |x| - 1 suffice when one of them replaces several pairs.
     assert len(merges) <= len(text) - 1
-    assert is_valid(merges)
+    assert validity(merges)
     assert compression_utility(text, merges) == len(text) - 1
 
 

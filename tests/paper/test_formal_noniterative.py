@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokdfa import TokdfaError
-from tokdfa.training.merges import apply_merges, from_dictionary, is_valid, show_merge, yield_of
+from tokdfa.training.merges import apply_merges, from_dictionary, show_merge, validity, yield_of
 from tokdfa.training.naive import train_naive
 from tokdfa.training.noniterative import possible_merges, train_noniterative
 from tokdfa.training.utility import compression_utility
@@ -23,7 +23,7 @@ def test_abcabcd_the_printed_merges() -> None:
 @given(st.text("abc", max_size=12), st.integers(2, 5), st.integers(0, 30))
 def test_it_makes_valid_sequences(text: str, width: int, merges: int) -> None:
     counts = possible_merges(text, width)
-    assert is_valid(train_noniterative(text, merges, width=width))
+    assert validity(train_noniterative(text, merges, width=width))
     for merge, count in counts.items():
         word = yield_of(merge)
         assert count == sum(text.startswith(word, i) for i in range(len(text)))

@@ -13,7 +13,7 @@ from tokdfa import Dictionary, compare, default_dictionary, tokenize_single_pass
 from tokdfa.alphabet import Word
 from tokdfa.errors import ImproperDictionaryError
 from tokdfa.training.exact import CONFLICTS
-from tokdfa.training.permutations import is_safe_permutation
+from tokdfa.training.permutations import permutation_safety
 
 
 def test_def_5_2_conflict() -> None:
@@ -29,7 +29,7 @@ MU = [("a", "b"), ("d", "d"), ("c", "a")]
 def test_def_5_3_example() -> None:
     mu, exchanged = Dictionary(MU), Dictionary([MU[2], MU[1], MU[0]])
     for conflict in ("boundary", "overlap"):
-        found = is_safe_permutation(mu, exchanged, conflict=conflict)
+        found = permutation_safety(mu, exchanged, conflict=conflict)
         assert not found
         assert found.witness == (("a", "b"), ("c", "a"))
 
@@ -77,15 +77,15 @@ def test_def_5_4_is_an_equivalence_and_respects_later_merges(one: Dictionary, ot
 
 def test_prop_5_5_example() -> None:
     mu, other = Dictionary(MU), Dictionary([MU[0], MU[2], MU[1]])
-    assert is_safe_permutation(mu, other)
+    assert permutation_safety(mu, other)
     assert compare(mu, other)
 
 
 def test_prop_5_5_does_not_follow_from_the_boundary_symbols() -> None:
     one = Dictionary([("a", "b"), ("x", "ab"), ("ab", "y")])
     other = Dictionary([("a", "b"), ("ab", "y"), ("x", "ab")])
-    assert is_safe_permutation(one, other, conflict="boundary")
-    assert not is_safe_permutation(one, other)
+    assert permutation_safety(one, other, conflict="boundary")
+    assert not permutation_safety(one, other)
     assert compare(one, other).witness == ("xaby", ("xab", "y"), ("x", "aby"))
     assert tokenize_single_pass(one, "xaby") == ("xab", "y")
     assert tokenize_single_pass(other, "xaby") == ("x", "aby")
@@ -95,7 +95,7 @@ def test_prop_5_5_is_not_necessary() -> None:
     # The last rules are dead, so that no permutation maps one to the other.
     one = Dictionary([("a", "b"), ("b", "c"), ("b", "d"), ("a", "bc")])
     other = Dictionary([("a", "b"), ("b", "c"), ("b", "d"), ("a", "bd")])
-    assert not is_safe_permutation(one, other)
+    assert not permutation_safety(one, other)
     assert compare(one, other)
 
 
@@ -104,9 +104,9 @@ def test_prop_5_5_corrected_on_all_orders_of_all_small_dictionaries() -> None:
     for dictionary in all_proper_dictionaries("ab", 3):
         for order in permutations(dictionary):
             other = Dictionary(order, "ab")
-            if not other.is_proper():
+            if not other.properness():
                 continue
-            if is_safe_permutation(dictionary, other):
+            if permutation_safety(dictionary, other):
                 safe += order != tuple(dictionary)
                 assert compare(dictionary, other)
             else:
@@ -142,11 +142,11 @@ def test_def_5_3_is_no_exchange_of_conflicting_merges(pair: tuple[Dictionary, Di
             for first, second in combinations(one, 2)
             if place[first] > place[second] and conflict(first.product, second.product)
         }
-        found = is_safe_permutation(one, other, conflict=name)  # type: ignore[arg-type]
+        found = permutation_safety(one, other, conflict=name)  # type: ignore[arg-type]
         assert bool(found) == (not exchanged)
         if not found:
             assert found.witness in exchanged
-    if is_safe_permutation(one, other):
+    if permutation_safety(one, other):
         assert compare(one, other)
 
 
@@ -162,7 +162,7 @@ def test_def_5_3_safe_permutations_are_made_of_exchanges_of_neighbours() -> None
                     seen.add(neighbour)
                     stack.append(neighbour)
         proper = [Dictionary(order, "ab") for order in permutations(dictionary)]
-        safe = {tuple(d) for d in proper if d.is_proper() and is_safe_permutation(dictionary, d)}
+        safe = {tuple(d) for d in proper if d.properness() and permutation_safety(dictionary, d)}
         assert safe == seen
 
 
@@ -173,7 +173,7 @@ def test_a_whole_dictionary() -> None:
     j = next(j for j in range(3000, 3800) if CONFLICTS["overlap"](*_spelled(rules[j : j + 2])))
     for at, safe in ((i, True), (j, False)):
         other = Dictionary([*rules[:at], rules[at + 1], rules[at], *rules[at + 2 :]])
-        assert bool(is_safe_permutation(dictionary, other)) == safe
+        assert bool(permutation_safety(dictionary, other)) == safe
 
 
 def _spelled(rules) -> list[str]:
@@ -182,10 +182,10 @@ def _spelled(rules) -> list[str]:
 
 def test_other_rules_and_improper_ones() -> None:
     one = Dictionary([("a", "b")], "abc")
-    assert is_safe_permutation(one, Dictionary([("b", "c")], "abc")).reason == "the rules are not the same"
-    assert not is_safe_permutation(one, Dictionary([("a", "b")], "abcd"))
+    assert permutation_safety(one, Dictionary([("b", "c")], "abc")).reason == "the rules are not the same"
+    assert not permutation_safety(one, Dictionary([("a", "b")], "abcd"))
     with pytest.raises(ImproperDictionaryError):
-        is_safe_permutation(one, Dictionary([("ab", "c"), ("a", "b")], "abc"))
+        permutation_safety(one, Dictionary([("ab", "c"), ("a", "b")], "abc"))
     with_symbols = Dictionary([("lo", "w"), ("w", "lo")], ["lo", "w"])
-    assert not is_safe_permutation(with_symbols, Dictionary([("w", "lo"), ("lo", "w")], ["lo", "w"]))
-    assert is_safe_permutation(with_symbols, with_symbols)
+    assert not permutation_safety(with_symbols, Dictionary([("w", "lo"), ("lo", "w")], ["lo", "w"]))
+    assert permutation_safety(with_symbols, with_symbols)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from tokdfa import TokdfaError
 from tokdfa.training.exact import train_exact
-from tokdfa.training.merges import Merge, apply_merge, apply_merges, is_submerge, is_valid, show_merge
+from tokdfa.training.merges import Merge, apply_merge, apply_merges, is_submerge, show_merge, validity
 from tokdfa.training.naive import count_pairs
 from tokdfa.training.utility import (
     compression_gain,
@@ -42,7 +42,7 @@ texts = st.text("ab", max_size=16)
 
 @given(texts, valid_sequences())
 def test_prop_3_2_utility_is_monotone(text: str, merges: Sequence) -> None:
-    assert is_valid(merges)
+    assert validity(merges)
     utilities = [compression_utility(text, merges[:i]) for i in range(len(merges) + 1)]
     assert utilities == sorted(utilities)
 
@@ -74,7 +74,7 @@ def test_ex_3_5_why_validity_matters() -> None:
     assert (compression_utility(text, prefix), compression_utility(text, merges)) == (1, 2)
     assert compression_gain(text, nu, prefix) == 0
     assert compression_gain(text, nu, merges) == 2
-    assert not is_valid((*prefix, *nu))
+    assert not validity((*prefix, *nu))
 
 
 @given(texts, valid_sequences(8), st.data())
@@ -89,14 +89,14 @@ def test_prop_3_8_utility_is_hierarchically_submodular(text: str, merges: Sequen
 @given(texts, valid_sequences(), valid_sequences())
 def test_lemma_a_1_some_merge_gains_at_least_the_average(text: str, given_merges: Sequence, merges: Sequence) -> None:
     gain = compression_gain(text, merges, given_merges)
-    possible = [compression_gain(text, [nu], given_merges) for nu in merges if is_valid((*given_merges, nu))]
+    possible = [compression_gain(text, [nu], given_merges) for nu in merges if validity((*given_merges, nu))]
     assert not merges or max(possible) * len(merges) >= gain
 
 
 def test_prop_3_8_fails_for_a_repeated_merge() -> None:
     ab: Merge = ("a", "b")
     merges: Sequence = (ab, ab, (ab, "c"))
-    assert is_valid(merges)
+    assert validity(merges)
     assert compression_gain("abc", [merges[1]], merges[:1]) == 0
     assert compression_gain("abc", [merges[2]], merges[:2]) == 1
 
@@ -245,7 +245,7 @@ def test_thm_3_10_its_bound_tends_to_zero(merges: int) -> None:
     for _ in range(merges - 2):
         optimal.append(("a", optimal[-1]))
     optimal.append((optimal[-1], ("a", "b")))
-    assert is_valid(optimal)
+    assert validity(optimal)
     assert len(apply_merges(text, optimal)) == 1
     assert compression_utility(text, optimal) == merges + 1
     assert compression_gain(text, optimal, [("b", "a")]) == 0

@@ -180,7 +180,7 @@ def test_a_dictionary_leaves_behind_what_is_computed(tmp_path: Path) -> None:
     ):
         fresh = len(pickle.dumps(dictionary))
         tokdfa.CompactTokenDFA(dictionary)
-        assert dictionary.is_proper()
+        assert dictionary.properness()
         assert dictionary.fingerprint
         assert len(pickle.dumps(dictionary)) == fresh
         for twin in (pickle.loads(pickle.dumps(dictionary)), copy.deepcopy(dictionary)):

@@ -13,7 +13,7 @@ def test_it_is_proper_and_never_makes_a_token_twice() -> None:
     d = tokdfa.default_dictionary()
     assert len(d) == 3840
     assert d.alphabet.symbols == tuple(bytes([byte]) for byte in range(256))
-    assert d.is_proper()
+    assert d.properness()
     assert len({rule.product for rule in d}) == len(d)
     assert b" the" in d.alphabet
 

@@ -28,7 +28,7 @@ def test_ids_are_those_of_merging_by_rank(pretokenizer: str, tmp_path: Path) -> 
         path = tmp_path / "ranks.tiktoken"
         path.write_bytes(tiktoken_lines(table))
         tokenizer = tokdfa.load(path, pretokenizer=pretokenizer)
-        n_improper += not tokenizer.dictionary.is_proper() or tokenizer.merges is not None
+        n_improper += not tokenizer.dictionary.properness() or tokenizer.merges is not None
         for _ in range(12):
             text = "".join(draw.choices(["a", "b", "c", " ", "aaaaaaaa", "é", "abc", "ab"], k=draw.randrange(40)))
             pieces = [text] if tokenizer.pretokenizer is None else tokenizer.pretokenizer.split(text)

@@ -47,7 +47,7 @@ def test_the_part_is_everything_if_and_only_if_it_always_merges_alike(tmp_path: 
     for number in range(60):
         tokenizer, ranks = load(random_words(source), tmp_path / f"{number}.tiktoken")
         part = tokenizer.proper_part
-        assert part.dictionary.is_proper()
+        assert part.dictionary.properness()
         late = {bytes(tokenizer.token(token)) for token in part.late.tolist()}
         pairs = {tuple(bytes(tokenizer.token(token)) for token in pair) for pair in part.pairs.tolist()}
         differs = False

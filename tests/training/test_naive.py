@@ -89,7 +89,7 @@ def test_trained_dictionaries_are_proper_and_never_make_a_token_twice(
     pieces: dict[str, int], tie: str, count: str
 ) -> None:
     d = train_naive(pieces, 20, tie=tie, count=count, min_frequency=1)  # type: ignore[arg-type]
-    assert d.is_proper()
+    assert d.properness()
     assert len({rule.product for rule in d}) == len(d)
 
 

@@ -12,9 +12,9 @@ from tokdfa import Dictionary, TokenDFA, token_dfa, tokenize_single_pass
 from tokdfa.errors import AutomatonError, LimitExceededError
 from tokdfa.transducers.determinize import determinize
 from tokdfa.transducers.minimize import is_equivalent, minimize, onward
-from tokdfa.transducers.square import is_functional
+from tokdfa.transducers.square import functionality
 from tokdfa.transducers.transducer import Transducer
-from tokdfa.transducers.twinning import is_twinned
+from tokdfa.transducers.twinning import twinning
 
 
 def subsequential(dictionary: Dictionary, language: TokenDFA | None = None) -> Transducer:
@@ -26,8 +26,8 @@ def test_all_small_dictionaries_and_all_short_words(symbols: str, n_rules: int, 
     for dictionary in all_proper_dictionaries(symbols, n_rules):
         transducer = subsequential(dictionary)
         minimal = minimize(transducer)
-        assert transducer.is_subsequential()
-        assert minimal.is_subsequential()
+        assert transducer.subsequentiality()
+        assert minimal.subsequentiality()
         for word in all_words(symbols, longest):
             assert transducer(word) == tokenize_single_pass(dictionary, word) == minimal(word)
 
@@ -54,9 +54,9 @@ def test_random_regular_languages(dictionary: Dictionary, language: TokenDFA) ->
 
 @given(transducers(max_states=3) | backward_sequential())
 def test_what_is_functional_and_twinned_becomes_subsequential(transducer: Transducer) -> None:
-    assume(is_functional(transducer) and is_twinned(transducer))
+    assume(functionality(transducer) and twinning(transducer))
     result = determinize(transducer)
-    assert result.is_subsequential()
+    assert result.subsequentiality()
     for word in all_words("ab", 6):
         assert result.outputs(word) == transducer.outputs(word)
         assert minimize(result).outputs(word) == transducer.outputs(word)
@@ -64,8 +64,8 @@ def test_what_is_functional_and_twinned_becomes_subsequential(transducer: Transd
 
 @given(backward_sequential())
 def test_what_is_functional_but_not_twinned_has_no_end(transducer: Transducer) -> None:
-    assert is_functional(transducer)
-    assume(not is_twinned(transducer))
+    assert functionality(transducer)
+    assume(not twinning(transducer))
     with pytest.raises(AutomatonError, match="no subsequential transducer does the same"):
         determinize(transducer)
     with pytest.raises(LimitExceededError):

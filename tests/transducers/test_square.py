@@ -10,15 +10,15 @@ from support.transducers import rightmost_transducer, transducers
 from tokdfa import Dictionary, token_dfa
 from tokdfa.errors import AutomatonError, LimitExceededError
 from tokdfa.transducers.determinize import determinize
-from tokdfa.transducers.square import is_functional
+from tokdfa.transducers.square import functionality
 from tokdfa.transducers.transducer import Transducer
-from tokdfa.transducers.twinning import Twins, is_twinned
+from tokdfa.transducers.twinning import Twins, twinning
 
 
 @given(transducers())
 @settings(max_examples=200)
 def test_functional_means_no_word_with_two_outputs(transducer: Transducer) -> None:
-    verdict = is_functional(transducer)
+    verdict = functionality(transducer)
     several = [word for word in all_words("ab", 6) if len(transducer.outputs(word)) > 1]
     if verdict:
         assert not several
@@ -76,7 +76,7 @@ def reduce_word(first: tuple, second: tuple) -> tuple[tuple, tuple]:  # type: ig
 @given(transducers(max_states=3))
 @settings(max_examples=150)
 def test_twinned_means_no_loop_shifts_a_delay(transducer: Transducer) -> None:
-    verdict = is_twinned(transducer)
+    verdict = twinning(transducer)
     if verdict:
         assert not loops_that_shift(transducer, 3)
     else:
@@ -89,8 +89,8 @@ def test_a_delay_that_is_made_up_for_is_functional(early: int) -> None:
     # Of two runs on ab either writes at once and the other one later; then either writes something else.
     late = 3 - early
     edges = [(0, "a", ["a"], early), (0, "a", [], late), (early, "b", [], 3)]
-    assert is_functional(Transducer.from_edges([*edges, (late, "b", ["a"], 3)], finals={3: []}))
-    verdict = is_functional(Transducer.from_edges([*edges, (late, "b", ["b"], 3)], finals={3: []}))
+    assert functionality(Transducer.from_edges([*edges, (late, "b", ["a"], 3)], finals={3: []}))
+    verdict = functionality(Transducer.from_edges([*edges, (late, "b", ["b"], 3)], finals={3: []}))
     assert not verdict
     assert verdict.witness is not None
     assert verdict.witness[0] == "ab"
@@ -104,7 +104,7 @@ def test_delays_that_only_a_detour_tells_apart() -> None:
         (3, "a", ["b"], 4), (4, "a", ["a"], 3), (2, "b", [], 1), (4, "b", ["b"], 3),
     ]  # fmt: skip
     transducer = Transducer.from_edges(edges, finals={1: [], 3: ["a"]})
-    verdict = is_twinned(transducer)
+    verdict = twinning(transducer)
     assert not verdict
     assert verdict.witness is not None
     check_twins(transducer, verdict.witness)
@@ -114,8 +114,8 @@ def test_delays_that_only_a_detour_tells_apart() -> None:
 @given(proper_dictionaries("ab", max_rules=5))
 def test_rightmost_rules_are_functional_and_seldom_twinned(dictionary: Dictionary) -> None:
     transducer = rightmost_transducer(dictionary)
-    assert is_functional(transducer)
-    verdict = is_twinned(transducer)
+    assert functionality(transducer)
+    verdict = twinning(transducer)
     if verdict:
         # Then a subsequential transducer exists, and does what the right-to-left one does.
         subsequential = determinize(transducer)
@@ -133,15 +133,15 @@ def test_rightmost_rules_are_functional_and_seldom_twinned(dictionary: Dictionar
 def test_budgets() -> None:
     transducer = Transducer.from_token_dfa(token_dfa(Dictionary.from_pairs([("a", "a"), ("aa", "b")], "ab")))
     with pytest.raises(LimitExceededError, match="more than 3 pairs"):
-        is_functional(transducer, max_pairs=3)
+        functionality(transducer, max_pairs=3)
     with pytest.raises(LimitExceededError, match="more than 3 pairs"):
-        is_twinned(transducer, max_pairs=3)
+        twinning(transducer, max_pairs=3)
     with pytest.raises(LimitExceededError, match="more than 3 delays"):
-        is_twinned(transducer, max_configurations=3)
+        twinning(transducer, max_configurations=3)
 
 
 def test_transducers_without_words() -> None:
     nothing = Transducer.from_edges([(0, "a", [], 0), (0, "a", ["a"], 0)], finals={})
-    assert is_functional(nothing)
-    assert is_twinned(nothing)
+    assert functionality(nothing)
+    assert twinning(nothing)
     assert determinize(nothing).finals == {}

@@ -63,17 +63,17 @@ def test_a_long_word_needs_no_recursion() -> None:
 
 
 def test_subsequential_and_sequential() -> None:
-    verdict = EXAMPLE.is_subsequential()
+    verdict = EXAMPLE.subsequentiality()
     assert not verdict
     assert verdict.witness is not None
     assert (verdict.witness.state, verdict.witness.first.symbol) == (0, EXAMPLE.alphabet.number("b"))
     assert "state 0 has 2 transitions on 'b'" in verdict.reason
-    assert not EXAMPLE.is_sequential()
+    assert not EXAMPLE.sequentiality()
     with_end = Transducer.from_edges([(0, "a", ["a", "a"], 0)], finals={0: ["a"]})
-    assert with_end.is_subsequential()
-    assert with_end.is_sequential().witness == 0
-    assert with_end.is_sequential().reason == "F(0) = a"
-    assert Transducer.from_edges([(0, "a", ["a", "a"], 0)], finals={0: []}).is_sequential()
+    assert with_end.subsequentiality()
+    assert with_end.sequentiality().witness == 0
+    assert with_end.sequentiality().reason == "F(0) = a"
+    assert Transducer.from_edges([(0, "a", ["a", "a"], 0)], finals={0: []}).sequentiality()
 
 
 def test_trimming_keeps_the_relation() -> None:

@@ -236,7 +236,7 @@ def improper_ranks() -> Tokenizer:
         if all(len(part) == 1 or part in words for part in (word[:cut], word[cut:]))
     ]
     dictionary = Dictionary([pair[:2] for pair in pairs], BYTES)
-    assert not dictionary.is_proper()
+    assert not dictionary.properness()
     number = dictionary.alphabet.number
     columns = [[number(u), number(v), rank, number(u + v)] for u, v, rank in pairs]
     merges = Merges(*np.array(columns, dtype=np.int32).T.copy())

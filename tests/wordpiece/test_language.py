@@ -141,7 +141,7 @@ def test_locality_is_as_defined() -> None:
         assert least == _local_from(language, 20), (list(vocabulary.items()), vocabulary.prefix)
         seen.add(least)
         for k in range(least):
-            verdict = language.is_k_local(k)
+            verdict = language.k_locality(k)
             assert not verdict
             begins, ids, ends = verdict.witness  # type: ignore[misc]
             assert len(ids) == k
@@ -151,7 +151,7 @@ def test_locality_is_as_defined() -> None:
                 reached = run(language, ids, WordState(begin, 0))
                 assert reached is not None
                 assert reached.node == end
-        assert language.is_k_local(least)
+        assert language.k_locality(least)
     assert {0, 1, 2, 3} <= seen
 
 
@@ -160,7 +160,7 @@ def test_the_figure_is_local_from_two_on() -> None:
     language = WordLanguage(vocabulary, limited=False)
     assert language.local_from == 2
     # Behind a ##b there may still come abcd, behind ##b alone only ##bc.
-    assert language.is_k_local(1).reason == "two runs read ##b and end in different states"
+    assert language.k_locality(1).reason == "two runs read ##b and end in different states"
 
 
 def test_a_limit_is_counted() -> None:

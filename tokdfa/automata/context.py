@@ -13,7 +13,7 @@ from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.errors import LimitExceededError
 from tokdfa.verdict import Verdict
 
-__all__ = ["TwoRuns", "is_context_invariant"]
+__all__ = ["TwoRuns", "context_invariance"]
 
 DEFAULT_MAX_CONFIGURATIONS = 5_000_000
 
@@ -26,7 +26,7 @@ class TwoRuns(NamedTuple):
     second: Run
 
 
-def is_context_invariant(dfa: TokenDFA, *, max_configurations: int = DEFAULT_MAX_CONFIGURATIONS) -> Verdict[TwoRuns]:
+def context_invariance(dfa: TokenDFA, *, max_configurations: int = DEFAULT_MAX_CONFIGURATIONS) -> Verdict[TwoRuns]:
     """Decide whether any two runs that read one text read one tokenization, wherever they start.
 
     Parameters

@@ -14,10 +14,10 @@ from tokdfa.verdict import Verdict
 if TYPE_CHECKING:
     from tokdfa.automata.token_dfa import TokenDFA
 
-__all__ = ["is_equivalent", "is_isomorphic"]
+__all__ = ["equivalence", "isomorphism"]
 
 
-def is_equivalent(first: TokenDFA, second: TokenDFA) -> Verdict[tuple[Word, ...]]:
+def equivalence(first: TokenDFA, second: TokenDFA) -> Verdict[tuple[Word, ...]]:
     """Decide whether two token DFAs accept the same tokenizations.
 
     Tokens are compared as they are spelled; their numbers may differ, and so may the alphabets.
@@ -61,7 +61,7 @@ def is_equivalent(first: TokenDFA, second: TokenDFA) -> Verdict[tuple[Word, ...]
     return Verdict(False, witness, f"only the {accepting} accepts {_show(witness)}")
 
 
-def is_isomorphic(first: TokenDFA, second: TokenDFA) -> Verdict[dict[int, int] | tuple[Word, ...]]:
+def isomorphism(first: TokenDFA, second: TokenDFA) -> Verdict[dict[int, int] | tuple[Word, ...]]:
     """Decide whether two token DFAs are equal but for the names of their states.
 
     What is compared is what can be reached from the initial states; tokens are compared as they are spelled.

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tokdfa.alphabet import TokenAlphabet, Word, show
-from tokdfa.automata.context import is_context_invariant
+from tokdfa.automata.context import context_invariance
 from tokdfa.automata.regex import language as regular_language
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.dictionary import Dictionary, Rule
@@ -69,7 +69,7 @@ def apply_merge(dfa: TokenDFA, left: Word, right: Word, *, check: bool = True) -
     *Constructing a BPE Tokenization DFA*, Algorithm 2.
     """
     if check:
-        verdict = is_context_invariant(dfa)
+        verdict = context_invariance(dfa)
         if not verdict:
             raise AutomatonError(
                 f"the automaton is not context-invariant: {verdict.reason}",

@@ -11,7 +11,7 @@ from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.errors import LimitExceededError
 from tokdfa.verdict import Verdict
 
-__all__ = ["is_empty", "is_equivalent", "is_included", "shortest"]
+__all__ = ["emptiness", "equivalence", "inclusion", "shortest"]
 
 S = TypeVar("S", bound=Hashable)
 T = TypeVar("T", bound=Hashable)
@@ -55,7 +55,7 @@ def _path(origin: dict[S, tuple[S, int] | None], state: S) -> tuple[int, ...]:
     return tuple(reversed(path))
 
 
-def is_empty(automaton: TokenAutomaton[S], *, max_states: int = DEFAULT_MAX_STATES) -> Verdict[tuple[int, ...]]:
+def emptiness(automaton: TokenAutomaton[S], *, max_states: int = DEFAULT_MAX_STATES) -> Verdict[tuple[int, ...]]:
     """Decide whether `automaton` accepts nothing; the witness against it is its shortest member.
 
     Raises
@@ -69,7 +69,7 @@ def is_empty(automaton: TokenAutomaton[S], *, max_states: int = DEFAULT_MAX_STAT
     return Verdict(False, member, f"a tokenization of {len(member)} tokens is accepted")
 
 
-def is_included(
+def inclusion(
     first: TokenAutomaton[S], second: TokenAutomaton[T], *, max_states: int = DEFAULT_MAX_STATES
 ) -> Verdict[tuple[int, ...]]:
     """Decide whether everything that the first accepts is accepted by the second.
@@ -90,7 +90,7 @@ def is_included(
     return Verdict(False, member, f"only the first accepts a tokenization of {len(member)} tokens")
 
 
-def is_equivalent(
+def equivalence(
     first: TokenAutomaton[S], second: TokenAutomaton[T], *, max_states: int = DEFAULT_MAX_STATES
 ) -> Verdict[tuple[int, ...]]:
     """Decide whether both accept the same tokenizations, as token numbers.
@@ -120,5 +120,5 @@ def _are_equivalent_explicit(first: object, second: object) -> bool:
         isinstance(first, TokenDFA)
         and isinstance(second, TokenDFA)
         and first.alphabet == second.alphabet
-        and bool(first.is_equivalent(second))
+        and bool(first.equivalence(second))
     )

@@ -121,7 +121,7 @@ class Language(Displayed, Generic[S]):
         """Tell whether there is no member."""
         return self.longest == -1
 
-    def is_finite(self) -> Verdict[tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]]:
+    def finiteness(self) -> Verdict[tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]]:
         """Decide whether the language is finite.
 
         Returns

@@ -16,7 +16,7 @@ from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.errors import AutomatonError, LimitExceededError
 from tokdfa.verdict import Verdict
 
-__all__ = ["DegreeOfLocality", "dloc", "is_k_local", "local_from", "states_after"]
+__all__ = ["DegreeOfLocality", "dloc", "k_locality", "local_from", "states_after"]
 
 DEFAULT_MAX_SETS = 1_000_000
 DEFAULT_MAX_PAIRS = 20_000_000
@@ -107,7 +107,7 @@ def dloc(dfa: TokenDFA, k: int, *, max_sets: int = DEFAULT_MAX_SETS) -> DegreeOf
     return DegreeOfLocality(0, None, frozenset())
 
 
-def is_k_local(dfa: TokenDFA, k: int, *, max_pairs: int = DEFAULT_MAX_PAIRS) -> Verdict[tuple[Run, Run]]:
+def k_locality(dfa: TokenDFA, k: int, *, max_pairs: int = DEFAULT_MAX_PAIRS) -> Verdict[tuple[Run, Run]]:
     """Decide whether the last k tokens of a run determine the state in which it ends, dloc(A, k) ≤ 1.
 
     Parameters
@@ -150,7 +150,7 @@ def is_k_local(dfa: TokenDFA, k: int, *, max_pairs: int = DEFAULT_MAX_PAIRS) -> 
 def local_from(dfa: TokenDFA, *, max_pairs: int = DEFAULT_MAX_PAIRS) -> int | None:
     """Return the least k such that `dfa` is k-local (and then so it is for all larger k), or None if it never is.
 
-    Parameters, errors and source are those of :func:`is_k_local`. It never is when the graph of pairs has a cycle.
+    Parameters, errors and source are those of :func:`k_locality`. It never is when the graph of pairs has a cycle.
     """
     return _PairGraph(dfa, max_pairs).local_from
 

@@ -34,7 +34,7 @@ class TokenDFA(Displayed):
     """A token DFA (Q, Γ, q₀, δ, F) with every transition written out.
 
     The states are 0 to n-1 and δ may be partial. Immutable; equal when all five parts are equal, state by state
-    (:meth:`is_isomorphic` and :meth:`is_equivalent` look deeper). A DFA for a language of strings is a token DFA
+    (:meth:`isomorphism` and :meth:`equivalence` look deeper). A DFA for a language of strings is a token DFA
     whose tokens are the symbols.
 
     Parameters
@@ -357,17 +357,17 @@ class TokenDFA(Displayed):
 
         return minimize_hopcroft(self)
 
-    def is_equivalent(self, other: TokenDFA) -> Verdict[tuple[Word, ...]]:
-        """Decide whether both accept the same language; see :func:`~tokdfa.automata.equivalence.is_equivalent`."""
-        from tokdfa.automata.equivalence import is_equivalent
+    def equivalence(self, other: TokenDFA) -> Verdict[tuple[Word, ...]]:
+        """Decide whether both accept the same language; see :func:`~tokdfa.automata.equivalence.equivalence`."""
+        from tokdfa.automata.equivalence import equivalence
 
-        return is_equivalent(self, other)
+        return equivalence(self, other)
 
-    def is_isomorphic(self, other: TokenDFA) -> Verdict[dict[int, int] | tuple[Word, ...]]:
-        """Decide whether both are one automaton up to names; see :func:`~tokdfa.automata.equivalence.is_isomorphic`."""
-        from tokdfa.automata.equivalence import is_isomorphic
+    def isomorphism(self, other: TokenDFA) -> Verdict[dict[int, int] | tuple[Word, ...]]:
+        """Decide whether both are one automaton up to names; see :func:`~tokdfa.automata.equivalence.isomorphism`."""
+        from tokdfa.automata.equivalence import isomorphism
 
-        return is_isomorphic(self, other)
+        return isomorphism(self, other)
 
     def to_networkx(self) -> nx.MultiDiGraph[int]:
         """Return the automaton as a graph; see :func:`~tokdfa.automata.graph.to_networkx`."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from tokdfa.alphabet import Word, show
-from tokdfa.automata.locality import is_k_local, states_after
+from tokdfa.automata.locality import k_locality, states_after
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.errors import AutomatonError
 from tokdfa.verdict import Verdict
@@ -42,7 +42,7 @@ class WindowVerifier:
     """
 
     def __init__(self, dfa: TokenDFA, k: int) -> None:
-        local = is_k_local(dfa, k)
+        local = k_locality(dfa, k)
         if not local:
             raise AutomatonError(f"the automaton is not {k}-local: {local.reason}")
         self._dfa = dfa

@@ -68,7 +68,7 @@ def _of_words(tokenizer: WordPieceTokenizer, asked: Asked) -> dict[str, Any]:
     refuse_options(tokenizer.algorithm, language=asked.language, rules=asked.rules)
     words = tokenizer.language.words
     least = words.local_from
-    below = words.is_k_local(least - 1) if least else None
+    below = words.k_locality(least - 1) if least else None
     return {
         "states": len(words.states),
         "local_from": least,

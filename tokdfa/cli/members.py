@@ -57,7 +57,7 @@ def describe_members(
         "states_minimal": explicit.minimize().n_states,
         "transitions": explicit.n_transitions,
         "empty": members.is_empty(),
-        "finite": bool(members.is_finite()),
+        "finite": bool(members.finiteness()),
         "longest": None if longest == -1 else longest,
         "shortest": None if shortest is None else [_shown(word) for word in dictionary.alphabet.spell(shortest)],
         "counts": {length: members.count(length) for length in range(counted + 1)},

@@ -88,7 +88,7 @@ class Parts:
         if self._have_same_merges or a.alphabet.kind != b.alphabet.kind:
             return None
         are_proper = all(
-            side.merges is None and side.dictionary.is_proper() and agrees_with_leftmost(side.dictionary)
+            side.merges is None and side.dictionary.properness() and agrees_with_leftmost(side.dictionary)
             for side in (self.a, self.b)
         )
         return compare_dictionaries(a, b) if are_proper else None
@@ -165,7 +165,7 @@ class Parts:
             return Obstacle.SYMBOLS_CHANGE
         if self.neighbours is None:
             return Obstacle.NO_PAIRS
-        if any(not side.dictionary.is_proper() and side.format not in LEFTMOST_FORMATS for side in (a, b)):
+        if any(not side.dictionary.properness() and side.format not in LEFTMOST_FORMATS for side in (a, b)):
             return Obstacle.UNCLEAR_SEMANTICS
         settings = {(how.prefix_space, how.metaspace, how.prefix_once) for how in self.splittings}
         if len(settings) > 1:

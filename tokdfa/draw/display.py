@@ -146,7 +146,7 @@ def _(value: StreamLanguage) -> Mapping[str, str]:
 
 @_content.register(Language)
 def _(value: Language[Any]) -> Mapping[str, str]:
-    finite = value.is_finite()
+    finite = value.finiteness()
     rows = {"states": f"{value.n_states:,}", "finite": f"yes: {finite.reason}" if finite else "no"}
     rows |= {
         f"members of {n} tokens": f"{value.count(n):,}"

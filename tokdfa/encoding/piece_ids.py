@@ -146,7 +146,7 @@ class PieceIds:
         dictionary = self._contents.dictionary
         if self._contents.merges is not None or len(dictionary.alphabet) > MAX_TOKENS:
             return False
-        return bool(dictionary.is_proper()) and bool(agrees_with_leftmost(dictionary))
+        return bool(dictionary.properness()) and bool(agrees_with_leftmost(dictionary))
 
     @cached_property
     def _remembers(self) -> bool:

@@ -19,7 +19,7 @@ _EXAMPLES = 5
 
 def facts_of(tokenizer: Tokenizer) -> dict[str, Any]:
     """Return what ``tokdfa info`` says of a byte pair tokenizer; see :meth:`AnyTokenizer.facts`."""
-    proper: Verdict[Any] = tokenizer.dictionary.is_proper()
+    proper: Verdict[Any] = tokenizer.dictionary.properness()
     offence = proper.witness
     tied = tokenizer.merges is not None and proper.holds
     # First, for the others use what is folded here, and this is to be timed.
@@ -52,7 +52,7 @@ def facts_of(tokenizer: Tokenizer) -> dict[str, Any]:
 
 def _proper_part(tokenizer: Tokenizer) -> dict[str, Any] | None:
     """Return what the proper part of an improper dictionary is, and where merging does otherwise."""
-    if tokenizer.dictionary.is_proper() or not tokenizer.is_bytewise:
+    if tokenizer.dictionary.properness() or not tokenizer.is_bytewise:
         return None
     try:
         part = tokenizer.proper_part
@@ -92,7 +92,7 @@ def _automaton(tokenizer: Tokenizer) -> tuple[dict[str, Any], dict[str, float | 
 
     fields: dict[str, Any] = dict.fromkeys(("live_rules", "states_built", "states_reachable", "states_minimal"))
     seconds: dict[str, float | None] = {"fold": None}
-    if tokenizer.dictionary.is_proper() and tokenizer.merges is None:
+    if tokenizer.dictionary.properness() and tokenizer.merges is None:
         began = perf_counter()
         fields["live_rules"] = len(tokenizer.dictionary.live_rules)
         dfa = CompactTokenDFA(tokenizer.dictionary)
@@ -110,7 +110,7 @@ def _dead_tokens(tokenizer: Tokenizer) -> list[dict[str, Any]]:
     """Return the tokens that `encode` never emits, with the reason."""
     dictionary = tokenizer.dictionary
     reasons = {}
-    if dictionary.is_proper():
+    if dictionary.properness():
         reasons = {dictionary.alphabet.number(dead.rule.product): dead.reason for dead in dictionary.dead_rules}
     return [
         {

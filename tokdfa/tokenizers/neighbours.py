@@ -75,7 +75,7 @@ def neighbours(tokenizer: Tokenizer) -> Neighbours:
     if not tokenizer.is_bytewise:
         raise UnsupportedFeatureError("which tokens may be neighbours is known of dictionaries over bytes")
     dictionary = tokenizer.dictionary
-    if tokenizer.merges is None and dictionary.is_proper() and agrees_with_leftmost(dictionary):
+    if tokenizer.merges is None and dictionary.properness() and agrees_with_leftmost(dictionary):
         words = cast("Sequence[bytes]", dictionary.alphabet)
         dfa = tokenizer.dfa
         return Neighbours(words, tokenizer.token_to_id[: len(words)], dfa.position, dfa.rows)

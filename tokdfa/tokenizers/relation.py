@@ -67,7 +67,7 @@ def _settings(tokenizer: Tokenizer) -> bytes:
 def _dictionary(tokenizer: Tokenizer) -> bytes:
     dictionary = tokenizer.dictionary
     words: list[Any] = list(dictionary.alphabet)
-    if tokenizer.merges is not None or not dictionary.is_proper() or not agrees_with_leftmost(dictionary):
+    if tokenizer.merges is not None or not dictionary.properness() or not agrees_with_leftmost(dictionary):
         merges = () if tokenizer.merges is None else tokenizer.merges
         arrays = (dictionary.left, dictionary.right, tokenizer.token_to_id, *merges)
         return repr((words, tokenizer.extra_tokens, [array.tolist() for array in arrays])).encode()

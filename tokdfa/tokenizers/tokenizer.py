@@ -424,7 +424,7 @@ class Tokenizer(AnyTokenizer):
         UnsupportedFeatureError, LimitExceededError
             See `proper_part`.
         """
-        if self.dictionary.is_proper():
+        if self.dictionary.properness():
             return self.dictionary
         return self.proper_part.dictionary if self.proper_part.is_everything else None
 

@@ -16,10 +16,10 @@ __all__ = [
     "apply_merges",
     "from_dictionary",
     "is_submerge",
-    "is_valid",
     "iter_submerges",
     "show_merge",
     "to_dictionary",
+    "validity",
     "yield_of",
 ]
 
@@ -77,7 +77,7 @@ def is_submerge(part: Merge, whole: Merge) -> bool:
     return part in inner
 
 
-def is_valid(merges: Sequence[Merge]) -> Verdict[int]:
+def validity(merges: Sequence[Merge]) -> Verdict[int]:
     """Decide whether a sequence of merges is valid: each part of each merge is a symbol or an earlier merge.
 
     Returns

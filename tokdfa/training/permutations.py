@@ -9,12 +9,12 @@ from typing import Literal, TypeAlias, cast
 from tokdfa.dictionary import Dictionary, Rule
 from tokdfa.verdict import Verdict
 
-__all__ = ["Conflict", "is_safe_permutation"]
+__all__ = ["Conflict", "permutation_safety"]
 
 Conflict: TypeAlias = Literal["overlap", "boundary"]
 
 
-def is_safe_permutation(a: Dictionary, b: Dictionary, *, conflict: Conflict = "overlap") -> Verdict[tuple[Rule, Rule]]:
+def permutation_safety(a: Dictionary, b: Dictionary, *, conflict: Conflict = "overlap") -> Verdict[tuple[Rule, Rule]]:
     """Decide whether `b` has the rules of `a` in another order, but conflicting ones in the same.
 
     Then one becomes the other by exchanging neighbours that do not conflict.

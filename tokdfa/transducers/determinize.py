@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from tokdfa.errors import AutomatonError, LimitExceededError
 from tokdfa.transducers.arcs import Arc, Output, show_output
-from tokdfa.transducers.square import is_functional
+from tokdfa.transducers.square import functionality
 from tokdfa.transducers.transducer import Transducer
-from tokdfa.transducers.twinning import is_twinned
+from tokdfa.transducers.twinning import twinning
 
 __all__ = ["determinize"]
 
@@ -47,8 +47,8 @@ def determinize(transducer: Transducer, *, check: bool = True, max_states: int =
     trim = transducer.trim()
     if check:
         for verdict, what in (
-            (is_functional(trim), "the transducer is not functional"),
-            (is_twinned(trim), "no subsequential transducer does the same"),
+            (functionality(trim), "the transducer is not functional"),
+            (twinning(trim), "no subsequential transducer does the same"),
         ):
             if not verdict:
                 raise AutomatonError(f"{what}: {verdict.reason}")

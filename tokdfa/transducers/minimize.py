@@ -23,7 +23,7 @@ def onward(transducer: Transducer) -> Transducer:
     AutomatonError
         If the transducer is not subsequential.
     """
-    verdict = transducer.is_subsequential()
+    verdict = transducer.subsequentiality()
     if not verdict:
         raise AutomatonError(f"the transducer is not subsequential: {verdict.reason}", hint="determinize it first")
     trim = transducer.trim()

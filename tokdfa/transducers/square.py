@@ -13,7 +13,7 @@ from tokdfa.verdict import Verdict
 if TYPE_CHECKING:
     from tokdfa.transducers.transducer import Transducer
 
-__all__ = ["Delay", "Pair", "Square", "Step", "extend_delay", "is_functional", "trace"]
+__all__ = ["Delay", "Pair", "Square", "Step", "extend_delay", "functionality", "trace"]
 
 Pair: TypeAlias = tuple[int, int]
 # What either output has behind their common prefix.
@@ -110,7 +110,7 @@ def extend_delay(delay: Delay, first: Output, second: Output) -> Delay:
     return one[common:], other[common:]
 
 
-def is_functional(
+def functionality(
     transducer: Transducer, *, max_pairs: int = DEFAULT_MAX_PAIRS
 ) -> Verdict[tuple[Word, tuple[Word, ...], tuple[Word, ...]]]:
     """Decide whether no word has two outputs.

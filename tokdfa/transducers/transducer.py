@@ -276,13 +276,13 @@ class Transducer(Displayed):
 
     # What it is
 
-    def is_functional(self) -> Verdict[tuple[Word, tuple[Word, ...], tuple[Word, ...]]]:
-        """Decide whether no word has two outputs; see :func:`tokdfa.transducers.square.is_functional`."""
-        from tokdfa.transducers.square import is_functional
+    def functionality(self) -> Verdict[tuple[Word, tuple[Word, ...], tuple[Word, ...]]]:
+        """Decide whether no word has two outputs; see :func:`tokdfa.transducers.square.functionality`."""
+        from tokdfa.transducers.square import functionality
 
-        return is_functional(self)
+        return functionality(self)
 
-    def is_subsequential(self) -> Verdict[TwoArcs]:
+    def subsequentiality(self) -> Verdict[TwoArcs]:
         """Decide whether the input alone determines every step.
 
         Returns
@@ -301,19 +301,19 @@ class Transducer(Displayed):
                     return Verdict(False, TwoArcs(state, first, others[0]), reason)
         return Verdict(True, None, "no state has two transitions on one symbol")
 
-    def is_sequential(self) -> Verdict[TwoArcs | int]:
+    def sequentiality(self) -> Verdict[TwoArcs | int]:
         """Decide whether it is subsequential and final states write nothing.
 
         Returns
         -------
         Verdict
-            Its witness is that of :meth:`is_subsequential`, or a final state that writes something.
+            Its witness is that of :meth:`subsequentiality`, or a final state that writes something.
 
         Notes
         -----
         *Constructing a BPE Tokenization DFA*, Def 6.
         """
-        subsequential = self.is_subsequential()
+        subsequential = self.subsequentiality()
         if not subsequential:
             return Verdict(False, subsequential.witness, subsequential.reason)
         for state, output in self.finals.items():

@@ -11,7 +11,7 @@ from tokdfa.transducers.square import DEFAULT_MAX_PAIRS, Delay, Pair, Square, St
 from tokdfa.transducers.transducer import Transducer
 from tokdfa.verdict import Verdict
 
-__all__ = ["Twins", "is_twinned"]
+__all__ = ["Twins", "twinning"]
 
 DEFAULT_MAX_CONFIGURATIONS = 1_000_000
 
@@ -41,7 +41,7 @@ class Twins(NamedTuple):
     loop_outputs: tuple[tuple[Word, ...], tuple[Word, ...]]
 
 
-def is_twinned(
+def twinning(
     transducer: Transducer,
     *,
     max_pairs: int = DEFAULT_MAX_PAIRS,

@@ -53,7 +53,7 @@ class Model:
         self.special[tokenizer.special_ids] = True
         dictionary = tokenizer.dictionary
         self.by_pairs = (
-            tokenizer.merges is None and bool(dictionary.is_proper()) and bool(agrees_with_leftmost(dictionary))
+            tokenizer.merges is None and bool(dictionary.properness()) and bool(agrees_with_leftmost(dictionary))
         )
         token = tokenizer.id_to_token
         self._meaning: BoolArray = (token >= 0) | self.special

@@ -246,7 +246,7 @@ class WordLanguage(Displayed):
             return 0
         return max(1, *(len(self.pending[node] or ()) for node in self.states))
 
-    def is_k_local(self, k: int) -> Verdict[TwoRuns]:
+    def k_locality(self, k: int) -> Verdict[TwoRuns]:
         """Decide whether the last `k` tokens of a run determine its node, the length limit left aside.
 
         Returns

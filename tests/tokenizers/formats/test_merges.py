@@ -99,7 +99,7 @@ def test_not_utf8() -> None:
 
 def test_an_improper_file_loads_and_says_so() -> None:
     tokenizer = read("ab c\na b\n")
-    verdict = tokenizer.dictionary.is_proper()
+    verdict = tokenizer.dictionary.properness()
     assert not verdict
     assert tokenizer.encode_piece("abc").tolist() == [256]
     with pytest.raises(tokdfa.TokdfaError, match="not proper"):
@@ -122,7 +122,7 @@ def test_what_is_written_is_read(rules: list[tuple[bytes, bytes]]) -> None:
 def test_ends_of_words_belong_to_the_last_character() -> None:
     tokenizer = read("#version: 0.2\ne r</w>\nl o\nlo w\nlow er</w>\n")
     assert tokenizer.dictionary[0] == (("e",), ("r</w>",))
-    assert tokenizer.dictionary.is_proper()
+    assert tokenizer.dictionary.properness()
     ids = tokenizer.encode("lower")
     assert [tokenizer.token(tokenizer.id_to_token[id]) for id in ids] == [("l", "o", "w", "e", "r</w>")]
     assert tokenizer.decode(ids) == "lower"
@@ -134,7 +134,7 @@ def test_ends_of_words_belong_to_the_last_character() -> None:
 def test_the_oldest_files_have_the_end_of_a_word_as_a_symbol() -> None:
     tokenizer = read("r </w>\ne r</w>\n")
     assert tokenizer.dictionary[1] == (("e",), ("r", "</w>"))
-    assert tokenizer.dictionary.is_proper()
+    assert tokenizer.dictionary.properness()
     assert len(tokenizer.encode("er")) == 1
     assert tokenizer.decode(tokenizer.encode("er")) == "er"
 

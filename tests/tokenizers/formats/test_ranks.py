@@ -48,7 +48,7 @@ def test_proper_ones_are_proper_and_say_the_same(words: list[bytes], texts: list
             tokens[at : at + 2] = [tokens[at] + tokens[at + 1]]
         differs |= tokenize_leftmost(dictionary, text.encode()) != tuple(tokens)
     assert contents.merges is not None or not differs
-    assert bool(dictionary.is_proper()) == (contents.merges is None)
+    assert bool(dictionary.properness()) == (contents.merges is None)
 
 
 @given(WORDS)
@@ -79,7 +79,7 @@ def test_a_token_dead_for_merging_is_a_whole_piece() -> None:
 def test_a_split_with_a_weaker_part_makes_the_dictionary_improper() -> None:
     tokenizer = Tokenizer(read(ranks([b"abc", b"ab"])))
     assert tokenizer.encode("abcx").tolist() == [256, 120]
-    verdict = tokenizer.dictionary.is_proper()
+    verdict = tokenizer.dictionary.properness()
     assert not verdict
     assert verdict.witness is not None
     assert (verdict.witness.index, verdict.witness.side, verdict.witness.part) == (0, "left", b"ab")

@@ -113,7 +113,7 @@ def test_real_files(name: str) -> None:
     mistral_common = pytest.importorskip("mistral_common")
     tokenizer = tokdfa.load(Path(mistral_common.__file__).parent / "data" / name, pretokenizer="none")
     assert (tokenizer.n_ids, len(tokenizer.dictionary), len(tokenizer.specials)) == (131_072, 129_816, 1000)
-    assert tokenizer.dictionary.is_proper()
+    assert tokenizer.dictionary.properness()
     assert not len(tokenizer.dead_tokens)
     assert [special.content for special in tokenizer.specials[:3]] == ["<unk>", "<s>", "</s>"]
     assert len(RANKS) < tokenizer.n_tokens

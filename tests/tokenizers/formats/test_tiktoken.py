@@ -70,7 +70,7 @@ def test_what_is_no_rank_file(data: bytes, message: str) -> None:
 def test_published_files(name: str, rules: int, special: int, data: Path) -> None:
     tokenizer = tokdfa.load(data / f"vocabs/{name}_base.tiktoken")
     assert (tokenizer.format, len(tokenizer.dictionary)) == ("tiktoken", rules)
-    assert tokenizer.dictionary.is_proper()
+    assert tokenizer.dictionary.properness()
     assert len(tokenizer.dictionary.live_rules) == rules
     assert not len(tokenizer.dead_tokens)
     assert not len(tokenizer.whole_piece_tokens)
