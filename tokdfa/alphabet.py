@@ -89,6 +89,14 @@ class TokenAlphabet(Sequence[Word]):
     Berglund, Martens, van der Merwe, *Constructing a BPE Tokenization DFA*, section 2. The paper further asks that
     every longer token be the concatenation of two tokens; proper dictionaries guarantee it, and nothing here
     depends on it.
+
+    Examples
+    --------
+    >>> alphabet = tokdfa.TokenAlphabet("ab", ["ab", "aba"])
+    >>> alphabet.n_symbols, len(alphabet), alphabet.number("aba")
+    (2, 4, 3)
+    >>> alphabet.spell([3, 1])
+    ('aba', 'b')
     """
 
     def __init__(self, symbols: str | bytes | Iterable[Word], tokens: Iterable[Word] = ()) -> None:

@@ -55,6 +55,12 @@ def tokenize_single_pass(dictionary: Dictionary, word: Word | Iterable[str]) -> 
     -----
     *Constructing a BPE Tokenization DFA*, Algorithm 1 ("HuggingFace semantics" there). The time is proportional to
     the number of rules times the length of the word, and to the square of the length where many merges happen.
+
+    Examples
+    --------
+    >>> d = tokdfa.Dictionary.from_pairs([("a", "a"), ("b", "a")], alphabet="ab")
+    >>> tokdfa.tokenize_single_pass(d, "baaab")
+    ('b', 'aa', 'a', 'b')
     """
     tau = _base_tokenization(dictionary, word)
     for rule in dictionary:
@@ -71,6 +77,12 @@ def tokenize_leftmost(dictionary: Dictionary, word: Word | Iterable[str]) -> tup
     Notes
     -----
     *Constructing a BPE Tokenization DFA*, section 2 ("SentencePiece semantics" there).
+
+    Examples
+    --------
+    >>> d = tokdfa.Dictionary.from_pairs([("a", "a"), ("b", "a")], alphabet="ab")
+    >>> tokdfa.tokenize_leftmost(d, "baaab")
+    ('b', 'aa', 'a', 'b')
     """
     priority = _priorities(dictionary)
     tau = _base_tokenization(dictionary, word)
@@ -89,6 +101,12 @@ def tokenize_rounds(dictionary: Dictionary, word: Word | Iterable[str]) -> tuple
     Notes
     -----
     *Constructing a BPE Tokenization DFA*, Example 5, its second reading of "HuggingFace semantics".
+
+    Examples
+    --------
+    >>> d = tokdfa.Dictionary.from_pairs([("a", "a"), ("b", "a")], alphabet="ab")
+    >>> tokdfa.tokenize_rounds(d, "baaab")
+    ('b', 'aa', 'a', 'b')
     """
     priority = _priorities(dictionary)
     tau = _base_tokenization(dictionary, word)

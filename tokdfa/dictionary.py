@@ -21,7 +21,14 @@ __all__ = ["DeadRule", "Dictionary", "Folding", "ImproperRule", "Rule"]
 
 
 class Rule(NamedTuple):
-    """A rule u≀v: the pair of tokens that it merges."""
+    """A rule u≀v: the pair of tokens that it merges.
+
+    Examples
+    --------
+    >>> rule = tokdfa.Rule("a", "b")
+    >>> str(rule), rule.product
+    ('a≀b', 'ab')
+    """
 
     left: Word
     right: Word
@@ -119,6 +126,16 @@ class Dictionary(Sequence[Rule]):
     -----
     *Constructing a BPE Tokenization DFA*, Def 3. Tokens are numbered in the order in which the rules first mention
     them, behind the symbols, so that the token alphabet of every prefix D_i is a prefix of this one.
+
+    Examples
+    --------
+    >>> d = tokdfa.Dictionary([("a", "b"), ("ab", "c")])
+    >>> len(d), str(d[1]), d[1].product
+    (2, 'ab≀c', 'abc')
+    >>> bool(d.properness())
+    True
+    >>> d.alphabet.spell(range(len(d.alphabet)))
+    ('a', 'b', 'c', 'ab', 'abc')
     """
 
     def __init__(self, pairs: Iterable[tuple[Word, Word]], alphabet: str | bytes | Iterable[Word] | None = None):

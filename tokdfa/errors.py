@@ -50,6 +50,14 @@ class TokdfaError(ValueError):
     ----------
     what, value, where, hint
         The parameters, for programs that want more than the message.
+
+    Examples
+    --------
+    >>> try:
+    ...     tokdfa.default_tokenizer().decode([64, 1 << 20])
+    ... except tokdfa.TokdfaError as error:
+    ...     print(error.where, error.value)
+    token 1 1048576
     """
 
     def __init__(

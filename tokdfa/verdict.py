@@ -25,6 +25,16 @@ class Verdict(Displayed, Generic[W]):
         properties evidence in favour of it.
     reason : str
         One sentence for a reader.
+
+    Examples
+    --------
+    >>> d = tokdfa.Dictionary.from_pairs([("a", "a"), ("b", "a")], alphabet="ab")
+    >>> verdict = d.properness()
+    >>> bool(verdict), verdict.witness
+    (True, None)
+    >>> verdict = tokdfa.Dictionary([("ab", "c"), ("a", "b")], alphabet="abc").properness()
+    >>> bool(verdict), verdict.witness.index, verdict.witness.part
+    (False, 0, 'ab')
     """
 
     holds: bool

@@ -56,6 +56,16 @@ def context_invariance(dfa: TokenDFA, *, max_configurations: int = DEFAULT_MAX_C
     pairs of tokens that follow each other somewhere. What `dfa` reads is read there too, so that nothing found there
     is an answer, at a cost that does not depend on the number of states. It settles every automaton that comes from
     folding a proper dictionary into a string DFA, for there the pairs alone determine the tokenization (Obs 2).
+
+    Examples
+    --------
+    >>> d = tokdfa.Dictionary.from_pairs([("a", "a"), ("b", "a")], alphabet="ab")
+    >>> bool(tokdfa.context_invariance(tokdfa.token_dfa(d)))
+    True
+    >>> both = tokdfa.TokenDFA.from_edges([(0, "a", 1), (1, "a", 2), (0, "aa", 2)], 0, finals=[2])
+    >>> verdict = tokdfa.context_invariance(both)
+    >>> bool(verdict), verdict.witness.text
+    (False, 'aa')
     """
     reached: dict[int, list[int]] = {}
     for token, state in sorted(set(zip(dfa.tokens.tolist(), dfa.targets.tolist(), strict=True))):

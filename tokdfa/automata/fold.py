@@ -67,6 +67,13 @@ def apply_merge(dfa: TokenDFA, left: Word, right: Word, *, check: bool = True) -
     Notes
     -----
     *Constructing a BPE Tokenization DFA*, Algorithm 2.
+
+    Examples
+    --------
+    >>> A = tokdfa.TokenDFA.universal("ab")
+    >>> merge = tokdfa.apply_merge(A, "a", "b")
+    >>> merge.dfa.n_states, merge.fresh, merge.dfa.accepts(["a", "b"]), merge.dfa.accepts(["ab"])
+    (2, {0: 1}, False, True)
     """
     if check:
         verdict = context_invariance(dfa)
@@ -123,6 +130,12 @@ def iter_token_dfas(
     *Constructing a BPE Tokenization DFA*, Theorem 1. A DFA of strings is context-invariant, and every rule preserves
     that (Lemma 2), so it is not checked again. For dictionaries of real size
     :class:`~tokdfa.automata.compact.CompactTokenDFA` does the same for L = Σ*.
+
+    Examples
+    --------
+    >>> d = tokdfa.Dictionary.from_pairs([("a", "a"), ("b", "a")], alphabet="ab")
+    >>> [A.n_states for A in tokdfa.iter_token_dfas(d)]
+    [1, 2, 3]
     """
     folding = _start(dictionary, language, check, max_transitions)
     n_tokens = dictionary.alphabet.n_symbols
@@ -143,6 +156,13 @@ def token_dfa(
     """Return Aₙ, the token DFA of T^D(L), the correct tokenizations of the words of L.
 
     Parameters, errors and source are those of :func:`iter_token_dfas`, whose last automaton this is.
+
+    Examples
+    --------
+    >>> d = tokdfa.Dictionary.from_pairs([("a", "a"), ("b", "a")], alphabet="ab")
+    >>> A = tokdfa.token_dfa(d)
+    >>> A.n_states, A.accepts(["b", "aa"]), A.accepts(["ba", "a"])
+    (3, True, False)
     """
     folding = _start(dictionary, language, check, max_transitions)
     for rule in _numbered_rules(dictionary):

@@ -42,6 +42,15 @@ class Language(Displayed, Generic[S]):
     ------
     LimitExceededError
         If more are.
+
+    Examples
+    --------
+    >>> d = tokdfa.Dictionary.from_pairs([("a", "a"), ("b", "a")], alphabet="ab")
+    >>> members = tokdfa.Language(tokdfa.token_dfa(d, "a|aab|baa"))
+    >>> [d.alphabet.spell(member) for member in members]
+    [('a',), ('b', 'aa'), ('aa', 'b')]
+    >>> members.count(2), bool(members.finiteness())
+    (2, True)
     """
 
     def __init__(

@@ -128,7 +128,15 @@ class Lifted(Displayed):
 
 
 def lift(dfa: TokenDFA, alphabet: TokenAlphabet, trie: TokenTrie | None = None) -> Lifted:
-    """Return the automaton of all tokenizations of the words that a string DFA accepts; see :class:`Lifted`."""
+    """Return the automaton of all tokenizations of the words that a string DFA accepts; see :class:`Lifted`.
+
+    Examples
+    --------
+    >>> d = tokdfa.Dictionary.from_pairs([("a", "a"), ("b", "a")], alphabet="ab")
+    >>> lifted = tokdfa.lift(tokdfa.language("aa|baa", "ab"), d.alphabet)
+    >>> sorted(d.alphabet.spell(member) for member in tokdfa.Language(lifted))
+    [('a', 'a'), ('aa',), ('b', 'a', 'a'), ('b', 'aa'), ('ba', 'a')]
+    """
     return Lifted(dfa, alphabet, trie)
 
 
@@ -157,6 +165,13 @@ def tokenized_language(
     -----
     T^D(L) = T^D(Σ*) ∩ π⁻¹(L). :func:`~tokdfa.automata.fold.token_dfa` makes an explicit automaton of the same
     language by Algorithm 2 of *Constructing a BPE Tokenization DFA* (Theorem 1).
+
+    Examples
+    --------
+    >>> d = tokdfa.Dictionary.from_pairs([("a", "a"), ("b", "a")], alphabet="ab")
+    >>> correct = tokdfa.tokenized_language(d, tokdfa.language("aa|baa", "ab"))
+    >>> sorted(d.alphabet.spell(member) for member in tokdfa.Language(correct))
+    [('aa',), ('b', 'aa')]
     """
     compact = CompactTokenDFA(dictionary) if dfa is None else dfa
     return intersection(compact, lift(language.over(TokenAlphabet(dictionary.alphabet.symbols)), dictionary.alphabet))

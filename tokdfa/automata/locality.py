@@ -76,6 +76,12 @@ def dloc(dfa: TokenDFA, k: int, *, max_sets: int = DEFAULT_MAX_SETS) -> DegreeOf
     -----
     *Constructing a BPE Tokenization DFA*, Def 4. The sets E_τ are made token by token, the largest first. As they
     never grow, the first one of k tokens to come out is a largest one.
+
+    Examples
+    --------
+    >>> d = tokdfa.Dictionary.from_pairs([("a", "a"), ("b", "a")], alphabet="ab")
+    >>> tokdfa.dloc(tokdfa.token_dfa(d), 1).degree, tokdfa.dloc(tokdfa.token_dfa(d), 0).degree
+    (1, 3)
     """
     _check_length(k)
     serial = count()
@@ -135,6 +141,15 @@ def k_locality(dfa: TokenDFA, k: int, *, max_pairs: int = DEFAULT_MAX_PAIRS) -> 
     -----
     *Constructing a BPE Tokenization DFA*, Def 5. Two states that read one token go over into a pair of different
     states or become one; `dfa` is k-local when no path in this graph of pairs has k steps.
+
+    Examples
+    --------
+    >>> d = tokdfa.Dictionary.from_pairs([("a", "a"), ("b", "a")], alphabet="ab")
+    >>> bool(tokdfa.k_locality(tokdfa.token_dfa(d), 1))
+    True
+    >>> even = tokdfa.language("(aa)*", "a")
+    >>> bool(tokdfa.k_locality(even, 3))
+    False
     """
     _check_length(k)
     paths = _PairGraph(dfa, max_pairs)

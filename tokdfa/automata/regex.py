@@ -67,7 +67,7 @@ def language(
 
     Examples
     --------
-    >>> language("a(b|c)*", "abc")
+    >>> tokdfa.language("a(b|c)*", "abc")
     <TokenDFA: 2 states (1 final), 3 transitions, 3 tokens>
     """
     return _language(pattern, _base_alphabet(symbols), table, Budget(max_states, max_seconds))

@@ -67,6 +67,12 @@ class TokenDFA(Displayed):
     -----
     *Constructing a BPE Tokenization DFA*, Def 1. It implements the protocol of
     :class:`~tokdfa.automata.protocol.TokenAutomaton`.
+
+    Examples
+    --------
+    >>> A = tokdfa.TokenDFA.from_edges([(0, "a", 1), (1, "b", 0)], 0, finals=[0])
+    >>> A.n_states, A.accepts(["a", "b"]), A.accepts(["a"])
+    (2, True, False)
     """
 
     def __init__(

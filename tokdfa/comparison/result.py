@@ -18,6 +18,12 @@ class Difference(NamedTuple):
     """A text that the two treat differently, and what each makes of it; None where it cannot be tokenized.
 
     For dictionaries the tokens are words, for tokenizers they are ids.
+
+    Examples
+    --------
+    >>> found = tokdfa.compare(tokdfa.Dictionary([("a", "b")]), tokdfa.Dictionary([("b", "a")]))
+    >>> found.witness.text, found.witness.tokens_a, found.witness.tokens_b
+    ('ab', ('ab',), ('a', 'b'))
     """
 
     text: Word
@@ -48,6 +54,13 @@ class Comparison(Verdict[Difference]):
     checked : mapping from Part to Outcome
         What was compared, part by part, and what came of it. The keys and the values are strings as well:
         ``found.checked["pretokenizer"] == "same"``. If the two differ, ``"shortest"`` is among the parts.
+
+    Examples
+    --------
+    >>> a, b = (tokdfa.Dictionary([("a", "b"), (u, v)]) for u, v in (("ab", "c"), ("c", "c")))
+    >>> found = tokdfa.compare(a, b)
+    >>> bool(found), found.witness.text, found.tokens_only_a, found.tokens_only_b
+    (False, 'cc', ('abc',), ('cc',))
     """
 
     reason: str = field(init=False, compare=False)

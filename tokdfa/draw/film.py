@@ -64,6 +64,15 @@ class Film:
     Notes
     -----
     *Constructing a BPE Tokenization DFA*, Algorithm 2 and Theorem 1; Fig 3 and Fig 5 are films.
+
+    Examples
+    --------
+    >>> d = tokdfa.Dictionary.from_pairs([("a", "a"), ("b", "a")], alphabet="ab")
+    >>> film = tokdfa.Film(d)
+    >>> [frame.dfa.n_states for frame in film.frames]
+    [1, 2, 3]
+    >>> film.frames[2].caption
+    'A2: rule 2, b≀a'
     """
 
     def __init__(

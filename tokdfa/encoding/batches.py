@@ -28,6 +28,12 @@ class EncodedDocuments(NamedTuple):
     """The ids of several documents: those of document i are ``ids[offsets[i]:offsets[i + 1]]``.
 
     `ids` is an int32 array, `offsets` an int64 array with one entry more than there are documents.
+
+    Examples
+    --------
+    >>> ids, offsets = tokdfa.encode_batch(tokdfa.default_tokenizer(), ["a man", "", "a single man"])
+    >>> offsets.tolist(), ids[offsets[2] : offsets[3]].tolist()
+    ([0, 2, 2, 5], [64, 2513, 462])
     """
 
     ids: Int32Array
@@ -51,6 +57,12 @@ def encode_batch(tokenizer: AnyTokenizer, texts: Iterable[str], *, threads: int 
         If a document has a symbol that the tokenizer has no token for, or a lone surrogate; says in which, and where.
     WrongTypeError
         If a document is no text, or all of them are one, or the number of threads is none.
+
+    Examples
+    --------
+    >>> encoded = tokdfa.encode_batch(tokdfa.default_tokenizer(), ["a man", "a single man"], threads=2)
+    >>> encoded.ids.tolist(), encoded.offsets.tolist()
+    ([64, 462, 64, 2513, 462], [0, 2, 5])
     """
     documents = list(iter_encoded(tokenizer, texts, threads=threads))
     offsets = np.zeros(len(documents) + 1, dtype=np.int64)
@@ -62,6 +74,12 @@ def iter_encoded(tokenizer: AnyTokenizer, texts: Iterable[str], *, threads: int 
     """Yield the ids of each document, in their order; of the documents only a few parcels are held at a time.
 
     Parameters and errors are those of :func:`encode_batch`.
+
+    Examples
+    --------
+    >>> texts = (text for text in ("a man", "a single man"))
+    >>> [ids.tolist() for ids in tokdfa.iter_encoded(tokdfa.default_tokenizer(), texts)]
+    [[64, 462], [64, 2513, 462]]
     """
     check_texts(texts)
     if threads is not None and (not isinstance(threads, int) or isinstance(threads, bool) or threads < 1):

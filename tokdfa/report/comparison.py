@@ -220,6 +220,9 @@ def comparison_report(
 
     Examples
     --------
-    >>> tokdfa.comparison_report(a, b).save("report.html")  # doctest: +SKIP
+    >>> tokenizer = tokdfa.default_tokenizer()
+    >>> report = tokdfa.comparison_report(tokenizer, tokenizer)
+    >>> bool(report.verdict), report.to_html()[:15]
+    (True, '<!doctype html>')
     """
     return ComparisonReport(compare(a, b, ignore_ids=ignore_ids) if found is None else found, a, b, names)

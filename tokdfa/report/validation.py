@@ -222,8 +222,9 @@ def validation_report(
 
     Examples
     --------
-    >>> report = tokdfa.validation_report(tokenizer, ids)  # doctest: +SKIP
-    >>> report.save("report.html")  # doctest: +SKIP
+    >>> report = tokdfa.validation_report(tokdfa.default_tokenizer(), [64, 261, 1193])
+    >>> bool(report.verdict), report.n_violations, report.to_html()[:15]
+    (False, 1, '<!doctype html>')
     """
     collection = Collection(tokenizer, max(max_shown, 1), window=window, documents=documents, literal=literal)
     violations = collection.watch(ids if isinstance(ids, Iterator) else [ids])

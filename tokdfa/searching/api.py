@@ -41,6 +41,12 @@ def search(
     """Return the matches of a pattern in the text that ids stand for.
 
     Parameters and errors are those of :class:`Searcher` and :meth:`Searcher.search`.
+
+    Examples
+    --------
+    >>> tokenizer = tokdfa.default_tokenizer()
+    >>> tokdfa.search(tokenizer, "[a-z]+n", tokenizer.encode("a single man"))[0]
+    Match(start_byte=2, end_byte=5, start_token=1, end_token=2)
     """
     return Searcher(tokenizer, pattern, wanted=wanted, aligned=aligned, table=table).search(ids)
 
@@ -89,6 +95,14 @@ class Searcher:
         If the pattern exceeds its budget; says of what, and what to do.
     UnsupportedFeatureError
         If what an id adds to the text hangs on the ids beside it.
+
+    Examples
+    --------
+    >>> tokenizer = tokdfa.default_tokenizer()
+    >>> searcher = tokdfa.Searcher(tokenizer, ["man", "single"])
+    >>> chunks = [[64, 2513], [462]]
+    >>> [tuple(match) for matches in searcher.iter_matches(chunks) for match in matches]
+    [(2, 8, 1, 2), (9, 12, 2, 3)]
     """
 
     def __init__(

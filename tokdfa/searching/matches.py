@@ -17,6 +17,12 @@ class Match(NamedTuple):
     """Where a match is, in bytes of the text and in tokens of the stream.
 
     Half open: the byte and the token at the end are the first ones behind the match.
+
+    Examples
+    --------
+    >>> tokenizer = tokdfa.default_tokenizer()
+    >>> tokdfa.search(tokenizer, "man", tokenizer.encode("a single man"))[0]
+    Match(start_byte=9, end_byte=12, start_token=2, end_token=3)
     """
 
     start_byte: int
@@ -26,7 +32,17 @@ class Match(NamedTuple):
 
 
 class Matches(Displayed, Sequence[Match]):
-    """Matches in an int64 array of shape (n, 4), a row a match; as a sequence it holds :class:`Match` objects."""
+    """Matches in an int64 array of shape (n, 4), a row a match; as a sequence it holds :class:`Match` objects.
+
+    Examples
+    --------
+    >>> tokenizer = tokdfa.default_tokenizer()
+    >>> found = tokdfa.search(tokenizer, "[a-z]+", tokenizer.encode("a single man"))
+    >>> len(found), found[-1].start_byte
+    (3, 9)
+    >>> found.rows.tolist()
+    [[0, 1, 0, 1], [2, 8, 1, 2], [9, 12, 2, 3]]
+    """
 
     def __init__(self, rows: Int64Array) -> None:
         self.rows = rows

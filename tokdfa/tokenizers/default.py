@@ -22,6 +22,11 @@ def default_dictionary() -> Dictionary:
     -------
     Dictionary
         Proper, every rule live. It was trained on pieces split by GPT-2's pattern; see ``README.md`` beside the file.
+
+    Examples
+    --------
+    >>> len(tokdfa.default_dictionary()), str(tokdfa.default_dictionary()[0])
+    (3840, ' ≀t')
     """
     resource = files(__package__).joinpath("data", "default.merges.txt")
     return read_merges(resource.read_bytes(), Path(str(resource)), bytewise=True).dictionary
@@ -35,6 +40,11 @@ def default_tokenizer() -> Tokenizer:
     -------
     Tokenizer
         What ``tokdfa.load`` makes of the file that ``tokdfa demo`` writes.
+
+    Examples
+    --------
+    >>> tokdfa.default_tokenizer().encode("a single man").tolist()
+    [64, 2513, 462]
     """
     with as_file(files(__package__).joinpath("data", "default.merges.txt")) as path:
         return load_byte_pairs(path, pretokenizer="gpt2")

@@ -80,6 +80,15 @@ class Tokenizer(AnyTokenizer):
         What is done to texts, and with symbols that are not in the alphabet; equal where the same is done.
     ignored : tuple of str
         What else the file asks for, which `encode` leaves out: special tokens at the ends.
+
+    Examples
+    --------
+    >>> tokenizer = tokdfa.default_tokenizer()
+    >>> ids = tokenizer.encode("a single man")
+    >>> ids.tolist(), tokenizer.decode(ids), bool(tokenizer.validate(ids))
+    ([64, 2513, 462], 'a single man', True)
+    >>> len(tokenizer.dictionary), tokenizer.dfa.states_minimal
+    (3840, 1395)
     """
 
     algorithm = "byte pair"

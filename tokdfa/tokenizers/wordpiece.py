@@ -30,7 +30,7 @@ _EXAMPLES = 5
 
 
 class WordPieceTokenizer(AnyTokenizer):
-    """A WordPiece tokenizer as its file and the tokenizers library define it: text to ids and back.
+    r"""A WordPiece tokenizer as its file and the tokenizers library define it: text to ids and back.
 
     Immutable; made by :func:`tokdfa.load`.
 
@@ -54,6 +54,17 @@ class WordPieceTokenizer(AnyTokenizer):
         What cuts text into words: "BertPreTokenizer", at white space and around punctuation.
     semantics : str
         "longest match": the longest entry first, from left to right.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "vocab.txt").write_text("[UNK]\nun\n##aff\n##able\n")
+    ...     tokenizer = tokdfa.load(folder)
+    >>> ids = tokenizer.encode("Unaffable")
+    >>> ids.tolist(), tokenizer.decode(ids), bool(tokenizer.validate(ids))
+    ([1, 2, 3], 'unaffable', True)
     """
 
     algorithm = "WordPiece"

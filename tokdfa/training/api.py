@@ -146,6 +146,16 @@ def train(
     ------
     TrainingError, FileFormatError, LimitExceededError, OSError
         As :func:`count_corpus_pieces` and :func:`~tokdfa.training.greedy.train_greedy`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "corpus.txt").write_text("low lower lowest low low")
+    ...     d = tokdfa.train(Path(folder, "corpus.txt"), 3)
+    >>> [str(rule) for rule in d]
+    ['l≀o', 'lo≀w', ' ≀low']
     """
     from tokdfa.training.greedy import train_greedy
 

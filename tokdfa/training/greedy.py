@@ -63,6 +63,12 @@ def train_greedy(
     -----
     *A Formal Perspective on Byte-Pair Encoding*, Algorithm 2 and Theorem 4.2: O(N log P) for N symbols and P pairs in
     the queue, however many merges. Its heap is not cut to the M best pairs, which would lose merges.
+
+    Examples
+    --------
+    >>> d = tokdfa.train_greedy({"low": 5, "lower": 2, "newest": 6}, 3)
+    >>> [str(rule) for rule in d]
+    ['w≀e', 'l≀o', 'n≀e']
     """
     rules = GreedyRules(tie, count, min_frequency, max_token_length)
     return trace_greedy(pieces, merges, rules, alphabet, progress).dictionary

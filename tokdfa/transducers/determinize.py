@@ -43,6 +43,13 @@ def determinize(transducer: Transducer, *, check: bool = True, max_states: int =
     M.-P. Béal, O. Carton, *Determinization of transducers over finite and infinite words*, 2002, of which
     *Constructing a BPE Tokenization DFA*, Theorem 4, makes use. A state is a set of states of the given transducer,
     each with the tokens still to be written there; what all of them have in common is written at once.
+
+    Examples
+    --------
+    >>> d = tokdfa.Dictionary.from_pairs([("a", "a"), ("b", "a")], alphabet="ab")
+    >>> T = tokdfa.determinize(tokdfa.Transducer.from_token_dfa(tokdfa.token_dfa(d)))
+    >>> T.n_states, bool(T.subsequentiality()), T.outputs("baa")
+    (6, True, frozenset({('b', 'aa')}))
     """
     trim = transducer.trim()
     if check:

@@ -69,6 +69,13 @@ class SubsequentialTransducer(Displayed):
     *Constructing a BPE Tokenization DFA*, Theorem 4. The states are those of the subset construction of Béal and
     Carton, with all tokens that go on alike in one element: a place in the text, its last token being known, is in the
     state as long as some token that may follow there spells all that has been read since.
+
+    Examples
+    --------
+    >>> T = tokdfa.SubsequentialTransducer(tokdfa.default_dictionary())
+    >>> tokens = T(b"single")
+    >>> tokens
+    (b's', b'ingle')
     """
 
     def __init__(self, dictionary: Dictionary, *, max_states: int = DEFAULT_MAX_STATES) -> None:

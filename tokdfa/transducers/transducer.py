@@ -53,6 +53,15 @@ class Transducer(Displayed):
     -----
     *Constructing a BPE Tokenization DFA*, Def 6. There a transition writes at most one token, which is too few for
     the subsequential transducer of Fig 6(b); here it writes any number.
+
+    Examples
+    --------
+    >>> d = tokdfa.Dictionary.from_pairs([("a", "a"), ("b", "a")], alphabet="ab")
+    >>> T = tokdfa.Transducer.from_token_dfa(tokdfa.token_dfa(d))
+    >>> T.outputs("baa")
+    frozenset({('b', 'aa')})
+    >>> bool(T.functionality()), bool(T.subsequentiality())
+    (True, False)
     """
 
     def __init__(

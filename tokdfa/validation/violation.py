@@ -40,6 +40,12 @@ class Violation(Displayed):
         What should stand in their place; None where no text has these bytes.
     reason : str
         One sentence for a reader.
+
+    Examples
+    --------
+    >>> violation = tokdfa.validate(tokdfa.default_tokenizer(), [64, 261, 1193]).witness
+    >>> violation.index, violation.ids, violation.canonical_ids
+    (1, (261, 1193), (2513,))
     """
 
     index: int

@@ -76,6 +76,12 @@ class LinMaxMatch(Displayed):
     Notes
     -----
     *Fast WordPiece Tokenization*, EMNLP 2021, algorithms 1 and 2. The trie is laid out as a double array.
+
+    Examples
+    --------
+    >>> vocabulary = tokdfa.WordPieceVocabulary(["[UNK]", "a", "ab", "##b", "##c"])
+    >>> tokdfa.LinMaxMatch(vocabulary).tokenize("abbc")
+    [2, 3, 4]
     """
 
     def __init__(self, vocabulary: WordPieceVocabulary) -> None:

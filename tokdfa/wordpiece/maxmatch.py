@@ -32,6 +32,12 @@ def max_match(vocabulary: WordPieceVocabulary, word: str) -> list[int]:
     -----
     *Fast WordPiece Tokenization*, section 3; BERT's WordpieceTokenizer. Time is quadratic in the length of the word,
     or cubic counted in symbols, for every candidate is hashed.
+
+    Examples
+    --------
+    >>> vocabulary = tokdfa.WordPieceVocabulary(["[UNK]", "a", "ab", "##b", "##c"])
+    >>> vocabulary.spell(tokdfa.max_match(vocabulary, "abbc"))
+    ['ab', '##b', '##c']
     """
     if vocabulary.longest_word is not None and len(word) > vocabulary.longest_word:
         return [vocabulary.unknown_word(word)]

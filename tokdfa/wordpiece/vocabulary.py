@@ -40,6 +40,12 @@ class WordPieceVocabulary:
     Notes
     -----
     Devlin et al., *BERT*, 2019; Song et al., *Fast WordPiece Tokenization*, EMNLP 2021, section 3.
+
+    Examples
+    --------
+    >>> vocabulary = tokdfa.WordPieceVocabulary(["[UNK]", "a", "ab", "##b", "##c"])
+    >>> len(vocabulary), vocabulary.id("##b"), vocabulary.spell([2, 4])
+    (5, 3, ['ab', '##c'])
     """
 
     def __init__(
