@@ -8,6 +8,7 @@ import numpy as np
 
 from tokdfa.alphabet import Word, show
 from tokdfa.arrays import Int32Array
+from tokdfa.automata.exploration import trace
 from tokdfa.errors import AlphabetError
 from tokdfa.verdict import Verdict
 
@@ -85,11 +86,8 @@ def isomorphism(first: TokenDFA, second: TokenDFA) -> Verdict[dict[int, int] | t
     origin: dict[int, tuple[int, int]] = {}
 
     def difference(state: int, token: int | None, reason: str) -> Verdict[dict[int, int] | tuple[Word, ...]]:
-        path = [] if token is None else [token]
-        while state in origin:
-            state, token = origin[state]
-            path.append(token)
-        witness = tuple(spelling[token] for token in reversed(path))
+        path = [*trace(origin, state), *([] if token is None else [token])]
+        witness = tuple(spelling[token] for token in path)
         return Verdict(False, witness, f"{reason} after {_show(witness)}")
 
     queue = [first.initial]

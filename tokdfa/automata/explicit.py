@@ -8,6 +8,7 @@ from typing import TypeVar
 from tokdfa.alphabet import TokenAlphabet
 from tokdfa.automata.boolean import Combination
 from tokdfa.automata.checks import check_budget
+from tokdfa.automata.exploration import explore
 from tokdfa.automata.product import intersect_explicit
 from tokdfa.automata.protocol import TokenAutomaton
 from tokdfa.automata.token_dfa import TokenDFA
@@ -21,22 +22,16 @@ def write_out(automaton: TokenAutomaton[S], alphabet: TokenAlphabet, max_states:
     """Return the explicit DFA of what can be reached; see :meth:`TokenDFA.from_automaton`."""
     if (product := _intersection(automaton, alphabet, max_states, max_transitions)) is not None:
         return product
-    numbers: dict[S, int] = {automaton.initial: 0}
-    states = [automaton.initial]
     transitions: list[dict[int, int]] = []
-    n_transitions = 0
-    for state in states:  # grows while it is walked
-        row: dict[int, int] = {}
-        for token, target in automaton.moves(state):
-            number = numbers.setdefault(target, len(states))
-            if number == len(states):
-                check_budget("states", number + 1, max_states)
-                states.append(target)
-            row[token] = number
-        n_transitions += len(row)
-        check_budget("transitions", n_transitions, max_transitions)
+    finals: list[int] = []
+    for state, row in explore(
+        automaton,
+        lambda count: check_budget("states", count, max_states),
+        lambda count: check_budget("transitions", count, max_transitions),
+    ):
+        if automaton.is_final(state):
+            finals.append(len(transitions))
         transitions.append(row)
-    finals = [number for number, state in enumerate(states) if automaton.is_final(state)]
     return TokenDFA(alphabet, transitions, finals=finals)
 
 

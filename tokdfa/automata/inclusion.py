@@ -6,6 +6,7 @@ from collections.abc import Hashable
 from typing import TypeVar
 
 from tokdfa.automata.boolean import difference, symmetric_difference
+from tokdfa.automata.exploration import shortest_way
 from tokdfa.automata.protocol import TokenAutomaton, accepts
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.errors import LimitExceededError
@@ -27,32 +28,14 @@ def shortest(automaton: TokenAutomaton[S], *, max_states: int = DEFAULT_MAX_STAT
     LimitExceededError
         If more than `max_states` states have been met and none is final.
     """
-    start = automaton.initial
-    if automaton.is_final(start):
-        return ()
-    # Breadth first, tokens ascending: states are met in the order of the least tokenizations that lead to them.
-    origin: dict[S, tuple[S, int] | None] = {start: None}
-    queue = [start]
-    for state in queue:  # grows while it is walked
-        for token, target in automaton.moves(state):
-            if target in origin:
-                continue
-            origin[target] = (state, token)
-            if automaton.is_final(target):
-                return _path(origin, target)
-            if len(origin) > max_states:
-                raise LimitExceededError(f"nothing accepted within {max_states} states", hint="raise max_states")
-            queue.append(target)
-    return None
 
+    def check(count: int) -> None:
+        if count > max_states:
+            raise LimitExceededError(f"nothing accepted within {max_states} states", hint="raise max_states")
 
-def _path(origin: dict[S, tuple[S, int] | None], state: S) -> tuple[int, ...]:
-    path = []
-    step = origin[state]
-    while step is not None:
-        path.append(step[1])
-        step = origin[step[0]]
-    return tuple(reversed(path))
+    # Tokens ascend, and so the way is the least of the shortest.
+    way = shortest_way(automaton.initial, automaton.moves, automaton.is_final, check)
+    return None if way is None else tuple(way)
 
 
 def emptiness(automaton: TokenAutomaton[S], *, max_states: int = DEFAULT_MAX_STATES) -> Verdict[tuple[int, ...]]:

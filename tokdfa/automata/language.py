@@ -11,7 +11,8 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array
+from tokdfa.arrays import Int32Array
+from tokdfa.automata.exploration import explore, reached, shortest_way
 from tokdfa.automata.protocol import TokenAutomaton
 from tokdfa.display import Displayed
 from tokdfa.errors import AutomatonError, LimitExceededError
@@ -60,26 +61,25 @@ class Language(Displayed, Generic[S]):
         max_states: int = DEFAULT_MAX_STATES,
         max_transitions: int = DEFAULT_MAX_TRANSITIONS,
     ) -> None:
-        numbers: dict[S, int] = {automaton.initial: 0}
-        states = [automaton.initial]
-        rows: list[Int32Array] = []
-        n_transitions = 0
-        for state in states:  # grows while it is walked
-            row = []
-            for token, target in automaton.moves(state):
-                number = numbers.setdefault(target, len(states))
-                if number == len(states):
-                    states.append(target)
-                row.append((token, number))
-            n_transitions += len(row)
-            if len(states) > max_states or n_transitions > max_transitions:
+        def check(what: str, count: int, limit: int) -> None:
+            if count > limit:
                 raise LimitExceededError(
-                    f"the language has more than {max_states} states or {max_transitions} transitions to explore",
-                    hint="raise max_states or max_transitions, or narrow the language",
+                    f"the language has more than {limit} {what} to explore",
+                    hint=f"raise max_{what}, or narrow the language",
                 )
-            rows.append(np.array(row, dtype=np.int32).reshape(-1, 2))
-        final = [automaton.is_final(state) for state in states]
-        useful = _coreachable(rows, final)
+
+        rows: list[Int32Array] = []
+        final: list[bool] = []
+        for state, row in explore(
+            automaton,
+            lambda count: check("states", count, max_states),
+            lambda count: check("transitions", count, max_transitions),
+        ):
+            final.append(automaton.is_final(state))
+            rows.append(np.array([*row.items()], dtype=np.int32).reshape(-1, 2))
+        sources = np.repeat(np.arange(len(rows), dtype=np.int32), [len(row) for row in rows])
+        targets = np.concatenate([row[:, 1] for row in rows])
+        useful = reached(targets, sources, final)
         # Only what leads to a final state is kept, so that every number of ways counts.
         self._rows = [row[useful[row[:, 1]]] for row in rows]
         self._ways = [sorted(Counter(row[:, 1].tolist()).items()) for row in self._rows]
@@ -165,16 +165,9 @@ class Language(Displayed, Generic[S]):
         return Verdict(False, (x, tuple(reversed(loop)), z), f"{len(loop)} tokens can be repeated without end")
 
     def _shortest_way(self, source: int, goals: set[int]) -> tuple[int, ...]:
-        ways: dict[int, tuple[int, ...]] = {source: ()}
-        queue = [source]
-        for state in queue:  # grows while it is walked
-            if state in goals:
-                return ways[state]
-            for token, target in self._rows[state].tolist():
-                if target not in ways:
-                    ways[target] = (*ways[state], token)
-                    queue.append(target)
-        raise AssertionError("every useful state leads to a final one")
+        way = shortest_way(source, lambda state: self._rows[state].tolist(), goals.__contains__)
+        assert way is not None, "every useful state leads to a final one"
+        return tuple(way)
 
     def __iter__(self) -> Iterator[tuple[int, ...]]:
         longest = self.longest
@@ -240,19 +233,3 @@ class Language(Displayed, Generic[S]):
             tokens.append(int(row[row[:, 1] == target, 0][chosen // counts[target]]))
             state = target
         return tuple(tokens)
-
-
-def _coreachable(rows: list[Int32Array], final: list[bool]) -> BoolArray:
-    """Return for each state whether a final one can be reached from it."""
-    into: list[list[int]] = [[] for _ in rows]
-    for state, row in enumerate(rows):
-        for target in np.unique(row[:, 1]).tolist():
-            into[target].append(state)
-    reached = np.array(final, dtype=np.bool_)
-    stack = np.flatnonzero(reached).tolist()
-    while stack:
-        for state in into[stack.pop()]:
-            if not reached[state]:
-                reached[state] = True
-                stack.append(state)
-    return reached

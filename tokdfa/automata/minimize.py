@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tokdfa.arrays import BoolArray, Int64Array
+from tokdfa.automata.exploration import reached
 from tokdfa.kernels.dfa import explicit as kernels
 
 if TYPE_CHECKING:
@@ -17,19 +18,12 @@ __all__ = ["minimize_hopcroft", "reachable_states", "useful_states"]
 
 def reachable_states(dfa: TokenDFA) -> BoolArray:
     """Return for each state whether some run from the initial state ends in it."""
-    starts = np.array([dfa.initial], dtype=np.int32)
-    reached = np.zeros(dfa.n_states, dtype=np.bool_)
-    reached[kernels.breadth_first(dfa.offsets, dfa.targets, starts)] = True
-    return reached
+    return reached(dfa.sources, dfa.targets, np.arange(dfa.n_states) == dfa.initial)
 
 
 def useful_states(dfa: TokenDFA) -> BoolArray:
     """Return for each state whether an accepting run visits it."""
-    into, incoming = kernels.group(dfa.targets, dfa.n_states)
-    coreached = np.zeros(dfa.n_states, dtype=np.bool_)
-    starts = np.flatnonzero(dfa.final).astype(np.int32)
-    coreached[kernels.breadth_first(into, dfa.sources[incoming], starts)] = True
-    return coreached & reachable_states(dfa)
+    return reached(dfa.targets, dfa.sources, dfa.final) & reachable_states(dfa)
 
 
 def minimize_hopcroft(dfa: TokenDFA) -> TokenDFA:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from codecs import getincrementaldecoder
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
+from tokdfa.automata.exploration import Numbering, reached
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED
 from tokdfa.patterns.budget import Budget
+from tokdfa.patterns.utf8 import FIRST_LEADS, SymbolTries
 from tokdfa.splitting.hypotheses import Hypotheses
 
 __all__ = ["DONE", "NOWHERE", "Joint", "Target"]
@@ -117,28 +118,17 @@ class Joint:
                 self._followers.append(row)
             return numbers[tuple(row)]
 
+        tries = SymbolTries.of_classes(self._class_of_code_point)
         leads = []
-        classes = self._class_of_code_point.copy()
-        classes[0xD800:0xE000] = -1
         for wanted in range(len(self._by_class)):
-            members = (classes == wanted).reshape(-1, 64)
-            masks = np.packbits(members, axis=1).view(np.uint64).reshape(-1)
-            _, first, inverse = np.unique(masks, return_index=True, return_inverse=True)
-            rows = [number([DONE if member else NOWHERE for member in members[i].tolist()]) for i in first.tolist()]
-            last = np.array(rows)[inverse.reshape(-1)]
-            lead = [NOWHERE] * 256
-            for byte in range(0x80):
-                lead[byte] = DONE if members[byte >> 6, byte & 63] else NOWHERE
-            for byte in range(0xC2, 0xE0):
-                lead[byte] = int(last[byte & 31])
-            last[:32] = NOWHERE  # Overlong forms.
-            for byte in range(0xE0, 0xF0):
-                lead[byte] = number(last[(byte & 15) << 6 : ((byte & 15) + 1) << 6].tolist())
-            last[: 1 << 10] = NOWHERE
-            planes = [number(last[at : at + 64].tolist()) for at in range(0, len(last), 64)]
-            planes += [NOWHERE] * (5 * 64 - len(planes))
-            for byte in range(0xF0, 0xF5):
-                lead[byte] = number(planes[(byte & 7) << 6 : ((byte & 7) + 1) << 6])
+            lead = [DONE if number == wanted else NOWHERE for number in self._class_of_code_point[:0x80].tolist()]
+            lead += [NOWHERE] * 0x80
+            for length, trie in tries.of_length.items():
+                values = [DONE if number == wanted else NOWHERE for number in range(tries.no_symbol + 1)]
+                for level in trie.levels:
+                    values = [number([values[place] for place in row]) for row in level.tolist()]
+                first = FIRST_LEADS[length]
+                lead[first : first + len(trie.leads)] = [values[place] for place in trie.leads.tolist()]
             leads.append(lead)
         return leads
 
@@ -181,17 +171,11 @@ class Joint:
         """Return an effect by its number."""
         return self._effects[number]
 
-    def effect_of(self, data: bytes, *, inside: bool) -> int | None:
-        """Return the number of the effect of bytes that begin with a symbol, the last symbol may be cut short.
+    def effect_of(self, text: str, tail: bytes, *, inside: bool) -> int:
+        """Return the number of the effect of whole symbols and then of `tail`, the bytes of a symbol cut short.
 
-        With `inside` they stand within a token, so that no piece of the first splitting begins with any of them. None
-        if they are not UTF-8.
+        With `inside` they are within a token, so that no piece of the first splitting begins with any of them.
         """
-        decoder = getincrementaldecoder("utf-8")()
-        try:
-            text = decoder.decode(data)
-        except UnicodeDecodeError:
-            return None
         effect = self._inside if inside else self._before
         for symbol in text:
             wanted = int(self._class_of_code_point[ord(symbol)])
@@ -199,13 +183,11 @@ class Joint:
             if key not in self._longer:
                 self._longer[key] = self._extended(effect, {wanted: DONE})
             effect = self._longer[key]
-        tail = decoder.getstate()[0]
         if tail:
-            cut = effect, tail
-            if cut not in self._cut:
+            if (effect, tail) not in self._cut:
                 leads = {c: self.follow(lead[tail[0]], tail[1:]) for c, lead in enumerate(self._leads)}
-                self._cut[cut] = self._extended(effect, leads)
-            effect = self._cut[cut]
+                self._cut[effect, tail] = self._extended(effect, leads)
+            effect = self._cut[effect, tail]
         return effect
 
     def _extended(self, effect: int, symbols: dict[int, int]) -> int:
@@ -240,11 +222,9 @@ def _explore(
     first: Hypotheses, second: Hypotheses, symbols: list[tuple[int, int]], budget: Budget
 ) -> tuple[list[list[tuple[tuple[int, int, int], ...]]], list[bool]]:
     """Return what the pairs of hypotheses that some text bears out do on each pair of classes, and which may end."""
-    number = {(0, 0): 0}
-    order = [(0, 0)]
+    numbers = Numbering((0, 0))
     rows: list[list[list[tuple[int, int, int]]]] = []
-    sources: list[set[int]] = [set()]
-    for place, (one, other) in enumerate(order):  # grows while it is walked
+    for one, other in numbers.states:  # grows while it is walked
         row: list[list[tuple[int, int, int]]] = []
         for class_a, class_b in symbols:
             cell = []
@@ -252,27 +232,17 @@ def _explore(
                 for target_b, event_b in second.moves[other][class_b]:
                     if DROPPED in (event_a, event_b):
                         raise UnsupportedFeatureError("a pre-tokenizer may leave out text")
-                    target = target_a, target_b
-                    if target not in number:
-                        number[target] = len(order)
-                        order.append(target)
-                        sources.append(set())
-                    sources[number[target]].add(place)
-                    cell.append((number[target], event_a, event_b))
+                    cell.append((numbers[target_a, target_b], event_a, event_b))
             row.append(cell)
         rows.append(row)
         budget.spend(sum(map(len, row)) + len(row))
-        budget.check_states(len(order))
-    ends = [first.ends[one] and second.ends[other] for one, other in order]
-    worth = {i for i, is_end in enumerate(ends) if is_end}
-    stack = list(worth)
-    while stack:
-        new = sources[stack.pop()] - worth
-        worth |= new
-        stack.extend(new)
-    kept = {old: new for new, old in enumerate(sorted(worth))}
+        budget.check_states(len(numbers))
+    ends = [first.ends[one] and second.ends[other] for one, other in numbers.states]
+    arrows = {(place, target) for place, row in enumerate(rows) for cell in row for target, *_ in cell}
+    sources, targets = np.array([*arrows], dtype=np.int32).reshape(-1, 2).T.copy()
+    kept = {old: new for new, old in enumerate(np.flatnonzero(reached(targets, sources, ends)).tolist())}
     moves = [
         [tuple((kept[target], *events) for target, *events in cell if target in kept) for cell in rows[old]]
         for old in kept
     ]
-    return moves, [ends[old] for old in kept]  # type: ignore[return-value]
+    return moves, [ends[old] for old in kept]

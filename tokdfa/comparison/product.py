@@ -14,6 +14,7 @@ import numpy as np
 from tokdfa.arrays import Int64Array
 from tokdfa.comparison.joint import DONE, NOWHERE, Joint, Target
 from tokdfa.comparison.vocabularies import Vocabularies
+from tokdfa.unicode.utf8 import cut_apart
 
 __all__ = ["Product"]
 
@@ -48,13 +49,12 @@ class Product:
         effects = np.full(len(words), -1, dtype=np.int64)
         self._heads: dict[int, bytes] = {}
         for token, word in enumerate(words):
-            head = next((at for at, byte in enumerate(word) if byte & 0xC0 != 0x80), len(word))
-            if head > 3:
+            cut = cut_apart(word)
+            if cut is None:
                 continue
-            if head:
-                self._heads[token] = word[:head]
-            effect = joint.effect_of(word[head:], inside=head > 0)
-            effects[token] = -1 if effect is None else effect
+            if cut.head:
+                self._heads[token] = cut.head
+            effects[token] = joint.effect_of(cut.text, cut.tail, inside=bool(cut.head))
         self.effects: Int64Array = effects
         is_head = np.zeros(len(words), dtype=np.bool_)
         is_head[list(self._heads)] = True

@@ -5,23 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from tokdfa.arrays import Int32Array
 from tokdfa.patterns.budget import Budget
 from tokdfa.patterns.class_dfa import ClassDFA
-from tokdfa.patterns.partition import Partition
 from tokdfa.unicode import LAST
+from tokdfa.unicode.utf8 import symbol_length
 
-__all__ = ["BORDER", "EDGE", "ByteDFA", "to_bytes"]
+__all__ = ["BORDER", "EDGE", "FIRST_LEADS", "ByteDFA", "SymbolTries", "Tries", "to_bytes"]
 
 
 EDGE = 256
 BORDER = 257
 _N_COLUMNS = 258
 _CONTINUATIONS = slice(0x80, 0xC0)
+
+FIRST_LEADS = {2: 0xC2, 3: 0xE0, 4: 0xF0}
+"""The first of the bytes that begin symbols of two, three and four bytes."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +94,7 @@ def to_bytes(dfa: ClassDFA, budget: Budget | None = None) -> ByteDFA:
     return _Expansion(dfa, Budget() if budget is None else budget).run()
 
 
-class _Tries(NamedTuple):
+class Tries(NamedTuple):
     """The symbols of UTF-8 of one length as a trie, equal subtrees shared.
 
     Attributes
@@ -109,7 +113,7 @@ class _Tries(NamedTuple):
     leads: Int32Array
 
     @classmethod
-    def of(cls, levels: list[Int32Array], leads: Int32Array) -> _Tries:
+    def of(cls, levels: list[Int32Array], leads: Int32Array) -> Tries:
         """Return what can be reached of the levels from the first bytes."""
         kept = []
         for rows in reversed(levels):
@@ -119,9 +123,48 @@ class _Tries(NamedTuple):
         return cls(np.unique(leads), (leads, *kept[:0:-1]), kept[0])
 
 
-def _sequences(partition: Partition, no_symbol: int) -> dict[int, _Tries]:
-    """Return the classes of a partition as tries, by the length of symbols, for those of more than one byte."""
-    last, block = _blocks(partition, no_symbol)
+class SymbolTries(NamedTuple):
+    """The classes of all symbols of more than one byte, as the bytes of UTF-8 lead to them.
+
+    Attributes
+    ----------
+    no_symbol : int
+        What stands for a class where there is no symbol: at surrogates, in overlong forms, above U+10FFFF.
+    of_length : mapping of int to Tries
+        The tries of the symbols of two, three and four bytes.
+    """
+
+    no_symbol: int
+    of_length: dict[int, Tries]
+
+    @classmethod
+    def of_partition(cls, bounds: Int32Array, class_of_interval: Int32Array, no_symbol: int) -> SymbolTries:
+        """Return the tries for classes given by intervals, as :class:`~tokdfa.patterns.partition.Partition` does."""
+        return cls(no_symbol, _tries(bounds, class_of_interval, no_symbol))
+
+    @classmethod
+    def of_classes(cls, class_of_code_point: npt.NDArray[np.integer[Any]]) -> SymbolTries:
+        """Return the tries for the class of every code point; `no_symbol` is one more than the largest."""
+        bounds = np.append(0, np.flatnonzero(np.diff(class_of_code_point)) + 1).astype(np.int32)
+        class_of_interval = class_of_code_point[bounds].astype(np.int32)
+        return cls.of_partition(bounds, class_of_interval, int(class_of_interval.max()) + 1)
+
+    def completions(self, cut: bytes) -> Int32Array:
+        """Return the classes of the symbols that begin with some bytes, which cut a symbol short, in their order."""
+        length = symbol_length(cut[0])
+        tries = self.of_length[length]
+        rows = tries.leads[cut[0] - FIRST_LEADS[length]]
+        for level, byte in zip(reversed(tries.levels), cut[1:], strict=False):
+            rows = level[rows, byte & 0x3F]
+        for level in reversed(tries.levels[: length - len(cut)]):
+            rows = level[rows]
+        classes: Int32Array = rows.reshape(-1)
+        return classes
+
+
+def _tries(bounds: Int32Array, class_of_interval: Int32Array, no_symbol: int) -> dict[int, Tries]:
+    """Return the tries by the length of symbols."""
+    last, block = _blocks(bounds, class_of_interval, no_symbol)
     nothing, block = block[-1], block[:-1]
     three = block[: 0x10000 >> 6].reshape(16, 64).copy()
     three[0, : 0x800 >> 6] = nothing  # overlong
@@ -129,23 +172,24 @@ def _sequences(partition: Partition, no_symbol: int) -> dict[int, _Tries]:
     four[0x10000 >> 12 : len(block) >> 6] = block[0x10000 >> 6 :].reshape(-1, 64)
     four, planes = _unique_rows(four)
     return {
-        2: _Tries.of([last], block[0x80 >> 6 : 0x800 >> 6]),
-        3: _Tries.of([last, three], np.arange(16, dtype=np.int32)),
-        4: _Tries.of([last, four, planes.reshape(5, 64)], np.arange(5, dtype=np.int32)),
+        2: Tries.of([last], block[0x80 >> 6 : 0x800 >> 6]),
+        3: Tries.of([last, three], np.arange(16, dtype=np.int32)),
+        4: Tries.of([last, four, planes.reshape(5, 64)], np.arange(5, dtype=np.int32)),
     }
 
 
-def _blocks(partition: Partition, no_symbol: int) -> tuple[Int32Array, Int32Array]:
+def _blocks(bounds: Int32Array, class_of_interval: Int32Array, no_symbol: int) -> tuple[Int32Array, Int32Array]:
     """Return the distinct rows of classes of 64 code points, and the row of every block; a block of nothing is last."""
     starts = np.arange(0, LAST + 1, 64)
-    interval = np.searchsorted(partition.bounds, starts, side="right")
-    mixed = np.flatnonzero(interval != np.searchsorted(partition.bounds, starts + 63, side="right"))
-    block = np.append(partition.class_of_interval[interval - 1], np.int32(no_symbol))
+    interval = np.searchsorted(bounds, starts, side="right")
+    mixed = np.flatnonzero(interval != np.searchsorted(bounds, starts + 63, side="right"))
+    block = np.append(class_of_interval[interval - 1], np.int32(no_symbol))
     surrogates = slice(0xD800 >> 6, 0xE000 >> 6)
     block[surrogates] = no_symbol
     mixed = mixed[block[mixed] != no_symbol]
     uniform = np.repeat(np.arange(no_symbol + 1, dtype=np.int32), 64).reshape(-1, 64)
-    rows, number = _unique_rows(partition.classes(starts[mixed, np.newaxis] + np.arange(64)))
+    within = np.searchsorted(bounds, starts[mixed, np.newaxis] + np.arange(64), side="right") - 1
+    rows, number = _unique_rows(class_of_interval[within])
     block[mixed] = number + np.int32(len(uniform))
     return np.concatenate((uniform, rows)), block
 
@@ -185,7 +229,8 @@ class _Expansion:
     def __init__(self, dfa: ClassDFA, budget: Budget) -> None:
         self.dfa = dfa
         self.budget = budget
-        self.tries = _sequences(dfa.partition, dfa.no_symbol)
+        partition = dfa.partition
+        self.tries = SymbolTries.of_partition(partition.bounds, partition.class_of_interval, dfa.no_symbol).of_length
         self.ascii, self.ascii_place = np.unique(dfa.partition.classes(np.arange(0x80)), return_inverse=True)
         self.waiting = dfa.accepts & dfa.delayed
         self.plain: dict[_Plain, int] = {}

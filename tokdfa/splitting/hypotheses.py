@@ -18,6 +18,7 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 
 from tokdfa.arrays import Uint16Array
+from tokdfa.automata.exploration import Numbering, reached
 from tokdfa.errors import LimitExceededError, PatternError, TokdfaError
 from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED
 from tokdfa.patterns.budget import DEFAULT_MAX_SECONDS, Budget
@@ -188,9 +189,11 @@ class _Construction:
 
     def run(self) -> Hypotheses:
         """Return the automaton, without what no text bears out."""
-        number, edges = self.explore()
-        ends = [self.ends(hypothesis) for hypothesis in number]
-        worth = _reaching(edges, ends)
+        hypotheses, edges = self.explore()
+        ends = [self.ends(hypothesis) for hypothesis in hypotheses]
+        arrows = [(old, target) for old, row in enumerate(edges) for targets in row for target, _ in targets]
+        sources, targets_of = np.array(arrows, dtype=np.int32).reshape(-1, 2).T.copy()
+        worth = reached(targets_of, sources, ends).tolist()
         renumbered = {old: new for new, old in enumerate(old for old, is_worth in enumerate(worth) if is_worth)}
         moves = tuple(
             tuple(
@@ -232,50 +235,29 @@ class _Construction:
             for stage in step.begin(symbol):
                 yield stage, DROPPED if step.drops(stage.scan != _GAP) else BEGINS
 
-    def explore(self) -> tuple[dict[Hypothesis, int], list[list[list[tuple[int, int]]]]]:
-        """Return all hypotheses with their numbers, and for each and each class the successors with events."""
-        number: dict[Hypothesis, int] = {None: 0}
-        order: list[Hypothesis] = [None]
+    def explore(self) -> tuple[list[Hypothesis], list[list[list[tuple[int, int]]]]]:
+        """Return all hypotheses, and for each and each class the numbers of the successors with events."""
+
+        def check(_: int) -> None:
+            self.budget.spend(sum(2 + len(stage.fruitless) for stage in numbers.states[-1] or ()))
+
+        numbers: Numbering[Hypothesis] = Numbering(None, check)
         edges: list[list[list[tuple[int, int]]]] = []
-        while len(edges) < len(order):
-            hypothesis = order[len(edges)]
-            row = []
-            for symbol in self.symbols:
-                targets = []
-                for target, event in self.successors(hypothesis, symbol):
-                    if target not in number:
-                        number[target] = len(order)
-                        order.append(target)
-                        self.budget.spend(sum(2 + len(stage.fruitless) for stage in target or ()))
-                    targets.append((number[target], event))
-                row.append(targets)
+        for hypothesis in numbers.states:  # grows while it is walked
+            row = [
+                [(numbers[target], event) for target, event in self.successors(hypothesis, symbol)]
+                for symbol in self.symbols
+            ]
             edges.append(row)
             self.budget.spend(sum(map(len, row)) + len(row))
-            self.budget.check_states(len(order))
-        return number, edges
+            self.budget.check_states(len(numbers))
+        return numbers.states, edges
 
     def ends(self, hypothesis: Hypothesis) -> bool:
         """Tell whether the end of the text bears a hypothesis out."""
         return hypothesis is None or all(
             stage.scan == _OFF or step.ends(stage) for step, stage in zip(self.steps, hypothesis, strict=True)
         )
-
-
-def _reaching(edges: list[list[list[tuple[int, int]]]], ends: list[bool]) -> list[bool]:
-    """Tell for each hypothesis whether some text bears it out."""
-    sources: list[list[int]] = [[] for _ in edges]
-    for source, row in enumerate(edges):
-        for targets in row:
-            for target, _ in targets:
-                sources[target].append(source)
-    worth = list(ends)
-    stack = [number for number, is_worth in enumerate(worth) if is_worth]
-    while stack:
-        for source in sources[stack.pop()]:
-            if not worth[source]:
-                worth[source] = True
-                stack.append(source)
-    return worth
 
 
 def _common_partition(partitions: list[Partition], budget: Budget) -> Partition:

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import math
 from codecs import getincrementaldecoder
+from functools import cached_property
 from threading import Lock
 from typing import NamedTuple, TypeAlias
 
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED
 from tokdfa.patterns.budget import Budget
+from tokdfa.patterns.utf8 import SymbolTries
 from tokdfa.splitting.hypotheses import Hypotheses, find_hypotheses
 from tokdfa.splitting.steps import Splitting
+from tokdfa.unicode.utf8 import cut_apart
 
 __all__ = ["Lifted", "LiftedState", "Parts"]
 
@@ -95,7 +98,11 @@ class Lifted:
         self._longer: dict[tuple[int | None, int], int] = {}
         self._applied: dict[tuple[Mask, int, bool, bool], Mask] = {}
         self._cuts: dict[bytes, bytes] = {}
-        self._cut_of: dict[tuple[int, bytes], bytes] = {}
+        self._cut_of: dict[bytes, bytes] = {}
+
+    @cached_property
+    def _tries(self) -> SymbolTries:
+        return SymbolTries.of_classes(self.hypotheses.class_of_code_point)
 
     def is_final(self, state: LiftedState) -> bool:
         """Tell whether a text may end there."""
@@ -103,16 +110,13 @@ class Lifted:
 
     def parts(self, word: bytes) -> Parts | None:
         """Return the parts of a token; None for one that no text has."""
-        n_head = next((at for at, byte in enumerate(word) if byte & 0xC0 != 0x80), len(word))
-        decoder = getincrementaldecoder("utf-8")()
-        try:
-            text = decoder.decode(word[n_head:])
-        except UnicodeDecodeError:
+        cut = cut_apart(word)
+        if cut is None:
             return None
         effect = None
-        for symbol in text:
+        for symbol in cut.text:
             effect = self._effect_of(ord(symbol), effect)
-        return self.joined(word[:n_head], effect, decoder.getstate()[0]) if n_head <= 3 else None
+        return self.joined(cut.head, effect, cut.tail)
 
     def joined(self, head: bytes, effect: int | None, tail: bytes) -> Parts:
         """Return the parts of a token that ends and begins with these bytes of symbols."""
@@ -157,13 +161,8 @@ class Lifted:
     def _standing_for(self, cut: bytes) -> bytes:
         """Return the first cut symbol met that can be completed to symbols of the same classes in the same order."""
         if cut not in self._cuts:
-            missing = (2 if cut[0] < 0xE0 else 3 if cut[0] < 0xF0 else 4) - len(cut)
-            first, last = _completions(cut, missing)
-            classes = self.hypotheses.class_of_code_point[first : last + 1].tobytes()
-            # The completions of all cuts with as many bytes missing are the same but for those that are no symbols.
-            low = _completions(cut, missing)[0] & ((1 << 6 * missing) - 1)
-            key = (missing << 32 | low, classes)
-            self._cuts[cut] = self._cut_of.setdefault(key, cut)
+            # Their number says how many bytes are missing.
+            self._cuts[cut] = self._cut_of.setdefault(self._tries.completions(cut).tobytes(), cut)
         return self._cuts[cut]
 
     # Effects
@@ -240,17 +239,3 @@ def _may_go_on(symbol: bytes) -> bool:
         return not getincrementaldecoder("utf-8")().decode(symbol)
     except UnicodeDecodeError:
         return False
-
-
-def _completions(cut: bytes, missing: int) -> tuple[int, int]:
-    """Return the first and the last symbol that begin with the bytes of a symbol cut short."""
-    length = len(cut) + missing
-    point = cut[0] & (0xFF >> (length + 1))
-    for byte in cut[1:]:
-        point = point << 6 | (byte & 0x3F)
-    first = max(point << 6 * missing, (0, 0, 0x80, 0x800, 0x10000)[length])
-    last = min((point << 6 * missing) | ((1 << 6 * missing) - 1), 0x10FFFF)
-    if first <= 0xDFFF and last >= 0xD800:
-        # Of the symbols that begin with ED those from U+D800 on are surrogates, which UTF-8 does not have.
-        last = 0xD7FF
-    return first, last

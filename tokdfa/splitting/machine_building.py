@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from tokdfa.arrays import Int32Array
+from tokdfa.automata.exploration import Numbering
 from tokdfa.errors import LimitExceededError
 from tokdfa.patterns.budget import DEFAULT_MAX_SECONDS, Budget
 from tokdfa.splitting.hypotheses import Hypotheses, find_hypotheses, splitting_budget
@@ -47,12 +48,10 @@ def build_machine(
 
 def _determinize(hypotheses: Hypotheses, max_states: int, budget: Budget) -> Machine:
     """Return the machine whose states are the sets of hypotheses that are worth pursuing together."""
-    states: dict[tuple[int, ...], int] = {(0,): 0}
-    order: list[tuple[int, ...]] = [(0,)]
+    states: Numbering[tuple[int, ...]] = Numbering((0,))
     targets: list[list[int]] = []
     origins: list[list[list[tuple[int, int]]]] = []
-    while len(targets) < len(order):
-        state = order[len(targets)]
+    for state in states.states:  # grows while it is walked
         row, origin_row = [], []
         for symbol in range(hypotheses.n_classes):
             origin: dict[int, tuple[int, int]] = {}
@@ -68,23 +67,20 @@ def _determinize(hypotheses: Hypotheses, max_states: int, budget: Budget) -> Mac
                     f"the split pattern takes more than {_MOST_HYPOTHESES} hypotheses at once", hint="simplify it"
                 )
             budget.spend(len(key))
-            if key not in states:
-                states[key] = len(order)
-                order.append(key)
             row.append(states[key])
             origin_row.append([origin[hypothesis] for hypothesis in key])
         targets.append(row)
         origins.append(origin_row)
-        if len(order) > max_states:
+        if len(states) > max_states:
             raise LimitExceededError(
                 f"the automaton of the split pattern has more than {max_states} states", hint="simplify the pattern"
             )
         budget.check_time()
     borne_out = []
-    for state in order:
+    for state in states.states:
         (place,) = [place for place, hypothesis in enumerate(state) if hypotheses.ends[hypothesis]]
         borne_out.append(place)
-    return _merge_classes(hypotheses, order, np.array(targets, dtype=np.int32), origins, borne_out, budget)
+    return _merge_classes(hypotheses, states.states, np.array(targets, dtype=np.int32), origins, borne_out, budget)
 
 
 def _merge_classes(

@@ -14,6 +14,7 @@ from tokdfa.splitting.known_machines import is_known
 from tokdfa.splitting.named import NAMED
 from tokdfa.splitting.steps import Behavior, Split, Splitting
 from tokdfa.unicode import version
+from tokdfa.unicode.utf8 import begins_symbol
 
 if TYPE_CHECKING:
     from tokdfa.patterns.syntax import Node
@@ -129,8 +130,7 @@ class PreTokenizer:
             return None
         spans = self.splitter.spans(data)
         if len(data) > len(text):
-            begins = (np.frombuffer(data, dtype=np.uint8) & 0xC0) != 0x80
-            place = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(begins)))
+            place = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(begins_symbol(data), dtype=np.int64)))
             spans = place[spans]
         pairs: list[Span] = spans.tolist()
         return pairs

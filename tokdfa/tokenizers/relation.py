@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tokdfa.arrays import BoolArray, Int64Array, Uint64Array
+from tokdfa.automata.exploration import Numbering
 from tokdfa.automata.semantics import agrees_with_leftmost
 from tokdfa.errors import LimitExceededError, PatternError
 from tokdfa.kernels.dfa.explicit import coarsest_partition
@@ -138,42 +139,30 @@ def normal_form_of_splitting(hypotheses: Hypotheses) -> bytes:
     rank[order] = np.arange(len(order))
     columns = table[:, [int(np.flatnonzero(merged == number)[0]) for number in order]]
     # The states are numbered as a breadth-first search meets them.
-    start = int(block[0])
-    numbers = {start: 0}
-    queue = [start]
+    numbers = Numbering(int(block[0]))
     rows = []
-    for state in queue:  # grows while it is walked
-        row = []
-        for goal in columns[state].ravel().tolist():
-            if goal >= 0 and goal not in numbers:
-                numbers[goal] = len(queue)
-                queue.append(goal)
-            row.append(numbers.get(goal, -1))
+    for state in numbers.states:  # grows while it is walked
+        row = [-1 if goal < 0 else numbers[goal] for goal in columns[state].ravel().tolist()]
         rows.append((bool(ends[first[state]]), row))
     return repr(rows).encode() + rank[of_code_point].astype("<i2").tobytes()
 
 
 def _determinize(hypotheses: Hypotheses, budget: Budget) -> tuple[Int64Array, BoolArray]:
     """Return the targets, by state, class and event, in the automaton of sets of hypotheses; and its final states."""
-    start = frozenset((0,))
-    numbers = {start: 0}
-    queue = [start]
+    numbers = Numbering(frozenset((0,)))
     table = []
-    for state in queue:  # grows while it is walked
+    for state in numbers.states:  # grows while it is walked
         cells = []
         for symbol in range(hypotheses.n_classes):
             for event in _EVENTS:
                 moves = (move for hypothesis in state for move in hypotheses.moves[hypothesis][symbol])
                 goal = frozenset(target for target, what in moves if what == event)
-                if goal and goal not in numbers:
-                    numbers[goal] = len(queue)
-                    queue.append(goal)
-                cells.append(numbers.get(goal, -1))
+                cells.append(numbers[goal] if goal else -1)
         table.append(cells)
         budget.spend(len(cells) + len(state))
-        budget.check_states(len(queue))
-    ends = np.array([any(hypotheses.ends[hypothesis] for hypothesis in state) for state in queue])
-    return np.array(table, dtype=np.int64).reshape(len(queue), hypotheses.n_classes, len(_EVENTS)), ends
+        budget.check_states(len(numbers))
+    ends = np.array([any(hypotheses.ends[hypothesis] for hypothesis in state) for state in numbers.states])
+    return np.array(table, dtype=np.int64).reshape(len(numbers), hypotheses.n_classes, len(_EVENTS)), ends
 
 
 def _equivalent_states(target: Int64Array, ends: BoolArray) -> Int64Array:

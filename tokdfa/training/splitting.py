@@ -15,6 +15,7 @@ from tokdfa.splitting.pretokenizer import PreTokenizer, pretokenizer
 from tokdfa.splitting.splitter import Splitter as Machine
 from tokdfa.splitting.steps import Splitting
 from tokdfa.training.corpus import Block
+from tokdfa.unicode.utf8 import byte_offsets
 
 __all__ = ["PRETOKENIZERS", "Splitter", "Unit"]
 
@@ -133,10 +134,7 @@ class Splitter:
             return self._machine.spans(text)
         decoded = text.decode()
         spans = np.array(self._pretokenizer.spans(decoded), np.int64).reshape(-1, 2)
-        if len(decoded) < len(text):
-            widths = np.fromiter((len(symbol.encode()) for symbol in decoded), np.int64, len(decoded))
-            spans = np.concatenate(([0], np.cumsum(widths)))[spans]
-        return spans
+        return byte_offsets(text)[spans] if len(decoded) < len(text) else spans
 
 
 @cache

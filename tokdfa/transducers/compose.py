@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tokdfa.automata.exploration import Numbering
 from tokdfa.automata.protocol import TokenAutomaton
 from tokdfa.errors import LimitExceededError
 from tokdfa.transducers.arcs import Arc, Output
@@ -16,29 +17,23 @@ __all__ = ["compose"]
 
 def compose(transducer: Transducer, automaton: TokenAutomaton[int], *, max_states: int) -> Transducer:
     """Return the composition; see :meth:`~tokdfa.transducers.transducer.Transducer.compose`."""
-    numbers = {(transducer.initial, automaton.initial): 0}
-    pairs = list(numbers)
+
+    def check(count: int) -> None:
+        if count > max_states:
+            raise LimitExceededError(
+                f"the composition would have more than {max_states} states", hint="raise max_states"
+            )
+
+    pairs = Numbering((transducer.initial, automaton.initial), check)
     arcs: list[list[Arc]] = []
     finals: dict[int, Output] = {}
-    for here, (p, s) in enumerate(pairs):  # grows while it is walked
+    for here, (p, s) in enumerate(pairs.states):  # grows while it is walked
         if p in transducer.finals:
             end = _run(automaton, s, transducer.finals[p])
             if end is not None and automaton.is_final(end):
                 finals[here] = transducer.finals[p]
-        row = []
-        for symbol, output, q in transducer.arcs[p]:
-            t = _run(automaton, s, output)
-            if t is None:
-                continue
-            if (q, t) not in numbers:
-                if len(numbers) >= max_states:
-                    raise LimitExceededError(
-                        f"the composition would have more than {max_states} states", hint="raise max_states"
-                    )
-                numbers[q, t] = len(numbers)
-                pairs.append((q, t))
-            row.append(Arc(symbol, output, numbers[q, t]))
-        arcs.append(row)
+        steps = ((arc, _run(automaton, s, arc.output)) for arc in transducer.arcs[p])
+        arcs.append([Arc(arc.symbol, arc.output, pairs[arc.target, t]) for arc, t in steps if t is not None])
     return type(transducer)(transducer.alphabet, arcs, finals=finals)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tokdfa.automata.exploration import Numbering
 from tokdfa.errors import AutomatonError, LimitExceededError
 from tokdfa.transducers.arcs import Arc, Output, show_output
 from tokdfa.transducers.square import functionality
@@ -60,11 +61,17 @@ def determinize(transducer: Transducer, *, check: bool = True, max_states: int =
             if not verdict:
                 raise AutomatonError(f"{what}: {verdict.reason}")
     start = frozenset({(trim.initial, ())}) if trim.finals else frozenset()
-    numbers: dict[frozenset[tuple[int, Output]], int] = {start: 0}
-    subsets = list(numbers)
+
+    def check_count(count: int) -> None:
+        if count > max_states:
+            raise LimitExceededError(
+                f"the subsequential transducer has more than {max_states} states", hint="raise max_states"
+            )
+
+    subsets: Numbering[frozenset[tuple[int, Output]]] = Numbering(start, check_count)
     arcs: list[list[Arc]] = []
     finals: dict[int, Output] = {}
-    for number, subset in enumerate(subsets):  # grows while it is walked
+    for number, subset in enumerate(subsets.states):  # grows while it is walked
         ends = {pending + trim.finals[state] for state, pending in subset if state in trim.finals}
         if ends:
             finals[number] = _only(trim, ends)
@@ -77,14 +84,7 @@ def determinize(transducer: Transducer, *, check: bool = True, max_states: int =
             pendings = {target: _only(trim, outputs) for target, outputs in reached.items()}
             common = _common_prefix(list(pendings.values()))
             key = frozenset((target, pending[len(common) :]) for target, pending in pendings.items())
-            if key not in numbers:
-                if len(numbers) >= max_states:
-                    raise LimitExceededError(
-                        f"the subsequential transducer has more than {max_states} states", hint="raise max_states"
-                    )
-                numbers[key] = len(numbers)
-                subsets.append(key)
-            row.append(Arc(symbol, common, numbers[key]))
+            row.append(Arc(symbol, common, subsets[key]))
         arcs.append(row)
     return Transducer(trim.alphabet, arcs, finals=finals)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tokdfa.automata.exploration import Numbering
 from tokdfa.errors import AutomatonError
 from tokdfa.transducers.arcs import Arc, Output
 from tokdfa.transducers.transducer import Transducer
@@ -121,18 +122,13 @@ def minimize(transducer: Transducer) -> Transducer:
     representative: dict[int, int] = {}
     for state in range(end):
         representative.setdefault(block[state], state)
-    numbers = {block[trim.initial]: 0}
-    order = list(numbers)
-    arcs: list[list[Arc]] = []
-    for one in order:  # grows while it is walked
-        row = []
-        for symbol, output, target in trim.arcs[representative[one]]:
-            number = numbers.setdefault(block[target], len(order))
-            if number == len(order):
-                order.append(block[target])
-            row.append(Arc(symbol, output, number))
-        arcs.append(row)
-    finals = {numbers[one]: trim.finals[representative[one]] for one in order if representative[one] in trim.finals}
+    numbers = Numbering(block[trim.initial])
+    arcs = [
+        [Arc(symbol, output, numbers[block[target]]) for symbol, output, target in trim.arcs[representative[one]]]
+        for one in numbers.states  # grows while it is walked
+    ]
+    ends = {number: representative[one] for one, number in numbers.items()}
+    finals = {number: trim.finals[end] for number, end in ends.items() if end in trim.finals}
     return Transducer(trim.alphabet, arcs, finals=finals)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from tokdfa.alphabet import Word, concatenate, quoted
+from tokdfa.automata.exploration import trace
 from tokdfa.errors import LimitExceededError
 from tokdfa.transducers.arcs import Output, show_output
 from tokdfa.verdict import Verdict
@@ -13,7 +14,7 @@ from tokdfa.verdict import Verdict
 if TYPE_CHECKING:
     from tokdfa.transducers.transducer import Transducer
 
-__all__ = ["Delay", "Pair", "Square", "Step", "extend_delay", "functionality", "trace"]
+__all__ = ["Delay", "Pair", "Square", "Step", "extend_delay", "functionality"]
 
 Pair: TypeAlias = tuple[int, int]
 # What either output has behind their common prefix.
@@ -167,15 +168,6 @@ def functionality(
 def _ends_apart(square: Square, pair: Pair, delay: Delay) -> bool:
     finals = square.transducer.finals
     return extend_delay(delay, finals[pair[0]], finals[pair[1]]) != ((), ())
-
-
-def trace(origin: Mapping[Pair, tuple[Pair, Step]], pair: Pair) -> list[Step]:
-    """Return the steps by which a search came to `pair`."""
-    path = []
-    while pair in origin:
-        pair, step = origin[pair]
-        path.append(step)
-    return path[::-1]
 
 
 def _rest(way: Mapping[Pair, Step | None], pair: Pair) -> list[Step]:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
+import numpy as np
+
 from tokdfa import door
 from tokdfa.alphabet import TokenAlphabet, Word, iter_symbols, quoted
 from tokdfa.automata.checks import checked
+from tokdfa.automata.exploration import reached
 from tokdfa.automata.protocol import TokenAutomaton
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.display import Displayed
@@ -337,15 +340,14 @@ class Transducer(Displayed):
 
         A transducer that accepts nothing becomes one state without transitions.
         """
-        forward = _closure([self.initial], [{arc.target for arc in row} for row in self.arcs])
-        sources: list[set[int]] = [set() for _ in self.arcs]
-        for p, row in enumerate(self.arcs):
-            for arc in row:
-                sources[arc.target].add(p)
-        useful = forward & _closure(self.finals, sources)
-        if self.initial not in useful:
+        sources = np.repeat(np.arange(self.n_states, dtype=np.int32), [len(row) for row in self.arcs])
+        targets = np.array([arc.target for row in self.arcs for arc in row], dtype=np.int32)
+        states = np.arange(self.n_states)
+        useful = reached(sources, targets, states == self.initial)
+        useful &= reached(targets, sources, np.isin(states, [*self.finals]))
+        if not useful[self.initial]:
             return Transducer(self.alphabet, [()], finals={})
-        number = {state: i for i, state in enumerate(sorted(useful))}
+        number = {state: i for i, state in enumerate(np.flatnonzero(useful).tolist())}
         arcs = [
             [arc._replace(target=number[arc.target]) for arc in self.arcs[state] if arc.target in number]
             for state in number
@@ -394,14 +396,3 @@ class Transducer(Displayed):
             f"<Transducer: {self.n_states} states ({len(self.finals)} final), {self.n_arcs} transitions, "
             f"{len(self.alphabet)} tokens>"
         )
-
-
-def _closure(starts: Iterable[int], successors: Sequence[Iterable[int]]) -> set[int]:
-    reached = set(starts)
-    queue = list(reached)
-    for state in queue:  # grows while it is walked
-        for target in successors[state]:
-            if target not in reached:
-                reached.add(target)
-                queue.append(target)
-    return reached

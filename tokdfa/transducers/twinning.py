@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 
 from tokdfa.alphabet import Word, quoted
+from tokdfa.automata.exploration import shortest_way, trace
 from tokdfa.errors import LimitExceededError
 from tokdfa.transducers.arcs import show_output
-from tokdfa.transducers.square import DEFAULT_MAX_PAIRS, Delay, Pair, Square, Step, extend_delay, trace
+from tokdfa.transducers.square import DEFAULT_MAX_PAIRS, Delay, Pair, Square, Step, extend_delay
 from tokdfa.transducers.transducer import Transducer
 from tokdfa.verdict import Verdict
 
@@ -133,18 +134,13 @@ def _shifts(entry: _Configuration, loop: list[Step]) -> bool:
 
 def _way_within(square: Square, component: set[Pair], start: Pair, goal: Pair) -> list[Step]:
     """Return a shortest way between two pairs of a strongly connected component."""
-    origin: dict[Pair, tuple[Pair, Step] | None] = {start: None}
-    queue = [start]
-    for pair in queue:  # grows while it is walked
-        for step in square.steps[pair]:
-            if step.target in component and step.target not in origin:
-                origin[step.target] = (pair, step)
-                queue.append(step.target)
-    way = []
-    while (came := origin[goal]) is not None:
-        goal, step = came
-        way.append(step)
-    return way[::-1]
+    way = shortest_way(
+        start,
+        lambda pair: ((step, step.target) for step in square.steps[pair] if step.target in component),
+        lambda pair: pair == goal,
+    )
+    assert way is not None, "a component is strongly connected"
+    return way
 
 
 def _verdict(square: Square, entry: _Configuration, access: list[Step], loop: list[Step]) -> Verdict[Twins]:

@@ -1,0 +1,154 @@
+"""Exploring automata and graphs: states numbered as they are met, what can be reached, and the shortest ways.
+
+One piece of code for each of these, whatever the states are: of token automata, of transducers and their squares, sets
+of hypotheses of a pre-tokenizer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.arrays import BoolArray, Int32Array
+from tokdfa.automata.protocol import TokenAutomaton
+from tokdfa.kernels.dfa.explicit import breadth_first, group
+
+__all__ = ["Numbering", "explore", "reached", "shortest_way", "trace"]
+
+S = TypeVar("S", bound=Hashable)
+L = TypeVar("L")
+
+
+class Numbering(dict[S, int]):
+    """The numbers of states, which are given as states are first looked up: ``numbers[state]``.
+
+    A breadth-first search walks through `states` while it looks up their successors.
+
+    Parameters
+    ----------
+    start : hashable
+        The state with number 0.
+    check : callable, optional
+        Called with the number of states whenever a state has been added; raises if there are too many.
+
+    Attributes
+    ----------
+    states : list
+        The states by their numbers.
+
+    Examples
+    --------
+    >>> numbers = Numbering(1)
+    >>> [(n, numbers[2 * n % 7]) for n in numbers.states]
+    [(1, 1), (2, 2), (4, 0)]
+    """
+
+    def __init__(self, start: S, check: Callable[[int], None] | None = None) -> None:
+        super().__init__({start: 0})
+        self.states = [start]
+        self._check = check
+
+    def __missing__(self, state: S) -> int:
+        number = self[state] = len(self.states)
+        self.states.append(state)
+        if self._check is not None:
+            self._check(number + 1)
+        return number
+
+
+def explore(
+    automaton: TokenAutomaton[S], check_states: Callable[[int], None], check_transitions: Callable[[int], None]
+) -> Iterator[tuple[S, dict[int, int]]]:
+    """Yield each state that can be reached, in breadth-first order, with its transitions to numbered states.
+
+    Parameters
+    ----------
+    automaton : TokenAutomaton
+    check_states, check_transitions : callable
+        Called with the number of states, or of transitions, met so far; raise if there are too many.
+
+    Yields
+    ------
+    state, transitions
+        The state itself, whose number is its place; and from token to number of the target, tokens ascending.
+    """
+    numbers = Numbering(automaton.initial, check_states)
+    n_transitions = 0
+    for state in numbers.states:  # grows while it is walked
+        row = {token: numbers[target] for token, target in automaton.moves(state)}
+        n_transitions += len(row)
+        check_transitions(n_transitions)
+        yield state, row
+
+
+def reached(sources: Int32Array, targets: Int32Array, starts: npt.ArrayLike) -> BoolArray:
+    """Return for each state whether a walk along the transitions can come to it.
+
+    With sources and targets exchanged: whether a walk from it can come to one of `starts`.
+
+    Parameters
+    ----------
+    sources, targets : int32 arrays, one entry a transition
+    starts : array_like of bool, one entry a state
+        Where walks begin.
+
+    Notes
+    -----
+    O(n + m) for n states and m transitions, compiled.
+    """
+    starts = np.asarray(starts, dtype=np.bool_)
+    offsets, positions = group(sources, len(starts))
+    found = np.zeros(len(starts), dtype=np.bool_)
+    found[breadth_first(offsets, targets[positions], np.flatnonzero(starts).astype(np.int32))] = True
+    return found
+
+
+def shortest_way(
+    start: S,
+    moves: Callable[[S], Iterable[tuple[L, S]]],
+    is_goal: Callable[[S], bool],
+    check: Callable[[int], None] | None = None,
+) -> list[L] | None:
+    """Return the labels on a shortest way from `start` to a goal; None if no way leads to one.
+
+    Parameters
+    ----------
+    start : hashable
+    moves : callable
+        Gives the transitions out of a state, as (label, target). With labels ascending, the way is the least of the
+        shortest ones in the order of labels.
+    is_goal : callable
+    check : callable, optional
+        Called with the number of states met so far whenever one has been met that is no goal; raises if there are too
+        many.
+    """
+    if is_goal(start):
+        return []
+    origin: dict[S, tuple[S, L]] = {}
+    met = {start}
+    queue = [start]
+    for state in queue:  # grows while it is walked
+        for label, target in moves(state):
+            if target in met:
+                continue
+            origin[target] = state, label
+            if is_goal(target):
+                return trace(origin, target)
+            met.add(target)
+            if check is not None:
+                check(len(met))
+            queue.append(target)
+    return None
+
+
+def trace(origin: Mapping[S, tuple[S, L]], state: S) -> list[L]:
+    """Return the labels on the way to `state`, by where each state was first reached from; the start has no origin."""
+    way = []
+    while (came := origin.get(state)) is not None:
+        state, label = came
+        way.append(label)
+    way.reverse()
+    return way

@@ -1,0 +1,66 @@
+"""Symbols in UTF-8: where they begin among bytes, and what bytes are that were cut out of a text anywhere."""
+
+from __future__ import annotations
+
+from codecs import getincrementaldecoder
+from typing import NamedTuple
+
+import numpy as np
+
+from tokdfa.arrays import BoolArray, Int64Array, Uint8Array
+
+__all__ = ["CutText", "begins_symbol", "byte_offsets", "cut_apart", "symbol_length"]
+
+_MOST_CONTINUATIONS = 3
+
+
+class CutText(NamedTuple):
+    """Bytes of a text: those that end a symbol begun before, whole symbols, and those that begin a symbol cut short."""
+
+    head: bytes
+    text: str
+    tail: bytes
+
+
+def cut_apart(data: bytes) -> CutText | None:
+    r"""Take bytes apart that may begin and end within a symbol; None if no text has them.
+
+    Notes
+    -----
+    The first two bytes of a surrogate count as those of a symbol cut short, as in Python's incremental decoder, though
+    nothing completes them.
+
+    Examples
+    --------
+    >>> cut_apart("aé".encode()[:2])
+    CutText(head=b'', text='a', tail=b'\xc3')
+    >>> cut_apart("éa".encode()[1:])
+    CutText(head=b'\xa9', text='a', tail=b'')
+    >>> cut_apart(b"\xff") is None
+    True
+    """
+    n_head = next((at for at, byte in enumerate(data) if byte & 0xC0 != 0x80), len(data))
+    if n_head > _MOST_CONTINUATIONS:
+        return None
+    decoder = getincrementaldecoder("utf-8")()
+    try:
+        text = decoder.decode(data[n_head:])
+    except UnicodeDecodeError:
+        return None
+    return CutText(data[:n_head], text, decoder.getstate()[0])
+
+
+def symbol_length(lead: int) -> int:
+    """Return how many bytes a symbol has that begins with the byte `lead`."""
+    return 1 if lead < 0x80 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
+
+
+def begins_symbol(data: bytes | Uint8Array) -> BoolArray:
+    """Return for each byte whether it begins a symbol, and does not go on with one."""
+    begins: BoolArray = (np.frombuffer(data, dtype=np.uint8) & 0xC0) != 0x80
+    return begins
+
+
+def byte_offsets(data: bytes) -> Int64Array:
+    """Return where the symbols of a text begin in its bytes, and where it ends: one entry more than symbols."""
+    return np.append(np.flatnonzero(begins_symbol(data)), len(data))
