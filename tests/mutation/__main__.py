@@ -100,8 +100,10 @@ def run(tests: list[str], timeout: float, *, to_the_end: bool = False) -> tuple[
         sys.dont_write_bytecode = True
         import pytest
 
+        # Tests may change the folder.
+        failures = Failures(FAILED.resolve())
         quiet = ["-q", "--tb=short", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
-        os._exit(int(pytest.main([*quiet, *([] if to_the_end else ["-x"]), *tests], plugins=[Failures(FAILED)])))
+        os._exit(int(pytest.main([*quiet, *([] if to_the_end else ["-x"]), *tests], plugins=[failures])))
     while time.monotonic() - start < timeout:
         pid, status = os.waitpid(child, os.WNOHANG)
         if pid:
