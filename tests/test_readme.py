@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support import schemas
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -45,7 +46,10 @@ def test_snippets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             run_any = True
         elif language == "console":
             for command, expected in commands(block):
-                assert_shows(expected, shell(command, tmp_path), command)
+                printed = shell(command, tmp_path)
+                assert_shows(expected, printed, command)
+                if "--json" in command:
+                    schemas.check(command.split()[1], printed)
                 run_any = True
         else:
             assert language == "sh", f"a block of kind {language!r} that no test runs"

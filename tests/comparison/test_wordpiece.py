@@ -8,9 +8,9 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from support.commands import run
 
 import tokdfa
-from tokdfa.cli import main
 from tokdfa.comparison.findings import Outcome, Part
 from tokdfa.errors import AlphabetError
 
@@ -79,9 +79,7 @@ def test_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str
     a.write_text("[UNK]\na\n##b\n")
     b.write_text("[UNK]\na\n##b\n##bb\n")
     for other, status in ((a, 0), (b, 1)):
-        with pytest.raises(SystemExit) as leaving:
-            main(["compare", str(a), str(other), "--format", "vocab.txt", "--json"])
-        assert leaving.value.code == status
+        assert run("compare", a, other, "--format", "vocab.txt", "--json") == status
         fields = json.loads(capsys.readouterr().out)
     assert fields["witness"] == {"text": "abb", "ids_a": [1, 2, 2], "ids_b": [1, 3]}
 

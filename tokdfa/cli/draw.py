@@ -264,7 +264,15 @@ def _sum_up(automaton: CompactTokenDFA | TokenDFA, max_states: int, as_json: boo
 
     summary = summarize(automaton)
     if as_json:
-        densest = [dense._asdict() for dense in summary.densest]
+        densest = [
+            {
+                "state": dense.state,
+                "examples": dense.examples,
+                "n_tokens": dense.n_tokens,
+                "n_moves": dense.n_moves,
+            }
+            for dense in summary.densest
+        ]
         print_json({"states": summary.states, "transitions": summary.transitions, "path": None, "densest": densest})
         return 1
     say(

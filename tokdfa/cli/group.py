@@ -24,6 +24,7 @@ COMMANDS: tuple[str, ...] = (
     "locality",
     "draw",
     "train",
+    "schema",
 )
 
 

@@ -170,7 +170,7 @@ _WRITTEN: dict[str, Callable[[Any, dict[str, Any]], list[tuple[str, object]]]] =
     "dead_token_examples": _of_examples,
     "only_whole_pieces": lambda n, _: [("only whole pieces", n)] if n else [],
     "semantics": _of_semantics,
-    "rewriting": lambda rewriting, _: [*rewriting.items()],
+    "rewriting": lambda rewriting, _: [(name.replace("_", " "), value) for name, value in rewriting.items()],
     "left_out": _of_what_is_left_out,
     "ignored": lambda parts, _: [("ignored", ", ".join(parts))] if parts else [],
     "specials": _of_specials,

@@ -14,7 +14,8 @@ from tokdfa.cli.output import json_option, say, seconds_option
 from tokdfa.errors import PatternError
 
 if TYPE_CHECKING:
-    from tokdfa.searching.api import Matches, Searcher
+    from tokdfa.searching.api import Searcher
+    from tokdfa.searching.matches import Match, Matches
 
 __all__ = ["command"]
 
@@ -90,12 +91,21 @@ def _print_json(found: Iterator[Matches]) -> int:
     with SpooledTemporaryFile(max_size=_MOST_IN_MEMORY, mode="w+", encoding="ascii") as spool:
         for matches in found:
             for match in matches:
-                spool.write((", " if count else "") + json.dumps(match._asdict()))
+                spool.write((", " if count else "") + json.dumps(_fields(match)))
                 count += 1
         say('{"matches": [', end="")
         _copy(spool)
         say(f'], "count": {count}}}')
     return count
+
+
+def _fields(match: Match) -> dict[str, int]:
+    return {
+        "start_byte": match.start_byte,
+        "end_byte": match.end_byte,
+        "start_token": match.start_token,
+        "end_token": match.end_token,
+    }
 
 
 def _copy(spool: IO[str]) -> None:

@@ -79,7 +79,7 @@ def _rewriting(tokenizer: Tokenizer) -> dict[str, str]:
     if rewriting is not None and rewriting.decoding is not None:
         described["decoder"] = " ".join(map(str, rewriting.decoding)) or "Fuse"
     if fallback is not None:
-        described["unknown symbols"] = "their bytes" if fallback.bytes else f"{fallback.unknown!r}"
+        described["unknown_symbols"] = "their bytes" if fallback.bytes else f"{fallback.unknown!r}"
     if prefix is not None:
         described["prefix"] = prefix
     return described

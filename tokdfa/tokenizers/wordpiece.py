@@ -103,16 +103,19 @@ class WordPieceTokenizer(AnyTokenizer):
 
     def facts(self) -> dict[str, Any]:
         """Return what ``tokdfa info`` says: JSON values by name."""
-        from dataclasses import asdict
-
-        vocabulary = self.vocabulary
+        vocabulary, normalizer = self.vocabulary, self.normalizer
         facts = {
             "format": self.format,
             "ids": self.n_ids,
             "tokens": self.n_tokens,
             "semantics": self.semantics,
             "pretokenizer": self.pretokenizer,
-            "normalizer": asdict(self.normalizer),
+            "normalizer": {
+                "clean_text": normalizer.clean_text,
+                "chinese": normalizer.chinese,
+                "strip_accents": normalizer.strip_accents,
+                "lowercase": normalizer.lowercase,
+            },
             "prefix": vocabulary.prefix,
             "unknown": vocabulary.unknown if vocabulary.unknown_id is not None else None,
             "longest_word": vocabulary.longest_word,

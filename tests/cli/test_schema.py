@@ -1,0 +1,353 @@
+"""tokdfa schema: what --json prints is described exactly, and nothing is described that is never printed."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from jsonschema import Draft202012Validator
+from support import commands, schemas, sentencepieces
+from support.tokenizer_files import (
+    added_token,
+    as_bytes,
+    merges_txt,
+    ranks,
+    tekken_json,
+    tiktoken_lines,
+    tokenizer_json,
+)
+from support.tokenizer_files import vocabulary as byte_vocabulary
+
+from tokdfa.cli.group import COMMANDS, group
+from tokdfa.cli.schema import described
+from tokdfa.draw.render import can_render
+
+PAIRS = [(b"a", b"b"), (b"c", b"d"), (b"b", b"c"), (b"ab", b"c")]
+Run = tuple[object, ...]
+
+
+class Files:
+    """Writes small tokenizers and streams, each into a folder of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.n = 0
+
+    def write(self, name: str, content: bytes | str) -> Path:
+        self.n += 1
+        path = self.folder / str(self.n) / name
+        path.parent.mkdir()
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    def merges(self, pairs: list[tuple[bytes, bytes]] = PAIRS) -> Path:
+        return self.write("merges.txt", merges_txt(pairs))
+
+    def json(self, rules: list[tuple[bytes, bytes]] = PAIRS, **changes: Any) -> Path:
+        return self.write("tokenizer.json", as_bytes(tokenizer_json(rules, **changes)))
+
+    def characters(self, **model: Any) -> Path:
+        """A tokenizer.json over characters, of which it has a, b and c."""
+        vocab = {word: number for number, word in enumerate(["a", "b", "c", "ab", "<unk>"])}
+        plain = tokenizer_json([], pre_tokenizer=None, decoder={"type": "Fuse"}, added_tokens=[])
+        plain["model"] |= {"vocab": vocab, "merges": [["a", "b"]], **model}
+        return self.write("tokenizer.json", as_bytes(plain))
+
+    def ranks(self, words: list[bytes]) -> Path:
+        return self.write("some.tiktoken", tiktoken_lines(ranks(words)))
+
+    def entries(self, *entries: str) -> Path:
+        return self.write("vocab.txt", "".join(f"{entry}\n" for entry in entries))
+
+    def wordpiece(self, entries: tuple[str, ...] = ("[UNK]", "a", "##b"), **changes: Any) -> Path:
+        model = {
+            "type": "WordPiece",
+            "unk_token": "[UNK]",
+            "continuing_subword_prefix": "##",
+            "max_input_chars_per_word": 100,
+            "vocab": {entry: number for number, entry in enumerate(entries)},
+            **changes.pop("model", {}),
+        }
+        normalizer = {
+            "type": "BertNormalizer",
+            "clean_text": True,
+            "handle_chinese_chars": True,
+            "strip_accents": None,
+            "lowercase": True,
+        }
+        whole = {
+            "version": "1.0",
+            "truncation": None,
+            "padding": None,
+            "added_tokens": [],
+            "normalizer": {**normalizer, **changes.pop("normalizer", {})},
+            "pre_tokenizer": {"type": "BertPreTokenizer"},
+            "post_processor": None,
+            "decoder": {"type": "WordPiece", "prefix": model["continuing_subword_prefix"], "cleanup": True},
+            "model": model,
+            **changes,
+        }
+        return self.write("tokenizer.json", as_bytes(whole))
+
+    def ids(self, *ids: int) -> Path:
+        path = self.write("ids.npy", b"")
+        np.save(path, np.array(ids))
+        return path
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Files:
+    return Files(tmp_path)
+
+
+def of_encode(files: Files) -> Iterator[Run]:
+    tok = files.merges()
+    yield tok, "abc"
+    yield tok, "abc", "-o", tok.with_name("ids.npy")
+
+
+def of_decode(files: Files) -> Iterator[Run]:
+    yield files.merges(), files.ids(64, 65)
+
+
+def of_search(files: Files) -> Iterator[Run]:
+    tok, ids = files.merges(), files.ids(64, 65)
+    yield tok, "a", ids
+    yield tok, "x", ids
+    yield tok, "a", ids, "--count"
+
+
+def of_train(files: Files) -> Iterator[Run]:
+    corpus = files.write("corpus.txt", "low low lower")
+    yield corpus, "--merges", 2, "-o", corpus.with_name("merges.txt")
+
+
+def of_draw(files: Files) -> Iterator[Run]:
+    tok, entries = files.merges(PAIRS[:1]), files.entries("[UNK]", "a", "##b")
+    output = tok.with_name("x.dot")
+    yield tok, "-o", output, "--language", "(ab)*"
+    yield tok, "-o", output, "--max-states", 1
+    yield entries, "-o", output
+    yield entries, "-o", output, "--max-states", 1
+    if can_render():
+        yield tok, "-o", tok.with_name("x.html"), "--film", "--language", "(ab)*"
+
+
+def of_locality(files: Files) -> Iterator[Run]:
+    tok = files.merges(PAIRS[:1])
+    yield (tok,)
+    # No rule is about c; without an even number of them nothing is accepted, however many tokens are known.
+    yield tok, "--language", "(cc)*"
+    yield tok, "--language", "ab|ba"
+    yield (files.entries("[UNK]"),)
+    yield (files.entries("[UNK]", "a", "abcd", "##b", "##bc", "##z"),)
+
+
+def of_info(files: Files) -> Iterator[Run]:
+    template = {
+        "type": "TemplateProcessing",
+        "single": [{"Sequence": {"id": "A", "type_id": 0}}],
+        "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
+        "special_tokens": {},
+    }
+    end = ["<|end|>", len(byte_vocabulary(PAIRS))]
+    bert = {"type": "BertProcessing", "sep": end, "cls": end}
+    roberta = {**bert, "type": "RobertaProcessing", "trim_offsets": True, "add_prefix_space": False}
+    merges = files.merges()
+    yield (merges,)
+    yield (files.json(post_processor={"type": "Sequence", "processors": [template, bert, roberta]}),)
+    # The last rule never applies, for what it merges has been merged otherwise.
+    yield (files.merges([(b"a", b"b"), (b"b", b"c"), (b"a", b"bc")]),)
+    yield (files.ranks([b"abc", b"ab"]),)
+    yield (files.write("tekken.json", as_bytes(tekken_json())),)
+    # The left part of a rule before the rule that makes it; and its right part.
+    yield (files.merges([(b"ab", b"c"), (b"a", b"b")]),)
+    yield (files.merges([(b"c", b"ab"), (b"a", b"b")]),)
+    with_vocab = files.merges()
+    with_vocab.with_name("vocab.json").write_bytes(as_bytes(byte_vocabulary(PAIRS)))
+    yield (with_vocab.parent,)
+    # No rule makes the left part of a rule, which is a token all the same: without the rule it is the same.
+    idle = tokenizer_json([])["model"]
+    idle["vocab"] |= {"ca": 256, "cac": 257}
+    yield (files.json(model={**idle, "merges": [["ca", "c"]]}, added_tokens=[]),)
+    yield (files.write("some.model", sentencepieces.trained("identity", True)),)
+    yield (_with(files.characters(unk_token="<unk>"), normalizer={"type": "Lowercase"}),)
+    yield (files.characters(continuing_subword_prefix="##", vocab={"a": 0, "##b": 1, "ab": 2}, merges=[["a", "##b"]]),)
+    dead = {"ignore_merges": True}
+    rules = [(b"a", b"b"), (b"b", b"c"), (b"a", b"bc")]
+    yield (files.json(rules, model={**tokenizer_json(rules)["model"], **dead}),)
+    yield (files.entries("[UNK]", "a", "##b", "a b", "a"),)
+    yield (files.entries("a", "##b"),)
+    odd = {"truncation": None, "padding": None, "post_processor": None}
+    odd["truncation"] = {"direction": "Right", "max_length": 512, "strategy": "LongestFirst", "stride": 0}
+    odd["padding"] = {"strategy": "BatchLongest", "direction": "Right", "pad_id": 0, "pad_type_id": 0}
+    odd["post_processor"] = bert
+    no = {"clean_text": False, "handle_chinese_chars": False, "strip_accents": False, "lowercase": False}
+    yield (files.wordpiece(normalizer=no, **odd),)
+    yield (files.wordpiece(("[UNK]", "a", "xb"), model={"continuing_subword_prefix": "x"}),)
+    for language in ("(abc){1,2}|x", "a*", r"[^\s\S]"):
+        yield merges, "--language", language
+
+
+def _with(path: Path, **changes: Any) -> Path:
+    path.write_bytes(as_bytes({**json.loads(path.read_text(encoding="utf-8")), **changes}))
+    return path
+
+
+def of_compare(files: Files) -> Iterator[Run]:
+    a, b = files.merges(), files.merges([PAIRS[1], PAIRS[0], *PAIRS[2:]])
+    c = files.merges([PAIRS[0], PAIRS[2], PAIRS[1], PAIRS[3]])
+    yield a, a
+    yield a, b, "--ignore-ids"
+    yield a, b
+    yield a, c, "--ignore-ids"
+    yield c, a, "--ignore-ids"
+    yield a, files.merges(PAIRS[:1])
+    yield files.merges(PAIRS[:1]), a
+    yield a, a, "--pretokenizer", ".|\n", "--pretokenizer-b", "(?:.|\n)+"
+    # Of these no automaton is built.
+    yield a, b, "--pretokenizer", "(a|b)*a(a|b){12}|ab|.|\n", "--pretokenizer-b", "(?:a|b)*a(?:a|b){12}|ab|.|\n"
+    yield files.json(), files.json(normalizer={"type": "Lowercase"})
+    yield files.json(), files.json(added_tokens=[added_token(len(byte_vocabulary(PAIRS)), "<x>")])
+    characters = files.characters()
+    yield characters, files.characters(unk_token="<unk>")
+    yield files.characters(unk_token="<unk>"), characters
+    yield characters, files.json(added_tokens=[])
+    yield files.characters(), files.characters(merges=[])
+    x, y = files.entries("[UNK]", "a", "##b"), files.entries("[UNK]", "a", "##b", "##bb")
+    yield x, y
+    yield y, x
+    yield x, files.entries("[UNK]", "a", "##b", "a b")
+    yield files.wordpiece(), files.wordpiece(model={"max_input_chars_per_word": 7})
+
+
+def of_validate(files: Files) -> Iterator[Run]:
+    tok = files.json()
+    yield tok, files.ids(256)
+    yield tok, files.ids(64, 65)
+
+
+EXAMPLES: dict[str, Callable[[Files], Iterator[Run]]] = {
+    "validate": of_validate,
+    "compare": of_compare,
+    "search": of_search,
+    "info": of_info,
+    "encode": of_encode,
+    "decode": of_decode,
+    "locality": of_locality,
+    "draw": of_draw,
+    "train": of_train,
+}
+# What no example here has.
+ELSEWHERE = {
+    "info": {
+        # A whole file of CLIP has 48,894 rules; and Windows does not tell how much memory a process had.
+        "#/$defs/byte_pairs/properties/format = 'clip'",
+        "#/$defs/byte_pairs/properties/peak_memory_bytes = 'null'",
+        "#/$defs/wordpiece/properties/peak_memory_bytes = 'null'",
+    },
+}
+
+
+def test_the_commands_with_json_are_those_with_a_schema() -> None:
+    with_json = set()
+    for name in COMMANDS:
+        command = group.get_command(None, name)  # type: ignore[arg-type]
+        assert command is not None
+        if any("--json" in parameter.opts for parameter in command.params):
+            with_json.add(name)
+    assert with_json == set(described()) == set(EXAMPLES)
+
+
+def test_the_list_and_the_schemas(capsys: pytest.CaptureFixture[str]) -> None:
+    assert commands.run("schema") == 0
+    names = capsys.readouterr().out.splitlines()
+    assert names == sorted(EXAMPLES)
+    for name in names:
+        assert commands.run("schema", name) == 0
+        printed = json.loads(capsys.readouterr().out)
+        assert printed == schemas.schema(name)
+        assert printed["title"] == f"tokdfa {name} --json"
+        assert printed["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+
+
+@pytest.mark.parametrize("name", ["demo", "nobody", "../group", ""])
+def test_other_commands_have_none(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert commands.run("schema", name) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("tokdfa: error: ")
+    assert err.count("\n") == 1
+    assert "compare, decode, draw, encode, info, locality, search, train, validate" in err
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_schema_is_closed_and_says_what_everything_is(name: str) -> None:
+    schema = schemas.schema(name)
+    Draft202012Validator.check_schema(schema)
+    assert schema["description"]
+    for place, node in _nodes("#", schema):
+        if "properties" in node or "patternProperties" in node:
+            assert node["type"] in ("object", ["object", "null"]), place
+            assert node["additionalProperties"] is False, place
+            assert "patternProperties" in node or "required" in node, place
+        for field, child in node.get("properties", {}).items():
+            described = schema["$defs"][child["$ref"].rpartition("/")[2]] if "$ref" in child else child
+            assert re.fullmatch(r"[A-Z].*[.]", described["description"]), f"{place}, {field}"
+            assert re.fullmatch(r"[a-z][a-z0-9_]*", field), f"{place}, {field}"
+
+
+def _nodes(place: str, node: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    if isinstance(node, dict):
+        yield place, node
+        for key, child in node.items():
+            yield from _nodes(f"{place}/{key}", child)
+    elif isinstance(node, list):
+        for number, child in enumerate(node):
+            yield from _nodes(f"{place}/{number}", child)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_all_that_a_schema_promises_is_met_and_nothing_else_is_valid(
+    name: str, files: Files, capsys: pytest.CaptureFixture[str]
+) -> None:
+    met: set[str] = set()
+    for arguments in EXAMPLES[name](files):
+        assert commands.run(name, *arguments, "--json") in (0, 1), capsys.readouterr().err
+        answer = json.loads(capsys.readouterr().out)
+        met |= schemas.met(name, answer)
+        for spoiled in _spoiled(answer):
+            assert not schemas.validator(name).is_valid(spoiled), spoiled
+    promised = schemas.promised(name)
+    left = {place for place in promised - met if not (not can_render() and "film" in place)}
+    assert met <= promised
+    assert left == ELSEWHERE.get(name, set()) or (name == "validate" and left)
+
+
+def _spoiled(answer: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield answers with a field too many, at the top or within, with one of another type, and without one."""
+
+    def objects(value: Any) -> Iterator[dict[str, Any]]:
+        if isinstance(value, dict):
+            yield value
+            for member in value.values():
+                yield from objects(member)
+        elif isinstance(value, list):
+            for member in value[:2]:
+                yield from objects(member)
+
+    for number in range(len([*objects(answer)])):
+        spoiled = copy.deepcopy(answer)
+        [*objects(spoiled)][number]["surplus"] = 0
+        yield spoiled
+    for field in answer:
+        yield {**answer, field: [[0.5]]}
+        # Without these it is an answer of another kind.
+        if field not in ("matches", "frames"):
+            yield {other: value for other, value in answer.items() if other != field}
