@@ -54,9 +54,10 @@ if TYPE_CHECKING:
     from tokdfa.transducers.determinize import determinize as determinize
     from tokdfa.transducers.subsequential import SubsequentialTransducer as SubsequentialTransducer
     from tokdfa.transducers.transducer import Transducer as Transducer
-    from tokdfa.validation.api import Validation as Validation
-    from tokdfa.validation.api import Validator as Validator
     from tokdfa.validation.api import validate as validate
+    from tokdfa.validation.kind import ViolationKind as ViolationKind
+    from tokdfa.validation.result import Validation as Validation
+    from tokdfa.validation.validator import Validator as Validator
     from tokdfa.validation.violation import Violation as Violation
     from tokdfa.verdict import Verdict as Verdict
     from tokdfa.wordpiece.linmaxmatch import LinMaxMatch as LinMaxMatch
@@ -85,14 +86,15 @@ _HOMES = {
     "TokenAlphabet": "tokdfa.alphabet",
     "TokenDFA": "tokdfa.automata.token_dfa",
     "Tokenizer": "tokdfa.tokenizers.tokenizer",
-    "Validation": "tokdfa.validation.api",
-    "Validator": "tokdfa.validation.api",
+    "Validation": "tokdfa.validation.result",
+    "Validator": "tokdfa.validation.validator",
     "Verdict": "tokdfa.verdict",
     "LinMaxMatch": "tokdfa.wordpiece.linmaxmatch",
     "WordPieceTokenizer": "tokdfa.tokenizers.wordpiece",
     "WordPieceVocabulary": "tokdfa.wordpiece.vocabulary",
     "max_match": "tokdfa.wordpiece.maxmatch",
     "Violation": "tokdfa.validation.violation",
+    "ViolationKind": "tokdfa.validation.kind",
     "SubsequentialTransducer": "tokdfa.transducers.subsequential",
     "Transducer": "tokdfa.transducers.transducer",
     "default_dictionary": "tokdfa.tokenizers.default",

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.protocol import AnyTokenizer
     from tokdfa.transducers.transducer import Transducer
     from tokdfa.unicode import Table
-    from tokdfa.validation.api import Validation
+    from tokdfa.validation.result import Validation
 
     S = TypeVar("S", bound=Hashable)
 

@@ -44,7 +44,7 @@ def test_exit_status_and_words(tok: Path, ids: dict[str, Path], capsys: pytest.C
     assert run(tok, ids["bad"]) == 1
     captured = capsys.readouterr()
     first, last = captured.out.splitlines()
-    assert first.startswith("token 2, byte 3: 'he' (257) never stands behind ' t' (256): rule 2,  t≀he, merges across")
+    assert first.startswith("token 2, byte 3: 'he' (257) never follows ' t' (256): rule 2,  t≀he, merges across")
     assert first.endswith("[from token 2: 256 257, canonical 258]")
     assert last == "not canonical: the first violation is shown, 5 tokens"
     assert captured.err == ""
@@ -58,7 +58,7 @@ def test_json(tok: Path, ids: dict[str, Path], capsys: pytest.CaptureFixture[str
     (violation,) = report["violations"]
     assert report["valid"] is False
     assert report["tokens"] == 5
-    assert violation.pop("reason").startswith("'he' (257) never stands behind")
+    assert violation.pop("reason").startswith("'he' (257) never follows")
     assert violation == {
         "index": 2,
         "detected_at": 3,
@@ -66,6 +66,9 @@ def test_json(tok: Path, ids: dict[str, Path], capsys: pytest.CaptureFixture[str
         "start": 2,
         "ids": [256, HE],
         "canonical_ids": [SPACE_THE],
+        "kind": "pair",
+        "pair": [256, HE],
+        "rule": 2,
     }
 
 

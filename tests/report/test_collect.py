@@ -7,14 +7,12 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tokdfa
 from tokdfa.report.collect import CONTEXT, Collection, Places
 from tokdfa.report.context import Recent
-from tokdfa.report.reasons import KINDS, kind_of, read_reason
 from tokdfa.validation.api import validate
 
 
@@ -107,7 +105,9 @@ def test_the_piece_of_the_automaton() -> None:
     (violation,) = collection.watch([[64, 261, 1193]])
     (fields,) = collection.shown
     dfa = tokenizer.dfa
-    left, right, rule, allowed = fields["picture"]["pair"]
+    assert violation.pair is not None
+    (left, right), rule, allowed = violation.pair, violation.rule, fields["picture"]["allowed"]
+    assert (fields["pair"], fields["rule"]) == (violation.pair, rule)
     assert (left, right) == (261, 1193) == violation.ids
     tokens = [int(tokenizer.id_to_token[id]) for id in (left, right)]
     assert rule == dfa.blocking_rule(*tokens)
@@ -132,27 +132,17 @@ def test_what_is_kept_is_bounded() -> None:
     assert len(str(collection.shown[0])) < 3_000
 
 
-@pytest.mark.parametrize(
-    ("reason", "kind", "pair", "rule"),
-    [
-        ("'b' (1) never stands behind 'a' (2): rule 3, a≀b, merges across their border", "pair not allowed", (2, 1), 3),
-        ("'(5) never' (1) never stands behind \"it's\" (2)", "pair not allowed", (2, 1), None),
-        ("'not UTF-8' (1) goes on behind the end of the piece 'x'", "across a border", None, None),
-        ("the bytes ff are not UTF-8, so that no text has these ids", "not a text", None, None),
-        ("something new about 17 and 'x'", "something new about … and “”", None, None),
-    ],
-)
-def test_reasons(reason: str, kind: str, pair: tuple[int, int] | None, rule: int | None) -> None:
-    read = read_reason(reason)
-    assert kind_of(read.template).name == kind
-    assert (read.pair, read.rule) == (pair, rule)
-    if rule is None:
-        assert "".join(read.parts) == reason
-
-
-def test_kinds_are_told_apart() -> None:
-    assert len({words for words, _ in KINDS}) == len(KINDS)
-    assert all(kind.meaning for _, kind in KINDS)
+def test_sentences_are_in_parts() -> None:
+    tokenizer = tokdfa.default_tokenizer()
+    merges = ["", "ingle", " (1193) never follows ", "␣s", " (261): rule 2,257, ", "␣s≀ingle"]
+    for ids, kind, said in (
+        ([64, 261, 1193], "pair", [*merges, ", merges across their border"]),
+        (tokenizer.encode_piece(b"\xff"), "not-utf8", ["the bytes ff are not UTF-8, so that no text has these ids"]),
+    ):
+        collection = Collection(tokenizer, 10)
+        (violation,) = collection.watch([ids])
+        assert [fields["said"] for fields in collection.shown] == [said]
+        assert collection.kinds == {violation.kind: 1} == {kind: 1}
 
 
 def test_a_long_stream_is_not_kept() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import commands
-from support.pages import check
+from support.pages import check, data_of
 from support.tokenizer_files import merges_txt
 
 import tokdfa
@@ -30,7 +30,7 @@ def test_equivalent(tmp_path: Path) -> None:
     assert report.verdict
     page = check(report.to_html())
     assert page.texts["h1"] == "Equivalent"
-    assert page.count("table", **{"class": "runs ab"}) == 0
+    assert page.count("div", id="witness") == 0
     for part, outcome in part_rows(report.verdict):
         assert part in page.texts["main"]
         assert outcome in page.texts["main"]
@@ -42,9 +42,19 @@ def test_different(tmp_path: Path) -> None:
     assert not report.verdict
     assert report.verdict == tokdfa.compare(a, b, ignore_ids=True)
     assert report.to_html() == tokdfa.comparison_report(a, b, report.verdict, names=("one", "<two>")).to_html()
-    page = check(report.to_html())
+    html = report.to_html()
+    page = check(html)
     assert page.texts["h1"] == "Different"
-    assert page.count("table", **{"class": "runs ab"}) == 1
+    assert page.count("div", id="witness") == 1
+    data = data_of(html)
+    witness = report.verdict.witness
+    assert witness is not None
+    for side, ids, table in (("left", witness.tokens_a, "tokens"), ("right", witness.tokens_b, "other")):
+        assert ids is not None
+        shown = [*data["witness"]["before"], *(id for id, _ in data["witness"]["lanes"][side])]
+        assert shown + data["witness"]["behind"][: len(ids) - len(shown)] == [*ids]
+        assert {*map(str, ids)} <= data[table].keys()
+        assert " ".join(map(str, ids)) in page.texts["noscript"]
     main = page.texts["main"]
     for words in ("bcd", "one", "<two>", "does not allow", "merges across their border"):
         assert words in main

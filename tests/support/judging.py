@@ -20,7 +20,7 @@ def judged_by(way: str, few: int) -> Iterator[None]:
         patch.setattr(walk, "WINDOW", few)
         patch.setattr(walk, "PATIENCE", few)
         if way == "pieces":
-            patch.setattr("tokdfa.validation.api._walk", lambda tokenizer: None)
+            patch.setattr("tokdfa.validation.api.whole_walk", lambda tokenizer: None)
             patch.setattr(walk.WalkJudge, "_begin", _begin_with_pieces)
         yield
 

@@ -16,8 +16,8 @@ import tokdfa
 from tokdfa.bpe import tokenize_leftmost
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.validation.api import _model
 from tokdfa.validation.judges import walk
+from tokdfa.validation.judges.choice import model_of
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -83,7 +83,7 @@ def test_verdicts_over_improper_ranks(tmp_path: Path) -> None:
                 for token in ([piece] if piece in ranks else merge(piece, ranks))
             ]
 
-        walked += _model(tokenizer).table is not None
+        walked += model_of(tokenizer).table is not None
         some = [*b"abc", *range(256, len(ranks))]
         streams = [list(stream) for n in range(1, 4) for stream in product(some, repeat=n)]
         streams = source.sample(streams, min(len(streams), 150))

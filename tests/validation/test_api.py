@@ -26,8 +26,12 @@ from tokdfa.splitting.steps import Split, Splitting
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.validation import buffer
-from tokdfa.validation.api import Validation, Validator, Violation, iter_violations, validate
-from tokdfa.validation.judges import literal, whole
+from tokdfa.validation.api import iter_violations, validate
+from tokdfa.validation.judges import encoding, whole
+from tokdfa.validation.kind import ViolationKind
+from tokdfa.validation.result import Validation
+from tokdfa.validation.validator import Validator
+from tokdfa.validation.violation import Violation
 
 BYTES = bytes(range(256))
 SYMBOLS = "ab \n"
@@ -254,7 +258,7 @@ def test_improper_ranks_are_judged_by_encoding_again(data: st.DataObject) -> Non
     assert bool(verdict) == (ids == canonical)
     assert verdict.index == (None if verdict else common_prefix(ids, canonical))
     if not verdict:
-        assert "encoded otherwise" in verdict.reason or "goes on behind" in verdict.reason
+        assert "encoded otherwise" in verdict.reason or "goes past" in verdict.reason
 
 
 @pytest.mark.parametrize("pattern", [None, "[ab]+| "])
@@ -311,14 +315,25 @@ def test_reasons() -> None:
     tokenizer = tokenizer_of(rules, r" ?[a-z]+|\s+|[<>]+", [END], finds_specials=True)
     number = tokenizer.dictionary.alphabet.number
     a, b, ab, bc, abc, space_a = (number(word) for word in (b"a", b"b", b"ab", b"bc", b"abc", b" a"))
-    assert reason_of(tokenizer, [ab, a, bc]) == Violation(
-        1, 2, 2, 0, (ab, a, bc), (ab, ab, ord("c")),
-        "'bc' (257) never stands behind 'a' (97): rule 0, a≀b, merges across their border",
-    )  # fmt: skip
+    pair = reason_of(tokenizer, [ab, a, bc])
+    assert pair == Violation(
+        kind=ViolationKind.PAIR,
+        pair=(a, bc),
+        rule=0,
+        merge=(b"a", b"b"),
+        spellings=((a, b"a"), (bc, b"bc")),
+        index=1,
+        detected_at=2,
+        byte_offset=2,
+        start=0,
+        ids=(ab, a, bc),
+        canonical_ids=(ab, ab, ord("c")),
+    )
+    assert pair.reason == "'bc' (257) never follows 'a' (97): rule 0, a≀b, merges across their border"
     assert reason_of(tokenizer, [ab, abc]).reason == "merging never gives 'abc' (258)"
     crossing = tokenizer_of([(b"a", b" ")], r"[a-z]+|\s+")
     violation = reason_of(crossing, [ord("b"), 256, ord(" ")])
-    assert violation.reason == "'a ' (256) goes on behind the end of the piece 'ba'"
+    assert violation.reason == "'a ' (256) goes past the end of the piece 'ba'"
     assert (violation.index, violation.detected_at, violation.ids) == (1, 1, (ord("b"), 256, ord(" ")))
     assert violation.canonical_ids == tuple(b"ba  ")
     spelled = reason_of(tokenizer, [space_a, *b"<e>", b])
@@ -459,7 +474,7 @@ def test_words_with_a_suffix(data: st.DataObject) -> None:
 
 
 def test_streams_that_are_judged_as_a_whole_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(literal, "MAX_IDS", 5)
+    monkeypatch.setattr(encoding, "MAX_IDS", 5)
     tokenizer = with_splitting(Splitting("tiktoken", (Split("[ab]+"),)))
     assert tokenizer.validate([*b"aaaa "]).index == 4
     with pytest.raises(TokdfaError, match="too long to be judged as a whole"):

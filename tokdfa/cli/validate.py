@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,7 +19,7 @@ __all__ = ["command"]
 @click.argument("tok")
 @click.argument("ids")
 @click.option("--dtype", metavar="TYPE", help="The integers of a .bin file or of raw standard input, such as uint16.")
-@click.option("--all", "every", is_flag=True, help="Go on behind the first violation.")
+@click.option("--all", "every", is_flag=True, help="Go on after the first violation.")
 @click.option("--window", is_flag=True, help="IDS were cut out of a stream: judge only what no context can excuse.")
 @click.option(
     "--documents",
@@ -90,7 +90,7 @@ def command(
             {
                 "valid": verdict.holds,
                 "tokens": verdict.tokens,
-                "violations": [_fields(violation) for violation in verdict.violations],
+                "violations": [violation.as_json() for violation in verdict.violations],
             }
         )
     elif verdict:
@@ -113,10 +113,6 @@ def _documents(value: str) -> int | Int64Array:
         return int(value)
     starts: Int64Array = np.concatenate([np.zeros(0, dtype=np.int64), *iter_ids(value)])
     return starts
-
-
-def _fields(violation: Violation) -> dict[str, Any]:
-    return {name: getattr(violation, name) for name in violation.__slots__}
 
 
 def _line(violation: Violation) -> str:

@@ -172,7 +172,8 @@ def _(value: Verdict[Any]) -> Mapping[str, str]:
 
 @_content.register
 def _(value: Violation) -> Mapping[str, str]:
-    return _fields(value)
+    shown = value.as_json().items()
+    return {name.replace("_", " "): str(part) for name, part in shown if part is not None and part != ()}
 
 
 def _fields(value: Any, left_out: Collection[str] = ()) -> dict[str, str]:

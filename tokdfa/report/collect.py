@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -10,23 +9,25 @@ from typing import Any
 import numpy.typing as npt
 
 from tokdfa.arrays import id_array
+from tokdfa.draw.labels import word_label
 from tokdfa.report.context import Recent
 from tokdfa.report.lanes import difference, lanes
-from tokdfa.report.reasons import Reason, kind_of, read_reason
-from tokdfa.report.spelling import Spelling, allowed_tokens
+from tokdfa.report.spelling import Spelling, allowed_tokens, cut_down, shortened
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.validation.api import Validator
+from tokdfa.validation.kind import ViolationKind
+from tokdfa.validation.validator import Validator
 from tokdfa.validation.violation import Violation
+from tokdfa.validation.wording import Merge, Quote, Token, parts
 
 __all__ = ["Collection", "Places"]
 
 CHUNK = 1 << 16
 CONTEXT = 8
-MAX_KINDS = 40
 MAX_STEPS = 5
 
-_NUMBER = re.compile(r" \((\d+)\)")
+# What the page shows in its own way: runs of ids, and a sentence in parts.
+_NOT_ON_PAGE = frozenset({"ids", "canonical_ids", "reason"})
 
 
 class Places:
@@ -75,9 +76,7 @@ class Collection:
     tokens, violations : int
         How many there are.
     kinds : Counter
-        How many of each kind, by its name.
-    meanings : dict
-        What a kind means, by its name.
+        How many of each kind.
     rules : Counter
         How many there are for each rule.
     places : Places
@@ -98,8 +97,7 @@ class Collection:
         self._validator = Validator(tokenizer, window=window, documents=documents, literal=literal)
         self.spelling = Spelling(tokenizer)
         self.tokens = self.violations = 0
-        self.kinds: Counter[str] = Counter()
-        self.meanings: dict[str, str] = {}
+        self.kinds: Counter[ViolationKind] = Counter()
         self.rules: Counter[int] = Counter()
         self.places = Places()
         self.shown: list[dict[str, Any]] = []
@@ -139,22 +137,16 @@ class Collection:
 
     def _add(self, violation: Violation) -> None:
         self.violations += 1
-        reason = read_reason(violation.reason)
-        kind, meaning = kind_of(reason.template)
-        if kind not in self.kinds and len(self.kinds) >= MAX_KINDS:
-            kind, meaning = "others", ""
-        self.kinds[kind] += 1
-        self.meanings.setdefault(kind, meaning)
-        if reason.rule is not None:
-            self.rules[reason.rule] += 1
+        self.kinds[violation.kind] += 1
+        if violation.rule is not None:
+            self.rules[violation.rule] += 1
         self.places.add(violation.index)
         if len(self.shown) >= self._max_shown:
             return
-        fields = self._fields(violation, reason)
-        self.shown.append(fields | {"n": self.violations, "kind": kind})
+        self.shown.append(self._fields(violation))
         self._open.append((self.shown[-1], violation.start + len(violation.ids)))
 
-    def _fields(self, violation: Violation, reason: Reason) -> dict[str, Any]:
+    def _fields(self, violation: Violation) -> dict[str, Any]:
         ids, canonical = violation.ids, violation.canonical_ids
         found = difference(ids, () if canonical is None else canonical)
         at = violation.start + found.before
@@ -164,10 +156,9 @@ class Collection:
         end = len(found.left)
         self.spelling.note((*before, *(cell[0] for cell in (*table.left, *table.right))))
         return {
-            "token": violation.index,
-            "known": violation.detected_at,
-            "byte": violation.byte_offset,
-            "reason": self._with_labels(reason.parts),
+            **{name: value for name, value in violation.as_json().items() if name not in _NOT_ON_PAGE},
+            "n": self.violations,
+            "said": self._said(violation),
             "before": before,
             "begins": at <= len(before),
             "lanes": table._asdict(),
@@ -175,17 +166,25 @@ class Collection:
             "known_in": known if 0 <= known < len(table.left) else -1,
             "known_behind": known - end if known >= end else -1,
             "behind": [*ids[len(ids) - found.behind :]],
-            "picture": self._picture(violation, reason, at, found.left, found.right),
+            "picture": self._picture(violation, at, found.left, found.right),
         }
 
-    def _with_labels(self, parts: list[str]) -> list[str]:
-        """Return the parts of a reason, the tokens among them as they are shown elsewhere."""
-        named = [*parts]
-        for place in range(1, len(parts) - 1, 2):
-            id = _NUMBER.match(parts[place + 1])
-            if id is not None and int(id[1]) < self.tokenizer.n_ids:
-                named[place] = self.spelling.label(int(id[1]))
-        return named
+    def _said(self, violation: Violation) -> list[str]:
+        """Return the sentence in parts, of which every second one is a token, a text or a rule, as it is shown."""
+        said = [""]
+        for part in parts(violation):
+            match part:
+                case Token(id, _):
+                    said += [self.spelling.label(id), f" ({id})"]
+                case Quote(text):
+                    said += [cut_down(repr(text)), ""]
+                case Merge(left, right):
+                    said += [f"{shortened(word_label(left))}≀{shortened(word_label(right))}", ""]
+                case int():
+                    said[-1] += f"{part:,}"
+                case str():
+                    said[-1] += part
+        return said
 
     def _finish(self, fields: dict[str, Any], start: int) -> None:
         """Add what stands behind the ids of a violation, which end before token `start`."""
@@ -195,35 +194,39 @@ class Collection:
         self.spelling.note(fields["behind"])
 
     def _picture(
-        self, violation: Violation, reason: Reason, at: int, left: tuple[int, ...], right: tuple[int, ...]
+        self, violation: Violation, at: int, left: tuple[int, ...], right: tuple[int, ...]
     ) -> dict[str, Any] | None:
-        """Return the piece of the automaton: the run up to the token that it does not allow, and the right one."""
+        """Return the piece of the automaton: the run up to the token that it does not allow, and the right one.
+
+        `allowed` is how many tokens the state before the last given token allows, None where that is not what decides.
+        """
         if violation.canonical_ids is None:
             return None
-        known = violation.detected_at
-        given = violation.ids[at - violation.start : known + 1 - violation.start]
+        given = violation.ids[at - violation.start : violation.detected_at + 1 - violation.start]
         if not given:
             return None
-        fields: dict[str, Any] = {"given": _steps(given), "right": _steps(right), "states": {}, "pair": None}
+        fields: dict[str, Any] = {"given": _steps(given), "right": _steps(right), "states": {}, "allowed": None}
         shown = {id for first, _, last in (fields["given"], fields["right"]) for id in (*first, *last)}
         self.spelling.note(shown)
-        tokenizer = self.tokenizer
-        if reason.pair is None or reason.pair[1] != given[-1] or not isinstance(tokenizer, Tokenizer):
+        pair, tokenizer = violation.pair, self.tokenizer
+        if violation.kind is not ViolationKind.PAIR or pair is None or pair[1] != given[-1]:
             return fields
-        self.spelling.note(reason.pair)
+        if not isinstance(tokenizer, Tokenizer):
+            return fields
+        self.spelling.note(pair)
         # Special tokens, and tokens that no rule mentions, lead to no state.
         states = {
             id: tokenizer.dfa.state_of(token)
-            for id in sorted({*shown, *reason.pair})
+            for id in sorted({*shown, *pair})
             if 0 <= (token := int(tokenizer.id_to_token[id])) < len(tokenizer.dfa.alphabet)
         }
-        before, stuck = reason.pair
+        before = pair[0]
         if states.get(before) is None:
             return fields
         if before not in self._allowed:
             self._allowed[before] = allowed_tokens(tokenizer, int(tokenizer.id_to_token[before]))
         fields["states"] = {str(id): state for id, state in states.items() if state is not None}
-        fields["pair"] = [before, stuck, -1 if reason.rule is None else reason.rule, self._allowed[before]]
+        fields["allowed"] = self._allowed[before]
         return fields
 
 

@@ -8,13 +8,12 @@ from typing import Any
 
 from tokdfa.alphabet import Word, quoted
 from tokdfa.comparison.api import compare
-from tokdfa.comparison.result import Comparison
+from tokdfa.comparison.result import Comparison, Difference
 from tokdfa.comparison.wording import answer, part_rows
 from tokdfa.draw.labels import word_label
 from tokdfa.errors import ImproperDictionaryError
-from tokdfa.report.cards import Words, table
 from tokdfa.report.lanes import difference, lanes
-from tokdfa.report.markup import Markup, tag
+from tokdfa.report.markup import Markup, json_block, tag
 from tokdfa.report.page import data_table, page, verdict
 from tokdfa.report.report import Report
 from tokdfa.report.spelling import Spelling, marked_up, shortened
@@ -53,10 +52,11 @@ class ComparisonReport(Report):
         subject = [f"{said[:1].upper()}{said[1:]}."]
         if found.witness is not None:
             subject = [tag("bdi", shortened(quoted(found.witness.text))), f" {said}."]
+        data = self._data()
         return page(
             f"{heading}: {' and '.join(self._names)}",
             verdict(bool(found), heading, tag("span", *subject), *named),
-            *self._witness(),
+            *([] if data is None or found.witness is None else self._witness(found.witness, data)),
             tag(
                 "section",
                 tag("h2", "What was compared"),
@@ -64,45 +64,53 @@ class ComparisonReport(Report):
                 class_="tables",
             ),
             tag("section", tag("h2", "Side by side"), *self._tables(), class_="tables halves headed"),
+            data=None if data is None else json_block(data, "data"),
         )
 
-    def _witness(self) -> Iterator[Markup]:
+    def _data(self) -> dict[str, Any] | None:
+        """Return the two tokenizations of the witness, for the script to lay out."""
         if self.verdict.witness is None:
-            return
-        text, *both = self.verdict.witness
+            return None
+        _, *both = self.verdict.witness
         spellings = [Spelling(side) for side in self._sides]
         left, right = ([] if ids is None else [*ids] for ids in both)
         # What the two share has the same id and the same bytes.
         keys = [id if id < self._sides[0].n_ids and spellings[0].same(id, spellings[1]) else -1 - id for id in right]
         found = difference(left, keys)
         other = tuple(right[found.before : len(right) - found.behind])
-        table_of = lanes(found.left, other, spellings[0].length, spellings[1].length)
         for spelling, ids in zip(spellings, (left, right), strict=True):
             spelling.note(ids)
-        fields: dict[str, Any] = {
-            "lanes": table_of._asdict(),
-            "before": left[: found.before],
-            "behind": left[len(left) - found.behind :],
-            "known_in": -1,
-            "known_behind": -1,
-            "begins": True,
-            "ends": True,
+        return {
+            "witness": {
+                "lanes": lanes(found.left, other, spellings[0].length, spellings[1].length)._asdict(),
+                "before": left[: found.before],
+                "behind": left[len(left) - found.behind :],
+                "known_in": -1,
+                "known_behind": -1,
+                "begins": True,
+                "ends": True,
+            },
+            "names": ["A", "B"],
+            "absent": ["cannot be tokenized" if ids is None else "nothing" for ids in both],
+            "whole": "text",
+            "tokens": spellings[0].table(),
+            "other": spellings[1].table(),
         }
-        said = ["cannot be tokenized" if ids is None else "nothing" for ids in both]
-        absent = (said[0], said[1])
-        words, other_words = (Words(spelling.table(), {}, {}, 0) for spelling in spellings)
+
+    def _witness(self, witness: Difference, data: dict[str, Any]) -> Iterator[Markup]:
+        text, *both = witness
+        left, right = ([] if ids is None else [*ids] for ids in both)
+        rows = [
+            (name, " ".join(map(str, ids)) or absent, " ".join(data[table][str(id)][0] for id in ids))
+            for name, ids, absent, table in zip("AB", (left, right), data["absent"], ("tokens", "other"), strict=True)
+        ]
         yield tag(
             "section",
             tag("h2", "A text on which they differ"),
             tag("p", tag("bdi", marked_up(_shown(text))), class_="witness"),
             tag("p", _size(text)),
-            tag(
-                "div",
-                table(fields, words, ("A", "B"), other=other_words, absent=absent, whole="text"),
-                class_="scroll",
-                role="group",
-                aria_label="tokens",
-            ),
+            tag("div", id="witness", class_="scroll", role="group", aria_label="tokens", hidden=True),
+            tag("noscript", data_table("Tokens", ("Tokenizer", "Ids", "Tokens"), rows)),
             *self._pictures(left, right),
             class_="card",
         )

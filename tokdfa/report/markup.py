@@ -5,11 +5,12 @@ from __future__ import annotations
 import html
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from tokdfa.draw.labels import character_sign
 
-__all__ = ["Markup", "escape", "json_block", "tag"]
+__all__ = ["Markup", "escape", "json_block", "sentence", "tag"]
 
 _VOID = frozenset({"meta"})
 
@@ -53,6 +54,11 @@ def tag(name: str, /, *children: str, **attributes: str | int | bool | None) -> 
         return Markup(head)
     inner = "".join(child if isinstance(child, Markup) else escape(child) for child in children)
     return Markup(f"{head}{inner}</{name}>")
+
+
+def sentence(parts: Sequence[str]) -> Markup:
+    """Return a sentence of which every second part is a token or a text, each with a direction of its own."""
+    return Markup("".join(tag("bdi", part) if place % 2 else escape(part) for place, part in enumerate(parts)))
 
 
 def json_block(value: Any, id: str) -> Markup:

@@ -13,9 +13,10 @@ from tokdfa.report.markup import Markup, escape, tag
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["ESCAPES", "Spelling", "allowed_tokens", "marked_up", "shortened"]
+__all__ = ["ESCAPES", "Spelling", "allowed_tokens", "cut_down", "marked_up", "shortened"]
 
 MAX_LABEL = 48
+MAX_QUOTE = 160
 
 # What a label has in place of characters that do not print; see `word_label`. The same in report.js.
 ESCAPES = re.compile(r"(\\(?:[\\ntr]|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})|␣)")
@@ -85,6 +86,12 @@ def shortened(label: str) -> str:
     signs = [sign for part in parts for sign in ([part] if ESCAPES.fullmatch(part) else part)]
     half = MAX_LABEL // 2 - 1
     return label if len(signs) <= MAX_LABEL else "".join([*signs[:half], "…", *signs[-half:]])
+
+
+def cut_down(text: str) -> str:
+    """Return a text, its middle left out if it is long."""
+    half = MAX_QUOTE // 2
+    return text if len(text) <= MAX_QUOTE else f"{text[:half]} … {text[-half:]}"
 
 
 def marked_up(label: str) -> Markup:

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
+from typing import Any
 
 import numpy.typing as npt
 
 from tokdfa.arrays import IntegerArray
 from tokdfa.draw.labels import word_label
-from tokdfa.report.cards import Words, card
 from tokdfa.report.collect import Collection
-from tokdfa.report.markup import Markup, json_block, tag
+from tokdfa.report.markup import Markup, json_block, sentence, tag
 from tokdfa.report.page import bar, data_table, facts, page, verdict
 from tokdfa.report.places import places_picture
 from tokdfa.report.report import Report
 from tokdfa.report.spelling import shortened
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.validation.api import Validation
+from tokdfa.validation.result import Validation, validation
 
 __all__ = ["MAX_SHOWN", "ValidationReport", "validation_report"]
 
 MAX_SHOWN = 5_000
-# So many violations are written out for readers without scripts, and to be there at once for those with.
-WRITTEN_OUT = 10
+# How many violations the plain table has, for readers without scripts.
+WRITTEN_OUT = 100
 MOST_RULES = 8
 
 
@@ -40,7 +40,7 @@ class ValidationReport(Report):
     n_violations, n_shown : int
         How many violations there are, and how many the page shows.
     counts : dict
-        How many there are of each kind, by its name.
+        How many there are of each kind, by the value of the :class:`ViolationKind`.
     """
 
     def __init__(self, found: Validation, collection: Collection, title: str, source: str, judged_as: str) -> None:
@@ -51,7 +51,7 @@ class ValidationReport(Report):
         self._judged_as = judged_as
         self.n_violations = collection.violations
         self.n_shown = len(collection.shown)
-        self.counts = dict(collection.kinds.most_common())
+        self.counts = {str(kind): count for kind, count in collection.kinds.most_common()}
 
     def __repr__(self) -> str:
         return f"<ValidationReport: {self._found.tokens} tokens, {self.n_violations} violations>"
@@ -63,27 +63,28 @@ class ValidationReport(Report):
             sentence = f"All {found.tokens:,} tokens are those that the tokenizer gives for their text."
             return page(f"Canonical: {self._title}", verdict(True, "Canonical", sentence), self._facts())
         shown = found.shown[:max_shown]
-        words = self._words()
+        rules = self._rule_labels()
         data = {
             "violations": shown,
             "total": found.violations,
-            "tokens": words.tokens,
-            "rules": words.rules,
-            "meanings": words.meanings,
-            "live": words.n_live,
+            "tokens": found.spelling.table(),
+            "rules": rules,
+            "meanings": {str(kind): kind.meaning for kind in found.kinds},
+            "live": self._n_live(),
         }
         return page(
             f"Not canonical: {self._title}",
             self._answer(),
             self._facts(),
-            tag("section", tag("h2", "Reasons"), *self._reasons(words), class_="tables halves"),
+            tag("section", tag("h2", "Reasons"), *self._reasons(rules), class_="tables halves"),
             places_picture(found.places, found.tokens),
             tag(
                 "section",
                 tag("h2", "Violations", id="violations"),
-                _how_many(len(shown), found.violations),
-                tag("div", *(card(fields, words) for fields in shown[:WRITTEN_OUT]), id="cards"),
+                tag("p", _how_many(len(shown), found.violations), id="how-many"),
+                tag("div", id="cards"),
                 tag("div", id="below"),
+                tag("noscript", *_plain(shown)),
             ),
             data=json_block(data, "data"),
         )
@@ -96,7 +97,7 @@ class ValidationReport(Report):
             "Not canonical",
             f"{_places(found.violations)} of {found.tokens:,} tokens "
             f"{'is' if found.violations == 1 else 'are'} not what the tokenizer gives for the text.",
-            f"The first begins at token {first['token']:,}, byte {first['byte']:,}.",
+            f"The first begins at token {first['index']:,}, byte {first['byte_offset']:,}.",
         )
 
     def _facts(self) -> Markup:
@@ -113,34 +114,37 @@ class ValidationReport(Report):
             rows.append(("In 100,000 tokens", f"{rate:,.0f}" if rate >= 100 else f"{rate:.2g}"))
         return facts(row for row in rows if row[1])
 
-    def _words(self) -> Words:
+    def _rule_labels(self) -> dict[str, str]:
+        """Return how the rules are shown that the page names, by their numbers."""
         found, tokenizer = self._found, self._found.tokenizer
-        rules = {}
-        n_live = 0
-        if isinstance(tokenizer, Tokenizer):
-            wanted = {fields["picture"]["pair"][2] for fields in found.shown if (fields["picture"] or {}).get("pair")}
-            for number in sorted({*wanted, *(rule for rule, _ in self._rules())} - {-1}):
-                rule = tokenizer.dictionary[number]
-                rules[str(number)] = f"{shortened(word_label(rule.left))}≀{shortened(word_label(rule.right))}"
-            n_live = (
-                tokenizer.dfa.n_live_tokens
-                if any((fields["picture"] or {}).get("pair") for fields in found.shown)
-                else 0
-            )
-        return Words(found.spelling.table(), rules, found.meanings, n_live)
+        if not isinstance(tokenizer, Tokenizer):
+            return {}
+        wanted = {fields["rule"] for fields in found.shown if fields["rule"] is not None}
+        labels = {}
+        for number in sorted({*wanted, *(rule for rule, _ in self._rules())}):
+            rule = tokenizer.dictionary[number]
+            labels[str(number)] = f"{shortened(word_label(rule.left))}≀{shortened(word_label(rule.right))}"
+        return labels
+
+    def _n_live(self) -> int:
+        """Return how many tokens the automaton has in all, if the page shows some of it."""
+        found, tokenizer = self._found, self._found.tokenizer
+        pictures = (fields["picture"] for fields in found.shown)
+        is_shown = any(picture is not None and picture["allowed"] is not None for picture in pictures)
+        return tokenizer.dfa.n_live_tokens if is_shown and isinstance(tokenizer, Tokenizer) else 0
 
     def _rules(self) -> list[tuple[int, int]]:
         counted = self._found.rules.items()
         return sorted(counted, key=lambda row: (-row[1], row[0]))[:MOST_RULES]
 
-    def _reasons(self, words: Words) -> Iterator[Markup]:
+    def _reasons(self, rules: dict[str, str]) -> Iterator[Markup]:
         found = self._found
         yield data_table(
             "By kind",
             ("Kind", "Violations", "Share"),
             (
                 (
-                    Markup(tag("span", kind) + tag("span", found.meanings[kind], class_="meaning")),
+                    Markup(tag("span", kind) + tag("span", kind.meaning, class_="meaning")),
                     f"{count:,}",
                     bar(count, found.violations),
                 )
@@ -154,7 +158,7 @@ class ValidationReport(Report):
                 f"{caption} of {len(found.rules):,}",
                 ("Rule", "It merges", "Violations", "Share"),
                 (
-                    (f"{rule:,}", tag("bdi", words.rules[str(rule)]), f"{count:,}", bar(count, found.violations))
+                    (f"{rule:,}", tag("bdi", rules[str(rule)]), f"{count:,}", bar(count, found.violations))
                     for rule, count in most
                 ),
             )
@@ -164,19 +168,39 @@ def _places(count: int) -> str:
     return "1 place" if count == 1 else f"{count:,} places"
 
 
-def _how_many(shown: int, total: int) -> Markup:
+def _how_many(shown: int, total: int) -> str:
     which = f"All {total:,} are" if shown == total else f"The first {shown:,} of {total:,} are"
     if total == 1:
         which = "The only one is"
     elif shown == 1:
         which = f"The first of {total:,} is"
-    without = Markup("")
-    if shown > WRITTEN_OUT:
-        without = tag(
-            "noscript",
-            tag("p", f"Without scripts the first {WRITTEN_OUT} are shown; the others are in the page's data."),
-        )
-    return Markup(tag("p", f"{which} on this page.", id="how-many") + without)
+    return f"{which} on this page."
+
+
+def _plain(shown: list[dict[str, Any]]) -> Iterator[Markup]:
+    """Return violations for readers without scripts, for whom nothing makes cards of the data."""
+    if len(shown) > WRITTEN_OUT:
+        yield tag("p", f"Without scripts the first {WRITTEN_OUT} are shown; the others are in the page's data.")
+    yield data_table(
+        "Violations",
+        ("Token", "Byte", "Given ids", "Canonical ids", "Reason"),
+        (
+            (
+                f"{fields['index']:,}",
+                f"{fields['byte_offset']:,}",
+                _ids(fields["lanes"], "left"),
+                _ids(fields["lanes"], "right") if fields["text"] else "none: no text has these ids",
+                sentence(fields["said"]),
+            )
+            for fields in shown[:WRITTEN_OUT]
+        ),
+    )
+
+
+def _ids(lanes: dict[str, Any], side: str) -> str:
+    ids = " ".join(str(id) for id, _ in lanes[side])
+    more = lanes[f"{side}_more"]
+    return f"{ids} … {more:,} more" if more else ids or "nothing"
 
 
 def validation_report(
@@ -234,10 +258,7 @@ def validation_report(
         found = tuple(islice(violations, 1))
         for _ in violations:
             pass
-    if found:
-        result = Validation(False, found[0], found[0].reason, collection.tokens, found)
-    else:
-        result = Validation(True, None, "the ids are those that their text is encoded as", collection.tokens)
+    result = validation(collection.tokens, found)
     how = []
     if window:
         how.append("cut out of a longer stream")

@@ -80,6 +80,8 @@ class Decoder:
     ) -> None:
         self._text, self._offsets = spelled
         self._meaning = meaning
+        # All ids before this one mean something.
+        self._first_hole = int(np.argmin(np.append(meaning, False)))
         self._ends_word = ends_word
         self._tuning = tuning
 
@@ -97,10 +99,15 @@ class Decoder:
         TokenStreamError
             If they are not integers in one dimension, or one means nothing; says which.
         """
+        # A subclass may have masked ids.
+        is_int32 = type(ids) is np.ndarray and ids.dtype == np.int32 and ids.ndim == 1
+        is_int32 = is_int32 and ids.flags.c_contiguous and ids.flags.aligned  # type: ignore[union-attr]
+        # One pass over what is right: read without signs, negative ids are the largest.
+        if is_int32 and ids.view(np.uint32).max(initial=0) < self._first_hole:  # type: ignore[union-attr]
+            return ids  # type: ignore[return-value]
         checked = checked_ids(ids, len(self._meaning), first=first)
-        meaning = self._meaning[checked]
-        if not meaning.all():
-            index = int(np.argmin(meaning))
+        if checked.max(initial=-1) >= self._first_hole and not self._meaning[checked].all():
+            index = int(np.argmin(self._meaning[checked]))
             raise TokenStreamError("no token has this id", value=int(checked[index]), where=f"token {first + index}")
         return checked
 
@@ -109,8 +116,8 @@ class Decoder:
         return 0 <= id < len(self._meaning) and bool(self._meaning[id])
 
     @property
-    def nothing(self) -> int:
-        """An id that means something, to stand where none does."""
+    def placeholder_id(self) -> int:
+        """A valid id, used as a placeholder where a stream has none."""
         return int(np.argmax(self._meaning))
 
     def iter_bytes(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[bytes]:

@@ -14,6 +14,7 @@ from tokdfa import door
 from tokdfa.arrays import BoolArray, Int32Array, IntegerArray
 from tokdfa.encoding.special import Special
 from tokdfa.tokenizers.decoder import Decoder, Spellings
+from tokdfa.tokenizers.round_trip import RoundTrip
 from tokdfa.tokenizers.spelled import Spelled
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from tokdfa.searching.matches import Matches
     from tokdfa.splitting.pretokenizer import PreTokenizer
     from tokdfa.unicode import Table
-    from tokdfa.validation.api import Validation
+    from tokdfa.validation.result import Validation
 
 __all__ = ["AnyTokenizer"]
 
@@ -193,6 +194,11 @@ class AnyTokenizer(ABC):
         """Return the bytes by which readers know an id: those that it spells, or its entry in the vocabulary."""
         text, offsets = self.id_spellings
         return text[offsets[id] : offsets[id + 1]].tobytes()
+
+    @property
+    @abstractmethod
+    def round_trip(self) -> RoundTrip:
+        """What decodes ids and encodes their text again, which decides whether they are canonical."""
 
     # What is decided by packages above this one
 

@@ -20,6 +20,7 @@ from tokdfa.errors import AlphabetError
 from tokdfa.tokenizers.decoder import Decoder
 from tokdfa.tokenizers.decoding import Decoded, DecodeSentencePiece, decode_tokens
 from tokdfa.tokenizers.formats.contents import Contents, Rewriting
+from tokdfa.tokenizers.round_trip import RewritingRoundTrip, RoundTrip
 from tokdfa.tokenizers.sentencepiece_normalizer import SPACE, SentencePieceNormalizer
 from tokdfa.tokenizers.spelled import Spelled, spelled_by_steps
 from tokdfa.tokenizers.tokenizer import Tokenizer
@@ -209,33 +210,25 @@ class RewritingTokenizer(Tokenizer):
         return spelled_by_steps([str(self.token_string(id)) for id in range(self.n_ids)], steps, self.format)
 
     @cached_property
+    def round_trip(self) -> RoundTrip:
+        """What decodes ids and encodes their text again."""
+        return RewritingRoundTrip(self)
+
+    @cached_property
     def decoder(self) -> Decoder:
         """Spells ids; where that takes more than one after the other, all of them at once."""
         plain = super().decoder
         if self.rewriting.decoding is None:
             return plain
-        return _WholeDecoder(self, plain)
+        return _WholeDecoder(self)
 
 
 class _WholeDecoder(Decoder):
     """Spells all ids of a stream at once."""
 
-    def __init__(self, tokenizer: RewritingTokenizer, plain: Decoder) -> None:
+    def __init__(self, tokenizer: RewritingTokenizer) -> None:
+        super().__init__(tokenizer.id_spellings, tokenizer.means_something)
         self._tokenizer = tokenizer
-        self._plain = plain
-
-    def check(self, ids: npt.ArrayLike, first: int = 0) -> Int32Array:
-        """Return ids as an int32 array; see :meth:`Decoder.check`."""
-        return self._plain.check(ids, first)
-
-    def is_id(self, id: int) -> bool:
-        """Tell whether an id means something."""
-        return self._plain.is_id(id)
-
-    @property
-    def nothing(self) -> int:
-        """An id that means something, to stand where none does."""
-        return self._plain.nothing
 
     def iter_text(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[str]:
         """Yield the text of a stream; see :meth:`Decoder.iter_text`."""

@@ -25,6 +25,7 @@ from tokdfa.kernels.spelling.spell import spell
 from tokdfa.tokenizers.decoder import Decoder, Spellings, spellings
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.protocol import AnyTokenizer
+from tokdfa.tokenizers.round_trip import BytesRoundTrip, RoundTrip
 from tokdfa.tokenizers.spelled import Spelled, spelled_with_suffix
 
 if TYPE_CHECKING:
@@ -378,6 +379,11 @@ class Tokenizer(AnyTokenizer):
         if self.suffix is None:
             return Spelled(self.id_spellings)
         return spelled_with_suffix(self.id_spellings, self.ends_word)
+
+    @cached_property
+    def round_trip(self) -> RoundTrip:
+        """What decodes ids and encodes their text again."""
+        return BytesRoundTrip(self)
 
     def token(self, number: int) -> Word:
         """Return the word of a token number; of a token that nothing can spell, its bytes."""

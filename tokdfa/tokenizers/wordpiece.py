@@ -14,6 +14,7 @@ from tokdfa.encoding.texts import check_bytes_or_text
 from tokdfa.errors import AutomatonError
 from tokdfa.tokenizers.decoder import Decoder, Spellings, spellings
 from tokdfa.tokenizers.protocol import AnyTokenizer
+from tokdfa.tokenizers.round_trip import RoundTrip, WordPieceRoundTrip
 from tokdfa.tokenizers.spelled import Spelled
 
 if TYPE_CHECKING:
@@ -271,6 +272,11 @@ class WordPieceTokenizer(AnyTokenizer):
     def name_of(self, id: int) -> bytes:
         """Return the bytes by which readers know an id: its entry, prefix and all."""
         return self.spelling(id).encode("utf-8", "surrogatepass")
+
+    @cached_property
+    def round_trip(self) -> RoundTrip:
+        """What decodes ids and encodes their text again."""
+        return WordPieceRoundTrip(self)
 
     def spelling(self, number: int) -> str:
         """Return the entry or special token of an id, prefix and all."""

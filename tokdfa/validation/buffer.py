@@ -52,6 +52,10 @@ class Buffer:
         """The first ids, as many as are to be judged at once."""
         return self._joined()[: self._wanted]
 
+    def all(self) -> Int32Array:
+        """Return all ids."""
+        return self._joined()
+
     @property
     def is_last(self) -> bool:
         """Whether the window has all ids."""

@@ -8,7 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array
-from tokdfa.validation.violation import Violation, common_prefix
+from tokdfa.validation.kind import ViolationKind
+from tokdfa.validation.violation import Cause, Violation, common_prefix
 from tokdfa.validation.window import Window
 
 __all__ = ["NOT_SPECIAL", "Items"]
@@ -63,8 +64,8 @@ class Items:
             start, stop = (int(np.searchsorted(self._item, item)) for item in (first, last))
             canonical = self._canonical(first, last)
             prefix = common_prefix(self._ids[start:stop], canonical)
-            detected, reason = self._cause(first, last, start, stop)
-            yield self._window.violation(start, stop, prefix, canonical, detected, reason)
+            detected, cause = self._cause(first, last, start, stop)
+            yield self._window.violation(start, stop, prefix, canonical, detected, cause)
 
     @cached_property
     def _bad_tokens(self) -> BoolArray:
@@ -119,29 +120,38 @@ class Items:
         ]
         return np.concatenate(ids)
 
-    def _cause(self, first: int, last: int, start: int, stop: int) -> tuple[int, str]:
+    def _cause(self, first: int, last: int, start: int, stop: int) -> tuple[int, Cause]:
         """Return the first token of a group by which it is bad, and why."""
         model, ids = self._model, self._ids
         bad = start + np.flatnonzero(self._bad_tokens[start:stop])
         crossed = first + np.flatnonzero(~self._aligned[first:last])
         crossing = self._reaching[crossed]
         if len(crossing) and (not len(bad) or crossing[0] <= bad[0]):
-            item = int(crossed[0])
-            what = "piece" if self._special[item] == NOT_SPECIAL else "special token"
-            token = int(crossing[0])
-            return token, f"{model.show(ids[token])} goes on behind the end of the {what} {self._word(item)!r}"
+            return int(crossing[0]), self._crossing(int(crossing[0]), int(crossed[0]))
         token = int(bad[0])
-        item = int(self._item[token])
-        if not model.lengths[ids[token]]:
-            return token, f"the token {int(ids[token])} spells nothing"
-        if self._special[item] != NOT_SPECIAL or model.special[ids[token]]:
-            return token, f"{model.show(ids[token])} is not what the special token {self._word(item)!r} is read as"
+        item, id = int(self._item[token]), int(ids[token])
+        special = int(self._special[item])
+        text = self._word(item)
+        if not model.lengths[id]:
+            return token, model.cause(ViolationKind.EMPTY_TOKEN, id)
+        if special != NOT_SPECIAL or model.special[id]:
+            special_id = special if special != NOT_SPECIAL else id
+            return token, model.cause(ViolationKind.SPECIAL_TOKEN, id, special=special_id, text=text)
         if not model.by_pairs:
-            return token, f"the piece {self._word(item)!r} is encoded otherwise"
+            return token, model.cause(ViolationKind.ENCODED_OTHERWISE, id, text=text)
         if self._window.data[self._item_starts[item] : self._item_ends[item]] in model.whole_words:
-            return token, f"the piece {self._word(item)!r} is a token, and is emitted as it is"
-        if model.alone[ids[token]]:
-            return token, f"{model.show(ids[token])} is given for a whole piece only"
-        if model.dead[ids[token]]:
-            return token, f"merging never gives {model.show(ids[token])}"
-        return token, model.pair_reason(int(ids[token - 1]), int(ids[token]))
+            return token, model.cause(ViolationKind.PIECE_IS_A_TOKEN, id, text=text)
+        if model.alone[id]:
+            return token, model.cause(ViolationKind.WHOLE_PIECE_ONLY, id)
+        if model.dead[id]:
+            return token, model.cause(ViolationKind.DEAD_TOKEN, id)
+        return token, model.pair_cause(int(ids[token - 1]), id)
+
+    def _crossing(self, token: int, item: int) -> Cause:
+        special = int(self._special[item])
+        return self._model.cause(
+            ViolationKind.BORDER,
+            int(self._ids[token]),
+            special=None if special == NOT_SPECIAL else special,
+            text=self._word(item),
+        )

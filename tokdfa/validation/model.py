@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
-from tokdfa.alphabet import quoted
-from tokdfa.arrays import BoolArray, Int32Array, checked_ids
+from tokdfa.arrays import BoolArray
 from tokdfa.automata.compact import CompactTokenDFA
 from tokdfa.automata.pairs import ALONE, CUT, NO_TOKEN, PairTest
 from tokdfa.automata.semantics import agrees_with_leftmost
-from tokdfa.errors import LimitExceededError, PatternError, TokenStreamError, UnsupportedFeatureError
+from tokdfa.errors import LimitExceededError, PatternError, UnsupportedFeatureError
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.validation.doubts import Doubts, doubts
+from tokdfa.validation.kind import ViolationKind
+from tokdfa.validation.violation import Cause, spelled
 
 if TYPE_CHECKING:
     from tokdfa.splitting.borders import Borders
@@ -56,9 +57,6 @@ class Model:
             tokenizer.merges is None and bool(dictionary.properness()) and bool(agrees_with_leftmost(dictionary))
         )
         token = tokenizer.id_to_token
-        self._meaning: BoolArray = (token >= 0) | self.special
-        # All ids before this one mean something.
-        self._first_hole = int(np.argmin(np.append(self._meaning, False)))
         self.alone: BoolArray = np.zeros(tokenizer.n_ids, dtype=np.bool_)
         self.alone[tokenizer.token_to_id[tokenizer.whole_piece_tokens]] = True
         self.dead: BoolArray = np.zeros(tokenizer.n_ids, dtype=np.bool_)
@@ -67,29 +65,6 @@ class Model:
             birth = tokenizer.dfa.birth
             live[: len(birth)] = birth >= 0
             self.dead = ~self.special & ~live[token]
-
-    def checked(self, ids: npt.ArrayLike, first: int) -> Int32Array:
-        """Return ids as an int32 array, refusing what cannot be ids of this tokenizer; see :func:`checked_ids`."""
-        # A subclass may have masked ids.
-        is_int32 = type(ids) is np.ndarray and ids.dtype == np.int32 and ids.ndim == 1
-        is_int32 = is_int32 and ids.flags.c_contiguous and ids.flags.aligned  # type: ignore[union-attr]
-        # One pass over what is right: read without signs, negative ids are the largest.
-        if is_int32 and ids.view(np.uint32).max(initial=0) < self._first_hole:  # type: ignore[union-attr]
-            return ids  # type: ignore[return-value]
-        checked = checked_ids(ids, self.tokenizer.n_ids, first=first)
-        if checked.max(initial=-1) >= self._first_hole and not self._meaning[checked].all():
-            place = int(np.argmin(self._meaning[checked]))
-            raise TokenStreamError("no token has this id", value=int(checked[place]), where=f"token {first + place}")
-        return checked
-
-    def is_id(self, id: int) -> bool:
-        """Tell whether an id means something."""
-        return 0 <= id < len(self._meaning) and bool(self._meaning[id])
-
-    @property
-    def nothing(self) -> int:
-        """An id that means something, to stand where none does."""
-        return int(np.argmax(self._meaning))
 
     @cached_property
     def pairs(self) -> PairTest:
@@ -181,7 +156,8 @@ class Model:
 
     @cached_property
     def _live_words(self) -> list[bytes]:
-        return sorted(self.bytes_of(id) for id in np.flatnonzero(self._meaning & ~self.dead & ~self.special).tolist())
+        meaning = self.tokenizer.means_something
+        return sorted(self.bytes_of(id) for id in np.flatnonzero(meaning & ~self.dead & ~self.special).tolist())
 
     @cached_property
     def longest(self) -> int:
@@ -201,18 +177,31 @@ class Model:
         """Tell whether the walk goes from id `left` to id `right` within a piece."""
         return not self.walked_pairs.forbidden(np.array([right], dtype=np.int32), left)[0]
 
-    # Reasons
+    # Causes
 
-    def show(self, id: int) -> str:
-        """Return an id as text for a reader."""
-        return f"{quoted(self.bytes_of(id))} ({id})"
+    def cause(
+        self,
+        kind: ViolationKind,
+        token: int | None = None,
+        *,
+        pair: tuple[int, int] | None = None,
+        special: int | None = None,
+        text: str | None = None,
+    ) -> Cause:
+        """Return a cause with the spellings of the ids that it names; see :class:`Cause`."""
+        named = (*(() if token is None else (token,)), *(pair or ()))
+        return Cause(
+            kind=kind, token=token, pair=pair, special=special, text=text, spellings=spelled(named, self.bytes_of)
+        )
 
-    def pair_reason(self, left: int, right: int) -> str:
-        """Return why id `right` may not stand behind id `left` in one piece."""
+    def pair_cause(self, left: int, right: int) -> Cause:
+        """Return why id `right` may not follow id `left` in one piece."""
         if self.dead[right]:
-            return f"merging never gives {self.show(right)}"
+            return self.cause(ViolationKind.DEAD_TOKEN, right)
+        cause = self.cause(ViolationKind.PAIR, pair=(left, right))
         tokens = self.tokenizer.id_to_token
-        dictionary = self.tokenizer.dictionary
-        rule = self.tokenizer.dfa.blocking_rule(int(tokens[left]), int(tokens[right]))
-        merged = "" if rule is None else f": rule {rule}, {dictionary[rule]}, merges across their border"
-        return f"{self.show(right)} never stands behind {self.show(left)}{merged}"
+        number = self.tokenizer.dfa.blocking_rule(int(tokens[left]), int(tokens[right]))
+        if number is None:
+            return cause
+        rule = self.tokenizer.dictionary[number]
+        return replace(cause, rule=number, merge=(rule.left, rule.right))

@@ -1,26 +1,88 @@
-"""Where a stream is not canonical, and why."""
+"""Where a stream is not canonical, and why, as data; :mod:`tokdfa.validation.wording` makes sentences of it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
+from tokdfa.alphabet import Word
 from tokdfa.arrays import Int32Array
 from tokdfa.display import Displayed
-from tokdfa.errors import AlphabetError
+from tokdfa.validation.kind import ViolationKind
+from tokdfa.validation.wording import sentence
 
-if TYPE_CHECKING:
-    from tokdfa.tokenizers.tokenizer import Tokenizer
+__all__ = ["Cause", "Spelled", "Violation", "common_prefix", "spelled"]
 
-__all__ = ["Violation", "common_prefix", "encode_again"]
+Spelled = tuple[tuple[int, Word], ...]
+"""The ids that a sentence names, each with its spelling."""
 
 
-@dataclass(frozen=True, slots=True)
-class Violation(Displayed):
-    """A place where a stream is not canonical.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cause:
+    """Why ids are not canonical; what does not apply to the kind is None.
+
+    Attributes
+    ----------
+    kind : ViolationKind
+    token : int or None
+        The id concerned.
+    pair : tuple of two ints or None
+        Two ids that cannot be neighbours, in the order in which they stand.
+    rule : int or None
+        The rule that keeps the two apart: it merges across their border.
+    merge : tuple of two words or None
+        What that rule merges.
+    special : int or None
+        The id of the special token that the text spells, or that a token goes past the end of.
+    text : str or None
+        The piece, or the special token, that the ids do not agree with.
+    bad_bytes : bytes or None
+        The bytes that are not UTF-8.
+    error : str or None
+        What the tokenizer says of a text that it refuses.
+    spellings : tuple of pairs of an int and a word
+        The ids that the sentence names, each with its spelling.
+    """
+
+    kind: ViolationKind
+    token: int | None = None
+    pair: tuple[int, int] | None = None
+    rule: int | None = None
+    merge: tuple[Word, Word] | None = None
+    special: int | None = None
+    text: str | None = None
+    bad_bytes: bytes | None = None
+    error: str | None = None
+    spellings: Spelled = ()
+
+    def at(
+        self,
+        *,
+        index: int,
+        detected_at: int,
+        byte_offset: int,
+        start: int,
+        ids: Int32Array,
+        canonical_ids: Int32Array | None,
+    ) -> Violation:
+        """Return the violation with this cause at a place; see :class:`Violation`."""
+        return Violation(
+            **{field.name: getattr(self, field.name) for field in fields(Cause)},
+            index=index,
+            detected_at=detected_at,
+            byte_offset=byte_offset,
+            start=start,
+            ids=tuple(ids.tolist()),
+            canonical_ids=None if canonical_ids is None else tuple(canonical_ids.tolist()),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Violation(Cause, Displayed):
+    """A place where a stream is not canonical, and why; see :class:`Cause` for what is not listed here.
 
     Attributes
     ----------
@@ -38,14 +100,16 @@ class Violation(Displayed):
         The piece or pieces concerned, as they are in the stream.
     canonical_ids : tuple of int or None
         What should stand in their place; None where no text has these bytes.
-    reason : str
-        One sentence for a reader.
 
     Examples
     --------
     >>> violation = tokdfa.validate(tokdfa.default_tokenizer(), [64, 261, 1193]).witness
     >>> violation.index, violation.ids, violation.canonical_ids
     (1, (261, 1193), (2513,))
+    >>> violation.kind.value, violation.pair, violation.rule
+    ('pair', (261, 1193), 2257)
+    >>> violation.reason
+    "'ingle' (1193) never follows ' s' (261): rule 2257,  s≀ingle, merges across their border"
     """
 
     index: int
@@ -54,7 +118,31 @@ class Violation(Displayed):
     start: int
     ids: tuple[int, ...]
     canonical_ids: tuple[int, ...] | None
-    reason: str
+
+    @property
+    def reason(self) -> str:
+        """One sentence for a reader, made of the rest."""
+        return sentence(self)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what ``tokdfa validate --json`` prints of a violation."""
+        return {
+            "index": self.index,
+            "detected_at": self.detected_at,
+            "byte_offset": self.byte_offset,
+            "start": self.start,
+            "ids": self.ids,
+            "canonical_ids": self.canonical_ids,
+            "kind": self.kind.value,
+            "pair": self.pair,
+            "rule": self.rule,
+            "reason": self.reason,
+        }
+
+
+def spelled(ids: Iterable[int], spelling: Callable[[int], Word]) -> Spelled:
+    """Return ids with their spellings, each id once."""
+    return tuple((id, spelling(id)) for id in dict.fromkeys(ids))
 
 
 def common_prefix(left: Sequence[int] | Int32Array, right: Sequence[int] | Int32Array) -> int:
@@ -62,19 +150,3 @@ def common_prefix(left: Sequence[int] | Int32Array, right: Sequence[int] | Int32
     length = min(len(left), len(right))
     differ = np.flatnonzero(np.asarray(left[:length]) != np.asarray(right[:length]))
     return int(differ[0]) if len(differ) else length
-
-
-def encode_again(tokenizer: Tokenizer, text: str) -> Int32Array:
-    """Return the ids of a text that ids are decoded to, symbols without a token left out where the library does so.
-
-    Raises
-    ------
-    AlphabetError
-        If the text has such a symbol, and the library does not leave it out or is not known.
-    """
-    try:
-        return tokenizer.encode(text)
-    except AlphabetError:
-        if tokenizer.leaving_out is None:
-            raise
-        return tokenizer.leaving_out.encode(text)

@@ -8,8 +8,9 @@ from functools import cached_property
 import numpy as np
 
 from tokdfa.arrays import Int32Array, Int64Array
+from tokdfa.validation.kind import ViolationKind
 from tokdfa.validation.model import Model
-from tokdfa.validation.violation import Violation
+from tokdfa.validation.violation import Cause, Violation
 
 __all__ = ["Special", "Specials", "Window"]
 
@@ -150,34 +151,36 @@ class Window:
         return [Special(*row) for row in zip(starts, ends, self.ids[tokens].tolist(), strict=True)]
 
     def violation(
-        self, start: int, stop: int, prefix: int, canonical: Int32Array | None, detected: int, reason: str
+        self, start: int, stop: int, prefix: int, canonical: Int32Array | None, detected: int, cause: Cause
     ) -> Violation:
         """Return the violation that tokens `start` to `stop` of the window are, the first `prefix` of them in order."""
         index = start + prefix
-        return Violation(
+        return cause.at(
             index=self.first + index,
             detected_at=self.first + max(detected, index),
             byte_offset=self.byte + int(self.starts[index] if index < len(self.starts) else self.ends[-1]),
             start=self.first + start,
-            ids=tuple(self.ids[start:stop].tolist()),
-            canonical_ids=None if canonical is None else tuple(canonical.tolist()),
-            reason=reason,
+            ids=self.ids[start:stop],
+            canonical_ids=canonical,
         )
+
+    def spelling(self, intruder: Special) -> Cause:
+        """Return the cause that the text spells a special token which the ids do not have."""
+        shown = self.text[intruder.start : intruder.end]
+        return Cause(kind=ViolationKind.SPECIAL_TOKEN, special=intruder.id, text=shown)
 
     def not_utf8(self) -> tuple[Violation, int]:
         """Return the violation that the first bad bytes are, and the token that follows them."""
         assert self.bad is not None
         start, end = self.bad
         first, last = self.token_at(start), self.token_at(end - 1)
-        shown = " ".join(f"{byte:02x}" for byte in self.data[start:end])
-        reason = f"the bytes {shown} are not UTF-8, so that no text has these ids"
-        violation = Violation(
+        cause = Cause(kind=ViolationKind.NOT_UTF8, bad_bytes=self.data[start:end])
+        violation = cause.at(
             index=self.first + first,
             detected_at=self.first + last,
             byte_offset=self.byte + start,
             start=self.first + first,
-            ids=tuple(self.ids[first : last + 1].tolist()),
+            ids=self.ids[first : last + 1],
             canonical_ids=None,
-            reason=reason,
         )
         return violation, last + 1

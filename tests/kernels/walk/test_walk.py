@@ -16,7 +16,7 @@ from tokdfa.automata.protocol import accepts
 from tokdfa.kernels.walk import walk as kernels
 from tokdfa.tokenizers.canonical import CanonicalAutomaton, CanonicalState
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.validation.api import _model
+from tokdfa.validation.judges.choice import model_of
 from tokdfa.validation.judges.walk import WalkJudge
 from tokdfa.validation.model import Model
 
@@ -74,7 +74,7 @@ def test_short_streams(tokenizer: Tokenizer, data: st.DataObject) -> None:
     automaton = automaton_of(tokenizer)
     some = st.sampled_from([*b"abx '1\n\xc3\xa9\xaa", *range(256, 256 + len(WORDS))])
     ids = data.draw(st.lists(some, max_size=12))
-    judge = WalkJudge(_model(tokenizer))
+    judge = WalkJudge(model_of(tokenizer))
     expected = first_refused(automaton, ids)
     assert judge._walk(np.array(ids, dtype=np.int32)) == (len(ids) if expected is None else expected)
     assert bool(tokenizer.validate(ids)) == accepts(automaton, ids)
@@ -85,7 +85,7 @@ def test_lanes_that_begin_wrong_are_walked_again(tokenizer: Tokenizer) -> None:
     lane = kernels.LANE
     for extra in range(4):
         ids = tokenizer.encode("a" + "1" * (5 * lane + extra) + " ab" * 3 * lane)
-        judge = WalkJudge(_model(tokenizer))
+        judge = WalkJudge(model_of(tokenizer))
         assert judge._walk(ids) == len(ids)
         spoiled = ids.copy()
         spoiled[3 * lane] = ord("2") if spoiled[3 * lane] != ord("2") else ord("3")

@@ -17,7 +17,7 @@ from support.sentencepieces import RULES
 import tokdfa
 from tokdfa import Tokenizer
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError
-from tokdfa.validation.api import Validator
+from tokdfa.validation.validator import Validator
 
 pytest.importorskip("sentencepiece")
 pb = pytest.importorskip("sentencepiece.sentencepiece_model_pb2")
@@ -79,7 +79,7 @@ def test_changed_models(tmp_path: Path) -> None:
 
 
 def test_streams_are_judged_part_by_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tokdfa.validation.judges.rewriting.WINDOW", 3)
+    monkeypatch.setattr("tokdfa.validation.judges.encoding.WINDOW", 3)
     assert check_models(range(100, 110), tmp_path / "tokenizer.model", 20, RULES[:1]) > 5
 
 
@@ -89,7 +89,7 @@ def test_long_streams_are_forgotten(data: Path) -> None:
     ids = tokenizer.encode("the quick brown fox jumps over the lazy dog" * 5000)
     for i in range(0, len(ids), 4096):
         assert not list(validator.feed(ids[i : i + 4096]))
-        assert len(validator._judge._ids) < 40_000  # type: ignore[union-attr]
+        assert validator.n_kept < 40_000
     assert not list(validator.finish())
 
 

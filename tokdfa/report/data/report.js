@@ -47,66 +47,77 @@
   if (!block) return;
   const data = JSON.parse(block.textContent);
 
-  // Cards: what cards.py builds for the first violations.
+  // Tokenizations above each other
 
   const ESCAPES = /(\\(?:[\\ntr]|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})|␣)/;
   const NEAR = 2;
   const markedUp = (label) => label.split(ESCAPES).map((part, place) => (place % 2 ? h("i", {}, part) : part)).filter((part) => part !== "");
-  const label = (id) => h("bdi", {}, markedUp(data.tokens[id][0]));
-  const classes = (place, id) => `t ${place} ${data.tokens[id][1]}`.trimEnd();
+  const label = (id, tokens = data.tokens) => h("bdi", {}, markedUp(tokens[id][0]));
+  const classes = (place, id, tokens = data.tokens) => `t ${place} ${tokens[id][1]}`.trimEnd();
   const small = (id) => h("small", {}, String(id));
   const mark = (known) => (known ? [h("span", { class: "mark", role: "img", "aria-label": "not allowed here" }, "✕")] : []);
   const edge = (sign, meaning, there, distance) =>
     there ? [h("td", { class: distance > NEAR ? "edge far" : "edge", rowspan: 2 }, h("span", { role: "img", "aria-label": meaning, title: meaning }, sign))] : [];
 
-  const lane = (fields, side) => {
+  const lane = (fields, side, absent, tokens) => {
     const rows = fields.lanes;
     const cells = rows[side].map(([id, span], place) =>
-      h("td", { class: classes(side, id), colspan: span }, label(id), small(id), mark(side === "left" && place === fields.known_in)));
+      h("td", { class: classes(side, id, tokens), colspan: span }, label(id, tokens), small(id), mark(side === "left" && place === fields.known_in)));
     const rest = rows.columns - rows[side].reduce((sum, [, span]) => sum + span, 0);
     if (rest) {
       const more = rows[`${side}_more`];
-      const said = more ? `… ${count(more)} more` : side === "right" && !fields.text ? "none: no text has these ids" : "nothing";
-      cells.push(h("td", { class: "rest", colspan: rest }, said));
+      cells.push(h("td", { class: "rest", colspan: rest }, more ? `… ${count(more)} more` : absent));
     }
     return cells;
   };
 
-  const table = (fields) => {
+  // `names` are those of the two rows, `absent` is what is said where one has no tokens, `whole` what has them; the
+  // second row may be of another tokenizer.
+  const table = (fields, { names, absent, whole, other }) => {
     const around = (id, distance, known) =>
       h("td", { class: classes(distance > NEAR ? "around far" : "around", id), rowspan: 2 }, label(id), small(id), mark(known));
-    return h("table", { class: "runs" }, h("tbody", {},
+    return h("table", { class: other ? "runs ab" : "runs" }, h("tbody", {},
       h("tr", {},
-        h("th", { scope: "row" }, "given"),
-        edge("⊢", "the stream begins", fields.begins, fields.before.length),
+        h("th", { scope: "row" }, names[0]),
+        edge("⊢", `the ${whole} begins`, fields.begins, fields.before.length),
         fields.before.map((id, place) => around(id, fields.before.length - place, false)),
-        lane(fields, "left"),
+        lane(fields, "left", absent[0]),
         fields.behind.map((id, place) => around(id, place + 1, place === fields.known_behind)),
-        edge("⊣", "the stream ends", fields.ends, fields.behind.length)),
-      h("tr", {}, h("th", { scope: "row" }, "canonical"), lane(fields, "right"))));
+        edge("⊣", `the ${whole} ends`, fields.ends, fields.behind.length)),
+      h("tr", {}, h("th", { scope: "row" }, names[1]), lane(fields, "right", absent[1], other))));
   };
+
+  if (data.witness) {
+    const box = byId("witness");
+    box.replaceChildren(table(data.witness, data));
+    box.hidden = false;
+    reachable(document);
+  }
+  if (!data.violations) return;
+
+  // Cards
 
   const state = (number, place) => h("span", { class: `state ${place}`.trimEnd() }, number === undefined ? null : String(number));
 
   const caption = (fields) => {
-    const pair = fields.picture.pair;
-    if (!pair) return [data.meanings[fields.kind]];
-    const [left, right, rule, allowed] = pair;
+    const { states, allowed } = fields.picture;
+    if (allowed === null) return [data.meanings[fields.kind]];
+    const [left, right] = fields.pair;
     const sentence = [
-      `State ${fields.picture.states[left]}, reached on `, label(left),
+      `State ${states[left]}, reached on `, label(left),
       `, allows ${count(allowed)} of ${count(data.live)} tokens. `, label(right), " is not one of them",
     ];
-    if (rule < 0) return [...sentence, "."];
-    return [...sentence, `: rule ${count(rule)}, `, h("bdi", {}, markedUp(data.rules[rule])), ", took it away."];
+    if (fields.rule === null) return [...sentence, "."];
+    return [...sentence, `: rule ${count(fields.rule)}, `, h("bdi", {}, markedUp(data.rules[fields.rule])), ", took it away."];
   };
 
   const picture = (fields) => {
     const picture = fields.picture;
     if (!picture) return null;
-    const alone = picture.pair && picture.given[0].length === 1;
+    const alone = picture.allowed !== null && picture.given[0].length === 1;
     const run = (name, [first, leftOut, last], stuck) => {
       const ids = [...first, ...(leftOut ? [null] : []), ...last];
-      const parts = [h("span", { class: "name" }, name), state(alone ? picture.states[picture.pair[0]] : undefined, "start")];
+      const parts = [h("span", { class: "name" }, name), state(alone ? picture.states[fields.pair[0]] : undefined, "start")];
       ids.forEach((id, place) => {
         if (id === null) {
           parts.push(h("span", { class: "left-out" }, `… ${count(leftOut)} more`));
@@ -129,11 +140,13 @@
     return h("article", { id: name, class: "card", tabindex: -1, "aria-labelledby": `${name}-title` },
       h("header", {},
         h("h3", { id: `${name}-title` }, h("a", { href: `#${name}` }, `${count(fields.n)}.`),
-          ` Token ${count(fields.token)}, byte ${count(fields.byte)}`),
+          ` Token ${count(fields.index)}, byte ${count(fields.byte_offset)}`),
         h("span", { class: "kind" }, fields.kind),
-        fields.known === fields.token ? null : h("span", { class: "known-at" }, `known at token ${count(fields.known)}`)),
-      h("p", { class: "reason" }, fields.reason.map((part, place) => (place % 2 ? h("bdi", {}, part) : part))),
-      h("div", { class: "scroll", role: "group", "aria-label": "tokens" }, table(fields)),
+        fields.detected_at === fields.index ? null : h("span", { class: "known-at" }, `known at token ${count(fields.detected_at)}`)),
+      h("p", { class: "reason" }, fields.said.map((part, place) => (place % 2 ? h("bdi", {}, part) : part))),
+      h("div", { class: "scroll", role: "group", "aria-label": "tokens" }, table(fields, {
+        names: ["given", "canonical"], absent: ["nothing", fields.text ? "nothing" : "none: no text has these ids"], whole: "stream",
+      })),
       picture(fields));
   };
 
@@ -237,7 +250,7 @@
     const words = findField.value.trim().toLowerCase();
     const tokensOf = (fields) => [...fields.lanes.left, ...fields.lanes.right].map(([id]) => id);
     const fits = (fields) => (!kindField.value || fields.kind === kindField.value) && (!words
-      || fields.reason.join("").toLowerCase().includes(words)
+      || fields.said.join("").toLowerCase().includes(words)
       || tokensOf(fields).some((id) => String(id) === words || data.tokens[id][0].toLowerCase().includes(words)));
     chosen = violations.filter(fits);
     at = -1;
@@ -266,7 +279,7 @@
 
   // The first violation from a token on; those are in order.
   const goToToken = (token) => {
-    const found = violations.find((fields) => fields.token >= token) || violations[violations.length - 1];
+    const found = violations.find((fields) => fields.index >= token) || violations[violations.length - 1];
     goTo(violations.indexOf(found) + 1);
   };
   tokenField.addEventListener("keydown", (event) => { if (event.key === "Enter" && tokenField.value) goToToken(Number(tokenField.value)); });

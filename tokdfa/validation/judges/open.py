@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from tokdfa.arrays import Int32Array
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.splitting.lifted import LiftedState, Parts
 from tokdfa.validation.judges.walk import WalkJudge
+from tokdfa.validation.kind import ViolationKind
 from tokdfa.validation.model import Model
 from tokdfa.validation.table import Table
-from tokdfa.validation.violation import Violation
+from tokdfa.validation.violation import Cause, Violation
 
 __all__ = ["OpenJudge"]
 
@@ -83,7 +86,7 @@ class OpenJudge:
         if self._walk is not None:
             yield from self._walk.finish()
         elif not self._table.lifted.is_final(self._state):
-            yield self._violation(None, "no text ends like this")
+            yield self._violation(Cause(kind=ViolationKind.IN_NO_TEXT))
 
     def finish_open(self) -> Iterator[Violation]:
         """Take the end of what may go on; yield what is not canonical however it does."""
@@ -98,7 +101,7 @@ class OpenJudge:
         elif isinstance(parts, Parts):
             target = self._following(id, parts)
         if target is None:
-            yield self._violation(id, self._reason(id))
+            yield self._violation(self._cause(id), id)
         self._state = self._table.anywhere if target is None else target
         self._before = None if target is None else id
 
@@ -116,13 +119,19 @@ class OpenJudge:
         may_continue = self._before is None or self._model.may_be_walked(self._before, id)
         return self._table.lifted.step(self._state, parts, may_continue)
 
-    def _reason(self, id: int) -> str:
+    def _cause(self, id: int) -> Cause:
         if self._model.dead[id]:
-            return f"merging never gives {self._model.show(id)}"
-        behind = "" if self._before is None else f" behind {self._model.show(self._before)}"
-        return f"no text has {self._model.show(id)}{behind}, whatever else is around it"
+            return self._model.cause(ViolationKind.DEAD_TOKEN, id)
+        pair = None if self._before is None else (self._before, id)
+        return self._model.cause(ViolationKind.IN_NO_TEXT, id, pair=pair)
 
-    def _violation(self, id: int | None, reason: str) -> Violation:
-        ids = tuple(known for known in (self._before, id) if known is not None)
-        start = self._first - (self._before is not None)
-        return Violation(self._first, self._first, self._byte, start, ids, None, reason)
+    def _violation(self, cause: Cause, id: int | None = None) -> Violation:
+        ids = [known for known in (self._before, id) if known is not None]
+        return cause.at(
+            index=self._first,
+            detected_at=self._first,
+            byte_offset=self._byte,
+            start=self._first - (self._before is not None),
+            ids=np.array(ids, dtype=np.int32),
+            canonical_ids=None,
+        )

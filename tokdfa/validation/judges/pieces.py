@@ -11,7 +11,7 @@ from tokdfa.splitting.borders import CONTEXT
 from tokdfa.splitting.pretokenizer import PreTokenizer
 from tokdfa.validation.buffer import Buffer
 from tokdfa.validation.items import NOT_SPECIAL, Items
-from tokdfa.validation.judges.literal import LiteralJudge
+from tokdfa.validation.judges.encoding import EncodingJudge
 from tokdfa.validation.model import Model
 from tokdfa.validation.violation import Violation, common_prefix
 from tokdfa.validation.window import Special, Window
@@ -49,12 +49,12 @@ class PieceJudge:
         self._split: PreTokenizer = model.tokenizer.pretokenizer
         self._borders = model.borders
         self.buffer = Buffer() if buffer is None else buffer
-        self._literal: LiteralJudge | None = None
+        self._by_encoding: EncodingJudge | None = None
 
     @property
     def n_kept(self) -> int:
         """How many ids are kept."""
-        return len(self.buffer)
+        return len(self.buffer) + (0 if self._by_encoding is None else self._by_encoding.n_kept)
 
     def feed(self, ids: Int32Array, until: int | None = None) -> Iterator[Violation]:
         """Take more ids; yield the violations that are certain with them.
@@ -62,17 +62,17 @@ class PieceJudge:
         With `until` nothing more is judged once token `until` of the stream is.
         """
         self.buffer.append(ids)
-        while self._literal is None and self.buffer.is_full() and (until is None or self.buffer.first <= until):
+        while self._by_encoding is None and self.buffer.is_full() and (until is None or self.buffer.first <= until):
             yield from self._judge(final=False)
-        if self._literal is not None:
-            yield from self._literal.feed(self.buffer.take_all())
+        if self._by_encoding is not None:
+            yield from self._by_encoding.feed(self.buffer.take_all())
 
     def finish(self) -> Iterator[Violation]:
         """Take the end of the stream; yield the remaining violations."""
-        while self._literal is None and len(self.buffer):
+        while self._by_encoding is None and len(self.buffer):
             yield from self._judge(final=self.buffer.is_last)
-        if self._literal is not None:
-            yield from self._literal.finish()
+        if self._by_encoding is not None:
+            yield from self._by_encoding.finish()
 
     def _judge(self, final: bool) -> Iterator[Violation]:
         buffer = self.buffer
@@ -80,8 +80,8 @@ class PieceJudge:
         try:
             violations, stop = self._judge_window(window)
         except _TextIsDroppedError:
-            self._literal = LiteralJudge(self._model, buffer.first, buffer.byte)
-            yield from self._literal.feed(buffer.take_all())
+            self._by_encoding = EncodingJudge(self._model.tokenizer.round_trip, buffer.first, buffer.byte)
+            yield from self._by_encoding.feed(buffer.take_all())
             return
         buffer.drop(stop, int(window.starts[stop] if stop < len(window.starts) else window.ends[-1]))
         yield from violations
@@ -143,8 +143,9 @@ class PieceJudge:
         prefix = common_prefix(window.ids[start:stop], canonical)
         behind = window.data[end : window.ends[stop - 1]].decode("utf-8", "ignore")
         canonical = np.append(canonical, self._model.tokenizer.encode_pieces(self._split.split(behind)).ids)
-        reason = f"the text spells the special token {window.text[intruder.start : intruder.end]!r} ({intruder.id})"
-        violation = window.violation(start, stop, prefix, canonical, window.token_at(end - 1), reason)
+        violation = window.violation(
+            start, stop, prefix, canonical, window.token_at(end - 1), window.spelling(intruder)
+        )
         return _then(violations, violation), stop
 
 

@@ -119,8 +119,8 @@ class WholeJudge:
             if intruder is not None and not repair.aligned:
                 yield self._intruder(window, repair, intruder)
                 return
-            reason = self._model.pair_reason(int(window.ids[place - 1]), int(window.ids[place]))
-            yield window.violation(repair.index, repair.stop, 0, repair.canonical, place, reason)
+            cause = self._model.pair_cause(int(window.ids[place - 1]), int(window.ids[place]))
+            yield window.violation(repair.index, repair.stop, 0, repair.canonical, place, cause)
             self._restart(repair.stop, repair.last)
         if intruder is not None:
             # At the end of a stretch nothing hangs on what follows.
@@ -169,13 +169,11 @@ class WholeJudge:
     def _intruder(self, window: Window, repair: _Repair, intruder: Special) -> Violation:
         end = int(window.byte_at[intruder.end])
         stop = window.token_from(end)
-        shown = window.text[intruder.start : intruder.end]
         (behind,) = self._encode([window.data[end : window.ends[stop - 1]]])
         canonical = np.concatenate((repair.canonical, np.array([intruder.id], np.int32), behind))
-        reason = f"the text spells the special token {shown!r} ({intruder.id})"
         self._restart(stop, None)
         self._bar = stop
-        return window.violation(repair.index, stop, 0, canonical, window.token_at(end - 1), reason)
+        return window.violation(repair.index, stop, 0, canonical, window.token_at(end - 1), window.spelling(intruder))
 
     def _repair(self, window: Window, place: int, stretch: _Stretch) -> _Repair | None:
         """Return what should be where the ids up to `place` go wrong; None if that hangs on what follows."""

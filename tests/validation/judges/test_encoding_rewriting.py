@@ -12,7 +12,7 @@ from support.tokenizer_files import spell, tokenizer_json, vocabulary
 import tokdfa
 from tokdfa.tokenizers.rewriting import RewritingTokenizer
 from tokdfa.validation.api import validate
-from tokdfa.validation.judges import rewriting
+from tokdfa.validation.judges import encoding
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def test_parts_are_judged_as_the_whole_is(
     spoiled = np.insert(ids, 100, [e, *accent])
     whole = validate(tokenizer, spoiled, every=True)
     assert not whole
-    monkeypatch.setattr(rewriting, "WINDOW", window)
+    monkeypatch.setattr(encoding, "WINDOW", window)
     for size in (1, 7, len(spoiled)):
         assert validate(tokenizer, (ids[i : i + size] for i in range(0, len(ids), size)))
         found = validate(tokenizer, (spoiled[i : i + size] for i in range(0, len(spoiled), size)), every=True)

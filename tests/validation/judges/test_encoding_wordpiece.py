@@ -14,8 +14,10 @@ from tokdfa.encoding.special import Special
 from tokdfa.errors import LimitExceededError, TokenStreamError
 from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
 from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
-from tokdfa.validation.api import Validator, validate
-from tokdfa.validation.judges import wordpiece
+from tokdfa.validation.api import validate
+from tokdfa.validation.judges import encoding
+from tokdfa.validation.kind import ViolationKind
+from tokdfa.validation.validator import Validator
 from tokdfa.validation.violation import Violation, common_prefix
 from tokdfa.wordpiece.normalizer import BertNormalizer
 from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
@@ -53,7 +55,7 @@ def _check(tokenizer: WordPieceTokenizer, ids: list[int], violations: list[Viola
 
 @pytest.mark.parametrize("window", [1, 2, 5, 1 << 16])
 def test_random_streams(window: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wordpiece, "WINDOW", window)
+    monkeypatch.setattr(encoding, "WINDOW", window)
     tokenizer = _tokenizer()
     dice = random.Random(window)
     bad = 0
@@ -95,8 +97,17 @@ def test_what_is_said() -> None:
     verdict = validate(tokenizer, [1, 4, 3, 6])
     assert not verdict
     assert verdict.witness == Violation(
-        0, 1, 0, 0, (1, 4), (2,), "'a' (1) is not the longest match in its text, which is encoded as 'ab' (2)"
+        kind=ViolationKind.NOT_LONGEST_MATCH,
+        token=1,
+        spellings=((1, "a"), (2, "ab")),
+        index=0,
+        detected_at=1,
+        byte_offset=0,
+        start=0,
+        ids=(1, 4),
+        canonical_ids=(2,),
     )
+    assert verdict.reason == "'a' (1) is not the longest match in its text, which is encoded as 'ab' (2)"
     assert tokenizer.validate([2, 3, 6])
     assert validate(tokenizer, []).holds
     verdict = validate(tokenizer, [1, 1, 7, 1])
@@ -118,8 +129,8 @@ def test_specials_with_spaces_are_looked_for_across_words() -> None:
 
 
 def test_a_stream_without_a_cut_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wordpiece, "WINDOW", 16)
-    monkeypatch.setattr(wordpiece, "MAX_IDS", 64)
+    monkeypatch.setattr(encoding, "WINDOW", 16)
+    monkeypatch.setattr(encoding, "MAX_IDS", 64)
     tokenizer = _tokenizer()
     with pytest.raises(LimitExceededError, match="no place where its text is certainly cut"):
         validate(tokenizer, [1, *[3] * 200])
@@ -146,7 +157,7 @@ def test_a_real_stream(data: Path) -> None:
 
 @pytest.mark.parametrize("window", [1, 2, 3, 1 << 16])
 def test_the_common_prefix_may_go_on_behind_what_is_wrong(window: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wordpiece, "WINDOW", window)
+    monkeypatch.setattr(encoding, "WINDOW", window)
     # The brackets are unknown as well, so that one unknown token is spelled by a text that has three.
     tokenizer = _tokenizer(["[UNK]", "a"], ())
     for ids in ([0, 0, 0, 1], [0, 0, 0], [1, 0, 0, 0, 0, 1, 1]):

@@ -1,0 +1,259 @@
+"""From ids to text and back: what a tokenizer gives for the text that ids spell, and where that text is cut."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from tokdfa.alphabet import Word
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.errors import AlphabetError, AutomatonError, TokenStreamError
+from tokdfa.tokenizers.decoding import Decoded
+
+if TYPE_CHECKING:
+    from tokdfa.automata.protocol import TokenAutomaton
+    from tokdfa.tokenizers.rewriting import RewritingTokenizer
+    from tokdfa.tokenizers.tokenizer import Tokenizer
+    from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
+    from tokdfa.wordpiece.stream import StreamState
+
+__all__ = ["BytesRoundTrip", "RewritingRoundTrip", "RoundTrip", "WordPieceRoundTrip"]
+
+
+class RoundTrip(ABC):
+    """How a tokenizer decodes ids and encodes their text again, and where it cuts that text.
+
+    Everything that depends on what is before the ids takes `begins`: whether the text begins with them. What follows
+    a place of :meth:`cut_between` is decoded and encoded by itself, with ``begins=False``.
+
+    Attributes
+    ----------
+    takes_longest : bool
+        Whether the tokenizer takes the longest match, rather than to merge.
+    """
+
+    takes_longest: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def cuts(self) -> BoolArray:
+        """For each id whether it is that of a special token that `encode` never gives, so that it cuts a stream."""
+
+    def cut_between(self, ids: Int32Array) -> BoolArray:
+        """Tell for each id but the first whether the text before it and from it on are encoded each by itself."""
+        return np.zeros(max(len(ids) - 1, 0), dtype=np.bool_)
+
+    @abstractmethod
+    def decode(self, ids: Int32Array, *, begins: bool = True) -> Decoded:
+        """Return the text of ids, and for each id where what it adds ends, in bytes.
+
+        Raises
+        ------
+        TokenStreamError
+            If the bytes are not UTF-8.
+        """
+
+    @abstractmethod
+    def spelled(self, ids: Int32Array) -> tuple[bytes, Int64Array]:
+        """Return the bytes of ids that need not be UTF-8, and for each id where its bytes end."""
+
+    @abstractmethod
+    def encode(self, text: str, *, begins: bool = True) -> Int32Array:
+        """Return the ids of a text that ids are decoded to, symbols without a token left out where the library does so.
+
+        Raises
+        ------
+        AlphabetError
+            If the text has such a symbol, and the library does not leave it out or is not known.
+        """
+
+    @abstractmethod
+    def ends(self, canonical: Int32Array, decoded: Decoded, *, begins: bool = True) -> Int64Array | None:
+        """Return for each canonical id where it ends in the text that was encoded; None if they have another text."""
+
+    @abstractmethod
+    def spelling(self, id: int) -> Word:
+        """Return an id as a word for a reader."""
+
+    def detected(self, ids: Int32Array, start: int, stop: int) -> int:
+        """Return the token with which it is certain, or as good as, that ids from `start` to `stop` are wrong."""
+        return stop - 1
+
+
+class BytesRoundTrip(RoundTrip):
+    """For tokenizers whose text is the bytes of their ids.
+
+    Parameters
+    ----------
+    tokenizer : Tokenizer
+    """
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        self._lengths: Int64Array = np.diff(tokenizer.id_spellings.offsets)
+
+    @cached_property
+    def cuts(self) -> BoolArray:
+        """Whether an id cuts a stream: where special tokens are not found in texts, theirs do."""
+        cuts: BoolArray = np.zeros(self._tokenizer.n_ids, dtype=np.bool_)
+        cuts[self._tokenizer.special_ids] = not self._tokenizer.finds_specials
+        return cuts
+
+    def decode(self, ids: Int32Array, *, begins: bool = True) -> Decoded:
+        """Return the text of ids, and where each ends in it; see :meth:`RoundTrip.decode`."""
+        return Decoded(self._tokenizer.decode(ids), np.cumsum(self._lengths[ids]))
+
+    def spelled(self, ids: Int32Array) -> tuple[bytes, Int64Array]:
+        """Return the bytes of ids, and where those of each end."""
+        return self._tokenizer.decode_bytes(ids), np.cumsum(self._lengths[ids])
+
+    def encode(self, text: str, *, begins: bool = True) -> Int32Array:
+        """Return the ids of a text; see :meth:`RoundTrip.encode`."""
+        return _encode_again(self._tokenizer, text)
+
+    def ends(self, canonical: Int32Array, decoded: Decoded, *, begins: bool = True) -> Int64Array | None:
+        """Return where the canonical ids end in the text; None if they have more or fewer bytes."""
+        ends: Int64Array = np.cumsum(self._lengths[canonical])
+        return ends if decoded.ends[-1:].tolist() == ends[-1:].tolist() else None
+
+    def spelling(self, id: int) -> Word:
+        """Return the bytes of an id."""
+        return self._tokenizer.name_of(id)
+
+
+class RewritingRoundTrip(BytesRoundTrip):
+    """For tokenizers that change a text before they encode it, or spell ids in a way of their own.
+
+    Parameters
+    ----------
+    tokenizer : RewritingTokenizer
+    """
+
+    _tokenizer: RewritingTokenizer
+
+    def __init__(self, tokenizer: RewritingTokenizer) -> None:
+        super().__init__(tokenizer)
+
+    def cut_between(self, ids: Int32Array) -> BoolArray:
+        """Tell for each id but the first whether the text is cut before it; see :class:`RewritingTokenizer`."""
+        return self._tokenizer.cut_between(ids)
+
+    def decode(self, ids: Int32Array, *, begins: bool = True) -> Decoded:
+        """Return the text of ids, and where what each adds ends; see :meth:`RoundTrip.decode`."""
+        return self._at(begins).decode_with_ends(ids)
+
+    def encode(self, text: str, *, begins: bool = True) -> Int32Array:
+        """Return the ids of a text; see :meth:`RoundTrip.encode`."""
+        return _encode_again(self._at(begins), text)
+
+    def ends(self, canonical: Int32Array, decoded: Decoded, *, begins: bool = True) -> Int64Array | None:
+        """Return where the canonical ids end in the text; None if they are decoded to another text."""
+        try:
+            again = self._at(begins).decode_with_ends(canonical)
+        except TokenStreamError:
+            return None
+        return again.ends if again.text == decoded.text else None
+
+    def spelling(self, id: int) -> Word:
+        """Return an id as its file has it, or its bytes."""
+        return self._tokenizer.token_string(id)
+
+    def _at(self, begins: bool) -> RewritingTokenizer:
+        return self._tokenizer if begins else self._tokenizer.behind or self._tokenizer
+
+
+class WordPieceRoundTrip(RoundTrip):
+    """For WordPiece tokenizers. Their text is cut where decoding puts a space.
+
+    A special token with white space in it may be spelled across such a place, and then there is none.
+
+    Parameters
+    ----------
+    tokenizer : WordPieceTokenizer
+    """
+
+    takes_longest = True
+
+    def __init__(self, tokenizer: WordPieceTokenizer) -> None:
+        from tokdfa.unicode.normalization import spaces
+
+        self._tokenizer = tokenizer
+        text, offsets = tokenizer.id_spellings
+        self._lengths: Int64Array = np.diff(offsets)
+        opens = np.append(text, np.uint8(0))[offsets[:-1]] == ord(" ")
+        blanks = spaces()
+        can_cut = not any(blanks.intersection(special.content) for special in tokenizer.specials)
+        self._opens: BoolArray = opens & (self._lengths > 0) & can_cut
+
+    @cached_property
+    def cuts(self) -> BoolArray:
+        """Whether an id cuts a stream: none does, for special tokens are found in texts."""
+        cuts: BoolArray = np.zeros(self._tokenizer.n_ids, dtype=np.bool_)
+        return cuts
+
+    def cut_between(self, ids: Int32Array) -> BoolArray:
+        """Tell for each id but the first whether decoding puts a space before it, which cuts the text."""
+        return self._opens[ids[1:]]
+
+    def decode(self, ids: Int32Array, *, begins: bool = True) -> Decoded:
+        """Return the text of ids, and where what each adds ends; see :meth:`RoundTrip.decode`."""
+        data, ends = self._spelled(ids, begins)
+        return Decoded(data.decode("utf-8"), ends)
+
+    def spelled(self, ids: Int32Array) -> tuple[bytes, Int64Array]:
+        """Return the bytes of ids, which are UTF-8, and where those of each end."""
+        return self._spelled(ids, True)
+
+    def encode(self, text: str, *, begins: bool = True) -> Int32Array:
+        """Return the ids of a text; see :meth:`RoundTrip.encode`."""
+        return self._tokenizer.encode(text)
+
+    def ends(self, canonical: Int32Array, decoded: Decoded, *, begins: bool = True) -> Int64Array | None:
+        """Return where the canonical ids end in the text, whatever they would be decoded to."""
+        return self._tokenizer.encode_with_offsets(decoded.text, "bytes").ends
+
+    def spelling(self, id: int) -> Word:
+        """Return the entry of an id."""
+        return self._tokenizer.spelling(id)
+
+    def detected(self, ids: Int32Array, start: int, stop: int) -> int:
+        """Return the token behind which no correct stream begins so, or the last one when there is no telling."""
+        language = self._language
+        if language is None:
+            return stop - 1
+        begin = start
+        while begin > 0 and not self._opens[ids[begin]]:
+            begin -= 1
+        state: StreamState | None = language.initial
+        for place in range(begin, stop):
+            assert state is not None
+            state = language.step(state, int(ids[place]))
+            if state is None:
+                return place
+        return stop - 1
+
+    def _spelled(self, ids: Int32Array, begins: bool) -> tuple[bytes, Int64Array]:
+        decoder = self._tokenizer.decoder if begins else self._tokenizer.inner_decoder
+        data = b"".join(decoder.iter_bytes([ids]))
+        ends: Int64Array = np.cumsum(self._lengths[ids])
+        # The first token of all has no space in front, but its prefix.
+        return data, ends + (len(data) - ends[-1:].sum())
+
+    @cached_property
+    def _language(self) -> TokenAutomaton[StreamState] | None:
+        try:
+            return self._tokenizer.language
+        except AutomatonError:
+            return None
+
+
+def _encode_again(tokenizer: Tokenizer, text: str) -> Int32Array:
+    try:
+        return tokenizer.encode(text)
+    except AlphabetError:
+        if tokenizer.leaving_out is None:
+            raise
+        return tokenizer.leaving_out.encode(text)

@@ -1,0 +1,112 @@
+"""Which judge decides for which tokenizer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache, partial, singledispatch
+from typing import TypeAlias
+
+from tokdfa.arrays import Int64Array
+from tokdfa.errors import UnsupportedFeatureError
+from tokdfa.tokenizers.closed import is_closed
+from tokdfa.tokenizers.formats.contents import LEFTMOST_FORMATS
+from tokdfa.tokenizers.protocol import AnyTokenizer
+from tokdfa.tokenizers.rewriting import RewritingTokenizer
+from tokdfa.tokenizers.tokenizer import Tokenizer
+from tokdfa.validation.judges.documents import Judge
+from tokdfa.validation.judges.encoding import EncodingJudge
+from tokdfa.validation.judges.open import OpenJudge
+from tokdfa.validation.judges.walk import WalkJudge, WholeWalk
+from tokdfa.validation.judges.whole import WholeJudge
+from tokdfa.validation.model import Model
+
+__all__ = ["judge_of", "model_of", "whole_walk"]
+
+Begin: TypeAlias = Callable[[int, int], Judge]
+"""Makes a judge that begins with some token of the stream, given where its bytes begin."""
+
+
+@singledispatch
+def judge_of(
+    tokenizer: AnyTokenizer, *, window: bool = False, documents: bool = False, literal: bool = False
+) -> tuple[Begin, Int64Array | None]:
+    """Return what makes judges of the streams of a tokenizer, and how many bytes its ids have.
+
+    The second is None for judges that find out for themselves where bytes end. What is not registered for a class is
+    judged by the definition, as whole streams.
+
+    Raises
+    ------
+    UnsupportedFeatureError
+        If windows or documents of such a tokenizer cannot be judged.
+    ImproperDictionaryError
+        If the dictionary is not proper and it is not known what the library makes of it.
+    """
+    if window or documents:
+        what = f"windows and documents of a {tokenizer.algorithm} tokenizer are not judged"
+        raise UnsupportedFeatureError(what)
+    return partial(EncodingJudge, tokenizer.round_trip, literal=literal), None
+
+
+@judge_of.register
+def _(
+    tokenizer: RewritingTokenizer, *, window: bool = False, documents: bool = False, literal: bool = False
+) -> tuple[Begin, Int64Array | None]:
+    if window:
+        raise UnsupportedFeatureError("windows are not judged where decoding changes the text")
+    return partial(EncodingJudge, tokenizer.round_trip, literal=literal), None
+
+
+@judge_of.register
+def _(
+    tokenizer: Tokenizer, *, window: bool = False, documents: bool = False, literal: bool = False
+) -> tuple[Begin, Int64Array | None]:
+    model = model_of(tokenizer)
+    inner = _judges(model, literal)
+    if not window:
+        return inner, model.lengths
+    if literal and not tokenizer.finds_specials:
+        raise UnsupportedFeatureError("a window is not judged with special tokens as they are decoded")
+
+    def begin(first: int, byte: int) -> Judge:
+        return OpenJudge(model, first, byte) if first == 0 else inner(first, byte)
+
+    return begin, model.lengths
+
+
+@lru_cache(maxsize=4)
+def whole_walk(tokenizer: AnyTokenizer) -> WholeWalk | None:
+    """Return what walks over the streams of a tokenizer; None if they take more than a walk."""
+    begin, _ = judge_of(tokenizer)
+    if not isinstance(begin, partial) or begin.func is not WalkJudge:
+        return None
+    (model,) = begin.args
+    return None if model.table is None else WholeWalk(model)
+
+
+@lru_cache(maxsize=4)
+def model_of(tokenizer: Tokenizer) -> Model:
+    """Return the tables over the ids of a tokenizer, those of the last few tokenizers kept."""
+    return Model(tokenizer)
+
+
+def _judges(model: Model, literal: bool) -> Begin:
+    """Return what makes judges of whole texts."""
+    tokenizer = model.tokenizer
+    if not model.by_pairs and tokenizer.format not in LEFTMOST_FORMATS:
+        tokenizer.dictionary.require_proper()
+    by_encoding = partial(EncodingJudge, tokenizer.round_trip, literal=literal)
+    split = tokenizer.pretokenizer
+    if literal and len(tokenizer.special_ids) and not tokenizer.finds_specials:
+        return by_encoding
+    if tokenizer.suffix is not None or not is_closed(tokenizer):
+        return by_encoding
+    if split is not None:
+        splitting = split.splitting
+        keeps_text = (
+            splitting.prefix_space is None
+            and splitting.metaspace is None
+            and all(step.behavior != "removed" for step in splitting.steps)
+        )
+        return partial(WalkJudge, model) if keeps_text else by_encoding
+    return partial(WholeJudge, model) if model.by_pairs and not model.alone.any() else by_encoding

@@ -1,0 +1,281 @@
+"""Judging by the definition: decoding ids, encoding their text, and comparing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+
+from tokdfa.arrays import Int32Array, Int64Array
+from tokdfa.errors import AlphabetError, LimitExceededError, TokenStreamError
+from tokdfa.tokenizers.decoding import Decoded
+from tokdfa.tokenizers.round_trip import RoundTrip
+from tokdfa.validation.buffer import Buffer
+from tokdfa.validation.kind import ViolationKind
+from tokdfa.validation.violation import Cause, Violation, common_prefix, spelled
+from tokdfa.validation.wording import MOST_NAMED
+
+__all__ = ["EncodingJudge"]
+
+
+WINDOW = 1 << 15
+MAX_IDS = 1 << 26
+
+
+class EncodingJudge:
+    """Compares a stream with the encoding of the text that it is decoded to.
+
+    It is for tokenizers that pairs of neighbours do not decide: those that drop text or put spaces in, that change a
+    text before they encode it, that spell ids in a way of their own, or that take the longest match.
+
+    Special tokens that `encode` never gives cut the stream, and what is between them is judged by itself. The stream is
+    kept back to the last place where its text is cut, or as a whole if there is no such place.
+
+    Parameters
+    ----------
+    trip : RoundTrip
+        How the tokenizer decodes and encodes again, and where texts are cut.
+    first, byte : int
+        Which token of the stream is the first one fed, and where its bytes begin.
+    literal : bool
+        Whether special tokens that `encode` never gives are what they are decoded to, and cut nothing.
+    """
+
+    def __init__(self, trip: RoundTrip, first: int = 0, byte: int = 0, *, literal: bool = False) -> None:
+        self._trip = trip
+        self._buffer = Buffer(first, byte, WINDOW)
+        self._is_cut = trip.cuts & (not literal)
+        self._begins = True  # Whether a text begins with what comes next.
+
+    @property
+    def n_kept(self) -> int:
+        """How many ids are kept."""
+        return len(self._buffer)
+
+    @property
+    def byte(self) -> int:
+        """Where the bytes of the next token to be judged begin."""
+        return self._buffer.byte
+
+    def feed(self, ids: Int32Array) -> Iterator[Violation]:
+        """Take more ids; yield the violations that are certain with them."""
+        self._buffer.append(ids)
+        while self._buffer.is_full():
+            window = self._buffer.window
+            places = np.flatnonzero(self._trip.cut_between(window) | self._is_cut[window[:-1]])
+            found = self._judge(window[: int(places[-1]) + 1], final=False) if len(places) else None
+            if found is not None:
+                yield from found
+                continue
+            if len(window) > MAX_IDS:
+                break
+            self._buffer.drop(0, 0)
+        if len(self._buffer) > MAX_IDS:
+            raise LimitExceededError(
+                "the stream is too long to be judged as a whole",
+                where=f"token {self._buffer.first + MAX_IDS}",
+                hint=f"from token {self._buffer.first} on there is no place where its text is certainly cut; "
+                "validate parts of the stream",
+            )
+
+    def finish_open(self) -> Iterator[Violation]:
+        """Take the end of what may go on, of which nothing is certain."""
+        return iter(())
+
+    def finish(self) -> Iterator[Violation]:
+        """Take the end of the stream; yield the remaining violations."""
+        # Without an end nothing is undecided.
+        yield from self._judge(self._buffer.all(), final=True) or ()
+
+    def _judge(self, ids: Int32Array, final: bool) -> Iterator[Violation] | None:
+        """Judge the first ids and drop them; None if where they go wrong depends on what follows."""
+        buffer = self._buffer
+        wrong: list[_Stretch] = []
+        byte, begins = buffer.byte, self._begins
+        bounds = np.concatenate(([-1], np.flatnonzero(self._is_cut[ids]), [len(ids)])).tolist()
+        for before, stop in pairwise(bounds):
+            if before >= 0:
+                byte += self._size(ids[before : before + 1])
+                begins = True
+            is_open = not final and stop == len(ids)
+            if stop == before + 1 and (is_open or not begins):
+                continue
+            stretch = _Stretch(self._trip, ids[before + 1 : stop], buffer.first + before + 1, byte, begins)
+            if is_open and not stretch.is_decided():
+                return None
+            if not stretch.is_canonical:
+                wrong.append(stretch)
+            byte += stretch.size
+        self._begins = bounds[-2] == len(ids) - 1
+        buffer.drop(len(ids), byte - buffer.byte)
+        return (violation for stretch in wrong for violation in stretch.violations())
+
+    def _size(self, ids: Int32Array) -> int:
+        return int(self._trip.decode(ids).ends[-1])
+
+
+class _Stretch:
+    """Ids between two places where the text is cut, against the encoding of their text.
+
+    Attributes
+    ----------
+    size : int
+        How many bytes they have.
+    is_canonical : bool
+        Whether they are what their text is encoded as.
+    """
+
+    def __init__(self, trip: RoundTrip, ids: Int32Array, first: int, byte: int, begins: bool) -> None:
+        self._trip = trip
+        self._ids = ids
+        self._first = first
+        self._byte = byte
+        self._begins = begins
+        self._canonical: Int32Array | None = None
+        self._error: AlphabetError | None = None
+        self.is_canonical = False
+        try:
+            self._decoded = trip.decode(ids, begins=begins)
+        except TokenStreamError:
+            self._data, ends = trip.spelled(ids)
+            self._decoded = Decoded("", ends)
+            self.size = len(self._data)
+            return
+        self.size = int(self._decoded.ends[-1:].sum())
+        try:
+            self._canonical = trip.encode(self._decoded.text, begins=begins)
+            self.is_canonical = np.array_equal(ids, self._canonical)
+        except AlphabetError as error:
+            self._error = error
+
+    def is_decided(self) -> bool:
+        """Tell whether it does not depend on what follows where they go wrong."""
+        if self._canonical is None or self.is_canonical:
+            return True
+        n, n_canonical = len(self._ids), len(self._canonical)
+        return all(
+            start + same < n and low + same < n_canonical
+            for start, _, low, _, same in self._differences(self._canonical)
+        )
+
+    def violations(self) -> Iterator[Violation]:
+        """Yield the places where they are not what their text is encoded as, in order."""
+        if self._error is not None:
+            yield self._not_encodable(str(self._error))
+        elif self._canonical is None:
+            yield self._not_utf8()
+        elif not self.is_canonical:
+            for start, stop, low, high, same in self._differences(self._canonical):
+                yield self._otherwise(start, stop, self._canonical[low:high], start + same)
+
+    def _differences(self, canonical: Int32Array) -> Iterator[tuple[int, int, int, int, int]]:
+        """Yield the parts of the ids and of the canonical ids that differ, and how many ids of these are the same."""
+        ids, others = self._ids, self._trip.ends(canonical, self._decoded, begins=self._begins)
+        for start, stop, low, high in _differences(ids, self._decoded.ends, canonical, others):
+            same = common_prefix(ids[start:stop], canonical[low:high])
+            if same == min(stop - start, high - low):
+                # Tokens that add nothing to the text may be the same on both sides further on.
+                same = common_prefix(ids[start:], canonical[low:])
+            yield start, stop, low, high, same
+
+    def _otherwise(self, start: int, stop: int, canonical: Int32Array, index: int) -> Violation:
+        given, right = self._ids[start:stop].tolist(), canonical.tolist()
+        detected = max(self._trip.detected(self._ids, start, stop), index)
+        return self._cause(given, right).at(
+            index=self._first + index,
+            detected_at=self._first + detected,
+            byte_offset=self._byte + self._end_of(index),
+            start=self._first + start,
+            ids=self._ids[start:stop],
+            canonical_ids=canonical,
+        )
+
+    def _end_of(self, count: int) -> int:
+        """Return where the first ids end in the bytes."""
+        return int(self._decoded.ends[count - 1]) if count else 0
+
+    def _cause(self, given: list[int], right: list[int]) -> Cause:
+        named = right[:MOST_NAMED]
+        if self._trip.takes_longest and given:
+            wrong = next((id for id, other in zip(given, right, strict=False) if id != other), given[-1])
+            spellings = spelled([wrong, *named], self._trip.spelling)
+            return Cause(kind=ViolationKind.NOT_LONGEST_MATCH, token=wrong, spellings=spellings)
+        spellings = spelled([*given[:MOST_NAMED], *named], self._trip.spelling)
+        return Cause(kind=ViolationKind.ENCODED_OTHERWISE, spellings=spellings)
+
+    def _not_encodable(self, error: str) -> Violation:
+        # A token may be what cannot be encoded, or what the tokenizer itself puts in or appends.
+        place = next((place for place in range(len(self._ids)) if not self._is_encodable(place)), 0)
+        return Cause(kind=ViolationKind.NOT_ENCODABLE, error=error).at(
+            index=self._first + place,
+            detected_at=self._first + place,
+            byte_offset=self._byte + self._end_of(place),
+            start=self._first + place,
+            ids=self._ids[place : place + 1],
+            canonical_ids=None,
+        )
+
+    def _is_encodable(self, place: int) -> bool:
+        begins = self._begins and place == 0
+        try:
+            text = self._trip.decode(self._ids[place : place + 1], begins=begins).text
+            self._trip.encode(text, begins=begins)
+        except TokenStreamError:
+            return True  # It is part of a symbol.
+        except AlphabetError:
+            return False
+        return True
+
+    def _not_utf8(self) -> Violation:
+        """Return the violation that the first bytes are that are not UTF-8."""
+        start, end = _bad_bytes(self._data)
+        places = np.searchsorted(self._decoded.ends, (start, end - 1), side="right")
+        begin, last = places.tolist()
+        return Cause(kind=ViolationKind.NOT_UTF8, bad_bytes=self._data[start:end]).at(
+            index=self._first + begin,
+            detected_at=self._first + last,
+            byte_offset=self._byte + start,
+            start=self._first + begin,
+            ids=self._ids[begin : last + 1],
+            canonical_ids=None,
+        )
+
+
+def _differences(
+    ids: Int32Array, ends: Int64Array, canonical: Int32Array, others: Int64Array | None
+) -> Iterator[tuple[int, int, int, int]]:
+    """Yield where two tokenizations differ, as parts of each that add the same to the text.
+
+    Without the ends of the canonical ids it is everything between what the two begin and what they end with.
+    """
+    if others is None:
+        begin = common_prefix(ids, canonical)
+        rest = min(len(ids), len(canonical)) - begin
+        end = common_prefix(ids[::-1][:rest], canonical[::-1][:rest])
+        yield begin, len(ids) - end, begin, len(canonical) - end
+        return
+    # Tokens that add nothing end where others do, and such places do not show which belong together.
+    bounds, other_bounds = (np.concatenate(([0], side)) for side in (ends, others))
+    common = np.intersect1d(_single(bounds), _single(other_bounds))
+    lefts, rights = (np.searchsorted(side, common[common > 0]) for side in (bounds, other_bounds))
+    start = low = 0
+    for stop, high in zip([*lefts.tolist(), len(ids)], [*rights.tolist(), len(canonical)], strict=True):
+        if not np.array_equal(ids[start:stop], canonical[low:high]):
+            yield start, stop, low, high
+        start, low = stop, high
+
+
+def _bad_bytes(data: bytes) -> tuple[int, int]:
+    """Return where the first bytes that are not UTF-8 begin and end; both the end of all if there are none."""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return error.start, error.end
+    return len(data), len(data)
+
+
+def _single(bounds: Int64Array) -> Int64Array:
+    values, counts = np.unique(bounds, return_counts=True)
+    single: Int64Array = values[counts == 1]
+    return single

@@ -1,0 +1,68 @@
+"""What validation answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tokdfa.validation.violation import Violation
+from tokdfa.verdict import Verdict
+
+__all__ = ["Validation", "validation"]
+
+
+@dataclass(frozen=True, slots=True)
+class Validation(Verdict[Violation]):
+    """Whether a stream is canonical; truthy when it is.
+
+    Attributes
+    ----------
+    holds, reason
+        See :class:`Verdict`.
+    witness : Violation or None
+        The first violation.
+    tokens : int
+        The number of ids in the stream.
+    violations : tuple of Violation
+        All of them if they were asked for, otherwise the first one; empty when there is none.
+
+    Examples
+    --------
+    >>> verdict = tokdfa.validate(tokdfa.default_tokenizer(), [64, 261, 1193])
+    >>> bool(verdict), verdict.tokens, verdict.index, verdict.canonical_ids
+    (False, 3, 1, (2513,))
+    """
+
+    tokens: int = 0
+    violations: tuple[Violation, ...] = ()
+
+    @property
+    def index(self) -> int | None:
+        """The first token that the tokenizer would not have given; see :class:`Violation`."""
+        return None if self.witness is None else self.witness.index
+
+    @property
+    def detected_at(self) -> int | None:
+        """The token with which this became certain."""
+        return None if self.witness is None else self.witness.detected_at
+
+    @property
+    def byte_offset(self) -> int | None:
+        """Where that token begins in the bytes of the stream."""
+        return None if self.witness is None else self.witness.byte_offset
+
+    @property
+    def ids(self) -> tuple[int, ...] | None:
+        """The piece concerned, as it is in the stream."""
+        return None if self.witness is None else self.witness.ids
+
+    @property
+    def canonical_ids(self) -> tuple[int, ...] | None:
+        """What should stand in its place; None where no text has these bytes, too."""
+        return None if self.witness is None else self.witness.canonical_ids
+
+
+def validation(tokens: int, violations: tuple[Violation, ...] = ()) -> Validation:
+    """Return the verdict on a stream of that many ids with these violations."""
+    if not violations:
+        return Validation(True, None, "the ids are those that their text is encoded as", tokens)
+    return Validation(False, violations[0], violations[0].reason, tokens, violations)

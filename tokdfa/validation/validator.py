@@ -1,0 +1,152 @@
+"""Judging a stream that comes in chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.arrays import Int32Array, Int64Array, id_array
+from tokdfa.errors import TokenStreamError
+from tokdfa.tokenizers.protocol import AnyTokenizer
+from tokdfa.validation.judges.choice import judge_of
+from tokdfa.validation.judges.documents import DocumentsJudge, Judge, checked_separator, document_starts
+from tokdfa.validation.violation import Violation
+
+__all__ = ["Validator"]
+
+
+class Validator:
+    """Judges a stream that comes in chunks, in memory that does not grow with it.
+
+    The answer does not depend on how the stream is cut into chunks. What is kept is the end of the stream back to the
+    last place where its text is certainly cut into pieces; an endless piece is kept as a whole.
+
+    Parameters
+    ----------
+    tokenizer : AnyTokenizer
+    window : bool
+        Whether the stream was cut out of a longer one: then only that is judged which no context can excuse.
+    documents : int or array_like of int, optional
+        The id between documents, or for each document its first token: each document is judged for itself.
+    literal : bool
+        Whether ids of special tokens that `encode` never gives, such as SentencePiece's control pieces, are what
+        `decode` makes of them, and so never canonical. By default they cut the stream, and what is between them is
+        judged by itself.
+
+    Attributes
+    ----------
+    tokens : int
+        How many ids have come.
+
+    Raises
+    ------
+    ImproperDictionaryError
+        If the dictionary is not proper and comes without the library that tells what it means all the same.
+    UnsupportedFeatureError
+        If windows or documents of such a tokenizer cannot be judged.
+    TokenStreamError
+        If the documents do not begin in order, or are given by what is no id.
+
+    Notes
+    -----
+    A stream is canonical iff ``encode(decode(ids)) == ids``. By *Constructing a BPE Tokenization DFA*, Observation 2,
+    that hangs on pairs of neighbours within each piece, so nothing is encoded again but what is wrong. Tokenizers that
+    drop text or put spaces in are the exception: their streams are decoded and encoded as a whole.
+
+    Examples
+    --------
+    >>> validator = tokdfa.Validator(tokdfa.default_tokenizer())
+    >>> found = [*validator.feed([64, 261]), *validator.feed([1193]), *validator.finish()]
+    >>> validator.tokens, [violation.index for violation in found]
+    (3, [1])
+    """
+
+    def __init__(
+        self,
+        tokenizer: AnyTokenizer,
+        *,
+        window: bool = False,
+        documents: int | npt.ArrayLike | None = None,
+        literal: bool = False,
+    ) -> None:
+        self._decoder = tokenizer.decoder
+        self._window = window
+        self._judge: Judge | DocumentsJudge
+        self._separator: int | None = None
+        self._starts: Int64Array = np.empty(0, dtype=np.int64)
+        self.tokens = 0
+        begin, lengths = judge_of(tokenizer, window=window, documents=documents is not None, literal=literal)
+        if documents is None:
+            self._judge = begin(0, 0)
+        elif isinstance(documents, (int, np.integer, np.bool_)):
+            self._separator = separator = checked_separator(documents)
+            size = len(tokenizer.decode_bytes([separator])) if self._decoder.is_id(separator) else 0
+            self._judge = DocumentsJudge(begin, lengths, separator_size=size)
+        else:
+            self._starts = document_starts(documents)
+            self._judge = DocumentsJudge(begin, lengths, self._starts)
+
+    def feed(self, ids: npt.ArrayLike) -> Iterator[Violation]:
+        """Take more ids; yield the violations that are certain with them.
+
+        Raises
+        ------
+        TokenStreamError
+            If they are not ids of the tokenizer; says which.
+        """
+        checked, separators = self._checked(ids)
+        self.tokens += len(checked)
+        if separators is None:
+            yield from self._judge.feed(checked)
+        elif isinstance(self._judge, DocumentsJudge):
+            yield from self._judge.feed(checked, separators)
+
+    def _checked(self, ids: npt.ArrayLike) -> tuple[Int32Array, Int64Array | None]:
+        """Return checked ids, and where the separators are that they have; a separator need not be an id."""
+        if self._separator is None:
+            return self._decoder.check(ids, self.tokens), None
+        array = id_array(ids)
+        places = np.flatnonzero(array == self._separator)
+        if len(places) and not self._decoder.is_id(self._separator):
+            array = array.copy()
+            array[places] = self._decoder.placeholder_id
+        return self._decoder.check(array, self.tokens), places
+
+    @property
+    def n_kept(self) -> int:
+        """How many of the ids are kept, for they may belong to a violation still to come."""
+        return self._judge.n_kept
+
+    def skip(self, ids: npt.ArrayLike) -> None:
+        """Count more ids and make sure that they are ids, but do not judge them."""
+        self.tokens += len(self._checked(ids)[0])
+
+    def check_end(self) -> None:
+        """Make sure, when all ids have come, that no document begins after the last of them.
+
+        Raises
+        ------
+        TokenStreamError
+            If one does; says which.
+        """
+        if len(self._starts) and self._starts[-1] > self.tokens:
+            place = int(np.argmax(self._starts > self.tokens))
+            raise TokenStreamError(
+                "a document begins after the end of the stream",
+                value=int(self._starts[place]),
+                where=f"document {place}",
+                hint=f"there are {self.tokens} tokens",
+            )
+
+    def finish(self) -> Iterator[Violation]:
+        """Take the end of the stream; yield the remaining violations.
+
+        Raises
+        ------
+        TokenStreamError
+            As :meth:`check_end` does.
+        """
+        self.check_end()
+        yield from self._judge.finish_open() if self._window else self._judge.finish()
