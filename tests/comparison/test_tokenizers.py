@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import random
 from collections.abc import Iterator
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -16,9 +17,13 @@ import tokdfa
 from tokdfa import Tokenizer, compare
 from tokdfa.comparison import tokenizers as comparison
 from tokdfa.comparison.findings import Outcome, Part
+from tokdfa.comparison.tokenizers import compare_tokenizers
+from tokdfa.comparison.tuning import DEFAULT, Tuning
 from tokdfa.errors import AlphabetError, LimitExceededError, UnsupportedFeatureError
 from tokdfa.splitting.named import NAMED
 
+# Short texts are tried anyway; here the search is to find them.
+SEARCH = Tuning(longest_tried=0)
 SYMBOLS = ("a", "b", "é", " ", "ſ", "s", "'", "1", "\n")
 PATTERNS = (
     *(NAMED[name].steps[0].pattern for name in ("gpt2_tiktoken", "cl100k", "o200k", "tekken", "llama3", "qwen2")),
@@ -52,10 +57,10 @@ def key(found) -> tuple[int, int, bytes]:
     return len(text), len(found.tokens_a) + len(found.tokens_b), text
 
 
-def check(a: Tokenizer, b: Tokenizer, texts: list[str], *, ignore_ids: bool) -> str:
+def check(a: Tokenizer, b: Tokenizer, texts: list[str], *, ignore_ids: bool, tuning: Tuning = DEFAULT) -> str:
     """Fail if the answer is wrong on one of the texts, or a shorter one shows a difference; return the answer."""
     try:
-        found = compare(a, b, ignore_ids=ignore_ids)
+        found = compare_tokenizers(a, b, ignore_ids=ignore_ids, tuning=tuning)
     except UnsupportedFeatureError:
         return "undecided"
 
@@ -100,42 +105,38 @@ def random_pairs(
         )
 
 
-def check_random_pairs(
-    folder: Path, monkeypatch, seed: int, n: int, longest: int, *, shuffled: bool = False
-) -> dict[str, int]:
-    # Short texts are tried anyway; here the search is to find them.
-    monkeypatch.setattr(comparison, "short_texts", lambda longest: ())
+def check_random_pairs(folder: Path, seed: int, n: int, longest: int, *, shuffled: bool = False) -> dict[str, int]:
     texts = ["".join(text) for length in range(1, longest + 1) for text in product(SYMBOLS, repeat=length)]
     source = random.Random(seed)
     outcomes: dict[str, int] = {}
     for a, b in random_pairs(folder, source, n, shuffled=shuffled):
-        outcome = check(a, b, texts, ignore_ids=source.random() < 0.5)
+        outcome = check(a, b, texts, ignore_ids=source.random() < 0.5, tuning=SEARCH)
         outcomes[outcome] = outcomes.get(outcome, 0) + 1
     return outcomes
 
 
-def test_random_tokenizers_against_all_short_texts(tmp_path: Path, monkeypatch) -> None:
-    outcomes = check_random_pairs(tmp_path, monkeypatch, 1, 9, 3)
+def test_random_tokenizers_against_all_short_texts(tmp_path: Path) -> None:
+    outcomes = check_random_pairs(tmp_path, 1, 9, 3)
     assert min(outcomes["equivalent"], outcomes["different, shortest"]) > 2
 
 
-def test_random_improper_tokenizers_against_all_short_texts(tmp_path: Path, monkeypatch) -> None:
-    outcomes = check_random_pairs(tmp_path, monkeypatch, 2, 7, 3, shuffled=True)
+def test_random_improper_tokenizers_against_all_short_texts(tmp_path: Path) -> None:
+    outcomes = check_random_pairs(tmp_path, 2, 7, 3, shuffled=True)
     assert min(outcomes["equivalent"], outcomes["different, shortest"]) > 1
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
-def test_many_random_improper_tokenizers_against_all_short_texts(tmp_path: Path, monkeypatch, seed: int) -> None:
-    outcomes = check_random_pairs(tmp_path, monkeypatch, 200 + seed, 60, 3, shuffled=True)
+def test_many_random_improper_tokenizers_against_all_short_texts(tmp_path: Path, seed: int) -> None:
+    outcomes = check_random_pairs(tmp_path, 200 + seed, 60, 3, shuffled=True)
     print(outcomes)
     assert min(outcomes["equivalent"], outcomes["different, shortest"]) > 10
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
-def test_many_random_tokenizers_against_all_short_texts(tmp_path: Path, monkeypatch, seed: int) -> None:
-    outcomes = check_random_pairs(tmp_path, monkeypatch, 100 + seed, 50, 3)
+def test_many_random_tokenizers_against_all_short_texts(tmp_path: Path, seed: int) -> None:
+    outcomes = check_random_pairs(tmp_path, 100 + seed, 50, 3)
     assert min(outcomes["equivalent"], outcomes["different, shortest"]) > 10
 
 
@@ -196,11 +197,11 @@ def test_what_cannot_be_decided_is_not_claimed(tmp_path: Path, monkeypatch) -> N
         raise LimitExceededError("more states than are looked at")
 
     a, b = (write(tmp_path / f"{name}.tiktoken", [b"ab"], name) for name in ("cl100k", "llama3"))
-    monkeypatch.setattr(comparison, "_MOST_SECONDS", 0.1)
+    quick = partial(compare_tokenizers, tuning=Tuning(max_seconds=0.1))
     monkeypatch.setattr(comparison, "_joint", refuse)
     with pytest.raises(UnsupportedFeatureError, match="neither a difference nor equivalence can be claimed: of a pre"):
-        compare(a, b)
-    found = compare(a, write(tmp_path / "more.tiktoken", [b"ab", b"abc"], "cl100k"))
+        quick(a, b)
+    found = quick(a, write(tmp_path / "more.tiktoken", [b"ab", b"abc"], "cl100k"))
     assert found.witness.text == "abc"
     assert found.checked[Part.SHORTEST] is Outcome.UNPROVEN
     with pytest.raises(AlphabetError, match="a tokenizer with a tokenizer"):

@@ -20,11 +20,14 @@ from support.tokenizer_files import GPT2_BYTES, added_token, spell, tokenizer_js
 
 import tokdfa
 from tokdfa import Dictionary, compare, tokenize_single_pass
-from tokdfa.comparison import tokenizers as comparison
 from tokdfa.comparison.findings import Outcome, Part
+from tokdfa.comparison.tokenizers import compare_tokenizers
+from tokdfa.comparison.tuning import Tuning
 from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
 
 LETTERS = "ab 1"
+# Short texts are tried anyway; here the search is to find what separates.
+QUICK = Tuning(longest_tried=0, max_seconds=0.05)
 TEXTS = ["".join(text) for length in range(1, 6) for text in product(LETTERS, repeat=length)]
 
 BYTES = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
@@ -177,7 +180,7 @@ def check_tokenizers(seed: int, folder: Path) -> str:
         peers.append(library.Tokenizer.from_file(str(path)))
         spelled.append({id: word for word, id in peers[-1].get_vocab().items()})
     try:
-        found = compare(*sides, ignore_ids=ignore_ids)
+        found = compare_tokenizers(*sides, ignore_ids=ignore_ids, tuning=QUICK)
     except (UnsupportedFeatureError, LimitExceededError):
         return "undecided"
 
@@ -209,13 +212,6 @@ def check_tokenizers(seed: int, folder: Path) -> str:
 CHECKS: dict[str, Callable[[int, Path], str]] = {"dictionaries": check_dictionaries, "tokenizers": check_tokenizers}
 
 
-@pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Short texts are tried anyway; here the search is to find what separates."""
-    monkeypatch.setattr(comparison, "short_texts", lambda longest: LETTERS if longest == 1 else ())
-    monkeypatch.setattr(comparison, "_MOST_SECONDS", 0.05)
-
-
 def check(kind: str, chosen: range, folder: Path) -> Counter[str]:
     outcomes: Counter[str] = Counter()
     for seed in chosen:
@@ -226,7 +222,6 @@ def check(kind: str, chosen: range, folder: Path) -> Counter[str]:
     return outcomes
 
 
-@pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize(("kind", "number", "least"), [("dictionaries", 120, 15), ("tokenizers", 60, 8)])
 def test_random_pairs(kind: str, number: int, least: int, tmp_path: Path) -> None:
     outcomes = check(kind, range(number), tmp_path)
@@ -235,7 +230,6 @@ def test_random_pairs(kind: str, number: int, least: int, tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("kind", CHECKS)
 def test_many_random_pairs(kind: str, tmp_path: Path) -> None:
     chosen = seeds(1000)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
-from typing import cast
+from typing import Literal, cast
 
 from tokdfa.comparison.findings import Obstacle, Outcome, Part, Stage, Step
 from tokdfa.comparison.joint import Joint
@@ -14,6 +14,7 @@ from tokdfa.comparison.parts import Parts, as_text
 from tokdfa.comparison.result import Comparison, Difference
 from tokdfa.comparison.separation import Separation
 from tokdfa.comparison.trials import around, random_texts, short_texts, shrunk, texts_of_tokens, within
+from tokdfa.comparison.tuning import DEFAULT, Tuning
 from tokdfa.comparison.vocabularies import Vocabularies
 from tokdfa.comparison.whole_pieces import WholePieces
 from tokdfa.comparison.wording import undecided_words
@@ -24,13 +25,14 @@ from tokdfa.tokenizers.tokenizer import Tokenizer
 
 __all__ = ["compare_tokenizers"]
 
-_MOST_TEXTS = 20_000
-_MOST_SECONDS = 5.0
-_MOST_SPECIALS = 200
-
 
 def compare_tokenizers(
-    a: Tokenizer, b: Tokenizer, *, ignore_ids: bool = False, progress: Callable[[Stage], object] | None = None
+    a: Tokenizer,
+    b: Tokenizer,
+    *,
+    ignore_ids: bool = False,
+    progress: Callable[[Stage], object] | None = None,
+    tuning: Tuning = DEFAULT,
 ) -> Comparison:
     """Decide whether two tokenizers give every text the same ids, whatever it is that they differ in.
 
@@ -45,6 +47,8 @@ def compare_tokenizers(
         Whether it is enough that tokens are spelled alike.
     progress : callable, optional
         Called now and then with how far the comparison has come.
+    tuning : Tuning, optional
+        How many texts are tried.
 
     Raises
     ------
@@ -61,14 +65,15 @@ def compare_tokenizers(
     """
     if a.digest == b.digest:
         return Comparison(True, checked={Part.EVERYTHING: Outcome.SAME})
-    return _Comparer(Parts(a, b, ignore_ids=ignore_ids), progress).run()
+    return _Comparer(Parts(a, b, ignore_ids=ignore_ids), progress, tuning).run()
 
 
 class _Comparer:
     """Answers by a search through texts, where that can decide, and otherwise by the parts and by trying texts."""
 
-    def __init__(self, parts: Parts, progress: Callable[[Stage], object] | None = None) -> None:
+    def __init__(self, parts: Parts, progress: Callable[[Stage], object] | None, tuning: Tuning) -> None:
         self.parts = parts
+        self.tuning = tuning
         self.a = parts.a
         self.b = parts.b
         self.ignore_ids = parts.ignore_ids
@@ -83,13 +88,17 @@ class _Comparer:
         self.say(Step.DICTIONARIES)
         report = self.parts.report
         # The search would find these as well, but they are found at once, and where it cannot be used.
-        found = self.least(short_texts(1))
+        found = self.least(self.short_texts(1))
         if found is not None:
             return self.different(found, proven=True)
         obstacle = self.parts.obstacle()
         return self.by_search(report) if obstacle is None else self.without_search(report, obstacle)
 
     # Texts
+
+    def short_texts(self, longest: Literal[1, 2]) -> Iterable[str]:
+        """Return all texts of up to `longest` bytes, if they are to be tried."""
+        return short_texts(longest) if longest <= self.tuning.longest_tried else ()
 
     def difference(self, text: str) -> Difference | None:
         """Return what both make of a text, if that is not the same."""
@@ -133,10 +142,10 @@ class _Comparer:
         first_byte = None if splittings[0].prefix_space is None else ord(" ")
         search = Separation(joint, Vocabularies(*both, ignore_ids=self.ignore_ids), first_byte, self.progress)
         places = search.shortest()
-        if places and places[0].length <= 3 and (found := self.least(short_texts(2))) is not None:
+        if places and places[0].length <= 3 and (found := self.least(self.short_texts(2))) is not None:
             return self.different(found, proven=True)
         self.say(Step.TRIALS)
-        texts = search.texts(places, most=_MOST_TEXTS, seconds=_MOST_SECONDS) if places else []
+        texts = search.texts(places, most=self.tuning.max_texts, seconds=self.tuning.max_seconds) if places else []
         candidates = [data.decode() for data in texts]
         # The space may be one that was put in.
         candidates += [text[1:] for text in candidates if first_byte is not None and text[1:] and text[1] != " "]
@@ -148,7 +157,7 @@ class _Comparer:
         if others:
             least = min(_in_bytes(others[0]), _in_bytes(others[0]) if least is None else least)
         parting = self.parting_whole_pieces(joint)
-        beside = around(sorted(other_specials, key=_size_and_text)[:_MOST_SPECIALS])
+        beside = around(sorted(other_specials, key=_size_and_text)[: self.tuning.max_specials])
         found = self.least(chain(candidates, others, parting, beside))
         if found is not None and least is not None:
             # A text may be shorter than what it is normalized to.
@@ -183,7 +192,7 @@ class _Comparer:
         if self.parts.are_same():
             return replace(report, holds=True, witness=None)
         self.say(Step.TRIALS)
-        found = self.least(short_texts(2))
+        found = self.least(self.short_texts(2))
         if found is not None:
             return self.different(found, proven=True)
         words = sorted({*texts_of_tokens(self.a), *texts_of_tokens(self.b)}, key=_size_and_text)
@@ -191,7 +200,7 @@ class _Comparer:
             words.insert(0, text)
         specials = sorted(self.parts.other_specials, key=_size_and_text)
         for texts in (chain(around(specials), words), random_texts(words, specials)):
-            found = self.least(within(_MOST_SECONDS, texts))
+            found = self.least(within(self.tuning.max_seconds, texts))
             if found is not None:
                 return self.different(self.shorter(found), proven=False)
         raise UnsupportedFeatureError(undecided_words(obstacle, "" if cause is None else cause.what))
