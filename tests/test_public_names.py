@@ -90,6 +90,19 @@ def answers(path: Path) -> list[tuple[str, str]]:
     return [(node.name, "" if node.returns is None else ast.unparse(node.returns)) for node in functions]
 
 
+def test_no_options_go_through_unnamed() -> None:
+    # A struct of the kernels has the fields that its declaration in C has.
+    allowed = {"tokdfa/kernels/library.py"}
+    found = set()
+    for path in sorted((ROOT / "tokdfa").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.FunctionDef) and node.args.kwarg is not None:
+                annotation = node.args.kwarg.annotation
+                if annotation is None or ast.unparse(annotation) == "Any":
+                    found.add(path.relative_to(ROOT).as_posix())
+    assert found == allowed
+
+
 def test_is_answers_true_or_false() -> None:
     found = [answer for path in sorted((ROOT / "tokdfa").rglob("*.py")) for answer in answers(path)]
     assert len(found) > 20

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from tokdfa.cli.output import json_option, print_json, say
+
+if TYPE_CHECKING:
+    from tokdfa.training.api import EndOfWord, Level
+    from tokdfa.training.like import Trainer
+    from tokdfa.training.rules import CountRule, TieRule
+    from tokdfa.training.splitting import Unit
 
 __all__ = ["command"]
 
@@ -61,7 +67,26 @@ _LIKE = ("tokenizers", "sentencepiece", "subword-nmt", "rustbpe", "minbpe")
     "--interval", type=click.FloatRange(0), default=60, show_default=True, help="Seconds between checkpoints."
 )
 @json_option
-def command(corpus: tuple[str, ...], merges: int, output: str, as_json: bool, **options: Any) -> int:
+def command(
+    corpus: tuple[str, ...],
+    merges: int,
+    output: str,
+    like: Trainer | None,
+    tie: TieRule,
+    count: CountRule,
+    method: str,
+    pretokenizer: str,
+    level: Level,
+    unit: Unit,
+    end_of_word: EndOfWord | None,
+    min_frequency: int,
+    max_token_length: int | None,
+    alphabet: str | None,
+    threads: int | None,
+    checkpoint: str | None,
+    interval: float,
+    as_json: bool,
+) -> int:
     """Train a dictionary on CORPUS: files (plain, .gz, .zst), folders, patterns of names, or - for standard input."""
     import os
     from time import perf_counter
@@ -74,39 +99,43 @@ def command(corpus: tuple[str, ...], merges: int, output: str, as_json: bool, **
 
     began = perf_counter()
     given = click.get_current_context().get_parameter_source
+    options: dict[str, Any] = {
+        "level": level, "unit": unit, "end_of_word": end_of_word, "tie": tie, "count": count,
+        "min_frequency": min_frequency, "max_token_length": max_token_length,
+    }  # fmt: skip
     chosen = {name: options[name] for name in DEFAULTS if given(name) is not click.core.ParameterSource.DEFAULT}
-    if options["like"] is not None and options["method"] == "exact":
-        raise TrainingError("an exact search does as no other trainer", value=f"--like {options['like']}")
-    options |= resolve(options["like"], chosen)
-    reading = Reading(options["pretokenizer"], options["level"], options["unit"], options["end_of_word"])
-    if options["method"] == "exact":
+    if like is not None and method == "exact":
+        raise TrainingError("an exact search does as no other trainer", value=f"--like {like}")
+    meant = options | resolve(like, chosen)
+    reading = Reading(pretokenizer, meant["level"], meant["unit"], meant["end_of_word"])
+    if method == "exact":
         for name in ("tie", "count", "min_frequency", "max_token_length"):
             if given(name) is not click.core.ParameterSource.DEFAULT:
                 raise TrainingError("an exact search has no such rule", value=f"--{name.replace('_', '-')}")
-    rules = GreedyRules(options["tie"], options["count"], options["min_frequency"], options["max_token_length"])
-    if options["alphabet"] is not None and reading.kind != "characters":
-        raise TrainingError("an alphabet is given for characters; bytes have all 256", value=options["alphabet"])
+    rules = GreedyRules(meant["tie"], meant["count"], meant["min_frequency"], meant["max_token_length"])
+    if alphabet is not None and reading.kind != "characters":
+        raise TrainingError("an alphabet is given for characters; bytes have all 256", value=alphabet)
     check_output(output, reading.kind, reading.pretokenizer, reading.suffix)
     with _progress(corpus, merges) as (counted, made):
         counts = count_corpus_pieces(
             corpus,
             reading,
-            threads=options["threads"] or os.cpu_count() or 1,
-            checkpoint=options["checkpoint"],
-            interval=options["interval"],
+            threads=threads or os.cpu_count() or 1,
+            checkpoint=checkpoint,
+            interval=interval,
             progress=counted,
         )
         if not len(counts):
             raise TrainingError("the corpus is empty", value=" ".join(corpus))
         counting = perf_counter() - began
-        trainer = _trainer(options["method"], made)
-        dictionary = trainer(reading.words(counts), merges, rules, options["alphabet"])
+        trainer = _trainer(method, made)
+        dictionary = trainer(reading.words(counts), merges, rules, alphabet)
     merging = perf_counter() - began - counting
     files = write_dictionary(dictionary, output, pretokenizer=reading.pretokenizer, suffix=reading.suffix)
-    if options["checkpoint"]:
+    if checkpoint:
         from pathlib import Path
 
-        Path(options["checkpoint"]).unlink(missing_ok=True)
+        Path(checkpoint).unlink(missing_ok=True)
     fields: dict[str, Any] = {
         "rules": len(dictionary),
         "seconds": perf_counter() - began,
