@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from threading import local
@@ -11,22 +11,17 @@ from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 import numpy as np
 
-from tokdfa.alphabet import Word
-from tokdfa.arrays import BoolArray, Int32Array, running_sum
+from tokdfa.arrays import Int32Array
 from tokdfa.dictionary import Dictionary
-from tokdfa.encoding.byte_alphabet import BYTE_OF
 from tokdfa.encoding.piece_ids import Encoded, ForeignSymbolError, PieceIds
 from tokdfa.encoding.special import Special
 from tokdfa.encoding.special_finder import SpecialFinder
 from tokdfa.encoding.symbols import Fallback
 from tokdfa.encoding.texts import check_bytes_or_text, check_text
 from tokdfa.errors import AlphabetError
-from tokdfa.kernels.spelling.spell import spell
-from tokdfa.tokenizers.decoder import Decoder, Spellings, spellings
 from tokdfa.tokenizers.formats.contents import Contents
-from tokdfa.tokenizers.protocol import AnyTokenizer
+from tokdfa.tokenizers.numbered import NumberedTokens
 from tokdfa.tokenizers.round_trip import BytesRoundTrip, RoundTrip
-from tokdfa.tokenizers.spelled import Spelled, spelled_with_suffix
 
 if TYPE_CHECKING:
     from tokdfa.automata.compact import CompactTokenDFA
@@ -35,13 +30,13 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.proper_part import ProperPart
     from tokdfa.transducers.one_pass import OnePass
 
-__all__ = ["Encoded", "Special", "Spellings", "Tokenizer", "spellings"]
+__all__ = ["Tokenizer"]
 
 
 _PIECES = frozenset({str, bytes})
 
 
-class Tokenizer(AnyTokenizer):
+class Tokenizer(NumberedTokens):
     """A byte pair tokenizer as its file and its library define it: text to ids and back.
 
     Immutable; made by :func:`tokdfa.load`.
@@ -97,57 +92,22 @@ class Tokenizer(AnyTokenizer):
     pretokenizer: PreTokenizer | None
 
     def __init__(self, contents: Contents, pretokenizer: PreTokenizer | None = None) -> None:
+        super().__init__(contents)
         self._contents = contents
         self.format = contents.format
-        self.dictionary: Dictionary = contents.dictionary
         self.merges = contents.merges
-        self.extra_tokens = contents.extra
-        self._foreign = contents.foreign
         self.pretokenizer = pretokenizer
-        self.specials = contents.specials
         self.finds_specials = contents.finds_specials
         self.whole_piece = contents.whole_piece
-        self.suffix = contents.suffix
         self.is_plain = contents.is_plain
         self.ignored = contents.ignored
         self.rewrites = (contents.rewriting, contents.fallback, contents.atoms, contents.prefix)
-        self._spelled_bytes = contents.spelled_bytes
         self.piece_ids = PieceIds(contents)
         self._of_thread = local()
-        self.token_to_id = contents.ids
-        ids = [int(self.token_to_id.max(initial=-1)), *(special.id for special in self.specials)]
-        self.id_to_token: Int32Array = np.full(max(ids) + 1, -1, dtype=np.int32)
-        has_id = np.flatnonzero(self.token_to_id >= 0).astype(np.int32)
-        self.id_to_token[self.token_to_id[has_id]] = has_id
-        self.id_to_token[[special.id for special in self.specials]] = -1
-        for array in (self.token_to_id, self.id_to_token):
-            array.setflags(write=False)
 
     def __reduce__(self) -> tuple[type[Self], tuple[Contents, PreTokenizer | None]]:
         # What a tokenizer is made of. All else is computed from it, on use, in each process and each copy anew.
         return type(self), (self._contents, self.pretokenizer)
-
-    @property
-    def is_bytewise(self) -> bool:
-        """Whether the symbols of the dictionary are the bytes of the text."""
-        return self.dictionary.alphabet.kind == "bytes"
-
-    @property
-    def n_ids(self) -> int:
-        """One more than the largest id."""
-        return len(self.id_to_token)
-
-    @property
-    def n_tokens(self) -> int:
-        """The number of ids that are tokens, special ones not counted."""
-        return int(np.count_nonzero(self.id_to_token >= 0))
-
-    @cached_property
-    def means_something(self) -> BoolArray:
-        """For each id whether it is that of a token or of a special token."""
-        meaning: BoolArray = self.id_to_token >= 0
-        meaning[self.special_ids] = True
-        return meaning
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -183,36 +143,6 @@ class Tokenizer(AnyTokenizer):
             If the dictionary is not proper.
         """
         return self.piece_ids.one_pass
-
-    @cached_property
-    def spellings(self) -> Spellings:
-        """The bytes of all tokens, by token number; the suffix, if there is one, is a space."""
-        words: Iterable[Word] = (*self.dictionary.alphabet, *self.extra_tokens)
-        spelled = cast("list[bytes]", words) if self.is_bytewise else map(self._bytes_of, words)
-        return spellings([*spelled, *self._foreign])
-
-    @cached_property
-    def id_spellings(self) -> Spellings:
-        """The bytes of all ids, those of special tokens included; empty for ids that mean nothing."""
-        text, offsets = self.spellings
-        numbers = self.id_to_token.copy()
-        if self.specials:
-            contents = spellings([special.text.encode() for special in self.specials])
-            numbers[[special.id for special in self.specials]] = np.arange(len(self.specials)) + len(offsets) - 1
-            text = np.concatenate((text, contents.text))
-            offsets = np.concatenate((offsets, contents.offsets[1:] + offsets[-1]))
-        spelled, lengths = spell(text, offsets, numbers)
-        spelled.setflags(write=False)
-        offsets = running_sum(lengths)
-        offsets.setflags(write=False)
-        return Spellings(spelled, offsets)
-
-    def _bytes_of(self, word: Word) -> bytes:
-        text = "".join(cast("str | tuple[str, ...]", word))
-        end = b""
-        if self.suffix and text.endswith(self.suffix):
-            text, end = text.removesuffix(self.suffix), b" "
-        return (bytes(BYTE_OF[character] for character in text) if self._spelled_bytes else text.encode()) + end
 
     # Text to ids
 
@@ -358,55 +288,9 @@ class Tokenizer(AnyTokenizer):
     # Ids to text
 
     @cached_property
-    def ends_word(self) -> BoolArray:
-        """Whether the last byte of an id is the space behind a word, by id, which the last word of a text has not."""
-        words = (*self.dictionary.alphabet, *self.extra_tokens)
-        return np.array(
-            [
-                number >= 0 and str(words[number][-1]).endswith(self.suffix or "\0")
-                for number in self.id_to_token.tolist()
-            ]
-        )
-
-    @cached_property
-    def decoder(self) -> Decoder:
-        """Spells ids chunk by chunk."""
-        return Decoder(self.id_spellings, self.means_something, None if self.suffix is None else self.ends_word)
-
-    @property
-    def spelled(self) -> Spelled:
-        """What each id adds to the text of a stream, by its place; the space behind the last word is not there."""
-        if self.suffix is None:
-            return Spelled(self.id_spellings)
-        return spelled_with_suffix(self.id_spellings, self.ends_word)
-
-    @cached_property
     def round_trip(self) -> RoundTrip:
         """What decodes ids and encodes their text again."""
         return BytesRoundTrip(self)
-
-    def token(self, number: int) -> Word:
-        """Return the word of a token number; of a token that nothing can spell, its bytes."""
-        words = self.dictionary.alphabet
-        if number < len(words):
-            return words[number]
-        return (*self.extra_tokens, *self._foreign)[number - len(words)]
-
-    def id_mask(self, allowed: BoolArray) -> BoolArray:
-        """Return a mask over ids for one over the tokens of the dictionary; special tokens are not allowed.
-
-        Raises
-        ------
-        AlphabetError
-            If the mask is not as long as there are tokens.
-        """
-        n_tokens = len(self.dictionary.alphabet)
-        if len(allowed) != n_tokens:
-            raise AlphabetError("a mask has an entry for each token", value=len(allowed), hint=f"{n_tokens} tokens")
-        mask = np.zeros(self.n_ids, dtype=np.bool_)
-        ids = self.token_to_id[:n_tokens]
-        mask[ids[ids >= 0]] = allowed[ids >= 0]
-        return mask
 
     @cached_property
     def whole_piece_tokens(self) -> Int32Array:
