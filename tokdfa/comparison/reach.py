@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.comparison.findings import Stage, Step
 from tokdfa.comparison.joint import Target
 from tokdfa.comparison.product import Product
+from tokdfa.comparison.remembered import remembered
 
 __all__ = ["FAR", "Place", "Reach"]
 
@@ -91,7 +91,7 @@ class Reach:
         kinds: list[int] = np.flatnonzero(self._distance[state] == length).tolist()
         return kinds
 
-    @lru_cache(maxsize=1_000)  # noqa: B019  as long as the search
+    @remembered(1_000)
     def states_at(self, length: int) -> list[int]:
         """Return the states that are reached by texts of this length, with some kind of token for the first time."""
         return [state for state, distance in list(self._distance.items()) if (distance == length).any()]

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from functools import cache, lru_cache
 from typing import Final
 
 import numpy as np
@@ -20,6 +19,7 @@ from tokdfa.comparison.findings import Stage
 from tokdfa.comparison.joint import Joint
 from tokdfa.comparison.product import Product
 from tokdfa.comparison.reach import FAR, Place, Reach
+from tokdfa.comparison.remembered import remembered
 from tokdfa.comparison.vocabularies import Vocabularies
 
 __all__ = ["Separation"]
@@ -75,7 +75,7 @@ class Separation:
             reach.limit = best
         return places
 
-    @cache  # noqa: B019  as long as the search
+    @remembered(1_000_000)
     def _way_out(self, state: int, kind: int) -> int:
         """Return how many bytes it takes at least to where a text can end."""
         if self._product.may_end(state):
@@ -113,11 +113,11 @@ class Separation:
                 for end in ends:
                     yield before + words[place.token] + end
 
-    @lru_cache(maxsize=100_000)  # noqa: B019  as long as the search
+    @remembered(100_000)
     def _forbids(self, kind: int, token: int) -> bool:
         return bool(self._tokens.a.forbids(int(self._tokens.row_a[kind]), np.array([token]))[0])
 
-    @lru_cache(maxsize=10_000)  # noqa: B019  as long as the search
+    @remembered(10_000)
     def _candidates(self, state: int, length: int) -> list[int]:
         """Return tokens with which texts of this length may have come to a state."""
         assert self._reach is not None
@@ -134,7 +134,7 @@ class Separation:
         tokens: list[int] = np.flatnonzero(fitting & (effects >= 0)).tolist()
         return tokens
 
-    @lru_cache(maxsize=1_000_000)  # noqa: B019  as long as the search
+    @remembered(1_000_000)
     def _beginnings(self, state: int, token: int, length: int) -> tuple[bytes, ...]:
         """Return texts of this length that come to a state with a token."""
         word = self._tokens.words[token]
@@ -154,7 +154,7 @@ class Separation:
                         return tuple(found)
         return tuple(found)
 
-    @lru_cache(maxsize=10_000)  # noqa: B019  as long as the search
+    @remembered(10_000)
     def _endings(self, state: int, kind: int, length: int) -> tuple[bytes, ...]:
         """Return texts of this length with which a text can end behind a state."""
         if length == 0:
