@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support.tokenizer_files import as_bytes, tokenizer_json
+from support.tokenizer_files import added_token, as_bytes, tokenizer_json
 
 import tokdfa
 from tokdfa.encoding.special import Special
@@ -127,3 +127,30 @@ def test_methods_have_the_signatures_of_the_functions(
     assert options(getattr(kind, method)) == options(function)
     documented = inspect.getdoc(getattr(kind, method)) or ""
     assert all(f"\n{name} : " in documented for name, *_ in options(function))
+
+
+def test_the_automaton_of_the_rules_is_asked_by_ids(each: dict[type[AnyTokenizer], AnyTokenizer]) -> None:
+    assert each[WordPieceTokenizer].pair_automaton is None
+    tokenizer = each[Tokenizer]
+    assert isinstance(tokenizer, Tokenizer)
+    automaton = tokenizer.pair_automaton
+    space_s, ingle = 261, 1193
+    assert (automaton.word(space_s), automaton.word(ingle)) == (b" s", b"ingle")
+    state = automaton.state_of(space_s)
+    assert state == tokenizer.dfa.state_of(b" s")
+    moves = [token for token, _ in tokenizer.dfa.moves(state)]
+    assert automaton.n_allowed(space_s) == len(moves) < automaton.n_live_tokens == 4096
+    blocking = tokenizer.dfa.blocking_rule(b" s", b"ingle")
+    assert blocking is not None
+    assert automaton.rule(blocking) == tokenizer.dictionary[blocking] == (b" s", b"ingle")
+
+
+def test_special_tokens_and_tokens_without_a_rule_lead_to_no_state(tmp_path: Path) -> None:
+    content = tokenizer_json()
+    content["model"]["vocab"]["zq"] = free = len(content["model"]["vocab"])
+    content["added_tokens"] = [added_token(free + 1, "<e>", special=True)]
+    (tmp_path / "tokenizer.json").write_bytes(as_bytes(content))
+    automaton = tokdfa.load(tmp_path / "tokenizer.json").pair_automaton
+    assert automaton is not None
+    assert (automaton.word(free), automaton.state_of(free), automaton.n_allowed(free)) == (b"zq", None, 0)
+    assert (automaton.word(free + 1), automaton.state_of(free + 1)) == (None, None)

@@ -12,9 +12,8 @@ from tokdfa.arrays import id_array
 from tokdfa.draw.labels import word_label
 from tokdfa.report.context import Recent
 from tokdfa.report.lanes import difference, lanes
-from tokdfa.report.spelling import Spelling, allowed_tokens, cut_down, shortened
+from tokdfa.report.spelling import Spelling, cut_down, shortened
 from tokdfa.tokenizers.protocol import AnyTokenizer
-from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.validation.kind import ViolationKind
 from tokdfa.validation.validator import Validator
 from tokdfa.validation.violation import Violation
@@ -208,23 +207,18 @@ class Collection:
         fields: dict[str, Any] = {"given": _steps(given), "right": _steps(right), "states": {}, "allowed": None}
         shown = {id for first, _, last in (fields["given"], fields["right"]) for id in (*first, *last)}
         self.spelling.note(shown)
-        pair, tokenizer = violation.pair, self.tokenizer
+        pair, automaton = violation.pair, self.tokenizer.pair_automaton
         if violation.kind is not ViolationKind.PAIR or pair is None or pair[1] != given[-1]:
             return fields
-        if not isinstance(tokenizer, Tokenizer):
+        if automaton is None:
             return fields
         self.spelling.note(pair)
-        # Special tokens, and tokens that no rule mentions, lead to no state.
-        states = {
-            id: tokenizer.dfa.state_of(token)
-            for id in sorted({*shown, *pair})
-            if 0 <= (token := int(tokenizer.id_to_token[id])) < len(tokenizer.dfa.alphabet)
-        }
+        states = {id: automaton.state_of(id) for id in sorted({*shown, *pair})}
         before = pair[0]
-        if states.get(before) is None:
+        if states[before] is None:
             return fields
         if before not in self._allowed:
-            self._allowed[before] = allowed_tokens(tokenizer, int(tokenizer.id_to_token[before]))
+            self._allowed[before] = automaton.n_allowed(before)
         fields["states"] = {str(id): state for id, state in states.items() if state is not None}
         fields["allowed"] = self._allowed[before]
         return fields

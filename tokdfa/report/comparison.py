@@ -17,8 +17,8 @@ from tokdfa.report.markup import Markup, json_block, tag
 from tokdfa.report.page import data_table, page, verdict
 from tokdfa.report.report import Report
 from tokdfa.report.spelling import Spelling, marked_up, shortened
+from tokdfa.tokenizers.pair_automaton import PairAutomaton
 from tokdfa.tokenizers.protocol import AnyTokenizer
-from tokdfa.tokenizers.tokenizer import Tokenizer
 
 __all__ = ["ComparisonReport", "comparison_report"]
 
@@ -118,12 +118,10 @@ class ComparisonReport(Report):
     def _pictures(self, left: list[int], right: list[int]) -> Iterator[Markup]:
         """Return for each side what it says to the tokens of the other one."""
         for side, names, ids in ((0, "AB", right), (1, "BA", left)):
-            judge, other = self._sides[side], self._sides[1 - side]
-            if not isinstance(judge, Tokenizer) or not isinstance(other, Tokenizer) or len(ids) < 1:
+            judge, other = self._sides[side].pair_automaton, self._sides[1 - side].pair_automaton
+            if judge is None or other is None or len(ids) < 1:
                 continue
-            said = _objection(
-                judge, [other.token(int(other.id_to_token[id])) for id in ids if other.id_to_token[id] >= 0]
-            )
+            said = _objection(judge, [word for word in map(other.word, ids) if word is not None])
             if said:
                 yield tag("p", f"{names[0]} does not give the tokens of {names[1]}: ", *said, class_="reason")
 
@@ -133,8 +131,9 @@ class ComparisonReport(Report):
             ("Format", a.format, b.format),
             ("Ids", f"{a.n_ids:,}", f"{b.n_ids:,}"),
         ]
-        if isinstance(a, Tokenizer) and isinstance(b, Tokenizer):
-            rows.append(("Rules", f"{len(a.dictionary):,}", f"{len(b.dictionary):,}"))
+        rows += [
+            (name.capitalize(), f"{size:,}", f"{b.sizes[name]:,}") for name, size in a.sizes.items() if name in b.sizes
+        ]
         rows += [
             ("Live tokens that the other lacks", f"{found.n_tokens_only_a:,}", f"{found.n_tokens_only_b:,}"),
             ("Dead tokens", f"{found.n_dead_a:,}", f"{found.n_dead_b:,}"),
@@ -154,10 +153,10 @@ class ComparisonReport(Report):
                 )
 
 
-def _objection(tokenizer: Tokenizer, words: list[Word]) -> list[str]:
+def _objection(judge: PairAutomaton, words: list[Word]) -> list[str]:
     """Return why a tokenizer does not give these tokens, as parts of a sentence; nothing if that takes more to say."""
     try:
-        dfa = tokenizer.dfa
+        dfa = judge.dfa
     except ImproperDictionaryError:
         return []
     alphabet = dfa.alphabet
@@ -169,7 +168,7 @@ def _objection(tokenizer: Tokenizer, words: list[Word]) -> list[str]:
     for left, right in pairwise(words):
         number = dfa.blocking_rule(left, right)
         if number is not None:
-            rule = tokenizer.dictionary[number]
+            rule = judge.rule(number)
             return [
                 f"state {dfa.state_of(left)}, reached on ",
                 _bdi(left),

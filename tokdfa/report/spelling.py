@@ -6,14 +6,11 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-import numpy as np
-
 from tokdfa.draw.labels import word_label
 from tokdfa.report.markup import Markup, escape, tag
 from tokdfa.tokenizers.protocol import AnyTokenizer
-from tokdfa.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["ESCAPES", "Spelling", "allowed_tokens", "cut_down", "marked_up", "shortened"]
+__all__ = ["ESCAPES", "Spelling", "cut_down", "marked_up", "shortened"]
 
 MAX_LABEL = 48
 MAX_QUOTE = 160
@@ -98,9 +95,3 @@ def marked_up(label: str) -> Markup:
     """Return a label with its escapes set apart."""
     parts = ESCAPES.split(label)
     return Markup("".join(tag("i", part) if number % 2 else escape(part) for number, part in enumerate(parts)))
-
-
-def allowed_tokens(tokenizer: Tokenizer, token: int) -> int:
-    """Return how many tokens may stand behind a token."""
-    state = tokenizer.dfa.state_of(token)
-    return 0 if state is None else int(np.count_nonzero(tokenizer.dfa.allowed_mask(state)))

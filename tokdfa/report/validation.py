@@ -17,7 +17,6 @@ from tokdfa.report.places import places_picture
 from tokdfa.report.report import Report
 from tokdfa.report.spelling import shortened
 from tokdfa.tokenizers.protocol import AnyTokenizer
-from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.validation.result import Validation, validation
 
 __all__ = ["MAX_SHOWN", "ValidationReport", "validation_report"]
@@ -103,8 +102,7 @@ class ValidationReport(Report):
     def _facts(self) -> Markup:
         found, tokenizer = self._found, self._found.tokenizer
         rows = [("Stream", self._source), ("Tokenizer", self._title), ("Format", tokenizer.format)]
-        if isinstance(tokenizer, Tokenizer):
-            rows.append(("Rules", f"{len(tokenizer.dictionary):,}"))
+        rows += [(name.capitalize(), f"{size:,}") for name, size in tokenizer.sizes.items()]
         rows.append(("Ids", f"{tokenizer.n_ids:,}"))
         rows.append(("Judged as", self._judged_as))
         rows.append(("Tokens in the stream", f"{found.tokens:,}"))
@@ -116,22 +114,22 @@ class ValidationReport(Report):
 
     def _rule_labels(self) -> dict[str, str]:
         """Return how the rules are shown that the page names, by their numbers."""
-        found, tokenizer = self._found, self._found.tokenizer
-        if not isinstance(tokenizer, Tokenizer):
+        found, automaton = self._found, self._found.tokenizer.pair_automaton
+        if automaton is None:
             return {}
         wanted = {fields["rule"] for fields in found.shown if fields["rule"] is not None}
         labels = {}
         for number in sorted({*wanted, *(rule for rule, _ in self._rules())}):
-            rule = tokenizer.dictionary[number]
+            rule = automaton.rule(number)
             labels[str(number)] = f"{shortened(word_label(rule.left))}≀{shortened(word_label(rule.right))}"
         return labels
 
     def _n_live(self) -> int:
         """Return how many tokens the automaton has in all, if the page shows some of it."""
-        found, tokenizer = self._found, self._found.tokenizer
+        found, automaton = self._found, self._found.tokenizer.pair_automaton
         pictures = (fields["picture"] for fields in found.shown)
         is_shown = any(picture is not None and picture["allowed"] is not None for picture in pictures)
-        return tokenizer.dfa.n_live_tokens if is_shown and isinstance(tokenizer, Tokenizer) else 0
+        return automaton.n_live_tokens if is_shown and automaton is not None else 0
 
     def _rules(self) -> list[tuple[int, int]]:
         counted = self._found.rules.items()

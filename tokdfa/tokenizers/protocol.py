@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tokdfa.patterns.finder import Wanted
     from tokdfa.searching.matches import Matches
     from tokdfa.splitting.pretokenizer import PreTokenizer
+    from tokdfa.tokenizers.pair_automaton import PairAutomaton
     from tokdfa.unicode import Table
     from tokdfa.validation.result import Validation
 
@@ -89,6 +90,11 @@ class AnyTokenizer(ABC):
     @abstractmethod
     def sizes(self) -> dict[str, int]:
         """What the tokenizer is made of, and how many there are: its rules, its entries."""
+
+    @property
+    def pair_automaton(self) -> PairAutomaton | None:
+        """The automaton of the rules, asked by ids; None where tokens are not made by rules."""
+        return None
 
     @property
     def proper_dictionary(self) -> Dictionary | None:

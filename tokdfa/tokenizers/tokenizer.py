@@ -21,6 +21,7 @@ from tokdfa.encoding.texts import check_bytes_or_text, check_text
 from tokdfa.errors import AlphabetError
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.numbered import NumberedTokens
+from tokdfa.tokenizers.pair_automaton import PairAutomaton
 from tokdfa.tokenizers.round_trip import BytesRoundTrip, RoundTrip
 
 if TYPE_CHECKING:
@@ -313,6 +314,11 @@ class Tokenizer(NumberedTokens):
         from tokdfa.tokenizers.proper_part import proper_part
 
         return proper_part(self)
+
+    @property
+    def pair_automaton(self) -> PairAutomaton:
+        """The automaton of the rules, asked by ids."""
+        return PairAutomaton(self)
 
     @property
     def proper_dictionary(self) -> Dictionary | None:
