@@ -3,6 +3,35 @@
 A byte pair dictionary maps every text to exactly one token sequence, and the set of these sequences is a regular
 language. tokdfa builds its automaton and answers with it: is this token stream canonical, where does a pattern
 match, do two tokenizers agree on every text.
+
+The verbs are functions: `load`, `validate`, `search`, `compare`, `encode_batch`, `train`. The nouns are packages, and
+each says at its head what lives in it, in which order to read it and what it costs. From the bottom up:
+
+=================  ====================================================================================
+`bpe`              Algorithm 1 and its neighbours as printed: slow, obvious, the oracle
+`dictionary`       ordered rules, proper or not; `alphabet` spells token numbers; `arrays` checks ids
+`errors`           what is raised: what, value, where, what to do; `verdict` is a yes or no with its evidence
+`kernels`          the inner loops in C, each behind a door that checks what it is given
+`unicode`          character classes and normalization forms, as each library has them
+`patterns`         regular expressions and word lists as automata over classes and bytes
+`automata`         token automata: the fold (Algorithm 2), the compact token DFA, the algebra, locality
+`transducers`      from words to tokenizations: twinning, determinization, one pass
+`splitting`        pre-tokenizers as finite machines
+`encoding`         from text to ids: which engine when, streams, batches
+`tokenizers`       real tokenizers and the formats of their files; ids back to text
+`wordpiece`        longest match first, in linear time
+`stores`           token streams on disk
+`validation`       is a stream canonical, and if not, where, why, and what belongs there
+`searching`        patterns over the text of ids, without decoding
+`comparison`       do two tokenizers agree on every text
+`training`         greedy trainers, and the theory of what they optimise
+`draw`, `report`   pictures and pages
+`cli`              the commands
+=================  ====================================================================================
+
+To see the main job from end to end, read `automata.fold`, then `automata.compact`, then `validation`.
+
+.. include:: ../notebooks/glossary.md
 """
 
 from __future__ import annotations

@@ -1,1 +1,18 @@
-"""Regular expressions and lists of words, as automata over classes of code points and over UTF-8."""
+"""Regular expressions and lists of words, as automata over classes of code points and over UTF-8.
+
+A pattern passes through five forms. Read the modules in this order:
+
+1. `dialects`, `atoms`, `syntax`: the text of a pattern, in the dialect of its library, becomes a tree.
+2. `partition`: code points that no set in the pattern tells apart become one class.
+3. `program`: the tree becomes a nondeterministic automaton whose threads have an order of preference.
+4. `subset`, `class_dfa`: the program becomes a deterministic automaton over classes of code points.
+5. `utf8`: that automaton becomes one over bytes.
+
+`finder` goes all the way for searching, `literals` does so for lists of words, over the trie of `trie`. `backtracking`
+spells a tree for the `regex` module: the slow twin, and the fallback where a pattern has no automaton.
+
+Callers: `automata.regex` (languages), `splitting` (pre-tokenizers), `searching`, `wordpiece`.
+
+Cost: the subset construction is exponential in the worst case. Every construction draws on one `budget` of time,
+states and memory, and raises `LimitExceededError` when it is spent.
+"""

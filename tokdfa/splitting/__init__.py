@@ -1,1 +1,18 @@
-"""Pre-tokenizers as finite machines: where a text is cut into pieces, in one pass and in streams."""
+"""Pre-tokenizers as finite machines: where a text is cut into pieces, in one pass and in streams.
+
+Read in this order:
+
+1. `steps`: what a file says, a sequence of splitting steps; `named`: the patterns in use, by name.
+2. `pretokenizer`: what they mean, by definition, with a backtracking engine.
+3. `step_trees`, `scan`, `hypotheses`: the same as an unambiguous automaton that guesses where pieces begin.
+4. `machine`, `machine_building`: its determinization; `known_machines` are shipped, so that none in use is built anew.
+5. `splitter`, `split_tables`: the machine over UTF-8 in C, on whole texts and on streams.
+
+`borders` finds places where every text is cut, whatever surrounds them. `lifted` carries the hypotheses from symbols to
+tokens; validation and comparison read ids with it.
+
+Callers: `encoding`, `tokenizers`, `training`, `validation`, `comparison`.
+
+Cost: a known machine is read in milliseconds; a new one is built in 0.1 to 10 s, within a budget. A splitting without a
+machine (back-references, look-behind) is cut by the `regex` module.
+"""

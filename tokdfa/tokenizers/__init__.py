@@ -1,1 +1,18 @@
-"""Real tokenizers: normalizer, pre-tokenizer, dictionary, special tokens, ids."""
+"""Real tokenizers: what a file says, made into something that encodes, decodes and can be decided about.
+
+Read `protocol` first: what every tokenizer answers. Then `loading` (from a path to a tokenizer), `formats` (untrusted
+bytes end there) and the kinds:
+
+- `tokenizer`: byte pair encoding whose ids spell the text one after the other;
+- `rewriting`: byte pair encoding that changes texts or decodes in steps (`normalizers`, `sentencepiece_normalizer`,
+  `decoding`);
+- `wordpiece`: BERT's.
+
+What is known of a tokenizer as a whole: `canonical` (its language of correct streams, as one automaton), `neighbours`
+and `proper_part` (what pairs of neighbours decide where rules are improper), `closed` (whether its texts stay in its
+alphabet), `relation` (the fingerprint of what it does). `decoder` spells ids, `byte_dictionary` holds dictionaries that
+a loader has checked, `default` has the embedded one.
+
+Cost: `load` reads the file and numbers the tokens (0.05 to 0.3 s); automata and tables are made on first use, and a
+pickle holds none of them.
+"""

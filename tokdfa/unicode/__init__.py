@@ -1,4 +1,13 @@
-"""Sets of code points, and the character classes of the tokenizers' libraries."""
+"""Sets of code points, and the character classes and normalization forms of the tokenizers' libraries.
+
+Libraries ship tables of different Unicode versions, so a pattern or a normalizer means what its own library's tables
+say. `ranges` has sets of code points and their algebra, `tables` the classes by library, `normalization` the forms.
+`probe` and `normalization_probe` make the tables in ``data/`` by asking the libraries; run them when a library changes.
+
+Callers: `patterns`, `splitting`, `tokenizers`, `wordpiece`.
+
+Cost: a table is read on first use, in some milliseconds.
+"""
 
 from __future__ import annotations
 

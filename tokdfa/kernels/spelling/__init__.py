@@ -1,1 +1,1 @@
-"""Spelling numbered words one after the other; callers have checked the numbers."""
+"""Spelling numbered words one after the other, by `spell`; callers have checked the numbers."""

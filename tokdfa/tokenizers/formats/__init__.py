@@ -1,4 +1,15 @@
-"""Tokenizer files of every format, as untrusted bytes; none is ever unpickled or run."""
+"""Tokenizer files of every format. Untrusted bytes end here: none is ever unpickled or run.
+
+`read` below finds out the format and calls its module: `tokenizer_json`, `tekken`, `tiktoken`, `sentencepiece`,
+`merges`, `vocabulary` (vocab.json beside merges.txt) and `wordpiece`. Each returns the same shape, `contents`, or
+refuses with the line or the JSON path. Shared: `json_text` (strict JSON with places), `pre_tokenizer` and `text_steps`
+(the components of a tokenizer.json), `ranks` (rules out of ranked words), `charsmap` (SentencePiece's table of
+characters).
+
+Callers: `tokenizers.loading`.
+
+Cost: one pass over the file; files over 256 MB are refused.
+"""
 
 from __future__ import annotations
 
