@@ -11,6 +11,7 @@ each says at its head what lives in it, in which order to read it and what it co
 `bpe`              Algorithm 1 and its neighbours as printed: slow, obvious, the oracle
 `dictionary`       ordered rules, proper or not; `alphabet` spells token numbers; `arrays` checks ids
 `errors`           what is raised: what, value, where, what to do; `verdict` is a yes or no with its evidence
+`door`             the one way up, for values that answer or show themselves (`display`)
 `kernels`          the inner loops in C, each behind a door that checks what it is given
 `unicode`          character classes and normalization forms, as each library has them
 `patterns`         regular expressions and word lists as automata over classes and bytes

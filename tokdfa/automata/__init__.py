@@ -9,7 +9,8 @@ Read `protocol` first: four members make a token automaton, and every decision h
 - `semantics`: whether the one-pass and the leftmost semantics of a dictionary are one function;
 - `regex`, `finite`, `lift`: languages of texts, and their tokenizations;
 - `boolean`, `product`, `inclusion`, `equivalence`, `minimize`, `explicit`, `language`: the algebra, and the members
-  of a language. `graph` goes to networkx and back, `runs` shows runs as evidence, `checks` refuses bad numbers.
+  of a language. `exploration` visits what can be reached, for all of them;
+- `graph` goes to networkx and back, `runs` shows runs as evidence, `checks` refuses bad numbers.
 
 Callers: everything above. `transducers` and `tokenizers` build on `compact`, `validation` on `pairs`.
 

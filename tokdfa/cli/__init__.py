@@ -1,5 +1,10 @@
 """The command line: one thin module a command.
 
+The commands are `info`, `validate`, `encode`, `decode`, `compare`, `search`, `locality`, `train`, `draw`, `demo` and
+`schema`; `group` imports each when it is used. `output` is how all of them speak, `trouble` what they say when they do
+not come to their end. `folded` and `members` are what several of them share, `tuning` how large the automata may be
+that they write out. What ``--json`` prints is described in ``schemas/``.
+
 Exit status 0 is yes (valid, equivalent, found, done), 1 is no, 2 is trouble with one line on stderr, 130 an interrupt.
 An unexpected exception is trouble, too: status 1 is only ever an answer.
 """

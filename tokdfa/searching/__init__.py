@@ -2,7 +2,7 @@
 
 Read `api` first (`search` and `Searcher`), then `words` (what ids spell), `machine` (what every id does to the
 automaton of a pattern) and `stream` (a search under way, chunk by chunk). `matches` holds what is found;
-`recent` keeps the last few machines.
+`recent` keeps the last few machines, and `tuning` says when a search finds out what every token does.
 
 Callers: `Tokenizer.search`, the command `search`.
 

@@ -1,7 +1,7 @@
 """Token streams on disk: ids out of files of several formats, in chunks, in constant memory.
 
 `iter_ids` below chooses by the name of the file: `binary` reads raw integers and the data of ``.npy`` files, whose
-headers `npy` checks; `text` reads integers as text and as JSON.
+headers `npy` checks; `text` reads integers as text and as JSON. `tuning` says how much is read at a time.
 
 Callers: the commands that take IDS.
 

@@ -2,7 +2,7 @@
 
 `api` has `train`: from files to a dictionary. The way there:
 
-1. `corpus`: blocks of text, out of files that `unpacking` opens;
+1. `corpus`: blocks of text, as large as `tuning` says, out of files that `unpacking` opens;
 2. `splitting`, `counting`: the `pieces` of the text with their multiplicities, counted on several threads, with a
    `checkpoint`;
 3. `rules`: how pairs are counted and ties are broken, by name; `like` sets all of it to reproduce another library;

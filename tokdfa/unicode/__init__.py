@@ -1,8 +1,9 @@
 """Sets of code points, and the character classes and normalization forms of the tokenizers' libraries.
 
 Libraries ship tables of different Unicode versions, so a pattern or a normalizer means what its own library's tables
-say. `ranges` has sets of code points and their algebra, `tables` the classes by library, `normalization` the forms.
-`probe` and `normalization_probe` make the tables in ``data/`` by asking the libraries; run them when a library changes.
+say. `ranges` has sets of code points and their algebra, `tables` the classes by library, `normalization` the forms,
+`utf8` where symbols begin among bytes. `probe` and `normalization_probe` make the tables in ``data/`` by asking the
+libraries; run them when a library changes.
 
 Callers: `patterns`, `splitting`, `tokenizers`, `wordpiece`.
 

@@ -1,1 +1,17 @@
-"""How streams are judged: by pieces, as a whole, or by the definition."""
+"""Deciding whether ids are canonical: what their tokenizer gives for the text that they spell.
+
+Read in this order:
+
+1. `api`: `validate`, with a short way for streams that one walk accepts; `result` is what it answers, `validator` the
+   same for streams that come in chunks.
+2. `violation`: where and why a stream is not canonical, as data; `kind` has the kinds, `wording` their sentences.
+3. `judges`: who decides. `judges.choice` says which judge decides for which tokenizer.
+4. What judges need: `model` (a tokenizer as tables over its ids), `table` (the machine of a pre-tokenizer over ids, as
+   far as streams have needed it), `window` and `items` (a part of a stream, its text, pieces and special tokens),
+   `buffer` (ids not judged yet), `doubts` and `spelled` (where pairs of neighbours are not enough).
+
+Callers: `Tokenizer.validate`, the command `validate`, `report`.
+
+Cost: 6 to 12 ns an id at rest, in memory that does not grow with the stream, but for tokenizers that are judged by
+encoding again. The tables of a tokenizer take a tenth of a second, once.
+"""
