@@ -266,8 +266,6 @@ EXAMPLES: dict[str, Callable[[Files], Iterator[Run]]] = {
 }
 # What no example here has.
 ELSEWHERE = {
-    # Files with a token without text are refused, and the kind is that of tokenizers that are made otherwise.
-    "validate": {"#/$defs/violation/properties/kind = 'empty-token'"},
     "info": {
         # A whole file of CLIP has 48,894 rules; and Windows does not tell how much memory a process had.
         "#/$defs/byte_pairs/properties/format = 'clip'",

@@ -127,17 +127,14 @@ class Items:
         crossed = first + np.flatnonzero(~self._aligned[first:last])
         crossing = self._reaching[crossed]
         if len(crossing) and (not len(bad) or crossing[0] <= bad[0]):
-            return int(crossing[0]), self._crossing(int(crossing[0]), int(crossed[0]))
+            token, text = int(crossing[0]), self._word(int(crossed[0]))
+            return token, model.cause(ViolationKind.BORDER, int(ids[token]), text=text)
         token = int(bad[0])
         item, id = int(self._item[token]), int(ids[token])
         special = int(self._special[item])
         text = self._word(item)
-        if not model.lengths[id]:
-            return token, model.cause(ViolationKind.EMPTY_TOKEN, id)
-        if special != NOT_SPECIAL or model.special[id]:
-            special_id = special if special != NOT_SPECIAL else id
-            return token, model.cause(ViolationKind.SPECIAL_TOKEN, id, special=special_id, text=text)
-        if not model.by_pairs:
+        # No file has tokens that spell nothing, and the special tokens among the items are what their text is read as.
+        if not model.by_pairs or not model.lengths[id] or special != NOT_SPECIAL or model.special[id]:
             return token, model.cause(ViolationKind.ENCODED_OTHERWISE, id, text=text)
         if self._window.data[self._item_starts[item] : self._item_ends[item]] in model.whole_words:
             return token, model.cause(ViolationKind.PIECE_IS_A_TOKEN, id, text=text)
@@ -146,12 +143,3 @@ class Items:
         if model.dead[id]:
             return token, model.cause(ViolationKind.DEAD_TOKEN, id)
         return token, model.pair_cause(int(ids[token - 1]), id)
-
-    def _crossing(self, token: int, item: int) -> Cause:
-        special = int(self._special[item])
-        return self._model.cause(
-            ViolationKind.BORDER,
-            int(self._ids[token]),
-            special=None if special == NOT_SPECIAL else special,
-            text=self._word(item),
-        )

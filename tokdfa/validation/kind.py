@@ -31,14 +31,13 @@ class ViolationKind(StrEnum):
         return self
 
     PAIR = "pair", "The token DFA has no transition for the second of two neighbours in one piece."
-    BORDER = "border", "A token goes past a place where the text is cut, by the pre-tokenizer or by a special token."
+    BORDER = "border", "A token goes past a place where the pre-tokenizer cuts the text."
     NOT_UTF8 = "not-utf8", "The bytes are not UTF-8, so that no text has these ids."
-    SPECIAL_TOKEN = "special-token", "The text spells a special token that the ids do not have, or the other way round."
+    SPECIAL_TOKEN = "special-token", "The text spells a special token that the ids do not have."
     DEAD_TOKEN = "dead-token", "No order of merging ends with this token."
     WHOLE_PIECE_ONLY = "whole-piece-only", "The token comes about only where it is the whole piece."
     PIECE_IS_A_TOKEN = "piece-is-a-token", "The piece is itself a token, and is taken as it is."
     NOT_LONGEST_MATCH = "not-longest-match", "WordPiece takes the longest entry, and this is not it."
-    EMPTY_TOKEN = "empty-token", "A token without text is never given."
     IN_NO_TEXT = "in-no-text", "No text has these tokens next to each other, whatever surrounds them."
     NOT_ENCODABLE = "not-encodable", "The tokenizer refuses the text."
     ENCODED_OTHERWISE = "encoded-otherwise", "The text, encoded again, has other ids."

@@ -185,14 +185,11 @@ class Model:
         token: int | None = None,
         *,
         pair: tuple[int, int] | None = None,
-        special: int | None = None,
         text: str | None = None,
     ) -> Cause:
         """Return a cause with the spellings of the ids that it names; see :class:`Cause`."""
         named = (*(() if token is None else (token,)), *(pair or ()))
-        return Cause(
-            kind=kind, token=token, pair=pair, special=special, text=text, spellings=spelled(named, self.bytes_of)
-        )
+        return Cause(kind=kind, token=token, pair=pair, text=text, spellings=spelled(named, self.bytes_of))
 
     def pair_cause(self, left: int, right: int) -> Cause:
         """Return why id `right` may not follow id `left` in one piece."""

@@ -36,9 +36,9 @@ class Cause:
     merge : tuple of two words or None
         What that rule merges.
     special : int or None
-        The id of the special token that the text spells, or that a token goes past the end of.
+        The id of the special token that the text spells.
     text : str or None
-        The piece, or the special token, that the ids do not agree with.
+        The piece that the ids do not agree with, or the special token that they spell.
     bad_bytes : bytes or None
         The bytes that are not UTF-8.
     error : str or None

@@ -77,12 +77,9 @@ def parts(violation: Violation) -> Iterable[Part]:
             if violation.rule is not None and violation.merge is not None:
                 yield from (": rule ", violation.rule, ", ", Merge(*violation.merge), ", merges across their border")
         case ViolationKind.BORDER:
-            what = "piece" if violation.special is None else "special token"
-            yield from (*subject, f" goes past the end of the {what} ", text)
+            yield from (*subject, " goes past the end of the piece ", text)
         case ViolationKind.NOT_UTF8:
             yield f"the bytes {(violation.bad_bytes or b'').hex(' ')} are not UTF-8, so that no text has these ids"
-        case ViolationKind.SPECIAL_TOKEN if subject:
-            yield from (*subject, " is not how the special token ", text, " is encoded")
         case ViolationKind.SPECIAL_TOKEN:
             yield from ("the text spells the special token ", text, f" ({violation.special})")
         case ViolationKind.DEAD_TOKEN:
@@ -95,8 +92,6 @@ def parts(violation: Violation) -> Iterable[Part]:
             yield from chain(
                 subject, [" is not the longest match in its text, which is encoded as "], tokens(canonical)
             )
-        case ViolationKind.EMPTY_TOKEN:
-            yield f"the token {violation.token} spells nothing"
         case ViolationKind.IN_NO_TEXT if subject:
             yield from ("no text has ", *subject, *([" after ", *token(left)] if left is not None else []))
             yield ", whatever surrounds " + ("it" if left is None else "them")

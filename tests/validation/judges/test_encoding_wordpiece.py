@@ -11,7 +11,7 @@ from support.wordpieces import random_vocabulary
 
 import tokdfa
 from tokdfa.encoding.special import Special
-from tokdfa.errors import LimitExceededError, TokenStreamError
+from tokdfa.errors import AlphabetError, LimitExceededError, TokenStreamError
 from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
 from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
 from tokdfa.validation.api import validate
@@ -126,6 +126,24 @@ def test_specials_with_spaces_are_looked_for_across_words() -> None:
     assert verdict.witness is not None
     assert verdict.witness.ids == (1, 1)
     assert verdict.detected_at == 1
+
+
+def test_a_text_that_cannot_be_encoded_is_a_violation_and_no_error() -> None:
+    # Without a token for unknown words; the second entry is spelled with its prefix only in front of all.
+    contents = WordPieceContents("test", WordPieceVocabulary(["a", "##b", "c"]), BertNormalizer(), (), cleanup=True)
+    tokenizer = WordPieceTokenizer(contents)
+    for ids, index in (([1], 0), ([1, 0], 0), ([0, 2, 2, 1], None), ([0, 1, 2], None)):
+        violations = validate(tokenizer, ids, every=True).violations
+        try:
+            again = tokenizer.encode(tokenizer.decode(ids)).tolist()
+        except AlphabetError:
+            again = None
+        assert [(found.index, found.ids) for found in violations] == ([] if index is None else [(index, (1,))])
+        assert (again == ids) == (index is None)
+        for found in violations:
+            assert (found.kind, found.canonical_ids) == (ViolationKind.NOT_ENCODABLE, None)
+            assert found.error is not None
+            assert found.error in found.reason
 
 
 def test_a_stream_without_a_cut_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -133,6 +133,7 @@ class _Stretch:
         self._byte = byte
         self._begins = begins
         self._canonical: Int32Array | None = None
+        self._known: list[tuple[int, int, int, int, int]] | None = None
         self._error: AlphabetError | None = None
         self.is_canonical = False
         try:
@@ -154,10 +155,8 @@ class _Stretch:
         if self._canonical is None or self.is_canonical:
             return True
         n, n_canonical = len(self._ids), len(self._canonical)
-        return all(
-            start + same < n and low + same < n_canonical
-            for start, _, low, _, same in self._differences(self._canonical)
-        )
+        self._known = [*self._differences(self._canonical)]
+        return all(start + same < n and low + same < n_canonical for start, _, low, _, same in self._known)
 
     def violations(self) -> Iterator[Violation]:
         """Yield the places where they are not what their text is encoded as, in order."""
@@ -166,7 +165,7 @@ class _Stretch:
         elif self._canonical is None:
             yield self._not_utf8()
         elif not self.is_canonical:
-            for start, stop, low, high, same in self._differences(self._canonical):
+            for start, stop, low, high, same in self._known or self._differences(self._canonical):
                 yield self._otherwise(start, stop, self._canonical[low:high], start + same)
 
     def _differences(self, canonical: Int32Array) -> Iterator[tuple[int, int, int, int, int]]:
@@ -258,12 +257,16 @@ def _differences(
     # Tokens that add nothing end where others do, and such places do not show which belong together.
     bounds, other_bounds = (np.concatenate(([0], side)) for side in (ends, others))
     common = np.intersect1d(_single(bounds), _single(other_bounds))
-    lefts, rights = (np.searchsorted(side, common[common > 0]) for side in (bounds, other_bounds))
-    start = low = 0
-    for stop, high in zip([*lefts.tolist(), len(ids)], [*rights.tolist(), len(canonical)], strict=True):
-        if not np.array_equal(ids[start:stop], canonical[low:high]):
-            yield start, stop, low, high
-        start, low = stop, high
+    inner = common[common > 0]
+    starts, lows = (np.append(0, np.searchsorted(side, inner)) for side in (bounds, other_bounds))
+    stops, highs = np.append(starts[1:], len(ids)), np.append(lows[1:], len(canonical))
+    differ = stops - starts != highs - lows
+    part = np.repeat(np.arange(len(starts)), stops - starts)
+    comparable = np.flatnonzero(~differ[part])
+    others_of = canonical[comparable + (lows - starts)[part[comparable]]]
+    differ[part[comparable[ids[comparable] != others_of]]] = True
+    columns = (side[differ].tolist() for side in (starts, stops, lows, highs))
+    yield from zip(*columns, strict=True)
 
 
 def _bad_bytes(data: bytes) -> tuple[int, int]:
