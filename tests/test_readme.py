@@ -1,4 +1,4 @@
-"""Every snippet of the README is run, in order, in one folder: what it shows is what comes out."""
+"""Every snippet of the README, and of the page of all jobs, is run, in order, in one folder a page."""
 
 from __future__ import annotations
 
@@ -13,9 +13,14 @@ import pytest
 from support import schemas
 
 ROOT = Path(__file__).parents[1]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+PAGES = ("README.md", "notebooks/jobs.md")
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def blocks(page: str) -> list[tuple[str, str]]:
+    """Return the snippets of a page, each with its language."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return re.findall(r"^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
 def commands(block: str) -> list[tuple[str, str]]:
@@ -30,13 +35,14 @@ def assert_shows(expected: str, printed: str, what: str) -> None:
     )
 
 
-def test_snippets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("page", PAGES)
+def test_snippets(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
     run_any = False
-    for language, block in BLOCKS:
+    for language, block in blocks(page):
         if language == "python":
-            test = doctest.DocTestParser().get_doctest(block, names, "README.md", "README.md", 0)
+            test = doctest.DocTestParser().get_doctest(block, names, page, page, 0)
             report: list[str] = []
             assert test.examples, f"a python block without examples:\n{block}"
             runner = doctest.DocTestRunner(optionflags=OPTIONS)
@@ -72,7 +78,7 @@ def shell(command: str, folder: Path) -> str:
 
 
 def test_the_two_set_up_commands_are_what_ci_runs() -> None:
-    first, second = [block.strip() for language, block in BLOCKS if language == "sh"]
+    first, second = [block.strip() for language, block in blocks("README.md") if language == "sh"]
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     assert first in script
     assert second in script
@@ -84,7 +90,8 @@ def _module(name: str) -> tuple[Path, Path]:
 
 
 def test_names_in_sentences_resolve() -> None:
-    prose = re.sub(r"^```.*?^```$", "", README, flags=re.MULTILINE | re.DOTALL)
+    pages = "\n".join((ROOT / page).read_text(encoding="utf-8") for page in (*PAGES, "notebooks/formats.md"))
+    prose = re.sub(r"^```.*?^```$", "", pages, flags=re.MULTILINE | re.DOTALL)
     names = sorted(set(re.findall(r"`(tokdfa(?:\.\w+)+)(?:\(|`)", prose)))
     # Modules are named as well; whatever else is named is there when tokdfa is imported, and nothing more.
     names = [name for name in names if not any(map(Path.exists, _module(name)))]
