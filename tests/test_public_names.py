@@ -74,7 +74,9 @@ def test_its_place_in_the_reference_is_that_of_its_module(name: str) -> None:
     module = sys.modules[".".join(path.with_suffix("").parts)]
     assert name in module.__all__
     assert not any(part.startswith("_") for part in path.parts)
-    command = re.search(r"cli\(\)\" -d numpy -o reference ([^`]*)`", (ROOT / "README.md").read_text("utf-8"))
+    command = re.search(
+        r"cli\(\)\" -d numpy -o reference ([^`]*)`", (ROOT / ".github" / "CONTRIBUTING.md").read_text("utf-8")
+    )
     assert command is not None
     # A package that lists no names is in the reference with all its modules.
     documented = {*command[1].split()}

@@ -45,8 +45,11 @@ def test_the_gallery_shows_them_all() -> None:
     assert (ROOT / "figures" / "README.md").read_text(encoding="utf-8") == gallery(), "run python -m figures"
 
 
-def test_the_pictures_of_the_readme_are_figures() -> None:
-    shown = re.findall(r"\]\((figures/\w+)\.svg\)", (ROOT / "README.md").read_text(encoding="utf-8"))
+def test_the_pictures_of_the_pages_are_figures() -> None:
+    pages = [ROOT / "README.md", *(ROOT / "notebooks").glob("*.md")]
+    shown = [
+        name for page in pages for name in re.findall(r"\]\((?:\.\./)?(figures/\w+)\.svg\)", page.read_text("utf-8"))
+    ]
     assert {"figures/readme_film", "figures/readme_run", "figures/readme_language"} <= {*shown}
     assert {*shown} <= {f"figures/{name}" for name in names()}
 
