@@ -8,10 +8,11 @@ and its imports are the only ones that the contract in ``pyproject.toml`` leaves
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator
+    from collections.abc import Callable, Hashable, Iterable, Iterator
     from typing import Any, TypeVar
 
     import networkx as nx
@@ -52,9 +53,7 @@ def validate(
     literal: bool,
 ) -> Validation:
     """Call :func:`tokdfa.validate`."""
-    from tokdfa.validation.api import validate
-
-    return validate(tokenizer, ids, every=every, window=window, documents=documents, literal=literal)
+    return _validate()(tokenizer, ids, every=every, window=window, documents=documents, literal=literal)
 
 
 def search(
@@ -67,9 +66,24 @@ def search(
     table: Table,
 ) -> Matches:
     """Call :func:`tokdfa.search`."""
+    return _search()(tokenizer, pattern, ids, wanted=wanted, aligned=aligned, table=table)
+
+
+# To import what is there already takes a microsecond or two, of the few that a short stream takes.
+
+
+@cache
+def _validate() -> Callable[..., Validation]:
+    from tokdfa.validation.api import validate
+
+    return validate
+
+
+@cache
+def _search() -> Callable[..., Matches]:
     from tokdfa.searching.api import search
 
-    return search(tokenizer, pattern, ids, wanted=wanted, aligned=aligned, table=table)
+    return search
 
 
 def show(value: object) -> dict[str, str]:
