@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.longest_prefix import LongestPrefix
 from support.tokenizer_files import added_token, as_bytes, tokenizer_json
 
 import tokdfa
 from tokdfa.encoding.special import Special
-from tokdfa.errors import AlphabetError
+from tokdfa.errors import AlphabetError, UnsupportedFeatureError
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.rewriting import RewritingTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
@@ -154,3 +155,26 @@ def test_special_tokens_and_tokens_without_a_rule_lead_to_no_state(tmp_path: Pat
     assert automaton is not None
     assert (automaton.word(free), automaton.state_of(free), automaton.n_allowed(free)) == (b"zq", None, 0)
     assert (automaton.word(free + 1), automaton.state_of(free + 1)) == (None, None)
+
+
+def test_a_new_kind_of_tokenizer_is_a_class_and_nothing_else() -> None:
+    tokenizer = LongestPrefix(["a", "b", "ab", "ba", "Ä"])
+    ids = tokenizer.encode("abbaÄ")
+    assert ids.tolist() == [2, 3, 4]
+    assert tokenizer.decode(ids) == "abbaÄ"
+    assert tokenizer.validate(ids)
+    verdict = tokenizer.validate([2, 1, 0, 4], every=True)
+    assert (verdict.index, verdict.ids, verdict.canonical_ids) == (1, (1, 0), (3,))
+    assert [tuple(match) for match in tokenizer.search("b+", ids)] == [(1, 3, 0, 2)]
+    stream = tokenizer.stream()
+    assert [*stream.feed("ab"), *stream.feed("ba"), *stream.finish()] == [2, 3]
+    assert tokdfa.encode_batch(tokenizer, ["ab", "ba"], threads=1).ids.tolist() == [2, 3]
+    page = tokdfa.validation_report(tokenizer, [2, 1, 0, 4]).to_html()
+    assert "<dt>Words</dt><dd>5</dd>" in page
+    with pytest.raises(UnsupportedFeatureError, match="not compared: 'longest prefix'"):
+        tokdfa.compare(tokenizer, tokenizer)
+    with pytest.raises(AlphabetError, match="a tokenizer of its kind"):
+        tokdfa.compare(tokenizer, tokdfa.default_tokenizer())
+    for option in ({"window": True}, {"documents": 4}):
+        with pytest.raises(UnsupportedFeatureError, match="of a longest prefix tokenizer are not judged"):
+            tokenizer.validate(ids, **option)

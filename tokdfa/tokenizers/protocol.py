@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ from tokdfa import door
 from tokdfa.arrays import BoolArray, Int32Array, IntegerArray
 from tokdfa.encoding.special import Special
 from tokdfa.tokenizers.decoder import Decoder, Spellings
-from tokdfa.tokenizers.round_trip import RoundTrip
+from tokdfa.tokenizers.round_trip import BytesRoundTrip, RoundTrip
 from tokdfa.tokenizers.spelled import Spelled
 
 if TYPE_CHECKING:
@@ -202,9 +202,14 @@ class AnyTokenizer(ABC):
         return text[offsets[id] : offsets[id + 1]].tobytes()
 
     @property
-    @abstractmethod
+    def leaving_out(self) -> Self | None:
+        """The tokenizer that leaves out symbols without a token, where the library does so; None where it does not."""
+        return None
+
+    @cached_property
     def round_trip(self) -> RoundTrip:
         """What decodes ids and encodes their text again, which decides whether they are canonical."""
+        return BytesRoundTrip(self)
 
     # What is decided by packages above this one
 

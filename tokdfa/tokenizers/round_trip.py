@@ -15,8 +15,8 @@ from tokdfa.tokenizers.decoding import Decoded
 
 if TYPE_CHECKING:
     from tokdfa.automata.protocol import TokenAutomaton
+    from tokdfa.tokenizers.protocol import AnyTokenizer
     from tokdfa.tokenizers.rewriting import RewritingTokenizer
-    from tokdfa.tokenizers.tokenizer import Tokenizer
     from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
     from tokdfa.wordpiece.stream import StreamState
 
@@ -88,10 +88,10 @@ class BytesRoundTrip(RoundTrip):
 
     Parameters
     ----------
-    tokenizer : Tokenizer
+    tokenizer : AnyTokenizer
     """
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
+    def __init__(self, tokenizer: AnyTokenizer) -> None:
         self._tokenizer = tokenizer
         self._lengths: Int64Array = np.diff(tokenizer.id_spellings.offsets)
 
@@ -250,7 +250,7 @@ class WordPieceRoundTrip(RoundTrip):
             return None
 
 
-def _encode_again(tokenizer: Tokenizer, text: str) -> Int32Array:
+def _encode_again(tokenizer: AnyTokenizer, text: str) -> Int32Array:
     try:
         return tokenizer.encode(text)
     except AlphabetError:

@@ -22,7 +22,6 @@ from tokdfa.errors import AlphabetError
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.numbered import NumberedTokens
 from tokdfa.tokenizers.pair_automaton import PairAutomaton
-from tokdfa.tokenizers.round_trip import BytesRoundTrip, RoundTrip
 
 if TYPE_CHECKING:
     from tokdfa.automata.compact import CompactTokenDFA
@@ -287,11 +286,6 @@ class Tokenizer(NumberedTokens):
         return type(self)(replace(contents, fallback=Fallback(), drops_unknown=False), self.pretokenizer)
 
     # Ids to text
-
-    @cached_property
-    def round_trip(self) -> RoundTrip:
-        """What decodes ids and encodes their text again."""
-        return BytesRoundTrip(self)
 
     @cached_property
     def whole_piece_tokens(self) -> Int32Array:
