@@ -11,7 +11,7 @@ from tokdfa.comparison.findings import Obstacle, Outcome, Part, Stage, Step
 if TYPE_CHECKING:
     from tokdfa.comparison.result import Comparison
 
-__all__ = ["answer", "part_rows", "reason", "stage_words", "undecided_words"]
+__all__ = ["answer", "part_rows", "reason", "stage_words", "unclaimed_words", "undecided_words"]
 
 _OUTCOMES: Final = {
     Outcome.SAME: "the same",
@@ -92,7 +92,12 @@ def undecided_words(obstacle: Obstacle, cause: str = "") -> str:
     """Return why nothing is claimed; `cause` says more of it."""
     said = f"{_OBSTACLES[obstacle]}: {cause}" if cause else _OBSTACLES[obstacle]
     tried = "" if obstacle in _AFTER_SEARCH else ", and no text was found that separates them"
-    return f"neither a difference nor equivalence can be claimed: {said}{tried}"
+    return unclaimed_words(f"{said}{tried}")
+
+
+def unclaimed_words(why: str) -> str:
+    """Return that nothing is claimed, and why."""
+    return f"neither a difference nor equivalence can be claimed: {why}"
 
 
 def stage_words(stage: Stage) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tokdfa.comparison.findings import Outcome, Part
 from tokdfa.comparison.result import Comparison, Difference
+from tokdfa.comparison.wording import unclaimed_words
 from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
 from tokdfa.wordpiece.difference import first_difference
@@ -23,7 +24,7 @@ def compare_wordpieces(a: WordPieceTokenizer, b: WordPieceTokenizer, *, ignore_i
     try:
         found = first_difference(*(_by_spelling(a, b) if ignore_ids else sides))
     except LimitExceededError as error:
-        raise UnsupportedFeatureError(f"neither a difference nor equivalence can be claimed: {error.what}") from None
+        raise UnsupportedFeatureError(unclaimed_words(error.what)) from None
     only_a, only_b = _only(a, b), _only(b, a)
     n_other_ids = _other_ids(a, b)
     ids = Outcome.IGNORED if ignore_ids else _outcome(n_other_ids == 0)
