@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from itertools import pairwise, product
 from pathlib import Path
 
@@ -16,16 +15,11 @@ import tokdfa
 from tokdfa.bpe import tokenize_leftmost
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.validation.judges import walk
+from tokdfa.validation.api import validate
 from tokdfa.validation.judges.choice import model_of
+from tokdfa.validation.tuning import Tuning
 
-
-@pytest.fixture(autouse=True, scope="module")
-def looks_closely_at_few() -> Iterator[None]:
-    kept = walk.WINDOW
-    walk.WINDOW = 16
-    yield
-    walk.WINDOW = kept
+FEW = Tuning(close_window=16)
 
 
 def load(words: list[bytes], path: Path, pattern: str = r" ?\S+|\s+") -> tuple[Tokenizer, dict[bytes, int]]:
@@ -94,7 +88,7 @@ def test_verdicts_over_improper_ranks(tmp_path: Path) -> None:
             if b"  " in text or text.endswith(b" "):
                 continue
             expected = encode(text)
-            verdict = tokenizer.validate(stream)
+            verdict = validate(tokenizer, stream, tuning=FEW)
             same = next((i for i, (a, b) in enumerate(zip(stream, expected, strict=False)) if a != b), None)
             assert bool(verdict) == (stream == expected), (stream, expected)
             assert verdict.index == (None if verdict else same if same is not None else min(len(stream), len(expected)))
@@ -110,8 +104,8 @@ def test_an_example(tmp_path: Path) -> None:
     assert [tokenizer.token(token) for token in part.late.tolist()] == [b"abc"]
     assert not part.is_everything
     assert tokenizer.encode("abca").tolist() == [ranks[b"abc"], ord("a")]
-    assert tokenizer.validate([ranks[b"abc"], ord("a")])
-    assert not tokenizer.validate([ranks[b"ab"], ord("c")])
+    assert validate(tokenizer, [ranks[b"abc"], ord("a")], tuning=FEW)
+    assert not validate(tokenizer, [ranks[b"ab"], ord("c")], tuning=FEW)
     # A token that nothing makes is no reason: it is a whole piece only, or never there.
     tokenizer, _ = load([b"ab", b"cab", b"abc"], tmp_path / "whole.tiktoken")
     assert tokenizer.proper_part.is_everything

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.dictionaries import proper_dictionaries
-from support.judging import judged_by
 
 import tokdfa
 from tokdfa import Dictionary
@@ -25,11 +24,10 @@ from tokdfa.splitting.pretokenizer import pretokenizer as pretokenizer_of
 from tokdfa.splitting.steps import Split, Splitting
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.validation import buffer
 from tokdfa.validation.api import iter_violations, validate
-from tokdfa.validation.judges import encoding, whole
 from tokdfa.validation.kind import ViolationKind
 from tokdfa.validation.result import Validation
+from tokdfa.validation.tuning import Tuning
 from tokdfa.validation.validator import Validator
 from tokdfa.validation.violation import Violation
 
@@ -40,11 +38,10 @@ PATTERNS = [None, r" ?[ab]+|\s+(?!\S)|\s+|[^ab\s]+", r"[ab]b?|\s*\n|\s+$|\s", r"
 END, AB, LONG = "<e>", "ab", "<e>a"
 
 
-@pytest.fixture(autouse=True, scope="module", params=["walk", pytest.param("pieces", marks=pytest.mark.slow)])
-def way(request: pytest.FixtureRequest) -> Iterator[None]:
+@pytest.fixture(scope="module", params=["walk", pytest.param("pieces", marks=pytest.mark.slow)])
+def tuning(request: pytest.FixtureRequest) -> Tuning:
     """Judge by a walk with many closer looks, or piece by piece only, as otherwise only where there is no table."""
-    with judged_by(request.param, few=4):
-        yield
+    return Tuning(close_window=4, patience=4, walks=request.param == "walk")
 
 
 class Definition:
@@ -148,20 +145,19 @@ def streams(draw: st.DrawFn, definition: Definition, symbols: str = SYMBOLS + "<
     return ids
 
 
-@pytest.fixture(params=[1, 3, 1 << 15])
-def windows(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(buffer, "WINDOW", request.param)
+windows = pytest.mark.parametrize("window", [1, 3, 1 << 15])
 
 
-@pytest.mark.usefixtures("windows")
+@windows
 @given(st.data(), tokenizers())
 def test_verdict_and_index_are_those_of_the_definition(
-    data: st.DataObject, tokenizer: tuple[Tokenizer, Definition]
+    tuning: Tuning, window: int, data: st.DataObject, tokenizer: tuple[Tokenizer, Definition]
 ) -> None:
+    tuning = replace(tuning, window=window)
     loaded, definition = tokenizer
     ids = data.draw(streams(definition))
     canonical = definition.canonical(ids)
-    verdict = validate(loaded, ids)
+    verdict = validate(loaded, ids, tuning=tuning)
     assert verdict.tokens == len(ids)
     assert bool(verdict) == (ids == canonical)
     if not verdict:
@@ -176,27 +172,28 @@ def test_verdict_and_index_are_those_of_the_definition(
 
 
 @given(st.data(), tokenizers())
-def test_chunks_do_not_matter(data: st.DataObject, tokenizer: tuple[Tokenizer, Definition]) -> None:
+def test_chunks_do_not_matter(tuning: Tuning, data: st.DataObject, tokenizer: tuple[Tokenizer, Definition]) -> None:
     loaded, definition = tokenizer
     ids = np.array(data.draw(streams(definition)), dtype=np.int64)
-    whole_verdict = validate(loaded, ids, every=True)
+    whole_verdict = validate(loaded, ids, every=True, tuning=tuning)
     for size in (1, 2, 5):
         chunks = (ids[begin : begin + size] for begin in range(0, len(ids), size))
-        assert validate(loaded, chunks, every=True) == whole_verdict
-    assert validate(loaded, iter([ids])).violations == whole_verdict.violations[:1]
+        assert validate(loaded, chunks, every=True, tuning=tuning) == whole_verdict
+    assert validate(loaded, iter([ids]), tuning=tuning).violations == whole_verdict.violations[:1]
 
 
-@pytest.mark.usefixtures("windows")
+@windows
 @given(st.data(), proper_dictionaries(SYMBOLS, max_rules=10), st.sampled_from(PATTERNS[:3]))
 def test_repairing_all_violations_gives_the_canonical_ids(
-    data: st.DataObject, rules: Dictionary, pattern: str | None
+    tuning: Tuning, window: int, data: st.DataObject, rules: Dictionary, pattern: str | None
 ) -> None:
+    tuning = replace(tuning, window=window)
     tokenizer = tokenizer_of([(u.encode(), v.encode()) for u, v in rules], pattern, [END])
     definition = Definition(tokenizer, pattern)
     ids = data.draw(streams(definition, SYMBOLS))
     repaired: list[int] = []
     place = 0
-    for violation in validate(tokenizer, ids, every=True).violations:
+    for violation in validate(tokenizer, ids, every=True, tuning=tuning).violations:
         assert violation.canonical_ids is not None
         assert list(violation.ids) == ids[violation.start : violation.start + len(violation.ids)]
         assert definition.decode(violation.ids) == definition.decode(violation.canonical_ids)
@@ -206,15 +203,18 @@ def test_repairing_all_violations_gives_the_canonical_ids(
     assert repaired + ids[place:] == definition.canonical(ids)
 
 
-@pytest.mark.usefixtures("windows")
+@windows
 @given(st.data(), st.sampled_from(PATTERNS[:2]), st.booleans())
-def test_bytes_that_are_not_utf8(data: st.DataObject, pattern: str | None, finds: bool) -> None:
+def test_bytes_that_are_not_utf8(
+    tuning: Tuning, window: int, data: st.DataObject, pattern: str | None, finds: bool
+) -> None:
+    tuning = replace(tuning, window=window)
     rules = [(b"\xc3", b"\xa9"), (b"a", b"\xc3"), (b"\xa9", b"b"), (b"a", b"b"), (b" ", b"a"), (b"\xe2", b"\x82")]
     tokenizer = tokenizer_of(rules, pattern, [END], finds)
     definition = Definition(tokenizer, pattern)
     some = sorted({*b"ab \xc3\xa9\xe2\x82\xac\xff", *range(256, tokenizer.n_ids)})
     ids = data.draw(st.lists(st.sampled_from(some), max_size=20))
-    verdict = validate(tokenizer, ids)
+    verdict = validate(tokenizer, ids, tuning=tuning)
     data_of_ids = definition.decode(ids)
     start = first_bad_byte(data_of_ids)
     if start is None:
@@ -248,13 +248,13 @@ def improper_ranks() -> Tokenizer:
 
 
 @given(st.data())
-def test_improper_ranks_are_judged_by_encoding_again(data: st.DataObject) -> None:
+def test_improper_ranks_are_judged_by_encoding_again(tuning: Tuning, data: st.DataObject) -> None:
     tokenizer = improper_ranks()
     alphabet = tokenizer.dictionary.alphabet
     ids = data.draw(st.lists(st.sampled_from([*b"abc ", *range(256, len(alphabet))]), max_size=12))
     text = b"".join(alphabet[id] for id in ids).decode()
     canonical = tokenizer.encode(text).tolist()
-    verdict = tokenizer.validate(ids)
+    verdict = validate(tokenizer, ids, tuning=tuning)
     assert bool(verdict) == (ids == canonical)
     assert verdict.index == (None if verdict else common_prefix(ids, canonical))
     if not verdict:
@@ -262,20 +262,20 @@ def test_improper_ranks_are_judged_by_encoding_again(data: st.DataObject) -> Non
 
 
 @pytest.mark.parametrize("pattern", [None, "[ab]+| "])
-def test_pairs_do_not_decide_where_a_later_rule_brings_a_part_to_life(pattern: str | None) -> None:
+def test_pairs_do_not_decide_where_a_later_rule_brings_a_part_to_life(tuning: Tuning, pattern: str | None) -> None:
     # Algorithm 1 gives baba·bab, for it is past rule 3 when the last rule makes baba.
     rules = [(b"b", b"a"), (b"ba", b"b"), (b"bab", b"a"), (b"baba", b"bab"), (b"ba", b"ba")]
     tokenizer = tokenizer_of(rules, pattern)
     baba, bab, whole_word = map(tokenizer.dictionary.alphabet.number, (b"baba", b"bab", b"bababab"))
-    assert tokenizer.validate([whole_word])
-    verdict = tokenizer.validate([baba, bab])
+    assert validate(tokenizer, [whole_word], tuning=tuning)
+    verdict = validate(tokenizer, [baba, bab], tuning=tuning)
     assert (verdict.index, verdict.canonical_ids) == (0, (whole_word,))
 
 
-def test_improper_rules_of_an_unknown_library_are_refused() -> None:
+def test_improper_rules_of_an_unknown_library_are_refused(tuning: Tuning) -> None:
     tokenizer = tokenizer_of([(b"ab", b"a"), (b"a", b"b")], format="merges")
     with pytest.raises(ImproperDictionaryError, match="not proper"):
-        tokenizer.validate([97])
+        validate(tokenizer, [97], tuning=tuning)
 
 
 @cache
@@ -286,7 +286,7 @@ def with_whole_pieces(pattern: str | None) -> Tokenizer:
 
 
 @given(st.data(), st.sampled_from([None, " |[^ ]+"]))
-def test_whole_pieces(data: st.DataObject, pattern: str | None) -> None:
+def test_whole_pieces(tuning: Tuning, data: st.DataObject, pattern: str | None) -> None:
     tokenizer = with_whole_pieces(pattern)
     dictionary = tokenizer.dictionary
     n = len(dictionary.alphabet)
@@ -299,23 +299,23 @@ def test_whole_pieces(data: st.DataObject, pattern: str | None) -> None:
             canonical.append(n + (piece == "cab"))
         else:
             canonical += [dictionary.alphabet.number(word) for word in tokenize_leftmost(dictionary, piece.encode())]
-    verdict = tokenizer.validate(ids)
+    verdict = validate(tokenizer, ids, tuning=tuning)
     assert bool(verdict) == (ids == canonical)
     assert verdict.index == (None if verdict else common_prefix(ids, canonical))
 
 
-def reason_of(tokenizer: Tokenizer, ids: Sequence[int]) -> Violation:
-    verdict = tokenizer.validate(ids)
+def reason_of(tuning: Tuning, tokenizer: Tokenizer, ids: Sequence[int]) -> Violation:
+    verdict = validate(tokenizer, ids, tuning=tuning)
     assert verdict.witness is not None
     return verdict.witness
 
 
-def test_reasons() -> None:
+def test_reasons(tuning: Tuning) -> None:
     rules = [(b"a", b"b"), (b"b", b"c"), (b"a", b"bc"), (b" ", b"a")]
     tokenizer = tokenizer_of(rules, r" ?[a-z]+|\s+|[<>]+", [END], finds_specials=True)
     number = tokenizer.dictionary.alphabet.number
     a, b, ab, bc, abc, space_a = (number(word) for word in (b"a", b"b", b"ab", b"bc", b"abc", b" a"))
-    pair = reason_of(tokenizer, [ab, a, bc])
+    pair = reason_of(tuning, tokenizer, [ab, a, bc])
     assert pair == Violation(
         kind=ViolationKind.PAIR,
         pair=(a, bc),
@@ -330,31 +330,31 @@ def test_reasons() -> None:
         canonical_ids=(ab, ab, ord("c")),
     )
     assert pair.reason == "'bc' (257) never follows 'a' (97): rule 0, a≀b, merges across their border"
-    assert reason_of(tokenizer, [ab, abc]).reason == "merging never gives 'abc' (258)"
+    assert reason_of(tuning, tokenizer, [ab, abc]).reason == "merging never gives 'abc' (258)"
     crossing = tokenizer_of([(b"a", b" ")], r"[a-z]+|\s+")
-    violation = reason_of(crossing, [ord("b"), 256, ord(" ")])
+    violation = reason_of(tuning, crossing, [ord("b"), 256, ord(" ")])
     assert violation.reason == "'a ' (256) goes past the end of the piece 'ba'"
     assert (violation.index, violation.detected_at, violation.ids) == (1, 1, (ord("b"), 256, ord(" ")))
     assert violation.canonical_ids == tuple(b"ba  ")
-    spelled = reason_of(tokenizer, [space_a, *b"<e>", b])
+    spelled = reason_of(tuning, tokenizer, [space_a, *b"<e>", b])
     assert spelled.reason == f"the text spells the special token '<e>' ({tokenizer.n_ids - 1})"
     assert (spelled.index, spelled.detected_at, spelled.byte_offset) == (1, 3, 2)
     assert spelled.canonical_ids == (space_a, tokenizer.n_ids - 1)
-    bad = reason_of(tokenizer, [a, 0xFF])
+    bad = reason_of(tuning, tokenizer, [a, 0xFF])
     assert bad.reason == "the bytes ff are not UTF-8, so that no text has these ids"
     assert (bad.canonical_ids, bad.ids, bad.start) == (None, (0xFF,), 1)
-    assert reason_of(tokenizer, [a, 0xE2, 0x82]).reason.startswith("the bytes e2 82 are not UTF-8")
+    assert reason_of(tuning, tokenizer, [a, 0xE2, 0x82]).reason.startswith("the bytes e2 82 are not UTF-8")
 
 
-def test_no_ids_are_canonical() -> None:
+def test_no_ids_are_canonical(tuning: Tuning) -> None:
     for pattern in PATTERNS:
-        verdict = tokenizer_of([(b"a", b"b")], pattern).validate([])
+        verdict = validate(tokenizer_of([(b"a", b"b")], pattern), [], tuning=tuning)
         assert verdict == Validation(True, None, "the ids are those that their text is encoded as", 0, ())
         assert (verdict.index, verdict.byte_offset, verdict.canonical_ids, verdict.ids) == (None, None, None, None)
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
-def test_what_is_not_ids_is_refused_wherever_it_stands(pattern: str | None) -> None:
+def test_what_is_not_ids_is_refused_wherever_it_stands(tuning: Tuning, pattern: str | None) -> None:
     ids = np.arange(300, dtype=np.int32)
     ids[ids >= 256] += 7
     tokenizer = tokenizer_of([(b"a", b"b")], pattern, ids=ids[:257])
@@ -364,32 +364,31 @@ def test_what_is_not_ids_is_refused_wherever_it_stands(pattern: str | None) -> N
                 with pytest.raises(
                     TokenStreamError, match=r"^token 3: (negative id|id out of range|no token has this id)"
                 ):
-                    tokenizer.validate(chunks, every=every)
+                    validate(tokenizer, chunks, every=every, tuning=tuning)
     with pytest.raises(TokenStreamError, match="ids are integers"):
-        tokenizer.validate([0.5])
+        validate(tokenizer, [0.5], tuning=tuning)
 
 
 @pytest.mark.parametrize("pattern", [None, "gpt2"])
-def test_long_streams_are_judged_in_constant_memory(pattern: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(buffer, "WINDOW", 1024)
-    monkeypatch.setattr(whole, "HISTORY", 128)
+def test_long_streams_are_judged_in_constant_memory(tuning: Tuning, pattern: str | None) -> None:
+    tuning = replace(tuning, window=1024, history=128)
     dictionary = tokdfa.default_dictionary()
     split = None if pattern is None else pretokenizer_of(pattern)
     numbers = np.arange(len(dictionary.alphabet), dtype=np.int32)
     tokenizer = Tokenizer(Contents(format="tiktoken", dictionary=dictionary, ids=numbers), split)
     ids = tokenizer.encode("It was the best of times, it was the worst of times;\n\n  1859 and so on … \n" * 20)
-    validator = Validator(tokenizer)
+    validator = Validator(tokenizer, tuning=tuning)
     kept = []
     for _ in range(60):
         assert list(validator.feed(ids)) == []
         kept.append(validator.n_kept)
     assert list(validator.finish()) == []
-    assert validator.tokens == 60 * len(ids) > 20 * buffer.WINDOW
-    assert max(kept) < 2 * buffer.WINDOW
+    assert validator.tokens == 60 * len(ids) > 20 * tuning.window
+    assert max(kept) < 2 * tuning.window
 
 
-def test_violations_come_as_soon_as_they_are_certain(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(buffer, "WINDOW", 8)
+def test_violations_come_as_soon_as_they_are_certain(tuning: Tuning) -> None:
+    tuning = replace(tuning, window=8)
 
     def chunks() -> Iterator[list[int]]:
         yield [*b"a a a a a a a a a a "]
@@ -397,17 +396,16 @@ def test_violations_come_as_soon_as_they_are_certain(monkeypatch: pytest.MonkeyP
         pytest.fail("the violation was certain before")
 
     tokenizer = tokenizer_of([(b"a", b"b")], " |[^ ]+")
-    assert next(iter_violations(tokenizer, chunks())).index == 20
+    assert next(iter_violations(tokenizer, chunks(), tuning=tuning)).index == 20
 
 
-def test_history_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(buffer, "WINDOW", 4)
-    monkeypatch.setattr(whole, "HISTORY", 2)
+def test_history_is_bounded(tuning: Tuning) -> None:
+    tuning = replace(tuning, window=4, history=2)
     # A b far to the right decides how the text before it is cut.
     rules = [(b"a", b"b"), (b"a", b"ab"), (b"a", b"aab"), (b"a", b"aaab"), (b"a", b"aaaab")]
     tokenizer = tokenizer_of(rules)
     with pytest.raises(TokdfaError, match="begins more than 2 tokens before"):
-        tokenizer.validate([*b"aaaaaaaaaaab"])
+        validate(tokenizer, [*b"aaaaaaaaaaab"], tuning=tuning)
 
 
 def through_encode(tokenizer: Tokenizer, ids: Sequence[int]) -> list[int]:
@@ -427,17 +425,17 @@ def through_encode(tokenizer: Tokenizer, ids: Sequence[int]) -> list[int]:
     ids=["space put in", "removed", "dropped", "merged with next", "merged with previous"],
 )
 @given(data=st.data())
-def test_splitting_of_every_kind(splitting: Splitting, data: st.DataObject) -> None:
+def test_splitting_of_every_kind(tuning: Tuning, splitting: Splitting, data: st.DataObject) -> None:
     tokenizer = with_splitting(splitting)
     some = st.sampled_from([*b"ab ", *range(256, tokenizer.n_ids)])
     ids = data.draw(
         st.one_of(st.lists(some, max_size=10), st.text("ab ").map(lambda text: tokenizer.encode(text).tolist()))
     )
-    verdict = tokenizer.validate(ids)
+    verdict = validate(tokenizer, ids, tuning=tuning)
     expected = through_encode(tokenizer, ids)
     assert bool(verdict) == (ids == expected)
     assert verdict.index == (None if verdict else common_prefix(ids, expected))
-    assert tokenizer.validate(ids, every=True).violations[:1] == verdict.violations
+    assert validate(tokenizer, ids, every=True, tuning=tuning).violations[:1] == verdict.violations
 
 
 @cache
@@ -464,18 +462,18 @@ def with_suffix() -> Tokenizer:
 
 
 @given(st.data())
-def test_words_with_a_suffix(data: st.DataObject) -> None:
+def test_words_with_a_suffix(tuning: Tuning, data: st.DataObject) -> None:
     tokenizer = with_suffix()
     ids = data.draw(st.lists(st.integers(0, tokenizer.n_ids - 1), max_size=8))
-    verdict = tokenizer.validate(ids)
+    verdict = validate(tokenizer, ids, tuning=tuning)
     expected = through_encode(tokenizer, ids)
     assert bool(verdict) == (ids == expected)
     assert verdict.index == (None if verdict else common_prefix(ids, expected))
 
 
-def test_streams_that_are_judged_as_a_whole_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(encoding, "MAX_IDS", 5)
+def test_streams_that_are_judged_as_a_whole_have_a_limit(tuning: Tuning) -> None:
+    tuning = replace(tuning, max_ids=5)
     tokenizer = with_splitting(Splitting("tiktoken", (Split("[ab]+"),)))
-    assert tokenizer.validate([*b"aaaa "]).index == 4
+    assert validate(tokenizer, [*b"aaaa "], tuning=tuning).index == 4
     with pytest.raises(TokdfaError, match="too long to be judged as a whole"):
-        tokenizer.validate([*b"aaaaa "])
+        validate(tokenizer, [*b"aaaaa "], tuning=tuning)

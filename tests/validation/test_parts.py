@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise, product
 
@@ -10,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.judging import judged_by
 
 from tokdfa import Dictionary
 from tokdfa.encoding.special import Special
@@ -21,6 +19,7 @@ from tokdfa.splitting.steps import Split, Splitting
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.validation.api import validate
+from tokdfa.validation.tuning import Tuning
 from tokdfa.validation.validator import Validator
 
 RULES = [
@@ -41,10 +40,7 @@ PATTERNS = {
 }
 
 
-@pytest.fixture(autouse=True, scope="module")
-def looks_closely_at_few() -> Iterator[None]:
-    with judged_by("walk", few=8):
-        yield
+FEW = Tuning(close_window=8, patience=8)
 
 
 @cache
@@ -92,11 +88,11 @@ def test_every_window_of_a_canonical_stream_passes(name: str) -> None:
             ids = tokenizer.encode("".join(text)).tolist()
             factors.update(tuple(ids[i:j]) for i in range(len(ids)) for j in range(i, min(i + 4, len(ids)) + 1))
     for window in factors:
-        verdict = tokenizer.validate(window, window=True)
+        verdict = validate(tokenizer, window, window=True, tuning=FEW)
         assert verdict, (window, verdict.reason)
     # Others may pass, if nothing but the last token before the window is in the way; most do not.
     ids = [id for id in symbols_of(tokenizer)[:-1] if id not in {*b"'s", tokenizer.n_ids - 4}]
-    passed = sum(bool(tokenizer.validate(window, window=True)) for window in product(ids, repeat=2))
+    passed = sum(bool(validate(tokenizer, window, window=True, tuning=FEW)) for window in product(ids, repeat=2))
     known = sum(window in factors for window in product(ids, repeat=2))
     assert known <= passed < 0.8 * len(ids) ** 2
 
@@ -108,13 +104,13 @@ def test_what_a_window_condemns_is_wrong_in_every_context(name: str, data: st.Da
     some = st.lists(st.sampled_from(symbols_of(tokenizer)), max_size=6)
     texts = st.text("ab \n'sé", max_size=8).map(lambda text: tokenizer.encode(text).tolist())
     before, window, behind = (data.draw(st.one_of(some, texts)) for _ in range(3))
-    verdict = tokenizer.validate(window, window=True)
+    verdict = validate(tokenizer, window, window=True, tuning=FEW)
     for stream in ([*before, *window, *behind], [*before, *window], [*window, *behind], window):
         if again(tokenizer, stream) == stream:
             assert verdict
     if not verdict:
         assert verdict.detected_at is not None
-        assert verdict.detected_at < len(window) or tokenizer.validate(window).index == verdict.index
+        assert verdict.detected_at < len(window) or validate(tokenizer, window, tuning=FEW).index == verdict.index
 
 
 def test_windows_cut_from_a_long_stream() -> None:
@@ -122,17 +118,17 @@ def test_windows_cut_from_a_long_stream() -> None:
     ids = tokenizer.encode("ab  a\n\n ab's é abab   b\nb 's\n" * 40)
     for begin in range(60):
         for end in range(len(ids) - 60, len(ids)):
-            assert tokenizer.validate(ids[begin:end], window=True)
+            assert validate(tokenizer, ids[begin:end], window=True, tuning=FEW)
     wrong = np.concatenate((ids[5:400], [ord("a"), ord("b")], ids[400:-7]))
-    plain = tokenizer.validate(np.concatenate((ids[:400], [ord("a"), ord("b")], ids[400:]))).witness
-    found = tokenizer.validate(wrong, window=True).witness
+    plain = validate(tokenizer, np.concatenate((ids[:400], [ord("a"), ord("b")], ids[400:])), tuning=FEW).witness
+    found = validate(tokenizer, wrong, window=True, tuning=FEW).witness
     assert plain is not None
     assert found is not None
     assert (found.index, found.ids, found.canonical_ids) == (plain.index - 5, plain.ids, plain.canonical_ids)
-    assert len(tokenizer.validate(wrong, window=True, every=True).violations) == 1
+    assert len(validate(tokenizer, wrong, window=True, every=True, tuning=FEW).violations) == 1
     # Without being told, ends look wrong.
-    assert not tokenizer.validate([0xA9, *ids])
-    assert tokenizer.validate([0xA9, *ids, 0xC3], window=True)
+    assert not validate(tokenizer, [0xA9, *ids], tuning=FEW)
+    assert validate(tokenizer, [0xA9, *ids, 0xC3], window=True, tuning=FEW)
 
 
 def test_the_bytes_before_each_violation_in_a_window() -> None:
@@ -144,7 +140,7 @@ def test_the_bytes_before_each_violation_in_a_window() -> None:
     for begin in range(len(ids)):
         for end in range(begin + 1, len(ids) + 1):
             window = ids[begin:end]
-            found = validate(tokenizer, window, window=True, every=True).violations
+            found = validate(tokenizer, window, window=True, every=True, tuning=FEW).violations
             several += len(found) > 1
             assert all(one.start + len(one.ids) <= other.start for one, other in pairwise(found))
             for violation in found:
@@ -157,7 +153,7 @@ def test_the_bytes_before_each_violation_in_a_window() -> None:
 def test_what_the_walk_keeps_does_not_grow_with_the_stream(size: int) -> None:
     tokenizer = tokenizer_of("gpt2")
     ids = tokenizer.encode("ab  a\n\n ab's é abab   b\nb 's\n" * 300)
-    validator = Validator(tokenizer)
+    validator = Validator(tokenizer, tuning=FEW)
     kept = []
     for begin in range(0, len(ids), size):
         assert list(validator.feed(ids[begin : begin + size])) == []
@@ -189,21 +185,21 @@ def test_documents(data: st.DataObject) -> None:
         at, byte = at + (number > 0), byte + size * (number > 0)
         expected += [
             (violation.index + at, violation.byte_offset + byte, violation.ids, violation.canonical_ids)
-            for violation in validate(tokenizer, ids, every=True).violations
+            for violation in validate(tokenizer, ids, every=True, tuning=FEW).violations
         ]
         at, byte = at + len(ids), byte + len(tokenizer.decode_bytes(ids))
     chunks = iter([np.array(chunk, dtype=np.int64) for _, chunk in parts(stream, cuts)])
-    verdict = validate(tokenizer, chunks, documents=separator, every=True)
+    verdict = validate(tokenizer, chunks, documents=separator, every=True, tuning=FEW)
     found = [(v.index, v.byte_offset, v.ids, v.canonical_ids) for v in verdict.violations]
     assert found == expected
     # By where they begin.
     stream = [id for ids in documents for id in ids]
     starts = np.cumsum([0, *map(len, documents)])[: len(documents)]
-    verdict = validate(tokenizer, stream, documents=starts, every=True)
+    verdict = validate(tokenizer, stream, documents=starts, every=True, tuning=FEW)
     bad = [
         (int(start) + violation.index, violation.ids)
         for start, ids in zip(starts, documents, strict=True)
-        for violation in validate(tokenizer, ids, every=True).violations
+        for violation in validate(tokenizer, ids, every=True, tuning=FEW).violations
     ]
     assert [(violation.index, violation.ids) for violation in verdict.violations] == bad
 
@@ -216,7 +212,7 @@ def test_what_is_found_is_all_that_is_to_repair(data: st.DataObject) -> None:
     words = symbols_of(tokenizer)
     for place, id in data.draw(st.lists(st.tuples(st.integers(0, 60), st.sampled_from(words)), max_size=4)):
         ids[place : place + data.draw(st.integers(0, 1))] = [id]
-    violations = validate(tokenizer, ids, every=True).violations
+    violations = validate(tokenizer, ids, every=True, tuning=FEW).violations
     repaired: list[int] = []
     at = 0
     for violation in violations:
@@ -235,24 +231,24 @@ def test_what_is_found_is_all_that_is_to_repair(data: st.DataObject) -> None:
 def test_refusals() -> None:
     tokenizer = tokenizer_of("gpt2")
     with pytest.raises(TokenStreamError, match="ascend"):
-        tokenizer.validate([97], documents=[0, 5, 3])
+        validate(tokenizer, [97], documents=[0, 5, 3], tuning=FEW)
     with pytest.raises(TokenStreamError, match="integers in one dimension"):
-        tokenizer.validate([97], documents=[0.5])
+        validate(tokenizer, [97], documents=[0.5], tuning=FEW)
     dropping = Tokenizer(
         Contents(format="tiktoken", dictionary=tokenizer.dictionary, ids=tokenizer.token_to_id),
         PreTokenizer(Splitting("tokenizers", (Split(r"\s", "removed"),))),
     )
     with pytest.raises(UnsupportedFeatureError, match="windows are judged where"):
-        Validator(dropping, window=True)
-    assert dropping.validate([97, 98, 97], documents=98)
+        Validator(dropping, window=True, tuning=FEW)
+    assert validate(dropping, [97, 98, 97], documents=98, tuning=FEW)
 
 
 def test_windows_take_a_pattern() -> None:
     cut = tokenizer_of("gpt2")
     whole = Tokenizer(Contents(format="tiktoken", dictionary=cut.dictionary, ids=cut.token_to_id))
-    assert cut.validate([97, 98], window=True) is not None
+    assert validate(cut, [97, 98], window=True, tuning=FEW) is not None
     with pytest.raises(UnsupportedFeatureError, match=r"a pattern cuts the text, and here nothing does .name the pre-"):
-        whole.validate([97, 98], window=True)
+        validate(whole, [97, 98], window=True, tuning=FEW)
 
 
 def test_windows_take_tokens_over_bytes() -> None:
@@ -260,6 +256,6 @@ def test_windows_take_tokens_over_bytes() -> None:
         format="tokenizer.json", dictionary=Dictionary([("a", "b")], "ab "), ids=np.arange(4, dtype=np.int32)
     )
     characters = Tokenizer(contents, PreTokenizer(Splitting("tokenizers", (Split(" ?[ab]+"),))))
-    assert [bool(characters.validate(ids)) for ids in ([3], [0, 1], [2, 3, 2, 0])] == [True, False, True]
+    assert [bool(validate(characters, ids, tuning=FEW)) for ids in ([3], [0, 1], [2, 3, 2, 0])] == [True, False, True]
     with pytest.raises(UnsupportedFeatureError, match="pairs of tokens over bytes decide"):
-        Validator(characters, window=True)
+        Validator(characters, window=True, tuning=FEW)

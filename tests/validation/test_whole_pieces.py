@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pytest
-from support.judging import judged_by
 
 from tokdfa import Dictionary
 from tokdfa.encoding.merges import Merges
@@ -16,18 +15,17 @@ from tokdfa.splitting.pretokenizer import PreTokenizer
 from tokdfa.splitting.steps import Split, Splitting
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.validation import buffer
 from tokdfa.validation.api import validate
+from tokdfa.validation.tuning import Tuning
 from tokdfa.validation.validator import Validator
 
 WORDS = {97: "a", 98: "b", 99: "c", 32: " ", 256: "ab", 257: "bc", 258: "abc"}
 CANONICAL = {"": [], "abc": [258], **{word: [id] for id, word in WORDS.items()}}
 
 
-@pytest.fixture(autouse=True, params=["walk", "pieces"])
-def way(request: pytest.FixtureRequest) -> Iterator[None]:
-    with judged_by(request.param, few=4):
-        yield
+@pytest.fixture(scope="module", params=["walk", "pieces"])
+def tuning(request: pytest.FixtureRequest) -> Tuning:
+    return Tuning(close_window=4, patience=4, walks=request.param == "walk")
 
 
 def tokenizer_of(specials: tuple[Special, ...] = (), *, first_id: int = 0) -> Tokenizer:
@@ -55,13 +53,13 @@ def encoded(text: str) -> list[int]:
     return ids
 
 
-def test_every_short_stream() -> None:
+def test_every_short_stream(tuning: Tuning) -> None:
     tokenizer = tokenizer_of()
     wrong = 0
     for length in range(5):
         for ids in product(WORDS, repeat=length):
             expected = encoded("".join(WORDS[id] for id in ids))
-            verdict = validate(tokenizer, np.array(ids, dtype=np.int32))
+            verdict = validate(tokenizer, np.array(ids, dtype=np.int32), tuning=tuning)
             assert bool(verdict) == (list(ids) == expected), (ids, expected, verdict)
             if not verdict:
                 wrong += 1
@@ -81,13 +79,13 @@ def test_every_short_stream() -> None:
         ([300, 97], "the text spells the special token '<e>a' (301)"),
     ],
 )
-def test_the_reason_is_told(ids: list[int], reason: str) -> None:
-    verdict = validate(tokenizer_of((Special(300, "<e>"), Special(301, "<e>a"))), ids)
+def test_the_reason_is_told(tuning: Tuning, ids: list[int], reason: str) -> None:
+    verdict = validate(tokenizer_of((Special(300, "<e>"), Special(301, "<e>a"))), ids, tuning=tuning)
     assert not verdict
     assert verdict.reason == reason
 
 
-def test_a_token_that_spells_a_special_token_is_never_canonical() -> None:
+def test_a_token_that_spells_a_special_token_is_never_canonical(tuning: Tuning) -> None:
     # Be it the special token itself, or have more at either end; but not if it has a part of it only.
     rules = [(b"<", b"e"), (b"<e", b">"), (b"a", b"<e>"), (b"<e>", b"b"), (b"e", b">"), (b"e>", b"c"), (b"a", b"<")]
     dictionary = Dictionary(rules, bytes(range(256)))
@@ -106,26 +104,29 @@ def test_a_token_that_spells_a_special_token_is_never_canonical() -> None:
     passed = 0
     for before, behind in product([[], [of[b"a"]], [of[b" "]], [n]], [[], [of[b"b"]], [of[b" "]], [n]]):
         for id in spelling:
-            verdict = validate(tokenizer, [*before, id, *behind])
+            verdict = validate(tokenizer, [*before, id, *behind], tuning=tuning)
             assert not verdict
             assert verdict.index is not None
             assert verdict.index <= len(before)
-        passed += sum(bool(validate(tokenizer, [*before, of[word], *behind])) for word in (b"<e", b"a<", b"e>", b"e>c"))
+        passed += sum(
+            bool(validate(tokenizer, [*before, of[word], *behind], tuning=tuning))
+            for word in (b"<e", b"a<", b"e>", b"e>c")
+        )
     assert passed > 20
 
 
-def test_separators_that_are_no_ids_of_a_vocabulary_with_a_hole_in_front() -> None:
+def test_separators_that_are_no_ids_of_a_vocabulary_with_a_hole_in_front(tuning: Tuning) -> None:
     tokenizer = tokenizer_of(first_id=5)
     for separator in (2, 1 << 20):
-        assert validate(tokenizer, [102, separator, 263, separator], documents=separator)
-        verdict = validate(tokenizer, [102, separator, 261, 104], documents=separator)
+        assert validate(tokenizer, [102, separator, 263, separator], documents=separator, tuning=tuning)
+        verdict = validate(tokenizer, [102, separator, 261, 104], documents=separator, tuning=tuning)
         assert (verdict.index, verdict.canonical_ids) == (2, (263,))
 
 
 @pytest.mark.parametrize("size", [1, 3, 1_000])
-def test_what_is_kept_does_not_grow_with_the_stream(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(buffer, "WINDOW", 64)
-    validator = Validator(tokenizer_of())
+def test_what_is_kept_does_not_grow_with_the_stream(tuning: Tuning, size: int) -> None:
+    tuning = replace(tuning, window=64)
+    validator = Validator(tokenizer_of(), tuning=tuning)
     ids = np.array([256, 32, 97, 32, 256, 99] * 1_000, dtype=np.int32)
     kept = []
     for begin in range(0, len(ids), size):
@@ -150,7 +151,7 @@ def improper() -> Tokenizer:
     return Tokenizer(contents, PreTokenizer(Splitting("tiktoken", (Split(" |[^ ]+"),))))
 
 
-def test_of_two_equal_pieces_the_wrong_one_is_told() -> None:
+def test_of_two_equal_pieces_the_wrong_one_is_told(tuning: Tuning) -> None:
     tokenizer = improper()
     number = tokenizer.dictionary.alphabet.number
     a, b, c, ab, bc, abc, cab = (int(number(word)) for word in (b"a", b"b", b"c", b"ab", b"bc", b"abc", b"cab"))
@@ -160,7 +161,7 @@ def test_of_two_equal_pieces_the_wrong_one_is_told() -> None:
     for chosen in product(pieces, repeat=3):
         ids = [id for piece in chosen for id in (*piece, space)]
         expected = tokenizer.encode(tokenizer.decode(ids)).tolist()
-        verdict = validate(tokenizer, ids)
+        verdict = validate(tokenizer, ids, tuning=tuning)
         assert bool(verdict) == (ids == expected)
         if not verdict:
             wrong += 1

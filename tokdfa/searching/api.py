@@ -131,7 +131,8 @@ class Searcher:
 
         # What is wrong with other values is said where they are used.
         if isinstance(pattern, str) and isinstance(wanted, str) and isinstance(table, str):
-            key = (pattern, wanted, bool(aligned), table, max_states, max_seconds, tuning)
+            other_tuning = None if tuning is DEFAULT else tuning  # which takes longer to hash than to find
+            key = (pattern, wanted, bool(aligned), table, max_states, max_seconds, other_tuning)
             self._machine: Machine = words.machines.find(key, build)
         else:
             self._machine = build()

@@ -12,13 +12,13 @@ from tokdfa.arrays import IntegerArray, id_array
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.validation.judges.choice import whole_walk
 from tokdfa.validation.result import Validation, validation
+from tokdfa.validation.tuning import DEFAULT, Tuning
 from tokdfa.validation.validator import Validator
 from tokdfa.validation.violation import Violation
 
 __all__ = ["iter_violations", "validate"]
 
 
-CHUNK = 1 << 18
 _WALKED = (np.dtype(np.int32), np.dtype(np.uint32), np.dtype(np.int64))
 
 
@@ -30,6 +30,7 @@ def validate(
     window: bool = False,
     documents: int | npt.ArrayLike | None = None,
     literal: bool = False,
+    tuning: Tuning = DEFAULT,
 ) -> Validation:
     """Decide whether ids are canonical: the ids that the tokenizer gives for the text that they spell.
 
@@ -49,6 +50,8 @@ def validate(
         Whether ids of special tokens that `encode` never gives, such as SentencePiece's control pieces, are what
         `decode` makes of them, and so never canonical: the answer to ``encode(decode(ids)) == ids``. By default they
         cut the stream, and what is between them is judged by itself.
+    tuning : Tuning, optional
+        How many ids are judged at once, and how many are kept; see :class:`~tokdfa.validation.tuning.Tuning`.
 
     Returns
     -------
@@ -73,11 +76,11 @@ def validate(
     >>> verdict.index, verdict.canonical_ids
     (1, (2513,))
     """
-    n_accepted = None if window or literal or documents is not None else _n_accepted(tokenizer, ids)
+    n_accepted = None if window or literal or documents is not None else _n_accepted(tokenizer, ids, tuning)
     if n_accepted is not None:
         return validation(n_accepted)
-    validator = Validator(tokenizer, window=window, documents=documents, literal=literal)
-    chunks = _chunks(ids if isinstance(ids, Iterator) else [ids])
+    validator = Validator(tokenizer, window=window, documents=documents, literal=literal, tuning=tuning)
+    chunks = _chunks(ids if isinstance(ids, Iterator) else [ids], tuning.chunk)
     violations = _violations(validator, chunks)
     found = tuple(violations if every else islice(violations, 1))
     for chunk in chunks:
@@ -86,15 +89,17 @@ def validate(
     return validation(validator.tokens, found)
 
 
-def iter_violations(tokenizer: AnyTokenizer, chunks: Iterable[npt.ArrayLike]) -> Iterator[Violation]:
+def iter_violations(
+    tokenizer: AnyTokenizer, chunks: Iterable[npt.ArrayLike], *, tuning: Tuning = DEFAULT
+) -> Iterator[Violation]:
     """Yield every place where a stream is not canonical, in order; see :func:`validate`."""
-    return _violations(Validator(tokenizer), _chunks(chunks))
+    return _violations(Validator(tokenizer, tuning=tuning), _chunks(chunks, tuning.chunk))
 
 
-def _chunks(arrays: Iterable[npt.ArrayLike]) -> Iterator[IntegerArray]:
+def _chunks(arrays: Iterable[npt.ArrayLike], size: int) -> Iterator[IntegerArray]:
     for array in map(id_array, arrays):
-        for begin in range(0, len(array), CHUNK):
-            yield array[begin : begin + CHUNK]
+        for begin in range(0, len(array), size):
+            yield array[begin : begin + size]
 
 
 def _violations(validator: Validator, chunks: Iterable[IntegerArray]) -> Iterator[Violation]:
@@ -103,16 +108,18 @@ def _violations(validator: Validator, chunks: Iterable[IntegerArray]) -> Iterato
     yield from validator.finish()
 
 
-def _n_accepted(tokenizer: AnyTokenizer, ids: object) -> int | None:
+def _n_accepted(tokenizer: AnyTokenizer, ids: object, tuning: Tuning) -> int | None:
     """Return the number of ids if one walk over few of them shows that they are canonical; None if that is not known.
 
     It has no state but that of the walk, and does not keep ids, so for short streams it is the whole of judging.
     """
+    if not tuning.walks:
+        return None
     try:
         array = np.array(ids) if type(ids) is list else ids
     except (ValueError, OverflowError):
         return None
-    if type(array) is not np.ndarray or array.ndim != 1 or array.dtype not in _WALKED or len(array) > CHUNK:
+    if type(array) is not np.ndarray or array.ndim != 1 or array.dtype not in _WALKED or len(array) > tuning.chunk:
         return None
     if not (array.flags.c_contiguous and array.flags.aligned):
         return None

@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from tokdfa.arrays import Int32Array
+from tokdfa.validation.tuning import DEFAULT
 
 __all__ = ["Buffer"]
-
-
-WINDOW = 1 << 15
 
 
 class Buffer:
@@ -30,12 +28,12 @@ class Buffer:
         Where its bytes begin in those of the stream.
     """
 
-    def __init__(self, first: int = 0, byte: int = 0, size: int | None = None) -> None:
+    def __init__(self, first: int = 0, byte: int = 0, size: int = DEFAULT.window) -> None:
         self.first = first
         self.byte = byte
         self._chunks: list[Int32Array] = []
         self._length = 0
-        self._size = self._wanted = WINDOW if size is None else size
+        self._size = self._wanted = size
 
     def append(self, ids: Int32Array) -> None:
         """Put ids at the end."""

@@ -12,6 +12,7 @@ from tokdfa.errors import TokenStreamError
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.validation.judges.choice import judge_of
 from tokdfa.validation.judges.documents import DocumentsJudge, Judge, checked_separator, document_starts
+from tokdfa.validation.tuning import DEFAULT, Tuning
 from tokdfa.validation.violation import Violation
 
 __all__ = ["Validator"]
@@ -34,6 +35,8 @@ class Validator:
         Whether ids of special tokens that `encode` never gives, such as SentencePiece's control pieces, are what
         `decode` makes of them, and so never canonical. By default they cut the stream, and what is between them is
         judged by itself.
+    tuning : Tuning, optional
+        How many ids are judged at once, and how many are kept; see :class:`~tokdfa.validation.tuning.Tuning`.
 
     Attributes
     ----------
@@ -70,6 +73,7 @@ class Validator:
         window: bool = False,
         documents: int | npt.ArrayLike | None = None,
         literal: bool = False,
+        tuning: Tuning = DEFAULT,
     ) -> None:
         self._decoder = tokenizer.decoder
         self._window = window
@@ -77,7 +81,9 @@ class Validator:
         self._separator: int | None = None
         self._starts: Int64Array = np.empty(0, dtype=np.int64)
         self.tokens = 0
-        begin, lengths = judge_of(tokenizer, window=window, documents=documents is not None, literal=literal)
+        begin, lengths = judge_of(
+            tokenizer, window=window, documents=documents is not None, literal=literal, tuning=tuning
+        )
         if documents is None:
             self._judge = begin(0, 0)
         elif isinstance(documents, (int, np.integer, np.bool_)):

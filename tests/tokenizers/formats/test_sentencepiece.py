@@ -17,6 +17,8 @@ from support.sentencepieces import RULES
 import tokdfa
 from tokdfa import Tokenizer
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError
+from tokdfa.validation.api import validate
+from tokdfa.validation.tuning import DEFAULT, Tuning
 from tokdfa.validation.validator import Validator
 
 pytest.importorskip("sentencepiece")
@@ -34,7 +36,7 @@ def canonical(peer: tuple, ids: list[int]) -> list[int]:  # type: ignore[type-ar
     return again
 
 
-def check(tokenizer: Tokenizer, data: bytes, drawn: random.Random, n_texts: int) -> None:
+def check(tokenizer: Tokenizer, data: bytes, drawn: random.Random, n_texts: int, tuning: Tuning) -> None:
     peer = sentencepieces.oracle(data)
     encode, decode, _, n_ids = peer
     for _ in range(n_texts):
@@ -47,7 +49,7 @@ def check(tokenizer: Tokenizer, data: bytes, drawn: random.Random, n_texts: int)
             spoiled[place : place + drawn.randrange(2)] = [drawn.randrange(n_ids) for _ in range(drawn.randrange(3))]
         for stream in (ids, spoiled):
             assert tokenizer.decode(stream) == decode(stream), stream
-            verdict = tokenizer.validate(stream)
+            verdict = validate(tokenizer, stream, tuning=tuning)
             again = canonical(peer, stream)
             assert bool(verdict) == (again == stream), (stream, again)
             if not verdict:
@@ -55,7 +57,9 @@ def check(tokenizer: Tokenizer, data: bytes, drawn: random.Random, n_texts: int)
                 assert verdict.index == next(different, min(len(stream), len(again))), (stream, again)
 
 
-def check_models(chosen: range, path: Path, n_texts: int, rules: tuple[str, ...] = RULES) -> int:
+def check_models(
+    chosen: range, path: Path, n_texts: int, rules: tuple[str, ...] = RULES, tuning: Tuning = DEFAULT
+) -> int:
     loaded = 0
     for seed in chosen:
         drawn = random.Random(seed)
@@ -67,7 +71,7 @@ def check_models(chosen: range, path: Path, n_texts: int, rules: tuple[str, ...]
             continue
         assert isinstance(tokenizer, Tokenizer)
         try:
-            check(tokenizer, data, drawn, n_texts)
+            check(tokenizer, data, drawn, n_texts, tuning)
         except AssertionError as error:
             raise AssertionError(f"seed {seed}") from error
         loaded += 1
@@ -78,9 +82,8 @@ def test_changed_models(tmp_path: Path) -> None:
     assert check_models(range(16), tmp_path / "tokenizer.model", 15) > 8
 
 
-def test_streams_are_judged_part_by_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tokdfa.validation.judges.encoding.WINDOW", 3)
-    assert check_models(range(100, 110), tmp_path / "tokenizer.model", 20, RULES[:1]) > 5
+def test_streams_are_judged_part_by_part(tmp_path: Path) -> None:
+    assert check_models(range(100, 110), tmp_path / "tokenizer.model", 20, RULES[:1], Tuning(window=3)) > 5
 
 
 def test_long_streams_are_forgotten(data: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import accumulate
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,8 +14,8 @@ from tokdfa.splitting.pretokenizer import PreTokenizer
 from tokdfa.splitting.steps import Split, Splitting
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.validation.judges import encoding
 from tokdfa.validation.judges.encoding import _differences
+from tokdfa.validation.tuning import Tuning
 from tokdfa.validation.validator import Validator
 
 # A token is its id and how many bytes it adds to the text.
@@ -52,9 +51,7 @@ def test_the_parts_that_differ(left: list[tuple[int, int]], right: list[tuple[in
     assert repaired + ids[place:].tolist() == canonical.tolist()
 
 
-def test_special_tokens_that_cut_let_the_judge_forget(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(encoding, "WINDOW", 16)
-    monkeypatch.setattr(encoding, "MAX_IDS", 64)
+def test_special_tokens_that_cut_let_the_judge_forget() -> None:
     contents = Contents(
         format="tiktoken",
         dictionary=Dictionary([(b"a", b"b")], bytes(range(256))),
@@ -64,7 +61,7 @@ def test_special_tokens_that_cut_let_the_judge_forget(monkeypatch: pytest.Monkey
     )
     tokenizer = Tokenizer(contents, PreTokenizer(Splitting("tokenizers", (Split(r"\s", "removed"),))))
     document = [256, 97, 97, 257]
-    validator = Validator(tokenizer)
+    validator = Validator(tokenizer, tuning=Tuning(window=16, max_ids=64))
     kept = []
     found = []
     for number in range(100):

@@ -12,7 +12,7 @@ from support.tokenizer_files import spell, tokenizer_json, vocabulary
 import tokdfa
 from tokdfa.tokenizers.rewriting import RewritingTokenizer
 from tokdfa.validation.api import validate
-from tokdfa.validation.judges import encoding
+from tokdfa.validation.tuning import Tuning
 
 
 @pytest.fixture
@@ -49,17 +49,16 @@ def test_the_tokens_that_are_not_utf8_are_those_and_no_others(tokenizer: Rewriti
 
 
 @pytest.mark.parametrize("window", [2, 5, 1 << 15])
-def test_parts_are_judged_as_the_whole_is(
-    tokenizer: RewritingTokenizer, window: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_parts_are_judged_as_the_whole_is(tokenizer: RewritingTokenizer, window: int) -> None:
     ids = tokenizer.encode("the then the\n\n" * 30)
     e, accent = vocabulary()["e"], [vocabulary()[spell(bytes([byte]))] for byte in "\u0301".encode()]
     spoiled = np.insert(ids, 100, [e, *accent])
     whole = validate(tokenizer, spoiled, every=True)
     assert not whole
-    monkeypatch.setattr(encoding, "WINDOW", window)
+    tuning = Tuning(window=window)
     for size in (1, 7, len(spoiled)):
-        assert validate(tokenizer, (ids[i : i + size] for i in range(0, len(ids), size)))
-        found = validate(tokenizer, (spoiled[i : i + size] for i in range(0, len(spoiled), size)), every=True)
+        assert validate(tokenizer, (ids[i : i + size] for i in range(0, len(ids), size)), tuning=tuning)
+        chunks = (spoiled[i : i + size] for i in range(0, len(spoiled), size))
+        found = validate(tokenizer, chunks, every=True, tuning=tuning)
         assert found.violations == whole.violations
         assert found.tokens == len(spoiled)

@@ -15,8 +15,8 @@ from tokdfa.errors import AlphabetError, LimitExceededError, TokenStreamError
 from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
 from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
 from tokdfa.validation.api import validate
-from tokdfa.validation.judges import encoding
 from tokdfa.validation.kind import ViolationKind
+from tokdfa.validation.tuning import Tuning
 from tokdfa.validation.validator import Validator
 from tokdfa.validation.violation import Violation, common_prefix
 from tokdfa.wordpiece.normalizer import BertNormalizer
@@ -54,8 +54,8 @@ def _check(tokenizer: WordPieceTokenizer, ids: list[int], violations: list[Viola
 
 
 @pytest.mark.parametrize("window", [1, 2, 5, 1 << 16])
-def test_random_streams(window: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(encoding, "WINDOW", window)
+def test_random_streams(window: int) -> None:
+    tuning = Tuning(window=window)
     tokenizer = _tokenizer()
     dice = random.Random(window)
     bad = 0
@@ -65,7 +65,7 @@ def test_random_streams(window: int, monkeypatch: pytest.MonkeyPatch) -> None:
             ids = tokenizer.encode(tokenizer.decode(ids)).tolist()
             if ids and dice.random() < 0.5:
                 ids[dice.randrange(len(ids))] = dice.randrange(len(ENTRIES))
-        validator = Validator(tokenizer)
+        validator = Validator(tokenizer, tuning=tuning)
         found: list[Violation] = []
         place = 0
         while place < len(ids):
@@ -75,7 +75,7 @@ def test_random_streams(window: int, monkeypatch: pytest.MonkeyPatch) -> None:
         found += validator.finish()
         _check(tokenizer, ids, found)
         bad += bool(found)
-        verdict = validate(tokenizer, ids, every=True)
+        verdict = validate(tokenizer, ids, every=True, tuning=tuning)
         assert bool(verdict) == (not found)
         assert verdict.tokens == len(ids)
     assert 100 < bad < 390
@@ -146,13 +146,12 @@ def test_a_text_that_cannot_be_encoded_is_a_violation_and_no_error() -> None:
             assert found.error in found.reason
 
 
-def test_a_stream_without_a_cut_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(encoding, "WINDOW", 16)
-    monkeypatch.setattr(encoding, "MAX_IDS", 64)
+def test_a_stream_without_a_cut_is_bounded() -> None:
+    tuning = Tuning(window=16, max_ids=64)
     tokenizer = _tokenizer()
     with pytest.raises(LimitExceededError, match="no place where its text is certainly cut"):
-        validate(tokenizer, [1, *[3] * 200])
-    assert validate(tokenizer, [1, *[3] * 50])
+        validate(tokenizer, [1, *[3] * 200], tuning=tuning)
+    assert validate(tokenizer, [1, *[3] * 50], tuning=tuning)
 
 
 def test_a_real_stream(data: Path) -> None:
@@ -174,10 +173,10 @@ def test_a_real_stream(data: Path) -> None:
 
 
 @pytest.mark.parametrize("window", [1, 2, 3, 1 << 16])
-def test_the_common_prefix_may_go_on_behind_what_is_wrong(window: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(encoding, "WINDOW", window)
+def test_the_common_prefix_may_go_on_behind_what_is_wrong(window: int) -> None:
+    tuning = Tuning(window=window)
     # The brackets are unknown as well, so that one unknown token is spelled by a text that has three.
     tokenizer = _tokenizer(["[UNK]", "a"], ())
     for ids in ([0, 0, 0, 1], [0, 0, 0], [1, 0, 0, 0, 0, 1, 1]):
-        verdict = validate(tokenizer, ids)
+        verdict = validate(tokenizer, ids, tuning=tuning)
         assert verdict.index == common_prefix(ids, tokenizer.encode(tokenizer.decode(ids)).tolist())

@@ -18,9 +18,10 @@ from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.validation.buffer import Buffer
 from tokdfa.validation.judges.pieces import PieceJudge
-from tokdfa.validation.judges.walk import PATIENCE, WalkJudge
+from tokdfa.validation.judges.walk import WalkJudge
 from tokdfa.validation.model import Model
 from tokdfa.validation.table import Table
+from tokdfa.validation.tuning import DEFAULT
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -100,16 +101,16 @@ def test_what_begins_a_special_token_is_not_forgotten(size: int) -> None:
     tokenizer = tokenizer_of(r" ?[ab]+|[^\sab]+|\s+", special)
     model = Model(tokenizer)
     spelled = tokenizer.encode(special[:-1]).tolist()
-    filler = tokenizer.encode("ab? " * PATIENCE).tolist()
+    filler = tokenizer.encode("ab? " * DEFAULT.patience).tolist()
     for n_read in range(1, len(spelled) + 1):
         # Of what is walked over some is forgotten for the first time when so many ids of it are read.
-        before = filler[n_read - PATIENCE :]
+        before = filler[n_read - DEFAULT.patience :]
         stream = np.array([*before, *spelled, ord(">"), *tokenizer.encode(" ab")], dtype=np.int32)
         judge = WalkJudge(model)
-        for begin in range(0, PATIENCE, size):
-            assert not list(judge.feed(stream[begin : min(begin + size, PATIENCE)]))
+        for begin in range(0, DEFAULT.patience, size):
+            assert not list(judge.feed(stream[begin : min(begin + size, DEFAULT.patience)]))
         assert judge.n_kept < 100
-        (violation,) = [*judge.feed(stream[PATIENCE:]), *judge.finish()]
+        (violation,) = [*judge.feed(stream[DEFAULT.patience :]), *judge.finish()]
         assert (violation.index, violation.byte_offset) == (len(before), len(tokenizer.decode_bytes(before)))
         assert violation.canonical_ids is not None
         assert tokenizer.special_ids[0] in violation.canonical_ids

@@ -19,6 +19,7 @@ from tokdfa.validation.judges.open import OpenJudge
 from tokdfa.validation.judges.walk import WalkJudge, WholeWalk
 from tokdfa.validation.judges.whole import WholeJudge
 from tokdfa.validation.model import Model
+from tokdfa.validation.tuning import DEFAULT, Tuning
 
 __all__ = ["judge_of", "model_of", "whole_walk"]
 
@@ -28,7 +29,12 @@ Begin: TypeAlias = Callable[[int, int], Judge]
 
 @singledispatch
 def judge_of(
-    tokenizer: AnyTokenizer, *, window: bool = False, documents: bool = False, literal: bool = False
+    tokenizer: AnyTokenizer,
+    *,
+    window: bool = False,
+    documents: bool = False,
+    literal: bool = False,
+    tuning: Tuning = DEFAULT,
 ) -> tuple[Begin, Int64Array | None]:
     """Return what makes judges of the streams of a tokenizer, and how many bytes its ids have.
 
@@ -45,31 +51,41 @@ def judge_of(
     if window or documents:
         what = f"windows and documents of a {tokenizer.algorithm} tokenizer are not judged"
         raise UnsupportedFeatureError(what)
-    return partial(EncodingJudge, tokenizer.round_trip, literal=literal), None
+    return partial(EncodingJudge, tokenizer.round_trip, literal=literal, tuning=tuning), None
 
 
 @judge_of.register
 def _(
-    tokenizer: RewritingTokenizer, *, window: bool = False, documents: bool = False, literal: bool = False
+    tokenizer: RewritingTokenizer,
+    *,
+    window: bool = False,
+    documents: bool = False,
+    literal: bool = False,
+    tuning: Tuning = DEFAULT,
 ) -> tuple[Begin, Int64Array | None]:
     if window:
         raise UnsupportedFeatureError("windows are not judged where decoding changes the text")
-    return partial(EncodingJudge, tokenizer.round_trip, literal=literal), None
+    return partial(EncodingJudge, tokenizer.round_trip, literal=literal, tuning=tuning), None
 
 
 @judge_of.register
 def _(
-    tokenizer: Tokenizer, *, window: bool = False, documents: bool = False, literal: bool = False
+    tokenizer: Tokenizer,
+    *,
+    window: bool = False,
+    documents: bool = False,
+    literal: bool = False,
+    tuning: Tuning = DEFAULT,
 ) -> tuple[Begin, Int64Array | None]:
     model = model_of(tokenizer)
-    inner = _judges(model, literal)
+    inner = _judges(model, literal, tuning)
     if not window:
         return inner, model.lengths
     if literal and not tokenizer.finds_specials:
         raise UnsupportedFeatureError("a window is not judged with special tokens as they are decoded")
 
     def begin(first: int, byte: int) -> Judge:
-        return OpenJudge(model, first, byte) if first == 0 else inner(first, byte)
+        return OpenJudge(model, first, byte, tuning=tuning) if first == 0 else inner(first, byte)
 
     return begin, model.lengths
 
@@ -90,12 +106,12 @@ def model_of(tokenizer: Tokenizer) -> Model:
     return Model(tokenizer)
 
 
-def _judges(model: Model, literal: bool) -> Begin:
+def _judges(model: Model, literal: bool, tuning: Tuning) -> Begin:
     """Return what makes judges of whole texts."""
     tokenizer = model.tokenizer
     if not model.by_pairs and tokenizer.format not in LEFTMOST_FORMATS:
         tokenizer.dictionary.require_proper()
-    by_encoding = partial(EncodingJudge, tokenizer.round_trip, literal=literal)
+    by_encoding = partial(EncodingJudge, tokenizer.round_trip, literal=literal, tuning=tuning)
     split = tokenizer.pretokenizer
     if literal and len(tokenizer.special_ids) and not tokenizer.finds_specials:
         return by_encoding
@@ -108,5 +124,5 @@ def _judges(model: Model, literal: bool) -> Begin:
             and splitting.metaspace is None
             and all(step.behavior != "removed" for step in splitting.steps)
         )
-        return partial(WalkJudge, model) if keeps_text else by_encoding
-    return partial(WholeJudge, model) if model.by_pairs and not model.alone.any() else by_encoding
+        return partial(WalkJudge, model, tuning=tuning) if keeps_text else by_encoding
+    return partial(WholeJudge, model, tuning=tuning) if model.by_pairs and not model.alone.any() else by_encoding

@@ -13,14 +13,11 @@ from tokdfa.tokenizers.decoding import Decoded
 from tokdfa.tokenizers.round_trip import RoundTrip
 from tokdfa.validation.buffer import Buffer
 from tokdfa.validation.kind import ViolationKind
+from tokdfa.validation.tuning import DEFAULT, Tuning
 from tokdfa.validation.violation import Cause, Violation, common_prefix, spelled
 from tokdfa.validation.wording import MOST_NAMED
 
 __all__ = ["EncodingJudge"]
-
-
-WINDOW = 1 << 15
-MAX_IDS = 1 << 26
 
 
 class EncodingJudge:
@@ -40,11 +37,16 @@ class EncodingJudge:
         Which token of the stream is the first one fed, and where its bytes begin.
     literal : bool
         Whether special tokens that `encode` never gives are what they are decoded to, and cut nothing.
+    tuning : Tuning, optional
+        How many ids are judged at once, and how many are kept at most.
     """
 
-    def __init__(self, trip: RoundTrip, first: int = 0, byte: int = 0, *, literal: bool = False) -> None:
+    def __init__(
+        self, trip: RoundTrip, first: int = 0, byte: int = 0, *, literal: bool = False, tuning: Tuning = DEFAULT
+    ) -> None:
         self._trip = trip
-        self._buffer = Buffer(first, byte, WINDOW)
+        self._max_ids = tuning.max_ids
+        self._buffer = Buffer(first, byte, tuning.window)
         self._is_cut = trip.cuts & (not literal)
         self._begins = True  # Whether a text begins with what comes next.
 
@@ -68,13 +70,13 @@ class EncodingJudge:
             if found is not None:
                 yield from found
                 continue
-            if len(window) > MAX_IDS:
+            if len(window) > self._max_ids:
                 break
             self._buffer.drop(0, 0)
-        if len(self._buffer) > MAX_IDS:
+        if len(self._buffer) > self._max_ids:
             raise LimitExceededError(
                 "the stream is too long to be judged as a whole",
-                where=f"token {self._buffer.first + MAX_IDS}",
+                where=f"token {self._buffer.first + self._max_ids}",
                 hint=f"from token {self._buffer.first} on there is no place where its text is certainly cut; "
                 "validate parts of the stream",
             )

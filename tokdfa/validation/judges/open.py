@@ -13,6 +13,7 @@ from tokdfa.validation.judges.walk import WalkJudge
 from tokdfa.validation.kind import ViolationKind
 from tokdfa.validation.model import Model
 from tokdfa.validation.table import Table
+from tokdfa.validation.tuning import DEFAULT, Tuning
 from tokdfa.validation.violation import Cause, Violation
 
 __all__ = ["OpenJudge"]
@@ -32,6 +33,8 @@ class OpenJudge:
     model : Model
     first, byte : int
         Which token of the stream is the first one fed, and where its bytes begin.
+    tuning : Tuning, optional
+        That of the walk from the first place on where the text is certainly cut.
 
     Raises
     ------
@@ -44,7 +47,7 @@ class OpenJudge:
     behind texts whose last token may not stand before the first one here.
     """
 
-    def __init__(self, model: Model, first: int = 0, byte: int = 0) -> None:
+    def __init__(self, model: Model, first: int = 0, byte: int = 0, *, tuning: Tuning = DEFAULT) -> None:
         if model.tokenizer.pretokenizer is None:
             raise UnsupportedFeatureError(
                 "windows are judged where a pattern cuts the text, and here nothing does",
@@ -56,6 +59,7 @@ class OpenJudge:
                 value=str(model.tokenizer.pretokenizer),
             )
         self._model = model
+        self._tuning = tuning
         self._table: Table = model.table
         self._first, self._byte = first, byte
         self._before: int | None = None
@@ -72,7 +76,7 @@ class OpenJudge:
         """Take more ids; yield the violations that are certain with them."""
         for place, id in enumerate(ids.tolist()) if self._walk is None else ():
             if self._before is not None and self._table.is_cut_between(self._before, id):
-                self._walk = WalkJudge(self._model, self._first, self._byte)
+                self._walk = WalkJudge(self._model, self._first, self._byte, tuning=self._tuning)
                 ids = ids[place:]
                 break
             yield from self._step(id)

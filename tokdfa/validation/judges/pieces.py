@@ -13,6 +13,7 @@ from tokdfa.validation.buffer import Buffer
 from tokdfa.validation.items import NOT_SPECIAL, Items
 from tokdfa.validation.judges.encoding import EncodingJudge
 from tokdfa.validation.model import Model
+from tokdfa.validation.tuning import DEFAULT, Tuning
 from tokdfa.validation.violation import Violation, common_prefix
 from tokdfa.validation.window import Special, Window
 
@@ -36,6 +37,8 @@ class PieceJudge:
         Of a tokenizer with a pre-tokenizer, whose dictionary is over bytes.
     buffer : Buffer, optional
         An empty one, which tells where the stream goes on and how large windows are.
+    tuning : Tuning, optional
+        How many ids are judged at once where no buffer is given, and how many are kept at most.
 
     Attributes
     ----------
@@ -43,12 +46,13 @@ class PieceJudge:
         The ids that are not judged yet.
     """
 
-    def __init__(self, model: Model, buffer: Buffer | None = None) -> None:
+    def __init__(self, model: Model, buffer: Buffer | None = None, *, tuning: Tuning = DEFAULT) -> None:
         assert model.tokenizer.pretokenizer is not None
         self._model = model
         self._split: PreTokenizer = model.tokenizer.pretokenizer
         self._borders = model.borders
-        self.buffer = Buffer() if buffer is None else buffer
+        self.buffer = Buffer(size=tuning.window) if buffer is None else buffer
+        self._tuning = tuning
         self._by_encoding: EncodingJudge | None = None
 
     @property
@@ -80,7 +84,9 @@ class PieceJudge:
         try:
             violations, stop = self._judge_window(window)
         except _TextIsDroppedError:
-            self._by_encoding = EncodingJudge(self._model.tokenizer.round_trip, buffer.first, buffer.byte)
+            self._by_encoding = EncodingJudge(
+                self._model.tokenizer.round_trip, buffer.first, buffer.byte, tuning=self._tuning
+            )
             yield from self._by_encoding.feed(buffer.take_all())
             return
         buffer.drop(stop, int(window.starts[stop] if stop < len(window.starts) else window.ends[-1]))

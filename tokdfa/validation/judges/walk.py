@@ -15,17 +15,12 @@ from tokdfa.validation.buffer import Buffer
 from tokdfa.validation.judges.pieces import PieceJudge
 from tokdfa.validation.model import Model
 from tokdfa.validation.table import Table
+from tokdfa.validation.tuning import DEFAULT, Tuning
 from tokdfa.validation.violation import Violation
 
 __all__ = ["WalkJudge", "WholeWalk"]
 
 
-# So many are judged piece by piece at a time where something is wrong.
-WINDOW = 1 << 8
-# So many ids are kept before some are dropped.
-PATIENCE = 1 << 10
-# So many ids are walked over together with those before them.
-HEAD = 1 << 10
 # So many ids have more symbols than a look-ahead sees.
 _CONTEXT = 8
 
@@ -67,10 +62,13 @@ class WalkJudge:
         Of a tokenizer with a pre-tokenizer, whose dictionary is over bytes.
     first, byte : int
         Which token of the stream is the first one fed, and where its bytes begin.
+    tuning : Tuning, optional
+        How many ids are walked over, looked at closely and kept at a time.
     """
 
-    def __init__(self, model: Model, first: int = 0, byte: int = 0) -> None:
+    def __init__(self, model: Model, first: int = 0, byte: int = 0, *, tuning: Tuning = DEFAULT) -> None:
         self._model = model
+        self._tuning = tuning
         self._judge: PieceJudge | None = None
         self._until = -1
         self._begin(first, byte)
@@ -78,7 +76,11 @@ class WalkJudge:
     def _begin(self, first: int, byte: int) -> None:
         """Begin to walk with the token `first`, or do no such thing where there is no table."""
         if self._model.table is None:
-            self._judge, self._until = PieceJudge(self._model, Buffer(first, byte)), sys.maxsize
+            self._judge, self._until = self._closely(first, byte), sys.maxsize
+            return
+        if not self._tuning.walks:
+            # As if something were wrong at the end of the longest stream.
+            self._judge, self._until = self._closely(first, byte), sys.maxsize - 1
             return
         self._judge = None
         self._table: Table = self._model.table
@@ -88,7 +90,12 @@ class WalkJudge:
         # The ids since a place where the text is certainly cut, and where in the stream that is.
         self._past: list[Int32Array] = []
         self._first, self._byte, self._n_past = first, byte, 0
-        self._patience = PATIENCE
+        self._patience = self._tuning.patience
+
+    def _closely(self, first: int, byte: int, window: int | None = None) -> PieceJudge:
+        """Return what judges piece by piece from a token of the stream on."""
+        size = self._tuning.window if window is None else window
+        return PieceJudge(self._model, Buffer(first, byte, size), tuning=self._tuning)
 
     @property
     def n_kept(self) -> int:
@@ -127,7 +134,7 @@ class WalkJudge:
             # Nothing canonical begins like this. What is wrong may look otherwise when more follows.
             buffer = self._judge.buffer
             first, byte, ids = buffer.first, buffer.byte, buffer.take_all()
-            closed = PieceJudge(self._model, Buffer(first, byte))
+            closed = self._closely(first, byte)
             found = chain(closed.feed(ids), closed.finish()) if self._until < sys.maxsize else iter(())
             violation = next(found, None)
             if violation is None:
@@ -144,14 +151,14 @@ class WalkJudge:
         # No special token that the text spells goes from before this to behind `place`.
         begin = self._table.last_certain(ids, place - _CONTEXT - self._table.reach)
         byte = self._byte + int(self._model.lengths[ids[:begin]].sum())
-        self._judge = PieceJudge(self._model, Buffer(self._first + begin, byte, WINDOW))
+        self._judge = self._closely(self._first + begin, byte, self._tuning.close_window)
         self._until = max(self._until, self._first + place)
         return ids[begin:]
 
     def _walk(self, ids: Int32Array) -> int:
         """Walk over ids; return the first one that is not canonical where it is, their number if there is none."""
         before = self._before()
-        head = min(len(ids), max(HEAD, self._table.reach + 1)) if before else 0
+        head = min(len(ids), max(self._tuning.head, self._table.reach + 1)) if before else 0
         if head:
             n_before = sum(map(len, before))
             place = self._walk_on(np.concatenate((*before, ids[:head])), n_before) - n_before
@@ -207,4 +214,4 @@ class WalkJudge:
         self._here.size = int(self._model.lengths[kept].sum())
         self._byte = end - self._here.size
         self._past, self._n_past = [kept], len(kept)
-        self._patience = max(PATIENCE, 2 * len(kept))
+        self._patience = max(self._tuning.patience, 2 * len(kept))

@@ -12,14 +12,11 @@ from tokdfa.arrays import Int32Array
 from tokdfa.errors import LimitExceededError
 from tokdfa.validation.buffer import Buffer
 from tokdfa.validation.model import Model
+from tokdfa.validation.tuning import DEFAULT, Tuning
 from tokdfa.validation.violation import Violation, common_prefix
 from tokdfa.validation.window import Special, Window
 
 __all__ = ["WholeJudge"]
-
-
-HISTORY = 1 << 12
-"""How many judged ids are kept, in case that what is wrong behind them begins with them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +53,14 @@ class WholeJudge:
         Of a tokenizer without pre-tokenizer, whose dictionary is proper.
     first, byte : int
         Which token of the stream is the first one fed, and where its bytes begin.
+    tuning : Tuning, optional
+        How many ids are judged at once and kept.
     """
 
-    def __init__(self, model: Model, first: int = 0, byte: int = 0) -> None:
+    def __init__(self, model: Model, first: int = 0, byte: int = 0, *, tuning: Tuning = DEFAULT) -> None:
         self._model = model
-        self._buffer = Buffer(first, byte)
+        self._history = tuning.history
+        self._buffer = Buffer(first, byte, tuning.window)
         self._done = 0  # So many of the buffered ids are judged.
         self._floor = 0  # Those before this one say nothing about what is behind them,
         self._before: int | None = None  # but that this id is before it; None at the beginning of a stretch.
@@ -149,7 +149,7 @@ class WholeJudge:
 
     def _trim(self, window: Window) -> None:
         """Drop what is judged, but for some history."""
-        keep = max(self._floor, self._done - HISTORY)
+        keep = max(self._floor, self._done - self._history)
         # The text of the next window must not begin within a character.
         while self._bar < keep < len(window.ids) and not self._model.opens[window.ids[keep]]:
             keep -= 1
@@ -196,7 +196,8 @@ class WholeJudge:
                 ahead *= 2
             if begin == self._floor:
                 raise LimitExceededError(
-                    f"what is wrong begins more than {HISTORY} tokens before", where=f"token {window.first + place}"
+                    f"what is wrong begins more than {self._history} tokens before",
+                    where=f"token {window.first + place}",
                 )
             back *= 4
 

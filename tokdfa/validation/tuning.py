@@ -1,0 +1,48 @@
+"""How many ids of a stream are judged at once, kept, and looked at again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["DEFAULT", "Tuning"]
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """The thresholds of validation. They change what it costs and what it refuses, never what it finds.
+
+    Parameters
+    ----------
+    chunk : int
+        Number of ids that are taken from an array at once: few enough for them to stay in the second-level cache.
+    window : int
+        Number of ids that are decoded and judged at once where pairs of ids do not decide at once. Smaller windows take
+        less memory, larger ones fewer steps; a window grows until it has a place where its text is certainly cut.
+    close_window : int
+        The same where a walk has found that something is wrong: it is mostly found within a few ids.
+    patience : int
+        Number of ids walked over before those are dropped that nothing wrong can begin with.
+    head : int
+        Number of ids of a chunk that are walked over together with those before it, which may be looked at again.
+    history : int
+        Number of judged ids that are kept in case what is wrong after them begins with them, where nothing cuts the
+        text. What begins earlier is refused.
+    max_ids : int
+        Number of ids that are kept, of 4 bytes each, where the text has no place that is certainly cut. Longer streams
+        are refused.
+    walks : bool
+        Whether streams are walked over where a table allows it, and not only judged window by window, which is slower
+        and finds the same.
+    """
+
+    chunk: int = 1 << 18
+    window: int = 1 << 15
+    close_window: int = 1 << 8
+    patience: int = 1 << 10
+    head: int = 1 << 10
+    history: int = 1 << 12
+    max_ids: int = 1 << 26
+    walks: bool = True
+
+
+DEFAULT = Tuning()
