@@ -66,7 +66,7 @@ class Collection:
     ----------
     tokenizer : AnyTokenizer
     max_shown : int
-        So many violations are kept with what is around them.
+        How many violations are kept with what is around them.
     window, documents, literal
         See :class:`~tokdfa.Validator`.
 
@@ -125,7 +125,7 @@ class Collection:
         self.places.reach(max(self.tokens - 1, 0))
 
     def _close(self, final: bool) -> None:
-        """Give those that lack what is behind them what has come."""
+        """Give those that lack what follows them what has come."""
         still_open = []
         for fields, start in self._open:
             if final or start + CONTEXT <= self._recent.end:
@@ -186,7 +186,7 @@ class Collection:
         return said
 
     def _finish(self, fields: dict[str, Any], start: int) -> None:
-        """Add what stands behind the ids of a violation, which end before token `start`."""
+        """Add what follows the ids of a violation, which end before token `start`."""
         behind = [*fields["behind"], *self._recent.between(start, start + CONTEXT)]
         fields["ends"] = start + len(behind) - len(fields["behind"]) == self._recent.end and len(behind) <= CONTEXT
         fields["behind"] = behind[:CONTEXT]

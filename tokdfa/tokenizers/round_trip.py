@@ -220,7 +220,7 @@ class WordPieceRoundTrip(RoundTrip):
         return self._tokenizer.spelling(id)
 
     def detected(self, ids: Int32Array, start: int, stop: int) -> int:
-        """Return the token behind which no correct stream begins so, or the last one when there is no telling."""
+        """Return the token with which no correct stream begins so any more, or the last one where that is not known."""
         language = self._language
         if language is None:
             return stop - 1

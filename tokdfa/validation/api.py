@@ -63,7 +63,7 @@ def validate(
     TokenStreamError
         If they are not ids of the tokenizer; says which. If documents do not begin in order or begin after the end.
     ImproperDictionaryError
-        If the dictionary is not proper and comes without the library that tells what it means all the same.
+        If the dictionary is not proper and its format does not say what a library makes of it.
     UnsupportedFeatureError
         If windows or documents of such a tokenizer cannot be judged.
 

@@ -25,7 +25,7 @@ class Items:
     ----------
     window : Window
     spans : int64 array of shape (items, 2)
-        The items, one behind the other from the beginning of the text, as places of characters.
+        The items, one after the other from the beginning of the text, as places of characters.
     specials : int32 array
         For each item the id of the special token that it is, or `NOT_SPECIAL` for a piece.
     stop : int
@@ -69,7 +69,7 @@ class Items:
 
     @cached_property
     def _bad_tokens(self) -> BoolArray:
-        """For each token whether it cannot be in its item, be it behind the token before it or at all."""
+        """For each token whether it cannot be in its item, be it after the token before it or at all."""
         model, ids = self._model, self._ids
         begins = self._starts == self._item_starts[self._item]
         whole = begins & (self._ends == self._item_ends[self._item])

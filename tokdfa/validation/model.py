@@ -170,7 +170,7 @@ class Model:
         return place < len(self._live_words) and self._live_words[place].startswith(data)
 
     def may_follow(self, left: int, right: int) -> bool:
-        """Tell whether the pair test allows id `right` behind id `left`."""
+        """Tell whether the pair test allows id `right` after id `left`."""
         return not self.pairs.forbidden(np.array([right], dtype=np.int32), left)[0]
 
     def may_be_walked(self, left: int, right: int) -> bool:

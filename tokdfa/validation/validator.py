@@ -46,7 +46,7 @@ class Validator:
     Raises
     ------
     ImproperDictionaryError
-        If the dictionary is not proper and comes without the library that tells what it means all the same.
+        If the dictionary is not proper and its format does not say what a library makes of it.
     UnsupportedFeatureError
         If windows or documents of such a tokenizer cannot be judged.
     TokenStreamError

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -56,7 +56,7 @@ class Cause:
     text: str | None = None
     bad_bytes: bytes | None = None
     error: str | None = None
-    spellings: Spelled = ()
+    spellings: Spelled = field(default=(), repr=False)
 
     def at(
         self,
@@ -70,7 +70,7 @@ class Cause:
     ) -> Violation:
         """Return the violation with this cause at a place; see :class:`Violation`."""
         return Violation(
-            **{field.name: getattr(self, field.name) for field in fields(Cause)},
+            **{each.name: getattr(self, each.name) for each in fields(Cause)},
             index=index,
             detected_at=detected_at,
             byte_offset=byte_offset,

@@ -119,7 +119,7 @@ class Window:
         return int(np.searchsorted(self.ends, byte, side="right"))
 
     def token_from(self, byte: int) -> int:
-        """Return the first token that begins at this byte or behind it."""
+        """Return the first token that begins at this byte or later."""
         return int(np.searchsorted(self.starts, byte))
 
     def specials(self) -> Specials:

@@ -46,7 +46,7 @@ def judge_of(
     UnsupportedFeatureError
         If windows or documents of such a tokenizer cannot be judged.
     ImproperDictionaryError
-        If the dictionary is not proper and it is not known what the library makes of it.
+        If the dictionary is not proper and its format does not say what a library makes of it.
     """
     if window or documents:
         what = f"windows and documents of a {tokenizer.algorithm} tokenizer are not judged"

@@ -47,7 +47,7 @@ class DocumentsJudge:
     begin : callable
         Returns a judge, given which token of the stream comes first, and where its bytes begin.
     lengths : int64 array, optional
-        How many bytes an id has. Without it every judge tells where its bytes end, as attribute `byte`.
+        How many bytes an id has. Without it every judge keeps count itself, in its attribute `byte`.
     starts : int64 array, optional
         Which tokens begin documents, ascending. Without it separators cut.
     separator_size : int
@@ -110,7 +110,7 @@ class DocumentsJudge:
             self._byte += int(self._lengths[ids].sum())
 
     def _open(self, skipped: int, size: int) -> None:
-        """Begin a document behind ids that are in none, so many of that many bytes."""
+        """Begin a document after `skipped` ids that are in none and have `size` bytes."""
         self._first += skipped
         self._byte = getattr(self._judge, "byte", self._byte) if self._lengths is None else self._byte
         self._byte += size

@@ -25,7 +25,7 @@ _MOST_CONTINUATIONS = 3
 class OpenJudge:
     """Finds what is not canonical in ids whatever was before them, and, unless they end there, whatever follows.
 
-    Up to the first place where the text is certainly cut, the ids must be possible behind some beginning of a text;
+    Up to the first place where the text is certainly cut, the ids must be possible after some beginning of a text;
     every hypothesis that any text leads to is tried. From there on nothing hangs on what was before.
 
     Parameters
@@ -44,7 +44,7 @@ class OpenJudge:
     Notes
     -----
     What is found is not canonical in any context. The reverse is not promised: a hypothesis may be possible, yet only
-    behind texts whose last token may not stand before the first one here.
+    after texts whose last token may not be followed by the first one here.
     """
 
     def __init__(self, model: Model, first: int = 0, byte: int = 0, *, tuning: Tuning = DEFAULT) -> None:

@@ -36,7 +36,7 @@ class PieceJudge:
     model : Model
         Of a tokenizer with a pre-tokenizer, whose dictionary is over bytes.
     buffer : Buffer, optional
-        An empty one, which tells where the stream goes on and how large windows are.
+        An empty one, which knows where the stream goes on and how large windows are.
     tuning : Tuning, optional
         How many ids are judged at once where no buffer is given, and how many are kept at most.
 

@@ -148,7 +148,7 @@ class WalkJudge:
         """Have the ids up to `place`, counted from their end, judged piece by piece; return those to judge."""
         ids: Int32Array = np.concatenate((np.zeros(0, dtype=np.int32), *self._past))
         place += len(ids)
-        # No special token that the text spells goes from before this to behind `place`.
+        # No special token that the text spells goes from before this to after `place`.
         begin = self._table.last_certain(ids, place - _CONTEXT - self._table.reach)
         byte = self._byte + int(self._model.lengths[ids[:begin]].sum())
         self._judge = self._closely(self._first + begin, byte, self._tuning.close_window)
@@ -198,7 +198,7 @@ class WalkJudge:
         return before
 
     def _remember(self, ids: Int32Array) -> None:
-        """Keep of the ids walked over those that something wrong behind them may begin with."""
+        """Keep of the ids walked over those with which something wrong after them may begin."""
         self._past.append(ids)
         self._n_past += len(ids)
         if self._n_past < self._patience:

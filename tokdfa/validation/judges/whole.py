@@ -31,7 +31,7 @@ class _Stretch:
 class _Repair:
     """What the tokenizer would have given: `canonical` for the ids from `index` on, up to those from `stop` on.
 
-    `last` is the last canonical id, `aligned` tells whether the ids go on where it ends.
+    `last` is the last canonical id, `aligned` is whether the ids go on where it ends.
     """
 
     index: int
@@ -44,8 +44,10 @@ class _Repair:
 class WholeJudge:
     """Finds what is not canonical in a stream by pairs of neighbours.
 
-    A pair that is not allowed tells that something is wrong up to there, not where it begins: that is found by encoding
-    the text around it, as far as what follows cannot change it.
+    A pair that is not allowed shows that something is wrong up to there, not where it begins: that is found by encoding
+    the text around it, as far as what follows cannot change it. Nothing else is decoded or encoded, and the memory does
+    not grow with the stream, so this is not :class:`~tokdfa.validation.judges.encoding.EncodingJudge`, which would keep
+    a text without pieces as a whole.
 
     Parameters
     ----------
@@ -61,10 +63,10 @@ class WholeJudge:
         self._model = model
         self._history = tuning.history
         self._buffer = Buffer(first, byte, tuning.window)
-        self._done = 0  # So many of the buffered ids are judged.
-        self._floor = 0  # Those before this one say nothing about what is behind them,
-        self._before: int | None = None  # but that this id is before it; None at the beginning of a stretch.
-        self._behind: int | None = None  # What the next id to judge stands behind.
+        self._done = 0  # The number of buffered ids that are judged.
+        self._floor = 0  # Ids before this one say nothing about what follows them,
+        self._before: int | None = None  # but for this id, the one just before it; None at the beginning of a stretch.
+        self._last: int | None = None  # The id before the next one to judge.
         self._bar = 0  # Those before this one are not looked at again.
 
     @property
@@ -104,7 +106,7 @@ class WholeJudge:
         limit = max(limit, self._done)
         open_end = _Stretch(end, closed=intruder is not None or (window.final and window.bad is None))
         while self._done < limit:
-            marks = self._model.pairs.forbidden(window.ids[self._done : limit], self._behind)
+            marks = self._model.pairs.forbidden(window.ids[self._done : limit], self._last)
             if not marks.any():
                 self._pass(window, limit)
                 break
@@ -139,13 +141,13 @@ class WholeJudge:
             cuts = np.flatnonzero(self._model.special[window.ids[self._done : stop]])
             if len(cuts):
                 self._floor, self._before = self._done + int(cuts[-1]) + 1, None
-            self._behind = int(window.ids[stop - 1])
+            self._last = int(window.ids[stop - 1])
             self._done = stop
 
     def _restart(self, stop: int, last: int | None) -> None:
         """Go on at `stop` as if nothing but the id `last` had been before; None for the beginning of a text."""
         self._done = self._floor = stop
-        self._before = self._behind = last
+        self._before = self._last = last
 
     def _trim(self, window: Window) -> None:
         """Drop what is judged, but for some history."""
@@ -204,7 +206,7 @@ class WholeJudge:
     def _settled(self, window: Window, begin: int, end: int, closed: bool) -> Int32Array:
         """Return the canonical ids of the text from id `begin` to byte `end`, as far as they do not hang on the rest.
 
-        Whatever follows, there is a last token that begins up to `end`, and it ends there or behind it. What is before
+        Whatever follows, there is a last token that begins up to `end`, and it ends there or later. What is before
         that token is canonical by itself; so what all these beginnings have in common is settled.
         """
         low = int(window.starts[begin]) if begin < len(window.ids) else end
