@@ -55,7 +55,7 @@ def isomorphic(first: Transducer, second: Transducer) -> bool:
             labels = graph.get_edge_data(p, q, {"labels": frozenset()})["labels"]
             graph.add_edge(p, q, labels=labels | {(symbol, output)})
         graphs.append(graph)
-    return nx.isomorphism(
+    return nx.is_isomorphic(
         *graphs, node_match=lambda a, b: a["kind"] == b["kind"], edge_match=lambda a, b: a["labels"] == b["labels"]
     )
 
