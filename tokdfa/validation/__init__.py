@@ -8,7 +8,8 @@ Read in this order:
 3. `judges`: who decides. `judges.choice` says which judge decides for which tokenizer.
 4. What judges need: `model` (a tokenizer as tables over its ids), `table` (the machine of a pre-tokenizer over ids, as
    far as streams have needed it), `window` and `items` (a part of a stream, its text, pieces and special tokens),
-   `buffer` (ids not judged yet), `doubts` and `spelled` (where pairs of neighbours are not enough).
+   `buffer` (ids not judged yet), `doubts` and `spelled` (where pairs of neighbours are not enough). `tuning` says how
+   many ids are judged at once and kept.
 
 Callers: `Tokenizer.validate`, the command `validate`, `report`.
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-TESTS = Path(__file__).parent
+TESTS = Path(__file__).parents[1]
 CONSTANT = re.compile(r"_?[A-Z][A-Z0-9_]*")
 
 

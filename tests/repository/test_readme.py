@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from support import schemas
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGES = ("README.md", "notebooks/jobs.md")
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 

@@ -14,7 +14,7 @@ import pytest
 
 import tokdfa
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 NAMES = sorted(set(tokdfa.__all__) - {"__version__"})
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 # One answer, or an array of them: for each token whether it is so.

@@ -11,7 +11,7 @@ import pytest
 nbformat = pytest.importorskip("nbformat", reason="nbclient runs the notebooks: install the extra `notebooks`")
 nbclient = pytest.importorskip("nbclient", reason="nbclient runs the notebooks: install the extra `notebooks`")
 
-FOLDER = Path(__file__).parents[1] / "notebooks"
+FOLDER = Path(__file__).parents[2] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 
 

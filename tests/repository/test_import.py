@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("program", ["import tokdfa", "import tokdfa.cli; tokdfa.cli.main(['--help'])"])

@@ -1,0 +1,94 @@
+"""Ids out of texts and JSON, block by block, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.stores import IDS, Stdin, collect, tunings
+
+from tokdfa.errors import TokenStreamError
+from tokdfa.stores import text
+from tokdfa.stores.tuning import Tuning
+
+
+@tunings
+@pytest.mark.parametrize("separator", [" ", "\n", "\r\n", "\t\t\n "])
+def test_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, separator: str, tuning: Tuning) -> None:
+    written = separator.join(map(str, IDS))
+    for around in ("{}", " {}\n"):
+        (tmp_path / "ids.txt").write_text(around.format(written), newline="")
+        assert collect(tmp_path / "ids.txt", tuning=tuning) == IDS
+        monkeypatch.setattr(sys, "stdin", Stdin(around.format(written).encode()))
+        assert collect("-", tuning=tuning) == IDS
+
+
+@tunings
+@pytest.mark.parametrize("options", [{}, {"indent": 1}, {"separators": (",", ":")}])
+def test_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, object], tuning: Tuning) -> None:
+    for ids in (IDS, [7], [], [-3, 9]):
+        written = json.dumps(ids, **options)  # type: ignore[arg-type]
+        for around in ("{}", " \n{}\n"):
+            (tmp_path / "ids.json").write_text(around.format(written))
+            assert collect(tmp_path / "ids.json", tuning=tuning) == ids
+            monkeypatch.setattr(sys, "stdin", Stdin(around.format(written).encode()))
+            assert collect("-", tuning=tuning) == ids
+
+
+@given(st.text(alphabet='[], 019-.e\n{}"', max_size=12), st.integers(1, 4))
+def test_json_is_read_as_the_standard_library_reads_it(written: str, size: int) -> None:
+    array = text._JsonArray("file")
+    data = written.encode()
+    read: list[int] | None = []
+    try:
+        for begin in range(0, len(data), size):
+            read += array.read(data[begin : begin + size]).tolist()
+        array.finish()
+    except TokenStreamError:
+        read = None
+    try:
+        expected = json.loads(written)
+    except ValueError:
+        expected = None
+    is_flat = isinstance(expected, list) and all(type(item) is int for item in expected)
+    assert read == (expected if is_flat else None)
+
+
+@tunings
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("ids.txt", b"", "ids.txt: no ids: there is nothing but white space"),
+        ("ids.txt", b" \n ", "ids.txt: no ids: there is nothing but white space"),
+        ("ids.txt", b"1 2\n3 x4 5", r"ids.txt, line 2: not an integer: 'x4'"),
+        ("ids.txt", b"1\n\n2.0", r"ids.txt, line 3: ids are integers, not floats: '2.0'"),
+        ("ids.txt", b"1 1e3", r"ids.txt, line 1: ids are integers, not floats: '1e3'"),
+        ("ids.txt", b"1 +1", r"ids.txt, line 1: an integer with a plus sign: '\+1'"),
+        ("ids.txt", b"1 +1.5", r"ids.txt, line 1: ids are integers, not floats: '\+1.5'"),
+        ("ids.txt", b"1, 2", r"ids.txt, line 1: not an integer: '1,'"),
+        ("ids.txt", b"99999999999999999999", "ids.txt, line 1: an integer of more than 64 bits"),
+        ("ids.txt", b"1" * 100, "ids.txt, line 1: an integer of more than 64 bits"),
+        ("ids.txt", b"1\n\xff\xfe", r"ids.txt, line 2: not an integer: '\\\\xff\\\\xfe'"),
+        ("ids.txt", "１".encode(), r"ids.txt, line 1: not an integer"),
+        ("ids.json", b"", "ids.json: no ids: it is empty"),
+        ("ids.json", b"{}", "ids.json, byte 0: an array of integers is wanted"),
+        ("ids.json", b"[1, 2", "ids.json, byte 5: the array has no end"),
+        ("ids.json", b"[1, 2,]", "ids.json, byte 6: a comma with nothing before or behind it"),
+        ("ids.json", b"[, 2]", "ids.json, byte 1: a comma with nothing before or behind it"),
+        ("ids.json", b"[1, [2], 3]", "ids.json, byte 4: one flat array of integers is wanted"),
+        ("ids.json", b'[1, "2"]', "ids.json, byte 4: not an integer"),
+        ("ids.json", b"[1, 2.5]", "ids.json, byte 4: ids are integers, not floats: '2.5'"),
+        ("ids.json", b"[1, 02]", "ids.json, byte 4: an integer with leading zeros"),
+        ("ids.json", b"[1, null]", "ids.json, byte 4: not an integer: 'null'"),
+        ("ids.json", b"[1]  [2]", "ids.json, byte 5: something behind the array"),
+        ("ids.json", b"[" + b"1" * 100 + b"]", "ids.json, byte 1: an integer of more than 64 bits"),
+    ],
+)
+def test_bad_text(tmp_path: Path, name: str, data: bytes, message: str, tuning: Tuning) -> None:
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(TokenStreamError, match=message):
+        collect(tmp_path / name, tuning=tuning)
