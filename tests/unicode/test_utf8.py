@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokdfa.unicode.utf8 import begins_symbol, byte_offsets, cut_apart, symbol_length
+from tokdfa.unicode.utf8 import BYTES_OF_UTF8, begins_symbol, byte_offsets, cut_apart, symbol_length
 
 texts = st.text("aé\u07ff\u0800日\uffff\U00010000\U0010ffff", max_size=6)
 
@@ -37,6 +37,13 @@ def test_what_no_text_has_is_refused(data: bytes) -> None:
 def test_a_surrogate_cut_short_is_a_symbol_cut_short() -> None:
     assert cut_apart(b"\xed\xa0") == (b"", "", b"\xed\xa0")
     assert cut_apart(b"\xed\xa0\x80") is None
+
+
+def test_the_bytes_of_utf8_are_those_of_some_symbol() -> None:
+    # One symbol for every lead byte and for every byte after it.
+    points = [*range(0x800), *range(0x800, 0x110000, 61), 0x10FFFF]
+    found = {byte for point in points for byte in chr(point).encode("utf-8", "ignore")}
+    assert found == BYTES_OF_UTF8
 
 
 @given(texts)

@@ -22,12 +22,11 @@ from tokdfa.tokenizers.neighbours import Neighbours, neighbours
 from tokdfa.tokenizers.normalizers import Normalizer
 from tokdfa.tokenizers.relation import automaton_form, splitting_form
 from tokdfa.tokenizers.tokenizer import Tokenizer
+from tokdfa.unicode.utf8 import BYTES_OF_UTF8
 
 __all__ = ["Parts", "as_text", "splitting_of"]
 
 _WHOLE = Splitting("tokenizers")
-# Bytes that UTF-8 does not have.
-_NO_TEXT = frozenset((0xC0, 0xC1, *range(0xF5, 0x100)))
 
 
 class Parts:
@@ -226,4 +225,4 @@ def _symbols(side: Tokenizer) -> tuple[object, ...]:
 
 def _lacks_ids(of: Neighbours) -> bool:
     """Tell whether there are live tokens without ids, those left out that have bytes which no text has."""
-    return any(_NO_TEXT.isdisjoint(of.words[number]) for number in of.live[of.ids[of.live] < 0].tolist())
+    return any(BYTES_OF_UTF8.issuperset(of.words[number]) for number in of.live[of.ids[of.live] < 0].tolist())

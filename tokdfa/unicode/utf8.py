@@ -9,9 +9,12 @@ import numpy as np
 
 from tokdfa.arrays import BoolArray, Int64Array, Uint8Array
 
-__all__ = ["CutText", "begins_symbol", "byte_offsets", "cut_apart", "symbol_length"]
+__all__ = ["BYTES_OF_UTF8", "CutText", "begins_symbol", "byte_offsets", "cut_apart", "symbol_length"]
 
 _MOST_CONTINUATIONS = 3
+
+BYTES_OF_UTF8 = frozenset(range(256)) - {0xC0, 0xC1, *range(0xF5, 0x100)}
+"""The bytes that some text has in UTF-8."""
 
 
 class CutText(NamedTuple):

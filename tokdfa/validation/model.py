@@ -16,6 +16,7 @@ from tokdfa.automata.pairs import ALONE, CUT, NO_TOKEN, PairTest
 from tokdfa.automata.semantics import agrees_with_leftmost
 from tokdfa.errors import LimitExceededError, PatternError, UnsupportedFeatureError
 from tokdfa.tokenizers.tokenizer import Tokenizer
+from tokdfa.unicode.utf8 import begins_symbol
 from tokdfa.validation.doubts import Doubts, doubts
 from tokdfa.validation.kind import ViolationKind
 from tokdfa.validation.violation import Cause, spelled
@@ -129,7 +130,7 @@ class Model:
         """For each id whether its bytes begin with a character and not within one."""
         text, offsets = self.tokenizer.id_spellings
         padded = np.append(text, np.uint8(0x80))
-        return np.where(self.lengths > 0, padded[offsets[:-1]] & 0xC0 != 0x80, False)
+        return np.where(self.lengths > 0, begins_symbol(padded[offsets[:-1]]), False)
 
     @cached_property
     def borders(self) -> Borders:

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from tokdfa.arrays import Int32Array, Int64Array
+from tokdfa.unicode.utf8 import begins_symbol
 from tokdfa.validation.kind import ViolationKind
 from tokdfa.validation.model import Model
 from tokdfa.validation.violation import Cause, Violation
@@ -105,7 +106,7 @@ class Window:
         if self.text.isascii():
             return np.arange(len(self.text) + 1)
         size = len(self.data) if self.bad is None else self.bad[0]
-        leads = np.flatnonzero(np.frombuffer(self.data, dtype=np.uint8, count=size) & 0xC0 != 0x80)
+        leads = np.flatnonzero(begins_symbol(self.data[:size]))
         return np.append(leads[: len(self.text)], size if len(leads) == len(self.text) else leads[len(self.text)])
 
     def is_border(self, character: int) -> bool:

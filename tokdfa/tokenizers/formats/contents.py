@@ -18,6 +18,7 @@ from tokdfa.encoding.symbols import Fallback
 from tokdfa.errors import FileFormatError
 from tokdfa.splitting.steps import Splitting
 from tokdfa.tokenizers.byte_dictionary import ByteDictionary, ByteTokens, in_order_of_mention
+from tokdfa.unicode.utf8 import BYTES_OF_UTF8
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.decoding import DecodeStep
@@ -40,9 +41,6 @@ LARGEST_ID = (1 << 24) - 1
 
 # Files whose library is known, and so its way of using rules, which is merging leftmost: theirs may be improper.
 LEFTMOST_FORMATS = ("tokenizer.json", "tiktoken", "tekken")
-
-# UTF-8 has no other bytes, so that a tokenizer may lack those.
-_BYTES_OF_UTF8 = frozenset(range(256)) - {0xC0, 0xC1, *range(0xF5, 0x100)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,12 +173,12 @@ def number_bytes(words: Sequence[bytes], rules: Int32Array) -> Numbering:
 
 def has_bytes(present: Iterable[int]) -> bool:
     """Tell whether every byte that UTF-8 text can have is there."""
-    return set(present) >= _BYTES_OF_UTF8
+    return set(present) >= BYTES_OF_UTF8  # a tokenizer may lack the others
 
 
 def check_bytes(present: Iterable[int], path: Path) -> None:
     """Raise FileFormatError unless every byte that UTF-8 text can have is a token."""
-    missing = sorted(_BYTES_OF_UTF8.difference(present))
+    missing = sorted(BYTES_OF_UTF8.difference(present))
     if missing:
         what = f"{len(missing)} of the bytes that text can have are no tokens, the first one 0x{missing[0]:02x}"
         raise FileFormatError(what, where=str(path))
