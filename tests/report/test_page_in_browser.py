@@ -71,9 +71,10 @@ def test_a_card(chromium: Browser, tmp_path: Path) -> None:
     tokdfa.validation_report(tokdfa.default_tokenizer(), [64, *SINGLE, 64, 0]).save(path)
     chromium.open(path)
     assert chromium("document.querySelectorAll('article').length") == 1
-    assert chromium("document.querySelector('.reason').textContent") == (
-        "ingle (1193) never follows ␣s (261): rule 2,257, ␣s≀ingle, merges across their border"
-    )
+    (shown,) = data_of(path.read_text("utf-8"))["violations"]
+    assert chromium("document.querySelector('.reason').textContent") == "".join(shown["said"])
+    named = chromium("[...document.querySelectorAll('.reason bdi')].map((e) => e.textContent)")
+    assert named == ["ingle", "␣s", "␣s≀ingle"]
     assert chromium("document.querySelector('.card header').textContent") == ("1. Token 1, byte 1pairknown at token 2")
     rows = chromium("[...document.querySelectorAll('.runs tr')].map((row) => row.textContent)")
     assert rows[0].startswith("given⊢a64␣s261ingle1193✕a64")

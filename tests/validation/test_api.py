@@ -329,7 +329,6 @@ def test_reasons(tuning: Tuning) -> None:
         ids=(ab, a, bc),
         canonical_ids=(ab, ab, ord("c")),
     )
-    assert pair.reason == "'bc' (257) never follows 'a' (97): rule 0, a≀b, merges across their border"
     assert reason_of(tuning, tokenizer, [ab, abc]).reason == "merging never gives 'abc' (258)"
     crossing = tokenizer_of([(b"a", b" ")], r"[a-z]+|\s+")
     violation = reason_of(tuning, crossing, [ord("b"), 256, ord(" ")])

@@ -108,8 +108,6 @@ class Violation(Cause, Displayed):
     (1, (261, 1193), (2513,))
     >>> violation.kind.value, violation.pair, violation.rule
     ('pair', (261, 1193), 2257)
-    >>> violation.reason
-    "'ingle' (1193) never follows ' s' (261): rule 2257,  s≀ingle, merges across their border"
     """
 
     index: int
