@@ -1,4 +1,4 @@
-"""Every snippet of the README, and of the page of all jobs, is run, in order, in one folder a page."""
+"""Every snippet of the README, of the page of all jobs and of the guides is run, in order, in one folder a page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ import pytest
 from support import schemas
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("README.md", "notebooks/jobs.md")
+GUIDES = tuple(path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "notebooks" / "guides").glob("*.md")))
+PAGES = ("README.md", "notebooks/jobs.md", "notebooks/index.md", *GUIDES)
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -79,6 +80,7 @@ def shell(command: str, folder: Path) -> str:
 
 def test_the_two_set_up_commands_are_what_ci_runs() -> None:
     first, second = [block.strip() for language, block in blocks("README.md") if language == "sh"]
+    assert [first, second] == [block.strip() for language, block in blocks("notebooks/index.md") if language == "sh"]
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     assert first in script
     assert second in script
