@@ -7,3 +7,19 @@ const reach = () => {
 };
 reach();
 addEventListener("resize", reach);
+
+// On narrow windows the theme opens its drawers by labels, which take no focus: make their icons buttons.
+for (const icon of document.querySelectorAll(".nav-overlay-icon > .icon, .toc-overlay-icon > .icon")) {
+  const drawer = document.getElementById(icon.parentElement.htmlFor);
+  const say = () => icon.setAttribute("aria-expanded", String(drawer.checked));
+  icon.tabIndex = 0;
+  icon.setAttribute("role", "button");
+  icon.setAttribute("aria-label", drawer.id === "__toc" ? "Contents of this page" : "Contents of the site");
+  icon.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    icon.click();
+  });
+  drawer.addEventListener("change", say);
+  say();
+}
