@@ -12,7 +12,8 @@ from support.dictionaries import proper_dictionaries
 
 from tokdfa import Dictionary, TokdfaError
 from tokdfa.bpe import tokenize_single_pass
-from tokdfa.encoding.piece_encoder import Encoded, PieceEncoder
+from tokdfa.encoding.encoded import Encoded
+from tokdfa.encoding.piece_encoder import PieceEncoder
 from tokdfa.transducers.one_pass import OnePass
 
 

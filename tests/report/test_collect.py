@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 import tokdfa
 from tokdfa.report.collect import CONTEXT, Collection, Places
-from tokdfa.report.context import Recent
+from tokdfa.report.context import LastIds
 from tokdfa.validation.api import validate
 
 
 @given(st.lists(st.lists(st.integers(0, 99), min_size=1, max_size=9)), st.integers(0, 20), st.data())
 def test_recent_ids(chunks: list[list[int]], kept: int, data: st.DataObject) -> None:
-    recent = Recent()
+    recent = LastIds()
     stream: list[int] = []
     for chunk in chunks:
         recent.append(np.array(chunk, dtype=np.uint16))

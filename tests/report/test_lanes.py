@@ -7,14 +7,14 @@ from itertools import accumulate
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokdfa.report.lanes import MAX_CELLS, difference, lanes
+from tokdfa.report.lanes import MAX_CELLS, divergence, lanes
 
 SEQUENCES = st.lists(st.integers(0, 3), max_size=8)
 
 
 @given(SEQUENCES, SEQUENCES)
 def test_differences(left: list[int], right: list[int]) -> None:
-    found = difference(left, right)
+    found = divergence(left, right)
     assert [*left[: found.before], *found.left, *left[len(left) - found.behind :]] == left
     assert [*right[: found.before], *found.right, *right[len(right) - found.behind :]] == right
     assert left[: found.before] == right[: found.before]

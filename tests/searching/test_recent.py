@@ -11,19 +11,19 @@ from support.streams import Vocabulary
 
 from tokdfa.errors import PatternError
 from tokdfa.searching.api import Searcher, search
-from tokdfa.searching.recent import Recent
+from tokdfa.searching.recent import RecentlyMade
 from tokdfa.searching.tuning import Tuning
 
 VOCABULARY = Vocabulary([b"a", b"b", b"ab", b" "])
 
 
 def test_a_pattern_is_made_ready_once() -> None:
-    first = Searcher(VOCABULARY, "ab+")._machine
-    assert Searcher(VOCABULARY, "ab+")._machine is first
-    assert Searcher(VOCABULARY, "ab+", wanted="all")._machine is not first
-    assert Searcher(VOCABULARY, "ab+", aligned=True)._machine is not first
-    assert Searcher(Vocabulary([b"a", b"b"]), "ab+")._machine is not first
-    assert Searcher(VOCABULARY, "ab+", tuning=Tuning(patience=7))._machine.tuning.patience == 7
+    first = Searcher(VOCABULARY, "ab+")._plan
+    assert Searcher(VOCABULARY, "ab+")._plan is first
+    assert Searcher(VOCABULARY, "ab+", wanted="all")._plan is not first
+    assert Searcher(VOCABULARY, "ab+", aligned=True)._plan is not first
+    assert Searcher(Vocabulary([b"a", b"b"]), "ab+")._plan is not first
+    assert Searcher(VOCABULARY, "ab+", tuning=Tuning(patience=7))._plan.tuning.patience == 7
     with pytest.raises(PatternError, match="no such choice"):
         Searcher(VOCABULARY, "ab+", wanted="some")
     with pytest.raises(PatternError, match="no such choice"):
@@ -32,7 +32,7 @@ def test_a_pattern_is_made_ready_once() -> None:
 
 def test_only_the_last_are_kept() -> None:
     made: list[int] = []
-    recent: Recent[str] = Recent(2)
+    recent: RecentlyMade[str] = RecentlyMade(2)
     for key in [1, 2, 1, 3, 1, 2]:
         assert recent.find(key, lambda key=key: made.append(key) or str(key)) == str(key)
     assert made == [1, 2, 3, 2]

@@ -24,7 +24,7 @@ from support.tokenizer_files import as_bytes, ranks, tiktoken_lines, tokenizer_j
 
 import tokdfa
 from tokdfa.errors import FileFormatError, PatternError, UnsupportedFeatureError
-from tokdfa.splitting.lifted import Lifted
+from tokdfa.splitting.lifted import LiftedSplitting
 from tokdfa.splitting.named import NAMED
 from tokdfa.splitting.steps import Split, Splitting
 from tokdfa.transducers.subsequential import SubsequentialTransducer
@@ -280,15 +280,15 @@ def test_effects_that_threads_meet_at_once_have_numbers_of_their_own() -> None:
     words = ["".join(drawn.choices("aA1 \n'é!中\t", k=drawn.randrange(1, 6))).encode() for _ in range(60)]
     splitting = NAMED["o200k"]
 
-    def meaning(lifted: Lifted, word: bytes) -> object:
+    def meaning(lifted: LiftedSplitting, word: bytes) -> object:
         parts = lifted.parts(word)
         assert parts is not None
         assert parts.effect is not None
         return lifted._effects[parts.effect]
 
-    alone = Lifted(splitting)
+    alone = LiftedSplitting(splitting)
     expected = {word: meaning(alone, word) for word in words}
-    shared = Lifted(splitting)
+    shared = LiftedSplitting(splitting)
     shared._effects = Slow(shared._effects)
 
     def work(seed: int) -> dict[bytes, object]:

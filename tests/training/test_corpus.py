@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tokdfa.training.corpus import Corpus
-from tokdfa.training.splitting import Splitter
+from tokdfa.training.splitting import CorpusSplitter
 from tokdfa.training.tuning import Tuning
 
 
@@ -24,7 +24,7 @@ def test_blocks_begin_at_the_beginning_and_say_where_they_are(tmp_path: Path) ->
     texts = ["a bc d\nef ghi jk\n" * 3, "x y z " * 5]
     for number, text in enumerate(texts):
         (tmp_path / f"{number}.txt").write_text(text, encoding="utf-8")
-    blocks = list(Corpus.find([tmp_path], tuning=Tuning(block=7)).blocks(Splitter("whitespace").last_cut))
+    blocks = list(Corpus.find([tmp_path], tuning=Tuning(block=7)).blocks(CorpusSplitter("whitespace").last_cut))
     assert len(blocks) > 6
     at = {0: 0, 1: 0}
     for block in blocks:
@@ -39,4 +39,4 @@ def test_blocks_begin_at_the_beginning_and_say_where_they_are(tmp_path: Path) ->
     [(b"", 0), (b"ab", 0), (b"a b", 2), (b"a\nb", 2), (b"a b\nc", 4), (b"a\nb c", 4), (b"a b ", 2), (b"a b\n", 2)],
 )
 def test_words_are_cut_at_the_last_space_that_is_not_the_end(text: bytes, cut: int) -> None:
-    assert Splitter("whitespace").last_cut(text) == cut
+    assert CorpusSplitter("whitespace").last_cut(text) == cut

@@ -22,7 +22,7 @@ from tokdfa.training.checkpoint import Checkpoint
 from tokdfa.training.corpus import Block, Corpus
 from tokdfa.training.counting import count_corpus
 from tokdfa.training.pieces import PieceCounts, PieceTable, count_pieces
-from tokdfa.training.splitting import Splitter
+from tokdfa.training.splitting import CorpusSplitter
 from tokdfa.training.tuning import DEFAULT, Tuning
 
 zstandard = pytest.importorskip("zstandard")
@@ -50,7 +50,7 @@ SMALL = Tuning(block=7)
 def count(
     *sources: str | Path, name: str = "gpt2", unit: str = "file", tuning: Tuning = DEFAULT, threads: int = 1
 ) -> PieceCounts:
-    splitter = Splitter(name, unit)  # type: ignore[arg-type]
+    splitter = CorpusSplitter(name, unit)  # type: ignore[arg-type]
     return count_corpus(Corpus.find(sources, tuning=tuning), splitter, threads=threads)
 
 
@@ -62,8 +62,8 @@ def laid_out(pieces: list[bytes]) -> tuple[Any, Any]:
 
 
 @cache
-def splitter_named(name: str) -> Splitter:
-    return Splitter(name)
+def splitter_named(name: str) -> CorpusSplitter:
+    return CorpusSplitter(name)
 
 
 def plainly(texts: list[str], name: str) -> list[tuple[bytes, int]]:
@@ -207,7 +207,7 @@ def test_an_interruption_changes_nothing(folder: Path, tmp_path: Path) -> None:
     while True:
         kept = Checkpoint(tmp_path / "kept", {"corpus": corpus.stamp()})
         try:
-            counts = count_corpus(corpus, Splitter("gpt2"), checkpoint=kept, interval=0, progress=progress)
+            counts = count_corpus(corpus, CorpusSplitter("gpt2"), checkpoint=kept, interval=0, progress=progress)
             break
         except InterruptionError:
             interruptions += 1

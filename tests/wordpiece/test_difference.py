@@ -9,7 +9,7 @@ import pytest
 from support.dictionaries import all_words
 
 from tokdfa.errors import AutomatonError, LimitExceededError
-from tokdfa.wordpiece.difference import Difference, first_difference
+from tokdfa.wordpiece.difference import SeparatingText, first_difference
 from tokdfa.wordpiece.end_to_end import EndToEnd
 from tokdfa.wordpiece.normalizer import BertNormalizer
 from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
@@ -37,7 +37,7 @@ BASE = ["[UNK]", "a", "b", "##a", "##b", "ab", "##ab"]
 def test_vocabularies_that_differ(other: list[str], text: str) -> None:
     ours, theirs = _machine(BASE), _machine(other)
     difference = first_difference(ours, theirs)
-    assert difference == Difference(text, (ours.try_encode(text), theirs.try_encode(text)))
+    assert difference == SeparatingText(text, (ours.try_encode(text), theirs.try_encode(text)))
     swapped = first_difference(theirs, ours)
     assert swapped is not None
     assert swapped.ids == difference.ids[::-1]
@@ -58,13 +58,13 @@ def test_entries_without_effect_make_no_difference(other: list[str]) -> None:
 def test_an_entry_that_longer_ones_keep_from_being_used() -> None:
     # Behind an a every b goes to ab or ##ab, and nothing else stands before ##bb.
     entries = ["[UNK]", "a", "ab", "##a", "##ab", "abb", "##abb"]
-    assert first_difference(_machine(entries), _machine([*entries, "##b"])) == Difference("abbb", ((0,), (5, 7)))
-    assert first_difference(_machine(["[UNK]", "a", "ab"]), _machine(["[UNK]", "a", "ab", "##b"])) == Difference(
+    assert first_difference(_machine(entries), _machine([*entries, "##b"])) == SeparatingText("abbb", ((0,), (5, 7)))
+    assert first_difference(_machine(["[UNK]", "a", "ab"]), _machine(["[UNK]", "a", "ab", "##b"])) == SeparatingText(
         "abb", ((0,), (2, 3))
     )
-    assert first_difference(_machine(["[UNK]", "ab", "abb"]), _machine(["[UNK]", "ab", "abb", "##bb"])) == Difference(
-        "abbbb", ((0,), (2, 3))
-    )
+    assert first_difference(
+        _machine(["[UNK]", "ab", "abb"]), _machine(["[UNK]", "ab", "abb", "##bb"])
+    ) == SeparatingText("abbbb", ((0,), (2, 3)))
 
 
 def test_limits() -> None:
@@ -81,12 +81,12 @@ def test_limits() -> None:
 def test_normalizers_and_specials() -> None:
     ours = _machine(BASE)
     found = first_difference(ours, _machine(BASE, normalizer=BertNormalizer(lowercase=False)))
-    assert found == Difference("A", ((1,), (0,)))
+    assert found == SeparatingText("A", ((1,), (0,)))
     found = first_difference(ours, _machine(BASE, added={"[UNK]": 0}))
     assert found is not None
     assert found.text == "[UNK]"
     found = first_difference(_machine(BASE, added={"[UNK]": 0}), _machine(BASE, added={"[UNK]": 5}))
-    assert found == Difference("[UNK]", ((0,), (5,)))
+    assert found == SeparatingText("[UNK]", ((0,), (5,)))
     with pytest.raises(LimitExceededError, match="not decided: the normalizers differ"):
         first_difference(_machine(["[UNK]"]), _machine(["[UNK]"], normalizer=BertNormalizer(lowercase=False)))
     with pytest.raises(AutomatonError, match="spell"):

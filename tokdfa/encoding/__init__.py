@@ -8,9 +8,9 @@ A text is cut at its special tokens (`special`, `special_finder`, `added_tokens`
 - `merger`: merging by priority, for improper dictionaries; `merges` has their pairs;
 - `symbols`: dictionaries over characters, with what becomes of unknown ones.
 
-`piece_ids` chooses among them and is where to start reading. `stretch`, `long_piece` and `stream` do the same for texts
-that come in parts, `batches` for many texts on all cores. `texts` refuses what is no text; `byte_alphabet` is GPT-2's
-spelling of bytes as characters.
+`piece_ids` chooses among them and is where to start reading; what it gives is `encoded`. `stretch`, `long_piece` and
+`stream` do the same for texts that come in parts, `batches` for many texts on all cores. `texts` refuses what is no
+text; `byte_alphabet` is GPT-2's spelling of bytes as characters.
 
 Callers: `tokenizers`.
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from tokdfa.arrays import BoolArray
 
-__all__ = ["BYTE_OF", "CHARACTER_OF", "GPT2_ORDER", "Spelled", "is_spelled", "read_words", "spell"]
+__all__ = ["BYTE_OF", "CHARACTER_OF", "GPT2_ORDER", "ReadWords", "is_spelled", "read_words", "spell"]
 
 # The bytes that are their own characters, then the others, which got the characters from U+0100 on: in this order
 # GPT-2 numbers its single-byte tokens.
@@ -28,14 +28,14 @@ for _character, _byte in BYTE_OF.items():
     _TABLE[ord(_character)] = _byte
 
 
-class Spelled(NamedTuple):
+class ReadWords(NamedTuple):
     """Words read from the alphabet: their bytes, and which of them were not written in it (their bytes are empty)."""
 
     words: list[bytes]
     foreign: BoolArray
 
 
-def read_words(spellings: Sequence[str]) -> Spelled:
+def read_words(spellings: Sequence[str]) -> ReadWords:
     """Return the words that are spelled in the alphabet; `spellings` have no lone surrogates."""
     joined = np.frombuffer("".join(spellings).encode("utf-32-le"), dtype=np.uint32)
     lengths = np.fromiter(map(len, spellings), dtype=np.int64, count=len(spellings))
@@ -49,7 +49,7 @@ def read_words(spellings: Sequence[str]) -> Spelled:
     words = [buffer[start:end] for start, end in pairwise(bounds)]
     for i in np.flatnonzero(foreign).tolist():
         words[i] = b""
-    return Spelled(words, foreign)
+    return ReadWords(words, foreign)
 
 
 def is_spelled(text: str) -> bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeAlias, cast
+from typing import TypeAlias, cast
 
 import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.dictionary import Dictionary
+from tokdfa.encoding.encoded import Encoded
 from tokdfa.errors import AlphabetError
 from tokdfa.kernels.encode.events import BEGINS, EVENT_BITS
 from tokdfa.kernels.encode.memory import new_memory
@@ -17,18 +18,11 @@ from tokdfa.kernels.encode.pieces import FOREIGN, ROOM, TOO_LONG, PieceRun
 from tokdfa.kernels.library import Struct
 from tokdfa.transducers.one_pass import ByteCode, OnePass, index_words, rules_table, symbols_of_bytes
 
-__all__ = ["Encoded", "PieceEncoder"]
+__all__ = ["PieceEncoder"]
 
 EncodeLong: TypeAlias = Callable[[bytes], Int32Array]
 
 DEFAULT_MEMORY = 1 << 17
-
-
-class Encoded(NamedTuple):
-    """The ids of several pieces: those of piece i are ``ids[offsets[i]:offsets[i + 1]]``."""
-
-    ids: Int32Array
-    offsets: Int64Array
 
 
 class PieceEncoder:

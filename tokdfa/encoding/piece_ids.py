@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from threading import local
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from tokdfa.alphabet import Word
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array, running_sum
 from tokdfa.encoding.byte_alphabet import CHARACTER_OF
+from tokdfa.encoding.encoded import Encoded
 from tokdfa.encoding.symbols import SymbolReader
 from tokdfa.errors import AlphabetError
 
@@ -27,17 +28,7 @@ if TYPE_CHECKING:
     from tokdfa.transducers.one_pass import OnePass
     from tokdfa.transducers.subsequential import SubsequentialTransducer
 
-__all__ = ["Encoded", "ForeignSymbolError", "PieceIds"]
-
-
-class Encoded(NamedTuple):
-    """The ids of several pieces: those of piece i are ``ids[offsets[i]:offsets[i + 1]]``.
-
-    `ids` is an int32 array, `offsets` an int64 array with one entry more than there are pieces.
-    """
-
-    ids: Int32Array
-    offsets: Int64Array
+__all__ = ["ForeignSymbolError", "PieceIds"]
 
 
 class ForeignSymbolError(AlphabetError):

@@ -21,7 +21,7 @@ from tokdfa.patterns.syntax import (
 )
 from tokdfa.unicode import LAST, Ranges, complement
 
-__all__ = ["Instruction", "Look", "LookAround", "Match", "Program", "Read", "Split", "compile_program"]
+__all__ = ["Accept", "Fork", "Instruction", "Look", "LookAround", "Program", "Read", "compile_program"]
 
 MAX_INSTRUCTIONS = 500_000
 
@@ -54,7 +54,7 @@ class Read(NamedTuple):
     following: int
 
 
-class Split(NamedTuple):
+class Fork(NamedTuple):
     """Go on at each of these, the first being preferred."""
 
     following: tuple[int, ...]
@@ -67,11 +67,11 @@ class Look(NamedTuple):
     following: int
 
 
-class Match(NamedTuple):
+class Accept(NamedTuple):
     """The pattern has been read."""
 
 
-Instruction: TypeAlias = Read | Split | Look | Match
+Instruction: TypeAlias = Read | Fork | Look | Accept
 Entries: TypeAlias = tuple[int, ...]
 
 
@@ -173,8 +173,8 @@ def compile_program(node: Node, budget: Budget | None = None, *, mirrored: bool 
     Ken Thompson's construction.
     """
     compiler = _Compiler(Program(Budget() if budget is None else budget, mirrored))
-    (start,) = compiler.compile(node, (compiler.program.add(Match()),))
-    compiler.program.add(Split((start,)))
+    (start,) = compiler.compile(node, (compiler.program.add(Accept()),))
+    compiler.program.add(Fork((start,)))
     return compiler.program
 
 
@@ -203,7 +203,7 @@ class _Compiler:
             return following
         if isinstance(node, Alternate):
             options = [self.compile(option, following) for option in node.options]
-            return self.split(*options) if options else (self.program.add(Split(())),) * len(following)
+            return self.split(*options) if options else (self.program.add(Fork(())),) * len(following)
         if isinstance(node, Repeat):
             if node.mode == "possessive":
                 return self.compile(_without_possession(node), following)
@@ -226,7 +226,7 @@ class _Compiler:
     def split(self, *preferred: Entries) -> Entries:
         """Add the instructions that go on at one of several places, the first being preferred."""
         ways = list(zip(*preferred, strict=True))
-        known = {way: self.program.add(Split(way)) for way in dict.fromkeys(ways)}
+        known = {way: self.program.add(Fork(way)) for way in dict.fromkeys(ways)}
         return tuple(known[way] for way in ways)
 
     def repeat(self, node: Repeat, following: Entries) -> Entries:
@@ -244,10 +244,10 @@ class _Compiler:
 
         place, least = following, node.least
         if node.most is None:
-            loop = self.program.add(Split(()))
+            loop = self.program.add(Fork(()))
             once = turn(loop)
             ways = (once[-1], following[-1])
-            self.program.instructions[loop] = Split(ways[::-1] if node.mode == "lazy" else ways)
+            self.program.instructions[loop] = Fork(ways[::-1] if node.mode == "lazy" else ways)
             # What may be empty need not be read once more before it is read as often as one likes.
             place, least = (once, least - 1) if least > 0 else (choice(once), 0)
         else:

@@ -22,7 +22,7 @@ from tokdfa.arrays import BoolArray
 from tokdfa.patterns.budget import Budget
 from tokdfa.patterns.class_dfa import ClassDFA
 from tokdfa.patterns.partition import Partition
-from tokdfa.patterns.program import Look, LookAround, Match, Program, Read, Split
+from tokdfa.patterns.program import Accept, Fork, Look, LookAround, Program, Read
 
 __all__ = ["Preference", "determinize"]
 
@@ -99,7 +99,7 @@ class _Construction:
         self.budget = budget
         # What stands for a match that has ended before the line feed just read is an instruction as well.
         self.late = len(program.instructions)
-        self.instructions = [*program.instructions, Match()]
+        self.instructions = [*program.instructions, Accept()]
         self.preference = preference
         self.anchored = anchored
         self.aligned = aligned
@@ -119,7 +119,7 @@ class _Construction:
         self.mark = int(self.delayed and not aligned)
         start = self.closure(program.start)
         if searching:
-            start = [number for number in start if not isinstance(self.instructions[number], Match)]
+            start = [number for number in start if not isinstance(self.instructions[number], Accept)]
         self.start = [self.thread(number, int(self.delayed and not searching)) for number in start]
         self.start_looks = any(isinstance(self.instructions[number], Look) for number in start)
 
@@ -169,7 +169,7 @@ class _Construction:
                 continue
             seen.add(number)
             instruction = self.instructions[number]
-            if isinstance(instruction, Split):
+            if isinstance(instruction, Fork):
                 stack.extend(reversed(instruction.following))
             else:
                 found.append(number)
@@ -229,7 +229,7 @@ class _Construction:
         kept = []
         accepts = False
         for group in groups:
-            place = next((i for i, t in enumerate(group) if isinstance(self.instructions[t >> 2], Match)), None)
+            place = next((i for i, t in enumerate(group) if isinstance(self.instructions[t >> 2], Accept)), None)
             if place is None:
                 kept.append(group)
             elif self.preference == "first":
@@ -312,7 +312,7 @@ class _Construction:
             following = []
             for thread in group:
                 instruction = self.instructions[thread >> 2]
-                if isinstance(instruction, Match):
+                if isinstance(instruction, Accept):
                     following.append(thread)  # at most one a group, and of one of them only it is of use
                 elif members[self.read_by(thread).symbols]:
                     for number in self.closure(self.read_by(thread).following):
@@ -349,7 +349,7 @@ class _Construction:
                     reading.append(thread)
                 elif thread >> 2 == self.late:
                     matched = matched or "late"
-                elif isinstance(instruction, Match):
+                elif isinstance(instruction, Accept):
                     if thread & _MAY_MATCH and thread & _AT_END:
                         reading.append(self.thread(self.late, _AT_END))
                     elif thread & _MAY_MATCH:

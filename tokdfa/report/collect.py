@@ -10,14 +10,14 @@ import numpy.typing as npt
 
 from tokdfa.arrays import id_array
 from tokdfa.draw.labels import word_label
-from tokdfa.report.context import Recent
-from tokdfa.report.lanes import difference, lanes
+from tokdfa.report.context import LastIds
+from tokdfa.report.lanes import divergence, lanes
 from tokdfa.report.spelling import Spelling, cut_down, shortened
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.validation.kind import ViolationKind
 from tokdfa.validation.validator import Validator
 from tokdfa.validation.violation import Violation
-from tokdfa.validation.wording import Merge, Quote, Token, parts
+from tokdfa.validation.wording import MergedPair, Quote, Token, parts
 
 __all__ = ["Collection", "Places"]
 
@@ -101,7 +101,7 @@ class Collection:
         self.places = Places()
         self.shown: list[dict[str, Any]] = []
         self._max_shown = max_shown
-        self._recent = Recent()
+        self._recent = LastIds()
         self._open: list[tuple[dict[str, Any], int]] = []  # What lacks the tokens from there on.
         self._allowed: dict[int, int] = {}
 
@@ -147,7 +147,7 @@ class Collection:
 
     def _fields(self, violation: Violation) -> dict[str, Any]:
         ids, canonical = violation.ids, violation.canonical_ids
-        found = difference(ids, () if canonical is None else canonical)
+        found = divergence(ids, () if canonical is None else canonical)
         at = violation.start + found.before
         before = [*self._recent.between(max(at - CONTEXT, 0), violation.start), *ids[: found.before]][-CONTEXT:]
         table = lanes(found.left, found.right, self.spelling.length)
@@ -177,7 +177,7 @@ class Collection:
                     said += [self.spelling.label(id), f" ({id})"]
                 case Quote(text):
                     said += [cut_down(repr(text)), ""]
-                case Merge(left, right):
+                case MergedPair(left, right):
                     said += [f"{shortened(word_label(left))}≀{shortened(word_label(right))}", ""]
                 case int():
                     said[-1] += f"{part:,}"

@@ -12,7 +12,7 @@ from tokdfa.comparison.result import Comparison, Difference
 from tokdfa.comparison.wording import answer, part_rows
 from tokdfa.draw.labels import word_label
 from tokdfa.errors import ImproperDictionaryError
-from tokdfa.report.lanes import difference, lanes
+from tokdfa.report.lanes import divergence, lanes
 from tokdfa.report.markup import Markup, json_block, tag
 from tokdfa.report.page import data_table, page, verdict
 from tokdfa.report.report import Report
@@ -76,7 +76,7 @@ class ComparisonReport(Report):
         left, right = ([] if ids is None else [*ids] for ids in both)
         # What the two share has the same id and the same bytes.
         keys = [id if id < self._sides[0].n_ids and spellings[0].same(id, spellings[1]) else -1 - id for id in right]
-        found = difference(left, keys)
+        found = divergence(left, keys)
         other = tuple(right[found.before : len(right) - found.behind])
         for spelling, ids in zip(spellings, (left, right), strict=True):
             spelling.note(ids)

@@ -6,10 +6,10 @@ from collections import deque
 
 from tokdfa.arrays import IntegerArray
 
-__all__ = ["Recent"]
+__all__ = ["LastIds"]
 
 
-class Recent:
+class LastIds:
     """The last ids of a stream.
 
     Attributes

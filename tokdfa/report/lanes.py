@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-__all__ = ["Difference", "Lanes", "difference", "lanes"]
+__all__ = ["Divergence", "Lanes", "divergence", "lanes"]
 
 MAX_CELLS = 12
 
 
-class Difference(NamedTuple):
+class Divergence(NamedTuple):
     """What is between the common beginning and the common end of two sequences of ids, and how long these are."""
 
     left: tuple[int, ...]
@@ -20,13 +20,13 @@ class Difference(NamedTuple):
     behind: int
 
 
-def difference(left: Sequence[int], right: Sequence[int]) -> Difference:
+def divergence(left: Sequence[int], right: Sequence[int]) -> Divergence:
     """Return where two sequences differ."""
     most = min(len(left), len(right))
     before = next((place for place in range(most) if left[place] != right[place]), most)
     most -= before
     behind = next((place for place in range(most) if left[-1 - place] != right[-1 - place]), most)
-    return Difference(
+    return Divergence(
         tuple(left[before : len(left) - behind]), tuple(right[before : len(right) - behind]), before, behind
     )
 

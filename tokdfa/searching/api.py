@@ -12,8 +12,8 @@ from tokdfa.arrays import Int64Array, id_array
 from tokdfa.errors import LimitExceededError
 from tokdfa.patterns.budget import DEFAULT_MAX_SECONDS, DEFAULT_MAX_STATES, Budget
 from tokdfa.patterns.finder import Wanted, finder
-from tokdfa.searching.machine import Machine
 from tokdfa.searching.matches import Match, Matches
+from tokdfa.searching.plan import SearchPlan
 from tokdfa.searching.stream import Stream
 from tokdfa.searching.tuning import DEFAULT, Tuning
 from tokdfa.searching.words import Words
@@ -125,17 +125,17 @@ class Searcher:
         self._block = tuning.block
         words = Words.of(tokenizer)
 
-        def build() -> Machine:
+        def build() -> SearchPlan:
             found = finder(pattern, wanted, aligned=aligned, table=table, budget=Budget(max_states, max_seconds))
-            return Machine(found, words, wants_all=wanted == "all", aligned=aligned, tuning=tuning)
+            return SearchPlan(found, words, wants_all=wanted == "all", aligned=aligned, tuning=tuning)
 
         # What is wrong with other values is said where they are used.
         if isinstance(pattern, str) and isinstance(wanted, str) and isinstance(table, str):
             other_tuning = None if tuning is DEFAULT else tuning  # which takes longer to hash than to find
             key = (pattern, wanted, bool(aligned), table, max_states, max_seconds, other_tuning)
-            self._machine: Machine = words.machines.find(key, build)
+            self._plan: SearchPlan = words.plans.find(key, build)
         else:
-            self._machine = build()
+            self._plan = build()
 
     def search(self, ids: npt.ArrayLike) -> Matches:
         """Return the matches in the text of some ids.
@@ -155,7 +155,7 @@ class Searcher:
         count = 0
         size = self._block
         if len(array) <= min(size, self.max_pending):
-            blocks = Stream(self._machine, self.max_pending).read_all(array)
+            blocks = Stream(self._plan, self.max_pending).read_all(array)
         else:
             blocks = self.iter_matches(array[start : start + size] for start in range(0, len(array), size))
         for matches in blocks:
@@ -192,7 +192,7 @@ class Searcher:
         return ((matches, stream.spell(matches)) for matches, stream in self._iter(chunks))
 
     def _iter(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[tuple[Matches, Stream]]:
-        stream = Stream(self._machine, self.max_pending)
+        stream = Stream(self._plan, self.max_pending)
         size = self._block
         for chunk in chunks:
             array = id_array(chunk)

@@ -6,12 +6,12 @@ from collections.abc import Callable, Hashable
 from threading import Lock
 from typing import Generic, TypeVar
 
-__all__ = ["Recent"]
+__all__ = ["RecentlyMade"]
 
 T = TypeVar("T")
 
 
-class Recent(Generic[T]):
+class RecentlyMade(Generic[T]):
     """The things that were asked for last, by their keys.
 
     Parameters

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from tokdfa.arrays import Int32Array, Int64Array, checked_ids
 from tokdfa.errors import LimitExceededError, TokenStreamError
 from tokdfa.kernels.search.run import FINAL
-from tokdfa.searching.machine import Machine
 from tokdfa.searching.matches import Matches
+from tokdfa.searching.plan import SearchPlan
 
 __all__ = ["Stream"]
 
@@ -26,15 +26,15 @@ class Stream:
 
     Parameters
     ----------
-    machine : Machine
+    plan : SearchPlan
     max_pending : int
         How many tokens a match that has begun may go on for, undecided.
     """
 
-    def __init__(self, machine: Machine, max_pending: int) -> None:
-        self.machine = machine
+    def __init__(self, plan: SearchPlan, max_pending: int) -> None:
+        self.plan = plan
         self.max_pending = max_pending
-        self._block, self._patience = machine.tuning.block, machine.tuning.patience
+        self._block, self._patience = plan.tuning.block, plan.tuning.patience
         # Buffers are kept from block to block, so that the same memory stays in the cache.
         self.buffer = _NO_IDS
         self.kept = 0  # how many ids at the beginning of the buffer are those of earlier blocks
@@ -44,7 +44,7 @@ class Stream:
         self.n_read = 0
         self.first = self.first_byte = 0  # the place of the buffer in the stream, in tokens and in bytes
         self.ids = self.buffer[:0]  # those at hand, when matches are yielded
-        self.search = machine.begin()
+        self.search = plan.begin()
 
     def read(self, block: npt.ArrayLike) -> Iterator[Matches]:
         """Yield what is found with further ids.
@@ -58,7 +58,7 @@ class Stream:
         """
         ids = self._checked(block)
         self.n_read += len(ids)
-        if self.machine.words.varies == "last":
+        if self.plan.words.varies == "last":
             ids = np.concatenate((self.held, ids))
             ids, self.held = ids[:-1], ids[-1:]
         self.waiting.append(ids)
@@ -76,24 +76,24 @@ class Stream:
         """
         ids = self._checked(block)
         self.n_read = len(ids)
-        if self.machine.words.varies == "last":
-            ids = np.concatenate((ids[:-1], ids[-1:] + np.int32(self.machine.words.n_ids)))
+        if self.plan.words.varies == "last":
+            ids = np.concatenate((ids[:-1], ids[-1:] + np.int32(self.plan.words.n_ids)))
         yield from self._found(ids, FINAL)
-        self.machine.end(self.search)
+        self.plan.end(self.search)
 
     def finish(self) -> Iterator[Matches]:
         """Yield what is found now that the stream has ended."""
-        self.waiting.append(self.held + np.int32(self.machine.words.n_ids))
+        self.waiting.append(self.held + np.int32(self.plan.words.n_ids))
         yield from self._step(FINAL)
-        self.machine.end(self.search)
+        self.plan.end(self.search)
 
     def spell(self, matches: Matches) -> list[bytes]:
         """Return the bytes of the matches just yielded, as long as no further ones are asked for."""
         if not len(matches):
             return []
-        text, offsets = self.machine.words.spelled
+        text, offsets = self.plan.words.spelled
         ids = self.ids[: int(matches.rows[:, 3].max()) - self.first]
-        lengths = self.machine.words.lengths[ids]
+        lengths = self.plan.words.lengths[ids]
         begins = self.first_byte + np.cumsum(lengths) - lengths
         spelled = []
         for start, end, start_token, end_token in matches.rows.tolist():
@@ -104,7 +104,7 @@ class Stream:
         return spelled
 
     def _checked(self, block: npt.ArrayLike) -> Int32Array:
-        words = self.machine.words
+        words = self.plan.words
         ids = checked_ids(block, words.n_ids, first=self.n_read)
         if len(ids) and ids.max() >= words.first_hole and words.holes[ids].any():
             place = int(np.argmax(words.holes[ids]))
@@ -117,14 +117,14 @@ class Stream:
 
     def _step(self, options: int) -> Iterator[Matches]:
         """Search as far as the ids go, and keep those that may still be needed."""
-        machine, at, lengths = self.machine, self.search.at, self.machine.words.lengths
+        plan, at, lengths = self.plan, self.search.at, self.plan.words.lengths
         ids = self._filled()
         yield from self._found(ids, options)
         keep = max(at.idle_token, self._reached_by(ids))
         context = 0
         while keep > 0 and context < _CONTEXT:
             keep -= 1
-            context += _CONTEXT if machine.words.cuts[ids[keep]] else int(lengths[ids[keep]])
+            context += _CONTEXT if plan.words.cuts[ids[keep]] else int(lengths[ids[keep]])
         self.kept = len(ids) - keep
         self.buffer[: self.kept] = ids[keep:]
         if not options & FINAL:
@@ -143,20 +143,20 @@ class Stream:
     def _found(self, ids: Int32Array, options: int) -> Iterator[Matches]:
         """Yield what is found in the ids at hand."""
         self.ids = ids
-        machine = self.machine
-        automata = machine.tokenwise if self.n_read > self._patience else machine.bytewise
-        find = self.search.all if machine.wants_all else self.search.leftmost
-        for found in find(automata, ids, machine.options | options):
+        plan = self.plan
+        automata = plan.tokenwise if self.n_read > self._patience else plan.bytewise
+        find = self.search.all if plan.wants_all else self.search.leftmost
+        for found in find(automata, ids, plan.options | options):
             if len(found):
                 matches = found.reshape(-1, 4)
-                _leave_out_empty_tokens(matches[:, 3], machine.words.lengths, ids)
+                _leave_out_empty_tokens(matches[:, 3], plan.words.lengths, ids)
                 matches[:, 2:] += self.first
                 yield Matches(matches)
 
     def _reached_by(self, ids: Int32Array) -> int:
         """Return a token before which no match can begin any more, as far as the lengths of matches tell."""
-        at, lengths = self.search.at, self.machine.words.lengths
-        left = self.machine.finder.longest
+        at, lengths = self.search.at, self.plan.words.lengths
+        left = self.plan.finder.longest
         if not left:
             return 0
         token = int(at.end_token if at.pending else at.token)

@@ -13,14 +13,14 @@ import numpy as np
 from tokdfa.arrays import BoolArray, Int64Array
 from tokdfa.kernels.library import Struct
 from tokdfa.kernels.search.tables import spelled_of
-from tokdfa.searching.recent import Recent
+from tokdfa.searching.recent import RecentlyMade
 from tokdfa.tokenizers.decoder import Spellings
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 __all__ = ["Words"]
 
 
-# The machines of so many patterns are kept with a tokenizer.
+# The plans of this many patterns are kept with a tokenizer.
 _KEPT = 4
 
 
@@ -53,7 +53,7 @@ class Words:
     holes: BoolArray
     varies: Literal["", "first", "last"]
     silent: BoolArray
-    machines: Recent[Any] = field(default_factory=lambda: Recent(_KEPT))
+    plans: RecentlyMade[Any] = field(default_factory=lambda: RecentlyMade(_KEPT))
     """What was searched for last, ready to be searched for again."""
 
     @cached_property

@@ -20,7 +20,7 @@ from tokdfa.splitting.hypotheses import Hypotheses, find_hypotheses
 from tokdfa.splitting.steps import Splitting
 from tokdfa.unicode.utf8 import cut_apart
 
-__all__ = ["Lifted", "LiftedState", "Parts"]
+__all__ = ["LiftedSplitting", "LiftedState", "TokenParts"]
 
 # A set of hypotheses is the bits of an integer.
 Mask: TypeAlias = int
@@ -47,7 +47,7 @@ class LiftedState(NamedTuple):
     must_begin: bool = False
 
 
-class Parts(NamedTuple):
+class TokenParts(NamedTuple):
     """A token: the bytes that end a symbol begun before, the effect of its whole symbols, the symbol that it cuts."""
 
     head: bytes
@@ -65,7 +65,7 @@ class _Effect(NamedTuple):
     begins: tuple[Mask, ...]
 
 
-class Lifted:
+class LiftedSplitting:
     """The automaton of hypotheses over tokens, told at each token border whether a piece may go on across it.
 
     Parameters
@@ -108,7 +108,7 @@ class Lifted:
         """Tell whether a text may end there."""
         return not state.cut and bool(state.hypotheses & self._ends)
 
-    def parts(self, word: bytes) -> Parts | None:
+    def parts(self, word: bytes) -> TokenParts | None:
         """Return the parts of a token; None for one that no text has."""
         cut = cut_apart(word)
         if cut is None:
@@ -118,11 +118,11 @@ class Lifted:
             effect = self._effect_of(ord(symbol), effect)
         return self.joined(cut.head, effect, cut.tail)
 
-    def joined(self, head: bytes, effect: int | None, tail: bytes) -> Parts:
+    def joined(self, head: bytes, effect: int | None, tail: bytes) -> TokenParts:
         """Return the parts of a token that ends and begins with these bytes of symbols."""
-        return Parts(head, effect, self._standing_for(tail) if tail else b"")
+        return TokenParts(head, effect, self._standing_for(tail) if tail else b"")
 
-    def step(self, state: LiftedState, parts: Parts, may_continue: bool) -> LiftedState | None:
+    def step(self, state: LiftedState, parts: TokenParts, may_continue: bool) -> LiftedState | None:
         """Return the state behind a token; None when no canonical stream goes on so.
 
         Parameters

@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeAlias
 from tokdfa.display import Displayed
 from tokdfa.errors import TokenStreamError, UnsupportedFeatureError
 from tokdfa.splitting.hypotheses import Hypotheses
-from tokdfa.splitting.lifted import Lifted, LiftedState, Parts
+from tokdfa.splitting.lifted import LiftedSplitting, LiftedState, TokenParts
 from tokdfa.splitting.steps import Splitting
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
@@ -87,9 +87,9 @@ class CanonicalAutomaton(Displayed):
         self.tokenizer = tokenizer
         self._pairs = tokenizer.dfa
         splitting = Splitting("tokenizers") if tokenizer.pretokenizer is None else tokenizer.pretokenizer.splitting
-        self._lifted = Lifted(splitting)
+        self._lifted = LiftedSplitting(splitting)
         self.hypotheses: Hypotheses = self._lifted.hypotheses
-        self._parts: dict[int, Parts | None] = {}
+        self._parts: dict[int, TokenParts | None] = {}
         self._specials = frozenset(special.id for special in tokenizer.specials)
         contents = spelled_specials(tokenizer)
         check_overlaps(contents)
@@ -153,7 +153,7 @@ class CanonicalAutomaton(Displayed):
 
     # Tokens
 
-    def _parts_of(self, id: int) -> Parts | None:
+    def _parts_of(self, id: int) -> TokenParts | None:
         """Return the parts of a token; None for one that no text has."""
         if id not in self._parts:
             if not 0 <= id < self.tokenizer.n_ids or self.tokenizer.id_to_token[id] < 0:
@@ -161,7 +161,7 @@ class CanonicalAutomaton(Displayed):
             self._parts[id] = self._take_apart(id)
         return self._parts[id]
 
-    def _take_apart(self, id: int) -> Parts | None:
+    def _take_apart(self, id: int) -> TokenParts | None:
         number = int(self.tokenizer.id_to_token[id])
         if not number < len(self._pairs.birth) or self._pairs.birth[number] < 0:
             return None

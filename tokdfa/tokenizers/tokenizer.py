@@ -13,7 +13,8 @@ import numpy as np
 
 from tokdfa.arrays import Int32Array
 from tokdfa.dictionary import Dictionary
-from tokdfa.encoding.piece_ids import Encoded, ForeignSymbolError, PieceIds
+from tokdfa.encoding.encoded import Encoded
+from tokdfa.encoding.piece_ids import ForeignSymbolError, PieceIds
 from tokdfa.encoding.special import Special
 from tokdfa.encoding.special_finder import SpecialFinder
 from tokdfa.encoding.symbols import Fallback

@@ -20,7 +20,7 @@ from tokdfa.tokenizers.spelled import Spelled
 if TYPE_CHECKING:
     from tokdfa.encoding.stream import HeldStream
     from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
-    from tokdfa.wordpiece.difference import Difference
+    from tokdfa.wordpiece.difference import SeparatingText
     from tokdfa.wordpiece.end_to_end import EndToEnd, Tokens
     from tokdfa.wordpiece.stream import StreamLanguage
     from tokdfa.wordpiece.trie import FailureTrie
@@ -290,7 +290,7 @@ class WordPieceTokenizer(AnyTokenizer):
         meaning[self.special_ids] = True
         return meaning
 
-    def first_difference(self, other: WordPieceTokenizer) -> Difference | None:
+    def first_difference(self, other: WordPieceTokenizer) -> SeparatingText | None:
         """Return a shortest text to which `other` gives different ids; see :func:`first_difference`."""
         from tokdfa.wordpiece.difference import first_difference
 

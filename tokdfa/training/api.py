@@ -14,7 +14,7 @@ from tokdfa.training.corpus import Corpus
 from tokdfa.training.like import Trainer, resolve
 from tokdfa.training.pieces import PieceCounts, with_end_of_word
 from tokdfa.training.rules import CountRule, TieRule
-from tokdfa.training.splitting import Splitter, Unit
+from tokdfa.training.splitting import CorpusSplitter, Unit
 
 __all__ = ["EndOfWord", "Level", "Reading", "count_corpus_pieces", "train"]
 
@@ -96,7 +96,7 @@ def count_corpus_pieces(
     from tokdfa.training.checkpoint import Checkpoint
     from tokdfa.training.counting import count_corpus
 
-    splitter = Splitter(reading.pretokenizer, reading.unit, any_bytes=reading.level == "byte")
+    splitter = CorpusSplitter(reading.pretokenizer, reading.unit, any_bytes=reading.level == "byte")
     given = [sources] if isinstance(sources, (str, Path)) else sources
     corpus = Corpus.find(given)
     kept = None

@@ -12,14 +12,14 @@ import numpy as np
 from tokdfa.training.checkpoint import Checkpoint
 from tokdfa.training.corpus import Block, Corpus
 from tokdfa.training.pieces import PieceCounts, PieceTable
-from tokdfa.training.splitting import Splitter
+from tokdfa.training.splitting import CorpusSplitter
 
 __all__ = ["count_corpus"]
 
 
 def count_corpus(
     corpus: Corpus,
-    splitter: Splitter,
+    splitter: CorpusSplitter,
     *,
     threads: int = 1,
     progress: Callable[[int], object] | None = None,
@@ -85,7 +85,7 @@ def _keep_freed_memory() -> None:
 
 
 def _counted(
-    blocks: Iterator[Block], splitter: Splitter, table: PieceTable, threads: int
+    blocks: Iterator[Block], splitter: CorpusSplitter, table: PieceTable, threads: int
 ) -> Iterator[tuple[Block, PieceCounts | None]]:
     """Yield the blocks in order with their counts; with one thread these go to the table at once."""
     if threads == 1:

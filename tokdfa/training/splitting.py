@@ -12,12 +12,12 @@ from tokdfa.errors import LimitExceededError, PatternError, TrainingError
 from tokdfa.splitting.borders import CONTEXT, Borders
 from tokdfa.splitting.named import NAMED, whitespace_split
 from tokdfa.splitting.pretokenizer import PreTokenizer, pretokenizer
-from tokdfa.splitting.splitter import Splitter as Machine
+from tokdfa.splitting.splitter import Splitter
 from tokdfa.splitting.steps import Splitting
 from tokdfa.training.corpus import Block
 from tokdfa.unicode.utf8 import byte_offsets
 
-__all__ = ["PRETOKENIZERS", "Splitter", "Unit"]
+__all__ = ["PRETOKENIZERS", "CorpusSplitter", "Unit"]
 
 Unit: TypeAlias = Literal["file", "line"]
 
@@ -29,7 +29,7 @@ PRETOKENIZERS = ("none", "whitespace", *NAMED)
 _WINDOW = 1 << 10
 
 
-class Splitter:
+class CorpusSplitter:
     """Cuts blocks of UTF-8 into pieces.
 
     Parameters
@@ -60,10 +60,10 @@ class Splitter:
             self._pretokenizer = pretokenizer(name)
 
     def __repr__(self) -> str:
-        return f"<Splitter {self._pretokenizer or self.name!r} by {self.unit}>"
+        return f"<CorpusSplitter {self._pretokenizer or self.name!r} by {self.unit}>"
 
     @cached_property
-    def _machine(self) -> Machine | None:
+    def _machine(self) -> Splitter | None:
         return None if self._pretokenizer is None else _machine(self._pretokenizer.splitting)
 
     @cached_property
@@ -149,10 +149,10 @@ def _borders(pretokenizer: PreTokenizer) -> Borders:
 
 
 @cache
-def _machine(splitting: Splitting) -> Machine | None:
+def _machine(splitting: Splitting) -> Splitter | None:
     """Return the machine that splits so, or None where there is none and the definition must do."""
     try:
-        return Machine(splitting)
+        return Splitter(splitting)
     except (PatternError, LimitExceededError):
         return None
 

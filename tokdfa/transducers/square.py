@@ -14,7 +14,7 @@ from tokdfa.verdict import Verdict
 if TYPE_CHECKING:
     from tokdfa.transducers.transducer import Transducer
 
-__all__ = ["Delay", "Pair", "Square", "Step", "extend_delay", "functionality"]
+__all__ = ["Delay", "Pair", "PairStep", "Square", "extend_delay", "functionality"]
 
 Pair: TypeAlias = tuple[int, int]
 # What either output has behind their common prefix.
@@ -23,7 +23,7 @@ Delay: TypeAlias = tuple[Output, Output]
 DEFAULT_MAX_PAIRS = 1_000_000
 
 
-class Step(NamedTuple):
+class PairStep(NamedTuple):
     """A step of two runs on one symbol: what either writes, and the pair of states they come to."""
 
     symbol: int
@@ -57,7 +57,7 @@ class Square:
     def __init__(self, transducer: Transducer, *, max_pairs: int = DEFAULT_MAX_PAIRS) -> None:
         self.transducer = transducer
         self.start: Pair = (transducer.initial, transducer.initial)
-        self.steps: dict[Pair, list[Step]] = {self.start: []}
+        self.steps: dict[Pair, list[PairStep]] = {self.start: []}
         queue = [self.start]
         for pair in queue:  # grows while it is walked
             self.steps[pair] = list(self._steps(pair))
@@ -70,22 +70,22 @@ class Square:
                     self.steps[step.target] = []
                     queue.append(step.target)
 
-    def _steps(self, pair: Pair) -> Iterator[Step]:
+    def _steps(self, pair: Pair) -> Iterator[PairStep]:
         p, q = pair
         second = self.transducer.rows[q]
         for symbol, arcs in self.transducer.rows[p].items():
             for one in arcs:
                 for other in second.get(symbol, ()):
-                    yield Step(symbol, one.output, other.output, (one.target, other.target))
+                    yield PairStep(symbol, one.output, other.output, (one.target, other.target))
 
-    def ways_to_the_end(self) -> dict[Pair, Step | None]:
+    def ways_to_the_end(self) -> dict[Pair, PairStep | None]:
         """Return for each pair that both runs can end from the first step of a shortest way; None at such an end."""
         finals = self.transducer.finals
-        into: dict[Pair, list[tuple[Pair, Step]]] = {}
+        into: dict[Pair, list[tuple[Pair, PairStep]]] = {}
         for pair, steps in self.steps.items():
             for step in steps:
                 into.setdefault(step.target, []).append((pair, step))
-        way: dict[Pair, Step | None] = {(p, q): None for p, q in self.steps if p in finals and q in finals}
+        way: dict[Pair, PairStep | None] = {(p, q): None for p, q in self.steps if p in finals and q in finals}
         queue = list(way)
         for pair in queue:  # grows while it is walked
             for source, step in into.get(pair, ()):
@@ -94,7 +94,7 @@ class Square:
                     queue.append(source)
         return way
 
-    def spell(self, steps: Sequence[Step]) -> Word:
+    def spell(self, steps: Sequence[PairStep]) -> Word:
         """Return the word that these steps read."""
         alphabet = self.transducer.alphabet
         return concatenate(alphabet.spell(step.symbol for step in steps), alphabet.kind)
@@ -141,7 +141,7 @@ def functionality(
     square = Square(transducer.trim(), max_pairs=max_pairs)
     way = square.ways_to_the_end()
     delays: dict[Pair, Delay] = {square.start: ((), ())} if square.start in way else {}
-    origin: dict[Pair, tuple[Pair, Step]] = {}
+    origin: dict[Pair, tuple[Pair, PairStep]] = {}
     for pair in (queue := list(delays)):  # grows while it is walked
         end = way[pair]
         if end is None and _ends_apart(square, pair, delays[pair]):
@@ -170,7 +170,7 @@ def _ends_apart(square: Square, pair: Pair, delay: Delay) -> bool:
     return extend_delay(delay, finals[pair[0]], finals[pair[1]]) != ((), ())
 
 
-def _rest(way: Mapping[Pair, Step | None], pair: Pair) -> list[Step]:
+def _rest(way: Mapping[Pair, PairStep | None], pair: Pair) -> list[PairStep]:
     rest = []
     while (step := way[pair]) is not None:
         rest.append(step)
@@ -178,7 +178,9 @@ def _rest(way: Mapping[Pair, Step | None], pair: Pair) -> list[Step]:
     return rest
 
 
-def _two_outputs(square: Square, ways: list[list[Step]]) -> Verdict[tuple[Word, tuple[Word, ...], tuple[Word, ...]]]:
+def _two_outputs(
+    square: Square, ways: list[list[PairStep]]
+) -> Verdict[tuple[Word, tuple[Word, ...], tuple[Word, ...]]]:
     """Return the verdict with the shortest of these words whose two runs write differently."""
     alphabet, finals = square.transducer.alphabet, square.transducer.finals
     for steps in sorted(ways, key=len):

@@ -8,7 +8,7 @@ from tokdfa.alphabet import Word, quoted
 from tokdfa.automata.exploration import shortest_way, trace
 from tokdfa.errors import LimitExceededError
 from tokdfa.transducers.arcs import show_output
-from tokdfa.transducers.square import DEFAULT_MAX_PAIRS, Delay, Pair, Square, Step, extend_delay
+from tokdfa.transducers.square import DEFAULT_MAX_PAIRS, Delay, Pair, PairStep, Square, extend_delay
 from tokdfa.transducers.transducer import Transducer
 from tokdfa.verdict import Verdict
 
@@ -18,7 +18,7 @@ DEFAULT_MAX_CONFIGURATIONS = 1_000_000
 
 _Configuration: TypeAlias = tuple[Pair, Delay]
 # Where the search comes into a component, and the steps from the start to there.
-_Entries: TypeAlias = dict[_Configuration, list[Step]]
+_Entries: TypeAlias = dict[_Configuration, list[PairStep]]
 
 
 class Twins(NamedTuple):
@@ -96,7 +96,7 @@ def twinning(
             if entry in explored:
                 continue
             delays = {entry[0]: entry[1]}
-            origin: dict[Pair, tuple[Pair, Step]] = {}
+            origin: dict[Pair, tuple[Pair, PairStep]] = {}
             for pair in (queue := [entry[0]]):  # grows while it is walked
                 for step in square.steps[pair]:
                     delay = extend_delay(delays[pair], step.first, step.second)
@@ -125,14 +125,14 @@ def twinning(
     return Verdict(True, None, "no loop changes the delay between two runs on one word")
 
 
-def _shifts(entry: _Configuration, loop: list[Step]) -> bool:
+def _shifts(entry: _Configuration, loop: list[PairStep]) -> bool:
     delay = entry[1]
     for step in loop:
         delay = extend_delay(delay, step.first, step.second)
     return delay != entry[1]
 
 
-def _way_within(square: Square, component: set[Pair], start: Pair, goal: Pair) -> list[Step]:
+def _way_within(square: Square, component: set[Pair], start: Pair, goal: Pair) -> list[PairStep]:
     """Return a shortest way between two pairs of a strongly connected component."""
     way = shortest_way(
         start,
@@ -143,10 +143,10 @@ def _way_within(square: Square, component: set[Pair], start: Pair, goal: Pair) -
     return way
 
 
-def _verdict(square: Square, entry: _Configuration, access: list[Step], loop: list[Step]) -> Verdict[Twins]:
+def _verdict(square: Square, entry: _Configuration, access: list[PairStep], loop: list[PairStep]) -> Verdict[Twins]:
     alphabet = square.transducer.alphabet
 
-    def written(steps: list[Step]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    def written(steps: list[PairStep]) -> tuple[tuple[int, ...], tuple[int, ...]]:
         first = tuple(token for step in steps for token in step.first)
         return first, tuple(token for step in steps for token in step.second)
 

@@ -13,7 +13,7 @@ from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.kernels.library import Struct
 from tokdfa.kernels.walk import parts as words
 from tokdfa.kernels.walk import walk as kernels
-from tokdfa.splitting.lifted import Lifted, LiftedState, Parts
+from tokdfa.splitting.lifted import LiftedSplitting, LiftedState, TokenParts
 from tokdfa.splitting.steps import Splitting
 from tokdfa.tokenizers.canonical import check_overlaps, spelled_specials
 from tokdfa.validation.spelled import Backwards
@@ -33,7 +33,7 @@ class _Class(NamedTuple):
     None is for what no canonical stream has.
     """
 
-    parts: Parts | Literal["special"] | None
+    parts: TokenParts | Literal["special"] | None
     nodes: tuple[int, ...] = ()
 
 
@@ -165,7 +165,7 @@ class Table:
         """The state of being in any text, between two symbols."""
         return LiftedState((1 << len(self.lifted.hypotheses.moves)) - 1)
 
-    def parts_of(self, id: int) -> Parts | Literal["special"] | None:
+    def parts_of(self, id: int) -> TokenParts | Literal["special"] | None:
         """Return what an id is made of; None for what no canonical stream has."""
         return self._classes[int(self._class_of_id[id])].parts
 
@@ -182,7 +182,7 @@ class Table:
             return 0
         if parts == "special":
             return self.initial if self.lifted.is_final(state) else 0
-        assert isinstance(parts, Parts)
+        assert isinstance(parts, TokenParts)
         target = self.lifted.step(state, parts, may_continue)
         return 0 if target is None else self._state(target)
 
@@ -278,6 +278,6 @@ class Table:
 
 
 @lru_cache(maxsize=16)
-def _lifted(splitting: Splitting) -> Lifted:
+def _lifted(splitting: Splitting) -> LiftedSplitting:
     """Return the lifted pre-tokenizer, made once, for it takes a tenth of a second."""
-    return Lifted(splitting)
+    return LiftedSplitting(splitting)

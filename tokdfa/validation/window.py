@@ -13,11 +13,11 @@ from tokdfa.validation.kind import ViolationKind
 from tokdfa.validation.model import Model
 from tokdfa.validation.violation import Cause, Violation
 
-__all__ = ["Special", "Specials", "Window"]
+__all__ = ["FoundSpecial", "Specials", "Window"]
 
 
 @dataclass(frozen=True, slots=True)
-class Special:
+class FoundSpecial:
     """A special token in a text: from character `start` to `end`."""
 
     start: int
@@ -39,8 +39,8 @@ class Specials:
         No other begins before this character, however the text goes on.
     """
 
-    found: list[Special]
-    intruder: Special | None
+    found: list[FoundSpecial]
+    intruder: FoundSpecial | None
     decided: int
 
 
@@ -137,19 +137,19 @@ class Window:
         for part in tokenizer.finder.cut(self.text):
             length = len(part if isinstance(part, str) else part.content)
             if not isinstance(part, str) and place < decided:
-                found.append(Special(place, place + length, part.id))
+                found.append(FoundSpecial(place, place + length, part.id))
             place += length
         same = 0
         while same < len(found) and same < len(real) and found[same] == real[same]:
             same += 1
         return Specials(found[:same], found[same] if same < len(found) else None, decided)
 
-    def _special_ids(self) -> list[Special]:
+    def _special_ids(self) -> list[FoundSpecial]:
         size = int(self.byte_at[-1])
         tokens = np.flatnonzero(self.model.special[self.ids] & (self.ends <= size))
         starts = np.searchsorted(self.byte_at, self.starts[tokens]).tolist()
         ends = np.searchsorted(self.byte_at, self.ends[tokens]).tolist()
-        return [Special(*row) for row in zip(starts, ends, self.ids[tokens].tolist(), strict=True)]
+        return [FoundSpecial(*row) for row in zip(starts, ends, self.ids[tokens].tolist(), strict=True)]
 
     def violation(
         self, start: int, stop: int, prefix: int, canonical: Int32Array | None, detected: int, cause: Cause
@@ -165,7 +165,7 @@ class Window:
             canonical_ids=canonical,
         )
 
-    def spelling(self, intruder: Special) -> Cause:
+    def spelling(self, intruder: FoundSpecial) -> Cause:
         """Return the cause that the text spells a special token which the ids do not have."""
         shown = self.text[intruder.start : intruder.end]
         return Cause(kind=ViolationKind.SPECIAL_TOKEN, special=intruder.id, text=shown)

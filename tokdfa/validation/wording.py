@@ -12,7 +12,7 @@ from tokdfa.validation.kind import ViolationKind
 if TYPE_CHECKING:
     from tokdfa.validation.violation import Violation
 
-__all__ = ["MOST_NAMED", "Merge", "Part", "Quote", "Token", "parts", "sentence"]
+__all__ = ["MOST_NAMED", "MergedPair", "Part", "Quote", "Token", "parts", "sentence"]
 
 MOST_NAMED = 6
 """How many ids of a tokenization a sentence names."""
@@ -31,14 +31,14 @@ class Quote(NamedTuple):
     text: str
 
 
-class Merge(NamedTuple):
+class MergedPair(NamedTuple):
     """What a rule merges."""
 
     left: Word
     right: Word
 
 
-Part: TypeAlias = str | int | Token | Quote | Merge
+Part: TypeAlias = str | int | Token | Quote | MergedPair
 
 
 def sentence(violation: Violation) -> str:
@@ -75,7 +75,13 @@ def parts(violation: Violation) -> Iterable[Part]:
         case ViolationKind.PAIR:
             yield from chain(token(right), [" never follows "], token(left))
             if violation.rule is not None and violation.merge is not None:
-                yield from (": rule ", violation.rule, ", ", Merge(*violation.merge), ", merges across their border")
+                yield from (
+                    ": rule ",
+                    violation.rule,
+                    ", ",
+                    MergedPair(*violation.merge),
+                    ", merges across their border",
+                )
         case ViolationKind.BORDER:
             yield from (*subject, " goes past the end of the piece ", text)
         case ViolationKind.NOT_UTF8:
@@ -111,6 +117,6 @@ def _plain(part: Part) -> str:
             return f"{quoted(word)} ({id})"
         case Quote(text):
             return repr(text)
-        case Merge(left, right):
+        case MergedPair(left, right):
             return f"{show(left)}≀{show(right)}"
     return str(part)

@@ -13,19 +13,19 @@ from tokdfa.wordpiece.language import WordLanguage
 from tokdfa.wordpiece.normalizer import effects
 from tokdfa.wordpiece.stream import StreamLanguage
 
-__all__ = ["Difference", "first_difference"]
+__all__ = ["SeparatingText", "first_difference"]
 
 _MOST_STEPS = 1_000_000
 
 
-class Difference(NamedTuple):
+class SeparatingText(NamedTuple):
     """A text to which two tokenizers give different ids; None for one that refuses it, for want of a token."""
 
     text: str
     ids: tuple[tuple[int, ...] | None, tuple[int, ...] | None]
 
 
-def first_difference(ours: EndToEnd, theirs: EndToEnd) -> Difference | None:
+def first_difference(ours: EndToEnd, theirs: EndToEnd) -> SeparatingText | None:
     """Return a shortest text that two tokenizers encode differently, None when they encode all texts alike.
 
     It is shortest counted in characters after normalization, and the least of those that end with an entry which only
@@ -56,8 +56,8 @@ def first_difference(ours: EndToEnd, theirs: EndToEnd) -> Difference | None:
     return None
 
 
-def _least(texts: Iterable[str], ours: EndToEnd, theirs: EndToEnd) -> Difference | None:
-    best: tuple[tuple[int, int, str], Difference] | None = None
+def _least(texts: Iterable[str], ours: EndToEnd, theirs: EndToEnd) -> SeparatingText | None:
+    best: tuple[tuple[int, int, str], SeparatingText] | None = None
     for text in texts:
         if best is None or len(text) <= best[0][0]:
             found = _compare(ours, theirs, text)
@@ -68,9 +68,9 @@ def _least(texts: Iterable[str], ours: EndToEnd, theirs: EndToEnd) -> Difference
     return None if best is None else best[1]
 
 
-def _compare(ours: EndToEnd, theirs: EndToEnd, text: str) -> Difference | None:
+def _compare(ours: EndToEnd, theirs: EndToEnd, text: str) -> SeparatingText | None:
     ids = ours.try_encode(text), theirs.try_encode(text)
-    return None if ids[0] == ids[1] else Difference(text, ids)
+    return None if ids[0] == ids[1] else SeparatingText(text, ids)
 
 
 def _candidates(ours: EndToEnd, theirs: EndToEnd) -> Iterator[str]:

@@ -11,7 +11,7 @@ from tokdfa.verdict import Verdict
 from tokdfa.wordpiece.trie import ROOT, SUFFIX_ROOT, FailureTrie
 from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
 
-__all__ = ["TwoRuns", "WordLanguage", "WordState"]
+__all__ = ["TwoWordRuns", "WordLanguage", "WordState"]
 
 
 class WordState(NamedTuple):
@@ -21,7 +21,7 @@ class WordState(NamedTuple):
     length: int
 
 
-class TwoRuns(NamedTuple):
+class TwoWordRuns(NamedTuple):
     """Two runs that read the same ids and end in different nodes: the nodes where they begin, the ids, the ends."""
 
     begins: tuple[int, int]
@@ -246,7 +246,7 @@ class WordLanguage(Displayed):
             return 0
         return max(1, *(len(self.pending[node] or ()) for node in self.states))
 
-    def k_locality(self, k: int) -> Verdict[TwoRuns]:
+    def k_locality(self, k: int) -> Verdict[TwoWordRuns]:
         """Decide whether the last `k` tokens of a run determine its node, the length limit left aside.
 
         Returns
@@ -260,7 +260,7 @@ class WordLanguage(Displayed):
         pending = self.pending
         if k == 0:
             ends = (self.states[0], self.states[1])
-            return Verdict(False, TwoRuns(ends, (), ends), "there are several states")
+            return Verdict(False, TwoWordRuns(ends, (), ends), "there are several states")
         far = next(node for node in self.states if len(pending[node] or ()) == least)
         ids = pending[far] or ()
         # The nodes on the way to `far`, one behind each of its pending tokens.
@@ -276,7 +276,7 @@ class WordLanguage(Displayed):
         begins = (on_way[len(ids) - k], SUFFIX_ROOT)
         spelled = " ".join(self.vocabulary.spell(tail))
         return Verdict(
-            False, TwoRuns(begins, tail, (far, near)), f"two runs read {spelled} and end in different states"
+            False, TwoWordRuns(begins, tail, (far, near)), f"two runs read {spelled} and end in different states"
         )
 
     def __repr__(self) -> str:

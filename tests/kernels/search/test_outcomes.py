@@ -9,7 +9,7 @@ from support.streams import Vocabulary
 
 from tokdfa.kernels.search import tables as kernels
 from tokdfa.patterns.finder import finder
-from tokdfa.searching.machine import Machine
+from tokdfa.searching.plan import SearchPlan
 from tokdfa.searching.words import Words
 
 BIAS, MATCH, COMPLETE, AT_REST = 1 << 15, 1 << 24, 1 << 25, 1 << 27
@@ -19,7 +19,7 @@ LISTS = st.lists(st.lists(st.sampled_from(["a", "b", " ", "é"]), min_size=1, ma
 @given(LISTS, words_with_cuts())
 def test_outcomes_of_words_of_a_list(sought: list[str], words: list[tuple[bytes, bool]]) -> None:
     vocabulary = Vocabulary([word for word, _ in words], [i for i, (_, cut) in enumerate(words) if cut])
-    machine = Machine(finder(sought, "longest"), Words.of(vocabulary), wants_all=False, aligned=False)
+    machine = SearchPlan(finder(sought, "longest"), Words.of(vocabulary), wants_all=False, aligned=False)
     text, idle, dfa = machine.words.text, machine.forward.pointer.idle, machine.finder.forward
     outcomes, runs = kernels.idle_outcomes(text, machine.forward, machine.backward, with_runs=True)
     patterns = [word.encode() for word in sought]
@@ -51,7 +51,7 @@ def test_outcomes_of_words_of_a_list(sought: list[str], words: list[tuple[bytes,
 def test_one_match_is_simple_wherever_it_stands() -> None:
     words = [b"ab", b" abx", b"xa", b"abc", b"abab", b"xab", b"b"]
     vocabulary = Vocabulary(words)
-    machine = Machine(finder(["ab", "abcd"], "longest"), Words.of(vocabulary), wants_all=False, aligned=False)
+    machine = SearchPlan(finder(["ab", "abcd"], "longest"), Words.of(vocabulary), wants_all=False, aligned=False)
     outcomes, _ = kernels.idle_outcomes(machine.words.text, machine.forward, machine.backward, with_runs=True)
     told = [(bool(o & MATCH), bool(o & COMPLETE), (o & 0xFFFF) - BIAS, o >> 16 & 0xFF) for o in outcomes.tolist()]
     assert told[:2] == [(True, False, 0, 2), (True, True, 1, 3)]

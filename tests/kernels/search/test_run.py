@@ -16,7 +16,7 @@ from tokdfa.kernels.library import Struct
 from tokdfa.kernels.search import run
 from tokdfa.kernels.search import tables as kernels
 from tokdfa.patterns.finder import Wanted, finder
-from tokdfa.searching.machine import Machine
+from tokdfa.searching.plan import SearchPlan
 from tokdfa.searching.words import Words
 
 PATTERNS = ["a", "ab", "a b", "b+", "a[ab]*b", "[ab]+|é+", "(?:ab)+", " ?b", "é", "[^a]b", "a{2,3}", "(?:a| )+é"]
@@ -72,7 +72,7 @@ def with_tokens(span: tuple[int, int], sizes: list[int]) -> Match:
     return start, end, first, next(token for token, stop in enumerate(ends) if stop >= end) + 1
 
 
-def all_moves(machine: Machine) -> list[Struct]:
+def all_moves(machine: SearchPlan) -> list[Struct]:
     """All that may be known of tokens."""
     text, forward, back = machine.words.text, machine.forward, machine.backward
     moves = [kernels.NO_MOVES, kernels.moves_by_class(text, forward, *kernels.token_effects(text, forward, 5000), None)]
@@ -82,7 +82,7 @@ def all_moves(machine: Machine) -> list[Struct]:
     return [kernels.machine_of(text, forward, back, known) for known in moves]
 
 
-def matches_of(machine: Machine, known: Struct, ids: list[int], chunks: list[int]) -> list[Match]:
+def matches_of(machine: SearchPlan, known: Struct, ids: list[int], chunks: list[int]) -> list[Match]:
     """Search ids that come in ever longer chunks, all of them kept."""
     search = machine.begin()
     find = search.all if machine.wants_all else search.leftmost
@@ -111,7 +111,7 @@ def test_by_definition(
     pattern = re.compile(spelled)
     wants_all = wanted == "all"
     found = finder(what, wanted)
-    machine = Machine(found, Words.of(vocabulary), wants_all=wants_all, aligned=False)
+    machine = SearchPlan(found, Words.of(vocabulary), wants_all=wants_all, aligned=False)
     sizes = [len(words[i][0]) for i in ids]
     expected = [with_tokens(span, sizes) for span in spans(pattern, texts_of(words, ids), wants_all=wants_all)]
     chunks = sorted(data.draw(st.lists(st.integers(0, len(ids)), max_size=3)))
@@ -122,7 +122,7 @@ def test_by_definition(
 def test_there_is_no_room_for_all_matches_at_once() -> None:
     n = 3000
     vocabulary = Vocabulary([b"a"])
-    machine = Machine(finder("a+", "all"), Words.of(vocabulary), wants_all=True, aligned=False)
+    machine = SearchPlan(finder("a+", "all"), Words.of(vocabulary), wants_all=True, aligned=False)
     for known in all_moves(machine):
         search = machine.begin()
         rows = np.concatenate(list(search.all(known, np.zeros(n, dtype=np.int32), run.FINAL))).reshape(-1, 4)
@@ -135,7 +135,7 @@ def test_there_is_no_room_for_all_matches_at_once() -> None:
 @pytest.mark.parametrize("n", [4096 * 16 + 5, 3])
 def test_there_is_no_room_for_the_leftmost_matches(n: int) -> None:
     vocabulary = Vocabulary([b"ab", b"b"])
-    machine = Machine(finder(["ab"], "longest"), Words.of(vocabulary), wants_all=False, aligned=False)
+    machine = SearchPlan(finder(["ab"], "longest"), Words.of(vocabulary), wants_all=False, aligned=False)
     ids = np.tile(np.array([0, 1], dtype=np.int32), n)
     for known in all_moves(machine):
         search = machine.begin()

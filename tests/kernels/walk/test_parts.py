@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokdfa.kernels.walk.parts import BAD, SPELLS, number_keys, outer_symbols, parts_of_key, take_apart
-from tokdfa.splitting.lifted import Lifted
+from tokdfa.splitting.lifted import LiftedSplitting
 from tokdfa.splitting.steps import Split, Splitting
 from tokdfa.validation.spelled import Backwards
 
-LIFTED = Lifted(Splitting("tiktoken", (Split(r"'s| ?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"),)))
+LIFTED = LiftedSplitting(Splitting("tiktoken", (Split(r"'s| ?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"),)))
 BACKWARDS = Backwards([b"<|a|>", "é€".encode()])
 
 # Bytes at the edges of what UTF-8 allows, and whole symbols.

@@ -28,7 +28,7 @@ __all__ = [
     "LARGEST_ID",
     "LEFTMOST_FORMATS",
     "Contents",
-    "Numbering",
+    "NumberedWords",
     "Rewriting",
     "check_bytes",
     "has_bytes",
@@ -135,7 +135,7 @@ class Contents:
         )
 
 
-class Numbering(NamedTuple):
+class NumberedWords(NamedTuple):
     """A dictionary over the bytes, the tokens that it does not mention, and the number that each word got."""
 
     dictionary: ByteDictionary
@@ -143,7 +143,7 @@ class Numbering(NamedTuple):
     number: Int32Array
 
 
-def number_bytes(words: Sequence[bytes], rules: Int32Array) -> Numbering:
+def number_bytes(words: Sequence[bytes], rules: Int32Array) -> NumberedWords:
     """Number the words of a byte-level file the way a Dictionary numbers its tokens.
 
     Parameters
@@ -168,7 +168,7 @@ def number_bytes(words: Sequence[bytes], rules: Int32Array) -> Numbering:
     number[order] = np.arange(n_tokens, dtype=np.int32)
     tokens = ByteTokens([words[i] for i in (mentioned - 256).tolist()])
     extra = tuple(words[i] for i in (order[256 + len(mentioned) :] - 256).tolist())
-    return Numbering(ByteDictionary(tokens, *number[rules.T]), extra, number)
+    return NumberedWords(ByteDictionary(tokens, *number[rules.T]), extra, number)
 
 
 def has_bytes(present: Iterable[int]) -> bool:

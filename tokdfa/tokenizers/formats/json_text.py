@@ -10,7 +10,7 @@ from typing import Any, NoReturn, TypeVar
 
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError
 
-__all__ = ["JsonObject", "check_text", "decode_utf8", "parse_object"]
+__all__ = ["JsonObject", "check_surrogates", "decode_utf8", "parse_object"]
 
 T = TypeVar("T")
 _REQUIRED: Any = object()
@@ -99,7 +99,7 @@ def parse_object(data: bytes, path: Path, *, last_key_counts: bool = False) -> J
             if type(inner) is _Repeating:
                 raise FileFormatError("a key twice in one object", value=inner.key, where=f"{path}, {where}")
             if isinstance(inner, str):
-                check_text(inner, f"{path}, {where}")
+                check_surrogates(inner, f"{path}, {where}")
     if not isinstance(value, dict):
         raise FileFormatError("a JSON object is wanted", value=value, where=f"{path}, $")
     return JsonObject(value, "$", path)
@@ -191,7 +191,7 @@ class JsonObject:
             raise UnsupportedFeatureError(why, value=value, where=self.place(key))
 
 
-def check_text(text: str, where: str) -> None:
+def check_surrogates(text: str, where: str) -> None:
     """Raise FileFormatError if `text` has a lone surrogate, which JSON can write and UTF-8 cannot."""
     if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
         raise FileFormatError("half of a surrogate pair", value=text, where=where)

@@ -11,7 +11,7 @@ import numpy as np
 from tokdfa.encoding.special import Special
 from tokdfa.errors import AlphabetError, FileFormatError, UnsupportedFeatureError
 from tokdfa.tokenizers.formats.contents import LARGEST_ID
-from tokdfa.tokenizers.formats.json_text import JsonObject, check_text, decode_utf8, parse_object
+from tokdfa.tokenizers.formats.json_text import JsonObject, check_surrogates, decode_utf8, parse_object
 from tokdfa.tokenizers.formats.tokenizer_json import TOP_FIELDS, read_added_tokens
 from tokdfa.tokenizers.formats.vocabulary import Vocabulary
 from tokdfa.unicode.normalization import spaces, tables
@@ -137,7 +137,7 @@ def _read_model(top: JsonObject) -> WordPieceVocabulary:
     if not entries:
         raise FileFormatError("no tokens", where=place)
     for entry, number in entries.items():
-        check_text(entry, place)
+        check_surrogates(entry, place)
         if isinstance(number, int) and number > LARGEST_ID:
             raise FileFormatError(f"an id above {LARGEST_ID}", value=number, where=f"{place}.{entry}")
     longest_word = model.get("max_input_chars_per_word", int)

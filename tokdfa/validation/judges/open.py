@@ -8,7 +8,7 @@ import numpy as np
 
 from tokdfa.arrays import Int32Array
 from tokdfa.errors import UnsupportedFeatureError
-from tokdfa.splitting.lifted import LiftedState, Parts
+from tokdfa.splitting.lifted import LiftedState, TokenParts
 from tokdfa.validation.judges.walk import WalkJudge
 from tokdfa.validation.kind import ViolationKind
 from tokdfa.validation.model import Model
@@ -102,14 +102,14 @@ class OpenJudge:
         target: LiftedState | None = None
         if parts == "special":
             target = self._table.lifted.initial if self._table.lifted.is_final(self._state) else None
-        elif isinstance(parts, Parts):
+        elif isinstance(parts, TokenParts):
             target = self._following(id, parts)
         if target is None:
             yield self._violation(self._cause(id), id)
         self._state = self._table.anywhere if target is None else target
         self._before = None if target is None else id
 
-    def _following(self, id: int, parts: Parts) -> LiftedState | None:
+    def _following(self, id: int, parts: TokenParts) -> LiftedState | None:
         if self._before is None and parts.head:
             # The end of a symbol that began before.
             self._continuations = len(parts.head)

@@ -15,7 +15,7 @@ from tokdfa.validation.judges.encoding import EncodingJudge
 from tokdfa.validation.model import Model
 from tokdfa.validation.tuning import DEFAULT, Tuning
 from tokdfa.validation.violation import Violation, common_prefix
-from tokdfa.validation.window import Special, Window
+from tokdfa.validation.window import FoundSpecial, Window
 
 __all__ = ["PieceJudge"]
 
@@ -139,7 +139,7 @@ class PieceJudge:
         return max(place, begin)
 
     def _then_intruder(
-        self, violations: Iterator[Violation], window: Window, cut: int, intruder: Special
+        self, violations: Iterator[Violation], window: Window, cut: int, intruder: FoundSpecial
     ) -> tuple[Iterator[Violation], int]:
         start = window.token_from(int(window.byte_at[cut]))
         end = int(window.byte_at[intruder.end])

@@ -14,7 +14,7 @@ from tokdfa.validation.buffer import Buffer
 from tokdfa.validation.model import Model
 from tokdfa.validation.tuning import DEFAULT, Tuning
 from tokdfa.validation.violation import Violation, common_prefix
-from tokdfa.validation.window import Special, Window
+from tokdfa.validation.window import FoundSpecial, Window
 
 __all__ = ["WholeJudge"]
 
@@ -168,7 +168,7 @@ class WholeJudge:
         cuts = np.flatnonzero(self._model.special[window.ids[place:limit]])
         return _Stretch(int(window.starts[place + cuts[0]]), closed=True) if len(cuts) else open_end
 
-    def _intruder(self, window: Window, repair: _Repair, intruder: Special) -> Violation:
+    def _intruder(self, window: Window, repair: _Repair, intruder: FoundSpecial) -> Violation:
         end = int(window.byte_at[intruder.end])
         stop = window.token_from(end)
         (behind,) = self._encode([window.data[end : window.ends[stop - 1]]])

@@ -14,14 +14,14 @@ from tokdfa.patterns.utf8 import BORDER, EDGE
 from tokdfa.searching.tuning import DEFAULT, Tuning
 from tokdfa.searching.words import Words
 
-__all__ = ["Machine"]
+__all__ = ["SearchPlan"]
 
 _FEW_CLASSES = 8
 # So many searches that have ended lend their room to later ones.
 _SPARE = 8
 
 
-class Machine:
+class SearchPlan:
     """The automata of a pattern, and what ids do to them, in the structs that the kernels read.
 
     Parameters

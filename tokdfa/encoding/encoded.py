@@ -1,0 +1,19 @@
+"""The ids of several pieces."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tokdfa.arrays import Int32Array, Int64Array
+
+__all__ = ["Encoded"]
+
+
+class Encoded(NamedTuple):
+    """The ids of several pieces: those of piece i are ``ids[offsets[i]:offsets[i + 1]]``.
+
+    `ids` is an int32 array, `offsets` an int64 array with one entry more than there are pieces.
+    """
+
+    ids: Int32Array
+    offsets: Int64Array
