@@ -20,7 +20,7 @@ class Vocabulary:
         self.words = list(words)
         self.n_ids = len(words)
         self.special_ids = np.array(sorted(specials), dtype=np.int32)
-        self.means_something = np.array([word is not None for word in words])
+        self.means_something = np.array([word is not None for word in words], dtype=np.bool_)
         self.means_something[self.special_ids] = True
         spelled = [word or b"" for word in words]
         text = np.frombuffer(b"".join(spelled), dtype=np.uint8)
