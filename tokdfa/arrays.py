@@ -52,27 +52,27 @@ def id_array(ids: npt.ArrayLike) -> IntegerArray:
         place = int(np.argmax(ids.mask))
         raise TokenStreamError("an id is masked", where=f"token {place}", hint="leave it out, with .compressed()")
     if isinstance(ids, (bytes, bytearray)):
-        raise TokenStreamError("ids are integers, not bytes", value=ids, hint="np.frombuffer(…, dtype) reads them")
+        raise TokenStreamError("ids must be integers, not bytes", value=ids, hint="np.frombuffer(…, dtype) reads them")
     try:
         array = np.asarray(ids)
     except (ValueError, OverflowError):
-        raise TokenStreamError("ids are integers in one dimension", value=ids) from None
+        raise TokenStreamError("ids must be integers in one dimension", value=ids) from None
     if array.ndim == 0:
-        raise TokenStreamError("ids are integers in one dimension", value=ids)
+        raise TokenStreamError("ids must be integers in one dimension", value=ids)
     if array.ndim != 1:
-        raise TokenStreamError("ids come in one dimension", value=array.shape, hint="flatten the array")
+        raise TokenStreamError("ids must be in one dimension", value=array.shape, hint="flatten the array")
     if array.size == 0:
         return np.empty(0, dtype=np.int32)
     if array.dtype.kind == "O":
         odd = next((at for at, id in enumerate(array) if not _fits(id)), None)
         if odd is not None:
-            raise TokenStreamError("ids are integers of at most 64 bits", value=array[odd], where=f"token {odd}")
+            raise TokenStreamError("ids must be integers of at most 64 bits", value=array[odd], where=f"token {odd}")
     if array.dtype.kind not in "iu":
-        raise TokenStreamError("ids are integers", value=array.dtype.name)
+        raise TokenStreamError("ids must be integers", value=array.dtype.name)
     # Among integers numpy takes a truth value for 0 or 1.
     if isinstance(ids, (list, tuple)) and not _TRUTH_VALUES.isdisjoint(map(type, ids)):
         place = next(at for at, id in enumerate(ids) if type(id) in _TRUTH_VALUES)
-        raise TokenStreamError("ids are integers", value=ids[place], where=f"token {place}")
+        raise TokenStreamError("ids must be integers", value=ids[place], where=f"token {place}")
     return array
 
 

@@ -81,13 +81,13 @@ def test_long_rows_are_walked() -> None:
         ([0, -1], "token 1: negative id: -1"),
         ([0, 1, 7], "token 2: id out of range: 7"),
         (np.array([2**63], dtype=np.uint64), "out of range: 9223372036854775808"),
-        ([2**70], "ids are integers"),
-        ([0.5], "ids are integers"),
-        ([True], "ids are integers"),
+        ([2**70], "ids must be integers"),
+        ([0.5], "ids must be integers"),
+        ([True], "ids must be integers"),
         ([[0]], "one dimension"),
         (3, "one dimension"),
         ([[0], [0, 1]], "integers in one dimension"),
-        (["a"], "ids are integers"),
+        (["a"], "ids must be integers"),
     ],
 )
 def test_what_is_not_ids_is_refused(ids: object, message: str) -> None:

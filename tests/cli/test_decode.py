@@ -69,4 +69,4 @@ def test_trouble_is_one_line(
 
 def test_raw_and_json_exclude_each_other(merges: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("decode", merges, "-", "--raw", "--json") == 2
-    assert "exclude each other" in capsys.readouterr().err
+    assert "cannot be combined" in capsys.readouterr().err

@@ -52,10 +52,10 @@ def test_a_language_a_prefix_and_the_minimal_automaton(merges: Path, tmp_path: P
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["-o", "picture.jpg"], "a picture is .dot, .gv, .svg, .png"),
-        (["-o", "picture.dot", "--film"], "a film is an .svg or an .html file"),
-        (["-o", "picture.dot", "--transducer", "--minimal"], "not together with --minimal"),
-        (["-o", "picture.dot", "--run", "a", "--transducer"], "not together with --transducer"),
+        (["-o", "picture.jpg"], "the name of a picture must end in one of .dot, .gv, .svg, .png"),
+        (["-o", "picture.dot", "--film"], "the name of a film must end in .svg or .html"),
+        (["-o", "picture.dot", "--transducer", "--minimal"], "cannot be combined with --minimal"),
+        (["-o", "picture.dot", "--run", "a", "--transducer"], "cannot be combined with --transducer"),
         (["-o", "picture.dot", "--run", "q≀aaa"], "'aaa'"),
         (["-o", "picture.dot", "--around", "aaa"], "'aaa'"),
         (["-o", "nowhere/picture.dot"], "No such file or directory"),

@@ -137,7 +137,7 @@ def test_improper_ranks_with_and_without_a_proper_dictionary(
         "pairs": 1,
         "pair_examples": [["ab", "c"]],
     }
-    assert "no proper dictionary" in captured.err
+    assert "not a proper dictionary" in captured.err
     assert not out.exists()
     path.write_bytes(tiktoken_lines({word: rank for rank, word in enumerate([*symbols, b"ab", b"abc"])}))
     assert run("info", path, "--json", "--proper-out", out) == 0

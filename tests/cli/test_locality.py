@@ -89,7 +89,7 @@ def test_the_budget_is_told_with_the_bound_of_theorem_2(merges: Path) -> None:
     # Two states of the language, of which both are reached on a, and six rules.
     assert str(caught.value) == (
         "the explicit token DFA has more than 5 transitions, and up to 14 states "
-        "(take the first rules only, with --rules N)"
+        "(use only the first rules, with --rules N)"
     )
 
 
@@ -119,6 +119,4 @@ def test_real_dictionaries(data: Path, capsys) -> None:
     assert (fields["states"], fields["local_from"]) == (50_001, 1)
     assert set(fields["dloc"].values()) == {1}
     assert run("locality", gpt2, "--language", "(?s).*", "--json") == 2
-    assert (
-        "transitions, and up to 150,008 states (take the first rules only, with --rules N)" in capsys.readouterr().err
-    )
+    assert "transitions, and up to 150,008 states (use only the first rules, with --rules N)" in capsys.readouterr().err

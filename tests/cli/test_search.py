@@ -104,7 +104,7 @@ def test_words(tok: Path, ids: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
     assert [(match["start_byte"], match["end_byte"]) for match in found] == spans("theme|the|é")
     words.write_text("\n")
     assert run(tok, ids, "--words", words) == 2
-    assert capsys.readouterr().err == f"tokdfa: error: {words}: there is no word in the file\n"
+    assert capsys.readouterr().err == f"tokdfa: error: {words}: the file contains no words (write one word per line)\n"
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_bad_ids(tok: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 def test_bad_arguments(tok: Path, ids: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for arguments in ([tok], [tok, ids], [tok, "a", "b", ids], [tok, "a", ids, "--words", "f"]):
         assert run(*arguments) == 2
-        assert "give TOK, PATTERN and IDS; or TOK, IDS and --words FILE" in capsys.readouterr().err
+        assert "give TOK, PATTERN and IDS, in this order; or TOK, IDS and --words FILE" in capsys.readouterr().err
 
 
 def test_wordpiece(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

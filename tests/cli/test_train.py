@@ -109,13 +109,13 @@ def test_more_merges_than_pairs(corpus: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "arguments", "message"),
     [
-        (b"", (), "the corpus is empty"),
+        (b"", (), "the corpus contains no text"),
         (b"\xff\xfe\x00a\x00", (), "corpus.txt, byte 0: not UTF-8 text"),
         (TEXT.encode()[:-1] + b"\x89PNG", (), "byte 263: not UTF-8 text"),
         (b"text", ("--pretokenizer", "gpt5"), "no pre-tokenizer of that name: 'gpt5'"),
         (b"text", ("--pretokenizer", "(a"), "pattern"),
         (b"text", ("--end-of-word", "attached"), "marks words of characters"),
-        (b"text", ("--alphabet", "abc"), "bytes have all 256"),
+        (b"text", ("--alphabet", "abc"), "the symbols are bytes, of which all 256 are included"),
         (b"text", ("--output", "x.bin"), "no format of that name"),
         (b"text", ("--merges", "-1"), "-1 is not in the range"),
         (b"text", ("--tie", "random"), "'random' is not one of"),
@@ -173,7 +173,7 @@ def test_exact_on_a_tiny_corpus(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert out.read_text().splitlines()[1] == "a b"
     capsys.readouterr()
     assert run(*options, "--method", "exact", "--tie", "huggingface") == 2
-    assert "no such rule: '--tie'" in capsys.readouterr().err
+    assert "has no meaning for --method exact: '--tie'" in capsys.readouterr().err
 
 
 def test_exact_refuses_a_large_corpus(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

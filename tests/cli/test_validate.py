@@ -97,7 +97,8 @@ def test_dictionaries_alone_say_so(tmp_path: Path, capsys: pytest.CaptureFixture
         assert run(tmp_path / tok, tmp_path / "ids.txt", "--json") == 0
         captured = capsys.readouterr()
         assert (
-            captured.err == "tokdfa: pretokenizer: none, the whole text is one piece (--pretokenizer names another)\n"
+            captured.err
+            == "tokdfa: pretokenizer: none, the whole text is one piece (choose another with --pretokenizer)\n"
         )
         json.loads(captured.out)
         assert run(tmp_path / tok, tmp_path / "ids.txt", "--pretokenizer", "gpt2") == 0
@@ -109,21 +110,21 @@ def test_dictionaries_alone_say_so(tmp_path: Path, capsys: pytest.CaptureFixture
     [
         ("ids.txt", b"83 -1", [], "token 1: negative id: -1"),
         ("ids.txt", b"83 70000", [], "token 1: id out of range: 70000"),
-        ("ids.txt", b"83 1.5", [], "ids are integers, not floats: '1.5'"),
+        ("ids.txt", b"83 1.5", [], "ids must be integers, not floats: '1.5'"),
         ("ids.txt", b"", [], "no ids"),
         ("ids.txt", b"\n", [], "no ids"),
         ("ids.json", b"", [], "no ids"),
-        ("ids.json", b"[83, ", [], "the array has no end"),
+        ("ids.json", b"[83, ", [], "the array is not closed"),
         ("ids.json", b"[83, -1]", [], "token 1: negative id: -1"),
         ("ids.json", b"[1e2]", [], "not floats"),
         ("ids.bin", b"", ["--dtype", "uint16"], "no ids: the file is empty"),
         ("ids.bin", b"abc", ["--dtype", "uint16"], "ends in the middle of a uint16"),
         ("ids.bin", b"abcd", ["--dtype", "uint32"], "token 0: id out of range"),
-        ("ids.bin", b"abcd", ["--dtype", "float32"], "not a type of integers"),
+        ("ids.bin", b"abcd", ["--dtype", "float32"], "not an integer type"),
         ("ids.bin", b"abcd", [], "give --dtype"),
         ("ids.npy", b"", [], "no ids: the file is empty"),
         ("ids.npy", b"\x93NUMPY", [], "not a whole .npy file"),
-        ("ids.parquet", b"PAR1", [], "ids come in .npy, .bin, .json and .txt files"),
+        ("ids.parquet", b"PAR1", [], "ids are read from .npy, .bin, .json and .txt files"),
     ],
 )
 def test_bad_ids(
@@ -146,9 +147,9 @@ def test_bad_ids(
 
 def test_bad_arrays(tok: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for array, message in (
-        (np.array([1.0, 2.0]), "ids are integers: 'float64'"),
-        (np.array([True]), "ids are integers: 'bool'"),
-        (np.array([[1, 2]]), "ids come in one dimension: (1, 2)"),
+        (np.array([1.0, 2.0]), "ids must be integers: 'float64'"),
+        (np.array([True]), "ids must be integers: 'bool'"),
+        (np.array([[1, 2]]), "ids must be in one dimension: (1, 2)"),
     ):
         np.save(tmp_path / "ids.npy", array)
         assert run(tok, tmp_path / "ids.npy") == 2
@@ -232,5 +233,7 @@ def test_windows_without_a_pattern_are_refused(tmp_path: Path, capsys: pytest.Ca
     assert run(tmp_path / "merges.txt", tmp_path / "ids.txt", "--window") == 2
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert captured.err.splitlines()[-1].startswith("tokdfa: error: windows are judged where a pattern cuts the text")
+    assert captured.err.splitlines()[-1].startswith(
+        "tokdfa: error: windows can be judged only if a pattern cuts the text"
+    )
     assert run(tmp_path / "merges.txt", tmp_path / "ids.txt", "--window", "--pretokenizer", "gpt2") == 0

@@ -331,7 +331,7 @@ def test_reasons(tuning: Tuning) -> None:
     assert (spelled.index, spelled.detected_at, spelled.byte_offset) == (1, 3, 2)
     assert spelled.canonical_ids == (space_a, tokenizer.n_ids - 1)
     bad = reason_of(tuning, tokenizer, [a, 0xFF])
-    assert bad.reason == "the bytes ff are not UTF-8, so that no text has these ids"
+    assert bad.reason == "the bytes ff are not UTF-8, so no text has these ids"
     assert (bad.canonical_ids, bad.ids, bad.start) == (None, (0xFF,), 1)
     assert reason_of(tuning, tokenizer, [a, 0xE2, 0x82]).reason.startswith("the bytes e2 82 are not UTF-8")
 
@@ -339,7 +339,7 @@ def test_reasons(tuning: Tuning) -> None:
 def test_no_ids_are_canonical(tuning: Tuning) -> None:
     for pattern in PATTERNS:
         verdict = validate(tokenizer_of([(b"a", b"b")], pattern), [], tuning=tuning)
-        assert verdict == Validation(True, None, "the ids are those that their text is encoded as", 0, ())
+        assert verdict == Validation(True, None, "the ids are exactly those that their text is encoded as", 0, ())
         assert (verdict.index, verdict.byte_offset, verdict.canonical_ids, verdict.ids) == (None, None, None, None)
 
 
@@ -355,7 +355,7 @@ def test_what_is_not_ids_is_refused_wherever_it_stands(tuning: Tuning, pattern: 
                     TokenStreamError, match=r"^token 3: (negative id|id out of range|no token has this id)"
                 ):
                     validate(tokenizer, chunks, every=every, tuning=tuning)
-    with pytest.raises(TokenStreamError, match="ids are integers"):
+    with pytest.raises(TokenStreamError, match="ids must be integers"):
         validate(tokenizer, [0.5], tuning=tuning)
 
 

@@ -34,11 +34,11 @@ SENTENCES: list[tuple[ViolationKind, dict[str, Any], str]] = [
         r"'a' (1) never follows 'b\xff' (2): rule 4000, b≀ a, merges across their border",
     ),
     (K.BORDER, {"token": 1, "text": "x\n"}, r"'a' (1) goes past the end of the piece 'x\n'"),
-    (K.NOT_UTF8, {"bad_bytes": b"\xe2\x82"}, "the bytes e2 82 are not UTF-8, so that no text has these ids"),
+    (K.NOT_UTF8, {"bad_bytes": b"\xe2\x82"}, "the bytes e2 82 are not UTF-8, so no text has these ids"),
     (K.SPECIAL_TOKEN, {"special": 9, "text": "<e>"}, "the text spells the special token '<e>' (9)"),
     (K.DEAD_TOKEN, {"token": 1}, "merging never gives 'a' (1)"),
-    (K.WHOLE_PIECE_ONLY, {"token": 1}, "'a' (1) is given for a whole piece only"),
-    (K.PIECE_IS_A_TOKEN, {"text": "abc"}, "the piece 'abc' is a token, and is emitted as it is"),
+    (K.WHOLE_PIECE_ONLY, {"token": 1}, "'a' (1) is given only for a whole piece"),
+    (K.PIECE_IS_A_TOKEN, {"text": "abc"}, "the piece 'abc' is a token, and is emitted without merging"),
     (
         K.NOT_LONGEST_MATCH,
         {"token": 1},
@@ -48,7 +48,7 @@ SENTENCES: list[tuple[ViolationKind, dict[str, Any], str]] = [
     (K.IN_NO_TEXT, {"token": 1, "pair": (3, 1)}, """no text has 'a' (1) after "it's" (3), whatever surrounds them"""),
     (K.IN_NO_TEXT, {}, "no text ends like this"),
     (K.NOT_ENCODABLE, {"error": "no token"}, "their text cannot be encoded: no token"),
-    (K.ENCODED_OTHERWISE, {"token": 1, "text": "ab"}, "the piece 'ab' is encoded otherwise"),
+    (K.ENCODED_OTHERWISE, {"token": 1, "text": "ab"}, "the piece 'ab' is encoded differently"),
     (K.ENCODED_OTHERWISE, {}, r"""the text is encoded as "it's" (3), not as 'a' (1) 'b\xff' (2)"""),
     (K.ENCODED_OTHERWISE, MANY, f"the text is encoded as nothing, not as{MOST_NAMED * SPELLED_A} …"),
 ]

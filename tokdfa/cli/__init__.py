@@ -1,12 +1,12 @@
-"""The command line: one thin module a command.
+"""The command line: one thin module per command.
 
 The commands are `info`, `validate`, `encode`, `decode`, `compare`, `search`, `locality`, `train`, `draw`, `demo` and
-`schema`; `group` imports each when it is used. `output` is how all of them speak, `trouble` what they say when they do
-not come to their end. `folded` and `members` are what several of them share, `tuning` how large the automata may be
-that they write out. What ``--json`` prints is described in ``schemas/``.
+`schema`; `group` imports each one when it is used. `output` writes to stdout and stderr for all of them, and `trouble`
+reports what made a command fail. `folded` and `members` hold what several commands share; `tuning` limits the size of
+the automata that they write out. ``schemas/`` describes what ``--json`` prints.
 
 Exit status 0 is yes (valid, equivalent, found, done), 1 is no, 2 is trouble with one line on stderr, 130 an interrupt.
-An unexpected exception is trouble, too: status 1 is only ever an answer.
+An unexpected exception is trouble, too: status 1 is always an answer.
 """
 
 # Nothing but the standard library is imported before `main` runs: what fails earlier would exit with status 1.
@@ -19,9 +19,9 @@ __all__ = ["main"]
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line and leave with its exit status.
+    """Run the command line and exit with its status.
 
-    With the environment variable ``TOKDFA_DEBUG`` set, the traceback of whatever goes wrong is shown as well.
+    If the environment variable ``TOKDFA_DEBUG`` is set, the traceback of any error is shown as well.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _settle_stdout() -> None:
-    """Give up what stdout does not take: the interpreter's own flush at exit would fail and change the status."""
+    """Discard what stdout does not take: the interpreter's own flush at exit would fail and change the status."""
     if sys.stdout is None:
         return
     try:

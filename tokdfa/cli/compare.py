@@ -1,4 +1,4 @@
-"""``tokdfa compare``: do two tokenizers give every text the same ids."""
+"""``tokdfa compare``: whether two tokenizers give every text the same ids."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ __all__ = ["command"]
 @click.command("compare")
 @click.argument("a")
 @click.argument("b")
-@click.option("--ignore-ids", is_flag=True, help="It is enough that the tokens are spelled alike.")
+@click.option("--ignore-ids", is_flag=True, help="Compare the spelling of the tokens, not their ids.")
 @click.option(
-    "--pretokenizer", metavar="NAME|PATTERN|none", help="What cuts text into pieces, if not what A and B say."
+    "--pretokenizer", metavar="NAME|PATTERN|none", help="How A and B split text into pieces; default: as they say."
 )
-@click.option("--pretokenizer-b", metavar="NAME|PATTERN|none", help="The same for B alone.")
-@click.option("--format", "format_name", metavar="FORMAT", help="The format of A and B, if not what they look like.")
-@click.option("--format-b", metavar="FORMAT", help="The same for B alone.")
+@click.option("--pretokenizer-b", metavar="NAME|PATTERN|none", help="The pre-tokenizer of B, if it differs.")
+@click.option("--format", "format_name", metavar="FORMAT", help="The format of A and B; detected by default.")
+@click.option("--format-b", metavar="FORMAT", help="The format of B, if it differs.")
 @html_option
 @json_option
 def command(
@@ -41,8 +41,8 @@ def command(
 ) -> int:
     """Decide whether the tokenizers A and B give every text the same ids.
 
-    Otherwise a shortest text is shown on which they differ. The exit status is 0 if they are equivalent and 1 if they
-    differ; 2 if neither can be claimed.
+    If they do not, a shortest text on which they differ is shown. The exit status is 0 if they are equivalent, 1 if
+    they differ, and 2 if neither could be established.
     """
     from tokdfa.comparison.api import compare
     from tokdfa.comparison.wording import stage_words
@@ -75,7 +75,7 @@ def _fields(found: Comparison) -> dict[str, Any]:
     witness = None
     if found.witness is not None:
         text, ids_a, ids_b = found.witness
-        # A text is shown as it is; only bytes that are no text need escapes.
+        # A text is shown unchanged; only bytes that are not a text need escapes.
         plain = text if isinstance(text, str) else show(text)
         witness = {"text": plain, "ids_a": ids_a, "ids_b": ids_b}
     return {

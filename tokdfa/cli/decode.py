@@ -1,4 +1,4 @@
-"""``tokdfa decode``: the text that ids stand for."""
+"""``tokdfa decode``: the text that ids spell."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ __all__ = ["command"]
 @click.command("decode")
 @click.argument("tok")
 @click.argument("ids")
-@click.option("--dtype", metavar="TYPE", help="The integers of a .bin file or of raw standard input, such as uint16.")
+@click.option("--dtype", metavar="TYPE", help="Integer type of a .bin file or of raw standard input, e.g. uint16.")
 @click.option(
     "--raw",
     is_flag=True,
-    help="Write the bytes as they are, whatever stdout can show and even where they are not UTF-8.",
+    help="Write the bytes unchanged, even where they are not UTF-8 or stdout cannot show them.",
 )
-@click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK, if not what it looks like.")
+@click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK; detected by default.")
 @json_option
 def command(tok: str, ids: str, dtype: str | None, raw: bool, format_name: str | None, as_json: bool) -> int:
-    """Write the text that IDS stand for, special tokens spelled out, and nothing behind it.
+    """Write the text that IDS spell, special tokens included, with no newline added.
 
     TOK is a tokenizer.json, tekken.json, .model, .tiktoken, merges.txt or vocab.txt file, or a folder with one. IDS
     is a .npy file, a .bin file with --dtype, a .txt or .json file of integers, or - for standard input.
     """
     if raw and as_json:
-        raise click.UsageError("JSON is text: --raw and --json exclude each other")
+        raise click.UsageError("--raw and --json cannot be combined: JSON cannot hold bytes that are not text")
     from tokdfa.stores import iter_ids
     from tokdfa.tokenizers.loading import load_decoder
 

@@ -1,4 +1,4 @@
-"""``tokdfa demo``: the main job on the embedded dictionary."""
+"""``tokdfa demo``: the main jobs on the embedded dictionary."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _PREFIX = [("h", "e"), ("t", "he"), ("t", "h"), ("th", "e")]
     default="tokdfa-demo",
     show_default=True,
     type=click.Path(file_okay=False, path_type=Path),
-    help="The folder to write the dictionary, the two streams, the page and the picture to.",
+    help="The folder for the dictionary, the two streams, the page and the picture.",
 )
 def command(output: Path) -> int:
-    """Fold the embedded dictionary, validate a good and a spoiled stream, draw a small automaton."""
+    """Fold the embedded dictionary, validate a good and a spoiled stream, and draw a small automaton."""
     from importlib.resources import files
     from time import perf_counter
 
@@ -43,7 +43,7 @@ def command(output: Path) -> int:
     write_atomically(rules, files("tokdfa.tokenizers").joinpath("data", "default.merges.txt").read_bytes())
     tokenizer = load_byte_pairs(rules, pretokenizer="gpt2")
 
-    tokdfa.CompactTokenDFA(tokenizer.dictionary.prefix(1))  # Loads the compiled kernels, which is not what is timed.
+    tokdfa.CompactTokenDFA(tokenizer.dictionary.prefix(1))  # Loads the compiled kernels, so that this is not timed.
     began = perf_counter()
     dfa = tokdfa.CompactTokenDFA(tokenizer.dictionary)
     seconds = perf_counter() - began
@@ -77,7 +77,7 @@ def command(output: Path) -> int:
 
 
 def _split_longest(tokenizer: Tokenizer, ids: Any) -> list[int]:
-    """Return `ids` with the longest token taken apart, into the parts of the rule that makes it."""
+    """Return `ids` with the longest token split into the parts of the rule that makes it."""
     dictionary = tokenizer.dictionary
     tokens = tokenizer.id_to_token[ids].tolist()
     place = max(range(len(tokens)), key=lambda index: len(dictionary.alphabet[tokens[index]]))

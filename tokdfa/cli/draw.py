@@ -46,18 +46,30 @@ class Asked(NamedTuple):
 @click.command("draw")
 @automaton_options
 @click.option("-o", "output", type=click.Path(path_type=Path, dir_okay=False), required=True, metavar="X.svg|png|dot")
-@click.option("--minimal", is_flag=True, help="Draw the minimal automaton instead of what the construction gives.")
+@click.option("--minimal", is_flag=True, help="Draw the minimal automaton instead of the one that Algorithm 2 builds.")
 @click.option("--transducer", is_flag=True, help="Draw the minimal subsequential transducer from text to tokens.")
-@click.option("--run", "run", metavar="TOKENS", help="Paint the run on these tokens, with ≀ or spaces between them.")
-@click.option("--around", metavar="TOKEN", help="Draw only the states that TOKEN leads to, with their neighbours.")
+@click.option("--run", "run", metavar="TOKENS", help="Highlight the run on these tokens, separated by ≀ or spaces.")
+@click.option("--around", metavar="TOKEN", help="Draw only the states that TOKEN leads to, and their neighbours.")
 @click.option(
-    "--film", is_flag=True, help="Draw every step of the construction: X.svg moves, X.html is a page to leaf."
+    "--film", is_flag=True, help="Draw every step of the construction: X.svg is animated, X.html is paged through."
 )
-@click.option("--max-states", type=click.IntRange(min=1), default=500, show_default=True, help="The most to draw.")
 @click.option(
-    "--max-labels", type=click.IntRange(min=1), default=16, show_default=True, help="Tokens to write on one arrow."
+    "--max-states",
+    type=click.IntRange(min=1),
+    default=500,
+    show_default=True,
+    help="Do not draw more states than this.",
 )
-@click.option("--word", "words", multiple=True, metavar="W", help="For WordPiece: draw only what is met on W.")
+@click.option(
+    "--max-labels",
+    type=click.IntRange(min=1),
+    default=16,
+    show_default=True,
+    help="The most tokens to write on one arrow.",
+)
+@click.option(
+    "--word", "words", multiple=True, metavar="W", help="For WordPiece: draw only the nodes visited on the word W."
+)
 @json_option
 def command(
     tok: str,
@@ -78,9 +90,10 @@ def command(
 ) -> int:
     """Draw the token DFA of the dictionary of TOK, as Algorithm 2 builds it.
 
-    It accepts the correct tokenizations of all texts, or of those that REGEX matches; the states that the last rule
-    added are filled. SVG and PNG take Graphviz, .dot does not. Of a WordPiece vocabulary the trie of LinMaxMatch is
-    drawn, with failure links and pops. What is too large is summed up, nothing is written, and the exit status is 1.
+    It accepts the correct tokenizations of all texts, or of those that REGEX matches. The states that the last rule
+    added are filled. SVG and PNG need Graphviz, .dot does not. For a WordPiece vocabulary the trie of LinMaxMatch is
+    drawn, with failure links and pops. An automaton that is too large is summarized instead: nothing is written, and
+    the exit status is 1.
     """
     from tokdfa.training.atomic import check_writable
 
@@ -106,7 +119,7 @@ def command(
 
     tokenizer = load_unsplit(tok, format=format_name)
     if tokenizer.algorithm not in _DRAWN:
-        raise UnsupportedFeatureError("there is no picture of its tokens", value=tokenizer.algorithm, where=tok)
+        raise UnsupportedFeatureError("tokenizers of this kind cannot be drawn", value=tokenizer.algorithm, where=tok)
     return _DRAWN[tokenizer.algorithm](tokenizer, asked)
 
 
@@ -134,7 +147,7 @@ def _draw_rules(tokenizer: Tokenizer, asked: Asked) -> int:
     fresh = () if asked.minimal else _fresh(folded, dfa)
     graph = dfa_graph(dfa, max_labels=asked.max_labels, fresh=fresh, run=painted)
     if painted is not None and dfa.run(painted) is None:
-        remark("there is no run on all of these tokens; it is painted as far as it goes")
+        remark("the automaton does not accept all of these tokens in a row; the run is highlighted as far as it goes")
     return _write(graph, output, dfa.n_states, dfa.n_transitions, as_json)
 
 
@@ -158,9 +171,11 @@ def _check_options(asked: Asked) -> None:
     output = asked.output
     if asked.film:
         if output.suffix not in (".svg", ".html"):
-            raise click.BadParameter(f"{output}: a film is an .svg or an .html file", param_hint="-o")
+            raise click.BadParameter(f"{output}: the name of a film must end in .svg or .html", param_hint="-o")
     elif output.suffix not in _SUFFIXES:
-        raise click.BadParameter(f"{output}: a picture is {', '.join(_SUFFIXES)}", param_hint="-o")
+        raise click.BadParameter(
+            f"{output}: the name of a picture must end in one of {', '.join(_SUFFIXES)}", param_hint="-o"
+        )
     chosen = {
         "--minimal": asked.minimal,
         "--transducer": asked.transducer,
@@ -169,9 +184,9 @@ def _check_options(asked: Asked) -> None:
     }
     names = [name for name, given in chosen.items() if given]
     if asked.run is not None and names not in ([], ["--minimal"]):
-        raise click.BadParameter(f"not together with {names[0]}", param_hint="--run")
+        raise click.BadParameter(f"cannot be combined with {names[0]}", param_hint="--run")
     if len(names) > 1:
-        raise click.BadParameter(f"not together with {names[0]}", param_hint=names[1])
+        raise click.BadParameter(f"cannot be combined with {names[0]}", param_hint=names[1])
 
 
 def _write(graph: Graph, output: Path, n_states: int, n_transitions: int, as_json: bool) -> int:
@@ -196,7 +211,7 @@ def _report(output: Path, n_states: int, n_transitions: int, as_json: bool) -> i
 
 
 def _tokens(alphabet: TokenAlphabet, text: str) -> list[Word]:
-    """Read tokens with ≀ or spaces between them; of a dictionary over bytes they are the UTF-8 of what is given."""
+    """Read tokens separated by ≀ or spaces; for a dictionary over bytes they are encoded as UTF-8."""
     parts = [part for part in (text.split("≀") if "≀" in text else text.split(" ")) if part]
     return [_word(alphabet, part) for part in parts]
 
@@ -206,7 +221,7 @@ def _word(alphabet: TokenAlphabet, text: str) -> Word:
 
 
 def _fresh(folded: Folded, dfa: TokenDFA) -> range:
-    """Return the states that the last rule added: they come behind the others."""
+    """Return the states that the last rule added: they come after the others."""
     dictionary = folded.dictionary
     if not len(dictionary):
         return range(0)
@@ -225,7 +240,7 @@ def _draw_transducer(dfa: TokenDFA, output: Path, max_states: int, as_json: bool
         from tokdfa.errors import LimitExceededError
 
         what = f"the transducer has {machine.n_states:,} states, more than {max_states:,} to draw"
-        raise LimitExceededError(what, hint="draw the first rules only, with --rules N, or raise --max-states")
+        raise LimitExceededError(what, hint="draw only the first rules, with --rules N, or raise --max-states")
     return _write(transducer_graph(machine), output, machine.n_states, machine.n_arcs, as_json)
 
 
@@ -284,20 +299,20 @@ def _sum_up(automaton: CompactTokenDFA | TokenDFA, max_states: int, as_json: boo
             f"  state {dense.state}: {dense.n_tokens:,} tokens lead to it ({', '.join(dense.examples)} …), "
             f"{dense.n_moves:,} can follow"
         )
-    say("--around TOKEN draws a part of it, --rules N the first rules; --max-states raises the limit")
+    say("--around TOKEN draws a part of it, --rules N only the first rules; --max-states raises the limit")
     return 1
 
 
 def _sum_up_trie(trie: FailureTrie, max_states: int, as_json: bool) -> int:
     if as_json:
-        # Below both roots, between them, and the failure links.
+        # The arrows below both roots, the one between them, and the failure links.
         n_arrows = len(trie) - 2 + 1 + sum(target >= 0 for target in trie.failure)
         print_json({"states": len(trie), "transitions": n_arrows, "path": None, "densest": []})
     else:
         say(f"not drawn: the trie has {len(trie):,} nodes, more than {max_states:,} to draw")
-        say("--word W draws what is met on W; --max-states raises the limit")
+        say("--word W draws the nodes visited on the word W; --max-states raises the limit")
     return 1
 
 
-# What draws a tokenizer, by its algorithm.
+# The function that draws a tokenizer, by the tokenizer's algorithm.
 _DRAWN: dict[str, Callable[[Any, Asked], int]] = {"byte pair": _draw_rules, "WordPiece": _draw_trie}

@@ -16,9 +16,11 @@ __all__ = ["command"]
 @click.argument("tok")
 @click.argument("text", required=False)
 @click.option("--file", "path", metavar="F", help="Encode the UTF-8 text of this file; - is standard input.")
-@click.option("--output", "-o", metavar="O", help="Write the ids to this file, as .npy, instead of printing them.")
-@click.option("--pretokenizer", metavar="NAME", help="What cuts text into pieces: a name, a pattern, or none.")
-@click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK, if not what it looks like.")
+@click.option("--output", "-o", metavar="O", help="Write the ids to this .npy file instead of printing them.")
+@click.option(
+    "--pretokenizer", metavar="NAME|PATTERN|none", help="How TOK splits text into pieces; default: as it says."
+)
+@click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK; detected by default.")
 @json_option
 def command(
     tok: str,
@@ -29,12 +31,12 @@ def command(
     format_name: str | None,
     as_json: bool,
 ) -> int:
-    """Print the ids of TEXT, or of a file, one space between them.
+    """Print the ids of TEXT, or of a file, separated by spaces.
 
     TOK is a tokenizer.json, tekken.json, .model, .tiktoken, merges.txt or vocab.txt file, or a folder with one.
     """
     if (text is None) == (path is None):
-        raise click.UsageError("give either TEXT or --file")
+        raise click.UsageError("give either TEXT or --file F, and not both")
     from tokdfa.errors import AlphabetError
     from tokdfa.stores.npy import npy_file
     from tokdfa.tokenizers.loading import load

@@ -1,4 +1,4 @@
-"""What the commands that show explicit automata share: which one, and how large it may be."""
+"""Options and limits shared by the commands that show explicit automata."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def automaton_options(command: F) -> F:
-    """Add the options that say which automaton is meant; their values make a :class:`Folded`."""
+    """Add the options that choose the automaton; their values make a :class:`Folded`."""
     options = [
         click.argument("tok"),
         click.option("--language", metavar="REGEX", help="Only the tokenizations of the texts that REGEX matches."),
         seconds_option,
-        click.option("--rules", type=click.IntRange(min=0), metavar="N", help="Only the first N rules."),
-        click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK, if not what it looks like."),
+        click.option("--rules", type=click.IntRange(min=0), metavar="N", help="Use only the first N rules."),
+        click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK; detected by default."),
     ]
     for option in reversed(options):
         command = option(command)
@@ -34,14 +34,16 @@ def automaton_options(command: F) -> F:
 
 
 def refuse_options(algorithm: str, **options: object) -> None:
-    """Refuse options that were given and mean nothing for tokenizers of an algorithm."""
+    """Refuse options that were given but have no meaning for tokenizers of `algorithm`."""
     for name, value in options.items():
         if value not in (None, False, ()):
-            raise click.BadParameter(f"TOK is {algorithm}, of which it says nothing", param_hint=f"--{name}")
+            raise click.BadParameter(
+                f"has no meaning for {algorithm}, which TOK is; leave it out", param_hint=f"--{name}"
+            )
 
 
 class Folded(NamedTuple):
-    """A dictionary and, if one was named, a regular language: what T^D(L) is made of."""
+    """A dictionary and, optionally, a regular language: together they define T^D(L)."""
 
     dictionary: Dictionary
     language: TokenDFA | None
@@ -58,7 +60,7 @@ class Folded(NamedTuple):
 
     @classmethod
     def of(cls, dictionary: Dictionary, language: str | None, rules: int | None, max_seconds: float) -> Folded:
-        """Return the first rules of a dictionary, refusing an improper one, and the language that a pattern means."""
+        """Return the first rules of a dictionary, refusing an improper one, and the language of a pattern."""
         from tokdfa.automata.regex import language as regular_language
 
         if rules is not None and rules < len(dictionary):
@@ -81,7 +83,7 @@ class Folded(NamedTuple):
         return self.language.n_states + len(self.dictionary) * dloc(self.language, 1).degree
 
     def token_dfa(self, *, tuning: Tuning = DEFAULT) -> TokenDFA:
-        """Build the automaton, as it is built, within the budget of a command.
+        """Build the automaton as Algorithm 2 does, within the budget of a command.
 
         Raises
         ------
@@ -96,5 +98,5 @@ class Folded(NamedTuple):
         except LimitExceededError as error:
             raise LimitExceededError(
                 f"{error.what}, and up to {self.most_states:,} states",
-                hint="take the first rules only, with --rules N",
+                hint="use only the first rules, with --rules N",
             ) from None

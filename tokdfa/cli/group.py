@@ -1,4 +1,4 @@
-"""The commands, each imported only when it is used or described."""
+"""The group of commands; each one is imported only when it is used or described."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tokdfa.cli.output import escaped
 
 __all__ = ["COMMANDS", "group", "run"]
 
-# In the order of the help page. A command's module imports what is heavy inside its function.
+# In the order of the help page. Each command's module defers its heavy imports to its function.
 COMMANDS: tuple[str, ...] = (
     "demo",
     "validate",
@@ -32,7 +32,7 @@ _COMPLETION = "_TOKDFA_COMPLETE"
 
 
 class _Context(click.Context):
-    # click writes UTF-8 where stdout is ASCII, so that what cannot be shown is escaped before.
+    # click writes UTF-8 even if stdout is ASCII, so what cannot be shown is escaped beforehand.
     def get_help(self) -> str:
         return escaped(super().get_help())
 
@@ -54,13 +54,13 @@ class _LazyGroup(click.Group):
 @click.group(cls=_LazyGroup, no_args_is_help=False, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(tokdfa.__version__, prog_name="tokdfa")
 def group() -> None:
-    """Know what a tokenizer does: validate, compare, search and see byte pair encodings as automata."""
+    """Know what a tokenizer does: validate, compare, search and draw tokenizations, by their automata."""
 
 
 def run(arguments: list[str]) -> int:
-    """Run a command and return its exit status; whatever goes wrong is raised.
+    """Run a command and return its exit status; every error is raised.
 
-    `click`'s own ``main`` would leave with status 1 when a pipe is broken, and take the end of a file for an interrupt.
+    `click`'s own ``main`` would exit with status 1 on a broken pipe, and take the end of a file for an interrupt.
     """
     if instruction := os.environ.get(_COMPLETION):
         from click.shell_completion import shell_complete

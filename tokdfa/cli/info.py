@@ -1,4 +1,4 @@
-"""``tokdfa info``: what a dictionary and its automaton are."""
+"""``tokdfa info``: facts about a tokenizer, its dictionary and its automaton."""
 
 from __future__ import annotations
 
@@ -16,21 +16,23 @@ __all__ = ["command"]
 
 _POLICIES = {
     "found": "found in the text to encode, as tokenizers does",
-    "ignored": "not found in the text to encode; ids of them cut a stream (validate --literal: as they are decoded)",
+    "ignored": "not found in the text to encode; their ids split a stream (with validate --literal they do not)",
 }
 
 
 @click.command("info")
 @click.argument("tok")
-@click.option("--pretokenizer", metavar="NAME|PATTERN|none", help="What cuts text into pieces, if not what TOK says.")
 @click.option(
-    "--language", metavar="REGEX", help="Instead, the correct tokenizations of what REGEX matches as a whole."
+    "--pretokenizer", metavar="NAME|PATTERN|none", help="How TOK splits text into pieces; default: as it says."
 )
-@click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK, if not what it looks like.")
+@click.option(
+    "--language", metavar="REGEX", help="Describe the correct tokenizations of the texts that REGEX matches in full."
+)
+@click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK; detected by default.")
 @click.option(
     "--proper-out",
     metavar="FILE",
-    help="Write the rules, in their order, as a proper dictionary, if it merges as TOK does.",
+    help="Write the rules of TOK, in their order, as a proper dictionary, if it merges every text as TOK does.",
 )
 @seconds_option
 @json_option
@@ -43,12 +45,12 @@ def command(
     max_seconds: float,
     as_json: bool,
 ) -> int:
-    """Tell what the dictionary of TOK and its automaton are.
+    """Describe the tokenizer TOK, its dictionary and its automaton.
 
     TOK is a tokenizer.json, tekken.json, .model, .tiktoken, merges.txt or vocab.txt file, or a folder with one. With
-    --proper-out the exit status is 1 if there is no such dictionary. With --language, tell how large the automaton of
-    the correct tokenizations of the texts that REGEX matches is, and how many there are, by the dictionary alone:
-    pre-tokenizer and special tokens are left out.
+    --proper-out the exit status is 1 if there is no such dictionary. With --language the command describes instead the
+    correct tokenizations of the texts that REGEX matches: their number, and the size of their automaton. It uses the
+    dictionary alone, without pre-tokenizer and special tokens.
     """
     from time import perf_counter
 
@@ -71,12 +73,12 @@ def command(
 
 
 def _write_proper(tokenizer: AnyTokenizer, path: str) -> bool:
-    """Write the proper dictionary that merges as the tokenizer does; tell whether there is one."""
+    """Write the proper dictionary that merges as the tokenizer does, and return whether there is one."""
     from tokdfa.training.output import write_dictionary
 
     dictionary = tokenizer.proper_dictionary
     if dictionary is None:
-        remark("in the file's order the merges are no proper dictionary that says the same")
+        remark("nothing written: in their order, the merges are not a proper dictionary that merges as TOK does")
         return False
     write_dictionary(dictionary, path)
     return True
@@ -85,7 +87,7 @@ def _write_proper(tokenizer: AnyTokenizer, path: str) -> bool:
 def _peak_memory() -> int | None:
     try:
         import resource
-    except ImportError:  # There is none on Windows.
+    except ImportError:  # Windows does not have this module.
         return None
     import sys
 
@@ -105,7 +107,7 @@ def _print(fields: dict[str, Any]) -> None:
 
 def _of_improper(proper: bool, fields: dict[str, Any]) -> list[tuple[str, object]]:
     offence = fields["first_offending_rule"]
-    why = offence["reason"] if offence else "tokens of equal strength: the leftmost pair merges first"
+    why = offence["reason"] if offence else "some rules are of equal strength: their leftmost pair merges first"
     return [] if proper else [("improper", why)]
 
 
@@ -113,7 +115,10 @@ def _of_proper_part(part: dict[str, Any] | None, _: dict[str, Any]) -> list[tupl
     if part is None:
         return []
     rows: list[tuple[str, object]] = [
-        ("proper part", f"{part['rules']:,} rules, {'merges the same' if part['equivalent'] else 'not the same'}")
+        (
+            "proper part",
+            f"{part['rules']:,} rules, {'merges the same' if part['equivalent'] else 'merges differently'}",
+        )
     ]
     if not part["equivalent"]:
         late, pairs = part["late_token_examples"], part["pair_examples"]
@@ -137,11 +142,11 @@ def _of_specials(n: int, fields: dict[str, Any]) -> list[tuple[str, object]]:
 
 
 def _of_semantics(semantics: str, fields: dict[str, Any]) -> list[tuple[str, object]]:
-    return [("semantics", semantics + (", a piece that is a token as it is" if fields.get("whole_piece") else ""))]
+    return [("semantics", semantics + (", a piece that is a token is not merged" if fields.get("whole_piece") else ""))]
 
 
 def _of_what_is_left_out(parts: Sequence[str], _: dict[str, Any]) -> list[tuple[str, object]]:
-    return [("left out", f"{', '.join(parts)}: no special tokens are put around a text")] if parts else []
+    return [("left out", f"{', '.join(parts)}: no special tokens are added around a text")] if parts else []
 
 
 def _of_seconds(seconds: dict[str, float | None], _: dict[str, Any]) -> list[tuple[str, object]]:
@@ -157,7 +162,7 @@ def _nothing(*_: object) -> list[tuple[str, object]]:
 
 
 _NAMES = {"states_reachable": "  reachable", "states_minimal": "  minimal", "pretokenizer": "pre-tokenizer"}
-# What is written otherwise than by its name and value, or together with something else.
+# The fields that are not simply written as name and value.
 _WRITTEN: dict[str, Callable[[Any, dict[str, Any]], list[tuple[str, object]]]] = {
     "path": _nothing,
     "ids": _nothing,

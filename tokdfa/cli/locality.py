@@ -1,4 +1,4 @@
-"""``tokdfa locality``: how much of the past the automaton of a tokenizer remembers."""
+"""``tokdfa locality``: how many of the last tokens determine the state of a tokenizer's automaton."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ class Asked(NamedTuple):
 
 @click.command("locality")
 @automaton_options
-@click.option("-k", "longest", type=click.IntRange(min=1), default=4, show_default=True, help="Up to how many tokens.")
+@click.option(
+    "-k", "longest", type=click.IntRange(min=1), default=4, show_default=True, help="The largest K to measure."
+)
 @json_option
 def command(
     tok: str,
@@ -41,18 +43,20 @@ def command(
     longest: int,
     as_json: bool,
 ) -> int:
-    """Tell in how many states the runs on K tokens can end, and from which K on only in one.
+    """Show in how many states runs on the same K tokens can end, and from which K on they end in only one.
 
-    The automaton is that of the correct tokenizations of all texts, or of those that REGEX matches, by the dictionary
-    of TOK alone: pre-tokenizer and special tokens are left out. Degrees are those of the automaton as Algorithm 2
-    builds it, and of the minimal trim one.
+    The automaton accepts the correct tokenizations of all texts, or of those that REGEX matches, by the dictionary of
+    TOK alone: pre-tokenizer and special tokens are left out. Degrees are given for the automaton that Algorithm 2
+    builds, and for the minimal trim one.
     """
     from tokdfa.errors import UnsupportedFeatureError
     from tokdfa.tokenizers.loading import load_unsplit
 
     tokenizer = load_unsplit(tok, format=format_name)
     if tokenizer.algorithm not in _MEASURED:
-        raise UnsupportedFeatureError("no automaton of its tokens is measured", value=tokenizer.algorithm, where=tok)
+        raise UnsupportedFeatureError(
+            "the locality of such a tokenizer cannot be measured", value=tokenizer.algorithm, where=tok
+        )
     asked = Asked(language, rules, max_seconds, longest)
     measure, show = _MEASURED[tokenizer.algorithm]
     fields = {"path": tok, **measure(tokenizer, asked)}
@@ -121,7 +125,7 @@ def _measure(dfa: TokenDFA, longest: int, *, tuning: Tuning = DEFAULT) -> dict[s
 
 
 def _local_from(dfa: TokenDFA, degrees: dict[int, int], tuning: Tuning) -> int | None:
-    """Return from which k on `dfa` is k-local; the degrees tell, as long as one of them is 1 or 0."""
+    """Return the least k for which `dfa` is k-local; the degrees show it if one of them is 1 or 0."""
     from tokdfa.automata.locality import local_from
     from tokdfa.errors import LimitExceededError
 
@@ -133,8 +137,8 @@ def _local_from(dfa: TokenDFA, degrees: dict[int, int], tuning: Tuning) -> int |
         return local_from(dfa, max_pairs=tuning.max_pairs)
     except LimitExceededError as error:
         raise LimitExceededError(
-            f"the automaton is not {max(degrees)}-local, and to tell from which k on it is takes too much memory",
-            hint="look further with -k",
+            f"the automaton is not {max(degrees)}-local, and finding the k from which on it is takes too much memory",
+            hint="measure further with a larger -k",
         ) from error
 
 
@@ -157,7 +161,7 @@ def _print(fields: dict[str, Any], asked: Asked) -> None:
     print_table(table)
 
 
-# What measures the automaton of a tokenizer, and what prints it for people, by the tokenizer's algorithm.
+# The function that measures the automaton of a tokenizer and the one that prints the result, by its algorithm.
 _MEASURED: dict[str, tuple[Callable[[Any, Asked], dict[str, Any]], Callable[[dict[str, Any], Asked], None]]] = {
     "byte pair": (_of_rules, _print),
     "WordPiece": (_of_words, _print_words),

@@ -1,4 +1,4 @@
-"""What ``tokdfa info --language`` tells: the correct tokenizations of the texts that a pattern matches."""
+"""What ``tokdfa info --language`` shows: the correct tokenizations of the texts that a pattern matches."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LONGEST_SHOWN = 60
 def describe_members(
     tok: str, pattern: str, format_name: str | None, max_seconds: float, *, tuning: Tuning = DEFAULT
 ) -> dict[str, Any]:
-    """Return the fields of T^D(L): how large its automaton is, and which and how many its members are.
+    """Return the fields of T^D(L): the size of its automaton, and the lengths and number of its members.
 
     Raises
     ------
@@ -34,7 +34,7 @@ def describe_members(
 
     dictionary, language = Folded.load(tok, pattern, None, format_name, max_seconds)
     assert language is not None
-    dfa = CompactTokenDFA(dictionary)  # one for all languages, and no part of what is timed
+    dfa = CompactTokenDFA(dictionary)  # The same for all languages, so it is built before the clock starts.
     began = perf_counter()
     product = tokenized_language(dictionary, language, dfa=dfa)
     try:

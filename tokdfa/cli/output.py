@@ -1,4 +1,4 @@
-"""How the commands speak: text, tables and JSON on stdout, remarks on stderr, whatever stdout can show."""
+"""The output of the commands: text, tables and JSON on stdout, remarks on stderr, on any terminal or encoding."""
 
 from __future__ import annotations
 
@@ -37,7 +37,10 @@ __all__ = [
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
 
 html_option = click.option(
-    "--html", "html_path", metavar="FILE", help="Also write a page that shows what is found; an old FILE is replaced."
+    "--html",
+    "html_path",
+    metavar="FILE",
+    help="Also write the findings to FILE as a web page; an old FILE is replaced.",
 )
 
 seconds_option = click.option(
@@ -46,18 +49,18 @@ seconds_option = click.option(
     default=DEFAULT_MAX_SECONDS,
     show_default=True,
     metavar="N",
-    help="How long the automata of a pattern may take to build.",
+    help="Give up if building the automaton of a pattern takes longer.",
 )
 
 
 def prepare() -> None:
-    """Have stdout escape what its encoding cannot show, unless PYTHONIOENCODING says what else is to be done."""
+    """Have stdout escape what its encoding cannot show, unless PYTHONIOENCODING asks for something else."""
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors in ("strict", "surrogateescape"):
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def keep_line_ends() -> None:
-    """Have stdout write line ends as they are, on Windows, too."""
+    """Have stdout write line ends unchanged, even on Windows."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(newline="\n")
 
@@ -68,7 +71,7 @@ def say(text: str, *, end: str = "\n") -> None:
     Raises
     ------
     OSError
-        If stdout does not take it; says so of standard output.
+        If stdout does not take it; the file it names is standard output.
     """
     if sys.stdout is None:
         return
@@ -80,7 +83,7 @@ def say(text: str, *, end: str = "\n") -> None:
 
 
 def print_bytes(data: bytes) -> None:
-    """Write bytes on stdout as they are; errors are those of :func:`say`."""
+    """Write bytes to stdout unchanged; raises as :func:`say` does."""
     if sys.stdout is None:
         return
     try:
@@ -90,7 +93,7 @@ def print_bytes(data: bytes) -> None:
 
 
 def flush() -> None:
-    """Have stdout written out; errors are those of :func:`say`."""
+    """Flush stdout; raises as :func:`say` does."""
     if sys.stdout is None:
         return
     try:
@@ -100,17 +103,17 @@ def flush() -> None:
 
 
 def escaped(text: str) -> str:
-    """Return a text in which what the encoding of stdout cannot show is escaped."""
+    """Return `text` with every character escaped that the encoding of stdout cannot show."""
     encoding = _encoding()
     return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
 def print_json(fields: Mapping[str, Any]) -> None:
-    """Print `fields` as one JSON object on stdout, in ASCII unless that is UTF-8.
+    """Print `fields` as one JSON object on stdout, in ASCII unless the encoding of stdout is UTF-8.
 
     Numpy arrays and numbers become plain ones.
     """
-    # Half of a surrogate pair has no UTF-8, but the escape that it gets is that of JSON.
+    # Half of a surrogate pair has no UTF-8, but it is escaped, and the escape is the same in JSON.
     say(json.dumps(fields, ensure_ascii=codecs.lookup(_encoding()).name != "utf-8", default=_plain))
 
 
@@ -125,7 +128,7 @@ def print_table(table: Table) -> None:
 
 
 def print_fields(rows: Iterable[tuple[str, object]]) -> None:
-    """Print names and values in two columns, whole numbers with commas between thousands."""
+    """Print names and values in two columns, with commas between the thousands of whole numbers."""
     from rich.table import Table
     from rich.text import Text
 
@@ -148,7 +151,7 @@ def remark(text: str) -> None:
 
 @contextmanager
 def stages() -> Iterator[Callable[[str], object] | None]:
-    """Give a function that shows on a terminal what is done at the moment, or None where stderr is no terminal."""
+    """Yield a function that shows the current stage of work on a terminal, or None if stderr is not a terminal."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield None
         return

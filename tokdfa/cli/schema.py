@@ -1,4 +1,4 @@
-"""``tokdfa schema``: what the commands print with ``--json``, as JSON Schemas."""
+"""``tokdfa schema``: JSON Schemas of what the commands print with ``--json``."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ _SUFFIX = ".json"
 @click.command("schema")
 @click.argument("name", metavar="[COMMAND]", required=False)
 def command(name: str | None) -> int:
-    """Print the JSON Schema (draft 2020-12) of what COMMAND prints with --json; without COMMAND, list the commands."""
+    """Print the JSON Schema (draft 2020-12) of the --json output of COMMAND; without COMMAND, list the commands."""
     if name is None:
         for known in described():
             say(known)
         return 0
     if name not in described():
         raise click.BadParameter(
-            f"{name!r} has no --json; these have: {', '.join(described())}", param_hint="'[COMMAND]'"
+            f"{name!r} is not a command with --json; those are {', '.join(described())}", param_hint="'[COMMAND]'"
         )
     say(schema_text(name), end="")
     return 0
 
 
 def described() -> tuple[str, ...]:
-    """Return the names of the commands that have a schema, in the order of the alphabet."""
+    """Return the names of the commands that have a schema, in alphabetical order."""
     paths = files("tokdfa.cli").joinpath(_FOLDER).iterdir()
     return tuple(sorted(path.name.removesuffix(_SUFFIX) for path in paths if path.name.endswith(_SUFFIX)))
 
 
 def schema_text(name: str) -> str:
-    """Return the schema of a command, as it is shipped."""
+    """Return the text of a command's schema."""
     return files("tokdfa.cli").joinpath(_FOLDER, name + _SUFFIX).read_text(encoding="ascii")

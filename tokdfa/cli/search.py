@@ -1,4 +1,4 @@
-"""``tokdfa search``: where a pattern matches the text of ids."""
+"""``tokdfa search``: find where a pattern matches the text of a stream of ids."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-# So much JSON is held in memory until it is known that the stream is read to its end; the rest waits on disk.
+# Bytes of JSON held in memory until the stream has been read to its end; any more waits on disk.
 _MOST_IN_MEMORY = 1 << 24
 _SHOWN = 60
 
@@ -27,14 +27,28 @@ _SHOWN = 60
 @click.command("search")
 @click.argument("tok")
 @click.argument("pattern_and_ids", nargs=-1, metavar="[PATTERN] IDS")
-@click.option("--longest", "wanted", flag_value="longest", default=True, help="The leftmost, longest: the default.")
-@click.option("--first", "wanted", flag_value="first", help="The leftmost that a backtracking engine finds first.")
-@click.option("--all", "wanted", flag_value="all", help="Every stretch of the text that matches.")
-@click.option("--words", metavar="FILE", help="Instead of PATTERN, a file of words, one a line, taken as spelled.")
-@click.option("--aligned", is_flag=True, help="Only matches that begin and end at borders of tokens.")
-@click.option("--count", "only_count", is_flag=True, help="Tell only how many matches there are.")
-@click.option("--dtype", metavar="TYPE", help="The integers of a .bin file or of raw standard input, such as uint16.")
-@click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK, if not what it looks like.")
+@click.option(
+    "--longest",
+    "wanted",
+    flag_value="longest",
+    default=True,
+    help="Find the leftmost, longest matches. This is the default.",
+)
+@click.option(
+    "--first", "wanted", flag_value="first", help="Find the leftmost matches that a backtracking engine finds first."
+)
+@click.option(
+    "--all", "wanted", flag_value="all", help="Find every stretch of the text that matches, overlapping ones included."
+)
+@click.option(
+    "--words",
+    metavar="FILE",
+    help="Search for the words in FILE, one per line and taken literally, instead of PATTERN.",
+)
+@click.option("--aligned", is_flag=True, help="Find only matches that begin and end at token borders.")
+@click.option("--count", "only_count", is_flag=True, help="Print only the number of matches.")
+@click.option("--dtype", metavar="TYPE", help="Integer type of a .bin file or of raw standard input, e.g. uint16.")
+@click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK; detected by default.")
 @seconds_option
 @json_option
 def command(
@@ -52,12 +66,13 @@ def command(
     """Find where the regular expression PATTERN matches the text of IDS, without decoding them.
 
     TOK is a tokenizer.json, tekken.json, .model, .tiktoken, merges.txt or vocab.txt file, or a folder with one. IDS is
-    a .npy file, a .bin file with --dtype, a .txt or .json file of integers, or - for standard input. What is searched
-    is the decoded text, cut at special tokens. A line tells a match: its first byte and the byte behind it, its first
-    token and the token behind it, and its text. The exit status is 0 if something is found and 1 if nothing is.
+    a .npy file, a .bin file with --dtype, a .txt or .json file of integers, or - for standard input. Matches are those
+    in the decoded text, cut at special tokens. Each line shows one match: its first byte and the first byte after it,
+    its first token and the first token after it, and its text. The exit status is 0 if there is a match and 1 if there
+    is none.
     """
     if len(pattern_and_ids) != (1 if words is not None else 2):
-        raise click.UsageError("give TOK, PATTERN and IDS; or TOK, IDS and --words FILE")
+        raise click.UsageError("give TOK, PATTERN and IDS, in this order; or TOK, IDS and --words FILE")
     from tokdfa.searching.api import Searcher
     from tokdfa.stores import iter_ids
     from tokdfa.tokenizers.loading import load_unsplit
@@ -81,12 +96,12 @@ def _read_words(path: str) -> list[bytes]:
     lines = Path(path).read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines()
     words = list(filter(None, lines))
     if not words:
-        raise PatternError("there is no word in the file", where=path)
+        raise PatternError("the file contains no words", where=path, hint="write one word per line")
     return words
 
 
 def _print_json(found: Iterator[Matches]) -> int:
-    """Print one object, but not before the end: a stream that turns out to be bad has none."""
+    """Print one object, but only at the end: for a stream that turns out to be bad none is printed."""
     count = 0
     with SpooledTemporaryFile(max_size=_MOST_IN_MEMORY, mode="w+", encoding="ascii") as spool:
         for matches in found:
@@ -128,7 +143,7 @@ def _print_lines(searcher: Searcher, chunks: Iterator[object]) -> int:
 
 
 def _shown(text: bytes) -> str:
-    """Return a text in one line, shortened."""
+    """Return a text on one line, shortened."""
     shown = text[: 4 * _SHOWN].decode("utf-8", "replace")
     if len(text) <= 4 * _SHOWN and len(shown) <= _SHOWN:
         return repr(shown)

@@ -1,4 +1,4 @@
-"""``tokdfa train``: make a dictionary from a corpus."""
+"""``tokdfa train``: train a dictionary on a corpus."""
 
 from __future__ import annotations
 
@@ -24,45 +24,65 @@ _LIKE = ("tokenizers", "sentencepiece", "subword-nmt", "rustbpe", "minbpe")
 
 @click.command("train")
 @click.argument("corpus", nargs=-1, required=True)
-@click.option("--merges", type=click.IntRange(0), required=True, help="How many rules to make.")
-@click.option("-o", "--output", required=True, help="merges.txt, tokenizer.json, X.tiktoken, or a folder for several.")
+@click.option("--merges", type=click.IntRange(0), required=True, help="The number of rules to make.")
+@click.option(
+    "-o", "--output", required=True, help="merges.txt, tokenizer.json, X.tiktoken, or a folder for several of them."
+)
 @click.option(
     "--like",
     type=click.Choice(_LIKE),
-    help="Do as this trainer: sets --tie, --count, --unit, --level, --end-of-word and the limits together.",
+    help="Train as this trainer does: sets --tie, --count, --unit, --level, --end-of-word and the limits together.",
 )
-@click.option("--tie", type=click.Choice(_TIES), default="first-seen", show_default=True, help="Which of equals.")
+@click.option(
+    "--tie",
+    type=click.Choice(_TIES),
+    default="first-seen",
+    show_default=True,
+    help="How to break ties between equally frequent pairs.",
+)
 @click.option(
     "--count",
     type=click.Choice(["non-overlapping", "overlapping"]),
     default="non-overlapping",
     show_default=True,
-    help="Whether aaa has one aa or two.",
+    help="Whether aaa contains one pair aa or two.",
 )
 @click.option(
     "--method",
     type=click.Choice(["greedy", "naive", "exact"]),
     default="greedy",
     show_default=True,
-    help="naive: the same, slowly. exact: the best dictionary there is, for tiny corpora.",
+    help="naive: the rules of greedy, found slowly. exact: the best dictionary possible, for tiny corpora only.",
 )
 @click.option(
-    "--pretokenizer", metavar="NAME|PATTERN|none", default="gpt2", show_default=True, help="What cuts text into pieces."
+    "--pretokenizer",
+    metavar="NAME|PATTERN|none",
+    default="gpt2",
+    show_default=True,
+    help="How to split text into pieces.",
 )
-@click.option("--level", type=click.Choice(["byte", "character"]), default="byte", show_default=True, help="Symbols.")
+@click.option(
+    "--level", type=click.Choice(["byte", "character"]), default="byte", show_default=True, help="What a symbol is."
+)
 @click.option(
     "--unit",
     type=click.Choice(["file", "line"]),
     default="file",
     show_default=True,
-    help="What is split by itself: a file, or a line with its end.",
+    help="What is split separately: a whole file, or each line with its line end.",
 )
-@click.option("--end-of-word", type=click.Choice(["attached", "separate"]), help="Mark the ends of pieces by </w>.")
-@click.option("--min-frequency", type=click.IntRange(1), default=2, show_default=True, help="Rarer pairs stay apart.")
-@click.option("--max-token-length", type=click.IntRange(2), metavar="N", help="The most symbols a token may have.")
-@click.option("--alphabet", metavar="TEXT", help="Characters that are symbols even if they do not occur.")
-@click.option("--threads", type=click.IntRange(1), help="How many to count with; all processors by default.")
-@click.option("--checkpoint", metavar="FILE", help="Where to keep how far it went, and to go on from.")
+@click.option(
+    "--end-of-word", type=click.Choice(["attached", "separate"]), help="Mark the end of each piece with </w>."
+)
+@click.option(
+    "--min-frequency", type=click.IntRange(1), default=2, show_default=True, help="Do not merge pairs that are rarer."
+)
+@click.option(
+    "--max-token-length", type=click.IntRange(2), metavar="N", help="The largest number of symbols in a token."
+)
+@click.option("--alphabet", metavar="TEXT", help="Characters to include as symbols even if they do not occur.")
+@click.option("--threads", type=click.IntRange(1), help="The number of threads that count; default: one per processor.")
+@click.option("--checkpoint", metavar="FILE", help="Save progress to FILE, and resume from it.")
 @click.option(
     "--interval", type=click.FloatRange(0), default=60, show_default=True, help="Seconds between checkpoints."
 )
@@ -87,7 +107,7 @@ def command(
     interval: float,
     as_json: bool,
 ) -> int:
-    """Train a dictionary on CORPUS: files (plain, .gz, .zst), folders, patterns of names, or - for standard input."""
+    """Train a dictionary on CORPUS: files (plain, .gz, .zst), folders, glob patterns, or - for standard input."""
     import os
     from time import perf_counter
 
@@ -105,16 +125,26 @@ def command(
     }  # fmt: skip
     chosen = {name: options[name] for name in DEFAULTS if given(name) is not click.core.ParameterSource.DEFAULT}
     if like is not None and method == "exact":
-        raise TrainingError("an exact search does as no other trainer", value=f"--like {like}")
+        raise TrainingError(
+            "--method exact imitates no other trainer", value=f"--like {like}", hint="leave one of the two out"
+        )
     meant = options | resolve(like, chosen)
     reading = Reading(pretokenizer, meant["level"], meant["unit"], meant["end_of_word"])
     if method == "exact":
         for name in ("tie", "count", "min_frequency", "max_token_length"):
             if given(name) is not click.core.ParameterSource.DEFAULT:
-                raise TrainingError("an exact search has no such rule", value=f"--{name.replace('_', '-')}")
+                raise TrainingError(
+                    "this option has no meaning for --method exact",
+                    value=f"--{name.replace('_', '-')}",
+                    hint="leave one of the two out",
+                )
     rules = GreedyRules(meant["tie"], meant["count"], meant["min_frequency"], meant["max_token_length"])
     if alphabet is not None and reading.kind != "characters":
-        raise TrainingError("an alphabet is given for characters; bytes have all 256", value=alphabet)
+        raise TrainingError(
+            "--alphabet adds characters, but the symbols are bytes, of which all 256 are included",
+            value=alphabet,
+            hint="leave it out, or give --level character",
+        )
     check_output(output, reading.kind, reading.pretokenizer, reading.suffix)
     with _progress(corpus, merges) as (counted, made):
         counts = count_corpus_pieces(
@@ -126,7 +156,7 @@ def command(
             progress=counted,
         )
         if not len(counts):
-            raise TrainingError("the corpus is empty", value=" ".join(corpus))
+            raise TrainingError("the corpus contains no text", value=" ".join(corpus))
         counting = perf_counter() - began
         trainer = _trainer(method, made)
         dictionary = trainer(reading.words(counts), merges, rules, alphabet)
@@ -179,7 +209,7 @@ def _trainer(method: str, made: Callable[[int], object] | None) -> Callable[...,
 def _progress(
     corpus: tuple[str, ...], merges: int
 ) -> Iterator[tuple[Callable[[int], object] | None, Callable[[int], object] | None]]:
-    """Give two functions that move the bars on a terminal, or None where there is none."""
+    """Yield two functions that advance the progress bars, or None if stderr is not a terminal."""
     import sys
 
     if not sys.stderr.isatty():

@@ -1,4 +1,4 @@
-"""What is said and which exit status is left with when a command does not come to its end."""
+"""The message and the exit status of a command that fails or is interrupted."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _INTERRUPTED = 130
 
 
 def report(error: BaseException) -> int:
-    """Say on one line of stderr what went wrong, and return the exit status.
+    """Report the error on one line of stderr, and return the exit status.
 
-    With the environment variable ``TOKDFA_DEBUG`` set, the traceback comes first.
+    If the environment variable ``TOKDFA_DEBUG`` is set, the traceback comes first.
     """
     from click.exceptions import Abort, ClickException, Exit
 
@@ -27,7 +27,7 @@ def report(error: BaseException) -> int:
     if os.environ.get("TOKDFA_DEBUG"):
         _complain("".join(traceback.format_exception(error)))
     if isinstance(error, BrokenPipeError):
-        return 2  # The reader has gone and does not ask why.
+        return 2  # The reader of the pipe is gone, so there is nobody to tell.
     if isinstance(error, (Abort, KeyboardInterrupt)):
         _complain("tokdfa: interrupted\n")
         return _INTERRUPTED
@@ -45,14 +45,14 @@ def report(error: BaseException) -> int:
         said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         message = (
             f"unexpected {said}, in {_place(error)} "
-            "(no answer, but a defect of tokdfa: please report it, with the traceback that TOKDFA_DEBUG=1 shows)"
+            "(this is a defect of tokdfa and no answer: please report it, with the traceback that TOKDFA_DEBUG=1 shows)"
         )
     _complain(f"tokdfa: error: {' '.join(message.split())}\n")
     return 2
 
 
 def _place(error: BaseException) -> str:
-    """Return the last line of the package that the error came through."""
+    """Return the last line of this package in the error's traceback."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if Path(frame.filename).is_relative_to(_PACKAGE)]
     if not own:
@@ -61,7 +61,7 @@ def _place(error: BaseException) -> str:
 
 
 def _complain(text: str) -> None:
-    """Write on stderr, if there is one that takes it: the status counts more than the words."""
+    """Write to stderr if that is possible: the exit status matters more than the message."""
     if sys.stderr is None:
         return
     try:

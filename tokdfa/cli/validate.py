@@ -1,4 +1,4 @@
-"""``tokdfa validate``: are the ids those that the tokenizer gives for their text."""
+"""``tokdfa validate``: whether ids are those that the tokenizer gives for their text."""
 
 from __future__ import annotations
 
@@ -18,22 +18,27 @@ __all__ = ["command"]
 @click.command("validate")
 @click.argument("tok")
 @click.argument("ids")
-@click.option("--dtype", metavar="TYPE", help="The integers of a .bin file or of raw standard input, such as uint16.")
-@click.option("--all", "every", is_flag=True, help="Go on after the first violation.")
-@click.option("--window", is_flag=True, help="IDS were cut out of a stream: judge only what no context can excuse.")
+@click.option("--dtype", metavar="TYPE", help="Integer type of a .bin file or of raw standard input, e.g. uint16.")
+@click.option("--all", "every", is_flag=True, help="Report every violation, not only the first.")
+@click.option(
+    "--window", is_flag=True, help="IDS were cut out of a longer stream: report only what is wrong in any context."
+)
 @click.option(
     "--documents",
     metavar="SEPARATOR_ID|INDEX_FILE",
-    help="The id between documents, or a file with the first token of each: judge each document for itself.",
+    help="Judge each document separately. Give the id that separates documents, or a file with the index of the first "
+    "token of each document.",
 )
 @click.option(
     "--literal",
     is_flag=True,
-    help="Special tokens that encoding never gives, such as control pieces, do not cut the ids: they are what decoding "
-    "makes of them.",
+    help="Do not split IDS at special tokens that encoding never gives, such as control pieces; judge them by the text "
+    "that they decode to.",
 )
-@click.option("--pretokenizer", metavar="NAME|PATTERN|none", help="What cuts text into pieces, if not what TOK says.")
-@click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK, if not what it looks like.")
+@click.option(
+    "--pretokenizer", metavar="NAME|PATTERN|none", help="How TOK splits text into pieces; default: as it says."
+)
+@click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK; detected by default.")
 @html_option
 @json_option
 def command(
@@ -49,11 +54,11 @@ def command(
     html_path: str | None,
     as_json: bool,
 ) -> int:
-    """Tell whether IDS are canonical: what the tokenizer TOK gives for the text that they spell.
+    """Check whether IDS are canonical: exactly what the tokenizer TOK gives for the text that they spell.
 
     TOK is a tokenizer.json, tekken.json, .model, .tiktoken, merges.txt or vocab.txt file, or a folder with one. IDS
     is a .npy file, a .bin file with --dtype, a .txt or .json file of integers, or - for standard input. The exit
-    status is 0 if they are canonical and 1 if they are not. The page of --html is about all violations, with or
+    status is 0 if they are canonical and 1 if they are not. The page written by --html shows all violations, with or
     without --all.
     """
     from tokdfa.stores import iter_ids
@@ -62,7 +67,7 @@ def command(
 
     tokenizer = load(tok, pretokenizer=pretokenizer, format=format_name)
     if tokenizer.pretokenizer is None and tokenizer.format != "sentencepiece":
-        remark("pretokenizer: none, the whole text is one piece (--pretokenizer names another)")
+        remark("pretokenizer: none, the whole text is one piece (choose another with --pretokenizer)")
     stream = iter_ids(ids, dtype=dtype)
     starts = None if documents is None else _documents(documents)
     if html_path is None:

@@ -12,7 +12,7 @@ Read `api` first, then `result` (what a comparison answers), with `findings` (pa
 
 `tuning` bounds the time, `remembered` keeps answers as long as a search.
 
-Callers: the command `compare`, `report`.
+Used by: the command `compare`, `report`.
 
 Cost: 0.3 to 1 s for real dictionaries, 4 to 40 s and up to 1.5 GB for real tokenizers with different splittings.
 """

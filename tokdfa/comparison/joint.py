@@ -65,7 +65,7 @@ class Joint:
     ends : list of bool
         Whether the end of the text bears a state between symbols out.
     within : list of (int, int)
-        The states within a symbol that were met so far, numbered behind the others: the state behind the symbol, and
+        The states within a symbol that were met so far, numbered after the others: the state behind the symbol, and
         what may follow.
 
     Raises
@@ -224,7 +224,7 @@ def _explore(
     """Return what the pairs of hypotheses that some text bears out do on each pair of classes, and which may end."""
     numbers = Numbering((0, 0))
     rows: list[list[list[tuple[int, int, int]]]] = []
-    for one, other in numbers.states:  # grows while it is walked
+    for one, other in numbers.states:  # It grows while it is iterated over.
         row: list[list[tuple[int, int, int]]] = []
         for class_a, class_b in symbols:
             cell = []

@@ -143,7 +143,7 @@ class Parts:
     # Answers
 
     def are_same(self) -> bool:
-        """Tell whether equivalence follows from the parts alone."""
+        """Return whether equivalence follows from the parts alone."""
         a, b, checked = self.a, self.b, self.report.checked
         if any(checked[part] is not Outcome.SAME for part in (Part.PRETOKENIZER, Part.NORMALIZER, Part.SPECIALS)):
             return False
@@ -205,7 +205,7 @@ def _compare_splittings(one: Splitting, other: Splitting) -> Outcome:
 
 
 def _has_exact_form(splitting: Splitting) -> bool:
-    """Tell whether another splitting of such a kind has another form only if it splits some text differently."""
+    """Return whether another splitting of such a kind has another form only if it splits some text differently."""
     if automaton_form(splitting) is None:
         return False
     moves = find_hypotheses(splitting).moves
@@ -224,5 +224,5 @@ def _symbols(side: Tokenizer) -> tuple[object, ...]:
 
 
 def _lacks_ids(of: Neighbours) -> bool:
-    """Tell whether there are live tokens without ids, those left out that have bytes which no text has."""
+    """Return whether there are live tokens without ids, those left out that have bytes which no text has."""
     return any(BYTES_OF_UTF8.issuperset(of.words[number]) for number in of.live[of.ids[of.live] < 0].tolist())

@@ -87,5 +87,5 @@ class Product:
         return joint.effect(int(self.effects[token]))[behind]
 
     def may_end(self, state: int) -> bool:
-        """Tell whether a text can end in a state."""
+        """Return whether a text can end in a state."""
         return state < self.joint.n_states and self.joint.ends[state]

@@ -72,7 +72,7 @@ class WholePieces:
         """A text with which each state is reached."""
         found = {0: ""}
         queue = [0]
-        for state in queue:  # grows while it is walked
+        for state in queue:  # It grows while it is iterated over.
             for symbol in self._joint.representatives:
                 for target, *_ in self._joint.moves(state, symbol):
                     if target not in found:
@@ -91,7 +91,7 @@ class WholePieces:
                 for target, *_ in joint.moves(state, symbol):
                     sources.setdefault(target, []).append((state, symbol))
         queue = [*found]
-        for state in queue:  # grows while it is walked
+        for state in queue:  # It grows while it is iterated over.
             for source, symbol in sources.get(state, ()):
                 if source not in found:
                     found[source] = symbol + found[state]

@@ -12,7 +12,7 @@ A text is cut at its special tokens (`special`, `special_finder`, `added_tokens`
 `stream` do the same for texts that come in parts, `batches` for many texts on all cores. `texts` refuses what is no
 text; `byte_alphabet` is GPT-2's spelling of bytes as characters.
 
-Callers: `tokenizers`.
+Used by: `tokenizers`.
 
 Cost: linear in the text. Tables of a dictionary are made on the first use of an engine, in some milliseconds.
 """

@@ -53,7 +53,7 @@ def read_words(spellings: Sequence[str]) -> ReadWords:
 
 
 def is_spelled(text: str) -> bool:
-    """Tell whether every character of `text` is in the alphabet."""
+    """Return whether every character of `text` is in the alphabet."""
     return all(character in BYTE_OF for character in text)
 
 

@@ -59,7 +59,7 @@ class Merger:
         Parameters
         ----------
         symbols : int32 array
-            Token numbers of symbols, of all pieces one behind the other.
+            Token numbers of symbols, of all pieces one after the other.
         offsets : int64 array
             Piece i is ``symbols[offsets[i]:offsets[i + 1]]``.
         """

@@ -37,7 +37,7 @@ class PieceEncoder:
     ids : int32 array
         The id of each token: of those of the dictionary's alphabet, then of `extra`.
     extra : sequence of bytes
-        Tokens beside those of the dictionary, numbered behind them.
+        Tokens beside those of the dictionary, numbered after them.
     whole : sequence of int
         The tokens, of either kind, that a piece is encoded as when it is that token, although merging does not make
         it.

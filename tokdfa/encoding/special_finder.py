@@ -35,7 +35,7 @@ class SpecialFinder:
         self._any = re.compile(_alternatives(texts))
 
     def finds_none(self, text: str) -> bool:
-        """Tell whether no special token is in a text, at any level."""
+        """Return whether no special token is in a text, at any level."""
         return self._beginning not in text or self._any.search(text) is None
 
     def cut(self, text: str) -> list[Special | str]:
@@ -52,7 +52,7 @@ class SpecialFinder:
         return stretches
 
     def stream(self) -> FinderStream:
-        """Return a stream to feed a text to, part by part."""
+        """Return a stream that takes a text part by part."""
         return FinderStream(self)
 
 

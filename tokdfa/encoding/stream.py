@@ -24,7 +24,7 @@ __all__ = ["EncodingStream", "HeldStream", "SettlingStream"]
 class EncodingStream(ABC):
     """A text that comes in parts, of which ids are given out as soon as no continuation can change them.
 
-    All ids that :meth:`feed` and :meth:`finish` return, one behind the other, are those of the whole text.
+    All ids that :meth:`feed` and :meth:`finish` return, one after the other, are those of the whole text.
 
     Made by :meth:`tokdfa.Tokenizer.stream`.
 
@@ -180,7 +180,7 @@ class HeldStream(EncodingStream):
     encode : callable
         Returns the ids of a text, given where it begins in all of the text, in bytes.
     cuts : bool
-        Whether what is in front of a space and what begins with it are encoded each by itself.
+        Whether what is in front of a space and what begins with it are encoded separately.
     """
 
     def __init__(self, encode: Callable[[str, int], Int32Array], *, cuts: bool = False) -> None:

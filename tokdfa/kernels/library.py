@@ -26,7 +26,7 @@ _REBUILD = f"run: python {_HERE / 'backend' / 'compile.py'}" if _IN_CHECKOUT els
 
 
 def _is_older_than_its_sources(library: Path, sources: str) -> bool:
-    """Tell whether a C file of a checkout was edited after the library was made."""
+    """Return whether a C file of a checkout was edited after the library was made."""
     made = library.stat().st_mtime_ns
     if all(path.stat().st_mtime_ns <= made for pattern in ("*/*.c", "*/*.h") for path in _HERE.glob(pattern)):
         return False

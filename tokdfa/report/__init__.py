@@ -5,7 +5,7 @@ escaped by construction. `collect` takes violations as they come and keeps the f
 (`context`), drawn as `lanes`; `places` shows where in the stream they are, `spelling` how tokens are shown. The script
 in ``data/`` builds the cards.
 
-Callers: ``--html`` of the commands, `tokdfa.validation_report`, `tokdfa.comparison_report`.
+Used by: ``--html`` of the commands, `tokdfa.validation_report`, `tokdfa.comparison_report`.
 
 Cost: about 500 bytes of page a violation shown; all violations are counted, in memory that does not grow with them.
 """

@@ -44,7 +44,7 @@ class Spelling:
         return self._text[self._offsets[id] : self._offsets[id + 1]].tobytes()
 
     def same(self, id: int, other: Spelling) -> bool:
-        """Tell whether an id has the same bytes in another tokenizer."""
+        """Return whether an id has the same bytes in another tokenizer."""
         return self.word(id) == other.word(id)
 
     def note(self, ids: Iterable[int]) -> None:

@@ -38,7 +38,7 @@ def search(
     aligned: bool = False,
     table: Table = "regex",
 ) -> Matches:
-    """Return the matches of a pattern in the text that ids stand for.
+    """Return the matches of a pattern in the text of ids.
 
     Parameters and errors are those of :class:`Searcher` and :meth:`Searcher.search`.
 
@@ -52,49 +52,49 @@ def search(
 
 
 class Searcher:
-    r"""A pattern, ready to be searched for in streams of a tokenizer's ids.
+    r"""A pattern, compiled to be searched for in streams of a tokenizer's ids.
 
-    The text of the ids is never spelled out: what a token does to the automaton of the pattern is looked up. The ids
-    need not be canonical, nor their bytes UTF-8.
+    The ids are never decoded: the effect of each token on the automaton of the pattern is looked up. The ids need not
+    be canonical, nor their bytes UTF-8.
 
     Parameters
     ----------
     tokenizer : AnyTokenizer
-        What the ids mean. The text is that of ``tokenizer.decode_bytes``, cut at special tokens: nothing matches
-        across one or inside it, and what stands between two of them is searched as a text of its own. So the visible
-        space of SentencePiece is a space, and the one in front of the text is not there; nor is the one behind the last
-        word, where words end with a suffix. Only bytes that are not UTF-8 stay what they are, and match nothing, where
-        decoding makes U+FFFD of them.
+        The tokenizer of the ids. The text is that of ``tokenizer.decode_bytes``, cut at special tokens: nothing
+        matches across or inside a special token, and what is between two of them is searched as a text of its own. So
+        the visible space of SentencePiece is a space, and the one before the text is not there; nor is the one after
+        the last word, where words end with a suffix. Bytes that are not UTF-8 match nothing, although decoding turns
+        them into U+FFFD.
     pattern : str, or iterable of str or bytes
-        A regular expression; or words, any one of which is looked for as it is spelled.
+        A regular expression; or words, each of which is searched for literally.
     wanted : {"longest", "first", "all"}
-        Which matches: the leftmost ones and of those the longest (POSIX), or those that a backtracking engine finds
-        first (Perl), none overlapping another; or every stretch of the text that matches, in the order of the ends
-        and then of the starts. Empty matches are never reported. Of words, "first" prefers the earlier in the list.
+        Which matches to find: the leftmost longest ones (POSIX), or the leftmost ones that a backtracking engine finds
+        first (Perl), none overlapping another; or every stretch of the text that matches, ordered by end and then by
+        start. Empty matches are never reported. Among words, "first" prefers those earlier in the list.
     aligned : bool
-        Whether matches have to begin and end at borders of tokens.
+        Whether matches must begin and end at token borders.
     table : {"regex", "tokenizers", "tiktoken"}
-        The library whose dialect and character classes the expression is written in. In that of `regex`, as in `re`,
-        ``$`` is before the end of the text and before a line feed that ends it; ``\Z`` is the end alone.
+        The library whose dialect and character classes the expression uses. In that of `regex`, as in `re`, ``$``
+        matches at the end of the text and before a line feed that ends it; ``\Z`` matches only at the end.
     max_states, max_seconds : int, float
-        The budget of the pattern: how many states each automaton over classes of symbols may have, over bytes ten
-        times as many; and how long all of them may take together.
+        The budget of the pattern: the number of states that each automaton over classes of symbols may have (over
+        bytes, ten times as many), and the time that building all of them may take.
     max_pending : int
-        How many tokens a match that has begun may go on for, undecided, before the search gives up: memory grows with
-        these tokens and with nothing else of the stream.
+        The number of tokens for which a match that has begun may stay undecided before the search gives up. Memory
+        grows only with these tokens.
     max_matches : int
-        How many matches :meth:`search` returns at most.
+        The largest number of matches that :meth:`search` returns.
     tuning : Tuning, optional
-        When a search finds out what every token does; it changes nothing of what is found.
+        When a search computes the effects of all tokens. It does not change what is found.
 
     Raises
     ------
     PatternError
-        If the pattern cannot be read, asks for what automata cannot do, or a word is empty.
+        If the pattern cannot be read or expressed by an automaton, or a word is empty.
     LimitExceededError
-        If the pattern exceeds its budget; says of what, and what to do.
+        If the pattern exceeds its budget; the error says which, and what to do.
     UnsupportedFeatureError
-        If what an id adds to the text hangs on the ids beside it.
+        If what an id adds to the text depends on the ids beside it.
 
     Examples
     --------
@@ -129,7 +129,7 @@ class Searcher:
             found = finder(pattern, wanted, aligned=aligned, table=table, budget=Budget(max_states, max_seconds))
             return SearchPlan(found, words, wants_all=wanted == "all", aligned=aligned, tuning=tuning)
 
-        # What is wrong with other values is said where they are used.
+        # Other values are checked where they are used.
         if isinstance(pattern, str) and isinstance(wanted, str) and isinstance(table, str):
             other_tuning = None if tuning is DEFAULT else tuning  # which takes longer to hash than to find
             key = (pattern, wanted, bool(aligned), table, max_states, max_seconds, other_tuning)
@@ -143,12 +143,12 @@ class Searcher:
         Parameters
         ----------
         ids : array_like of int
-            All of the text, in one dimension. An array mapped into memory is read in blocks.
+            The ids of the whole text, in one dimension. A memory-mapped array is read in blocks.
 
         Raises
         ------
         TokenStreamError
-            If they are not integers in one dimension, or one means nothing; says which.
+            If they are not integers in one dimension, or one of them is not an id; the error says which.
         """
         array = id_array(ids)
         found: list[Int64Array] = []
@@ -164,7 +164,7 @@ class Searcher:
             if count > self.max_matches:
                 raise LimitExceededError(
                     f"there are more than {self.max_matches} matches",
-                    hint="iter_matches gives them one after the other; or raise max_matches",
+                    hint="use iter_matches, which yields them one after the other, or raise max_matches",
                 )
         if len(found) == 1:
             return Matches(found[0])
@@ -181,7 +181,7 @@ class Searcher:
         Raises
         ------
         TokenStreamError
-            If a chunk has what cannot be ids; says which.
+            If a chunk has what cannot be ids; the error says which.
         LimitExceededError
             If a match that has begun stays undecided for more than `max_pending` tokens.
         """

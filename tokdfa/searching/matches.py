@@ -1,4 +1,4 @@
-"""What a search finds."""
+"""The results of a search."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ __all__ = ["Match", "Matches"]
 
 
 class Match(NamedTuple):
-    """Where a match is, in bytes of the text and in tokens of the stream.
+    """The position of a match, in bytes of the text and in tokens of the stream.
 
-    Half open: the byte and the token at the end are the first ones behind the match.
+    It is half open: the end byte and the end token are the first ones after the match.
 
     Examples
     --------
@@ -32,7 +32,7 @@ class Match(NamedTuple):
 
 
 class Matches(Displayed, Sequence[Match]):
-    """Matches in an int64 array of shape (n, 4), a row a match; as a sequence it holds :class:`Match` objects.
+    """Matches in an int64 array of shape (n, 4), one row per match; as a sequence it holds :class:`Match` objects.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a search runs: the automaton of a pattern, and what every id does to it."""
+"""The machine that a search runs: the automaton of a pattern, and the effect of every id on it."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from tokdfa.searching.words import Words
 __all__ = ["SearchPlan"]
 
 _FEW_CLASSES = 8
-# So many searches that have ended lend their room to later ones.
+# The number of ended searches whose memory is kept for later ones.
 _SPARE = 8
 
 
 class SearchPlan:
-    """The automata of a pattern, and what ids do to them, in the structs that the kernels read.
+    """The automata of a pattern, and the effects of ids on them, in the structs that the kernels read.
 
     Parameters
     ----------
     found : Finder
     words : Words
     wants_all, aligned : bool
-        What is searched for.
+        Which matches are searched for.
     tuning : Tuning, optional
-        What a search may cost.
+        The thresholds of the search.
     """
 
     def __init__(
@@ -46,23 +46,24 @@ class SearchPlan:
 
     @cached_property
     def bytewise(self) -> Struct:
-        """What a search runs before it is known what tokens do: each is read byte by byte."""
+        """The machine used before the effects of tokens are known: each token is read byte by byte."""
         return kernels.machine_of(self.words.text, self.forward, self.backward, kernels.NO_MOVES)
 
     @cached_property
     def tokenwise(self) -> Struct:
-        """What a search runs once that is known."""
+        """The machine used once the effects are known."""
         return kernels.machine_of(self.words.text, self.forward, self.backward, self._moves)
 
     @property
     def _moves(self) -> Struct:
-        """What tokens do."""
+        """The effects of tokens."""
         text, forward, dfa = self.words.text, self.forward, self.finder.forward
         simple = not (self.wants_all or self.options or self.finder.backward.delayed)
         if self.words.lengths.max(initial=0) > kernels.LONGEST_IN_CLASS:
             return kernels.NO_MOVES
         most = min(kernels.MOST_CLASSES - 1, self.tuning.max_entries // dfa.n_states)
-        # An automaton of which the table has room for a few effects only, a long list of words, is not even tried.
+        # For an automaton so large that the table has room for a few effects only, such as a long list of words,
+        # # this is not even tried.
         effect, effects = kernels.token_effects(text, forward, most if most > _FEW_CLASSES else 0)
         if not len(effects):
             return kernels.moves_at_rest(text, forward, self.backward) if simple else kernels.NO_MOVES
@@ -84,7 +85,7 @@ class SearchPlan:
         }
         for name, values in what.items():
             told[:, kernels.TOLD.index(name)] = values
-        # Without assertions there is one state to begin anew with, and what remembers no other state finds it here.
+        # Without assertions there is one state to start again from, and it is this one.
         told[0, kernels.TOLD.index("restart")] = self._idle
         border = int(dfa.column[BORDER]) if self.options & ALIGNED else -1
         return kernels.forward_of(dfa.table, dfa.column[: EDGE + 1], border, told, self._idle)

@@ -1,4 +1,4 @@
-"""A few things made last, to be used again."""
+"""A small cache of the values made last."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ T = TypeVar("T")
 
 
 class RecentlyMade(Generic[T]):
-    """The things that were asked for last, by their keys.
+    """The values asked for last, by their keys.
 
     Parameters
     ----------
     size : int
-        How many are kept.
+        The number of values kept.
     """
 
     def __init__(self, size: int) -> None:
@@ -26,7 +26,7 @@ class RecentlyMade(Generic[T]):
         self._lock = Lock()
 
     def find(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return the thing of a key, made now unless it is kept."""
+        """Return the value of a key, made now unless it is kept."""
         with self._lock:
             found = self._kept.pop(key, None)
             if found is not None:

@@ -22,13 +22,13 @@ _NO_IDS: Int32Array = np.empty(0, dtype=np.int32)
 
 
 class Stream:
-    """The ids that may still be needed, and where the search stands.
+    """The state of a search: the ids that may still be needed, and the current position.
 
     Parameters
     ----------
     plan : SearchPlan
     max_pending : int
-        How many tokens a match that has begun may go on for, undecided.
+        The number of tokens for which a match that has begun may stay undecided.
     """
 
     def __init__(self, plan: SearchPlan, max_pending: int) -> None:
@@ -37,22 +37,22 @@ class Stream:
         self._block, self._patience = plan.tuning.block, plan.tuning.patience
         # Buffers are kept from block to block, so that the same memory stays in the cache.
         self.buffer = _NO_IDS
-        self.kept = 0  # how many ids at the beginning of the buffer are those of earlier blocks
+        self.kept = 0  # the number of ids of earlier blocks at the beginning of the buffer
         self.waiting: list[Int32Array] = []
-        self.held: Int32Array = self.buffer[:0]  # the last id, where that may be another one
+        self.held: Int32Array = self.buffer[:0]  # the last id, if it may be spelled differently
         self.has_begun = False  # whether the first id has been seen
         self.n_read = 0
-        self.first = self.first_byte = 0  # the place of the buffer in the stream, in tokens and in bytes
-        self.ids = self.buffer[:0]  # those at hand, when matches are yielded
+        self.first = self.first_byte = 0  # the position of the buffer in the stream, in tokens and in bytes
+        self.ids = self.buffer[:0]  # the ids at hand when matches are yielded
         self.search = plan.begin()
 
     def read(self, block: npt.ArrayLike) -> Iterator[Matches]:
-        """Yield what is found with further ids.
+        """Yield the matches found with further ids.
 
         Raises
         ------
         TokenStreamError
-            If they are not ids; says which.
+            If they are not ids; the error says which.
         LimitExceededError
             If a match stays undecided for too long.
         """
@@ -62,17 +62,17 @@ class Stream:
             ids = np.concatenate((self.held, ids))
             ids, self.held = ids[:-1], ids[-1:]
         self.waiting.append(ids)
-        # A match that goes on and on is read further in ever larger steps.
+        # A match that goes on for long is read in ever larger steps.
         if sum(map(len, self.waiting)) >= self.kept:
             yield from self._step(0)
 
     def read_all(self, block: npt.ArrayLike) -> Iterator[Matches]:
-        """Yield what is found in a stream of one block, no longer than `max_pending`.
+        """Yield the matches in a stream of one block, no longer than `max_pending`.
 
         Raises
         ------
         TokenStreamError
-            If they are not ids; says which.
+            If they are not ids; the error says which.
         """
         ids = self._checked(block)
         self.n_read = len(ids)
@@ -82,7 +82,7 @@ class Stream:
         self.plan.end(self.search)
 
     def finish(self) -> Iterator[Matches]:
-        """Yield what is found now that the stream has ended."""
+        """End the stream, and yield the remaining matches."""
         self.waiting.append(self.held + np.int32(self.plan.words.n_ids))
         yield from self._step(FINAL)
         self.plan.end(self.search)
@@ -116,7 +116,7 @@ class Stream:
         return ids
 
     def _step(self, options: int) -> Iterator[Matches]:
-        """Search as far as the ids go, and keep those that may still be needed."""
+        """Search through the ids, and keep those that may still be needed."""
         plan, at, lengths = self.plan, self.search.at, self.plan.words.lengths
         ids = self._filled()
         yield from self._found(ids, options)
@@ -137,11 +137,11 @@ class Stream:
         if self.kept > self.max_pending:
             raise LimitExceededError(
                 f"a match that has begun stays undecided for more than {self.max_pending} tokens",
-                hint=f"it begins behind token {self.first}; raise max_pending, or bound the repetition",
+                hint=f"it begins after token {self.first}; raise max_pending, or bound the repetition",
             )
 
     def _found(self, ids: Int32Array, options: int) -> Iterator[Matches]:
-        """Yield what is found in the ids at hand."""
+        """Yield the matches in the ids at hand."""
         self.ids = ids
         plan = self.plan
         automata = plan.tokenwise if self.n_read > self._patience else plan.bytewise
@@ -154,7 +154,7 @@ class Stream:
                 yield Matches(matches)
 
     def _reached_by(self, ids: Int32Array) -> int:
-        """Return a token before which no match can begin any more, as far as the lengths of matches tell."""
+        """Return a token before which no later match can begin, judging by the lengths of matches."""
         at, lengths = self.search.at, self.plan.words.lengths
         left = self.plan.finder.longest
         if not left:
@@ -166,7 +166,7 @@ class Stream:
         return token
 
     def _filled(self) -> Int32Array:
-        """Return the ids kept and those that wait, one after the other in the buffer."""
+        """Return the kept ids, followed by the waiting ones, in the buffer."""
         size = self.kept + sum(map(len, self.waiting))
         if size > len(self.buffer):
             larger = np.empty(2 * max(size, self._block), dtype=np.int32)
@@ -180,9 +180,9 @@ class Stream:
 
 
 def _leave_out_empty_tokens(ends: Int64Array, lengths: Int64Array, ids: Int32Array) -> None:
-    """Put the ends of matches directly after the tokens with their last bytes.
+    """Move the ends of matches to directly after the tokens with their last bytes.
 
-    Where a match is certain only once the symbol after it is known, tokens without text may stand between.
+    If a match is certain only once the symbol after it is known, tokens without text may lie between.
     """
     while (empty := lengths[ids[ends - 1]] == 0).any():
         ends -= empty

@@ -1,4 +1,4 @@
-"""When a search finds out what every token does, and how much it may remember of it."""
+"""When a search computes the effects of all tokens, and how many of them it may store."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class Tuning:
     block : int
         Number of ids that are searched at once. What is kept of them has to stay in the second-level cache.
     patience : int
-        Number of ids of a stream after which it pays to find out what every token does to the automaton of the
+        Number of ids of a stream after which it pays to compute the effect of every token on the automaton of the
         pattern; before that, tokens are read byte by byte.
     max_entries : int
-        Number of entries that the table of what tokens do may have, by states and classes of tokens. An automaton too
-        large for it remembers the outcomes of tokens as it meets them.
+        Number of entries that the table of effects may have, by states and classes of tokens. For an automaton that is
+        too large, the outcomes of tokens are stored as they are met.
     """
 
     block: int = 1 << 18

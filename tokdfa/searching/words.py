@@ -1,4 +1,4 @@
-"""What ids spell, as a search sees it."""
+"""The spelling of ids, as a search sees it."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ _KEPT = 4
 class Words:
     """The bytes of ids.
 
-    Where the first id of a stream, or the last, is spelled in another way than the others, it is taken for another id,
-    larger by `n_ids`.
+    If the first or the last id of a stream is spelled differently from the others, it is treated as another id, larger
+    by `n_ids`.
 
     Attributes
     ----------
     n_ids : int
-        Ids of a stream are smaller.
+        The number of ids; those of a stream are smaller.
     spelled : Spellings
         The bytes of each id.
     cuts : bool array, one entry an id
         Whether the id is that of a special token.
     holes : bool array, one entry an id
-        Whether the id means nothing.
+        Whether the id is unused.
     varies : {"", "first", "last"}
-        Which id of a stream is another one.
+        Which id of a stream is spelled differently.
     silent : bool array, one entry an id
-        Whether the id behind it is still the first one.
+        Whether the id after it still counts as the first one.
     """
 
     n_ids: int
@@ -54,11 +54,11 @@ class Words:
     varies: Literal["", "first", "last"]
     silent: BoolArray
     plans: RecentlyMade[Any] = field(default_factory=lambda: RecentlyMade(_KEPT))
-    """What was searched for last, ready to be searched for again."""
+    """The machines of the last searches, ready to be used again."""
 
     @cached_property
     def text(self) -> Struct:
-        """The bytes of each id, as the kernels take them."""
+        """The bytes of each id, in the form that the kernels take."""
         return spelled_of(*self.spelled, self.cuts)
 
     @cached_property
@@ -68,17 +68,17 @@ class Words:
 
     @cached_property
     def first_hole(self) -> int:
-        """The least id that means nothing; the number of ids if there is none."""
+        """The least unused id; the number of ids if there is none."""
         return int(np.argmax(self.holes)) if self.holes.any() else len(self.holes)
 
     @classmethod
     def of(cls, tokenizer: AnyTokenizer) -> Words:
-        """Return those of a tokenizer, which are found out once.
+        """Return the words of a tokenizer, which are computed once.
 
         Raises
         ------
         UnsupportedFeatureError
-            If what an id adds to the text hangs on more than whether it is the first or the last one.
+            If what an id adds to the text depends on more than whether it is the first or the last one.
         """
         with _LOCK:
             found = _FOUND.get(tokenizer)
@@ -108,7 +108,7 @@ _LOCK = Lock()
 
 
 def _behind(words: Spellings, more: Spellings) -> Spellings:
-    """Return words and, numbered behind them, more of them."""
+    """Return words followed by more of them."""
     (text, offsets), (more_text, more_offsets) = words, more
     return Spellings(np.concatenate((text, more_text)), np.concatenate((offsets, more_offsets[1:] + offsets[-1])))
 

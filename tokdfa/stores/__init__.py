@@ -1,9 +1,9 @@
-"""Token streams on disk: ids out of files of several formats, in chunks, in constant memory.
+"""Token streams on disk: reading ids from files of several formats, in chunks, in constant memory.
 
-`iter_ids` below chooses by the name of the file: `binary` reads raw integers and the data of ``.npy`` files, whose
-headers `npy` checks; `text` reads integers as text and as JSON. `tuning` says how much is read at a time.
+`iter_ids` below chooses the reader by the name of the file. `binary` reads raw integers and the data of ``.npy``
+files, whose headers `npy` checks; `text` reads integers as text and as JSON. `tuning` sets how much is read at a time.
 
-Callers: the commands that take IDS.
+Used by: the commands that take IDS.
 
 Cost: 46 to 58 M ids a second from ``.npy``; chunks of 262,144 ids, whatever the size of the file.
 """
@@ -31,25 +31,26 @@ def iter_ids(source: str | Path, *, dtype: str | None = None, tuning: Tuning = D
     Parameters
     ----------
     source : str or Path
-        A file; its name tells the format: ``.npy``; ``.bin``, raw integers of the given `dtype`; ``.json``, one flat
-        array of integers; ``.txt``, integers between white space. ``-`` is standard input, with `dtype` raw integers
-        and otherwise text: an array if it begins with a bracket, else integers between white space.
+        A file, whose name gives its format: ``.npy``; ``.bin``, raw integers of the given `dtype`; ``.json``, one flat
+        array of integers; ``.txt``, integers separated by white space. ``-`` is standard input: raw integers with
+        `dtype`, otherwise text, which is an array if it begins with a bracket, and else integers separated by white
+        space.
     dtype : str, optional
-        The integers of raw data, as numpy names them: ``uint16``, ``uint32``, ``>u2`` …
+        The integer type of raw data, as numpy names it: ``uint16``, ``uint32``, ``>u2`` …
     tuning : Tuning, optional
         How much is read at a time.
 
     Yields
     ------
     integer array
-        One-dimensional, not empty, of any width. Whether they are ids of a tokenizer is not checked. Nothing when an
-        array of a ``.npy`` or ``.json`` file is empty.
+        One-dimensional, not empty, of any width. It is not checked whether they are ids of a tokenizer. For an empty
+        array in a ``.npy`` or ``.json`` file nothing is yielded.
 
     Raises
     ------
     TokenStreamError
         If the file is not what its name says, holds anything but integers, ends in the middle of one, or is empty;
-        says where. Of ``.json`` and text only when it is reached.
+        the error says where. In ``.json`` and text this is raised only when the place is reached.
     OSError
         If the file cannot be read.
     """
@@ -62,11 +63,11 @@ def iter_ids(source: str | Path, *, dtype: str | None = None, tuning: Tuning = D
     if suffix == ".bin":
         if dtype is None:
             raise TokenStreamError(
-                "the integers of a .bin file have no name", where=str(path), hint="give --dtype, such as uint16"
+                "a .bin file does not say what its integers are", where=str(path), hint="give --dtype, such as uint16"
             )
         return iter_bin(path, dtype_of(dtype), tuning=tuning)
     if dtype is not None:
-        raise TokenStreamError("a dtype is for .bin files and standard input", value=dtype, where=str(path))
+        raise TokenStreamError("a dtype is only for .bin files and standard input", value=dtype, where=str(path))
     if suffix == ".npy":
         return iter_npy(path, tuning=tuning)
     if suffix == ".json":
@@ -74,12 +75,15 @@ def iter_ids(source: str | Path, *, dtype: str | None = None, tuning: Tuning = D
     if suffix == ".txt":
         return _of_file(path, partial(iter_text, tuning=tuning))
     raise TokenStreamError(
-        "ids come in .npy, .bin, .json and .txt files", value=path.suffix, where=str(path), hint="or on standard input"
+        "ids are read from .npy, .bin, .json and .txt files",
+        value=path.suffix,
+        where=str(path),
+        hint="give such a file, or - for standard input",
     )
 
 
 def _of_file(path: Path, read: Callable[[BinaryIO, str], Iterator[IntegerArray]]) -> Iterator[IntegerArray]:
-    # A file that is not there is said now; it is kept open only while it is read.
+    # A missing file is reported now; a file is kept open only while it is read.
     with path.open("rb"):
         pass
 

@@ -1,7 +1,7 @@
 """Raw integers: .npy and .bin files, and streams.
 
-Files are read in chunks and not mapped into memory: of a mapped file that is cut short meanwhile, the next access ends
-the process.
+Files are read in chunks and not mapped into memory: if a mapped file is truncated meanwhile, the next access kills the
+process.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ Dtype: TypeAlias = "np.dtype[np.integer[Any]]"
 
 
 def dtype_of(name: str) -> Dtype:
-    """Return the integer type of that name.
+    """Return the integer type of a name.
 
     Raises
     ------
     TokenStreamError
-        If numpy knows no such type, or it is not one of integers.
+        If numpy knows no such type, or it is not an integer type.
     """
     dtype = None
     if re.fullmatch(r"[<>=|]?[A-Za-z]\w*", name, re.ASCII):
         with suppress(TypeError, ValueError, OverflowError):
             dtype = np.dtype(name)
     if dtype is None or dtype.kind not in "iu":
-        raise TokenStreamError("not a type of integers", value=name, hint="uint16, uint32, int32 and int64 are usual")
+        raise TokenStreamError("not an integer type", value=name, hint="uint16, uint32, int32 and int64 are common")
     return dtype
 
 
@@ -49,7 +49,7 @@ def iter_npy(path: Path, *, tuning: Tuning = DEFAULT) -> Iterator[IntegerArray]:
         begin = stream.tell()
     expected = begin + count * dtype.itemsize
     if size != expected:
-        fault = "cut short" if size < expected else "it goes on after its array"
+        fault = "cut short" if size < expected else "there is data after its array"
         raise TokenStreamError(
             f"not a whole .npy file of integers: {fault}",
             value=f"{size} bytes instead of {expected}",
@@ -59,7 +59,7 @@ def iter_npy(path: Path, *, tuning: Tuning = DEFAULT) -> Iterator[IntegerArray]:
 
 
 def iter_bin(path: Path, dtype: Dtype, *, tuning: Tuning = DEFAULT) -> Iterator[IntegerArray]:
-    """Yield the ids of a file of nothing but integers of type `dtype`."""
+    """Yield the ids of a file that contains only integers of type `dtype`."""
     with path.open("rb") as stream:
         size = _size(stream, path)
     if size % dtype.itemsize:
@@ -67,13 +67,13 @@ def iter_bin(path: Path, dtype: Dtype, *, tuning: Tuning = DEFAULT) -> Iterator[
             f"the file ends in the middle of a {dtype.name}",
             value=f"{size} bytes",
             where=str(path),
-            hint="another --dtype, or cut short",
+            hint="is it another --dtype, or is the file cut short?",
         )
     return _chunks(path, 0, dtype, size // dtype.itemsize, tuning.chunk)
 
 
 def iter_stream(stream: BinaryIO, dtype: Dtype, name: str, *, tuning: Tuning = DEFAULT) -> Iterator[IntegerArray]:
-    """Yield the ids of a stream of nothing but integers of type `dtype`; `name` is for messages."""
+    """Yield the ids of a stream that contains only integers of type `dtype`; `name` is for messages."""
     rest = b""
     count = 0
     while data := stream.read(tuning.chunk):
@@ -85,7 +85,9 @@ def iter_stream(stream: BinaryIO, dtype: Dtype, name: str, *, tuning: Tuning = D
             yield np.frombuffer(data[:whole], dtype=dtype)
     if rest:
         raise TokenStreamError(
-            f"the stream ends in the middle of a {dtype.name}", where=f"{name}, token {count}", hint="another --dtype?"
+            f"the stream ends in the middle of a {dtype.name}",
+            where=f"{name}, token {count}",
+            hint="is it another --dtype?",
         )
     if not count:
         raise TokenStreamError("no ids: it is empty", where=name)

@@ -1,6 +1,6 @@
-"""Files of type .npy: written, and their headers read strictly.
+"""Files of type .npy: writing them, and reading their headers strictly.
 
-A header is a Python literal; numpy evaluates it, and raises whatever that raises.
+A header is a Python literal. numpy evaluates it, and lets every exception of that through.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ Dtype: TypeAlias = "np.dtype[np.integer[Any]]"
 
 _MAGIC = b"\x93NUMPY"
 _ARCHIVES = (b"PK\x03\x04", b"PK\x05\x06")
-# Two bytes hold the length of a header of version 1, four of the others.
+# The length of a header takes two bytes in version 1 and four in later ones.
 _LENGTHS = {1: 2, 2: 4, 3: 4}
 _LONGEST = 10_000
-"""As in numpy; the header of an array of integers has about a hundred bytes."""
+"""The same limit as numpy's; the header of an array of integers has about a hundred bytes."""
 
 _VALUE = r"""'[^'\\]*+'|"[^"\\]*+"|True|False|\([^()\\]*+\)|\[[^\\]*\]"""
 _S = r"[ \t\n]*+"
@@ -36,7 +36,7 @@ _INTEGERS = re.compile(r"[<>=|]?[iu][1248]")
 
 
 def read_header(stream: BinaryIO, name: str) -> tuple[Dtype, int]:
-    """Return the type and the number of the integers of a .npy file, and leave the stream where they begin.
+    """Return the type and the number of the integers in a .npy file, and leave the stream where they begin.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def read_header(stream: BinaryIO, name: str) -> tuple[Dtype, int]:
     Raises
     ------
     TokenStreamError
-        If it is no header of a .npy file, or that of anything but integers in one dimension.
+        If it is not the header of a .npy file, or not that of one-dimensional integers.
 
     Notes
     -----
@@ -61,7 +61,7 @@ def read_header(stream: BinaryIO, name: str) -> tuple[Dtype, int]:
 
     begin = stream.read(len(_MAGIC) + 2)
     if begin.startswith(_ARCHIVES):
-        raise TokenStreamError("an archive of arrays where one array is wanted", where=name)
+        raise TokenStreamError("an archive of arrays where one array is expected", where=name)
     if not begin.startswith(_MAGIC) or len(begin) < len(_MAGIC) + 2:
         refuse("it does not begin like one")
     major, minor = begin[-2:]
@@ -91,15 +91,15 @@ def _dtype(value: str, name: str) -> Dtype:
         shown = np.dtype(value[1:-1]).name
     except (TypeError, ValueError, OverflowError, SyntaxError):
         shown = value
-    raise TokenStreamError("ids are integers", value=shown, where=name)
+    raise TokenStreamError("ids must be integers", value=shown, where=name)
 
 
 def _count(value: str, name: str) -> int:
     if not _SHAPE.fullmatch(value):
-        raise TokenStreamError("not a whole .npy file of integers: its shape is no tuple", value=value, where=name)
+        raise TokenStreamError("not a whole .npy file of integers: its shape is not a tuple", value=value, where=name)
     shape = tuple(map(int, re.findall(r"[0-9]+", value)))
     if len(shape) != 1 or "," not in value:
-        raise TokenStreamError("ids come in one dimension", value=shape, where=name, hint="flatten the array")
+        raise TokenStreamError("ids must be in one dimension", value=shape, where=name, hint="flatten the array")
     return shape[0]
 
 

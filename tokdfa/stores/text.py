@@ -1,4 +1,4 @@
-"""Integers written out: between white space, or as a JSON array."""
+"""Integers as text: separated by white space, or as a JSON array."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tokdfa.stores.tuning import DEFAULT, Tuning
 __all__ = ["iter_json", "iter_text", "iter_text_or_json"]
 
 LONGEST = 64
-"""No integer is written with more bytes than this."""
+"""The largest number of bytes of an integer."""
 
 _SPACES = (b" ", b"\t", b"\n", b"\r", b"\v", b"\f")
 _SPACE = b"".join(_SPACES)
@@ -27,7 +27,7 @@ _FLOAT = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 def iter_text(stream: BinaryIO, name: str, *, tuning: Tuning = DEFAULT) -> Iterator[IntegerArray]:
-    """Yield the integers of a text, between white space; `name` is for messages."""
+    """Yield the integers of a text, separated by white space; `name` is for messages."""
     return _text(_blocks(stream, tuning.block), name)
 
 
@@ -37,7 +37,7 @@ def iter_json(stream: BinaryIO, name: str, *, tuning: Tuning = DEFAULT) -> Itera
 
 
 def iter_text_or_json(stream: BinaryIO, name: str, *, tuning: Tuning = DEFAULT) -> Iterator[IntegerArray]:
-    """Yield the integers of a JSON array, if the stream begins like one, and otherwise those of a text."""
+    """Yield the integers of a JSON array if the stream begins like one, and otherwise those of a text."""
     blocks = _blocks(stream, tuning.block)
     begin = b""
     for block in blocks:
@@ -60,7 +60,7 @@ def _text(blocks: Iterator[bytes], name: str) -> Iterator[IntegerArray]:
     empty = True
     for block in chain(blocks, [b"\n"]):
         text = rest + block
-        # What stands behind the last white space may go on.
+        # What follows the last white space may go on.
         end = 1 + max(text.rfind(space) for space in _SPACES)
         words = text[:end].split()
         ids = _integers(words, _INTEGER)
@@ -74,7 +74,7 @@ def _text(blocks: Iterator[bytes], name: str) -> Iterator[IntegerArray]:
         if len(rest) > LONGEST:
             _refuse(rest, f"{name}, line {line}")
     if empty:
-        raise TokenStreamError("no ids: there is nothing but white space", where=name)
+        raise TokenStreamError("no ids: there is only white space", where=name)
 
 
 def _json(blocks: Iterator[bytes], name: str) -> Iterator[IntegerArray]:
@@ -92,32 +92,32 @@ class _JsonArray:
     def __init__(self, name: str) -> None:
         self._name = name
         self._rest = b""
-        self._offset = 0  # Where the rest begins.
+        self._offset = 0  # The offset at which the rest begins.
         self._place: Literal["before", "inside", "behind"] = "before"
         self._empty = True
 
     def read(self, block: bytes) -> IntegerArray:
-        """Return the integers that are whole with this block."""
+        """Return the integers that this block completes."""
         self._rest += block
         ids: IntegerArray = np.empty(0, dtype=np.int64)
         if self._place == "before" and self._skip_space():
             if not self._rest.startswith(b"["):
-                self._refuse("an array of integers is wanted")
+                self._refuse("an array of integers is expected")
             self._take(1)
             self._place = "inside"
         if self._place == "inside":
             ids = self._items()
         if self._place == "behind" and self._skip_space():
-            self._refuse("something behind the array")
+            self._refuse("there is data after the array")
         return ids
 
     def finish(self) -> None:
-        """Make sure that the array has come to its end."""
+        """Check that the array has ended."""
         if self._place == "before":
             raise TokenStreamError("no ids: it is empty", where=self._name)
         if self._place == "inside":
             where = f"{self._name}, byte {self._offset + len(self._rest)}"
-            raise TokenStreamError("the array has no end", where=where, hint="cut short?")
+            raise TokenStreamError("the array is not closed", where=where, hint="is the file cut short?")
 
     def _items(self) -> IntegerArray:
         bracket = self._rest.find(b"]")
@@ -147,7 +147,7 @@ class _JsonArray:
         self._offset += length
 
     def _skip_space(self) -> bool:
-        """Drop white space at the beginning of the rest; tell whether anything is left."""
+        """Drop white space at the beginning of the rest, and return whether anything is left."""
         self._take(len(self._rest) - len(self._rest.lstrip(_JSON_SPACE)))
         return bool(self._rest)
 
@@ -156,7 +156,7 @@ class _JsonArray:
 
 
 def _integers(words: list[bytes], form: re.Pattern[bytes]) -> IntegerArray | int:
-    """Return the integers of these words, or the index of the first word that is none (or does not fit 64 bits)."""
+    """Return the integers of these words, or the index of the first word that is not an integer of 64 bits."""
     if all(map(form.fullmatch, words)):
         try:
             return np.array(list(map(int, words)), dtype=np.int64)
@@ -170,7 +170,7 @@ def _exceeds_64_bits(word: bytes) -> bool:
 
 
 def _lines_before(text: bytes, words: list[bytes], index: int) -> int:
-    """Return how many lines of `text` end before word `index`."""
+    """Return the number of lines of `text` that end before word `index`."""
     at = 0
     for word in words[: index + 1]:
         at = text.index(word, at) + len(word)
@@ -184,15 +184,15 @@ def _refuse(word: bytes, where: str) -> NoReturn:
     if word.startswith(b"+") and _INTEGER.fullmatch(word[1:]):
         raise TokenStreamError("an integer with a plus sign", value=_shown(word), where=where, hint="leave it out")
     if _FLOAT.fullmatch(word):
-        raise TokenStreamError("ids are integers, not floats", value=_shown(word), where=where)
+        raise TokenStreamError("ids must be integers, not floats", value=_shown(word), where=where)
     raise TokenStreamError("not an integer", value=_shown(word), where=where)
 
 
 def _refuse_item(item: bytes, where: str) -> NoReturn:
     if item.startswith((b"[", b"{")):
-        raise TokenStreamError("one flat array of integers is wanted", value=_shown(item), where=where)
+        raise TokenStreamError("one flat array of integers is expected", value=_shown(item), where=where)
     if not item:
-        raise TokenStreamError("a comma with nothing before or behind it", where=where)
+        raise TokenStreamError("a comma with nothing before or after it", where=where)
     _refuse(item, where)
 
 

@@ -9,7 +9,7 @@ __all__ = ["DEFAULT", "Tuning"]
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """The thresholds of reading ids. They change what reading costs, never what is read.
+    """The thresholds of reading ids. They change what reading costs, never its result.
 
     Parameters
     ----------
@@ -17,7 +17,7 @@ class Tuning:
         Number of bytes of text and JSON that are read at once. Larger blocks take more memory, smaller
         ones more calls.
     chunk : int
-        Number of ids of a .npy or .bin file that are read at once, and number of bytes of a binary stream. The ids of
+        Number of ids of a .npy or .bin file, and of bytes of a binary stream, that are read at once. The ids of
         a chunk should still be in the processor's cache when they are judged.
     """
 

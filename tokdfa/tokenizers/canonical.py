@@ -78,7 +78,7 @@ class CanonicalAutomaton(Displayed):
 
     Notes
     -----
-    Special tokens cut the stream, and what is between them is judged by itself. Where the tokenizer finds special
+    Special tokens cut the stream, and what is between them is judged separately. Where the tokenizer finds special
     tokens in its text, a text that spells one is not canonical.
     """
 
@@ -103,7 +103,7 @@ class CanonicalAutomaton(Displayed):
         return CanonicalState(1)
 
     def is_final(self, state: CanonicalState) -> bool:
-        """Tell whether a canonical stream may end in `state`."""
+        """Return whether a canonical stream may end in `state`."""
         return self._lifted.is_final(_lifted(state))
 
     def step(self, state: CanonicalState, token: int) -> CanonicalState | None:

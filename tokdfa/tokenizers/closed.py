@@ -15,7 +15,7 @@ __all__ = ["is_closed"]
 
 
 def is_closed(tokenizer: Tokenizer) -> bool:
-    """Tell whether no text that ids spell has a symbol that is in no token by itself.
+    """Return whether no text that ids spell has a symbol that is in no token by itself.
 
     Where it may have one, the symbol is dropped or the text refused, and pairs of neighbouring ids do not tell what
     becomes of it. The suffix of words and what a pre-tokenizer puts in are not looked at.
@@ -31,7 +31,7 @@ def is_closed(tokenizer: Tokenizer) -> bool:
 
 
 def _break_each_other(specials: Iterable[Special]) -> bool:
-    """Tell whether the place where one special token stands may be found as another one in part.
+    """Return whether the place where one special token stands may be found as another one in part.
 
     Otherwise each is found as a whole wherever it stands, if only as a part of a longer one.
     """
@@ -43,5 +43,5 @@ def _break_each_other(specials: Iterable[Special]) -> bool:
 
 
 def _overlap(first: str, second: str) -> bool:
-    """Tell whether one word ends with what another one begins with, neither being all of it."""
+    """Return whether one word ends with what another one begins with, neither being all of it."""
     return any(second.startswith(first[at:]) for at in range(1, len(first)) if len(first) - at < len(second))

@@ -48,7 +48,7 @@ class Spellings(NamedTuple):
 
 
 def spellings(words: Sequence[bytes]) -> Spellings:
-    """Return words one behind the other."""
+    """Return words one after the other."""
     text = np.frombuffer(b"".join(words), dtype=np.uint8)
     offsets = running_sum(np.fromiter(map(len, words), dtype=np.int64, count=len(words)))
     offsets.setflags(write=False)
@@ -97,7 +97,7 @@ class Decoder:
         Raises
         ------
         TokenStreamError
-            If they are not integers in one dimension, or one means nothing; says which.
+            If they are not integers in one dimension, or one of them is not an id; the error says which.
         """
         # A subclass may have masked ids.
         is_int32 = type(ids) is np.ndarray and ids.dtype == np.int32 and ids.ndim == 1
@@ -112,7 +112,7 @@ class Decoder:
         return checked
 
     def is_id(self, id: int) -> bool:
-        """Tell whether an id means something."""
+        """Return whether an id means something."""
         return 0 <= id < len(self._meaning) and bool(self._meaning[id])
 
     @property

@@ -30,7 +30,7 @@ def load(path: str | Path, *, pretokenizer: str | None = None, format: str | Non
         A ``tokenizer.json``, ``tekken.json``, ``.model``, ``.tiktoken``, ``merges.txt`` or ``vocab.txt`` file, or a
         folder with one.
     pretokenizer : str, optional
-        What cuts text into pieces: a name (gpt2, cl100k, o200k, llama3, qwen2, tekken, deepseek), a pattern, or
+        What splits text into pieces: a name (gpt2, cl100k, o200k, llama3, qwen2, tekken, deepseek), a pattern, or
         "none". By default what the file says, and nothing where it says nothing. A WordPiece tokenizer has its own.
         For CLIP's rules also "clip": its pattern, its specials, and texts in lower case, as transformers has them.
     format : str, optional

@@ -30,12 +30,12 @@ class NumberedTokens(AnyTokenizer):
     dictionary : Dictionary
         The rules, whose alphabet numbers the tokens.
     extra_tokens : tuple of words
-        Tokens that no rule mentions, numbered behind those of the dictionary.
+        Tokens that no rule mentions, numbered after those of the dictionary.
     token_to_id : int32 array, one entry a token
         The id of a token: of those of the dictionary's alphabet, then `extra_tokens`, then tokens that nothing can
         spell. -1 for a token without id.
     id_to_token : int32 array, one entry an id
-        The number of a token; -1 for special tokens and ids that mean nothing.
+        The number of a token; -1 for special tokens and unused ids.
     suffix : str or None
         What the last symbol of a piece has appended, such as ``</w>``.
     """
@@ -68,12 +68,12 @@ class NumberedTokens(AnyTokenizer):
 
     @property
     def n_tokens(self) -> int:
-        """The number of ids that are tokens, special ones not counted."""
+        """The number of ids that are tokens, not counting special ones."""
         return int(np.count_nonzero(self.id_to_token >= 0))
 
     @cached_property
     def means_something(self) -> BoolArray:
-        """For each id whether it is that of a token or of a special token."""
+        """For each id, whether it is that of a token or of a special token."""
         meaning: BoolArray = self.id_to_token >= 0
         meaning[self.special_ids] = True
         return meaning
@@ -87,7 +87,7 @@ class NumberedTokens(AnyTokenizer):
 
     @cached_property
     def id_spellings(self) -> Spellings:
-        """The bytes of all ids, those of special tokens included; empty for ids that mean nothing."""
+        """The bytes of all ids, those of special tokens included; empty for unused ids."""
         text, offsets = self.spellings
         numbers = self.id_to_token.copy()
         if self.specials:
@@ -121,7 +121,7 @@ class NumberedTokens(AnyTokenizer):
 
     @cached_property
     def decoder(self) -> Decoder:
-        """Spells ids chunk by chunk."""
+        """The decoder, which spells ids chunk by chunk."""
         return Decoder(self.id_spellings, self.means_something, None if self.suffix is None else self.ends_word)
 
     @property

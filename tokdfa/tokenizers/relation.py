@@ -141,7 +141,7 @@ def normal_form_of_splitting(hypotheses: Hypotheses) -> bytes:
     # The states are numbered as a breadth-first search meets them.
     numbers = Numbering(int(block[0]))
     rows = []
-    for state in numbers.states:  # grows while it is walked
+    for state in numbers.states:  # It grows while it is iterated over.
         row = [-1 if goal < 0 else numbers[goal] for goal in columns[state].ravel().tolist()]
         rows.append((bool(ends[first[state]]), row))
     return repr(rows).encode() + rank[of_code_point].astype("<i2").tobytes()
@@ -151,7 +151,7 @@ def _determinize(hypotheses: Hypotheses, budget: Budget) -> tuple[Int64Array, Bo
     """Return the targets, by state, class and event, in the automaton of sets of hypotheses; and its final states."""
     numbers = Numbering(frozenset((0,)))
     table = []
-    for state in numbers.states:  # grows while it is walked
+    for state in numbers.states:  # It grows while it is iterated over.
         cells = []
         for symbol in range(hypotheses.n_classes):
             for event in _EVENTS:

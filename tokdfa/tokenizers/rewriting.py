@@ -1,4 +1,4 @@
-"""Tokenizers that change a text before they encode it, or that spell ids otherwise than one behind the other."""
+"""Tokenizers that change a text before they encode it, or that spell ids otherwise than one after the other."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class RewritingTokenizer(Tokenizer):
         AlphabetError
             If the text has a symbol that the tokenizer has no token for, or a lone surrogate; says where.
         WrongTypeError
-            If it is no string.
+            If it is not a string.
         """
         check_text(text)
         surrogate = None if text.isascii() else _SURROGATE.search(text)
@@ -90,7 +90,7 @@ class RewritingTokenizer(Tokenizer):
                 yield stretch, begins and begins_part
 
     def stream(self) -> EncodingStream:
-        """Return a stream to feed a text to, part by part; it gives out all ids at the end."""
+        """Return a stream that takes a text part by part; it gives out all ids at the end."""
         from tokdfa.encoding.stream import HeldStream
 
         return HeldStream(lambda text, _: self.encode(text))
@@ -115,7 +115,7 @@ class RewritingTokenizer(Tokenizer):
         return twin
 
     def cut_between(self, ids: Int32Array) -> BoolArray:
-        """Tell for each id but the first whether the text before it and from it on are encoded each by itself.
+        """Tell for each id but the first whether the text before it and from it on are encoded separately.
 
         They are where no token and no user-defined piece has the two symbols at the border side by side.
         """
@@ -197,12 +197,12 @@ class RewritingTokenizer(Tokenizer):
 
     @property
     def spelled(self) -> Spelled:
-        """What each id adds to the text of a stream, by its place.
+        """What each id adds to the text of a stream, by its position.
 
         Raises
         ------
         UnsupportedFeatureError
-            If it hangs on more than whether the id is the first or the last one.
+            If it depends on more than whether the id is the first or the last one.
         """
         steps = self.rewriting.decoding
         if steps is None:

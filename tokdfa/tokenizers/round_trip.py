@@ -43,7 +43,7 @@ class RoundTrip(ABC):
         """For each id whether it is that of a special token that `encode` never gives, so that it cuts a stream."""
 
     def cut_between(self, ids: Int32Array) -> BoolArray:
-        """Tell for each id but the first whether the text before it and from it on are encoded each by itself."""
+        """Tell for each id but the first whether the text before it and from it on are encoded separately."""
         return np.zeros(max(len(ids) - 1, 0), dtype=np.bool_)
 
     @abstractmethod

@@ -51,14 +51,14 @@ class Tokenizer(NumberedTokens):
     merges : Merges or None
         All merging pairs with their priorities, where the rules do not tell everything.
     extra_tokens : tuple of words
-        Tokens that no rule mentions, numbered behind those of the dictionary.
+        Tokens that no rule mentions, numbered after those of the dictionary.
     token_to_id : int32 array, one entry a token
         The id of a token: of those of the dictionary's alphabet, then `extra_tokens`, then tokens that nothing can
         spell. -1 for a token without id.
     id_to_token : int32 array, one entry an id
-        The number of a token; -1 for special tokens and ids that mean nothing.
+        The number of a token; -1 for special tokens and unused ids.
     pretokenizer : PreTokenizer or None
-        What cuts text into pieces; None when all of a text is one piece.
+        What splits text into pieces; None when all of a text is one piece.
     specials : tuple of Special
     finds_specials : bool
         Whether `encode` finds the specials in its text. The ids of specials cut a stream either way.
@@ -71,12 +71,12 @@ class Tokenizer(NumberedTokens):
     piece_ids : PieceIds
         The function from pieces to ids.
     is_plain : bool
-        Whether texts are encoded as they are and ids spell them one behind the other; otherwise it is a
+        Whether texts are encoded as they are and ids spell them one after the other; otherwise it is a
         :class:`RewritingTokenizer`.
     rewrites : tuple
         What is done to texts, and with symbols that are not in the alphabet; equal where the same is done.
     ignored : tuple of str
-        What else the file asks for, which `encode` leaves out: special tokens at the ends.
+        What else the file asks for and `encode` leaves out: special tokens at the ends.
 
     Examples
     --------
@@ -116,7 +116,7 @@ class Tokenizer(NumberedTokens):
         return {"rules": len(self.dictionary)}
 
     def facts(self) -> dict[str, Any]:
-        """Return what ``tokdfa info`` says: JSON values by name."""
+        """Return the facts that ``tokdfa info`` prints, as JSON values by name."""
         from tokdfa.tokenizers.facts import facts_of
 
         return facts_of(self)
@@ -157,7 +157,7 @@ class Tokenizer(NumberedTokens):
         AlphabetError
             If the text has a symbol that the tokenizer has no token for, or a lone surrogate; says where.
         WrongTypeError
-            If it is no string.
+            If it is not a string.
         """
         check_text(text)
         try:
@@ -216,7 +216,7 @@ class Tokenizer(NumberedTokens):
         return parts[0] if len(parts) == 1 else np.concatenate((np.empty(0, dtype=np.int32), *parts))
 
     def stream(self) -> EncodingStream:
-        """Return a stream to feed a text to, part by part; it gives out ids as soon as they are settled."""
+        """Return a stream that takes a text part by part; it returns ids as soon as they are settled."""
         from tokdfa.encoding.stream import SettlingStream
 
         return SettlingStream(self)
@@ -340,9 +340,10 @@ class Tokenizer(NumberedTokens):
 
     @cached_property
     def fingerprint(self) -> str:
-        """A SHA-256, in hexadecimal, of what the tokenizer does: equal ones give every text the same ids.
+        """A SHA-256, in hexadecimal, of what the tokenizer does.
 
-        See :func:`tokdfa.tokenizers.relation.relation_fingerprint`.
+        Tokenizers with equal fingerprints give every text the same ids. See
+        :func:`tokdfa.tokenizers.relation.relation_fingerprint`.
         """
         from tokdfa.tokenizers.relation import relation_fingerprint
 
@@ -350,9 +351,9 @@ class Tokenizer(NumberedTokens):
 
     @cached_property
     def digest(self) -> str:
-        """A SHA-256, in hexadecimal, of what the tokenizer is made of, which takes less time than the fingerprint.
+        """A SHA-256, in hexadecimal, of what the tokenizer is made of, faster to compute than the fingerprint.
 
-        Tokenizers of equal digests are the same, decoding included, whatever the format of their files.
+        Tokenizers with equal digests are the same, decoding included, whatever the format of their files.
         """
         from tokdfa.tokenizers.digest import digest_of
 

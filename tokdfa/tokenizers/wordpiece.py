@@ -48,7 +48,7 @@ class WordPieceTokenizer(AnyTokenizer):
     cleanup : bool
         Whether decoding takes away spaces before punctuation.
     ignored : tuple of str
-        What else the file asks for, which `encode` leaves out: truncation, padding, special tokens at the ends.
+        What else the file asks for and `encode` leaves out: truncation, padding, special tokens at the ends.
     finds_specials : bool
         True: `encode` finds the specials in its text.
     pretokenizer : str
@@ -94,7 +94,7 @@ class WordPieceTokenizer(AnyTokenizer):
 
     @property
     def n_tokens(self) -> int:
-        """The number of ids that are entries, special ones not counted."""
+        """The number of ids that are entries, not counting special ones."""
         return len({number for _, number in self.vocabulary.items()}.difference(self.special_ids.tolist()))
 
     @property
@@ -103,7 +103,7 @@ class WordPieceTokenizer(AnyTokenizer):
         return {"entries": len(self.vocabulary)}
 
     def facts(self) -> dict[str, Any]:
-        """Return what ``tokdfa info`` says: JSON values by name."""
+        """Return the facts that ``tokdfa info`` prints, as JSON values by name."""
         vocabulary, normalizer = self.vocabulary, self.normalizer
         facts = {
             "format": self.format,
@@ -190,7 +190,7 @@ class WordPieceTokenizer(AnyTokenizer):
         return self.end_to_end.encode_ids(text)
 
     def stream(self) -> HeldStream:
-        """Return a stream to feed a text to, part by part; words are settled by the space behind them.
+        """Return a stream that takes a text part by part; words are settled by the space behind them.
 
         If a special token has white space in it nothing is settled before the end.
         """
@@ -243,7 +243,7 @@ class WordPieceTokenizer(AnyTokenizer):
 
     @cached_property
     def decoder(self) -> Decoder:
-        """Spells ids chunk by chunk."""
+        """The decoder, which spells ids chunk by chunk."""
         return _StreamDecoder(self.id_spellings, self.means_something, self.first_spellings)
 
     def decode(self, ids: npt.ArrayLike) -> str:
@@ -255,7 +255,7 @@ class WordPieceTokenizer(AnyTokenizer):
         Raises
         ------
         TokenStreamError
-            If they are not integers in one dimension, or one means nothing; says which.
+            If they are not integers in one dimension, or one of them is not an id; the error says which.
         """
         return super().decode(ids)
 

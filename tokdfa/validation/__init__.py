@@ -1,18 +1,18 @@
-"""Deciding whether ids are canonical: what their tokenizer gives for the text that they spell.
+"""Decide whether ids are canonical: exactly what their tokenizer gives for the text that they spell.
 
 Read in this order:
 
-1. `api`: `validate`, with a short way for streams that one walk accepts; `result` is what it answers, `validator` the
-   same for streams that come in chunks.
+1. `api`: `validate`, with a shortcut for streams that one walk accepts; `result` holds its answer, and `validator`
+   does the same for streams that come in chunks.
 2. `violation`: where and why a stream is not canonical, as data; `kind` has the kinds, `wording` their sentences.
-3. `judges`: who decides. `judges.choice` says which judge decides for which tokenizer.
-4. What judges need: `model` (a tokenizer as tables over its ids), `table` (the machine of a pre-tokenizer over ids, as
-   far as streams have needed it), `window` and `items` (a part of a stream, its text, pieces and special tokens),
+3. `judges`: the algorithms that decide. `judges.choice` selects the one for a tokenizer.
+4. What the judges need: `model` (a tokenizer as tables over its ids), `table` (the machine of a pre-tokenizer over ids,
+   made on demand), `window` and `items` (a part of a stream, its text, pieces and special tokens),
    `buffer` (ids not judged yet), `doubts` and `spelled` (where pairs of neighbours are not enough). `tuning` says how
    many ids are judged at once and kept.
 
-Callers: `Tokenizer.validate`, the command `validate`, `report`.
+Used by: `Tokenizer.validate`, the command `validate`, `report`.
 
-Cost: 6 to 12 ns an id at rest, in memory that does not grow with the stream, but for tokenizers that are judged by
-encoding again. The tables of a tokenizer take a tenth of a second, once.
+Cost: 6 to 12 ns an id at rest, in memory that does not grow with the stream, except for tokenizers that are judged
+by encoding again. The tables of a tokenizer take a tenth of a second, once.
 """

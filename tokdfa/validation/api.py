@@ -40,28 +40,30 @@ def validate(
     ids : array_like of int, or iterator of arrays
         The stream; an iterator gives it in chunks.
     every : bool
-        Whether to go on after the first violation, from where ids and pieces meet again.
+        Whether to go on after the first violation, from where token and piece borders meet again.
     window : bool
-        Whether the stream was cut out of a longer one: then only that is judged which no context can excuse.
+        Whether the stream was cut out of a longer one: then only what is wrong in any context is reported.
     documents : int or array_like of int, optional
-        The id between documents, or for each document its first token: each document is judged for itself, and the ids
-        between them are not judged.
+        The id that separates documents, or the index of the first token of each document. Each document is judged
+        separately, and the ids between them are not judged.
     literal : bool
-        Whether ids of special tokens that `encode` never gives, such as SentencePiece's control pieces, are what
-        `decode` makes of them, and so never canonical: the answer to ``encode(decode(ids)) == ids``. By default they
-        cut the stream, and what is between them is judged by itself.
+        Whether to judge special tokens that `encode` never gives, such as SentencePiece's control pieces, by the text
+        that `decode` makes of them. They are then never canonical, and the answer is that of
+        ``encode(decode(ids)) == ids``. By default they split the stream, and the parts between them are judged
+        separately.
     tuning : Tuning, optional
         How many ids are judged at once, and how many are kept; see :class:`~tokdfa.validation.tuning.Tuning`.
 
     Returns
     -------
     Validation
-        Truthy if they are. No ids at all are canonical.
+        Truthy if they are canonical. An empty stream is canonical.
 
     Raises
     ------
     TokenStreamError
-        If they are not ids of the tokenizer; says which. If documents do not begin in order or begin after the end.
+        If they are not ids of the tokenizer; the error says which. If documents do not begin in order, or one begins
+        after the end.
     ImproperDictionaryError
         If the dictionary is not proper and its format does not say what a library makes of it.
     UnsupportedFeatureError
@@ -109,9 +111,9 @@ def _violations(validator: Validator, chunks: Iterable[IntegerArray]) -> Iterato
 
 
 def _n_accepted(tokenizer: AnyTokenizer, ids: object, tuning: Tuning) -> int | None:
-    """Return the number of ids if one walk over few of them shows that they are canonical; None if that is not known.
+    """Return the number of ids if they are few and one walk shows that they are canonical; None if that is not known.
 
-    It has no state but that of the walk, and does not keep ids, so for short streams it is the whole of judging.
+    The walk keeps no ids and has no other state, so for short streams nothing else is needed.
     """
     if not tuning.walks:
         return None

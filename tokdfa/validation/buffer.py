@@ -1,4 +1,4 @@
-"""The ids of a stream that are not judged yet."""
+"""The ids of a stream that have not been judged yet."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ class Buffer:
     Parameters
     ----------
     first, byte : int
-        The first values of the attributes.
+        The initial values of the attributes.
     size : int, optional
-        How many ids a window has.
+        The number of ids in a window.
 
     Attributes
     ----------
     first : int
-        Which token of the stream the first id is.
+        The index of the first id in the stream.
     byte : int
-        Where its bytes begin in those of the stream.
+        The offset of its first byte in the stream.
     """
 
     def __init__(self, first: int = 0, byte: int = 0, size: int = DEFAULT.window) -> None:
@@ -36,18 +36,18 @@ class Buffer:
         self._size = self._wanted = size
 
     def append(self, ids: Int32Array) -> None:
-        """Put ids at the end."""
+        """Append ids."""
         if len(ids):
             self._chunks.append(ids)
             self._length += len(ids)
 
     def is_full(self) -> bool:
-        """Tell whether there are enough ids for a window, which grows while nothing is dropped."""
+        """Return whether there are enough ids for a window, which grows while nothing is dropped."""
         return self._length >= self._wanted
 
     @property
     def window(self) -> Int32Array:
-        """The first ids, as many as are to be judged at once."""
+        """The first ids, those to be judged at once."""
         return self._joined()[: self._wanted]
 
     def all(self) -> Int32Array:
@@ -56,7 +56,7 @@ class Buffer:
 
     @property
     def is_last(self) -> bool:
-        """Whether the window has all ids."""
+        """Whether the window contains all ids."""
         return self._length <= self._wanted
 
     def drop(self, count: int, size: int) -> None:

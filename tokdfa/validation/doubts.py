@@ -1,4 +1,4 @@
-"""Sequences of ids that look right to the pair test and yet call for a closer look."""
+"""Sequences of ids that pass the pair test and yet call for a closer look."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Doubts", "doubts"]
 
 
 class Doubts(NamedTuple):
-    """The sequences by their last two ids, in a hash table with open addressing.
+    """A hash table, with open addressing, of sequences by their last two ids.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Doubts(NamedTuple):
 
 
 def doubts(sequences: Iterable[tuple[int, ...]]) -> Doubts:
-    """Return the table of some sequences, each of two ids or more."""
+    """Return the table of the sequences, each of two ids or more."""
     known = sorted(set(sequences), key=lambda sequence: (sequence[-2:], sequence))
     if not known:
         nothing = np.zeros(0, dtype=np.int32)
@@ -42,7 +42,7 @@ def doubts(sequences: Iterable[tuple[int, ...]]) -> Doubts:
     ends = np.array([sequence[-2:] for sequence in known], dtype=np.int32)
     begins = np.flatnonzero(np.append(True, (ends[1:] != ends[:-1]).any(axis=1))).astype(np.int32)
     stops = np.append(begins[1:], len(known)).astype(np.int32)
-    # What belongs to a pair is the range of its sequences.
+    # The entry of a pair is the range of its sequences.
     pairs = np.ascontiguousarray(ends[begins].T)
     table = pair_table(pairs[0], pairs[1], begins, stops).fields
     bounds = np.cumsum([0, *(len(sequence) - 2 for sequence in known)]).astype(np.int32)

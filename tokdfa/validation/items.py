@@ -1,4 +1,4 @@
-"""Ids against the pieces and special tokens of their text."""
+"""Comparing ids with the pieces and special tokens of their text."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Items:
     ----------
     window : Window
     spans : int64 array of shape (items, 2)
-        The items, one after the other from the beginning of the text, as places of characters.
+        The items, one after the other from the beginning of the text, as character offsets.
     specials : int32 array
-        For each item the id of the special token that it is, or `NOT_SPECIAL` for a piece.
+        For each item, its id if it is a special token, or `NOT_SPECIAL` if it is a piece.
     stop : int
-        The ids of the window that spell the items are those before this one.
+        The ids of the window before this one spell the items.
     """
 
     def __init__(self, window: Window, spans: Int64Array, specials: Int32Array, stop: int) -> None:
@@ -44,13 +44,13 @@ class Items:
         # The token that reaches the end of an item, and whether it ends there.
         self._reaching = np.searchsorted(self._ends, self._item_ends)
         self._aligned: BoolArray = self._ends[self._reaching] == self._item_ends
-        # The item in which a token begins. Nothing but a token without bytes begins at the very end.
+        # The item in which a token begins. Only a token without bytes begins at the very end.
         self._item = np.minimum(np.searchsorted(self._item_ends, self._starts, side="right"), max(len(spans) - 1, 0))
 
     def violations(self) -> Iterator[Violation]:
-        """Yield what is not canonical, in order.
+        """Yield the violations, in order.
 
-        Items that a token links belong together; what links no further is what has to be repaired.
+        Items that share a token belong together. A group of such items is repaired as a whole.
         """
         if not len(self._ids):
             return
@@ -80,7 +80,7 @@ class Items:
         return bad
 
     def _wrongly_merged(self, begins: BoolArray, whole: BoolArray) -> BoolArray:
-        """Return the tokens that merging does not give there."""
+        """Return the tokens that merging does not give in their places."""
         model, ids = self._model, self._ids
         if not model.by_pairs:
             return self._encoded_otherwise()
@@ -94,7 +94,7 @@ class Items:
         return bad
 
     def _encoded_otherwise(self) -> BoolArray:
-        """Return for each item that is encoded otherwise the first token that differs."""
+        """Return, for each item that is encoded differently, the first token that differs."""
         pieces = np.flatnonzero(self._special == NOT_SPECIAL)
         encoded = self._model.tokenizer.encode_pieces([self._word(item) for item in pieces.tolist()])
         bad: BoolArray = np.zeros(len(self._ids), dtype=np.bool_)
@@ -121,7 +121,7 @@ class Items:
         return np.concatenate(ids)
 
     def _cause(self, first: int, last: int, start: int, stop: int) -> tuple[int, Cause]:
-        """Return the first token of a group by which it is bad, and why."""
+        """Return the first bad token of a group, and why it is bad."""
         model, ids = self._model, self._ids
         bad = start + np.flatnonzero(self._bad_tokens[start:stop])
         crossed = first + np.flatnonzero(~self._aligned[first:last])
@@ -133,7 +133,7 @@ class Items:
         item, id = int(self._item[token]), int(ids[token])
         special = int(self._special[item])
         text = self._word(item)
-        # No file has tokens that spell nothing, and the special tokens among the items are what their text is read as.
+        # No file has tokens that spell nothing, and special tokens among the items are found in their text again.
         if not model.by_pairs or not model.lengths[id] or special != NOT_SPECIAL or model.special[id]:
             return token, model.cause(ViolationKind.ENCODED_OTHERWISE, id, text=text)
         if self._window.data[self._item_starts[item] : self._item_ends[item]] in model.whole_words:

@@ -8,17 +8,17 @@ __all__ = ["ViolationKind"]
 
 
 class ViolationKind(StrEnum):
-    """Why ids are not canonical. The values are stable: they are what ``--json`` and the pages print.
+    """The reason why ids are not canonical. The values are stable: ``--json`` and the pages print them.
 
     Attributes
     ----------
     meaning : str
-        One sentence for a reader, about all violations of the kind.
+        One sentence that describes all violations of the kind.
 
     Examples
     --------
     >>> tokdfa.ViolationKind.NOT_UTF8.value, tokdfa.ViolationKind("not-utf8").meaning
-    ('not-utf8', 'The bytes are not UTF-8, so that no text has these ids.')
+    ('not-utf8', 'The bytes are not UTF-8, so no text has these ids.')
     """
 
     meaning: str
@@ -32,12 +32,12 @@ class ViolationKind(StrEnum):
 
     PAIR = "pair", "The token DFA has no transition for the second of two neighbours in one piece."
     BORDER = "border", "A token goes past a place where the pre-tokenizer cuts the text."
-    NOT_UTF8 = "not-utf8", "The bytes are not UTF-8, so that no text has these ids."
+    NOT_UTF8 = "not-utf8", "The bytes are not UTF-8, so no text has these ids."
     SPECIAL_TOKEN = "special-token", "The text spells a special token that the ids do not have."
-    DEAD_TOKEN = "dead-token", "No order of merging ends with this token."
-    WHOLE_PIECE_ONLY = "whole-piece-only", "The token comes about only where it is the whole piece."
-    PIECE_IS_A_TOKEN = "piece-is-a-token", "The piece is itself a token, and is taken as it is."
+    DEAD_TOKEN = "dead-token", "Merging never gives this token."
+    WHOLE_PIECE_ONLY = "whole-piece-only", "The token is given only for a whole piece."
+    PIECE_IS_A_TOKEN = "piece-is-a-token", "The piece is itself a token, and is emitted without merging."
     NOT_LONGEST_MATCH = "not-longest-match", "WordPiece takes the longest entry, and this is not it."
     IN_NO_TEXT = "in-no-text", "No text has these tokens next to each other, whatever surrounds them."
     NOT_ENCODABLE = "not-encodable", "The tokenizer refuses the text."
-    ENCODED_OTHERWISE = "encoded-otherwise", "The text, encoded again, has other ids."
+    ENCODED_OTHERWISE = "encoded-otherwise", "The text is encoded as other ids."

@@ -1,4 +1,4 @@
-"""What judging needs to know of a tokenizer, as tables over its ids."""
+"""Everything that judging needs to know about a tokenizer, as tables over its ids."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ class Model:
     ----------
     tokenizer : Tokenizer
     lengths : int64 array
-        How many bytes an id has.
+        The number of bytes of each id.
     special : bool array
-        Whether it is that of a special token.
+        Whether each id is that of a special token.
     dead : bool array
-        Whether it is a token that merging never gives.
+        Whether each id is a token that merging never gives.
     alone : bool array
-        Whether it is a token that comes about only as a whole piece.
+        Whether each id is a token that is given only for a whole piece.
     by_pairs : bool
-        Whether pairs of neighbours decide what merging gives: the dictionary is proper, and Algorithm 1 does on it what
-        the libraries do.
+        Whether pairs of neighbours decide what merging gives: the dictionary is proper, and on it Algorithm 1 gives
+        what the libraries give.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
@@ -75,7 +75,7 @@ class Model:
 
     @cached_property
     def table(self) -> Table | None:
-        """The table that streams are walked through by; None where that takes more than a table."""
+        """The table by which streams are walked; None if a table is not enough."""
         from tokdfa.validation.table import Table
 
         try:
@@ -86,7 +86,7 @@ class Model:
 
     @cached_property
     def _part(self) -> ProperPart | None:
-        """The proper part of a dictionary that pairs do not decide; None if it does not help."""
+        """The proper part of a dictionary for which pairs do not decide; None if it does not help."""
         try:
             part = self.tokenizer.proper_part
         except (UnsupportedFeatureError, LimitExceededError):
@@ -95,7 +95,7 @@ class Model:
 
     @cached_property
     def walked_pairs(self) -> PairTest:
-        """The pair test that goes with the table: of the dictionary's proper part, if it is not proper."""
+        """The pair test used with the table: that of the proper part, if the dictionary is not proper."""
         if self.by_pairs and not self.alone.any():
             return self.pairs
         token = self.tokenizer.id_to_token
@@ -110,13 +110,13 @@ class Model:
 
     @cached_property
     def never_walked(self) -> BoolArray:
-        """For each id whether the walk cannot go on with it: no canonical stream has it, or pairs do not decide."""
+        """For each id, whether the walk stops at it: no canonical stream has it, or pairs do not decide."""
         never: BoolArray = self.walked_pairs.tokens == NO_TOKEN
         return never
 
     @cached_property
     def doubts(self) -> Doubts:
-        """What the pair test allows, and yet is another token, or merges otherwise, if it is in one piece."""
+        """Sequences that the pair test allows, but that form another token or merge differently within one piece."""
         tokenizer = self.tokenizer
         words = [*self.whole_words]
         encoded = tokenizer.piece_ids.merge(words) if words else None
@@ -127,14 +127,14 @@ class Model:
 
     @cached_property
     def opens(self) -> BoolArray:
-        """For each id whether its bytes begin with a character and not within one."""
+        """For each id, whether its bytes begin with a character and not within one."""
         text, offsets = self.tokenizer.id_spellings
         padded = np.append(text, np.uint8(0x80))
         return np.where(self.lengths > 0, begins_symbol(padded[offsets[:-1]]), False)
 
     @cached_property
     def borders(self) -> Borders:
-        """Where the pre-tokenizer certainly cuts."""
+        """The places where the pre-tokenizer certainly cuts."""
         from tokdfa.splitting.borders import Borders
 
         assert self.tokenizer.pretokenizer is not None
@@ -147,7 +147,7 @@ class Model:
 
     @cached_property
     def whole_words(self) -> frozenset[bytes]:
-        """The tokens that come about only as whole pieces."""
+        """The tokens that are given only for whole pieces."""
         return frozenset(self.bytes_of(id) for id in np.flatnonzero(self.alone).tolist())
 
     @cached_property
@@ -166,16 +166,16 @@ class Model:
         return max(map(len, self._live_words), default=0)
 
     def is_proper_prefix(self, data: bytes) -> bool:
-        """Tell whether a token that merging gives begins with `data` and goes on."""
+        """Return whether `data` is a proper prefix of a token that merging gives."""
         place = bisect_left(self._live_words, data + b"\0")
         return place < len(self._live_words) and self._live_words[place].startswith(data)
 
     def may_follow(self, left: int, right: int) -> bool:
-        """Tell whether the pair test allows id `right` after id `left`."""
+        """Return whether the pair test allows id `right` after id `left`."""
         return not self.pairs.forbidden(np.array([right], dtype=np.int32), left)[0]
 
     def may_be_walked(self, left: int, right: int) -> bool:
-        """Tell whether the walk goes from id `left` to id `right` within a piece."""
+        """Return whether the walk goes from id `left` to id `right` within a piece."""
         return not self.walked_pairs.forbidden(np.array([right], dtype=np.int32), left)[0]
 
     # Causes

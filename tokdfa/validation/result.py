@@ -1,4 +1,4 @@
-"""What validation answers."""
+"""The answer of validation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Validation", "validation"]
 
 @dataclass(frozen=True, slots=True)
 class Validation(Verdict[Violation]):
-    """Whether a stream is canonical; truthy when it is.
+    """Whether a stream is canonical; truthy if it is.
 
     Attributes
     ----------
@@ -23,7 +23,7 @@ class Validation(Verdict[Violation]):
     tokens : int
         The number of ids in the stream.
     violations : tuple of Violation
-        All of them if they were asked for, otherwise the first one; empty when there is none.
+        All violations if they were asked for, otherwise only the first; empty if there are none.
 
     Examples
     --------
@@ -42,27 +42,27 @@ class Validation(Verdict[Violation]):
 
     @property
     def detected_at(self) -> int | None:
-        """The token with which this became certain."""
+        """The token at which this became certain."""
         return None if self.witness is None else self.witness.detected_at
 
     @property
     def byte_offset(self) -> int | None:
-        """Where that token begins in the bytes of the stream."""
+        """The byte offset in the stream at which that token begins."""
         return None if self.witness is None else self.witness.byte_offset
 
     @property
     def ids(self) -> tuple[int, ...] | None:
-        """The piece concerned, as it is in the stream."""
+        """The ids of the piece concerned, as in the stream."""
         return None if self.witness is None else self.witness.ids
 
     @property
     def canonical_ids(self) -> tuple[int, ...] | None:
-        """What should stand in its place; None where no text has these bytes, too."""
+        """The ids that should be in its place; None if there is no violation, or no text has these bytes."""
         return None if self.witness is None else self.witness.canonical_ids
 
 
 def validation(tokens: int, violations: tuple[Violation, ...] = ()) -> Validation:
-    """Return the verdict on a stream of that many ids with these violations."""
+    """Return the verdict on a stream, given its number of ids and its violations."""
     if not violations:
-        return Validation(True, None, "the ids are those that their text is encoded as", tokens)
+        return Validation(True, None, "the ids are exactly those that their text is encoded as", tokens)
     return Validation(False, violations[0], violations[0].reason, tokens, violations)

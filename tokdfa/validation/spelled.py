@@ -1,4 +1,4 @@
-"""Special tokens that a text spells, found at their ends."""
+"""Finding the special tokens that a text spells, by their ends."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WHOLE = -1
 
 
 class Backwards:
-    """The tree of some contents, each read from its end to its beginning.
+    """A tree of contents, each read from its end to its beginning.
 
     Parameters
     ----------
@@ -24,8 +24,8 @@ class Backwards:
     Attributes
     ----------
     children : int32 array
-        What follows node n on byte b, at ``256 * n + b``: 0 for nothing, -1 for the beginning of a content. Node 0 is
-        the end of all.
+        The node that follows node n on byte b, at ``256 * n + b``: 0 for none, -1 for the beginning of a content. Node
+        0 is the end of all contents.
     longest : int
         The length of the longest content.
     """
@@ -38,7 +38,7 @@ class Backwards:
             node = 0
             for byte in reversed(content[1:]):
                 if rows[node].get(byte, 0) == _WHOLE:
-                    break  # A shorter one ends here.
+                    break  # A shorter content ends here.
                 if byte not in rows[node]:
                     rows[node][byte] = len(rows)
                     rows.append({})

@@ -28,9 +28,9 @@ MAX_ENTRIES = 1 << 25
 
 
 class _Class(NamedTuple):
-    """What all ids of a class have in common: their parts, and what they have of special tokens.
+    """What all ids of a class have in common: their parts, and their parts of special tokens.
 
-    None is for what no canonical stream has.
+    None is the class of ids that no canonical stream has.
     """
 
     parts: TokenParts | Literal["special"] | None
@@ -38,7 +38,7 @@ class _Class(NamedTuple):
 
 
 class Table:
-    """Rows for the states of a lifted pre-tokenizer, made when they are needed, and columns for classes of ids.
+    """A table with a row for each state of a lifted pre-tokenizer, made on demand, and a column for each class of ids.
 
     Parameters
     ----------
@@ -49,25 +49,25 @@ class Table:
     lifted : Lifted
         The lifted pre-tokenizer.
     reach : int
-        So many ids before one are looked at when it is walked over.
+        The number of preceding ids that are inspected when an id is walked over.
     width : int
-        The entries of a row: row i begins at ``i * width``.
+        The number of entries of a row: row i begins at ``i * width``.
     initial : int
         The initial state.
 
     Raises
     ------
     UnsupportedFeatureError, PatternError, LimitExceededError
-        If the tokenizer is none whose streams can be walked through.
+        If the streams of the tokenizer cannot be walked.
     """
 
     def __init__(self, model: Model) -> None:
         tokenizer = model.tokenizer
         assert tokenizer.pretokenizer is not None
         if not model.borders.certain.any():
-            raise UnsupportedFeatureError("the pre-tokenizer cuts nowhere for certain")
+            raise UnsupportedFeatureError("there is no place where the pre-tokenizer certainly cuts")
         if int(model.lengths.max(initial=0)) > kernels.MOST:
-            raise LimitExceededError("a token is too long to be walked over", value=int(model.lengths.max()))
+            raise LimitExceededError("a token is too long for the walk", value=int(model.lengths.max()))
         contents = spelled_specials(tokenizer)
         check_overlaps(contents)
         self._model = model
@@ -76,7 +76,7 @@ class Table:
         bounds = model.doubts.bounds
         self.reach = max(self._backwards.longest, 2 + int(np.diff(bounds).max(initial=0)))
         self._lock = Lock()
-        # Row 0 and class 0 are those of nothing.
+        # Row 0 and class 0 are empty.
         self._states: list[LiftedState | None] = [None]
         self._number_of_state: dict[LiftedState, int] = {}
         self._classes = [_Class(None)]
@@ -95,11 +95,11 @@ class Table:
         self.initial = self._state(self.lifted.initial)
 
     def is_final(self, number: int) -> bool:
-        """Tell whether a stream may end in a state."""
+        """Return whether a stream may end in a state."""
         return bool(self._is_final[number])
 
     def walker(self, pairs: Struct) -> Struct:
-        """Return what the kernels walk by, with a pair test; another one when the table has grown."""
+        """Return the struct that the kernels walk by, with a pair test; a new one if the table has grown."""
         known = self._walker
         if known is None or known[0] is not pairs:
             with self._lock:
@@ -124,12 +124,12 @@ class Table:
         return known[1]
 
     def learn(self, number: int, id: int) -> None:
-        """Work out what an id does in a state.
+        """Compute the transition of a state on an id.
 
         Raises
         ------
         LimitExceededError
-            If the table gets too large.
+            If the table becomes too large.
         """
         with self._lock:
             state = self._states[number]
@@ -162,15 +162,15 @@ class Table:
 
     @property
     def anywhere(self) -> LiftedState:
-        """The state of being in any text, between two symbols."""
+        """The state between two symbols of any text."""
         return LiftedState((1 << len(self.lifted.hypotheses.moves)) - 1)
 
     def parts_of(self, id: int) -> TokenParts | Literal["special"] | None:
-        """Return what an id is made of; None for what no canonical stream has."""
+        """Return the class of an id; None if no canonical stream has it."""
         return self._classes[int(self._class_of_id[id])].parts
 
     def is_cut_between(self, left: int, right: int) -> bool:
-        """Tell whether the text is certainly cut between two ids."""
+        """Return whether the text is certainly cut between two ids."""
         certain, first_symbol, last_symbol = self._cuts
         return bool(certain[last_symbol[left], first_symbol[right]])
 
@@ -197,7 +197,7 @@ class Table:
         return self._number_of_state[state]
 
     def _make_room(self, n_states: int) -> None:
-        """Make room for as many states; what is new is unknown."""
+        """Make room for as many states; new entries are unknown."""
         room = 64
         while room < n_states:
             room *= 2
@@ -216,7 +216,7 @@ class Table:
         self._walker = None
 
     def _classify(self) -> Uint16Array:
-        """Find out of what classes ids are, and return the class of each."""
+        """Determine the classes of ids, and return the class of each id."""
         model, hypotheses = self._model, self.lifted.hypotheses
         text, offsets = model.tokenizer.id_spellings
         keys, told = words.take_apart(
@@ -258,9 +258,10 @@ class Table:
 
     @cached_property
     def _cuts(self) -> tuple[BoolArray, Int32Array, Int32Array]:
-        """Between which classes the text is certainly cut, and the classes of the first and last symbol of each id.
+        """The classes between which the text is certainly cut, and the classes of the first and last symbol of each id.
 
-        There is one more class for symbols that are cut, and what no canonical stream has, and one for special tokens.
+        There is one more class for symbols that are cut and for ids that no canonical stream has, and one for special
+        tokens.
         """
         model = self._model
         n = model.borders.n_classes
@@ -279,5 +280,5 @@ class Table:
 
 @lru_cache(maxsize=16)
 def _lifted(splitting: Splitting) -> LiftedSplitting:
-    """Return the lifted pre-tokenizer, made once, for it takes a tenth of a second."""
+    """Return the lifted pre-tokenizer, made only once because it takes a tenth of a second."""
     return LiftedSplitting(splitting)

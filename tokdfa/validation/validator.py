@@ -19,29 +19,30 @@ __all__ = ["Validator"]
 
 
 class Validator:
-    """Judges a stream that comes in chunks, in memory that does not grow with it.
+    """A validator for a stream that comes in chunks, in memory that does not grow with the stream.
 
-    The answer does not depend on how the stream is cut into chunks. What is kept is the end of the stream back to the
+    The answer does not depend on how the stream is cut into chunks. The end of the stream is kept, back to the
     last place where its text is certainly cut into pieces; an endless piece is kept as a whole.
 
     Parameters
     ----------
     tokenizer : AnyTokenizer
     window : bool
-        Whether the stream was cut out of a longer one: then only that is judged which no context can excuse.
+        Whether the stream was cut out of a longer one: then only what is wrong in any context is reported.
     documents : int or array_like of int, optional
-        The id between documents, or for each document its first token: each document is judged for itself.
+        The id that separates documents, or the index of the first token of each document. Each document is judged
+        separately.
     literal : bool
-        Whether ids of special tokens that `encode` never gives, such as SentencePiece's control pieces, are what
-        `decode` makes of them, and so never canonical. By default they cut the stream, and what is between them is
-        judged by itself.
+        Whether to judge special tokens that `encode` never gives, such as SentencePiece's control pieces, by the text
+        that `decode` makes of them; they are then never canonical. By default they split the stream, and the parts
+        between them are judged separately.
     tuning : Tuning, optional
         How many ids are judged at once, and how many are kept; see :class:`~tokdfa.validation.tuning.Tuning`.
 
     Attributes
     ----------
     tokens : int
-        How many ids have come.
+        The number of ids fed so far.
 
     Raises
     ------
@@ -50,13 +51,13 @@ class Validator:
     UnsupportedFeatureError
         If windows or documents of such a tokenizer cannot be judged.
     TokenStreamError
-        If the documents do not begin in order, or are given by what is no id.
+        If the documents do not begin in order, or are not given by ids.
 
     Notes
     -----
     A stream is canonical iff ``encode(decode(ids)) == ids``. By *Constructing a BPE Tokenization DFA*, Observation 2,
-    that hangs on pairs of neighbours within each piece, so nothing is encoded again but what is wrong. Tokenizers that
-    drop text or put spaces in are the exception: their streams are decoded and encoded as a whole.
+    that depends on pairs of neighbours within each piece, so only what is wrong is encoded again. Tokenizers that drop
+    text or insert spaces are the exception: their streams are decoded and encoded as a whole.
 
     Examples
     --------
@@ -95,12 +96,12 @@ class Validator:
             self._judge = DocumentsJudge(begin, lengths, self._starts)
 
     def feed(self, ids: npt.ArrayLike) -> Iterator[Violation]:
-        """Take more ids; yield the violations that are certain with them.
+        """Take more ids, and yield the violations that they make certain.
 
         Raises
         ------
         TokenStreamError
-            If they are not ids of the tokenizer; says which.
+            If they are not ids of the tokenizer; the error says which.
         """
         checked, separators = self._checked(ids)
         self.tokens += len(checked)
@@ -110,7 +111,7 @@ class Validator:
             yield from self._judge.feed(checked, separators)
 
     def _checked(self, ids: npt.ArrayLike) -> tuple[Int32Array, Int64Array | None]:
-        """Return checked ids, and where the separators are that they have; a separator need not be an id."""
+        """Return checked ids, and the positions of the separators among them; a separator need not be an id."""
         if self._separator is None:
             return self._decoder.check(ids, self.tokens), None
         array = id_array(ids)
@@ -122,20 +123,20 @@ class Validator:
 
     @property
     def n_kept(self) -> int:
-        """How many of the ids are kept, for they may belong to a violation still to come."""
+        """The number of ids kept because they may belong to a violation still to come."""
         return self._judge.n_kept
 
     def skip(self, ids: npt.ArrayLike) -> None:
-        """Count more ids and make sure that they are ids, but do not judge them."""
+        """Count and check more ids without judging them."""
         self.tokens += len(self._checked(ids)[0])
 
     def check_end(self) -> None:
-        """Make sure, when all ids have come, that no document begins after the last of them.
+        """Check, once all ids have been fed, that no document begins after the last of them.
 
         Raises
         ------
         TokenStreamError
-            If one does; says which.
+            If one does; the error says which.
         """
         if len(self._starts) and self._starts[-1] > self.tokens:
             place = int(np.argmax(self._starts > self.tokens))
@@ -143,11 +144,11 @@ class Validator:
                 "a document begins after the end of the stream",
                 value=int(self._starts[place]),
                 where=f"document {place}",
-                hint=f"there are {self.tokens} tokens",
+                hint=f"the stream has {self.tokens} tokens",
             )
 
     def finish(self) -> Iterator[Violation]:
-        """Take the end of the stream; yield the remaining violations.
+        """End the stream, and yield the remaining violations.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Where a stream is not canonical, and why, as data; :mod:`tokdfa.validation.wording` makes sentences of it."""
+"""Where and why a stream is not canonical, as data; :mod:`tokdfa.validation.wording` makes sentences of it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Spelled = tuple[tuple[int, Word], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
-    """Why ids are not canonical; what does not apply to the kind is None.
+    """The cause of a violation; attributes that do not apply to its kind are None.
 
     Attributes
     ----------
@@ -30,19 +30,19 @@ class Cause:
     token : int or None
         The id concerned.
     pair : tuple of two ints or None
-        Two ids that cannot be neighbours, in the order in which they stand.
+        Two ids that cannot be neighbours, in the order of the stream.
     rule : int or None
-        The rule that keeps the two apart: it merges across their border.
+        The number of the rule that keeps the two apart: it merges across their border.
     merge : tuple of two words or None
         What that rule merges.
     special : int or None
         The id of the special token that the text spells.
     text : str or None
-        The piece that the ids do not agree with, or the special token that they spell.
+        The piece that the ids disagree with, or the special token that they spell.
     bad_bytes : bytes or None
         The bytes that are not UTF-8.
     error : str or None
-        What the tokenizer says of a text that it refuses.
+        The tokenizer's error for a text that it refuses.
     spellings : tuple of pairs of an int and a word
         The ids that the sentence names, each with its spelling.
     """
@@ -88,18 +88,18 @@ class Violation(Cause, Displayed):
     ----------
     index : int
         The first token that the tokenizer would not have given: the length of the longest common prefix of the ids and
-        ``encode(decode(ids))``; for a later violation, of the stream in which those before it are repaired, counted in
-        the tokens of the stream as it is. For bytes that are not UTF-8 the token of the first bad byte.
+        ``encode(decode(ids))``. For a later violation it is that of the stream in which the earlier ones are repaired,
+        counted in tokens of the given stream. For bytes that are not UTF-8 it is the token of the first bad byte.
     detected_at : int
-        The token with which this became certain, or as good as: `index` or a later one.
+        The token at which this became certain, or practically certain: `index` or a later one.
     byte_offset : int
-        Where token `index` begins in the bytes of the stream; for bytes that are not UTF-8 the first bad byte.
+        The byte offset in the stream at which token `index` begins; for bytes that are not UTF-8, the first bad byte.
     start : int
         The first token of `ids`.
     ids : tuple of int
-        The piece or pieces concerned, as they are in the stream.
+        The ids of the piece or pieces concerned, as in the stream.
     canonical_ids : tuple of int or None
-        What should stand in their place; None where no text has these bytes.
+        The ids that should be in their place; None if no text has these bytes.
 
     Examples
     --------
@@ -119,11 +119,11 @@ class Violation(Cause, Displayed):
 
     @property
     def reason(self) -> str:
-        """One sentence for a reader, made of the rest."""
+        """The violation in one sentence, made from the other attributes."""
         return sentence(self)
 
     def as_json(self) -> dict[str, Any]:
-        """Return what ``tokdfa validate --json`` prints of a violation."""
+        """Return the violation as ``tokdfa validate --json`` prints it."""
         return {
             "index": self.index,
             "detected_at": self.detected_at,
@@ -139,7 +139,7 @@ class Violation(Cause, Displayed):
 
 
 def spelled(ids: Iterable[int], spelling: Callable[[int], Word]) -> Spelled:
-    """Return ids with their spellings, each id once."""
+    """Return distinct ids with their spellings."""
     return tuple((id, spelling(id)) for id in dict.fromkeys(ids))
 
 

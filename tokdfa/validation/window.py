@@ -1,4 +1,4 @@
-"""A part of a stream: its ids, their bytes, and the text that these spell."""
+"""A part of a stream: its ids, their bytes, and their text."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class Specials:
     Attributes
     ----------
     found : list of Special
-        Those that are in the ids and would be found again, in order.
+        The special tokens that are in the ids and would be found again, in order.
     intruder : Special or None
-        The first one that would be found where the ids do not have it; `found` ends before it.
+        The first special token that would be found where the ids do not have one; `found` ends before it.
     decided : int
-        No other begins before this character, however the text goes on.
+        No other special token begins before this character, however the text goes on.
     """
 
     found: list[FoundSpecial]
@@ -45,23 +45,23 @@ class Specials:
 
 
 class Window:
-    """Some ids of a stream, one after the other.
+    """Consecutive ids of a stream.
 
     Parameters
     ----------
     model : Model
     ids : int32 array
     first : int
-        Which token of the stream the first id is.
+        The index of the first id in the stream.
     byte : int
-        Where its bytes begin in those of the stream.
+        The offset of its first byte in the stream.
     final : bool
         Whether the stream ends with these ids.
 
     Attributes
     ----------
     starts, ends : int64 arrays
-        Where the bytes of each id begin and end in those of the window.
+        The offsets in the bytes of the window at which each id begins and ends.
     """
 
     def __init__(self, model: Model, ids: Int32Array, first: int, byte: int, final: bool) -> None:
@@ -76,7 +76,7 @@ class Window:
 
     @cached_property
     def data(self) -> bytes:
-        """The bytes."""
+        """The bytes of the ids."""
         return self.model.tokenizer.decode_bytes(self.ids)
 
     @cached_property
@@ -85,7 +85,7 @@ class Window:
             return self.data.decode("utf-8"), None
         except UnicodeDecodeError as error:
             bad = (error.start, error.end)
-            # What is cut off at the end may go on in the ids to come.
+            # A symbol that is cut off at the end may be completed by later ids.
             if not self.final and error.end == len(self.data) and error.reason == "unexpected end of data":
                 return self.data[: error.start].decode("utf-8"), None
             return self.data[: error.start].decode("utf-8"), bad
@@ -102,7 +102,7 @@ class Window:
 
     @cached_property
     def byte_at(self) -> Int64Array:
-        """For each character of the text, and for its end, where its bytes begin."""
+        """For each character of the text, and for its end, the offset of its first byte."""
         if self.text.isascii():
             return np.arange(len(self.text) + 1)
         size = len(self.data) if self.bad is None else self.bad[0]
@@ -110,13 +110,13 @@ class Window:
         return np.append(leads[: len(self.text)], size if len(leads) == len(self.text) else leads[len(self.text)])
 
     def is_border(self, character: int) -> bool:
-        """Tell whether a token begins at this character, or the ids end there."""
+        """Return whether a token begins at this character, or the ids end there."""
         byte = self.byte_at[character]
         token = int(np.searchsorted(self.starts, byte))
         return bool((self.starts[token] if token < len(self.starts) else self.ends[-1]) == byte)
 
     def token_at(self, byte: int) -> int:
-        """Return the token that the byte belongs to."""
+        """Return the token to which a byte belongs."""
         return int(np.searchsorted(self.ends, byte, side="right"))
 
     def token_from(self, byte: int) -> int:
@@ -129,7 +129,7 @@ class Window:
         tokenizer = self.model.tokenizer
         if not tokenizer.finds_specials:
             return Specials(real, None, len(self.text))
-        # One that begins may be part of a longer one, or be cut by one of another level.
+        # A special token may be part of a longer one, or be cut by one of another level.
         held_back = 0 if self.final or self.bad else 2 * self.model.longest_special
         decided = max(len(self.text) - held_back, 0)
         found = []
@@ -154,7 +154,7 @@ class Window:
     def violation(
         self, start: int, stop: int, prefix: int, canonical: Int32Array | None, detected: int, cause: Cause
     ) -> Violation:
-        """Return the violation that tokens `start` to `stop` of the window are, the first `prefix` of them in order."""
+        """Return the violation at tokens `start` to `stop` of the window, of which the first `prefix` are right."""
         index = start + prefix
         return cause.at(
             index=self.first + index,
@@ -166,12 +166,12 @@ class Window:
         )
 
     def spelling(self, intruder: FoundSpecial) -> Cause:
-        """Return the cause that the text spells a special token which the ids do not have."""
+        """Return the cause for a text that spells a special token which the ids do not have."""
         shown = self.text[intruder.start : intruder.end]
         return Cause(kind=ViolationKind.SPECIAL_TOKEN, special=intruder.id, text=shown)
 
     def not_utf8(self) -> tuple[Violation, int]:
-        """Return the violation that the first bad bytes are, and the token that follows them."""
+        """Return the violation at the first bad bytes, and the token after them."""
         assert self.bad is not None
         start, end = self.bad
         first, last = self.token_at(start), self.token_at(end - 1)

@@ -1,4 +1,4 @@
-"""The sentences about violations: the only place where their wording is."""
+"""The sentences about violations. No other module words them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["MOST_NAMED", "MergedPair", "Part", "Quote", "Token", "parts", "sentence"]
 
 MOST_NAMED = 6
-"""How many ids of a tokenization a sentence names."""
+"""The largest number of ids of a tokenization that a sentence names."""
 
 
 class Token(NamedTuple):
@@ -32,7 +32,7 @@ class Quote(NamedTuple):
 
 
 class MergedPair(NamedTuple):
-    """What a rule merges."""
+    """The two words that a rule merges."""
 
     left: Word
     right: Word
@@ -55,7 +55,7 @@ def sentence(violation: Violation) -> str:
 
 
 def parts(violation: Violation) -> Iterable[Part]:
-    """Return the parts of the sentence: words, numbers, and what it names or quotes, for the page to show its way."""
+    """Return the parts of the sentence: words, numbers, tokens and quotes, which the page shows in its own way."""
     kind, text = violation.kind, Quote(violation.text or "")
     word_of = dict(violation.spellings)
 
@@ -85,15 +85,15 @@ def parts(violation: Violation) -> Iterable[Part]:
         case ViolationKind.BORDER:
             yield from (*subject, " goes past the end of the piece ", text)
         case ViolationKind.NOT_UTF8:
-            yield f"the bytes {(violation.bad_bytes or b'').hex(' ')} are not UTF-8, so that no text has these ids"
+            yield f"the bytes {(violation.bad_bytes or b'').hex(' ')} are not UTF-8, so no text has these ids"
         case ViolationKind.SPECIAL_TOKEN:
             yield from ("the text spells the special token ", text, f" ({violation.special})")
         case ViolationKind.DEAD_TOKEN:
             yield from ("merging never gives ", *subject)
         case ViolationKind.WHOLE_PIECE_ONLY:
-            yield from (*subject, " is given for a whole piece only")
+            yield from (*subject, " is given only for a whole piece")
         case ViolationKind.PIECE_IS_A_TOKEN:
-            yield from ("the piece ", text, " is a token, and is emitted as it is")
+            yield from ("the piece ", text, " is a token, and is emitted without merging")
         case ViolationKind.NOT_LONGEST_MATCH:
             yield from chain(
                 subject, [" is not the longest match in its text, which is encoded as "], tokens(canonical)
@@ -106,7 +106,7 @@ def parts(violation: Violation) -> Iterable[Part]:
         case ViolationKind.NOT_ENCODABLE:
             yield f"their text cannot be encoded: {violation.error}"
         case ViolationKind.ENCODED_OTHERWISE if violation.text is not None:
-            yield from ("the piece ", text, " is encoded otherwise")
+            yield from ("the piece ", text, " is encoded differently")
         case ViolationKind.ENCODED_OTHERWISE:
             yield from chain(["the text is encoded as "], tokens(canonical), [", not as "], tokens(violation.ids))
 

@@ -38,9 +38,7 @@ def test_the_tokens_that_are_not_utf8_are_those_and_no_others(tokenizer: Rewriti
         assert found is not None
         assert (found.index, found.ids, found.canonical_ids) == (ids.index(bad[0]), bad, None)
         assert found.detected_at == found.index
-        assert (
-            verdict.reason == f"the bytes {'c3' if bad == (c3,) else 'ff'} are not UTF-8, so that no text has these ids"
-        )
+        assert verdict.reason == f"the bytes {'c3' if bad == (c3,) else 'ff'} are not UTF-8, so no text has these ids"
     # An unfinished character of two tokens.
     e2, x82 = vocabulary()[spell(b"\xe2")], vocabulary()[spell(b"\x82")]
     found = validate(tokenizer, [*the, e2, x82, *the]).witness

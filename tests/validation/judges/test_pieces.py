@@ -70,11 +70,11 @@ def test_every_short_stream(tuning: Tuning) -> None:
 @pytest.mark.parametrize(
     ("ids", "reason"),
     [
-        ([256, 99], "the piece 'abc' is a token, and is emitted as it is"),
-        ([258, 97], "'abc' (258) is given for a whole piece only"),
-        ([32, 258], "'abc' (258) is given for a whole piece only"),
-        ([97, 0xFF, 98, 99], "the bytes ff are not UTF-8, so that no text has these ids"),
-        ([97, 0xE2, 0x82, 98, 99], "the bytes e2 82 are not UTF-8, so that no text has these ids"),
+        ([256, 99], "the piece 'abc' is a token, and is emitted without merging"),
+        ([258, 97], "'abc' (258) is given only for a whole piece"),
+        ([32, 258], "'abc' (258) is given only for a whole piece"),
+        ([97, 0xFF, 98, 99], "the bytes ff are not UTF-8, so no text has these ids"),
+        ([97, 0xE2, 0x82, 98, 99], "the bytes e2 82 are not UTF-8, so no text has these ids"),
         ([*b"<e>", 98], "the text spells the special token '<e>' (300)"),
         ([300, 97], "the text spells the special token '<e>a' (301)"),
     ],

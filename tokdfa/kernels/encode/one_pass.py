@@ -140,7 +140,7 @@ def longest_token(tables: Struct, text: bytes, begin: int, end: int) -> int:
 
 
 def allows(tables: Struct, u: int, v: int) -> bool:
-    """Tell whether the live token `v` may follow the live token `u`."""
+    """Return whether the live token `v` may follow the live token `u`."""
     return bool(lib.tokdfa_allows(tables.pointer, u, v))
 
 

@@ -119,7 +119,7 @@ class Construction:
         )  # fmt: skip
 
     def go_on(self) -> bool:
-        """Go on until all states have their transitions, or there is no room for more; tell whether it is done."""
+        """Go on until all states have their transitions, or there is no room for more; return whether it is done."""
         return check_memory(lib.tokdfa_write_out(self._trie.pointer, self._struct.pointer)) != _NO_ROOM
 
     def grow(self) -> None:

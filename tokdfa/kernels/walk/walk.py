@@ -120,7 +120,7 @@ class Place:
 
 
 def accepts(by: Struct, ids: IntegerArray) -> int:
-    """Tell whether a whole text is canonical.
+    """Return whether a whole text is canonical.
 
     Parameters
     ----------

@@ -6,7 +6,7 @@ refuses with the line or the JSON path. Shared: `json_text` (strict JSON with pl
 (the components of a tokenizer.json), `ranks` (rules out of ranked words), `charsmap` (SentencePiece's table of
 characters).
 
-Callers: `tokenizers.loading`.
+Used by: `tokenizers.loading`.
 
 Cost: one pass over the file; files over 256 MB are refused.
 """

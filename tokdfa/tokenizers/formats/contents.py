@@ -52,7 +52,7 @@ class Rewriting:
     normalizer : Normalizer, optional
         Done to the text between the special tokens of level 0.
     decoding : tuple of steps, optional
-        What makes a text of the spellings of tokens; by default these are put one behind the other.
+        What makes a text of the spellings of tokens; by default these are put one after the other.
     """
 
     normalizer: Normalizer | None = None
@@ -69,10 +69,10 @@ class Contents:
         The format's name, as ``--format`` takes it.
     dictionary : Dictionary
     extra : tuple of words
-        Tokens that no rule mentions; they are numbered behind those of the dictionary.
+        Tokens that no rule mentions; they are numbered after those of the dictionary.
     foreign : tuple of bytes
         Tokens of a byte-level vocabulary that are not written in the byte alphabet and so occur in no tokenization,
-        as decoding spells them; they are numbered behind `extra`.
+        as decoding spells them; they are numbered after `extra`.
     ids : int32 array, one entry a token
         The id of a token, -1 for tokens without one.
     splitting : Splitting, optional
@@ -100,7 +100,7 @@ class Contents:
     rewriting : Rewriting, optional
         What else is done to texts.
     ignored : tuple of str
-        What else the file asks for, which `encode` leaves out.
+        What else the file asks for and `encode` leaves out.
     """
 
     algorithm: ClassVar[str] = "byte pair"
@@ -126,7 +126,7 @@ class Contents:
 
     @property
     def is_plain(self) -> bool:
-        """Whether texts are encoded as they are, and ids spell them one behind the other, but for a suffix."""
+        """Whether texts are encoded as they are, and ids spell them one after the other, but for a suffix."""
         return (
             self.rewriting is None
             and self.fallback is None
@@ -172,7 +172,7 @@ def number_bytes(words: Sequence[bytes], rules: Int32Array) -> NumberedWords:
 
 
 def has_bytes(present: Iterable[int]) -> bool:
-    """Tell whether every byte that UTF-8 text can have is there."""
+    """Return whether every byte that UTF-8 text can have is there."""
     return set(present) >= BYTES_OF_UTF8  # a tokenizer may lack the others
 
 

@@ -88,7 +88,7 @@ def read_pairs(data: bytes, path: Path, limit: int | None = None) -> Pairs:
 
 
 def _alternates(text: str) -> bool:
-    """Tell whether spaces and line feeds alternate, with something between any two."""
+    """Return whether spaces and line feeds alternate, with something between any two."""
     data = np.frombuffer(text.encode("utf-8"), dtype=np.uint8)
     places = np.flatnonzero((data == ord(" ")) | (data == ord("\n")))
     found = data[places]

@@ -121,7 +121,7 @@ def rules_of_words(
 
 
 def _numbers(words: Sequence[T], symbols: Mapping[T, int]) -> Int32Array:
-    """Return the symbols of all words, one behind the other."""
+    """Return the symbols of all words, one after the other."""
     codes: npt.NDArray[Any]
     if words and isinstance(words[0], str):
         codes = np.frombuffer("".join(words).encode("utf-32-le"), dtype=np.uint32)

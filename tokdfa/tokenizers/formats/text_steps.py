@@ -95,7 +95,7 @@ def _read_replace(step: JsonObject) -> Replace:
 def read_decoder(top: JsonObject, *, is_bytewise: bool, suffix: str | None) -> tuple[DecodeStep, ...] | None:
     """Return the steps of the decoder of a tokenizer.json.
 
-    None stands for what needs no steps: tokens that spell the text one behind the other, in GPT-2's byte alphabet if
+    None stands for what needs no steps: tokens that spell the text one after the other, in GPT-2's byte alphabet if
     `is_bytewise`, or over characters with a space for the `suffix` of words.
 
     Raises
@@ -143,7 +143,7 @@ def read_decoder(top: JsonObject, *, is_bytewise: bool, suffix: str | None) -> t
 
 
 def _is_by_character(step: DecodeStep) -> bool:
-    """Tell whether a step does the same to a text wherever it is cut into tokens."""
+    """Return whether a step does the same to a text wherever it is cut into tokens."""
     if isinstance(step, DecodeReplace):
         return step.replace.literal and len(step.replace.pattern) == 1
     return isinstance(step, StripWhole)

@@ -202,7 +202,7 @@ def _check_strips(top: JsonObject, specials: tuple[Special, ...]) -> None:
 
 
 def _reads_as_bytes(content: str) -> bool:
-    """Tell whether decoding takes letters of an added token for bytes of the byte alphabet."""
+    """Return whether decoding takes letters of an added token for bytes of the byte alphabet."""
     return not content.isascii() and is_spelled(content)
 
 

@@ -1,4 +1,4 @@
-"""Which judge decides for which tokenizer."""
+"""The choice of the judge for a tokenizer."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tokdfa.validation.tuning import DEFAULT, Tuning
 __all__ = ["judge_of", "model_of", "whole_walk"]
 
 Begin: TypeAlias = Callable[[int, int], Judge]
-"""Makes a judge that begins with some token of the stream, given where its bytes begin."""
+"""A function that makes a judge, given the first token of the stream to judge and its byte offset."""
 
 
 @singledispatch
@@ -36,10 +36,10 @@ def judge_of(
     literal: bool = False,
     tuning: Tuning = DEFAULT,
 ) -> tuple[Begin, Int64Array | None]:
-    """Return what makes judges of the streams of a tokenizer, and how many bytes its ids have.
+    """Return the function that makes judges for the streams of a tokenizer, and the number of bytes of each id.
 
-    The second is None for judges that find out for themselves where bytes end. What is not registered for a class is
-    judged by the definition, as whole streams.
+    The second is None for judges that find the ends of the bytes themselves. Streams of a class of tokenizers that is
+    not registered are judged as a whole, by the definition.
 
     Raises
     ------
@@ -49,7 +49,7 @@ def judge_of(
         If the dictionary is not proper and its format does not say what a library makes of it.
     """
     if window or documents:
-        what = f"windows and documents of a {tokenizer.algorithm} tokenizer are not judged"
+        what = f"windows and documents of a {tokenizer.algorithm} tokenizer cannot be judged"
         raise UnsupportedFeatureError(what)
     return partial(EncodingJudge, tokenizer.round_trip, literal=literal, tuning=tuning), None
 
@@ -64,7 +64,7 @@ def _(
     tuning: Tuning = DEFAULT,
 ) -> tuple[Begin, Int64Array | None]:
     if window:
-        raise UnsupportedFeatureError("windows are not judged where decoding changes the text")
+        raise UnsupportedFeatureError("windows cannot be judged if decoding changes the text")
     return partial(EncodingJudge, tokenizer.round_trip, literal=literal, tuning=tuning), None
 
 
@@ -82,7 +82,7 @@ def _(
     if not window:
         return inner, model.lengths
     if literal and not tokenizer.finds_specials:
-        raise UnsupportedFeatureError("a window is not judged with special tokens as they are decoded")
+        raise UnsupportedFeatureError("a window cannot be judged with special tokens taken literally")
 
     def begin(first: int, byte: int) -> Judge:
         return OpenJudge(model, first, byte, tuning=tuning) if first == 0 else inner(first, byte)
@@ -92,7 +92,7 @@ def _(
 
 @lru_cache(maxsize=4)
 def whole_walk(tokenizer: AnyTokenizer) -> WholeWalk | None:
-    """Return what walks over the streams of a tokenizer; None if they take more than a walk."""
+    """Return the walk over the streams of a tokenizer; None if a walk does not decide them."""
     begin, _ = judge_of(tokenizer)
     if not isinstance(begin, partial) or begin.func is not WalkJudge:
         return None
@@ -102,12 +102,12 @@ def whole_walk(tokenizer: AnyTokenizer) -> WholeWalk | None:
 
 @lru_cache(maxsize=4)
 def model_of(tokenizer: Tokenizer) -> Model:
-    """Return the tables over the ids of a tokenizer, those of the last few tokenizers kept."""
+    """Return the tables over the ids of a tokenizer; those of the last few tokenizers are kept."""
     return Model(tokenizer)
 
 
 def _judges(model: Model, literal: bool, tuning: Tuning) -> Begin:
-    """Return what makes judges of whole texts."""
+    """Return the function that makes judges of whole texts."""
     tokenizer = model.tokenizer
     if not model.by_pairs and tokenizer.format not in LEFTMOST_FORMATS:
         tokenizer.dictionary.require_proper()

@@ -1,4 +1,4 @@
-"""Judging streams of documents, each for itself."""
+"""Judging streams of documents, each document separately."""
 
 from __future__ import annotations
 
@@ -19,39 +19,39 @@ _LAST = np.iinfo(np.int64).max
 
 
 class Judge(Protocol):
-    """What finds in a stream what is not canonical."""
+    """The protocol of judges, which find violations in a stream."""
 
     @property
     def n_kept(self) -> int:
-        """How many ids are kept."""
+        """The number of ids kept."""
         ...
 
     def feed(self, ids: Int32Array) -> Iterator[Violation]:
-        """Take more ids; yield the violations that are certain with them."""
+        """Take more ids, and yield the violations that they make certain."""
         ...
 
     def finish(self) -> Iterator[Violation]:
-        """Take the end of the text; yield the remaining violations."""
+        """End the text, and yield the remaining violations."""
         ...
 
     def finish_open(self) -> Iterator[Violation]:
-        """Take the end of what may go on; yield what is not canonical however it does."""
+        """End a stream that may go on, and yield what is not canonical however it goes on."""
         ...
 
 
 class DocumentsJudge:
-    """Has every document judged for itself: no piece goes from one to the next.
+    """A judge of documents, each separately: no piece extends from one to the next.
 
     Parameters
     ----------
     begin : callable
-        Returns a judge, given which token of the stream comes first, and where its bytes begin.
+        Returns a judge, given the index of its first token in the stream, and the byte offset of that token.
     lengths : int64 array, optional
         How many bytes an id has. Without it every judge keeps count itself, in its attribute `byte`.
     starts : int64 array, optional
-        Which tokens begin documents, ascending. Without it separators cut.
+        The tokens that begin documents, ascending. Without it documents end at separators.
     separator_size : int
-        How many bytes a separator has.
+        The number of bytes of a separator.
     """
 
     def __init__(
@@ -70,11 +70,11 @@ class DocumentsJudge:
 
     @property
     def n_kept(self) -> int:
-        """How many ids are kept."""
+        """The number of ids kept."""
         return self._judge.n_kept
 
     def feed(self, ids: Int32Array, separators: Int64Array | None = None) -> Iterator[Violation]:
-        """Take more ids; yield the violations that are certain with them.
+        """Take more ids, and yield the violations that they make certain.
 
         `separators` are the places of ids that are in no document.
         """
@@ -96,11 +96,11 @@ class DocumentsJudge:
         yield from self._document(ids[begin:])
 
     def finish(self) -> Iterator[Violation]:
-        """Take the end of the last document; yield the remaining violations."""
+        """End the last document, and yield the remaining violations."""
         yield from self._judge.finish()
 
     def finish_open(self) -> Iterator[Violation]:
-        """Take the end of what is there of the last document."""
+        """End the last document, which may go on."""
         yield from self._judge.finish_open()
 
     def _document(self, ids: Int32Array) -> Iterator[Violation]:
@@ -124,28 +124,30 @@ def document_starts(starts: npt.ArrayLike) -> Int64Array:
     Raises
     ------
     TokenStreamError
-        If they are not integers from 0 on in ascending order; says which.
+        If they are not integers from 0 on in ascending order; the error says which.
     """
     try:
         array = id_array(starts)
     except TokenStreamError as error:
-        what = "the beginnings of documents are integers in one dimension"
+        what = "the beginnings of documents must be integers in one dimension"
         raise TokenStreamError(what, value=error.value, where=_document(error.where), hint=error.hint) from None
     if array.dtype.kind == "u" and array.max(initial=0) > _LAST:
         place = int(np.argmax(array > _LAST))
-        raise TokenStreamError("a beginning of more than 63 bits", value=int(array[place]), where=f"document {place}")
+        raise TokenStreamError(
+            "the beginning has more than 63 bits", value=int(array[place]), where=f"document {place}"
+        )
     places = array.astype(np.int64)
     wrong = np.flatnonzero(np.diff(places, prepend=0) < 0)
     if len(wrong):
         place = int(wrong[0])
         raise TokenStreamError(
-            "the beginnings of documents ascend", value=int(places[place]), where=f"document {place}"
+            "the beginnings of documents must ascend", value=int(places[place]), where=f"document {place}"
         )
     return places
 
 
 def checked_separator(separator: int | np.integer[Any] | np.bool_) -> int:
-    """Return the id between documents; no token need have it, but it has to be one that streams can have.
+    """Return the id that separates documents; it need not be the id of a token, but must be one that streams can have.
 
     Raises
     ------
@@ -153,9 +155,9 @@ def checked_separator(separator: int | np.integer[Any] | np.bool_) -> int:
         If it is a truth value, negative or of more than 63 bits.
     """
     if isinstance(separator, (bool, np.bool_)):
-        raise TokenStreamError("documents are given by an id or by their beginnings", value=separator)
+        raise TokenStreamError("documents must be given by an id or by their beginnings", value=separator)
     if not 0 <= separator <= _LAST:
-        raise TokenStreamError("the id between documents is an id, from 0 on", value=int(separator))
+        raise TokenStreamError("the id that separates documents must be an id, from 0 on", value=int(separator))
     return int(separator)
 
 

@@ -21,22 +21,22 @@ __all__ = ["EncodingJudge"]
 
 
 class EncodingJudge:
-    """Compares a stream with the encoding of the text that it is decoded to.
+    """A judge that compares a stream with the encoding of the text to which it decodes.
 
-    It is for tokenizers that pairs of neighbours do not decide: those that drop text or put spaces in, that change a
-    text before they encode it, that spell ids in a way of their own, or that take the longest match.
+    It is for tokenizers for which pairs of neighbours do not decide: those that drop text or insert spaces, change a
+    text before they encode it, spell ids in a way of their own, or take the longest match.
 
-    Special tokens that `encode` never gives cut the stream, and what is between them is judged by itself. The stream is
-    kept back to the last place where its text is cut, or as a whole if there is no such place.
+    Special tokens that `encode` never gives split the stream, and the parts between them are judged separately. The
+    stream is kept back to the last place where its text is cut, or as a whole if there is no such place.
 
     Parameters
     ----------
     trip : RoundTrip
-        How the tokenizer decodes and encodes again, and where texts are cut.
+        The way in which the tokenizer decodes and encodes again, and where it cuts texts.
     first, byte : int
-        Which token of the stream is the first one fed, and where its bytes begin.
+        The index of the first token fed in the stream, and the offset of its first byte.
     literal : bool
-        Whether special tokens that `encode` never gives are what they are decoded to, and cut nothing.
+        Whether special tokens that `encode` never gives are judged by the text that they decode to, and split nothing.
     tuning : Tuning, optional
         How many ids are judged at once, and how many are kept at most.
     """
@@ -48,20 +48,20 @@ class EncodingJudge:
         self._max_ids = tuning.max_ids
         self._buffer = Buffer(first, byte, tuning.window)
         self._is_cut = trip.cuts & (not literal)
-        self._begins = True  # Whether a text begins with what comes next.
+        self._begins = True  # Whether a text begins with the next id.
 
     @property
     def n_kept(self) -> int:
-        """How many ids are kept."""
+        """The number of ids kept."""
         return len(self._buffer)
 
     @property
     def byte(self) -> int:
-        """Where the bytes of the next token to be judged begin."""
+        """The byte offset of the next token to be judged."""
         return self._buffer.byte
 
     def feed(self, ids: Int32Array) -> Iterator[Violation]:
-        """Take more ids; yield the violations that are certain with them."""
+        """Take more ids, and yield the violations that they make certain."""
         self._buffer.append(ids)
         while self._buffer.is_full():
             window = self._buffer.window
@@ -77,21 +77,21 @@ class EncodingJudge:
             raise LimitExceededError(
                 "the stream is too long to be judged as a whole",
                 where=f"token {self._buffer.first + self._max_ids}",
-                hint=f"from token {self._buffer.first} on there is no place where its text is certainly cut; "
-                "validate parts of the stream",
+                hint=f"after token {self._buffer.first} there is no place where its text is certainly cut; "
+                "validate the stream in parts",
             )
 
     def finish_open(self) -> Iterator[Violation]:
-        """Take the end of what may go on, of which nothing is certain."""
+        """End a stream that may go on; nothing is certain of what is left."""
         return iter(())
 
     def finish(self) -> Iterator[Violation]:
-        """Take the end of the stream; yield the remaining violations."""
-        # Without an end nothing is undecided.
+        """End the stream, and yield the remaining violations."""
+        # At the end of the stream nothing is undecided.
         yield from self._judge(self._buffer.all(), final=True) or ()
 
     def _judge(self, ids: Int32Array, final: bool) -> Iterator[Violation] | None:
-        """Judge the first ids and drop them; None if where they go wrong depends on what follows."""
+        """Judge the first ids and drop them; None if the place where they go wrong depends on what follows."""
         buffer = self._buffer
         wrong: list[_Stretch] = []
         byte, begins = buffer.byte, self._begins
@@ -118,14 +118,14 @@ class EncodingJudge:
 
 
 class _Stretch:
-    """Ids between two places where the text is cut, against the encoding of their text.
+    """Ids between two places where the text is cut, compared with the encoding of their text.
 
     Attributes
     ----------
     size : int
-        How many bytes they have.
+        Their number of bytes.
     is_canonical : bool
-        Whether they are what their text is encoded as.
+        Whether they are the encoding of their text.
     """
 
     def __init__(self, trip: RoundTrip, ids: Int32Array, first: int, byte: int, begins: bool) -> None:
@@ -153,7 +153,7 @@ class _Stretch:
             self._error = error
 
     def is_decided(self) -> bool:
-        """Tell whether it does not depend on what follows where they go wrong."""
+        """Return whether the place where they go wrong does not depend on what follows."""
         if self._canonical is None or self.is_canonical:
             return True
         n, n_canonical = len(self._ids), len(self._canonical)
@@ -161,7 +161,7 @@ class _Stretch:
         return all(start + same < n and low + same < n_canonical for start, _, low, _, same in self._known)
 
     def violations(self) -> Iterator[Violation]:
-        """Yield the places where they are not what their text is encoded as, in order."""
+        """Yield the places where they are not the encoding of their text, in order."""
         if self._error is not None:
             yield self._not_encodable(str(self._error))
         elif self._canonical is None:
@@ -171,12 +171,12 @@ class _Stretch:
                 yield self._otherwise(start, stop, self._canonical[low:high], start + same)
 
     def _differences(self, canonical: Int32Array) -> Iterator[tuple[int, int, int, int, int]]:
-        """Yield the parts of the ids and of the canonical ids that differ, and how many ids of these are the same."""
+        """Yield the differing parts of the ids and of the canonical ids, and the number of equal ids in each."""
         ids, others = self._ids, self._trip.ends(canonical, self._decoded, begins=self._begins)
         for start, stop, low, high in _differences(ids, self._decoded.ends, canonical, others):
             same = common_prefix(ids[start:stop], canonical[low:high])
             if same == min(stop - start, high - low):
-                # Tokens that add nothing to the text may be the same on both sides further on.
+                # Further on, tokens that add nothing to the text may be the same on both sides.
                 same = common_prefix(ids[start:], canonical[low:])
             yield start, stop, low, high, same
 
@@ -193,7 +193,7 @@ class _Stretch:
         )
 
     def _end_of(self, count: int) -> int:
-        """Return where the first ids end in the bytes."""
+        """Return the byte offset at which the first ids end."""
         return int(self._decoded.ends[count - 1]) if count else 0
 
     def _cause(self, given: list[int], right: list[int]) -> Cause:
@@ -206,7 +206,7 @@ class _Stretch:
         return Cause(kind=ViolationKind.ENCODED_OTHERWISE, spellings=spellings)
 
     def _not_encodable(self, error: str) -> Violation:
-        # A token may be what cannot be encoded, or what the tokenizer itself puts in or appends.
+        # A token may be unencodable, or one that the tokenizer itself inserts or appends.
         place = next((place for place in range(len(self._ids)) if not self._is_encodable(place)), 0)
         return Cause(kind=ViolationKind.NOT_ENCODABLE, error=error).at(
             index=self._first + place,
@@ -223,13 +223,13 @@ class _Stretch:
             text = self._trip.decode(self._ids[place : place + 1], begins=begins).text
             self._trip.encode(text, begins=begins)
         except TokenStreamError:
-            return True  # It is part of a symbol.
+            return True  # The token is part of a symbol.
         except AlphabetError:
             return False
         return True
 
     def _not_utf8(self) -> Violation:
-        """Return the violation that the first bytes are that are not UTF-8."""
+        """Return the violation at the first bytes that are not UTF-8."""
         start, end = _bad_bytes(self._data)
         places = np.searchsorted(self._decoded.ends, (start, end - 1), side="right")
         begin, last = places.tolist()
@@ -248,7 +248,7 @@ def _differences(
 ) -> Iterator[tuple[int, int, int, int]]:
     """Yield where two tokenizations differ, as parts of each that add the same to the text.
 
-    Without the ends of the canonical ids it is everything between what the two begin and what they end with.
+    If the ends of the canonical ids are unknown, the part is everything between their common prefix and suffix.
     """
     if others is None:
         begin = common_prefix(ids, canonical)
@@ -256,7 +256,7 @@ def _differences(
         end = common_prefix(ids[::-1][:rest], canonical[::-1][:rest])
         yield begin, len(ids) - end, begin, len(canonical) - end
         return
-    # Tokens that add nothing end where others do, and such places do not show which belong together.
+    # Tokens that add nothing end where others do, and such places do not show which tokens belong together.
     bounds, other_bounds = (np.concatenate(([0], side)) for side in (ends, others))
     common = np.intersect1d(_single(bounds), _single(other_bounds))
     inner = common[common > 0]
@@ -272,7 +272,7 @@ def _differences(
 
 
 def _bad_bytes(data: bytes) -> tuple[int, int]:
-    """Return where the first bytes that are not UTF-8 begin and end; both the end of all if there are none."""
+    """Return the start and end of the first bytes that are not UTF-8; without any, the end of all bytes twice."""
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -1,4 +1,4 @@
-"""Judging what was cut out of a stream: only what no context can excuse."""
+"""Judging parts cut out of a stream: only what is wrong in any context is reported."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST_CONTINUATIONS = 3
 
 
 class OpenJudge:
-    """Finds what is not canonical in ids whatever was before them, and, unless they end there, whatever follows.
+    """A judge that finds what is not canonical whatever comes before the ids and, unless the text ends, after them.
 
     Up to the first place where the text is certainly cut, the ids must be possible after some beginning of a text;
     every hypothesis that any text leads to is tried. From there on nothing hangs on what was before.
@@ -32,14 +32,14 @@ class OpenJudge:
     ----------
     model : Model
     first, byte : int
-        Which token of the stream is the first one fed, and where its bytes begin.
+        The index of the first token fed in the stream, and the offset of its first byte.
     tuning : Tuning, optional
         That of the walk from the first place on where the text is certainly cut.
 
     Raises
     ------
     UnsupportedFeatureError
-        If the tokenizer is none whose streams can be walked through.
+        If the streams of the tokenizer cannot be walked.
 
     Notes
     -----
@@ -50,12 +50,12 @@ class OpenJudge:
     def __init__(self, model: Model, first: int = 0, byte: int = 0, *, tuning: Tuning = DEFAULT) -> None:
         if model.tokenizer.pretokenizer is None:
             raise UnsupportedFeatureError(
-                "windows are judged where a pattern cuts the text, and here nothing does",
+                "windows can be judged only if a pre-tokenizer cuts the text, and there is none",
                 hint="name the pre-tokenizer, if there is one",
             )
         if model.table is None or not model.by_pairs or len(model.doubts.keys):
             raise UnsupportedFeatureError(
-                "windows are judged where a pattern cuts the text and pairs of tokens over bytes decide",
+                "windows can be judged only if a pattern cuts the text and pairs of tokens over bytes decide",
                 value=str(model.tokenizer.pretokenizer),
             )
         self._model = model
@@ -69,11 +69,11 @@ class OpenJudge:
 
     @property
     def n_kept(self) -> int:
-        """How many ids are kept."""
+        """The number of ids kept."""
         return 0 if self._walk is None else self._walk.n_kept
 
     def feed(self, ids: Int32Array) -> Iterator[Violation]:
-        """Take more ids; yield the violations that are certain with them."""
+        """Take more ids, and yield the violations that they make certain."""
         for place, id in enumerate(ids.tolist()) if self._walk is None else ():
             if self._before is not None and self._table.is_cut_between(self._before, id):
                 self._walk = WalkJudge(self._model, self._first, self._byte, tuning=self._tuning)
@@ -86,14 +86,14 @@ class OpenJudge:
             yield from self._walk.feed(ids)
 
     def finish(self) -> Iterator[Violation]:
-        """Take the end of the text; yield the remaining violations."""
+        """End the text, and yield the remaining violations."""
         if self._walk is not None:
             yield from self._walk.finish()
         elif not self._table.lifted.is_final(self._state):
             yield self._violation(Cause(kind=ViolationKind.IN_NO_TEXT))
 
     def finish_open(self) -> Iterator[Violation]:
-        """Take the end of what may go on; yield what is not canonical however it does."""
+        """End a stream that may go on, and yield what is not canonical however it goes on."""
         if self._walk is not None:
             yield from self._walk.finish_open()
 
@@ -111,7 +111,7 @@ class OpenJudge:
 
     def _following(self, id: int, parts: TokenParts) -> LiftedState | None:
         if self._before is None and parts.head:
-            # The end of a symbol that began before.
+            # The end of a symbol that began earlier.
             self._continuations = len(parts.head)
             return LiftedState(self._table.anywhere.hypotheses, parts.tail)
         if self._continuations and parts.head and not self._state.cut:

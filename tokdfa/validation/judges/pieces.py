@@ -21,20 +21,20 @@ __all__ = ["PieceJudge"]
 
 
 class _TextIsDroppedError(Exception):
-    """The pre-tokenizer leaves out text, so that ids and pieces do not run in parallel."""
+    """The pre-tokenizer drops text, so ids and pieces do not run in parallel."""
 
 
 class PieceJudge:
-    """Finds what is not canonical in a stream, window by window.
+    """A judge that finds violations in a stream, window by window.
 
-    A window ends where the text is certainly cut and a token ends, too; it grows until there is such a place. Within it
-    the pieces must begin and end with tokens, and what merging gives is decided by pairs of neighbours, or by encoding
-    the pieces again where the dictionary is not proper.
+    A window ends at a place where the text is certainly cut and a token ends; it grows until there is such a place.
+    Within it the pieces must begin and end with tokens. What merging gives is decided by pairs of neighbours, or by
+    encoding the pieces again if the dictionary is not proper.
 
     Parameters
     ----------
     model : Model
-        Of a tokenizer with a pre-tokenizer, whose dictionary is over bytes.
+        That of a tokenizer with a pre-tokenizer and a dictionary over bytes.
     buffer : Buffer, optional
         An empty one, which knows where the stream goes on and how large windows are.
     tuning : Tuning, optional
@@ -43,7 +43,7 @@ class PieceJudge:
     Attributes
     ----------
     buffer : Buffer
-        The ids that are not judged yet.
+        The ids that have not been judged yet.
     """
 
     def __init__(self, model: Model, buffer: Buffer | None = None, *, tuning: Tuning = DEFAULT) -> None:
@@ -57,13 +57,13 @@ class PieceJudge:
 
     @property
     def n_kept(self) -> int:
-        """How many ids are kept."""
+        """The number of ids kept."""
         return len(self.buffer) + (0 if self._by_encoding is None else self._by_encoding.n_kept)
 
     def feed(self, ids: Int32Array, until: int | None = None) -> Iterator[Violation]:
-        """Take more ids; yield the violations that are certain with them.
+        """Take more ids, and yield the violations that they make certain.
 
-        With `until` nothing more is judged once token `until` of the stream is.
+        With `until`, judging stops once token `until` of the stream has been judged.
         """
         self.buffer.append(ids)
         while self._by_encoding is None and self.buffer.is_full() and (until is None or self.buffer.first <= until):
@@ -72,7 +72,7 @@ class PieceJudge:
             yield from self._by_encoding.feed(self.buffer.take_all())
 
     def finish(self) -> Iterator[Violation]:
-        """Take the end of the stream; yield the remaining violations."""
+        """End the stream, and yield the remaining violations."""
         while self._by_encoding is None and len(self.buffer):
             yield from self._judge(final=self.buffer.is_last)
         if self._by_encoding is not None:
@@ -93,7 +93,7 @@ class PieceJudge:
         yield from violations
 
     def _judge_window(self, window: Window) -> tuple[Iterator[Violation], int]:
-        """Return the violations of a window, and the token with which the next one begins."""
+        """Return the violations of a window, and the first token of the next window."""
         text = window.text
         specials = window.specials()
         intruder = specials.intruder
@@ -123,7 +123,7 @@ class PieceJudge:
         return violations, stop
 
     def _pieces(self, text: str, begin: int, cut: int) -> Int64Array:
-        """Return the pieces up to character `cut` of a text that begins at character `begin`, as pairs of places."""
+        """Return the pieces up to character `cut` of a text that begins at character `begin`, as pairs of offsets."""
         spans = begin + np.array(self._split.spans(text), dtype=np.int64).reshape(-1, 2)
         spans = spans[spans[:, 1] <= cut]
         bounds = np.concatenate(([begin], spans[:, 1]))
@@ -132,7 +132,7 @@ class PieceJudge:
         return spans
 
     def _certain_border(self, window: Window, begin: int, end: int) -> int:
-        """Return the last place up to `end` where the text is certainly cut, and so are the ids; or `begin`."""
+        """Return the last place up to `end` where both the text and the ids are certainly cut; or `begin`."""
         place = end
         while (place := self._borders.last(window.text, begin, place)) > begin and not window.is_border(place):
             place -= 1

@@ -1,4 +1,4 @@
-"""Judging streams by one walk over their ids, and more closely only where something is wrong."""
+"""Judging streams by one walk over their ids, with a closer look only where something is wrong."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from tokdfa.validation.violation import Violation
 __all__ = ["WalkJudge", "WholeWalk"]
 
 
-# So many ids have more symbols than a look-ahead sees.
+# This number of ids has more symbols than a look-ahead sees.
 _CONTEXT = 8
 
 
 class WholeWalk:
-    """Walks over whole streams.
+    """A walk over whole streams.
 
     Parameters
     ----------
@@ -40,28 +40,28 @@ class WholeWalk:
         self._pairs = model.walked_pairs
 
     def accepts(self, ids: IntegerArray) -> bool:
-        """Tell whether it is certain that a stream is canonical.
+        """Return whether a stream is certainly canonical.
 
         Parameters
         ----------
         ids : int32, uint32 or int64 array
-            Contiguous; if they are no ids the answer is no.
+            Contiguous; if they are not ids, the answer is no.
         """
         return kernels.accepts(self._table.walker(self._pairs.struct_for(len(ids))), ids) == kernels.DONE
 
 
 class WalkJudge:
-    """Finds what is not canonical in a stream, with a few look-ups an id where there is nothing.
+    """A judge that finds violations in a stream, with a few look-ups per id where there are none.
 
-    Where the walk ends, the pieces there are judged by :class:`PieceJudge`, from a place on where the text is certainly
-    cut, so what is found is the same. Behind them the walk begins anew.
+    Where the walk ends, the pieces are judged by :class:`PieceJudge`, starting from a place where the text is certainly
+    cut, so the findings are the same. After them the walk starts again.
 
     Parameters
     ----------
     model : Model
         Of a tokenizer with a pre-tokenizer, whose dictionary is over bytes.
     first, byte : int
-        Which token of the stream is the first one fed, and where its bytes begin.
+        The index of the first token fed in the stream, and the offset of its first byte.
     tuning : Tuning, optional
         How many ids are walked over, looked at closely and kept at a time.
     """
@@ -74,7 +74,7 @@ class WalkJudge:
         self._begin(first, byte)
 
     def _begin(self, first: int, byte: int) -> None:
-        """Begin to walk with the token `first`, or do no such thing where there is no table."""
+        """Begin to walk with the token `first`, if there is a table."""
         if self._model.table is None:
             self._judge, self._until = self._closely(first, byte), sys.maxsize
             return
@@ -87,7 +87,7 @@ class WalkJudge:
         self._place = kernels.Place()
         self._here = self._place.pointer
         self._here.row = self._table.initial * self._table.width
-        # The ids since a place where the text is certainly cut, and where in the stream that is.
+        # The ids since a place where the text is certainly cut, and the position of that place in the stream.
         self._past: list[Int32Array] = []
         self._first, self._byte, self._n_past = first, byte, 0
         self._patience = self._tuning.patience
@@ -99,11 +99,11 @@ class WalkJudge:
 
     @property
     def n_kept(self) -> int:
-        """How many ids are kept."""
+        """The number of ids kept."""
         return self._n_past if self._judge is None else self._judge.n_kept
 
     def feed(self, ids: Int32Array) -> Iterator[Violation]:
-        """Take more ids; yield the violations that are certain with them."""
+        """Take more ids, and yield the violations that they make certain."""
         while True:
             if self._judge is not None:
                 yield from self._judge.feed(ids, self._until)
@@ -122,16 +122,16 @@ class WalkJudge:
             ids = self._look_closely(place - len(ids))
 
     def finish(self) -> Iterator[Violation]:
-        """Take the end of the stream; yield the remaining violations."""
+        """End the stream, and yield the remaining violations."""
         if self._judge is None and not self._table.is_final(self._state):
             yield from self.feed(self._look_closely(0))
         if self._judge is not None:
             yield from self._judge.finish()
 
     def finish_open(self) -> Iterator[Violation]:
-        """Take the end of what may go on; yield what is not canonical however it does."""
+        """End a stream that may go on, and yield what is not canonical however it goes on."""
         while self._judge is not None:
-            # Nothing canonical begins like this. What is wrong may look otherwise when more follows.
+            # Nothing canonical begins like this. The violation may look different when more follows.
             buffer = self._judge.buffer
             first, byte, ids = buffer.first, buffer.byte, buffer.take_all()
             closed = self._closely(first, byte)
@@ -145,7 +145,7 @@ class WalkJudge:
             yield from self.feed(ids[stop:])
 
     def _look_closely(self, place: int) -> Int32Array:
-        """Have the ids up to `place`, counted from their end, judged piece by piece; return those to judge."""
+        """Judge the ids up to `place`, counted from their end, piece by piece; return those to judge."""
         ids: Int32Array = np.concatenate((np.zeros(0, dtype=np.int32), *self._past))
         place += len(ids)
         # No special token that the text spells goes from before this to after `place`.
@@ -156,7 +156,7 @@ class WalkJudge:
         return ids[begin:]
 
     def _walk(self, ids: Int32Array) -> int:
-        """Walk over ids; return the first one that is not canonical where it is, their number if there is none."""
+        """Walk over ids; return the first one that is not canonical in its place, or their number if there is none."""
         before = self._before()
         head = min(len(ids), max(self._tuning.head, self._table.reach + 1)) if before else 0
         if head:
@@ -187,7 +187,7 @@ class WalkJudge:
         return int(self._here.row) // self._table.width
 
     def _before(self) -> list[Int32Array]:
-        """Return the last ids that were walked over, as many as may be looked at again."""
+        """Return the last ids that were walked over and may be looked at again."""
         before: list[Int32Array] = []
         wanted = self._table.reach + 1
         for part in reversed(self._past):
@@ -203,7 +203,7 @@ class WalkJudge:
         self._n_past += len(ids)
         if self._n_past < self._patience:
             return
-        # Mostly such a place is near; then nothing else needs to be looked at.
+        # Usually such a place is near, and nothing else needs to be looked at.
         begin = self._table.last_certain(ids, len(ids) - 1 - _CONTEXT - self._table.reach)
         joined = ids if begin else np.concatenate(self._past)
         skipped = self._n_past - len(joined)

@@ -1,4 +1,4 @@
-"""Judging streams of tokenizers that do not cut text into pieces."""
+"""Judging streams of tokenizers that do not split text into pieces."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["WholeJudge"]
 
 @dataclass(frozen=True, slots=True)
 class _Stretch:
-    """Where the text of a stretch ends, in bytes of the window, and whether it really ends there or may go on."""
+    """The end of the text of a stretch, in bytes of the window, and whether the text really ends there or may go on."""
 
     end: int
     closed: bool
@@ -42,7 +42,7 @@ class _Repair:
 
 
 class WholeJudge:
-    """Finds what is not canonical in a stream by pairs of neighbours.
+    """A judge that finds violations in a stream by pairs of neighbours.
 
     A pair that is not allowed shows that something is wrong up to there, not where it begins: that is found by encoding
     the text around it, as far as what follows cannot change it. Nothing else is decoded or encoded, and the memory does
@@ -52,9 +52,9 @@ class WholeJudge:
     Parameters
     ----------
     model : Model
-        Of a tokenizer without pre-tokenizer, whose dictionary is proper.
+        That of a tokenizer without pre-tokenizer, whose dictionary is proper.
     first, byte : int
-        Which token of the stream is the first one fed, and where its bytes begin.
+        The index of the first token fed in the stream, and the offset of its first byte.
     tuning : Tuning, optional
         How many ids are judged at once and kept.
     """
@@ -67,25 +67,25 @@ class WholeJudge:
         self._floor = 0  # Ids before this one say nothing about what follows them,
         self._before: int | None = None  # but for this id, the one just before it; None at the beginning of a stretch.
         self._last: int | None = None  # The id before the next one to judge.
-        self._bar = 0  # Those before this one are not looked at again.
+        self._bar = 0  # Ids before this one are not looked at again.
 
     @property
     def n_kept(self) -> int:
-        """How many ids are kept."""
+        """The number of ids kept."""
         return len(self._buffer)
 
     def feed(self, ids: Int32Array) -> Iterator[Violation]:
-        """Take more ids; yield the violations that are certain with them."""
+        """Take more ids, and yield the violations that they make certain."""
         self._buffer.append(ids)
         while self._buffer.is_full():
             yield from self._judge(final=False)
 
     def finish_open(self) -> Iterator[Violation]:
-        """Take the end of what may go on, of which nothing is certain."""
+        """End a stream that may go on; nothing is certain of what is left."""
         return iter(())
 
     def finish(self) -> Iterator[Violation]:
-        """Take the end of the stream; yield the remaining violations."""
+        """End the stream, and yield the remaining violations."""
         while self._done < len(self._buffer):
             yield from self._judge(final=self._buffer.is_last)
 
@@ -125,7 +125,7 @@ class WholeJudge:
             yield window.violation(repair.index, repair.stop, 0, repair.canonical, place, cause)
             self._restart(repair.stop, repair.last)
         if intruder is not None:
-            # At the end of a stretch nothing hangs on what follows.
+            # At the end of a stretch nothing depends on what follows.
             repair = self._repair(window, limit, open_end)
             assert repair is not None
             yield self._intruder(window, repair, intruder)
@@ -136,7 +136,7 @@ class WholeJudge:
             self._bar = stop
 
     def _pass(self, window: Window, stop: int) -> None:
-        """Take the ids up to `stop` for judged."""
+        """Count the ids up to `stop` as judged."""
         if stop > self._done:
             cuts = np.flatnonzero(self._model.special[window.ids[self._done : stop]])
             if len(cuts):
@@ -145,14 +145,14 @@ class WholeJudge:
             self._done = stop
 
     def _restart(self, stop: int, last: int | None) -> None:
-        """Go on at `stop` as if nothing but the id `last` had been before; None for the beginning of a text."""
+        """Go on at `stop` as if only the id `last` came before; None for the beginning of a text."""
         self._done = self._floor = stop
         self._before = self._last = last
 
     def _trim(self, window: Window) -> None:
-        """Drop what is judged, but for some history."""
+        """Drop the judged ids, except for some history."""
         keep = max(self._floor, self._done - self._history)
-        # The text of the next window must not begin within a character.
+        # The text of the next window must not begin inside a character.
         while self._bar < keep < len(window.ids) and not self._model.opens[window.ids[keep]]:
             keep -= 1
         if keep > self._floor:
@@ -164,7 +164,7 @@ class WholeJudge:
         self._bar = 0
 
     def _stretch(self, window: Window, place: int, limit: int, open_end: _Stretch) -> _Stretch:
-        """Return the end of the stretch that id `place` is in."""
+        """Return the end of the stretch that contains id `place`."""
         cuts = np.flatnonzero(self._model.special[window.ids[place:limit]])
         return _Stretch(int(window.starts[place + cuts[0]]), closed=True) if len(cuts) else open_end
 
@@ -178,7 +178,7 @@ class WholeJudge:
         return window.violation(repair.index, stop, 0, canonical, window.token_at(end - 1), window.spelling(intruder))
 
     def _repair(self, window: Window, place: int, stretch: _Stretch) -> _Repair | None:
-        """Return what should be where the ids up to `place` go wrong; None if that hangs on what follows."""
+        """Return the correct ids where those up to `place` go wrong; None if that depends on what follows."""
         back = 16
         while True:
             begin = max(self._floor, place - back)
@@ -222,7 +222,7 @@ class WholeJudge:
         return first[: min((common_prefix(first, other) for other in others), default=len(first))]
 
     def _compare(self, window: Window, begin: int, settled: Int32Array, closed: bool) -> _Repair | None:
-        """Return where the ids from `begin` on depart from the settled ones, and where they meet them again."""
+        """Return where the ids from `begin` on diverge from the settled ones, and where they meet them again."""
         same = common_prefix(window.ids[begin:], settled)
         index = begin + same
         if same == len(settled):
