@@ -36,7 +36,7 @@ def test_encode_and_decode(tok: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     assert run("decode", tok, ids) == 0
     assert capsys.readouterr().out == "abcz [SEP]"
     assert run("encode", tok, "a", "--pretokenizer", "gpt2") == 2
-    assert "WordPiece is modelled behind BERT's pre-tokenizer only: 'gpt2'" in capsys.readouterr().err
+    assert "WordPiece is modelled only with BERT's pre-tokenizer: 'gpt2'" in capsys.readouterr().err
 
 
 def test_validate(tok: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

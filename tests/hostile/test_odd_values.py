@@ -104,7 +104,7 @@ def test_one_text_is_not_several(tokenizer: Any, texts: Any) -> None:
 
 @pytest.mark.parametrize("threads", [0, -3, 1.5, True, "2"], ids=shown)
 def test_numbers_of_threads(tokenizer: Any, threads: Any) -> None:
-    with pytest.raises(WrongTypeError, match="threads is a positive integer"):
+    with pytest.raises(WrongTypeError, match="threads must be a positive integer"):
         encode_batch(tokenizer, ["the"], threads=threads)
 
 
@@ -220,7 +220,7 @@ def test_bytes_that_are_no_text_on_a_command_line(tmp_path: Path, capsys: pytest
 @pytest.mark.parametrize("splitting", [5, b"gpt2", ["gpt2"]], ids=shown)
 def test_pretokenizers(tmp_path: Path, splitting: Any) -> None:
     (tmp_path / "tokenizer.json").write_bytes(as_bytes(tokenizer_json()))
-    with pytest.raises(WrongTypeError, match="a pre-tokenizer is a name or a pattern"):
+    with pytest.raises(WrongTypeError, match="a pre-tokenizer must be a name or a pattern"):
         tokdfa.load(tmp_path, pretokenizer=splitting)
 
 

@@ -81,7 +81,7 @@ def test_a_card(chromium: Browser, tmp_path: Path) -> None:
     assert rows[1] == "canonical␣single2513"
     picture = chromium("document.querySelector('.card figcaption').textContent")
     assert "reached on ␣s, allows " in picture
-    assert picture.endswith("ingle is not one of them: rule 2,257, ␣s≀ingle, took it away.")
+    assert picture.endswith("ingle is not one of them: rule 2,257, ␣s≀ingle, removed it.")
     assert chromium("[...document.querySelectorAll('.run .name')].map((e) => e.textContent)") == ["given", "canonical"]
 
 

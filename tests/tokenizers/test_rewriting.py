@@ -135,7 +135,7 @@ def test_what_takes_a_run_of_bytes_as_one_token_is_refused(tmp_path: Path) -> No
     first = {"type": "ByteFallback"}
     over_characters(tmp_path, decoder={"type": "Sequence", "decoders": [first, by_character]})
     for step in by_token:
-        where = r"\$\.decoder\.decoders\[2\]\.type: a step behind ByteFallback"
+        where = r"\$\.decoder\.decoders\[2\]\.type: this step after ByteFallback is not modelled"
         with pytest.raises(UnsupportedFeatureError, match=where):
             over_characters(tmp_path, decoder={"type": "Sequence", "decoders": [first, by_character, step]})
         if step != first:

@@ -122,25 +122,29 @@ def _change(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
     ("path", "value", "message"),
     [
         ("version", "2.0", r"\$.version: a version of the format"),
-        ("surprise", 1, r"\$.surprise: a field that is not known here"),
-        ("normalizer", None, r"\$.normalizer: WordPiece is modelled behind it only: None \(it has to be BertNorm"),
-        ("normalizer/type", "NFC", r"\$.normalizer.type: WordPiece is modelled behind it only: 'NFC'"),
+        ("surprise", 1, r"\$.surprise: an unknown field"),
+        ("normalizer", None, r"\$.normalizer: WordPiece is not modelled with this: None \(it must be BertNorm"),
+        ("normalizer/type", "NFC", r"\$.normalizer.type: WordPiece is not modelled with this: 'NFC'"),
         ("normalizer/clean_text", ..., r"no field 'clean_text'"),
         ("normalizer/lowercase", 1, r"\$.normalizer.lowercase: true or false is wanted: 1"),
         ("normalizer/extra", 1, r"\$.normalizer.extra: a field that is not known"),
         ("pre_tokenizer/type", "Whitespace", r"\$.pre_tokenizer.type.*'Whitespace'"),
         ("decoder", None, r"\$.decoder: the decoder that undoes"),
-        ("decoder/prefix", "@@", r"\$.decoder.prefix: the prefix of the model is '##': '@@'"),
+        ("decoder/prefix", "@@", r"\$.decoder.prefix: the model has the prefix '##': '@@'"),
         ("model/type", "Unigram", r"\$.normalizer.type: .*'BertNormalizer'"),
         ("model/dropout", 0.1, r"\$.model.dropout: a field"),
-        ("model/vocab", {}, r"\$.model.vocab: no tokens"),
-        ("model/vocab", [], r"\$.model.vocab: an object is wanted"),
+        (
+            "model/vocab",
+            {},
+            r"\$.model.vocab: the vocabulary has no tokens",
+        ),
+        ("model/vocab", [], r"\$.model.vocab: an object is expected"),
         ("model/vocab", {"a": 0, "b": 0}, r"\$.model.vocab: 'a' and 'b' have the same id: 0"),
         ("model/vocab", {"a": -1}, r"\$.model.vocab: the id of 'a' is not an integer.*: -1"),
         ("model/vocab", {"a": "1"}, r"\$.model.vocab: the id of 'a' is not an integer.*: '1'"),
         ("model/vocab", {"a": 1 << 24}, r"\$.model.vocab.a: an id above 16777215"),
         ("model/vocab", {"\ud800": 1}, r"\$.model.vocab: half of a surrogate pair"),
-        ("model/max_input_chars_per_word", -1, r"a negative length: -1"),
+        ("model/max_input_chars_per_word", -1, r"a length must not be negative: -1"),
         ("model/max_input_chars_per_word", ..., r"no field 'max_input_chars_per_word'"),
         ("model/unk_token", 7, r"\$.model.unk_token: a string is wanted: 7"),
         ("added_tokens/0/lstrip", True, r"\$.added_tokens\[0\]: added tokens that strip"),
@@ -168,7 +172,7 @@ def test_bad_files(tmp_path: Path) -> None:
     (tmp_path / "tokenizer.json").write_text(json.dumps(FILE))
     with pytest.raises(UnsupportedFeatureError, match="BERT's pre-tokenizer only: 'gpt2'"):
         tokdfa.load(tmp_path / "tokenizer.json", pretokenizer="gpt2")
-    with pytest.raises(UnsupportedFeatureError, match="byte pair rules are wanted, and this is WordPiece"):
+    with pytest.raises(UnsupportedFeatureError, match="this needs a byte pair tokenizer, and the file is WordPiece"):
         load_byte_pairs(tmp_path / "tokenizer.json")
 
 

@@ -1,4 +1,4 @@
-"""The function `compare`, for any two things that can be compared."""
+"""The function `compare`, for two dictionaries or two tokenizers."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ def compare(
     Parameters
     ----------
     a, b : Dictionary or AnyTokenizer
-        What is to be compared: two of a kind. Dictionaries are compared by Algorithm 1, on all words over their base
-        alphabet; tokenizers by what their libraries do, on all texts.
+        Two dictionaries, or two tokenizers of one algorithm. Dictionaries are compared by Algorithm 1, on all words
+        over their base alphabet; tokenizers by what their libraries do, on all texts.
     ignore_ids : bool
-        For tokenizers: whether it is enough that the tokens are spelled alike, whatever their ids are.
+        For tokenizers: whether to compare the spelling of tokens instead of their ids.
     progress : callable, optional
-        For byte pair tokenizers: called now and then with how far the comparison has come: the step, and the length of
-        the texts that it has come to.
+        For byte pair tokenizers: called from time to time with the :class:`Stage` of the comparison: its step, and the
+        length of the texts that it has reached.
 
     Returns
     -------
     Comparison
-        Truthy if they are equivalent. Otherwise its witness is a text on which they differ.
+        Truthy if they are equivalent; otherwise its witness is a text on which they differ.
 
     Raises
     ------
@@ -47,7 +47,7 @@ def compare(
     ImproperDictionaryError
         If a dictionary is not proper.
     UnsupportedFeatureError
-        If neither a difference nor equivalence of two tokenizers can be claimed; says why.
+        If neither a difference nor equivalence of two tokenizers could be established; the error says why.
     LimitExceededError
         If an automaton is too large.
 
@@ -62,11 +62,11 @@ def compare(
         return compare_dictionaries(a, b)
     if not isinstance(a, AnyTokenizer) or not isinstance(b, AnyTokenizer) or a.algorithm != b.algorithm:
         raise AlphabetError(
-            "a dictionary is compared with a dictionary, a tokenizer with a tokenizer of its kind",
+            "only two dictionaries, or two tokenizers of one algorithm, can be compared",
             value=f"{type(a).__name__} and {type(b).__name__}",
         )
     if a.algorithm not in _COMPARISONS:
-        raise UnsupportedFeatureError("tokenizers of this algorithm are not compared", value=a.algorithm)
+        raise UnsupportedFeatureError("tokenizers of this algorithm cannot be compared", value=a.algorithm)
     return _COMPARISONS[a.algorithm](a, b, ignore_ids, progress)
 
 
@@ -82,7 +82,7 @@ def _wordpieces(a: Any, b: Any, ignore_ids: bool, _: Callable[[Stage], object] |
     return compare_wordpieces(a, b, ignore_ids=ignore_ids)
 
 
-# What compares two tokenizers, by their algorithm.
+# The function that compares two tokenizers, by their algorithm.
 _COMPARISONS: dict[str, Callable[[Any, Any, bool, Callable[[Stage], object] | None], Comparison]] = {
     "byte pair": _byte_pairs,
     "WordPiece": _wordpieces,

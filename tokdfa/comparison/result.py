@@ -1,4 +1,4 @@
-"""What a comparison finds."""
+"""The result of a comparison."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ __all__ = ["Comparison", "Difference"]
 
 
 class Difference(NamedTuple):
-    """A text that the two treat differently, and what each makes of it; None where it cannot be tokenized.
+    """A text that the two treat differently, and its tokens under each; None where it cannot be tokenized.
 
-    For dictionaries the tokens are words, for tokenizers they are ids.
+    The tokens are words for dictionaries, and ids for tokenizers.
 
     Examples
     --------
@@ -40,19 +40,19 @@ class Comparison(Verdict[Difference]):
     holds, witness
         See :class:`~tokdfa.verdict.Verdict`; the witness is a :class:`Difference`.
     reason : str
-        What was found, in words, made from the rest.
+        The result in words, made from the other attributes.
     tokens_only_a, tokens_only_b : tuple of words
         The first live tokens, in the order of length and then of spelling, that only one of them has.
     n_tokens_only_a, n_tokens_only_b : int
-        The number of all of them.
+        The number of such tokens.
     n_dead_a, n_dead_b : int
-        The number of tokens of the dictionaries that occur in no tokenization.
+        The number of tokens of each dictionary that occur in no tokenization.
     pairs_only_a, pairs_only_b : int
-        The number of pairs of common live tokens that are neighbours in tokenizations of only one of the dictionaries.
+        The number of pairs of common live tokens that are neighbours in tokenizations of only one dictionary.
     n_other_ids : int or None
-        The number of tokens of both that have different ids; None where they were not counted.
+        The number of common tokens that have different ids; None if they were not counted.
     checked : mapping from Part to Outcome
-        What was compared, part by part, and what came of it. The keys and the values are strings as well:
+        The outcome for each part that was compared. The keys and the values are strings as well:
         ``found.checked["pretokenizer"] == "same"``. If the two differ, ``"shortest"`` is among the parts.
 
     Examples

@@ -1,4 +1,4 @@
-"""Encoding many documents, with several threads if there are cores for them."""
+"""Encoding many documents, with one thread per core."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 __all__ = ["EncodedDocuments", "encode_batch", "iter_encoded"]
 
 
-# Documents go to the threads in parcels, so that small ones are worth the way.
+# Documents go to the threads in parcels, so that small ones are worth the overhead.
 _PARCEL = 256
 
 
 class EncodedDocuments(NamedTuple):
     """The ids of several documents: those of document i are ``ids[offsets[i]:offsets[i + 1]]``.
 
-    `ids` is an int32 array, `offsets` an int64 array with one entry more than there are documents.
+    `ids` is an int32 array, and `offsets` an int64 array with one more entry than there are documents.
 
     Examples
     --------
@@ -41,22 +41,23 @@ class EncodedDocuments(NamedTuple):
 
 
 def encode_batch(tokenizer: AnyTokenizer, texts: Iterable[str], *, threads: int | None = None) -> EncodedDocuments:
-    """Encode documents, each by itself.
+    """Encode documents, each separately.
 
     Parameters
     ----------
     tokenizer : AnyTokenizer
     texts : iterable of str
     threads : int, optional
-        How many threads to use, at least one; by default one a core. The compiled loops hold no lock of the
-        interpreter.
+        The number of threads, at least one; by default one per core. The compiled loops release the interpreter's
+        lock.
 
     Raises
     ------
     AlphabetError
-        If a document has a symbol that the tokenizer has no token for, or a lone surrogate; says in which, and where.
+        If a document has a symbol for which the tokenizer has no token, or a lone surrogate; the error says where.
     WrongTypeError
-        If a document is no text, or all of them are one, or the number of threads is none.
+        If a document is not a string, or `texts` is a single string, or the number of threads is not a positive
+        integer.
 
     Examples
     --------
@@ -71,7 +72,7 @@ def encode_batch(tokenizer: AnyTokenizer, texts: Iterable[str], *, threads: int 
 
 
 def iter_encoded(tokenizer: AnyTokenizer, texts: Iterable[str], *, threads: int | None = None) -> Iterator[Int32Array]:
-    """Yield the ids of each document, in their order; of the documents only a few parcels are held at a time.
+    """Yield the ids of each document, in order, holding only a few parcels of documents at a time.
 
     Parameters and errors are those of :func:`encode_batch`.
 
@@ -83,7 +84,7 @@ def iter_encoded(tokenizer: AnyTokenizer, texts: Iterable[str], *, threads: int 
     """
     check_texts(texts)
     if threads is not None and (not isinstance(threads, int) or isinstance(threads, bool) or threads < 1):
-        raise WrongTypeError("the number of threads is a positive integer", value=threads)
+        raise WrongTypeError("the number of threads must be a positive integer", value=threads)
     n_threads = os.cpu_count() or 1 if threads is None else threads
     if n_threads == 1:
         for number, text in enumerate(texts):

@@ -1,4 +1,4 @@
-"""Violations of a stream as they come: the first ones with what is around them, all of them counted."""
+"""Collecting the violations of a stream: the first ones with their surroundings, and all of them counted."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ CHUNK = 1 << 16
 CONTEXT = 8
 MAX_STEPS = 5
 
-# What the page shows in its own way: runs of ids, and a sentence in parts.
+# What the page lays out itself: runs of ids, and a sentence in parts.
 _NOT_ON_PAGE = frozenset({"ids", "canonical_ids", "reason"})
 
 
 class Places:
-    """How many violations there are in each part of a stream whose length is not known in advance.
+    """The number of violations in each part of a stream whose length is not known in advance.
 
     Attributes
     ----------
     width : int
-        How many tokens a part has: a power of two, so that there are at most `most` parts.
+        The number of tokens of a part: a power of two, such that there are at most `most` parts.
     counts : list of int
     """
 
@@ -52,7 +52,7 @@ class Places:
         self.counts[part] += 1
 
     def reach(self, token: int) -> None:
-        """Make the parts so wide that the stream can have this token."""
+        """Widen the parts until they cover this token."""
         while token // self.width >= self._most:
             self.width *= 2
             padded = [*self.counts, 0] if len(self.counts) % 2 else self.counts
@@ -60,7 +60,7 @@ class Places:
 
 
 class Collection:
-    """What a report says of the violations of a stream.
+    """What a report shows of the violations of a stream.
 
     Parameters
     ----------
@@ -73,11 +73,11 @@ class Collection:
     Attributes
     ----------
     tokens, violations : int
-        How many there are.
+        The number of tokens, and of violations.
     kinds : Counter
-        How many of each kind.
+        The number of violations of each kind.
     rules : Counter
-        How many there are for each rule.
+        The number of violations for each rule.
     places : Places
     shown : list of dict
         The first violations as JSON values.
@@ -102,14 +102,16 @@ class Collection:
         self.shown: list[dict[str, Any]] = []
         self._max_shown = max_shown
         self._recent = LastIds()
-        self._open: list[tuple[dict[str, Any], int]] = []  # What lacks the tokens from there on.
+        self._open: list[
+            tuple[dict[str, Any], int]
+        ] = []  # The violations that still lack the tokens after them, with the first one that they lack.
         self._allowed: dict[int, int] = {}
 
     def watch(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[Violation]:
-        """Judge a stream that comes in chunks, and yield what :func:`iter_violations` does."""
+        """Judge a stream that comes in chunks, and yield as :func:`iter_violations` does."""
         for array in map(id_array, chunks):
             for begin in range(0, len(array), CHUNK):
-                # The copy lets go of what the chunk was cut out of.
+                # The copy releases the array from which the chunk was cut.
                 chunk = array[begin : begin + CHUNK].copy()
                 self._recent.append(chunk)
                 for violation in self._validator.feed(chunk):
@@ -169,7 +171,7 @@ class Collection:
         }
 
     def _said(self, violation: Violation) -> list[str]:
-        """Return the sentence in parts, of which every second one is a token, a text or a rule, as it is shown."""
+        """Return the sentence in parts; every second one is the label of a token, a text or a rule."""
         said = [""]
         for part in parts(violation):
             match part:
@@ -195,9 +197,10 @@ class Collection:
     def _picture(
         self, violation: Violation, at: int, left: tuple[int, ...], right: tuple[int, ...]
     ) -> dict[str, Any] | None:
-        """Return the piece of the automaton: the run up to the token that it does not allow, and the right one.
+        """Return the part of the automaton: the run up to the token not allowed, and the canonical run.
 
-        `allowed` is how many tokens the state before the last given token allows, None where that is not what decides.
+        `allowed` is the number of tokens that the state before the last given token allows, None if that does not
+        decide.
         """
         if violation.canonical_ids is None:
             return None
@@ -225,7 +228,7 @@ class Collection:
 
 
 def _steps(ids: tuple[int, ...]) -> list[Any]:
-    """Return the first steps of a run, how many are left out, and the last ones."""
+    """Return the first steps of a run, the number of steps left out, and the last steps."""
     if len(ids) <= MAX_STEPS:
         return [[*ids], 0, []]
     return [[*ids[:2]], len(ids) - MAX_STEPS + 1, [*ids[len(ids) - MAX_STEPS + 3 :]]]

@@ -1,4 +1,4 @@
-"""The report on the comparison of two tokenizers."""
+"""The report on a comparison of two tokenizers."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class ComparisonReport(Report):
             tag(
                 "section",
                 tag("h2", "What was compared"),
-                data_table("Part by part", ("Part", "What came of it"), part_rows(found)),
+                data_table("Part by part", ("Part", "Outcome"), part_rows(found)),
                 class_="tables",
             ),
             tag("section", tag("h2", "Side by side"), *self._tables(), class_="tables halves headed"),
@@ -68,13 +68,13 @@ class ComparisonReport(Report):
         )
 
     def _data(self) -> dict[str, Any] | None:
-        """Return the two tokenizations of the witness, for the script to lay out."""
+        """Return the two tokenizations of the witness, which the script lays out."""
         if self.verdict.witness is None:
             return None
         _, *both = self.verdict.witness
         spellings = [Spelling(side) for side in self._sides]
         left, right = ([] if ids is None else [*ids] for ids in both)
-        # What the two share has the same id and the same bytes.
+        # Tokens that the two share have the same id and the same bytes.
         keys = [id if id < self._sides[0].n_ids and spellings[0].same(id, spellings[1]) else -1 - id for id in right]
         found = divergence(left, keys)
         other = tuple(right[found.before : len(right) - found.behind])
@@ -116,7 +116,7 @@ class ComparisonReport(Report):
         )
 
     def _pictures(self, left: list[int], right: list[int]) -> Iterator[Markup]:
-        """Return for each side what it says to the tokens of the other one."""
+        """Return, for each side, why it does not give the tokens of the other."""
         for side, names, ids in ((0, "AB", right), (1, "BA", left)):
             judge, other = self._sides[side].pair_automaton, self._sides[1 - side].pair_automaton
             if judge is None or other is None or len(ids) < 1:
@@ -154,7 +154,7 @@ class ComparisonReport(Report):
 
 
 def _objection(judge: PairAutomaton, words: list[Word]) -> list[str]:
-    """Return why a tokenizer does not give these tokens, as parts of a sentence; nothing if that takes more to say."""
+    """Return why a tokenizer does not give these tokens, as parts of a sentence; empty if there is no simple reason."""
     try:
         dfa = judge.dfa
     except ImproperDictionaryError:
@@ -204,17 +204,17 @@ def comparison_report(
     ignore_ids: bool = False,
     names: tuple[str, str] = ("A", "B"),
 ) -> ComparisonReport:
-    """Compare two tokenizers, and make a page of what is found.
+    """Compare two tokenizers, and make a page of the result.
 
     Parameters
     ----------
     a, b : AnyTokenizer
     found : Comparison, optional
-        What :func:`tokdfa.compare` found; by default it is asked.
+        The result of :func:`tokdfa.compare`; by default it is called.
     ignore_ids : bool
         See :func:`tokdfa.compare`.
     names : tuple of str
-        What the two are called.
+        The names of the two.
 
     Returns
     -------

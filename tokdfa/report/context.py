@@ -15,7 +15,7 @@ class LastIds:
     Attributes
     ----------
     first, end : int
-        Those kept are the tokens of the stream from `first` to before `end`.
+        The kept ids are the tokens of the stream from `first` to before `end`.
     """
 
     def __init__(self) -> None:
@@ -28,13 +28,13 @@ class LastIds:
         self.end += len(ids)
 
     def keep(self, count: int) -> None:
-        """Drop what is not needed to keep the last `count` ids."""
+        """Keep only the last `count` ids."""
         while self._chunks and self.end - self.first - len(self._chunks[0]) >= count:
             self.first += len(self._chunks.popleft())
 
     def between(self, start: int, stop: int) -> list[int]:
         """Return the tokens from `start` to before `stop`, as far as they are kept."""
-        # What is asked for is near the end.
+        # The tokens asked for are near the end.
         found: list[int] = []
         end = self.end
         for chunk in reversed(self._chunks):

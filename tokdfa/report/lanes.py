@@ -1,4 +1,4 @@
-"""Two tokenizations of one text, one above the other: what they share and where they part."""
+"""Two tokenizations of one text, one above the other: what they share and where they differ."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MAX_CELLS = 12
 
 
 class Divergence(NamedTuple):
-    """What is between the common beginning and the common end of two sequences of ids, and how long these are."""
+    """The parts of two sequences of ids between their common prefix and suffix, and the lengths of these."""
 
     left: tuple[int, ...]
     right: tuple[int, ...]
@@ -34,8 +34,8 @@ def divergence(left: Sequence[int], right: Sequence[int]) -> Divergence:
 class Lanes(NamedTuple):
     """Two rows of cells over the same columns.
 
-    Each row has for every token its id and how many columns it takes; what the columns of a row lack is for a cell
-    that counts the tokens left out, or says that there are none.
+    Each row has, for every token, its id and the number of its columns. The columns that a row lacks are filled by a
+    cell that counts the tokens left out, or says that there are none.
     """
 
     columns: int
@@ -51,16 +51,16 @@ def lanes(
     length: Callable[[int], int],
     other_length: Callable[[int], int] | None = None,
 ) -> Lanes:
-    """Lay out two tokenizations of the same bytes so that what is above each other is the same text.
+    """Lay out two tokenizations of the same bytes so that cells above each other are the same text.
 
     Parameters
     ----------
     left, right : sequences of int
-        Where the bytes differ, cells above each other mean nothing, but that the rows end together.
+        If the bytes differ, cells above each other are unrelated, except that the rows end together.
     length : function
-        How many bytes an id has.
+        Returns the number of bytes of an id.
     other_length : function, optional
-        The same for the ids of the second one, if they are others.
+        The same for the ids of the second sequence, if they are those of another tokenizer.
     """
     sizes, other_sizes = [*map(length, left)], [*map(other_length or length, right)]
     ends, other_ends = [*accumulate(sizes)], [*accumulate(other_sizes)]
@@ -70,7 +70,7 @@ def lanes(
     total = max(ends[-1:] + other_ends[-1:], default=1)
     shown, other_shown = ends[:MAX_CELLS], other_ends[:MAX_CELLS]
     columns = {end: number for number, end in enumerate(sorted({*shown, *other_shown, total}), 1)}
-    # Of rows that do not end with the text, the last token shown goes on to the end.
+    # In rows that do not end with the text, the last token shown extends to the end.
     if not same_text:
         for row, tokens in ((shown, left), (other_shown, right)):
             if row and len(tokens) == len(row):

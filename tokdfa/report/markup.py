@@ -14,19 +14,19 @@ __all__ = ["Markup", "escape", "json_block", "sentence", "tag"]
 
 _VOID = frozenset({"meta"})
 
-# What a page cannot hold or would not show: control characters, what turns the direction of the text around,
-# separators of lines, halves of surrogate pairs, non-characters.
+# Characters that a page cannot hold or would not show: controls, those that change the direction of text, line
+# separators, halves of surrogate pairs, non-characters.
 _INVISIBLE = re.compile(
     "[\x00-\x09\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff\ud800-\udfff]"
 )
 
 
 class Markup(str):
-    """Text that is HTML already."""
+    """Text that is already HTML."""
 
 
 def escape(text: str) -> Markup:
-    r"""Return text as HTML that shows exactly it, what is invisible as escapes such as ``\x00``."""
+    r"""Return HTML that shows exactly the text, with invisible characters as escapes such as ``\x00``."""
     return Markup(html.escape(_INVISIBLE.sub(lambda found: character_sign(found[0]), text)))
 
 
@@ -37,10 +37,10 @@ def tag(name: str, /, *children: str, **attributes: str | int | bool | None) -> 
     ----------
     name : str
     *children : str
-        Its contents: elements as they are, other text escaped.
+        Its contents: elements unchanged, other text escaped.
     **attributes
-        A trailing underscore is dropped, others become hyphens. True is an attribute without value; None and False
-        leave it out.
+        A trailing underscore is dropped, others become hyphens. True gives an attribute without a value; None and
+        False leave it out.
     """
     opening = [name]
     for key, value in attributes.items():
@@ -62,7 +62,7 @@ def sentence(parts: Sequence[str]) -> Markup:
 
 
 def json_block(value: Any, id: str) -> Markup:
-    """Return a value as a block of data that scripts of the page can read, and that no value can break out of."""
+    """Return a value as a block of data that the page's script can read and from which no value can break out."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")

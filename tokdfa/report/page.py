@@ -1,4 +1,4 @@
-"""A page in one file: its frame, its style, its script, and nothing from elsewhere."""
+"""A page in one file: its frame, style and script, loading nothing from elsewhere."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def _hash(text: str) -> str:
 
 
 def page(title: str, *sections: str, data: Markup | None = None) -> str:
-    """Return a page as HTML; the same text whenever it is made from the same parts.
+    """Return a page as HTML; the same parts always give the same text.
 
     Parameters
     ----------
     title : str
     *sections : str
-        What is in its main part.
+        The contents of its main part.
     data : Markup, optional
         A block of data for the script.
     """
@@ -58,7 +58,7 @@ def page(title: str, *sections: str, data: Markup | None = None) -> str:
                 tag(
                     "header",
                     tag("span", "tokdfa", class_="brand"),
-                    tag("button", "Theme: as the system", type="button", id="theme", hidden=True),
+                    tag("button", "Theme: system", type="button", id="theme", hidden=True),
                     class_="top",
                 ),
                 tag("main", *sections, id="main", tabindex=-1),
@@ -74,7 +74,7 @@ def page(title: str, *sections: str, data: Markup | None = None) -> str:
 
 
 def verdict(good: bool, heading: str, *sentences: str) -> Markup:
-    """Return the answer, for everybody to see."""
+    """Return the verdict, shown prominently."""
     return tag(
         "section",
         tag("div", "✓" if good else "✕", class_="sign", aria_hidden="true"),
@@ -89,7 +89,7 @@ def facts(rows: Iterable[tuple[str, str]]) -> Markup:
 
 
 def data_table(caption: str, heads: Iterable[str], rows: Iterable[Iterable[str]]) -> Markup:
-    """Return a table; cells that are numbers stand to the right."""
+    """Return a table; cells that are numbers are aligned to the right."""
     return tag(
         "div",
         tag(
@@ -118,7 +118,7 @@ def data_table(caption: str, heads: Iterable[str], rows: Iterable[Iterable[str]]
 
 
 def bar(part: int, whole: int) -> Markup:
-    """Return a bar as long as a part of a whole."""
+    """Return a bar whose length is the ratio of a part to the whole."""
     width = round(100 * part / whole, 2) if whole else 0
     return tag(
         "svg",
@@ -131,7 +131,7 @@ def bar(part: int, whole: int) -> Markup:
 
 
 def notebook_frame(html: str) -> str:
-    """Return a page to stand in the output of a notebook cell."""
+    """Return a page for the output of a notebook cell."""
     frame = tag(
         "iframe", srcdoc=html, sandbox="allow-scripts", width="100%", height=640, title="tokdfa report", loading="lazy"
     )

@@ -1,4 +1,4 @@
-"""Where in a stream the violations are."""
+"""The positions of violations in a stream."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ HEIGHT = 60
 
 
 def places_picture(places: Places, tokens: int) -> Markup:
-    """Return a picture of how many violations there are in each part of a stream of so many tokens."""
+    """Return a chart of the number of violations in each part of a stream, given its number of tokens."""
     most = max(places.counts)
     parts = max(-(-tokens // places.width), len(places.counts), 1)
     bars = [
@@ -31,7 +31,7 @@ def places_picture(places: Places, tokens: int) -> Markup:
     size = f"{places.width:,} token{'s' * (places.width > 1)}"
     said = (
         f"{hit:,} of {parts:,} parts of {size} each {'has' if hit == 1 else 'have'} violations; "
-        f"the fullest has {most:,}, from token {places.counts.index(most) * places.width:,} on."
+        f"the one with the most has {most:,}, from token {places.counts.index(most) * places.width:,} on."
     )
     return tag(
         "section",

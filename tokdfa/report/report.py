@@ -1,4 +1,4 @@
-"""What the reports share: they are pages, shown in notebooks and written to files."""
+"""What the reports share: they are shown in notebooks and written to files."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ class Report(ABC):
         Parameters
         ----------
         max_shown : int, optional
-            Show no more violations than that; by default all that were kept.
+            The largest number of violations to show; by default all that were kept.
         """
 
     def save(self, path: str | Path) -> None:
-        """Write the page to a file; one that is there is replaced once the new one is complete.
+        """Write the page to a file; an existing file is replaced once the new one is complete.
 
         Raises
         ------
         OSError
-            If it cannot be written; then nothing has changed.
+            If it cannot be written; an existing file is then unchanged.
         """
         write_atomically(path, self.to_html().encode("utf-8"))
 

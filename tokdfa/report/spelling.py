@@ -1,4 +1,4 @@
-"""How the tokens of a tokenizer are shown on a page."""
+"""Showing the tokens of a tokenizer on a page."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ __all__ = ["ESCAPES", "Spelling", "cut_down", "marked_up", "shortened"]
 MAX_LABEL = 48
 MAX_QUOTE = 160
 
-# What a label has in place of characters that do not print; see `word_label`. The same in report.js.
+# What a label shows for characters that do not print; see `word_label`. report.js has the same.
 ESCAPES = re.compile(r"(\\(?:[\\ntr]|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})|␣)")
 
 PLAIN, SPECIAL, NOT_TEXT, COMBINING = "", "special", "bytes", "combining"
 
 
 class Spelling:
-    """The tokens of a tokenizer as labels, each with its class; those that are shown are remembered.
+    """The tokens of a tokenizer as labels, each with its class. It remembers those that are shown.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Spelling:
         self._known: dict[int, tuple[str, str]] = {}
 
     def length(self, id: int) -> int:
-        """Return how many bytes an id has."""
+        """Return the number of bytes of an id."""
         return int(self._offsets[id + 1] - self._offsets[id])
 
     def word(self, id: int) -> bytes:
@@ -54,13 +54,13 @@ class Spelling:
                 self._known[id] = self._label(id)
 
     def label(self, id: int) -> str:
-        """Return how an id is shown."""
+        """Return the label of an id."""
         return (self._known.get(id) or self._label(id))[0]
 
     def _label(self, id: int) -> tuple[str, str]:
-        """Return the label of an id and its class: special, bytes, combining or nothing of this."""
+        """Return the label of an id and its class: special, bytes, combining or none of these."""
         if not 0 <= id < self._tokenizer.n_ids:
-            return "no token", SPECIAL  # It separates documents.
+            return "no token", SPECIAL  # The id separates documents.
         word = self._tokenizer.name_of(id)
         try:
             text = word.decode("utf-8")
@@ -71,12 +71,12 @@ class Spelling:
         return shortened(word_label(word)), SPECIAL if id in self._special else kind
 
     def table(self) -> dict[str, list[str]]:
-        """Return the ids that are shown: for each its label and its class."""
+        """Return, for each id that is shown, its label and its class."""
         return {str(id): [*self._known[id]] for id in sorted(self._known)}
 
 
 def shortened(label: str) -> str:
-    """Return a label, its middle left out if it is long."""
+    """Return a label, shortened in the middle if it is long."""
     if len(label) <= MAX_LABEL:
         return label
     parts = [part for part in ESCAPES.split(label) if part]
@@ -86,12 +86,12 @@ def shortened(label: str) -> str:
 
 
 def cut_down(text: str) -> str:
-    """Return a text, its middle left out if it is long."""
+    """Return a text, shortened in the middle if it is long."""
     half = MAX_QUOTE // 2
     return text if len(text) <= MAX_QUOTE else f"{text[:half]} … {text[-half:]}"
 
 
 def marked_up(label: str) -> Markup:
-    """Return a label with its escapes set apart."""
+    """Return a label with its escapes marked up."""
     parts = ESCAPES.split(label)
     return Markup("".join(tag("i", part) if number % 2 else escape(part) for number, part in enumerate(parts)))

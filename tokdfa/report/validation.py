@@ -22,7 +22,7 @@ from tokdfa.validation.result import Validation, validation
 __all__ = ["MAX_SHOWN", "ValidationReport", "validation_report"]
 
 MAX_SHOWN = 5_000
-# How many violations the plain table has, for readers without scripts.
+# The number of violations in the plain table, for readers without scripts.
 WRITTEN_OUT = 100
 MOST_RULES = 8
 
@@ -37,9 +37,9 @@ class ValidationReport(Report):
     verdict : Validation
         What :func:`tokdfa.validate` returns.
     n_violations, n_shown : int
-        How many violations there are, and how many the page shows.
+        The number of violations in the stream, and the number that the page shows.
     counts : dict
-        How many there are of each kind, by the value of the :class:`ViolationKind`.
+        The number of violations of each kind, by the value of the :class:`ViolationKind`.
     """
 
     def __init__(self, found: Validation, collection: Collection, title: str, source: str, judged_as: str) -> None:
@@ -59,7 +59,7 @@ class ValidationReport(Report):
         """Return the page; see :meth:`Report.to_html`."""
         found = self._found
         if not found.violations:
-            sentence = f"All {found.tokens:,} tokens are those that the tokenizer gives for their text."
+            sentence = f"All {found.tokens:,} tokens are exactly those that the tokenizer gives for their text."
             return page(f"Canonical: {self._title}", verdict(True, "Canonical", sentence), self._facts())
         shown = found.shown[:max_shown]
         rules = self._rule_labels()
@@ -109,11 +109,11 @@ class ValidationReport(Report):
         rows.append(("Violations", f"{found.violations:,}"))
         if found.violations:
             rate = 100_000 * found.violations / max(found.tokens, 1)
-            rows.append(("In 100,000 tokens", f"{rate:,.0f}" if rate >= 100 else f"{rate:.2g}"))
+            rows.append(("Per 100,000 tokens", f"{rate:,.0f}" if rate >= 100 else f"{rate:.2g}"))
         return facts(row for row in rows if row[1])
 
     def _rule_labels(self) -> dict[str, str]:
-        """Return how the rules are shown that the page names, by their numbers."""
+        """Return the labels of the rules that the page names, by their numbers."""
         found, automaton = self._found, self._found.tokenizer.pair_automaton
         if automaton is None:
             return {}
@@ -125,7 +125,7 @@ class ValidationReport(Report):
         return labels
 
     def _n_live(self) -> int:
-        """Return how many tokens the automaton has in all, if the page shows some of it."""
+        """Return the number of tokens of the automaton, if the page shows a part of it."""
         found, automaton = self._found, self._found.tokenizer.pair_automaton
         pictures = (fields["picture"] for fields in found.shown)
         is_shown = any(picture is not None and picture["allowed"] is not None for picture in pictures)
@@ -176,9 +176,9 @@ def _how_many(shown: int, total: int) -> str:
 
 
 def _plain(shown: list[dict[str, Any]]) -> Iterator[Markup]:
-    """Return violations for readers without scripts, for whom nothing makes cards of the data."""
+    """Return a table of violations for readers without scripts, to whom no cards are shown."""
     if len(shown) > WRITTEN_OUT:
-        yield tag("p", f"Without scripts the first {WRITTEN_OUT} are shown; the others are in the page's data.")
+        yield tag("p", f"Without scripts only the first {WRITTEN_OUT} are shown; the others are in the page's data.")
     yield data_table(
         "Violations",
         ("Token", "Byte", "Given ids", "Canonical ids", "Reason"),
@@ -213,11 +213,11 @@ def validation_report(
     title: str | None = None,
     source: str = "",
 ) -> ValidationReport:
-    """Validate ids, and make a page of what is found.
+    """Validate ids, and make a page of the result.
 
-    The page shows the first violations with the tokens around them, the reason, the canonical tokens and the piece of
-    the automaton that decides; all of them are counted, by kind, by rule and by place. What is kept does not grow with
-    the stream.
+    The page shows the first violations with the tokens around them, the reason, the canonical tokens and the part of
+    the automaton that decides. All violations are counted, by kind, by rule and by place. Memory does not grow with the
+    stream.
 
     Parameters
     ----------
@@ -225,13 +225,13 @@ def validation_report(
     ids : array_like of int, or iterator of arrays
         The stream; an iterator gives it in chunks.
     every : bool
-        Whether the verdict has all violations, or the first one. The page is about all of them either way.
+        Whether the verdict has all violations, or only the first. The page counts all of them either way.
     window, documents, literal
         See :func:`tokdfa.validate`.
     max_shown : int
-        How many violations the page shows; about 500 bytes each.
+        The number of violations that the page shows; each takes about 500 bytes.
     title, source : str, optional
-        What the tokenizer and the stream are called.
+        The names of the tokenizer and of the stream.
 
     Returns
     -------
@@ -263,5 +263,5 @@ def validation_report(
     if documents is not None:
         how.append(f"documents, with {documents} between them" if isinstance(documents, int) else "documents")
     if literal:
-        how.append("special tokens as they are decoded")
+        how.append("special tokens by the text that they decode to")
     return ValidationReport(result, collection, title or tokenizer.format, source, ", ".join(how))

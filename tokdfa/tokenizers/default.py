@@ -1,4 +1,4 @@
-"""The embedded dictionary: data only, so that every machine has a real one at hand."""
+"""The embedded dictionary: plain data, so that a real one is always at hand."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def default_dictionary() -> Dictionary:
     Returns
     -------
     Dictionary
-        Proper, every rule live. It was trained on pieces split by GPT-2's pattern; see ``README.md`` beside the file.
+        Proper; every rule is live. It was trained on pieces split by GPT-2's pattern: see ``README.md`` by the file.
 
     Examples
     --------
@@ -34,12 +34,12 @@ def default_dictionary() -> Dictionary:
 
 @cache
 def default_tokenizer() -> Tokenizer:
-    """Return the tokenizer of the embedded dictionary, its text cut by GPT-2's pattern.
+    """Return the tokenizer of the embedded dictionary, with text split by GPT-2's pattern.
 
     Returns
     -------
     Tokenizer
-        What ``tokdfa.load`` makes of the file that ``tokdfa demo`` writes.
+        The tokenizer that ``tokdfa.load`` makes from the file that ``tokdfa demo`` writes.
 
     Examples
     --------

@@ -31,22 +31,22 @@ def load(path: str | Path, *, pretokenizer: str | None = None, format: str | Non
         folder with one.
     pretokenizer : str, optional
         What splits text into pieces: a name (gpt2, cl100k, o200k, llama3, qwen2, tekken, deepseek), a pattern, or
-        "none". By default what the file says, and nothing where it says nothing. A WordPiece tokenizer has its own.
-        For CLIP's rules also "clip": its pattern, its specials, and texts in lower case, as transformers has them.
+        "none". The default is what the file says, or "none" if it says nothing. A WordPiece tokenizer has its own. For
+        CLIP's rules "clip" is allowed too: its pattern, its specials, and text in lower case, as in transformers.
     format : str, optional
         One of :data:`tokdfa.tokenizers.formats.FORMATS`; detected by default.
 
     Returns
     -------
     AnyTokenizer
-        A :class:`Tokenizer` of byte pairs, or a :class:`WordPieceTokenizer`.
+        A byte pair :class:`Tokenizer`, or a :class:`WordPieceTokenizer`.
 
     Raises
     ------
     FileFormatError
-        If the file is not what it claims to be; says where.
+        If the file is not what it claims to be; the error says where.
     UnsupportedFeatureError
-        If it asks for what is not modelled exactly.
+        If it asks for something that is not modelled exactly.
     PatternError
         If the pattern cannot be read.
     OSError
@@ -70,21 +70,24 @@ def load_byte_pairs(path: str | Path, *, pretokenizer: str | None = None, format
     """Load a byte pair tokenizer, and refuse WordPiece; see :func:`load`."""
     contents = read(path, format)
     if not isinstance(contents, Contents):
-        raise UnsupportedFeatureError(f"byte pair rules are wanted, and this is {contents.algorithm}", where=str(path))
+        raise UnsupportedFeatureError(
+            f"this needs a byte pair tokenizer, and the file is {contents.algorithm}", where=str(path)
+        )
     return tokenizer_of(contents, pretokenizer)
 
 
 def load_unsplit(path: str | Path, *, format: str | None = None) -> AnyTokenizer:
-    """Load a tokenizer for what its ids spell, whatever cuts its texts into pieces; see :func:`load`.
+    """Load a tokenizer only for the spelling of its ids; see :func:`load`.
 
-    A byte pair tokenizer comes without pre-tokenizer, which takes time to build and has no say in what ids spell.
+    A byte pair tokenizer is loaded without its pre-tokenizer, which takes time to build and does not affect how ids are
+    spelled.
     """
     contents = read(path, format)
     return _MAKERS[contents.algorithm](contents, "none" if isinstance(contents, Contents) else None, path)
 
 
 def load_decoder(path: str | Path, *, format: str | None = None) -> Decoder:
-    """Load what spells the ids of a tokenizer; see :func:`load_unsplit`."""
+    """Load the decoder of a tokenizer; see :func:`load_unsplit`."""
     return load_unsplit(path, format=format).decoder
 
 
@@ -111,12 +114,12 @@ def _wordpiece(contents: WordPieceContents, pretokenizer: str | None, path: str 
 
     if pretokenizer is not None:
         raise UnsupportedFeatureError(
-            "WordPiece is modelled behind BERT's pre-tokenizer only", value=pretokenizer, where=str(path)
+            "WordPiece is modelled only with BERT's pre-tokenizer", value=pretokenizer, where=str(path)
         )
     return WordPieceTokenizer(contents)
 
 
-# What makes a tokenizer of what a file says, by its algorithm.
+# The function that makes a tokenizer from the contents of a file, by its algorithm.
 _MAKERS: dict[str, Callable[[Any, str | None, str | Path], AnyTokenizer]] = {
     "byte pair": _byte_pairs,
     "WordPiece": _wordpiece,
@@ -129,7 +132,7 @@ def _pretokenizer(contents: Contents, name: str | None) -> PreTokenizer | None:
     if splitting is None or splitting == "none" or (isinstance(splitting, Splitting) and splitting.is_nothing):
         return None
     if not isinstance(splitting, (str, Splitting)):
-        raise WrongTypeError("a pre-tokenizer is a name or a pattern", value=splitting)
+        raise WrongTypeError("a pre-tokenizer must be a name or a pattern", value=splitting)
     from tokdfa.splitting.pretokenizer import pretokenizer
 
     return pretokenizer(splitting)

@@ -55,12 +55,12 @@ class RewritingTokenizer(Tokenizer):
     def encode(self, text: str) -> Int32Array:
         """Return the ids of `text`, as an int32 array.
 
-        Special tokens are found in it when `finds_specials`; none are added.
+        Special tokens are found in it if `finds_specials`; none are added.
 
         Raises
         ------
         AlphabetError
-            If the text has a symbol that the tokenizer has no token for, or a lone surrogate; says where.
+            If the text has a symbol for which the tokenizer has no token, or a lone surrogate; the error says where.
         WrongTypeError
             If it is not a string.
         """
@@ -184,8 +184,8 @@ class RewritingTokenizer(Tokenizer):
         Raises
         ------
         TokenStreamError
-            If they are not integers in one dimension, or one means nothing, or their bytes are not UTF-8; says which
-            token, and which byte.
+            If they are not integers in one dimension, or one means nothing, or their bytes are not UTF-8; the error
+            says which token, and which byte.
         """
         checked = self.decoder.check(ids)
         steps = self.rewriting.decoding

@@ -38,7 +38,7 @@ _PIECES = frozenset({str, bytes})
 
 
 class Tokenizer(NumberedTokens):
-    """A byte pair tokenizer as its file and its library define it: text to ids and back.
+    """A byte pair tokenizer, as its file and its library define it: from text to ids and back.
 
     Immutable; made by :func:`tokdfa.load`.
 
@@ -47,9 +47,9 @@ class Tokenizer(NumberedTokens):
     format : str
         The format of the file.
     dictionary : Dictionary
-        The rules. Where they are improper, they need not tell everything; see `merges`.
+        The rules. If they are improper, they may not determine all merges; see `merges`.
     merges : Merges or None
-        All merging pairs with their priorities, where the rules do not tell everything.
+        All merging pairs with their priorities, if the rules do not determine them.
     extra_tokens : tuple of words
         Tokens that no rule mentions, numbered after those of the dictionary.
     token_to_id : int32 array, one entry a token
@@ -58,23 +58,23 @@ class Tokenizer(NumberedTokens):
     id_to_token : int32 array, one entry an id
         The number of a token; -1 for special tokens and unused ids.
     pretokenizer : PreTokenizer or None
-        What splits text into pieces; None when all of a text is one piece.
+        What splits text into pieces; None if the whole text is one piece.
     specials : tuple of Special
     finds_specials : bool
-        Whether `encode` finds the specials in its text. The ids of specials cut a stream either way.
+        Whether `encode` finds the specials in its text. Their ids split a stream either way.
     whole_piece : bool
-        Whether a piece that is itself a token is emitted as it is.
+        Whether a piece that is itself a token is emitted without merging.
     semantics : str
-        In which order rules are used: "leftmost", the strongest pair and of equals the leftmost at once.
+        The order in which rules are used: "leftmost", the strongest pair first, ties going to the leftmost.
     suffix : str or None
-        What the last symbol of a piece has appended, such as ``</w>``.
+        What is appended to the last symbol of a piece, such as ``</w>``.
     piece_ids : PieceIds
         The function from pieces to ids.
     is_plain : bool
-        Whether texts are encoded as they are and ids spell them one after the other; otherwise it is a
+        Whether texts are encoded unchanged and ids spell them one after the other; if not, it is a
         :class:`RewritingTokenizer`.
     rewrites : tuple
-        What is done to texts, and with symbols that are not in the alphabet; equal where the same is done.
+        The treatment of texts, and of symbols that are not in the alphabet; equal if both are treated the same.
     ignored : tuple of str
         What else the file asks for and `encode` leaves out: special tokens at the ends.
 
@@ -107,7 +107,7 @@ class Tokenizer(NumberedTokens):
         self._of_thread = local()
 
     def __reduce__(self) -> tuple[type[Self], tuple[Contents, PreTokenizer | None]]:
-        # What a tokenizer is made of. All else is computed from it, on use, in each process and each copy anew.
+        # The parts of a tokenizer. All else is computed from them on use, anew in each process and each copy.
         return type(self), (self._contents, self.pretokenizer)
 
     @property
@@ -150,12 +150,12 @@ class Tokenizer(NumberedTokens):
     def encode(self, text: str) -> Int32Array:
         """Return the ids of `text`, as an int32 array.
 
-        Special tokens are found in it when `finds_specials`; none are added.
+        Special tokens are found in it if `finds_specials`; none are added.
 
         Raises
         ------
         AlphabetError
-            If the text has a symbol that the tokenizer has no token for, or a lone surrogate; says where.
+            If the text has a symbol for which the tokenizer has no token, or a lone surrogate; the error says where.
         WrongTypeError
             If it is not a string.
         """
@@ -171,9 +171,9 @@ class Tokenizer(NumberedTokens):
         return self._encode_by_stretches(text)
 
     def _direct_encoding(self) -> Callable[[str], Int32Array | None] | None:
-        """Return what encodes, in this thread, the texts that are one stretch and are split as they are.
+        """Return a function that encodes, in this thread, texts that are one stretch and are split unchanged.
 
-        It gives None for other texts, and for those that are refused. It is itself None where there is no such thing.
+        It returns None for other texts, and for those that are refused. None is returned if there is no such function.
         """
         pretokenizer = self.pretokenizer
         if pretokenizer is None or not self.is_bytewise or pretokenizer.splitter is None:
@@ -198,7 +198,7 @@ class Tokenizer(NumberedTokens):
         return encode_direct
 
     def _encode_by_stretches(self, text: str) -> Int32Array:
-        """Do what :meth:`encode` does, for any text."""
+        """Encode any text, as :meth:`encode` does."""
         parts: list[Int32Array] = []
         at = 0
         try:
@@ -223,13 +223,13 @@ class Tokenizer(NumberedTokens):
 
     @cached_property
     def finder(self) -> SpecialFinder:
-        """Finds the special tokens of a text."""
+        """The finder of special tokens in a text."""
         return SpecialFinder(self.specials if self.finds_specials else ())
 
     def encode_stretch(self, text: str, *, begins: bool) -> Int32Array:
-        """Return the ids of a text in which no special tokens are looked for; errors are those of :meth:`encode`.
+        """Return the ids of a text without looking for special tokens; raises as :meth:`encode` does.
 
-        `begins` tells whether it is the beginning of a text, and not what follows a special token.
+        `begins` is whether it is the beginning of a text, and not what follows a special token.
         """
         pretokenizer = self.pretokenizer
         if pretokenizer is None:
@@ -259,16 +259,16 @@ class Tokenizer(NumberedTokens):
         return 0
 
     def encode_piece(self, piece: str | bytes) -> Int32Array:
-        """Return the ids of one piece, which is not split any further; a piece of bytes need not be UTF-8."""
+        """Return the ids of one piece, which is not split further; a piece of bytes need not be UTF-8."""
         return self.encode_pieces([piece]).ids
 
     def encode_pieces(self, pieces: Sequence[str | bytes]) -> Encoded:
-        """Return the ids of pieces that are not split any further, and where those of each begin.
+        """Return the ids of pieces, which are not split further, and the offsets at which those of each begin.
 
         Raises
         ------
         AlphabetError
-            If a piece has a symbol that the tokenizer has no token for, or a lone surrogate; says where.
+            If a piece has a symbol for which the tokenizer has no token, or a lone surrogate; the error says where.
         """
         if not _PIECES.issuperset(map(type, pieces)):
             for piece in pieces:
@@ -277,9 +277,9 @@ class Tokenizer(NumberedTokens):
 
     @cached_property
     def leaving_out(self) -> Self | None:
-        """The tokenizer that leaves out symbols without a token, where the library does so; None where it does not.
+        """A tokenizer that drops symbols without a token, if the library does so; otherwise None.
 
-        `encode` refuses a text that would lose them. What ids are decoded to is judged by what the library does.
+        `encode` refuses a text that would lose them. The text that ids decode to is judged by what the library does.
         """
         contents = self._contents
         if not contents.drops_unknown:
@@ -290,14 +290,14 @@ class Tokenizer(NumberedTokens):
 
     @cached_property
     def whole_piece_tokens(self) -> Int32Array:
-        """The tokens that come about as whole pieces only, for merging them does not give them back; ascending."""
+        """The tokens that are given only for whole pieces, because merging does not make them; ascending."""
         whole = self.piece_ids.whole_words.items()
         numbers = [number for word, number in whole if not isinstance(word, bytes) or _is_utf8(word)]
         return np.array(numbers, dtype=np.int32)
 
     @cached_property
     def proper_part(self) -> ProperPart:
-        """The proper part of the dictionary, and what it does not tell; see :func:`proper_part`.
+        """The proper part of the dictionary, and where merging differs from it; see :func:`proper_part`.
 
         Raises
         ------
@@ -312,7 +312,7 @@ class Tokenizer(NumberedTokens):
 
     @property
     def pair_automaton(self) -> PairAutomaton:
-        """The automaton of the rules, asked by ids."""
+        """The automaton of the rules, accessed by ids."""
         return PairAutomaton(self)
 
     @property
@@ -330,7 +330,7 @@ class Tokenizer(NumberedTokens):
 
     @cached_property
     def dead_tokens(self) -> Int32Array:
-        """The tokens with an id, special ones left out, that `encode` never emits; ascending."""
+        """The tokens with an id, except special ones, that `encode` never emits; ascending."""
         live = np.zeros(len(self.token_to_id), dtype=np.bool_)
         is_merged = self.piece_ids.is_merged
         live[: len(is_merged)] = is_merged

@@ -31,7 +31,7 @@ _EXAMPLES = 5
 
 
 class WordPieceTokenizer(AnyTokenizer):
-    r"""A WordPiece tokenizer as its file and the tokenizers library define it: text to ids and back.
+    r"""A WordPiece tokenizer, as its file and the tokenizers library define it: from text to ids and back.
 
     Immutable; made by :func:`tokdfa.load`.
 
@@ -42,17 +42,17 @@ class WordPieceTokenizer(AnyTokenizer):
     vocabulary : WordPieceVocabulary
         The entries and their ids.
     normalizer : BertNormalizer
-        What is done to the text before it is split at white space and punctuation.
+        The normalizer, applied before the text is split at white space and punctuation.
     specials : tuple of Special
-        Cut out of the raw text before anything else.
+        The special tokens, which are cut out of the raw text first.
     cleanup : bool
-        Whether decoding takes away spaces before punctuation.
+        Whether decoding removes spaces before punctuation.
     ignored : tuple of str
         What else the file asks for and `encode` leaves out: truncation, padding, special tokens at the ends.
     finds_specials : bool
         True: `encode` finds the specials in its text.
     pretokenizer : str
-        What cuts text into words: "BertPreTokenizer", at white space and around punctuation.
+        What splits text into words: "BertPreTokenizer", at white space and around punctuation.
     semantics : str
         "longest match": the longest entry first, from left to right.
 
@@ -84,7 +84,7 @@ class WordPieceTokenizer(AnyTokenizer):
         self.ignored = contents.ignored
 
     def __reduce__(self) -> tuple[type[Self], tuple[WordPieceContents]]:
-        # What a tokenizer is made of. All else is computed from it, on use, in each process and each copy anew.
+        # The parts of a tokenizer. All else is computed from them on use, anew in each process and each copy.
         return type(self), (self._contents,)
 
     @cached_property
@@ -141,7 +141,7 @@ class WordPieceTokenizer(AnyTokenizer):
 
     @cached_property
     def end_to_end(self) -> EndToEnd:
-        """What turns text into ids, in one pass."""
+        """The engine that turns text into ids, in one pass."""
         from tokdfa.wordpiece.end_to_end import EndToEnd
 
         added = {special.content: special.id for special in self.specials}
@@ -156,13 +156,13 @@ class WordPieceTokenizer(AnyTokenizer):
 
     @cached_property
     def language(self) -> StreamLanguage:
-        """The automaton of the id streams that are encoded again to themselves once decoded.
+        """The automaton of canonical streams of ids.
 
         Raises
         ------
         AutomatonError
-            If other tokens can spell a special one, decoding does not give one back, or words can begin with the
-            prefix.
+            If other tokens can spell a special one, decoding does not give a special one back, or words can begin with
+            the prefix.
         """
         from tokdfa.wordpiece.stream import StreamLanguage
 
@@ -182,7 +182,7 @@ class WordPieceTokenizer(AnyTokenizer):
         ------
         AlphabetError
             If the text is not valid Unicode, or has a word without a tokenization and there is no token for unknown
-            words; says where.
+            words; the error says where.
         WrongTypeError
             If it is neither a string nor bytes.
         """
@@ -190,9 +190,9 @@ class WordPieceTokenizer(AnyTokenizer):
         return self.end_to_end.encode_ids(text)
 
     def stream(self) -> HeldStream:
-        """Return a stream that takes a text part by part; words are settled by the space behind them.
+        """Return a stream that takes a text part by part; words are settled by the space after them.
 
-        If a special token has white space in it nothing is settled before the end.
+        If a special token contains white space, nothing is settled before the end.
         """
         from tokdfa.encoding.stream import HeldStream
         from tokdfa.unicode.normalization import spaces
@@ -202,7 +202,7 @@ class WordPieceTokenizer(AnyTokenizer):
         return HeldStream(self.end_to_end.encode_ids, cuts=can_cut)
 
     def encode_with_offsets(self, text: str | bytes, unit: Literal["characters", "bytes"] = "characters") -> Tokens:
-        """Return the ids of `text`, and where in it each comes from; see :meth:`EndToEnd.encode`."""
+        """Return the ids of `text`, and the part of the text that each comes from; see :meth:`EndToEnd.encode`."""
         check_bytes_or_text(text)
         return self.end_to_end.encode(text, unit)
 
@@ -230,15 +230,15 @@ class WordPieceTokenizer(AnyTokenizer):
 
     @cached_property
     def id_spellings(self) -> Spellings:
-        """The bytes that each id adds behind others, those of special tokens included; empty where there is none.
+        """The bytes that each id adds after others, those of special tokens included; empty for unused ids.
 
-        Where an id begins a word that is a space and the word. In front of all others it adds `first_spellings`.
+        For an id that begins a word this is a space and the word. Before all others it adds `first_spellings`.
         """
         return spellings([text.encode("utf-8") for text in self._spelled[0]])
 
     @cached_property
     def first_spellings(self) -> Spellings:
-        """The bytes that each id adds in front of all others: its entry, prefix and all."""
+        """The bytes that each id adds before all others: its entry, including the prefix."""
         return spellings([text.encode("utf-8") for text in self._spelled[1]])
 
     @cached_property
@@ -249,8 +249,8 @@ class WordPieceTokenizer(AnyTokenizer):
     def decode(self, ids: npt.ArrayLike) -> str:
         """Return the text of `ids`, as the decoder of the tokenizers library does, special tokens spelled out.
 
-        Words are joined by single spaces and pieces without their prefix. This is not always the text that was
-        encoded, but it has the same ids if they were correct.
+        Words are joined by single spaces, and pieces without their prefix. This is not always the text that was
+        encoded, but it has the same ids if they were canonical.
 
         Raises
         ------
@@ -261,16 +261,16 @@ class WordPieceTokenizer(AnyTokenizer):
 
     @cached_property
     def inner_decoder(self) -> Decoder:
-        """Spells ids that stand behind others."""
+        """The decoder for ids that follow others."""
         return Decoder(self.id_spellings, self.means_something)
 
     @property
     def spelled(self) -> Spelled:
-        """What each id adds to the text of a stream: in front of all others without a space, prefix and all."""
+        """What each id adds to the text of a stream: before all others without a space, including the prefix."""
         return Spelled(self.id_spellings, "first", self.first_spellings)
 
     def name_of(self, id: int) -> bytes:
-        """Return the bytes by which readers know an id: its entry, prefix and all."""
+        """Return the bytes by which readers know an id: its entry, including the prefix."""
         return self.spelling(id).encode("utf-8", "surrogatepass")
 
     @cached_property
@@ -279,12 +279,12 @@ class WordPieceTokenizer(AnyTokenizer):
         return WordPieceRoundTrip(self)
 
     def spelling(self, number: int) -> str:
-        """Return the entry or special token of an id, prefix and all."""
+        """Return the entry or special token of an id, including the prefix."""
         return self._spelled[1][number]
 
     @cached_property
     def means_something(self) -> BoolArray:
-        """For each id whether it is that of an entry or of a special token."""
+        """For each id, whether it is that of an entry or of a special token."""
         meaning = np.zeros(self.n_ids, dtype=np.bool_)
         meaning[[number for _, number in self.vocabulary.items()]] = True
         meaning[self.special_ids] = True
@@ -325,14 +325,14 @@ class WordPieceTokenizer(AnyTokenizer):
 
 
 class _StreamDecoder(Decoder):
-    """Spells ids of which the first one is in front of all others.
+    """A decoder for ids of which the first one comes before all others.
 
     Parameters
     ----------
     behind, first : Spellings
-        The bytes of each id behind others, and in front.
+        The bytes of each id after others, and before all others.
     meaning : bool array, one entry an id
-        Whether the id means something.
+        Whether the id is in use.
     """
 
     def __init__(self, behind: Spellings, meaning: BoolArray, first: Spellings) -> None:

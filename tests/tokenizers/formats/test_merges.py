@@ -71,18 +71,18 @@ def test_a_number_sign_begins_a_rule() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a b\na  b\n", "line 2: a rule is two parts with one space between: 'a  b'"),
+        ("a b\na  b\n", "line 2: a rule must be two parts separated by one space: 'a  b'"),
         ("#version: 0.2\na b c\n", "line 2: a rule is two parts"),
         ("a b\n\nab c\n", "line 2: a rule is two parts"),
         ("a b\nab\n", "line 2: a rule is two parts"),
         ("a b\nb \n", "line 2: a rule is two parts"),
         (" a\n", "line 1: a rule is two parts"),
         ("a b\r\nab c\r\n", "line 1: a carriage return"),
-        ("a b\nb c\na b\n", "line 3: the rule of line 1 again: 'a b'"),
+        ("a b\nb c\na b\n", "line 3: the same rule as in line 1: 'a b'"),
         ("\ufeff#version: 0.2\na b\n", "line 1: the file begins with a byte order mark"),
         ("\n", "line 1: a rule is two parts"),
         ("a</w> b\nc d</w>\n", "line 1: </w> stands where no word ends"),
-        ("b </w\nb</w >\nc d</w>\n", "line 2: </w> stands where no word ends, or is merged from its characters"),
+        ("b </w\nb</w >\nc d</w>\n", "line 2: </w> occurs where no word ends, or is merged from its characters"),
     ],
 )
 def test_what_is_no_merges_txt(text: str, message: str) -> None:
@@ -212,7 +212,7 @@ def test_a_vocabulary_over_characters(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("vocab", "message"),
     [
-        ({"ab": None}, r"vocab.json, \$.ab: an id is an integer from 0 to 16777215: None"),
+        ({"ab": None}, r"vocab.json, \$.ab: an id must be an integer from 0 to 16777215: None"),
         ({"zz": 2**40}, r"\$.zz: an id is an integer"),
         ({"zz": -1}, r"\$.zz: an id is an integer"),
         ({"zz": True}, r"\$.zz: an id is an integer"),

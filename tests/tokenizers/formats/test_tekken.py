@@ -58,30 +58,33 @@ def test_listed_specials_come_before_fillers() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"config": None}, "$.config: no configuration"),
+        ({"config": None}, "$.config: the configuration is missing"),
         (config(default_vocab_size=9999), "$.config.default_vocab_size: 20 special tokens and 263 ranked ones do not"),
         (config(default_vocab_size=-1), "$.config.default_vocab_size"),
         (config(default_num_special_tokens=-5), "$.config.default_vocab_size"),
         (config(default_num_special_tokens="9"), "$.config.default_num_special_tokens: an integer is wanted: '9'"),
         (config(pattern=None), "$.config.pattern: a string is wanted: None"),
-        (config(version="v13"), "$.special_tokens: a file of version v13 lists its special tokens"),
+        (config(version="v13"), "$.special_tokens: a file of version v13 must list its special tokens"),
         ({"vocab": {}}, "$.vocab: an array is wanted"),
         ({"vocab": []}, "$.config.default_vocab_size"),
-        (vocab(3, rank=4), "$.vocab[3].rank: the rank 3 is wanted here: 4"),
+        (vocab(3, rank=4), "$.vocab[3].rank: the rank 3 is expected here: 4"),
         (vocab(3, rank=True), "$.vocab[3].rank"),
-        (vocab(3, token_bytes="AA=="), "$.vocab[3].token_bytes: the byte 3 is wanted here: b'\\x00'"),
+        (vocab(3, token_bytes="AA=="), "$.vocab[3].token_bytes: the byte 3 is expected here: b'\\x00'"),
         (vocab(260, token_bytes="A"), "$.vocab[260].token_bytes: not base64: 'A'"),
         (vocab(260, token_bytes="é"), "$.vocab[260].token_bytes: not base64: 'é'"),
         (vocab(260, token_bytes=5), "$.vocab[260].token_bytes: not base64: 5"),
         (vocab(260, token_bytes=""), "$.vocab[260].token_bytes: an empty token"),
-        (vocab(260, token_bytes="aGU="), "$.vocab[260].token_bytes: the token of rank 257 again: b'he'"),
-        (vocab(260, more=1), "$.vocab[260]: a token has the fields rank, token_bytes, token_str"),
+        (vocab(260, token_bytes="aGU="), "$.vocab[260].token_bytes: the same token as that of rank 257: b'he'"),
+        (vocab(260, more=1), "$.vocab[260]: a token must have the fields rank, token_bytes, token_str"),
         (
             {"special_tokens": [special(0, "<a>")] * 2},
             "$.special_tokens[1].rank: the special token of rank 1 is wanted",
         ),
         ({"special_tokens": [special(0, "<a>"), special(1, "")]}, "$.special_tokens[1].token_str: a special token"),
-        ({"special_tokens": [special(0, "<a>"), special(1, "<a>")]}, "$.special_tokens: a special token twice: '<a>'"),
+        (
+            {"special_tokens": [special(0, "<a>"), special(1, "<a>")]},
+            "$.special_tokens: a duplicate special token: '<a>'",
+        ),
         (
             {"special_tokens": [special(i, f"<{i}>") for i in range(21)]},
             "$.special_tokens: more than 20 special tokens",
@@ -98,7 +101,7 @@ def test_what_is_no_tekken(changes: dict[str, Any], message: str) -> None:
 def test_unknown_fields_are_refused(where: str) -> None:
     fields = tekken_json()
     (fields[where] if where else fields)["mode"] = 1
-    with pytest.raises(UnsupportedFeatureError, match="mode: a field that is not known here"):
+    with pytest.raises(UnsupportedFeatureError, match="mode: an unknown field"):
         read(fields)
 
 

@@ -164,6 +164,6 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert commands.run("validate", *files, "--literal", "--json", "--html", page) == 1
     violations = json.loads(capsys.readouterr().out)["violations"]
     assert violations[0]["index"] == len(tokenizer.encode("the"))
-    assert "special tokens as they are decoded" in page.read_text("utf-8")
+    assert "special tokens by the text that they decode to" in page.read_text("utf-8")
     assert commands.run("info", files[0]) == 0
     assert "their ids split a stream" in " ".join(capsys.readouterr().out.split())

@@ -166,5 +166,5 @@ def test_of_two_equal_pieces_the_wrong_one_is_told(tuning: Tuning) -> None:
         if not verdict:
             wrong += 1
             assert verdict.index == next(i for i in range(len(ids)) if ids[: i + 1] != expected[: i + 1])
-            assert "encoded otherwise" in verdict.reason
+            assert "encoded differently" in verdict.reason
     assert wrong > 200

@@ -2,7 +2,7 @@
   "use strict";
   const byId = (id) => document.getElementById(id);
 
-  // Elements; texts are only ever set as texts.
+  // Elements. Text is only ever set as text, never as HTML.
   const h = (name, attributes, ...children) => {
     const element = document.createElement(name);
     for (const [key, value] of Object.entries(attributes)) {
@@ -24,7 +24,7 @@
   const setTheme = (name) => {
     if (name === "system") document.documentElement.removeAttribute("data-theme");
     else document.documentElement.dataset.theme = name;
-    theme.textContent = name === "system" ? "Theme: as the system" : `Theme: ${name}`;
+    theme.textContent = name === "system" ? "Theme: system" : `Theme: ${name}`;
     theme.dataset.now = name;
     try { localStorage.setItem("tokdfa-theme", name); } catch { /* Not kept, then. */ }
   };
@@ -33,7 +33,7 @@
   theme.addEventListener("click", nextTheme);
   setTheme(themes.includes(remembered()) ? remembered() : "system");
 
-  // What can be scrolled can be reached with the keyboard.
+  // Everything that can be scrolled can be reached with the keyboard.
   const reachable = (root) => {
     for (const box of root.querySelectorAll(".scroll")) {
       if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
@@ -71,8 +71,8 @@
     return cells;
   };
 
-  // `names` are those of the two rows, `absent` is what is said where one has no tokens, `whole` what has them; the
-  // second row may be of another tokenizer.
+  // `names` are those of the two rows, `absent` is shown where a row has no tokens, `whole` is what the tokens belong
+  // to. The second row may be of another tokenizer.
   const table = (fields, { names, absent, whole, other }) => {
     const around = (id, distance, known) =>
       h("td", { class: classes(distance > NEAR ? "around far" : "around", id), rowspan: 2 }, label(id), small(id), mark(known));
@@ -108,7 +108,7 @@
       `, allows ${count(allowed)} of ${count(data.live)} tokens. `, label(right), " is not one of them",
     ];
     if (fields.rule === null) return [...sentence, "."];
-    return [...sentence, `: rule ${count(fields.rule)}, `, h("bdi", {}, markedUp(data.rules[fields.rule])), ", took it away."];
+    return [...sentence, `: rule ${count(fields.rule)}, `, h("bdi", {}, markedUp(data.rules[fields.rule])), ", removed it."];
   };
 
   const picture = (fields) => {
@@ -150,7 +150,7 @@
       picture(fields));
   };
 
-  // The list: a page of cards at a time.
+  // The list: one page of cards at a time.
 
   const cards = byId("cards");
   const violations = data.violations;
@@ -177,7 +177,7 @@
   const sorted = [...kinds].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
   const [kindLabel, kindField] = select("Kind", [
     ["", `all (${count(violations.length)})`], ...sorted.map(([kind, n]) => [kind, `${kind} (${count(n)})`])]);
-  const [sizeLabel, sizeField] = select("A page", [["20", "20"], ["50", "50"], ["200", "200"]]);
+  const [sizeLabel, sizeField] = select("Per page", [["20", "20"], ["50", "50"], ["200", "200"]]);
   const [findLabel, findField] = input("Find a token, an id or words", { type: "search", class: "grow", autocomplete: "off", spellcheck: "false" });
   const [goLabel, goField] = input("Go to number", { type: "number", class: "go", min: 1, max: violations.length, inputmode: "numeric" });
   const [tokenLabel, tokenField] = input("Go to token", { type: "number", min: 0, inputmode: "numeric" });
@@ -188,8 +188,8 @@
   const next = button("Next →", () => move(1));
   const controls = h("div", { class: "controls", role: "group", "aria-label": "List of violations" },
     previous, next, goLabel, tokenLabel, kindLabel, findLabel, sizeLabel,
-    h("label", { class: "inline" }, keysField, "single keys"), status);
-  // One violation needs no list.
+    h("label", { class: "inline" }, keysField, "keyboard shortcuts"), status);
+  // A single violation needs no list.
   controls.hidden = violations.length < 2;
   cards.before(controls);
   if (!controls.hidden) cards.after(h("p", { class: "keys" },
@@ -202,7 +202,7 @@
     show(to);
     focus(page * size, true);
   };
-  const back = button("← Page before", () => turn(page - 1));
+  const back = button("← Previous page", () => turn(page - 1));
   const where = h("span", {});
   const forth = button("Next page →", () => turn(page + 1));
   below.className = "below";
@@ -213,8 +213,8 @@
     const first = page * size;
     const shown = chosen.slice(first, first + size);
     cards.replaceChildren(...shown.map(card));
-    if (!shown.length) cards.append(h("p", {}, "None of the violations on this page is like that."));
-    const of = chosen.length === violations.length ? count(violations.length) : `${count(chosen.length)} chosen from ${count(violations.length)}`;
+    if (!shown.length) cards.append(h("p", {}, "No violation on this page matches."));
+    const of = chosen.length === violations.length ? count(violations.length) : `${count(chosen.length)} selected from ${count(violations.length)}`;
     const others = data.total > violations.length ? `; the stream has ${count(data.total)}` : "";
     status.textContent = shown.length ? `${count(first + 1)} to ${count(first + shown.length)} of ${of}${others}.` : `0 of ${of}${others}.`;
     where.textContent = `Page ${count(page + 1)} of ${count(pages())}`;
@@ -224,7 +224,7 @@
     reachable(cards);
   };
 
-  // The place in `chosen` of the violation that is looked at, -1 before the first.
+  // The index in `chosen` of the current violation, -1 before the first.
   let at = -1;
   const marked = () => {
     previous.disabled = at <= 0;
@@ -277,7 +277,7 @@
   };
   goField.addEventListener("keydown", (event) => { if (event.key === "Enter") goTo(Number(goField.value)); });
 
-  // The first violation from a token on; those are in order.
+  // The first violation from a token on; violations are in order.
   const goToToken = (token) => {
     const found = violations.find((fields) => fields.index >= token) || violations[violations.length - 1];
     goTo(violations.indexOf(found) + 1);

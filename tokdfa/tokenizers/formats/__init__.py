@@ -1,6 +1,6 @@
-"""Tokenizer files of every format. Untrusted bytes end here: none is ever unpickled or run.
+"""Tokenizer files of every format. Untrusted bytes stop here: none are ever unpickled or run.
 
-`read` below finds out the format and calls its module: `tokenizer_json`, `tekken`, `tiktoken`, `sentencepiece`,
+`read` below determines the format and calls its module: `tokenizer_json`, `tekken`, `tiktoken`, `sentencepiece`,
 `merges`, `vocabulary` (vocab.json beside merges.txt) and `wordpiece`. Each returns the same shape, `contents`, or
 refuses with the line or the JSON path. Shared: `json_text` (strict JSON with places), `pre_tokenizer` and `text_steps`
 (the components of a tokenizer.json), `ranks` (rules out of ranked words), `charsmap` (SentencePiece's table of
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "read"]
 
-# Names for --format. "merges" tells the two alphabets of merges.txt apart by itself.
+# Names for --format. "merges" distinguishes the two alphabets of merges.txt itself.
 FORMATS = (
     "tokenizer.json",
     "tekken",
@@ -60,9 +60,9 @@ def read(path: str | Path, format: str | None = None) -> Contents | WordPieceCon
     Raises
     ------
     FileFormatError
-        If the file is not what it claims to be, or no format is recognised; says where.
+        If the file is not what it claims to be, or no format is recognised; the error says where.
     UnsupportedFeatureError
-        If it asks for what is not modelled exactly.
+        If it asks for something that is not modelled exactly.
     LimitExceededError
         If it is larger than 256 MiB, unpacked.
     OSError
@@ -72,7 +72,7 @@ def read(path: str | Path, format: str | None = None) -> Contents | WordPieceCon
 
 
 def _is_wordpiece(data: bytes, path: Path, format: str) -> bool:
-    # A plain search first, for it is much faster; decoders and tokens may be called so as well.
+    # A plain search first, because it is much faster; decoders and tokens may have this name as well.
     if format != "tokenizer.json" or b'"WordPiece"' not in data:
         return format == "vocab.txt"
     from tokdfa.tokenizers.formats.json_text import parse_object
@@ -82,10 +82,10 @@ def _is_wordpiece(data: bytes, path: Path, format: str) -> bool:
 
 
 def _find(path: str | Path, format: str | None) -> tuple[bytes, Path, str]:
-    """Return the content of a file, where it is, and its format."""
+    """Return the content of a file, its path and its format."""
     path = Path(path)
     if format is not None and format not in FORMATS:
-        raise FileFormatError("no such format", value=format, hint=f"one of {', '.join(FORMATS)}")
+        raise FileFormatError("unknown format", value=format, hint=f"the formats are {', '.join(FORMATS)}")
     if path.is_dir():
         path, format = _in_folder(path, format)
     elif path.name == "vocab.json":
@@ -97,7 +97,7 @@ def _find(path: str | Path, format: str | None) -> tuple[bytes, Path, str]:
 
 
 def _read(data: bytes, path: Path, format: str) -> Contents | WordPieceContents:
-    # A function a format, each imported only when it is used.
+    # One function per format, imported only when it is used.
     if format == "vocab.txt":
         from tokdfa.tokenizers.formats.wordpiece import read_vocab_txt
 
@@ -136,7 +136,7 @@ def _read(data: bytes, path: Path, format: str) -> Contents | WordPieceContents:
 
 
 def _content(path: Path) -> bytes:
-    """Return what is in a file, unpacked if it is gzip."""
+    """Return the content of a file, unpacked if it is gzip."""
     with path.open("rb") as file:
         data = file.read(_LARGEST_FILE + 1)
     if data.startswith(b"\x1f\x8b"):
@@ -156,7 +156,9 @@ def _in_folder(folder: Path, format: str | None) -> tuple[Path, str | None]:
     names = {entry.name for entry in folder.iterdir()}
     ranked = sorted(name for name in names if name.endswith(".tiktoken"))
     if len(ranked) > 1 and format in (None, "tiktoken") and not names & {"tokenizer.json", "tekken.json", "merges.txt"}:
-        raise FileFormatError("several .tiktoken files", value=ranked, where=str(folder), hint="name one of them")
+        raise FileFormatError(
+            "there are several .tiktoken files", value=ranked, where=str(folder), hint="give the path of one of them"
+        )
     merges = ("merges", "merges-bytes", "merges-characters")
     candidates = [
         ("tokenizer.json", ("tokenizer.json",)),
@@ -171,11 +173,11 @@ def _in_folder(folder: Path, format: str | None) -> tuple[Path, str | None]:
         if name in names and (format is None or format in formats):
             return folder / name, format or formats[0]
     wanted = "tokenizer" if format is None else f"file of the format {format}"
-    raise FileFormatError(f"no {wanted} in this folder", where=str(folder), hint="name the file")
+    raise FileFormatError(f"there is no {wanted} in this folder", where=str(folder), hint="give the path of the file")
 
 
 def _detect(data: bytes, path: Path) -> str:
-    """Return the format of a file, by what it begins with and then by its name."""
+    """Return the format of a file, judging by its first bytes and then by its name."""
     from tokdfa.tokenizers.formats.merges import CLIP_HEADER
 
     name = path.name.removesuffix(".gz")
@@ -183,7 +185,7 @@ def _detect(data: bytes, path: Path) -> str:
         return "clip"
     if data.lstrip()[:1] == b"{":
         key = b'"default_num_special_tokens"'
-        # A plain search first, for it is much faster.
+        # A plain search first, because it is much faster.
         return "tekken" if key in data and re.search(key + rb"\s*:", data) else "tokenizer.json"
     if name.endswith(".tiktoken"):
         return "tiktoken"
@@ -198,5 +200,7 @@ def _detect(data: bytes, path: Path) -> str:
         return "vocab.txt"
     # A line of a rank file is base64, a space and digits; a rule whose second part is a number looks the same.
     raise FileFormatError(
-        "no format recognised from content or name", where=str(path), hint=f"name it: {', '.join(FORMATS)}"
+        "the format cannot be recognised from content or name",
+        where=str(path),
+        hint=f"give --format: {', '.join(FORMATS)}",
     )

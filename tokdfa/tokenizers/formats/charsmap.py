@@ -1,4 +1,4 @@
-"""The precompiled table of characters of a SentencePiece model: a double-array trie and what it maps to."""
+"""The precompiled character table of a SentencePiece model: a double-array trie and its values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["read_charsmap"]
 _LEAF, _FAR = 1 << 8, 1 << 9
 _VALUE = (1 << 31) - 1
 _LABEL = (1 << 31) | 0xFF
-# The library looks at so many rules that begin at one place, and no more.
+# The largest number of rules beginning at one place that the library considers.
 _MOST_PREFIXES = 32
 # Darts-clone writes blocks of 256 units.
 _BLOCK = 1024
@@ -22,14 +22,15 @@ _LONGEST_KEY = 256
 
 
 def read_charsmap(blob: bytes, where: str) -> dict[str, str]:
-    """Return the rules of a table: what is replaced, and by what.
+    """Return the rules of a table, as a mapping from words to their replacements.
 
     Raises
     ------
     FileFormatError
-        If it is cut off or points outside of itself.
+        If it is truncated or points outside of itself.
     UnsupportedFeatureError
-        If a rule is not of whole characters, or more begin with each other than the library looks at.
+        If a rule does not consist of whole characters, or more rules are prefixes of each other than the library
+        considers.
 
     Notes
     -----
@@ -38,27 +39,33 @@ def read_charsmap(blob: bytes, where: str) -> dict[str, str]:
     """
     size = int.from_bytes(blob[:4], "little")
     if len(blob) <= 4 or size % _BLOCK or not 0 < size < len(blob) - 4:
-        raise FileFormatError("a table of characters that is cut off", value=size, where=where)
+        raise FileFormatError("the character table is truncated", value=size, where=where)
     units = np.frombuffer(blob, dtype="<u4", count=size // 4, offset=4)
     replacements = blob[4 + size :]
     if b"\0" not in replacements[-1:]:
-        raise FileFormatError("the replacements do not end with a zero byte", value=replacements[-8:], where=where)
+        raise FileFormatError(
+            "the replacements in the character table do not end with a zero byte", value=replacements[-8:], where=where
+        )
     _check_units(units, len(replacements), where)
     rules = {}
     for key, value in _walk(units, where):
         try:
             rules[key.decode("utf-8")] = replacements[value : replacements.index(b"\0", value)].decode("utf-8")
         except UnicodeDecodeError:
-            raise UnsupportedFeatureError("a rule that is not UTF-8", value=key, where=where) from None
+            raise UnsupportedFeatureError(
+                "the character table has a rule that is not UTF-8", value=key, where=where
+            ) from None
     return rules
 
 
 def _check_units(units: Uint32Array, n_bytes: int, where: str) -> None:
-    """Refuse units that point outside of the table, as the library does, be they in use or not."""
+    """Refuse units that point outside of the table, as the library does, whether in use or not."""
     is_value = units >> 31 != 0
     values = units[is_value] & np.uint32(_VALUE)
     if values.max(initial=0) >= n_bytes:
-        raise FileFormatError("a replacement outside of the table", value=int(values.max()), where=where)
+        raise FileFormatError(
+            "the character table has a replacement outside of the table", value=int(values.max()), where=where
+        )
     places = np.flatnonzero(~is_value)
     nodes = units[places]
     below = places ^ ((nodes >> 10).astype(np.int64) << ((nodes & _FAR) >> 6))
@@ -66,7 +73,7 @@ def _check_units(units: Uint32Array, n_bytes: int, where: str) -> None:
     bad |= (nodes & _LEAF != 0) & ~is_value[np.minimum(below, len(units) - 1)]
     if bad.any():
         place = int(places[np.argmax(bad)])
-        raise FileFormatError("a table of characters that ends in nothing", value=place, where=where)
+        raise FileFormatError("the character table points to nothing", value=place, where=where)
 
 
 def _walk(units: Uint32Array, where: str) -> list[tuple[bytes, int]]:
@@ -79,9 +86,9 @@ def _walk(units: Uint32Array, where: str) -> list[tuple[bytes, int]]:
     while nodes:
         batch, nodes = nodes[:_BATCH], nodes[_BATCH:]
         n_read += len(batch)
-        # Ends may be shared, and so may run in circles where the table is damaged.
+        # Ends may be shared, so a damaged table may contain cycles.
         if n_read > _MOST_NODES or len(batch[0][0]) > _LONGEST_KEY:
-            raise UnsupportedFeatureError("a table of characters that is too large", value=batch[0][0], where=where)
+            raise UnsupportedFeatureError("the character table is too large", value=batch[0][0], where=where)
         places = np.array([base for _, base, _ in batch])[:, None] ^ labels
         inside = places <= last
         there = inside & ((units[np.minimum(places, last)] & np.uint32(_LABEL)) == labels)
@@ -97,7 +104,7 @@ def _walk(units: Uint32Array, where: str) -> list[tuple[bytes, int]]:
                 found.append((key, int(units[below]) & _VALUE))
                 n_prefixes += 1
                 if n_prefixes > _MOST_PREFIXES:
-                    what = f"more than {_MOST_PREFIXES} rules begin with each other"
+                    what = f"more than {_MOST_PREFIXES} rules are prefixes of each other"
                     raise UnsupportedFeatureError(what, value=key, where=where)
             nodes.append((key, below, n_prefixes))
     return found

@@ -1,4 +1,4 @@
-"""What a tokenizer file says, in one shape for all formats."""
+"""The contents of a tokenizer file, in one shape for all formats."""
 
 from __future__ import annotations
 
@@ -36,23 +36,23 @@ __all__ = [
 ]
 
 
-# Tables over all ids are arrays; this keeps a file of one line from asking for gigabytes.
+# Tables over all ids are arrays; the limit keeps a one-line file from asking for gigabytes.
 LARGEST_ID = (1 << 24) - 1
 
-# Files whose library is known, and so its way of using rules, which is merging leftmost: theirs may be improper.
+# Formats whose library is known and merges leftmost: their rules may be improper.
 LEFTMOST_FORMATS = ("tokenizer.json", "tiktoken", "tekken")
 
 
 @dataclass(frozen=True, slots=True)
 class Rewriting:
-    """What is done to texts before they are cut into pieces and after ids are spelled, where anything is.
+    """The rewriting of texts before they are split into pieces, and after ids are spelled.
 
     Attributes
     ----------
     normalizer : Normalizer, optional
-        Done to the text between the special tokens of level 0.
+        Applied to the text between the special tokens of level 0.
     decoding : tuple of steps, optional
-        What makes a text of the spellings of tokens; by default these are put one after the other.
+        The steps that make a text from the spellings of tokens; by default the spellings are concatenated.
     """
 
     normalizer: Normalizer | None = None
@@ -61,7 +61,7 @@ class Rewriting:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Contents:
-    """What a tokenizer file says.
+    """The contents of a tokenizer file.
 
     Attributes
     ----------
@@ -71,32 +71,32 @@ class Contents:
     extra : tuple of words
         Tokens that no rule mentions; they are numbered after those of the dictionary.
     foreign : tuple of bytes
-        Tokens of a byte-level vocabulary that are not written in the byte alphabet and so occur in no tokenization,
-        as decoding spells them; they are numbered after `extra`.
+        Tokens of a byte-level vocabulary that are not written in the byte alphabet and so occur in no tokenization, as
+        decoding spells them; they are numbered after `extra`.
     ids : int32 array, one entry a token
         The id of a token, -1 for tokens without one.
     splitting : Splitting, optional
         The pre-tokenizer, if the file names one.
     specials : tuple of Special
     finds_specials : bool
-        Whether specials are found in the text to encode, as `tokenizers` does and tiktoken's encode_ordinary does not.
+        Whether specials are found in the text to encode, as by `tokenizers` and unlike tiktoken's encode_ordinary.
     whole_piece : bool
-        Whether a piece that is itself a token is not merged but taken as it is.
+        Whether a piece that is itself a token is emitted without merging.
     merges : Merges, optional
-        All merging pairs, where the rules of an improper dictionary are not all there is to say.
+        All merging pairs, if the rules of an improper dictionary do not determine them.
     suffix : str, optional
         What is appended to the last symbol of a piece, such as ``</w>``.
     spelled_bytes : bool
         Whether symbols that are characters stand for bytes, in GPT-2's alphabet.
     prefix : str, optional
-        What is put in front of every symbol of a piece but the first, such as ``##``.
+        What is put before every symbol of a piece except the first, such as ``##``.
     atoms : tuple of str
         Symbols of several characters that are found in every piece, the longest at each place, and never merge.
     fallback : Fallback, optional
-        What symbols become that are not in the alphabet; by default a text that has them is refused.
+        What symbols outside the alphabet become; by default a text with such symbols is refused.
     drops_unknown : bool
-        Whether the library leaves such symbols out where there is no `fallback`. Texts are refused all the same, but
-        not texts that are only decoded to be encoded again.
+        Whether the library drops such symbols if there is no `fallback`. Texts with them are refused all the same,
+        except texts that are decoded only to be encoded again.
     rewriting : Rewriting, optional
         What else is done to texts.
     ignored : tuple of str
@@ -126,7 +126,7 @@ class Contents:
 
     @property
     def is_plain(self) -> bool:
-        """Whether texts are encoded as they are, and ids spell them one after the other, but for a suffix."""
+        """Whether texts are encoded unchanged, and ids spell them one after the other, except for a suffix."""
         return (
             self.rewriting is None
             and self.fallback is None
@@ -136,7 +136,7 @@ class Contents:
 
 
 class NumberedWords(NamedTuple):
-    """A dictionary over the bytes, the tokens that it does not mention, and the number that each word got."""
+    """A dictionary over the bytes, the tokens that it does not mention, and the number of each word."""
 
     dictionary: ByteDictionary
     extra: tuple[bytes, ...]
@@ -144,7 +144,7 @@ class NumberedWords(NamedTuple):
 
 
 def number_bytes(words: Sequence[bytes], rules: Int32Array) -> NumberedWords:
-    """Number the words of a byte-level file the way a Dictionary numbers its tokens.
+    """Number the words of a byte-level file as a Dictionary numbers its tokens.
 
     Parameters
     ----------
@@ -180,5 +180,5 @@ def check_bytes(present: Iterable[int], path: Path) -> None:
     """Raise FileFormatError unless every byte that UTF-8 text can have is a token."""
     missing = sorted(BYTES_OF_UTF8.difference(present))
     if missing:
-        what = f"{len(missing)} of the bytes that text can have are no tokens, the first one 0x{missing[0]:02x}"
+        what = f"{len(missing)} of the bytes that text can have are not tokens, the first of them 0x{missing[0]:02x}"
         raise FileFormatError(what, where=str(path))

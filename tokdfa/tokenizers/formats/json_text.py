@@ -1,4 +1,4 @@
-"""Untrusted JSON, read strictly: UTF-8, no key twice, no NaN; and objects that know their JSON path."""
+"""Untrusted JSON, read strictly: UTF-8, no duplicate keys, no NaN; and objects that know their JSON path."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def decode_utf8(data: bytes, path: Path) -> str:
 
 
 class _Repeating(dict[str, Any]):
-    """An object in which a key stands twice."""
+    """An object with a duplicate key."""
 
     key: str
 
@@ -67,14 +67,14 @@ def parse_object(data: bytes, path: Path, *, last_key_counts: bool = False) -> J
     data : bytes
     path : Path
     last_key_counts : bool
-        Whether a key may come twice in an object and the last one counts, which is what Python's `json` does and much
-        faster for files of many small objects.
+        Whether an object may have duplicate keys, of which the last one counts. Python's `json` does this, and it is
+        much faster for files of many small objects.
 
     Raises
     ------
     FileFormatError
-        If it is not UTF-8 or not JSON (with line and column), nests too deeply, has a key twice in one object or half
-        of a surrogate pair (with the path), or is not an object.
+        If it is not UTF-8 or not JSON (with line and column), is nested too deeply, has a duplicate key in an object
+        or half of a surrogate pair (with the path), or is not an object.
     """
     text = decode_utf8(data, path)
     found_repeating: list[_Repeating] = []
@@ -97,11 +97,11 @@ def parse_object(data: bytes, path: Path, *, last_key_counts: bool = False) -> J
     if found_repeating or ("\\u" in text and _SURROGATE.search(text)):
         for where, inner in _walk(value):
             if type(inner) is _Repeating:
-                raise FileFormatError("a key twice in one object", value=inner.key, where=f"{path}, {where}")
+                raise FileFormatError("a duplicate key in an object", value=inner.key, where=f"{path}, {where}")
             if isinstance(inner, str):
                 check_surrogates(inner, f"{path}, {where}")
     if not isinstance(value, dict):
-        raise FileFormatError("a JSON object is wanted", value=value, where=f"{path}, $")
+        raise FileFormatError("a JSON object is expected", value=value, where=f"{path}, $")
     return JsonObject(value, "$", path)
 
 
@@ -150,11 +150,11 @@ class JsonObject:
         if key not in self.fields:
             if default is not _REQUIRED:
                 return default  # type: ignore[no-any-return]
-            raise FileFormatError(f"no field {key!r}", where=f"{self.path}, {self.where}")
+            raise FileFormatError(f"the field {key!r} is missing", where=f"{self.path}, {self.where}")
         value = self.fields[key]
         # bool is a subclass of int.
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-            raise FileFormatError(f"{_NAMES[kind]} is wanted", value=value, where=self.place(key))
+            raise FileFormatError(f"{_NAMES[kind]} is expected", value=value, where=self.place(key))
         return value
 
     def get_or_none(self, key: str, kind: type[T]) -> T | None:
@@ -171,15 +171,15 @@ class JsonObject:
         found = []
         for index, fields in enumerate(self.get(key, list, default)):
             if not isinstance(fields, dict):
-                raise FileFormatError("an object is wanted", value=fields, where=f"{self.place(key)}[{index}]")
+                raise FileFormatError("an object is expected", value=fields, where=f"{self.place(key)}[{index}]")
             found.append(JsonObject(fields, f"{self.where}.{key}[{index}]", self.path))
         return found
 
     def only(self, known: Collection[str]) -> None:
-        """Refuse keys that are not `known`, for they might matter."""
+        """Refuse keys that are not `known`, because they might matter."""
         for key in self.fields:
             if key not in known:
-                raise UnsupportedFeatureError("a field that is not known here", value=key, where=self.place(key))
+                raise UnsupportedFeatureError("an unknown field", value=key, where=self.place(key))
 
     def refuse_unless(self, key: str, modelled: Collection[Any], why: str) -> None:
         """Refuse a value of `key` that is not among those modelled; it may be absent."""

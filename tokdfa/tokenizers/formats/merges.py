@@ -1,4 +1,4 @@
-"""merges.txt: a rule a line, two parts with a space between; and the dictionaries that such rules make."""
+"""merges.txt: one rule per line, two parts separated by a space; and the dictionaries that such rules make."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _CLIP_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
 
 
 class Pairs(NamedTuple):
-    """The rules of a file as written; `where` tells the place of one for messages."""
+    """The rules of a file as written; `where` gives the position of one for messages."""
 
     left: list[str]
     right: list[str]
@@ -59,12 +59,12 @@ def read_pairs(data: bytes, path: Path, limit: int | None = None) -> Pairs:
     data : bytes
     path : Path
     limit : int, optional
-        Read this many rules only.
+        Read only this many rules.
 
     Raises
     ------
     FileFormatError
-        If a line is not two parts with one space between.
+        If a line is not two parts separated by one space.
     """
     text = decode_utf8(data, path)
     first_line = 1
@@ -82,7 +82,7 @@ def read_pairs(data: bytes, path: Path, limit: int | None = None) -> Pairs:
         return Pairs([], [], where)
     if not _alternates(text):
         _find_fault(text.split("\n"), where)
-    # One list of all parts is much faster than a list a line.
+    # One list of all parts is much faster than one list per line.
     parts = text.replace("\n", " ").split(" ")
     return Pairs(parts[::2], parts[1::2], where)
 
@@ -102,37 +102,37 @@ def _alternates(text: str) -> bool:
 
 
 def _find_fault(lines: list[str], where: Callable[[int], str]) -> None:
-    """Raise for the first line that is no rule; a carriage return within a line is an ordinary character."""
+    """Raise for the first line that is not a rule; a carriage return within a line is an ordinary character."""
     for index, line in enumerate(lines):
         parts = line.split(" ")
         if line.endswith("\r"):
-            what = "a carriage return; lines end with a line feed alone"
-            raise FileFormatError(what, where=where(index), hint="convert the line ends")
+            what = "a carriage return; lines must end with a line feed alone"
+            raise FileFormatError(what, where=where(index), hint="convert the line endings")
         if len(parts) != 2 or not parts[0] or not parts[1]:
-            raise FileFormatError("a rule is two parts with one space between", value=line, where=where(index))
+            raise FileFormatError("a rule must be two parts separated by one space", value=line, where=where(index))
 
 
 def check_rules(pairs: Pairs, left: Int32Array, right: Int32Array) -> None:
-    """Raise FileFormatError when a rule comes twice, for libraries differ on which of them counts.
+    """Raise FileFormatError if a rule occurs twice, because libraries differ on which occurrence counts.
 
     `left` and `right` number the parts.
     """
     keys = left.astype(np.int64) << 32 | right
-    # Sorted here, for np.unique imports masked arrays, which take longer.
+    # Sorted here because np.unique imports masked arrays, which takes longer.
     ordered = np.sort(keys)
     if (ordered[1:] == ordered[:-1]).any():
         seen: dict[int, int] = {}
         again = next(i for i, key in enumerate(keys.tolist()) if seen.setdefault(key, i) != i)
         first = pairs.where(seen[int(keys[again])]).rpartition(", ")[2]
         rule = f"{pairs.left[again]} {pairs.right[again]}"
-        raise FileFormatError(f"the rule of {first} again", value=rule, where=pairs.where(again))
+        raise FileFormatError(f"the same rule as in {first}", value=rule, where=pairs.where(again))
 
 
 def read_merges(data: bytes, path: Path, *, bytewise: bool | None = None) -> Contents:
     """Read a bare merges.txt: the dictionary alone.
 
-    Without a vocabulary the ids are those that the file's own kind gives: over GPT-2's byte alphabet the bytes in the
-    order of that alphabet and then the tokens in the order of the rules, as GPT-2 does; over characters the sorted
+    Without a vocabulary, the ids follow from the kind of the file. Over GPT-2's byte alphabet they number the bytes in
+    the order of that alphabet and then the tokens in the order of the rules, as GPT-2 does; over characters, the sorted
     symbols and then the tokens in the order of the rules.
 
     Parameters
@@ -140,14 +140,14 @@ def read_merges(data: bytes, path: Path, *, bytewise: bool | None = None) -> Con
     data : bytes
     path : Path
     bytewise : bool, optional
-        Whether the file is written in GPT-2's byte alphabet. By default it is taken to be so when it uses no other
-        characters, and none of the Latin letters that the alphabet shares with ordinary text unless also the
-        characters from U+0100 on that stand for spaces and controls.
+        Whether the file is written in GPT-2's byte alphabet. By default this is assumed if it uses no other
+        characters, and uses the Latin letters that the alphabet shares with ordinary text only together with the
+        characters from U+0100 on that represent spaces and controls.
 
     Raises
     ------
     FileFormatError
-        If it is not a merges.txt; says in which line.
+        If it is not a merges.txt; the error gives the line.
     """
     pairs = read_pairs(data, path)
     suffix = suffix_in(pairs)
@@ -204,7 +204,7 @@ def _ids_by_rule(dictionary: Dictionary) -> Int32Array:
 
 
 def read_clip(data: bytes, path: Path) -> Contents:
-    """Read CLIP's bpe_simple_vocab_16e6.txt, of whose rules CLIP uses the first 48,894, as CLIP numbers its tokens.
+    """Read CLIP's bpe_simple_vocab_16e6.txt, of whose rules CLIP uses the first 48,894, with CLIP's numbering.
 
     The symbols are the characters of GPT-2's byte alphabet, and those with ``</w>`` for the end of a word.
     """
@@ -230,7 +230,7 @@ def read_clip(data: bytes, path: Path) -> Contents:
 
 
 def clip_as_transformers_has_it(contents: Contents) -> Contents:
-    """Return CLIP's rules with what transformers does to texts before; OpenAI's own repairs them by ftfy besides."""
+    """Return CLIP's rules with transformers' treatment of texts; OpenAI's own also repairs texts with ftfy."""
     from tokdfa.tokenizers.normalizers import Chain, Lowercase, Replace, UnicodeForm
 
     steps = (UnicodeForm("NFC"), Replace(r"\s+", " ", literal=False), Lowercase())
@@ -246,7 +246,7 @@ def _words(pairs: Pairs, suffix: str | None) -> Iterator[tuple[Word, Word]]:
     """Yield the rules as words: over characters, or over symbols of which some end with the suffix."""
     if suffix is None:
         return zip(pairs.left, pairs.right, strict=True)
-    # In the oldest files the end of a word is a symbol of its own, not the end of one.
+    # In the oldest files the end of a word is a symbol of its own, not a suffix of one.
     separate = suffix in pairs.right
     check_suffix(pairs, suffix)
     columns = ([symbols_of(part, suffix, separate=separate) for part in parts] for parts in (pairs.left, pairs.right))
@@ -264,12 +264,12 @@ def check_suffix(pairs: Pairs, suffix: str) -> None:
     """Refuse rules in which `suffix` is more than the mark at the end of the right part."""
     for index, row in enumerate(zip(pairs.left, pairs.right, strict=True)):
         if row[0].endswith(suffix) or ("".join(row).endswith(suffix) and not row[1].endswith(suffix)):
-            what = f"{suffix} stands where no word ends, or is merged from its characters"
+            what = f"{suffix} occurs where no word ends, or is merged from its characters"
             raise UnsupportedFeatureError(what, value=" ".join(row), where=pairs.where(index))
 
 
 def symbols_of(part: str, suffix: str | None, *, separate: bool = False) -> Word:
-    """Return a part as a word: its characters, and the suffix with the last of them, or as a symbol of its own."""
+    """Return a part as a word: its characters, with the suffix on the last of them or as a symbol of its own."""
     if suffix is None:
         return part
     if not part.endswith(suffix):

@@ -39,14 +39,14 @@ def read_pre_tokenizer(top: JsonObject) -> tuple[Splitting | None, bool]:
     Parameters
     ----------
     top : JsonObject
-        What has the field ``pre_tokenizer``.
+        The object with the field ``pre_tokenizer``.
 
     Raises
     ------
     FileFormatError
         If a field is missing or wrong.
     UnsupportedFeatureError
-        If a step is not modelled exactly; names the JSON path and the value.
+        If a step is not modelled exactly; the error gives the JSON path and the value.
     """
     root = top.object("pre_tokenizer")
     if root is None:
@@ -57,7 +57,9 @@ def read_pre_tokenizer(top: JsonObject) -> tuple[Splitting | None, bool]:
     for index, step in enumerate(flatten(root, "pretokenizers")):
         kind = step.get("type", str)
         if is_bytewise:
-            raise UnsupportedFeatureError("a step behind ByteLevel", value=kind, where=f"{step.path}, {step.where}")
+            raise UnsupportedFeatureError(
+                "a step after ByteLevel is not modelled", value=kind, where=f"{step.path}, {step.where}"
+            )
         if kind == "ByteLevel" and metaspace is None:
             is_bytewise = True
             puts_space, uses_pattern = read_byte_level(step)
@@ -78,22 +80,24 @@ def read_pre_tokenizer(top: JsonObject) -> tuple[Splitting | None, bool]:
 
 
 def read_byte_level(step: JsonObject) -> tuple[bool, bool]:
-    """Return whether a step ByteLevel puts a space in front, and whether it splits."""
+    """Return whether a ByteLevel step puts a space before the text, and whether it splits."""
     step.only(("type", "add_prefix_space", "trim_offsets", "use_regex"))
     step.get("trim_offsets", bool)
     return step.get("add_prefix_space", bool), step.get("use_regex", bool, True)
 
 
 def read_metaspace(step: JsonObject) -> tuple[str, str, bool]:
-    """Return what is put in place of spaces, where one is put in front, and whether there is a split before each."""
+    """Return the replacement of spaces, where one is put before the text, and whether the text is split before each."""
     step.only(("type", "replacement", "prepend_scheme", "split", "add_prefix_space", "str_rep"))
     replacement = step.get("replacement", str)
     if len(replacement) != 1 or step.get("str_rep", str, replacement) != replacement:
-        raise FileFormatError("the replacement is one character", value=replacement, where=step.place("replacement"))
+        raise FileFormatError(
+            "the replacement must be one character", value=replacement, where=step.place("replacement")
+        )
     scheme = step.get("prepend_scheme", str, "always")
     if scheme not in _PREPEND_SCHEMES:
-        raise FileFormatError("no such scheme", value=scheme, where=step.place("prepend_scheme"))
-    # Files older than the schemes have a flag instead, which the library still holds against the scheme.
+        raise FileFormatError("unknown scheme", value=scheme, where=step.place("prepend_scheme"))
+    # Files older than the schemes have a flag instead, which the library still compares with the scheme.
     if not step.get("add_prefix_space", bool, True) and scheme != "never":
         raise FileFormatError("the flag contradicts the scheme", value=False, where=step.place("add_prefix_space"))
     return replacement, scheme, step.get("split", bool, True)
@@ -112,13 +116,13 @@ def _read_splits(step: JsonObject, kind: str) -> Sequence[Split]:
         step.only(("type", "delimiter"))
         delimiter = step.get("delimiter", str)
         if len(delimiter) != 1:
-            raise FileFormatError("a delimiter is one character", value=delimiter, where=step.place("delimiter"))
+            raise FileFormatError("a delimiter must be one character", value=delimiter, where=step.place("delimiter"))
         return (Split(delimiter, "removed", literal=True),)
     if kind == "FixedLength":
         step.only(("type", "length"))
         length = step.get("length", int)
         if not 1 <= length <= _LONGEST_PIECE:
-            what = f"a length from 1 to {_LONGEST_PIECE} is modelled"
+            what = f"only lengths from 1 to {_LONGEST_PIECE} are modelled"
             raise UnsupportedFeatureError(what, value=length, where=step.place("length"))
         return (patterns.fixed_length(length),)
     simple = {"Whitespace": patterns.whitespace, "WhitespaceSplit": patterns.whitespace_split}
@@ -128,7 +132,9 @@ def _read_splits(step: JsonObject, kind: str) -> Sequence[Split]:
     if kind == "BertPreTokenizer":
         step.only(("type",))
         return patterns.bert()
-    raise UnsupportedFeatureError("a pre-tokenizer that is not modelled there", value=kind, where=step.place("type"))
+    raise UnsupportedFeatureError(
+        "a pre-tokenizer that is not modelled in this place", value=kind, where=step.place("type")
+    )
 
 
 def _read_split(step: JsonObject) -> Split:
@@ -142,7 +148,9 @@ def read_pattern(step: JsonObject) -> tuple[str, bool]:
     pattern = step.get("pattern", dict)
     spelled = [(key, value) for key, value in pattern.items() if key in ("Regex", "String")]
     if len(pattern) != 1 or len(spelled) != 1 or not isinstance(spelled[0][1], str):
-        raise FileFormatError('a pattern is {"Regex": …} or {"String": …}', value=pattern, where=step.place("pattern"))
+        raise FileFormatError(
+            'a pattern must be {"Regex": …} or {"String": …}', value=pattern, where=step.place("pattern")
+        )
     ((key, text),) = spelled
     return text, key == "String"
 
@@ -150,5 +158,5 @@ def read_pattern(step: JsonObject) -> tuple[str, bool]:
 def _read_behavior(step: JsonObject, *default: str) -> Behavior:
     behavior = step.get("behavior", str, *default)
     if behavior not in _BEHAVIORS:
-        raise FileFormatError("no such behavior", value=behavior, where=step.place("behavior"))
+        raise FileFormatError("unknown behavior", value=behavior, where=step.place("behavior"))
     return _BEHAVIORS[behavior]

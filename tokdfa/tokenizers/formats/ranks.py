@@ -1,9 +1,9 @@
 """Dictionaries from ranked words: any split of a word into two others is a legal merge, with the word's rank.
 
-tiktoken's files have no rules. On what the stronger words make of a text at most one split of a word can occur
-(context-invariance), and it is found by tokenizing the word itself with the stronger words. Where that leaves more than
-two tokens the word is dead for merging, unless a split with a *weaker* part brings it about later: then no proper
-dictionary says the same, and all splits are kept.
+tiktoken's files have no rules. After the stronger words have merged, at most one split of a word can occur in a text
+(context-invariance), and it is found by tokenizing the word itself with the stronger words. If that leaves more than
+two tokens, merging never makes the word, unless a split with a *weaker* part makes it later. Then no proper dictionary
+is equivalent, and all splits are kept.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ T = TypeVar("T", bytes, str)
 
 
 def from_ranks(words: list[bytes], ranks: Int64Array, path: Path, format: str, *, first_id: int) -> Contents:
-    """Return what ranked words say.
+    """Return the contents of a file of ranked words.
 
     Parameters
     ----------
@@ -44,11 +44,14 @@ def from_ranks(words: list[bytes], ranks: Int64Array, path: Path, format: str, *
     Raises
     ------
     FileFormatError
-        If a byte of UTF-8 has no rank, or an id would be too large for tables.
+        If a byte of UTF-8 has no rank, or an id is too large for tables.
     """
     if int(ranks.max()) + first_id > LARGEST_ID:
         raise FileFormatError(
-            "rank too large", value=int(ranks.max()), where=str(path), hint=f"ids up to {LARGEST_ID} are supported"
+            "the rank is too large",
+            value=int(ranks.max()),
+            where=str(path),
+            hint=f"ids up to {LARGEST_ID} are supported",
         )
     order = np.argsort(ranks, kind="stable")
     sorted_words = words if np.array_equal(order, np.arange(len(words))) else [words[i] for i in order.tolist()]
@@ -77,7 +80,7 @@ def from_ranks(words: list[bytes], ranks: Int64Array, path: Path, format: str, *
 def rules_of_words(
     words: Sequence[T], symbols: Mapping[T, int], priority: Int32Array | None = None
 ) -> tuple[Int32Array, Int32Array | None]:
-    """Return the rules of ranked words and, where they do not tell everything, all splits.
+    """Return the rules of ranked words and, if they do not determine all merges, all splits.
 
     Parameters
     ----------
@@ -86,12 +89,12 @@ def rules_of_words(
     symbols : mapping of bytes or str to int
         The numbers of the symbols, from 0 on.
     priority : int32 array, optional
-        Ascending; words of equal priority are equally strong, and of such the leftmost pair merges first.
+        Ascending; words of equal priority are equally strong, and ties go to the leftmost pair.
 
     Returns
     -------
     rules, splits : int32 arrays of shape (n, 3)
-        Rows of left part, right part and product, by ascending rank; the second one None where no rules are missing.
+        Rows of left part, right part and product, by ascending rank; the second is None if no rules are missing.
     """
     from tokdfa.kernels.merging.words import derive
 
@@ -152,7 +155,7 @@ def _all_splits(words: Sequence[T], symbols: Mapping[T, int]) -> Int32Array:
 def _find_late_pairs(
     words: list[list[int]], n: int, strength: list[int], left: Int32Array, right: Int32Array, splits: Int32Array
 ) -> None:
-    """Fill in the pairs of the words that come about through a part not stronger: by merging the word to the end."""
+    """Fill in the pairs of words made through a part that is not stronger, by merging the word completely."""
     products = {(u, v): product for u, v, product in splits.tolist()}
     for i in np.flatnonzero(left < 0).tolist():
         tokens = words[i]

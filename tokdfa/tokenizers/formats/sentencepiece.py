@@ -1,4 +1,4 @@
-"""SentencePiece models of the kind BPE."""
+"""SentencePiece models of type BPE."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _BPE = 2
 
 
 class _Pieces(NamedTuple):
-    """The pieces of a model by their types, each with its id; those that merge have a score, too."""
+    """The pieces of a model by type, each with its id, and with its score if it merges."""
 
     normal: dict[str, tuple[int, float]]
     unknown: tuple[str, int]
@@ -47,19 +47,22 @@ def read_sentencepiece(data: bytes, path: Path) -> Contents:
     FileFormatError
         If it is not such a model, or the library would refuse it.
     UnsupportedFeatureError
-        If it is not BPE, or asks for what is not modelled exactly; or if the packages that read it are missing.
+        If it is not BPE, or asks for something that is not modelled exactly; or if the packages that read it are
+        missing.
     """
     model = _parse(data, path)
     trainer, normalizer = model.trainer_spec, model.normalizer_spec
     if trainer.model_type != _BPE:
         name = trainer.ModelType.Name(trainer.model_type)
-        raise UnsupportedFeatureError("only BPE models are read", value=name, where=f"{path}, trainer_spec.model_type")
+        raise UnsupportedFeatureError(
+            "only BPE models can be read", value=name, where=f"{path}, trainer_spec.model_type"
+        )
     if trainer.treat_whitespace_as_suffix:
         where = f"{path}, trainer_spec.treat_whitespace_as_suffix"
         raise UnsupportedFeatureError("white space as a suffix is not modelled", value=True, where=where)
     if model.denormalizer_spec.precompiled_charsmap:
         where = f"{path}, denormalizer_spec"
-        raise UnsupportedFeatureError("a table of characters for decoding is not modelled", where=where)
+        raise UnsupportedFeatureError("a character table for decoding is not modelled", where=where)
     pieces = _read_pieces(model, path)
     contents = _over_pieces(pieces, path)
     rules: dict[str, str] = {}
@@ -70,7 +73,7 @@ def read_sentencepiece(data: bytes, path: Path) -> Contents:
     for text in (*rules.values(), *pieces.user_defined) if trims else ():
         if "  " in text:
             where = f"{path}, normalizer_spec.remove_extra_whitespaces"
-            raise UnsupportedFeatureError("two spaces that come at once", value=text, where=where)
+            raise UnsupportedFeatureError("two spaces in a row are not modelled here", value=text, where=where)
     table = None
     if rules:
         table = CharacterTable(rules, tuple(pieces.user_defined), hashlib.sha256(blob).hexdigest())
@@ -90,7 +93,7 @@ def _parse(data: bytes, path: Path) -> Any:
         from sentencepiece import sentencepiece_model_pb2
     except ImportError as error:
         raise UnsupportedFeatureError(
-            f"reading SentencePiece models takes more packages: {error}",
+            f"reading SentencePiece models needs more packages: {error}",
             where=str(path),
             hint="pip install 'tokdfa[sentencepiece]'",
         ) from None
@@ -100,19 +103,19 @@ def _parse(data: bytes, path: Path) -> Any:
     except DecodeError as error:
         raise FileFormatError(f"not a SentencePiece model: {error}", where=str(path)) from None
     if not model.pieces:
-        raise FileFormatError("a SentencePiece model without pieces", where=str(path))
+        raise FileFormatError("the SentencePiece model has no pieces", where=str(path))
     if len(model.pieces) > LARGEST_ID:
         raise FileFormatError(f"more than {LARGEST_ID} pieces", value=len(model.pieces), where=str(path))
-    # What is not known here might matter; tests of its own and how it was trained do not.
+    # Unknown fields might matter; its self-tests and its training settings do not.
     for name in ("normalizer_spec", "denormalizer_spec"):
         unknown = [field.field_number for field in UnknownFieldSet(getattr(model, name))]
         if unknown:
-            raise UnsupportedFeatureError("fields that are not known here", value=unknown, where=f"{path}, {name}")
+            raise UnsupportedFeatureError("unknown fields", value=unknown, where=f"{path}, {name}")
     return model
 
 
 def _text(message: Any, name: str, where: str) -> str:
-    """Return a string of a message; by version of protobuf, what is not UTF-8 comes as bytes or as an error."""
+    """Return a string of a message. Depending on the version of protobuf, invalid UTF-8 gives bytes or an error."""
     try:
         text = getattr(message, name)
     except UnicodeDecodeError:
@@ -131,37 +134,39 @@ def _read_pieces(model: Any, path: Path) -> _Pieces:
         where = f"{path}, pieces[{id}]"
         text = _text(piece, "piece", where)
         if not text or "\0" in text or len(text) > _LONGEST_PIECE:
-            what = f"a piece has 1 to {_LONGEST_PIECE} characters, none of them zero"
+            what = f"a piece must have 1 to {_LONGEST_PIECE} characters, none of them zero"
             raise FileFormatError(what, value=text, where=where)
         if piece.type == kinds.NORMAL:
             if not math.isfinite(piece.score):
-                raise FileFormatError("a score that is not a number", value=piece.score, where=f"{where}.score")
+                raise FileFormatError("the score is not a number", value=piece.score, where=f"{where}.score")
             if text in normal:
-                raise FileFormatError("a piece twice", value=text, where=where)
+                raise FileFormatError("a duplicate piece", value=text, where=where)
             normal[text] = (id, piece.score)
         elif piece.type in names:
             group = others[names[piece.type]]
             if text in group:
-                raise FileFormatError("a piece twice", value=text, where=where)
+                raise FileFormatError("a duplicate piece", value=text, where=where)
             group[text] = id
         else:
             name = kinds.Type.Name(piece.type)
             raise UnsupportedFeatureError("a type of piece that is not modelled", value=name, where=f"{where}.type")
     pieces = _Pieces(normal, ("", -1), others["control"], others["user_defined"], others["byte"])
     if len(others["unknown"]) != 1:
-        raise FileFormatError("a model has one unknown piece", value=[*others["unknown"]], where=str(path))
+        raise FileFormatError(
+            "a model must have exactly one unknown piece", value=[*others["unknown"]], where=str(path)
+        )
     (unknown,) = others["unknown"].items()
     _check(pieces, unknown[0], bool(model.trainer_spec.byte_fallback), path)
     return pieces._replace(unknown=unknown)
 
 
 def _check(pieces: _Pieces, unknown: str, byte_fallback: bool, path: Path) -> None:
-    """Refuse pieces that the library refuses, or that are found where they are not meant."""
+    """Refuse pieces that the library refuses, or that are found where they are not intended."""
     names: set[str] = set()
     for group in (pieces.normal, pieces.control, pieces.user_defined, pieces.byte, {unknown: 0}):
         again = names.intersection(group)
         if again:
-            raise UnsupportedFeatureError("a piece of two types", value=min(again), where=str(path))
+            raise UnsupportedFeatureError("a piece has two types", value=min(again), where=str(path))
         names.update(group)
     reserved = [text for text in (*pieces.control, unknown) if len(text) == 1]
     if reserved:
@@ -169,24 +174,24 @@ def _check(pieces: _Pieces, unknown: str, byte_fallback: bool, path: Path) -> No
     odd = [text for text in pieces.byte if byte_of(text) is None]
     odd += [text for text in names.difference(pieces.byte) if byte_of(text) is not None]
     if odd or (len(pieces.byte) < 256 if byte_fallback else pieces.byte):
-        what = "byte pieces are there for all bytes or, without byte fallback, for none"
+        what = "there must be byte pieces for all bytes or, without byte fallback, for none"
         raise FileFormatError(what, value=odd or len(pieces.byte), where=str(path))
     for text in pieces.user_defined:
         if sum(text[:end] in pieces.user_defined for end in range(1, len(text) + 1)) > _MOST_PREFIXES:
-            what = f"more than {_MOST_PREFIXES} user-defined pieces begin with each other"
+            what = f"more than {_MOST_PREFIXES} user-defined pieces are prefixes of each other"
             raise UnsupportedFeatureError(what, value=text, where=str(path))
 
 
 def _over_pieces(pieces: _Pieces, path: Path) -> dict[str, Any]:
-    """Return the contents of a model but for what it does to texts."""
-    # Strongest first; of equals the leftmost merges, whichever they are.
+    """Return the contents of a model, except its treatment of texts."""
+    # Strongest first; ties go to the leftmost pair.
     ranked = sorted((-score, id, text) for text, (id, score) in pieces.normal.items() if len(text) > 1)
     words = [text for _, _, text in ranked]
     characters = {text: number for number, text in enumerate(text for text in pieces.normal if len(text) == 1)}
     foreign = set("".join(words)).difference(characters)
     if foreign:
         text = next(text for text in words if not foreign.isdisjoint(text))
-        raise UnsupportedFeatureError("a piece with a character that is none itself", value=text, where=str(path))
+        raise UnsupportedFeatureError("a piece has a character that is not a piece itself", value=text, where=str(path))
     scores = np.array([score for score, _, _ in ranked])
     changes = np.concatenate(([0], np.cumsum(np.diff(scores) != 0))) if len(words) else np.empty(0)
     priority = changes.astype(np.int32)

@@ -1,4 +1,4 @@
-"""tekken.json of mistral-common: ranked tokens behind special tokens, split and merged by tiktoken."""
+"""tekken.json of mistral-common: special tokens, then ranked tokens, split and merged by tiktoken."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _FIELDS = [
 _CONFIG_FIELDS = ["pattern", "num_vocab_tokens", "default_vocab_size", "default_num_special_tokens", "version"]
 _TOKEN_FIELDS = {"rank", "token_bytes", "token_str"}
 
-# Files up to version 7 may leave the special tokens out; mistral-common then takes these.
+# Files up to version 7 may leave out the special tokens; mistral-common then uses these.
 _OLD_VERSIONS = ("v1", "v2", "v3", "v7")
 _VERSIONS = (*_OLD_VERSIONS, "v11", "v13", "v15")
 _OLD_SPECIALS = [
@@ -63,29 +63,29 @@ _OLD_SPECIALS = [
 def read_tekken(data: bytes, path: Path) -> Contents:
     """Read a tekken.json.
 
-    The ids of the special tokens come first; of the ranked tokens as many are used as the configuration says.
+    The ids of the special tokens come first. The configuration says how many of the ranked tokens are used.
 
     Raises
     ------
     FileFormatError
-        If it is not JSON, lacks a field or has one of the wrong type, or contradicts itself; names the JSON path.
+        If it is not JSON, lacks a field, has one of the wrong type, or contradicts itself; the error gives the path.
     UnsupportedFeatureError
-        If it has a field that is not known here, or a special token without text.
+        If it has an unknown field, or a special token without text.
     """
-    # mistral-common, too, reads the file with Python's json.
+    # mistral-common also reads the file with Python's json.
     top = parse_object(data, path, last_key_counts=True)
     top.only(_FIELDS)
     config = top.object("config")
     if config is None:
-        raise FileFormatError("no configuration", where=top.place("config"))
+        raise FileFormatError("the configuration is missing", where=top.place("config"))
     config.only(_CONFIG_FIELDS)
-    config.refuse_unless("version", _VERSIONS, "a version of the format that is not known here")
+    config.refuse_unless("version", _VERSIONS, "an unknown version of the format")
     n_ids = config.get("default_vocab_size", int)
     n_specials = config.get("default_num_special_tokens", int)
     vocabulary = top.get("vocab", list)
     if not 0 <= n_specials < n_ids <= min(len(vocabulary) + n_specials, LARGEST_ID):
         raise FileFormatError(
-            f"{n_specials} special tokens and {len(vocabulary)} ranked ones do not give so many ids",
+            f"{n_specials} special tokens and {len(vocabulary)} ranked ones do not make up this number of ids",
             value=n_ids,
             where=config.place("default_vocab_size"),
         )
@@ -102,22 +102,24 @@ def _read_words(entries: list[Any], top: JsonObject) -> list[bytes]:
     if len(set(words)) < len(words):
         seen: dict[bytes, int] = {}
         again = next(rank for rank, word in enumerate(words) if seen.setdefault(word, rank) != rank)
-        what = f"the token of rank {seen[words[again]]} again"
+        what = f"the same token as that of rank {seen[words[again]]}"
         raise FileFormatError(what, value=words[again], where=f"{top.place('vocab')}[{again}].token_bytes")
     return words
 
 
 def _read_word(entry: Any, rank: int, where: str) -> bytes:
     if not isinstance(entry, dict) or entry.keys() != _TOKEN_FIELDS:
-        raise FileFormatError(f"a token has the fields {', '.join(sorted(_TOKEN_FIELDS))}", value=entry, where=where)
+        raise FileFormatError(
+            f"a token must have the fields {', '.join(sorted(_TOKEN_FIELDS))}", value=entry, where=where
+        )
     if type(entry["rank"]) is not int or entry["rank"] != rank:
-        raise FileFormatError(f"the rank {rank} is wanted here", value=entry["rank"], where=f"{where}.rank")
+        raise FileFormatError(f"the rank {rank} is expected here", value=entry["rank"], where=f"{where}.rank")
     try:
         word = base64.b64decode(entry["token_bytes"], validate=True)
     except (binascii.Error, TypeError, ValueError):
         raise FileFormatError("not base64", value=entry["token_bytes"], where=f"{where}.token_bytes") from None
     if not word or (rank < 256 and word != bytes([rank])):
-        what = f"the byte {rank} is wanted here" if rank < 256 else "an empty token"
+        what = f"the byte {rank} is expected here" if rank < 256 else "an empty token"
         raise FileFormatError(what, value=word, where=f"{where}.token_bytes")
     return word
 
@@ -128,18 +130,18 @@ def _read_specials(top: JsonObject, version: str, n_specials: int) -> tuple[Spec
     if top.fields.get("special_tokens") is None:
         if version not in _OLD_VERSIONS:
             raise FileFormatError(
-                f"a file of version {version} lists its special tokens", where=top.place("special_tokens")
+                f"a file of version {version} must list its special tokens", where=top.place("special_tokens")
             )
         contents = list(_OLD_SPECIALS)
     for token in top.objects("special_tokens") if top.fields.get("special_tokens") is not None else ():
         content = token.get("token_str", str)
         if not content:
-            # It would cut a stream without being in its text, so that nothing could say where.
+            # It would split a stream without being in its text, so no position in the text would show it.
             raise UnsupportedFeatureError("a special token without text", value=content, where=token.place("token_str"))
-        # mistral-common looks specials up by their place in the list but reports their rank.
+        # mistral-common looks specials up by their position in the list but reports their rank.
         if token.get("rank", int) != len(contents):
             raise UnsupportedFeatureError(
-                f"the special token of rank {len(contents)} is wanted here",
+                f"the special token of rank {len(contents)} is expected here",
                 value=token.fields["rank"],
                 where=token.place("rank"),
             )
@@ -151,5 +153,5 @@ def _read_specials(top: JsonObject, version: str, n_specials: int) -> tuple[Spec
     contents.extend(f"<SPECIAL_{id}>" for id in range(len(contents), n_specials))
     if len(set(contents)) < len(contents):
         again = next(content for id, content in enumerate(contents) if content in contents[:id])
-        raise FileFormatError("a special token twice", value=again, where=top.place("special_tokens"))
+        raise FileFormatError("a duplicate special token", value=again, where=top.place("special_tokens"))
     return tuple(Special(id, content) for id, content in enumerate(contents))

@@ -39,14 +39,14 @@ _LARGEST_COUNT = (1 << 63) - 1
 
 
 def read_normalizer(top: JsonObject) -> Normalizer | None:
-    """Return the normalizer of a tokenizer.json, None where it has none or one without steps.
+    """Return the normalizer of a tokenizer.json; None if it has none or one without steps.
 
     Raises
     ------
     FileFormatError
         If a field is missing or wrong.
     UnsupportedFeatureError
-        If a step is not modelled exactly; names the JSON path and the value.
+        If a step is not modelled exactly; the error gives the JSON path and the value.
     PatternError
         If the pattern of a replacement cannot be read.
     """
@@ -73,8 +73,8 @@ def _read_normalizer(step: JsonObject) -> Normalizer:
         step.only(("type", "prepend"))
         prefix = step.get("prepend", str)
         if not prefix:
-            # The library then loses track of which character comes from where, and drops some.
-            raise UnsupportedFeatureError("nothing to prepend", value=prefix, where=step.place("prepend"))
+            # The library then loses track of the origin of characters, and drops some.
+            raise UnsupportedFeatureError("the text to prepend is empty", value=prefix, where=step.place("prepend"))
         return Prepend(prefix)
     if kind == "Replace":
         return _read_replace(step)
@@ -85,7 +85,7 @@ def _read_replace(step: JsonObject) -> Replace:
     step.only(("type", "pattern", "content"))
     pattern, literal = read_pattern(step)
     if not pattern:
-        raise UnsupportedFeatureError("the empty text is replaced", value=pattern, where=step.place("pattern"))
+        raise UnsupportedFeatureError("the pattern to replace is empty", value=pattern, where=step.place("pattern"))
     replace = Replace(pattern, step.get("content", str), literal)
     if not literal:
         replace.check()
@@ -95,7 +95,7 @@ def _read_replace(step: JsonObject) -> Replace:
 def read_decoder(top: JsonObject, *, is_bytewise: bool, suffix: str | None) -> tuple[DecodeStep, ...] | None:
     """Return the steps of the decoder of a tokenizer.json.
 
-    None stands for what needs no steps: tokens that spell the text one after the other, in GPT-2's byte alphabet if
+    None means that no steps are needed: tokens spell the text one after the other, in GPT-2's byte alphabet if
     `is_bytewise`, or over characters with a space for the `suffix` of words.
 
     Raises
@@ -103,14 +103,16 @@ def read_decoder(top: JsonObject, *, is_bytewise: bool, suffix: str | None) -> t
     FileFormatError
         If a field is missing or wrong.
     UnsupportedFeatureError
-        If a step, or their order, is not modelled exactly; names the JSON path and the value.
+        If a step, or their order, is not modelled exactly; the error gives the JSON path and the value.
     """
     root = top.object("decoder")
     read = list(flatten(root, "decoders")) if root else []
     kinds = [step.get("type", str) for step in read]
     if not kinds:
-        # The library puts spaces between the tokens, which are not in the text.
-        raise UnsupportedFeatureError("without a decoder ids have no text", value=None, where=top.place("decoder"))
+        # The library then puts spaces between the tokens, although they are not in the text.
+        raise UnsupportedFeatureError(
+            "a decoder is missing, so ids have no text", value=None, where=top.place("decoder")
+        )
     behind = {"Fuse"} if suffix is None else {"Fuse", "Replace", "Strip"}
     if is_bytewise != ("ByteLevel" in kinds) or (is_bytewise and set(kinds[1:]) - behind):
         what = f"the decoder of {'bytes is' if is_bytewise else 'characters is not'} ByteLevel"
@@ -132,11 +134,13 @@ def read_decoder(top: JsonObject, *, is_bytewise: bool, suffix: str | None) -> t
             steps.append(ReplaceWhole(_read_replace(step)))
             continue
         if is_fused and kind != "Strip":
-            raise UnsupportedFeatureError("a step behind Fuse", value=kind, where=step.place("type"))
+            raise UnsupportedFeatureError("a step after Fuse is not modelled", value=kind, where=step.place("type"))
         made = _read_strip(step, is_fused or is_bytewise) if kind == "Strip" else _reader(step, kind)(step)
         if is_joined and not _is_by_character(made):
-            # A run of bytes is one token by now, which such a step would take as a whole.
-            raise UnsupportedFeatureError("a step behind ByteFallback", value=kind, where=step.place("type"))
+            # A run of bytes is one token by now, which such a step would treat as a whole.
+            raise UnsupportedFeatureError(
+                "this step after ByteFallback is not modelled", value=kind, where=step.place("type")
+            )
         steps.append(made)
         is_joined |= kind == "ByteFallback"
     return None if steps == ([] if suffix is None else [DecodeSuffix(suffix)]) else tuple(steps)
@@ -153,13 +157,15 @@ def _read_strip(step: JsonObject, is_fused: bool) -> DecodeStep:
     step.only(("type", "content", "start", "stop"))
     character = step.get("content", str)
     if len(character) != 1:
-        raise FileFormatError("the content is one character", value=character, where=step.place("content"))
+        raise FileFormatError("the content must be one character", value=character, where=step.place("content"))
     start, stop = step.get("start", int), step.get("stop", int)
     if not 0 <= start <= _LARGEST_COUNT:
-        raise FileFormatError("a count is not negative", value=start, where=step.place("start"))
+        raise FileFormatError(f"a count must be from 0 to {_LARGEST_COUNT}", value=start, where=step.place("start"))
     if stop:
-        # The library stops with an error where a token is shorter than what is taken from it.
-        raise UnsupportedFeatureError("what is taken from the end", value=stop, where=step.place("stop"))
+        # The library fails if a token is shorter than the part removed from it.
+        raise UnsupportedFeatureError(
+            "removing characters from the end is not modelled", value=stop, where=step.place("stop")
+        )
     return StripWhole(character, start) if is_fused else DecodeStrip(character, start)
 
 
@@ -181,7 +187,7 @@ def _read_suffix(step: JsonObject) -> DecodeStep:
     step.only(("type", "suffix"))
     suffix = step.get("suffix", str)
     if not suffix:
-        raise UnsupportedFeatureError("an empty suffix", value=suffix, where=step.place("suffix"))
+        raise UnsupportedFeatureError("the suffix is empty", value=suffix, where=step.place("suffix"))
     return DecodeSuffix(suffix)
 
 

@@ -1,4 +1,4 @@
-"""tiktoken's rank files: a line of base64 bytes, a space and a rank for each token."""
+"""tiktoken's rank files: one line per token, with its bytes in base64, a space and its rank."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ __all__ = ["read_tiktoken"]
 
 _FAULTS = {
     1: "not a character of base64",
-    2: "base64 that does not come out even",
+    2: "base64 of the wrong length",
     3: "a rank without a token",
-    4: "no rank behind the token",
-    5: "a rank is written in decimal digits",
-    6: "something behind the rank",
-    7: f"a rank is at most {LARGEST_RANK}",
+    4: "no rank after the token",
+    5: "a rank must be written in decimal digits",
+    6: "unexpected text after the rank",
+    7: f"a rank must be at most {LARGEST_RANK}",
 }
 _SHOWN = 24
 
-# tiktoken knows the published files by their SHA-256 and gives them these tokens.
+# tiktoken recognises the published files by their SHA-256 and gives them these tokens.
 _PUBLISHED_SPECIALS = {
     "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7": {
         "<|endoftext|>": 100257,
@@ -49,26 +49,26 @@ _PUBLISHED_SPECIALS = {
 def read_tiktoken(data: bytes, path: Path) -> Contents:
     """Read a ``.tiktoken`` file.
 
-    The lines may come in any order. The specials are those that tiktoken gives to the published file; other files have
+    The lines may be in any order. The specials are those that tiktoken gives to the published file; other files have
     none.
 
     Raises
     ------
     FileFormatError
-        If a line is not a token and a rank, or a token or a rank comes twice, or a byte has no rank.
+        If a line is not a token and a rank, a token or a rank occurs twice, or a byte has no rank.
     """
     if data.startswith(b"\xef\xbb\xbf"):
         raise FileFormatError("the file begins with a byte order mark", where=f"{path}, line 1")
     text, offsets, ranks, lines, fault, place = read_rank_lines(data)
     if fault:
         if data[place : place + 1] == b"\r":
-            what, hint = "a carriage return; lines end with a line feed alone", "convert the line ends"
+            what, hint = "a carriage return; lines must end with a line feed alone", "convert the line endings"
         else:
             what, hint = _FAULTS[fault], None
         shown = data[place : place + _SHOWN].split(b"\n")[0]
         raise FileFormatError(what, value=shown, where=f"{path}, line {lines[-1]}, byte {place}", hint=hint)
     if not len(ranks):
-        raise FileFormatError("no tokens", where=str(path))
+        raise FileFormatError("the file has no tokens", where=str(path))
     buffer = text.tobytes()
     ends = offsets.tolist()
     words = [buffer[start:end] for start, end in pairwise(ends)]
@@ -76,14 +76,14 @@ def read_tiktoken(data: bytes, path: Path) -> Contents:
         seen: dict[bytes, int] = {}
         at = next(i for i, word in enumerate(words) if seen.setdefault(word, i) != i)
         raise FileFormatError(
-            f"the token of line {lines[seen[words[at]]]} again", value=words[at], where=f"{path}, line {lines[at]}"
+            f"the same token as in line {lines[seen[words[at]]]}", value=words[at], where=f"{path}, line {lines[at]}"
         )
     order = np.argsort(ranks, kind="stable")
     again = np.flatnonzero(np.diff(ranks[order]) == 0)
     if len(again):
         one, other = order[again[0]], order[again[0] + 1]
         raise FileFormatError(
-            f"the rank of line {lines[one]} again", value=int(ranks[other]), where=f"{path}, line {lines[other]}"
+            f"the same rank as in line {lines[one]}", value=int(ranks[other]), where=f"{path}, line {lines[other]}"
         )
     contents = from_ranks(words, ranks, path, "tiktoken", first_id=0)
     specials = _PUBLISHED_SPECIALS.get(hashlib.sha256(data).hexdigest(), {})

@@ -49,7 +49,7 @@ _MODEL_FIELDS = [
     "vocab",
     "merges",
 ]
-_LETTERS_FOR_BYTES = "decoding takes these letters for bytes of the byte alphabet"
+_LETTERS_FOR_BYTES = "decoding mistakes these letters for bytes of the byte alphabet"
 _ADDED_FIELDS = ["id", "content", "single_word", "lstrip", "rstrip", "normalized", "special"]
 
 
@@ -61,18 +61,18 @@ def read_tokenizer_json(data: bytes, path: Path) -> Contents:
     FileFormatError
         If it is not JSON, lacks a field or has one of the wrong type, or contradicts itself.
     UnsupportedFeatureError
-        If it asks for what is not modelled exactly; names the JSON path and the value.
+        If it asks for something that is not modelled exactly; the error gives the JSON path and the value.
     """
     top = parse_object(data, path)
     top.only(TOP_FIELDS)
-    top.refuse_unless("version", ("1.0",), "a version of the format that is not known here")
+    top.refuse_unless("version", ("1.0",), "an unknown version of the format")
     for key in ("truncation", "padding"):
         top.refuse_unless(key, (None,), f"{key} changes the ids")
     normalizer = read_normalizer(top)
     splitting, is_bytewise = read_pre_tokenizer(top)
     if splitting is not None and splitting.prefix_once and normalizer is not None and not normalizer.keeps_beginning:
-        # Whether a text begins there is then a matter of what the library thinks it has removed.
-        what = "a character in front of the first stretch alone, of a text that may have lost its beginning"
+        # Whether a text begins there then depends on what the library thinks it has removed.
+        what = "a character put before the first stretch only, in a text that may have lost its beginning"
         raise UnsupportedFeatureError(what, value=normalizer, where=top.place("normalizer"))
     model = _model(top)
     suffix = model.get_or_none("end_of_word_suffix", str) or None
@@ -83,23 +83,25 @@ def read_tokenizer_json(data: bytes, path: Path) -> Contents:
     prefix = model.get_or_none("continuing_subword_prefix", str) or None
     if is_bytewise and prefix:
         where = model.place("continuing_subword_prefix")
-        raise UnsupportedFeatureError("continuing_subword_prefix with ByteLevel", value=prefix, where=where)
+        raise UnsupportedFeatureError(
+            "continuing_subword_prefix with ByteLevel is not modelled", value=prefix, where=where
+        )
     if is_bytewise and suffix in vocabulary.spellings:
-        # Then the symbol of a byte, or several, cannot be told from the end of a word.
+        # Then the symbol of one or more bytes cannot be distinguished from the end of a word.
         where = model.place("end_of_word_suffix")
         raise UnsupportedFeatureError(
-            "an end_of_word_suffix that is a token of bytes itself", value=suffix, where=where
+            "an end_of_word_suffix that is itself a token of bytes", value=suffix, where=where
         )
     if is_bytewise and suffix:
         _check_spelled(vocabulary, suffix, model)
     if is_bytewise and not suffix:
-        # All bytes have tokens, so that nothing is ever unknown and unk_token, fuse_unk and byte_fallback are idle.
+        # All bytes have tokens, so nothing is ever unknown, and unk_token, fuse_unk and byte_fallback have no effect.
         contents = over_bytes(vocabulary, pairs, path, "tokenizer.json", whole_piece=whole_piece)
     else:
         fallback = _read_fallback(model, vocabulary)
         if whole_piece and (suffix or prefix or fallback):
             raise UnsupportedFeatureError(
-                "whole pieces are looked up without suffix, prefix and unknown symbols",
+                "ignore_merges is modelled only without suffix, prefix and unknown symbols",
                 value=True,
                 where=model.place("ignore_merges"),
             )
@@ -137,7 +139,7 @@ def read_tokenizer_json(data: bytes, path: Path) -> Contents:
 
 
 def _check_spelled(vocabulary: Vocabulary, suffix: str, model: JsonObject) -> None:
-    """Refuse a vocabulary of bytes with ends of words, in which decoding or encoding finds what is no byte of it."""
+    """Refuse a vocabulary of bytes with ends of words if decoding or encoding meets anything but its bytes."""
     for spelling in vocabulary.spellings:
         if not is_spelled(spelling.removesuffix(suffix)):
             what = "a token with a character outside GPT-2's byte alphabet, beside an end_of_word_suffix"
@@ -145,15 +147,17 @@ def _check_spelled(vocabulary: Vocabulary, suffix: str, model: JsonObject) -> No
 
 
 def _read_fallback(model: JsonObject, vocabulary: Vocabulary) -> Fallback | None:
-    """Return what unknown symbols become; None if there is nothing for them."""
+    """Return what unknown symbols become; None if the file does not say."""
     known = set(vocabulary.spellings)
     spelled = tuple(f"<0x{byte:02X}>" for byte in range(256))
     there = [byte for byte in range(256) if spelled[byte] in known]
     as_bytes = bool(model.get_or_none("byte_fallback", bool)) and bool(there)
     if as_bytes and not has_bytes(there):
-        # Then the library puts some unknown symbols behind the bytes of others.
+        # Then the library puts some unknown symbols after the bytes of others.
         raise UnsupportedFeatureError(
-            "byte fallback with some of the bytes", value=len(there), where=model.place("byte_fallback")
+            "byte fallback with only some of the bytes is not modelled",
+            value=len(there),
+            where=model.place("byte_fallback"),
         )
     if as_bytes:
         return Fallback(bytes=spelled)
@@ -170,7 +174,7 @@ def _read_fallback(model: JsonObject, vocabulary: Vocabulary) -> Fallback | None
 def _normalized(
     top: JsonObject, specials: tuple[Special, ...], normalizer: Normalizer | None, is_bytewise: bool
 ) -> tuple[Special, ...]:
-    """Return added tokens as they are looked for; refuse those of which nothing is left, or what another one is."""
+    """Return added tokens as they are looked for; refuse those that become empty or equal to another one."""
     if normalizer is None:
         return specials
     seen: set[str] = set()
@@ -179,7 +183,7 @@ def _normalized(
         text = normalizer(special.content) if special.level else special.content
         if special.level and (not text or text in seen):
             where = f"{top.place('added_tokens')}[{index}].content"
-            what = "an added token that is nothing or another one when it is normalized"
+            what = "an added token that becomes empty or equal to another one when it is normalized"
             raise UnsupportedFeatureError(what, value=special.content, where=where)
         if text != special.content and is_bytewise and _reads_as_bytes(text):
             where = f"{top.place('added_tokens')}[{index}].content"
@@ -191,26 +195,26 @@ def _normalized(
 
 
 def _check_strips(top: JsonObject, specials: tuple[Special, ...]) -> None:
-    """Refuse added tokens that the library fails on: one that takes the white space of which another one is made."""
+    """Refuse added tokens on which the library fails: one that strips the white space of which another consists."""
     blanks = "".join(spaces())
     for index, special in enumerate(specials):
         takes = any(other.rstrip and other.level == special.level for other in specials)
         if takes and special.lstrip and not special.rstrip and not special.text.strip(blanks):
             where = f"{top.place('added_tokens')}[{index}].rstrip"
-            what = "white space that strips at its left alone, beside an added token that strips at its right"
+            what = "an added token of white space that strips only on its left, beside one that strips on its right"
             raise UnsupportedFeatureError(what, value=special.content, where=where)
 
 
 def _reads_as_bytes(content: str) -> bool:
-    """Return whether decoding takes letters of an added token for bytes of the byte alphabet."""
+    """Return whether decoding mistakes letters of an added token for bytes of the byte alphabet."""
     return not content.isascii() and is_spelled(content)
 
 
 def _model(top: JsonObject) -> JsonObject:
     model = top.object("model")
     if model is None:
-        raise FileFormatError("no model", where=top.place("model"))
-    model.refuse_unless("type", ("BPE",), "only BPE models are read")
+        raise FileFormatError("the model is missing", where=top.place("model"))
+    model.refuse_unless("type", ("BPE",), "only BPE models can be read")
     model.only(_MODEL_FIELDS)
     model.get_or_none("unk_token", str)
     model.get_or_none("fuse_unk", bool)
@@ -226,7 +230,7 @@ def _read_merges(model: JsonObject) -> Pairs:
     def where(index: int) -> str:
         return f"{model.place('merges')}[{index}]"
 
-    # The usual cases are found out in bulk; whatever is odd is then looked for row by row.
+    # The usual cases are checked in bulk; anything odd is then looked for row by row.
     kinds = set(map(type, rows))
     if kinds == {str} and set(map(str.count, rows, repeat(" "))) == {1}:
         parts = " ".join(rows).split(" ")
@@ -238,21 +242,21 @@ def _read_merges(model: JsonObject) -> Pairs:
 
 
 def _find_fault(rows: list[object], where: Callable[[int], str]) -> None:
-    """Raise for the first row that is no rule."""
+    """Raise for the first row that is not a rule."""
     as_strings = isinstance(rows[0], str)
     for index, row in enumerate(rows):
         if isinstance(row, str) != as_strings and isinstance(row, (str, list)):
-            raise FileFormatError("strings and pairs in one list of rules", value=row, where=where(index))
+            raise FileFormatError("strings and pairs are mixed in one list of rules", value=row, where=where(index))
         if isinstance(row, str) and row.count(" ") != 1:
-            raise FileFormatError("a rule is two parts with one space between", value=row, where=where(index))
+            raise FileFormatError("a rule must be two parts separated by one space", value=row, where=where(index))
         if not isinstance(row, str) and not (
             isinstance(row, list) and len(row) == 2 and isinstance(row[0], str) and isinstance(row[1], str)
         ):
-            raise FileFormatError("a rule is a pair of strings", value=row, where=where(index))
+            raise FileFormatError("a rule must be a pair of strings", value=row, where=where(index))
 
 
 def _read_post_processor(top: JsonObject) -> tuple[str, ...]:
-    """Return the steps that put special tokens around a text, which is left to who asks for them.
+    """Return the steps that add special tokens around a text, which is left to the caller.
 
     ByteLevel only moves offsets, which are not modelled.
     """
@@ -269,7 +273,7 @@ def _read_post_processor(top: JsonObject) -> tuple[str, ...]:
             _check_pair_processor(step, kind)
             adding.append(kind)
         else:
-            raise UnsupportedFeatureError("a post-processor that is not known", value=kind, where=step.place("type"))
+            raise UnsupportedFeatureError("an unknown post-processor", value=kind, where=step.place("type"))
     return tuple(adding)
 
 
@@ -278,7 +282,7 @@ def _check_pair_processor(step: JsonObject, kind: str) -> None:
     for key in ("sep", "cls"):
         pair = step.get(key, list)
         if len(pair) != 2 or type(pair[0]) is not str or type(pair[1]) is not int or not 0 <= pair[1] < 1 << 32:
-            raise FileFormatError("a token and its id are wanted", value=pair, where=step.place(key))
+            raise FileFormatError("a token and its id are expected", value=pair, where=step.place(key))
     if kind == "RobertaProcessing":
         step.get("trim_offsets", bool)
         step.get("add_prefix_space", bool)
@@ -291,27 +295,29 @@ def _check_template(step: JsonObject) -> None:
             kinds = [kind for kind in ("Sequence", "SpecialToken") if kind in item.fields]
             inner = item.object(kinds[0]) if len(item.fields) == len(kinds) == 1 else None
             if inner is None:
-                raise FileFormatError("a sequence or a special token is wanted", value=item.fields, where=item.where)
+                raise FileFormatError("a sequence or a special token is expected", value=item.fields, where=item.where)
             inner.only(("id", "type_id"))
             name = inner.get("id", str)
             if kinds == ["Sequence"] and name not in ("A", "B"):
-                raise FileFormatError("a sequence is A or B", value=name, where=inner.place("id"))
+                raise FileFormatError("a sequence must be A or B", value=name, where=inner.place("id"))
             if not 0 <= inner.get("type_id", int) < 1 << 32:
-                raise FileFormatError("a type is a number", value=inner.fields["type_id"], where=inner.place("type_id"))
+                raise FileFormatError(
+                    "a type must be a number", value=inner.fields["type_id"], where=inner.place("type_id")
+                )
     tokens = step.object("special_tokens")
     if tokens is None:
         raise FileFormatError("no special tokens", where=step.place("special_tokens"))
     for name in tokens.fields:
         token = tokens.object(name)
         if token is None:
-            raise FileFormatError("an object is wanted", value=None, where=tokens.place(name))
+            raise FileFormatError("an object is expected", value=None, where=tokens.place(name))
         token.only(("id", "ids", "tokens"))
         token.get("id", str)
         ids, names = token.get("ids", list), token.get("tokens", list)
         if len(ids) != len(names) or not all(type(id) is int and 0 <= id < 1 << 32 for id in ids):
-            raise FileFormatError("an id for each token is wanted", value=ids, where=token.place("ids"))
+            raise FileFormatError("an id for each token is expected", value=ids, where=token.place("ids"))
         if not all(type(spelled) is str for spelled in names):
-            raise FileFormatError("tokens are strings", value=names, where=token.place("tokens"))
+            raise FileFormatError("tokens must be strings", value=names, where=token.place("tokens"))
 
 
 def read_added_tokens(top: JsonObject, vocabulary: Vocabulary, is_bytewise: bool) -> tuple[Special, ...]:
@@ -331,7 +337,7 @@ def read_added_tokens(top: JsonObject, vocabulary: Vocabulary, is_bytewise: bool
         flags: dict[str, Any] = {flag: token.get(flag, bool) for flag in ("single_word", "lstrip", "rstrip")}
         if not content or content in contents:
             raise FileFormatError(
-                "an added token that is empty or there already", value=content, where=token.place("content")
+                "an added token that is empty or a duplicate", value=content, where=token.place("content")
             )
         if is_bytewise and _reads_as_bytes(content):
             raise UnsupportedFeatureError(
@@ -339,7 +345,7 @@ def read_added_tokens(top: JsonObject, vocabulary: Vocabulary, is_bytewise: bool
                 value=content,
                 where=token.place("content"),
             )
-        # The library does not read the ids of added tokens but assigns them; a file that says otherwise is wrong.
+        # The library does not read the ids of added tokens but assigns them; a file with other ids is wrong.
         next_id = last + 1 if last >= len(id_of) else len(id_of)
         assigned = id_of.get(content, next_id)
         if token.get("id", int) != assigned or (content not in id_of and is_taken[assigned]):

@@ -1,4 +1,4 @@
-"""Dictionaries from a vocabulary, which maps spellings to ids, and rules, as `tokenizers` keeps them."""
+"""Dictionaries from rules and a vocabulary, which maps spellings to ids, as in `tokenizers`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["Vocabulary", "check_vocabulary", "over_bytes", "over_characters", "r
 
 
 class Vocabulary(NamedTuple):
-    """Spellings and their ids, checked: distinct, and the ids small enough for tables."""
+    """Spellings and their ids, checked to be distinct and small enough for tables."""
 
     spellings: list[str]
     ids: Int32Array
@@ -35,20 +35,20 @@ def check_vocabulary(fields: Mapping[str, Any], where: str) -> Vocabulary:
     Raises
     ------
     FileFormatError
-        If an id is not an integer from 0 on, or too large, or comes twice, or a spelling is empty.
+        If an id is not an integer from 0 on, is too large, or occurs twice, or a spelling is empty.
     """
     spellings = list(fields)
     values = list(fields.values())
     if not spellings:
-        raise FileFormatError("no tokens", where=where)
+        raise FileFormatError("the vocabulary has no tokens", where=where)
     if set(map(type, values)) != {int} or min(values) < 0 or max(values) > LARGEST_ID:
-        what = f"an id is an integer from 0 to {LARGEST_ID}"
+        what = f"an id must be an integer from 0 to {LARGEST_ID}"
         odd = next(key for key, value in fields.items() if type(value) is not int or not 0 <= value <= LARGEST_ID)
         raise FileFormatError(what, value=fields[odd], where=f"{where}.{odd}")
     if len(set(values)) < len(values):
         seen: dict[int, str] = {}
         again = next(spelling for spelling in spellings if seen.setdefault(fields[spelling], spelling) != spelling)
-        what = f"the id of {seen[fields[again]]!r} again"
+        what = f"the same id as that of {seen[fields[again]]!r}"
         raise FileFormatError(what, value=fields[again], where=f"{where}.{again}")
     if "" in fields:
         raise FileFormatError("an empty token", where=where)
@@ -56,7 +56,7 @@ def check_vocabulary(fields: Mapping[str, Any], where: str) -> Vocabulary:
 
 
 def _rules(vocabulary: Vocabulary, pairs: Pairs, products: list[str]) -> Int32Array:
-    """Return the rules as rows of left part, right part and product, by their places in the vocabulary."""
+    """Return the rules as rows of left part, right part and product, by their positions in the vocabulary."""
     places = {spelling: place for place, spelling in enumerate(vocabulary.spellings)}
     columns = (pairs.left, pairs.right, products)
     try:
@@ -75,7 +75,7 @@ def _rules(vocabulary: Vocabulary, pairs: Pairs, products: list[str]) -> Int32Ar
 def over_bytes(vocabulary: Vocabulary, pairs: Pairs, path: Path, format: str, *, whole_piece: bool = False) -> Contents:
     """Return the contents of a vocabulary that is written in GPT-2's byte alphabet.
 
-    Tokens with other characters stay what they are; no text has them among its tokens.
+    Tokens with other characters are kept; no text has them among its tokens.
 
     Raises
     ------
@@ -133,19 +133,19 @@ def over_characters(
     pairs : Pairs
     format : str
     prefix, suffix : str, optional
-        What all symbols of a piece but the first have in front, and what the last one has appended.
+        What is put before all symbols of a piece except the first, and what is appended to the last one.
     whole_piece : bool
-        Whether a piece that is a token is taken as it is.
+        Whether a piece that is a token is emitted without merging.
     fallback : Fallback, optional
-        What symbols become that are not in the vocabulary; what it names is.
+        What symbols outside the vocabulary become; the symbols that it names are in the vocabulary.
 
     Raises
     ------
     FileFormatError
         If a rule needs a token that is not in the vocabulary.
     UnsupportedFeatureError
-        If a rule mentions a token that stands for unknown symbols, or a symbol that is no token, or its parts and its
-        product are not the same symbols.
+        If a rule mentions the token for unknown symbols, or a symbol that is not a token, or its parts and its product
+        are not the same symbols.
     """
     atoms = set() if fallback is None else {fallback.unknown, *(fallback.bytes or ())}
     atoms = {atom for atom in atoms if atom is not None and len(atom) > 1}
@@ -167,7 +167,7 @@ def over_characters(
     )
     for index, row in enumerate(zip(left, right, made, strict=True)):
         if row[0] + row[1] != row[2] or (atoms and not atoms.isdisjoint(map(_joined, row))):  # type: ignore[operator]
-            what = "a rule with a token that stands for unknown symbols, or one whose product is not its parts"
+            what = "a rule with the token for unknown symbols, or whose product does not consist of its parts"
             rule = f"{pairs.left[index]} {pairs.right[index]}"
             raise UnsupportedFeatureError(what, value=rule, where=pairs.where(index))
     symbols = [word for word in spelled if len(word) == 1]
@@ -199,18 +199,18 @@ def _joined(word: Word) -> str:
 
 
 def _products(pairs: Pairs, prefix: str | None) -> list[str]:
-    """Return what the rules make; of the right part the library cuts the prefix off."""
+    """Return the products of the rules; the library removes the prefix of the right part."""
     if prefix is None:
         return list(map(add, pairs.left, pairs.right))
     for index, part in enumerate(pairs.right):
         if not part.startswith(prefix):
-            what = f"the right part of a rule begins with {prefix!r}"
+            what = f"the right part of a rule must begin with {prefix!r}"
             raise UnsupportedFeatureError(what, value=part, where=pairs.where(index))
     return [left + right[len(prefix) :] for left, right in zip(pairs.left, pairs.right, strict=True)]
 
 
 def _prefixed(part: str, prefix: str, suffix: str | None) -> Word:
-    """Return a part as symbols that have a prefix, but for the first one of a piece."""
+    """Return a part as symbols that have a prefix, except for the first one of a piece."""
     inner = part.startswith(prefix) and len(part) > len(prefix)
     symbols = cast("str | tuple[str, ...]", symbols_of(part[len(prefix) :] if inner else part, suffix))
     return tuple(symbol if index == 0 and not inner else prefix + symbol for index, symbol in enumerate(symbols))
@@ -219,7 +219,7 @@ def _prefixed(part: str, prefix: str, suffix: str | None) -> Word:
 def read_vocabulary_and_merges(vocabulary: bytes, merges: bytes, vocabulary_path: Path, merges_path: Path) -> Contents:
     """Read a vocab.json with its merges.txt; they name neither a pre-tokenizer nor special tokens.
 
-    They are taken to be written in GPT-2's byte alphabet when the rules use no other characters and all bytes of UTF-8
+    They are assumed to be written in GPT-2's byte alphabet if the rules use no other characters and all bytes of UTF-8
     have a token.
     """
     checked = check_vocabulary(parse_object(vocabulary, vocabulary_path).fields, f"{vocabulary_path}, $")

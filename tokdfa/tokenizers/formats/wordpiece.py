@@ -20,13 +20,13 @@ from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
 
 __all__ = ["WordPieceContents", "read_vocab_txt", "read_wordpiece_json"]
 
-# What BERT's vocabularies call the tokens that stand for no text.
+# The names in BERT's vocabularies of tokens that represent no text.
 _SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
 @dataclass(frozen=True, slots=True)
 class WordPieceContents:
-    """What the file of a WordPiece tokenizer says.
+    """The contents of the file of a WordPiece tokenizer.
 
     Attributes
     ----------
@@ -35,11 +35,11 @@ class WordPieceContents:
     vocabulary : WordPieceVocabulary
     normalizer : BertNormalizer
     specials : tuple of Special
-        Cut out of the raw text before anything else.
+        The special tokens, which are cut out of the raw text first.
     cleanup : bool
-        Whether decoding takes away spaces before punctuation, as the decoder of tokenizers does when asked to.
+        Whether decoding removes spaces before punctuation, as the decoder of tokenizers does if asked to.
     ignored : tuple of str
-        What else the file asks for, which shapes batches for a model and is left to its user.
+        What else the file asks for; it shapes batches for a model and is left to the user.
     """
 
     algorithm: ClassVar[str] = "WordPiece"
@@ -53,11 +53,11 @@ class WordPieceContents:
 
 
 def read_vocab_txt(data: bytes, path: Path) -> WordPieceContents:
-    """Read a vocab.txt: one entry a line, its id the number of the line.
+    """Read a vocab.txt: one entry per line, whose id is the number of the line.
 
-    As in tokenizers, white space at the ends of lines is dropped and of equal entries the last one counts. Nothing is
-    said there about normalization: it is BERT's, and letters are taken in lower case and without accents unless an
-    entry has one that normalization would change.
+    As in tokenizers, white space at the ends of lines is dropped, and the last of equal entries counts. The file says
+    nothing about normalization. It is assumed to be BERT's, in lower case and without accents unless an entry has a
+    letter that this would change.
 
     Raises
     ------
@@ -85,27 +85,27 @@ def _normalizer_for(vocabulary: WordPieceVocabulary) -> BertNormalizer:
 def read_wordpiece_json(data: bytes, path: Path) -> WordPieceContents:
     """Read a tokenizer.json with a WordPiece model and BERT's normalizer and pre-tokenizer.
 
-    Truncation, padding and the post-processor, which adds special tokens, shape what is given to a model. They are
-    left out, and named.
+    Truncation, padding and the post-processor, which adds special tokens, shape the input of a model. They are left
+    out, and named.
 
     Raises
     ------
     FileFormatError
         If it is not JSON, lacks a field or has one of the wrong type, or contradicts itself.
     UnsupportedFeatureError
-        If it asks for what is not modelled exactly; names the JSON path and the value.
+        If it asks for something that is not modelled exactly; the error gives the JSON path and the value.
     """
     top = parse_object(data, path)
     top.only(TOP_FIELDS)
-    top.refuse_unless("version", ("1.0",), "a version of the format that is not known here")
+    top.refuse_unless("version", ("1.0",), "an unknown version of the format")
     vocabulary = _read_model(top)
     normalizer = _read_normalizer(top)
-    splitter = _read_step(top, "pre_tokenizer", "BertPreTokenizer", "WordPiece is modelled behind it only")
+    splitter = _read_step(top, "pre_tokenizer", "BertPreTokenizer", "WordPiece is not modelled with this")
     splitter.only(("type",))
-    decoder = _read_step(top, "decoder", "WordPiece", "the decoder that undoes the encoding is WordPiece")
+    decoder = _read_step(top, "decoder", "WordPiece", "the decoder must be WordPiece")
     decoder.only(("type", "prefix", "cleanup"))
     if decoder.get("prefix", str) != vocabulary.prefix:
-        what = f"the prefix of the model is {vocabulary.prefix!r}"
+        what = f"the model has the prefix {vocabulary.prefix!r}"
         raise UnsupportedFeatureError(what, value=decoder.fields["prefix"], where=decoder.place("prefix"))
     entries = dict(vocabulary.items())
     ids = np.fromiter(entries.values(), np.int32, len(entries))
@@ -119,7 +119,9 @@ def read_wordpiece_json(data: bytes, path: Path) -> WordPieceContents:
         if special.level:
             where = f"{top.place('added_tokens')}[{index}].normalized"
             raise UnsupportedFeatureError(
-                "added tokens that are looked for in normalized text", value=special.content, where=where
+                "added tokens that are looked for in normalized text are not modelled here",
+                value=special.content,
+                where=where,
             )
     ignored = tuple(key for key in ("truncation", "padding", "post_processor") if top.fields.get(key) is not None)
     cleanup = decoder.get("cleanup", bool)
@@ -129,20 +131,22 @@ def read_wordpiece_json(data: bytes, path: Path) -> WordPieceContents:
 def _read_model(top: JsonObject) -> WordPieceVocabulary:
     model = top.object("model")
     if model is None:
-        raise FileFormatError("no model", where=top.place("model"))
-    model.refuse_unless("type", ("WordPiece",), "only WordPiece models are read here")
+        raise FileFormatError("the model is missing", where=top.place("model"))
+    model.refuse_unless("type", ("WordPiece",), "only WordPiece models can be read here")
     model.only(("type", "unk_token", "continuing_subword_prefix", "max_input_chars_per_word", "vocab"))
     entries = model.get("vocab", dict)
     place = model.place("vocab")
     if not entries:
-        raise FileFormatError("no tokens", where=place)
+        raise FileFormatError("the vocabulary has no tokens", where=place)
     for entry, number in entries.items():
         check_surrogates(entry, place)
         if isinstance(number, int) and number > LARGEST_ID:
             raise FileFormatError(f"an id above {LARGEST_ID}", value=number, where=f"{place}.{entry}")
     longest_word = model.get("max_input_chars_per_word", int)
     if longest_word < 0:
-        raise FileFormatError("a negative length", value=longest_word, where=model.place("max_input_chars_per_word"))
+        raise FileFormatError(
+            "a length must not be negative", value=longest_word, where=model.place("max_input_chars_per_word")
+        )
     try:
         return WordPieceVocabulary(
             entries,
@@ -155,7 +159,7 @@ def _read_model(top: JsonObject) -> WordPieceVocabulary:
 
 
 def _read_normalizer(top: JsonObject) -> BertNormalizer:
-    step = _read_step(top, "normalizer", "BertNormalizer", "WordPiece is modelled behind it only")
+    step = _read_step(top, "normalizer", "BertNormalizer", "WordPiece is not modelled with this")
     step.only(("type", "clean_text", "handle_chinese_chars", "strip_accents", "lowercase"))
     lowercase = step.get("lowercase", bool)
     strip_accents = step.get_or_none("strip_accents", bool)
@@ -168,12 +172,12 @@ def _read_normalizer(top: JsonObject) -> BertNormalizer:
 
 
 def _read_step(top: JsonObject, key: str, kind: str, why: str) -> JsonObject:
-    """Return the processor at `key`, which has to be of one kind."""
+    """Return the processor at `key`, which must be of one kind."""
     step = top.object(key)
     if step is None:
-        raise UnsupportedFeatureError(why, value=None, where=top.place(key), hint=f"it has to be {kind}")
+        raise UnsupportedFeatureError(why, value=None, where=top.place(key), hint=f"it must be {kind}")
     if step.get("type", str) != kind:
         raise UnsupportedFeatureError(
-            why, value=step.fields["type"], where=step.place("type"), hint=f"it has to be {kind}"
+            why, value=step.fields["type"], where=step.place("type"), hint=f"it must be {kind}"
         )
     return step
