@@ -234,6 +234,6 @@ def test_windows_without_a_pattern_are_refused(tmp_path: Path, capsys: pytest.Ca
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.splitlines()[-1].startswith(
-        "tokdfa: error: windows can be judged only if a pattern cuts the text"
+        "tokdfa: error: windows can be judged only if a pre-tokenizer cuts the text"
     )
     assert run(tmp_path / "merges.txt", tmp_path / "ids.txt", "--window", "--pretokenizer", "gpt2") == 0

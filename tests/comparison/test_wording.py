@@ -67,7 +67,7 @@ def test_a_reason_is_that_of_what_was_found() -> None:
 @pytest.mark.parametrize("obstacle", Obstacle)
 def test_every_obstacle_has_words(obstacle: Obstacle) -> None:
     words = undecided_words(obstacle, "too large")
-    assert words.startswith("neither a difference nor equivalence can be claimed: ")
+    assert words.startswith("neither a difference nor equivalence could be established: ")
     assert ": too large" in words
     searched = obstacle in (Obstacle.NO_TEXT_FOUND, Obstacle.SPECIALS, Obstacle.WHOLE_PIECES)
     assert searched != words.endswith(", and no text was found that separates them")

@@ -85,7 +85,7 @@ def test_texts(tokenizer: Any, text: Any) -> None:
             call()
     if not takes_bytes and not isinstance(text, bytes):
         for call in (lambda: tokenizer.encode_piece(text), lambda: tokenizer.stream().feed(text)):
-            with pytest.raises(WrongTypeError, match="a text is a str or bytes"):
+            with pytest.raises(WrongTypeError, match="a text must be a str or bytes"):
                 call()
 
 
@@ -98,7 +98,7 @@ def test_an_error_of_a_type_is_a_type_error(tokenizer: Any) -> None:
 
 @pytest.mark.parametrize("texts", ["the", b"the", bytearray(b"the")], ids=shown)
 def test_one_text_is_not_several(tokenizer: Any, texts: Any) -> None:
-    with pytest.raises(WrongTypeError, match="one text where several are wanted"):
+    with pytest.raises(WrongTypeError, match="one text where several are expected"):
         encode_batch(tokenizer, texts)
 
 

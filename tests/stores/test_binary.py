@@ -58,7 +58,7 @@ def test_bad_binary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
     refused("ids.bin", b"abc", "ends in the middle of a uint16: '3 bytes'", "uint16")
     refused("ids.bin", b"", "ids.bin: no ids: the file is empty", "uint16")
-    refused("ids.bin", b"ab", "no name .give --dtype")
+    refused("ids.bin", b"ab", "does not say what its integers are .give --dtype")
     refused("ids.bin", b"ab", "not an integer type: 'float32'", "float32")
     refused("ids.bin", b"ab", "not an integer type: 'nonsense'", "nonsense")
     refused("ids.bin", b"ab", "not an integer type: 'bool'", "bool")

@@ -240,8 +240,8 @@ def test_a_folder_is_searched_in_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("names", "format", "message"),
     [
-        ([], None, r"no tokenizer in this folder \(name the file\)"),
-        (["merges.txt"], "tekken", "no file of the format tekken in this folder"),
+        ([], None, r"there is no tokenizer in this folder"),
+        (["merges.txt"], "tekken", "there is no file of the format tekken in this folder"),
         (["a.tiktoken", "b.tiktoken"], None, r"there are several .tiktoken files: \['a.tiktoken', 'b.tiktoken'\]"),
         (["merges.txt"], "pickle", "unknown format: 'pickle'"),
     ],
@@ -259,7 +259,7 @@ def test_folders_without_a_tokenizer(names: list[str], format: str | None, messa
         ("merges.txt", b"", "the file is empty"),
         ("merges.txt", b"\x1f\x8b\x08garbage", "damaged gzip"),
         ("some.file", b"a b\n", "the format cannot be recognised from content or name"),
-        ("tokenizer.model", b"\n\x0e\n\x05<unk>", "not a SentencePiece model|takes more packages"),
+        ("tokenizer.model", b"\n\x0e\n\x05<unk>", "not a SentencePiece model|needs more packages"),
     ],
 )
 def test_files_that_are_no_tokenizer(name: str, content: bytes, message: str, tmp_path: Path) -> None:

@@ -121,18 +121,18 @@ def _change(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        ("version", "2.0", r"\$.version: a version of the format"),
+        ("version", "2.0", r"\$.version: an unknown version of the format"),
         ("surprise", 1, r"\$.surprise: an unknown field"),
         ("normalizer", None, r"\$.normalizer: WordPiece is not modelled with this: None \(it must be BertNorm"),
         ("normalizer/type", "NFC", r"\$.normalizer.type: WordPiece is not modelled with this: 'NFC'"),
-        ("normalizer/clean_text", ..., r"no field 'clean_text'"),
-        ("normalizer/lowercase", 1, r"\$.normalizer.lowercase: true or false is wanted: 1"),
-        ("normalizer/extra", 1, r"\$.normalizer.extra: a field that is not known"),
+        ("normalizer/clean_text", ..., r"the field 'clean_text' is missing"),
+        ("normalizer/lowercase", 1, r"\$.normalizer.lowercase: true or false is expected: 1"),
+        ("normalizer/extra", 1, r"\$.normalizer.extra: an unknown field"),
         ("pre_tokenizer/type", "Whitespace", r"\$.pre_tokenizer.type.*'Whitespace'"),
-        ("decoder", None, r"\$.decoder: the decoder that undoes"),
+        ("decoder", None, r"\$.decoder: the decoder must be WordPiece"),
         ("decoder/prefix", "@@", r"\$.decoder.prefix: the model has the prefix '##': '@@'"),
         ("model/type", "Unigram", r"\$.normalizer.type: .*'BertNormalizer'"),
-        ("model/dropout", 0.1, r"\$.model.dropout: a field"),
+        ("model/dropout", 0.1, r"\$.model.dropout: an unknown field"),
         (
             "model/vocab",
             {},
@@ -145,8 +145,8 @@ def _change(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
         ("model/vocab", {"a": 1 << 24}, r"\$.model.vocab.a: an id above 16777215"),
         ("model/vocab", {"\ud800": 1}, r"\$.model.vocab: half of a surrogate pair"),
         ("model/max_input_chars_per_word", -1, r"a length must not be negative: -1"),
-        ("model/max_input_chars_per_word", ..., r"no field 'max_input_chars_per_word'"),
-        ("model/unk_token", 7, r"\$.model.unk_token: a string is wanted: 7"),
+        ("model/max_input_chars_per_word", ..., r"the field 'max_input_chars_per_word' is missing"),
+        ("model/unk_token", 7, r"\$.model.unk_token: a string is expected: 7"),
         ("added_tokens/0/lstrip", True, r"\$.added_tokens\[0\]: added tokens that strip"),
         ("added_tokens/1/normalized", True, r"\$.added_tokens\[1\].normalized: added tokens that are looked for in"),
         ("added_tokens/1/id", 9, r"\$.added_tokens\[1\].id: tokenizers gives '\[UNK\]' the id 1: 9"),
@@ -167,7 +167,7 @@ def test_bad_files(tmp_path: Path) -> None:
     ):
         with pytest.raises(FileFormatError, match=message):
             _load(tmp_path, data, "vocab.txt")
-    with pytest.raises(FileFormatError, match="a key twice"):
+    with pytest.raises(FileFormatError, match="a duplicate key"):
         _load(tmp_path, json.dumps(FILE).replace('"un": 5', '"un": 5, "un": 6'))
     (tmp_path / "tokenizer.json").write_text(json.dumps(FILE))
     with pytest.raises(UnsupportedFeatureError, match="BERT's pre-tokenizer only: 'gpt2'"):

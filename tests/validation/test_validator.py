@@ -247,7 +247,9 @@ def test_windows_take_a_pattern() -> None:
     cut = tokenizer_of("gpt2")
     whole = Tokenizer(Contents(format="tiktoken", dictionary=cut.dictionary, ids=cut.token_to_id))
     assert validate(cut, [97, 98], window=True, tuning=FEW) is not None
-    with pytest.raises(UnsupportedFeatureError, match=r"a pattern cuts the text, and here nothing does .name the pre-"):
+    with pytest.raises(
+        UnsupportedFeatureError, match=r"a pre-tokenizer cuts the text, and there is none .name the pre-"
+    ):
         validate(whole, [97, 98], window=True, tuning=FEW)
 
 

@@ -1,4 +1,4 @@
-"""Comparing two dictionaries: the live tokens and the rows of their compact token DFAs."""
+"""Comparing two dictionaries by the live tokens and the rows of their compact token DFAs."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _EXAMPLES = 20
 def compare_dictionaries(a: Dictionary, b: Dictionary) -> Comparison:
     """Decide whether two proper dictionaries have the same correct tokenizations, by Algorithm 1, of every text.
 
-    The witness against it is a text of the fewest symbols, then with the fewest tokens in both tokenizations together,
-    then the least.
+    The witness of a difference is a text with the fewest symbols, then with the fewest tokens in both tokenizations
+    together, then the least.
 
     Raises
     ------
     ImproperDictionaryError
         If a dictionary is not proper.
     AlphabetError
-        If the words of one are of another kind than those of the other.
+        If the words of one are of a different kind from those of the other.
     LimitExceededError
         If the automaton of a dictionary is too large.
 
@@ -42,7 +42,7 @@ def compare_dictionaries(a: Dictionary, b: Dictionary) -> Comparison:
     By locality (*Constructing a BPE Tokenization DFA*, Observation 2) the correct tokenizations are those whose tokens
     are live and whose neighbours are allowed. So two dictionaries are equivalent iff their live tokens are the same and
     the states reached on each allow the same tokens. A shortest text on which they differ has at most two tokens under
-    each of them: otherwise they would agree on all its proper factors, and hence on its neighbours.
+    each of them: otherwise they would agree on all its proper factors, and so on its neighbours.
     """
     if a.alphabet.kind != b.alphabet.kind:
         raise AlphabetError(f"a dictionary over {a.alphabet.kind} cannot be compared with one over {b.alphabet.kind}")
@@ -78,7 +78,7 @@ def compare_dictionaries(a: Dictionary, b: Dictionary) -> Comparison:
 
 
 def _agree_with_leftmost(*dictionaries: Dictionary) -> Outcome:
-    """Compare Algorithm 1 with merging leftmost on all dictionaries."""
+    """Compare Algorithm 1 with merging leftmost, on all words."""
     verdicts = [agrees_with_leftmost(dictionary) for dictionary in dictionaries]
     if all(verdicts):
         return Outcome.SAME
@@ -95,7 +95,7 @@ class _Side:
         self.live = self.dfa.birth >= 0
 
     def ranks(self, tokens: Int32Array) -> Int32Array:
-        """Return for each position the place in `tokens` of the token there, -1 for others."""
+        """Return, for each position, the index in `tokens` of the token there; -1 for others."""
         ranks = np.full(len(self.alphabet), -1, dtype=np.int32)
         ranks[self.dfa.position[tokens]] = np.arange(len(tokens), dtype=np.int32)
         return ranks
@@ -114,7 +114,7 @@ class _Side:
 
 
 def _live_tokens(a: _Side, b: _Side) -> tuple[list[Word], list[Word], list[Word]]:
-    """Return the live tokens of both, of the first only, and of the second only: by length, then by spelling."""
+    """Return the live tokens of both, of the first only, and of the second only, by length and then by spelling."""
     live_a = set(a.alphabet.spell(np.flatnonzero(a.live).tolist()))
     live_b = set(b.alphabet.spell(np.flatnonzero(b.live).tolist()))
     return (
@@ -130,7 +130,7 @@ def by_length(word: Word) -> tuple[int, Any]:
 
 
 def _least_pair(a: _Side, b: _Side, common: list[Word]) -> tuple[tuple[Word, Word] | None, int, int]:
-    """Return the least pair of common tokens that only one side allows, and how many each side alone allows.
+    """Return the least pair of common tokens that only one side allows, and the number that each side alone allows.
 
     The least one has the fewest symbols and then the least text.
     """
@@ -155,8 +155,8 @@ def _least_pair(a: _Side, b: _Side, common: list[Word]) -> tuple[tuple[Word, Wor
 def _least_text(tokens: list[Word], pair: tuple[Word, Word] | None) -> Word | None:
     """Return the least text on which two dictionaries differ: a token of only one of them, or a pair.
 
-    Of texts of one length a single token comes first: it has one token for one of them and two for the other, a pair of
-    common tokens two for both.
+    Among texts of one length a single token comes first: it is one token for one dictionary and two for the other,
+    while a pair of common tokens is two for both.
     """
     token = min(tokens, key=by_length, default=None)
     if pair is None:

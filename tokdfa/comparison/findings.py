@@ -1,4 +1,4 @@
-"""What a comparison can find, as data: the parts that are compared, what comes of each, and why none is claimed.
+"""The possible findings of a comparison, as data: the parts compared, their outcomes, and the obstacles to an answer.
 
 `Part` and `Outcome` are strings, and these strings are what ``tokdfa compare --json`` prints. Whoever decides reads the
 members; :mod:`tokdfa.comparison.wording` makes sentences of them.
@@ -13,13 +13,13 @@ __all__ = ["Obstacle", "Outcome", "Part", "Stage", "Step"]
 
 
 class Part(StrEnum):
-    """A part of two dictionaries or tokenizers that is compared, or of the answer that is given."""
+    """A part of two dictionaries or tokenizers that is compared, or a part of the answer."""
 
     EVERYTHING = "everything"
-    """All parts at once: both are made of the same."""
+    """All parts at once: both consist of the same parts."""
 
     DICTIONARY = "dictionary"
-    """The rules of two tokenizers, and what they make of pieces."""
+    """The rules of two tokenizers, and the tokens that they give for pieces."""
 
     IDS = "ids"
     """The ids of the tokens that both have."""
@@ -28,19 +28,19 @@ class Part(StrEnum):
     """The pieces into which texts are cut."""
 
     NORMALIZER = "normalizer"
-    """What is done to a text before it is cut."""
+    """The normalizers, which rewrite a text before it is cut."""
 
     SPECIALS = "specials"
-    """What is found in a text as a special token."""
+    """The special tokens that are found in a text."""
 
     SYMBOLS = "symbols"
-    """What is done with symbols before they merge: byte fallback, unknown symbols, prefixes."""
+    """The treatment of symbols before they merge: byte fallback, unknown symbols, prefixes."""
 
     LONGEST_WORD = "longest_word"
-    """Of WordPiece: the longest word that is cut at all."""
+    """For WordPiece: the length of the longest word that is cut into entries."""
 
     LIVE_ENTRIES = "live_entries"
-    """Of WordPiece: the entries that some word has in its tokenization."""
+    """For WordPiece: the entries that occur in the tokenization of some word."""
 
     SEMANTICS = "semantics"
     """Of dictionaries: Algorithm 1, against merging leftmost, strongest rule first."""
@@ -49,20 +49,20 @@ class Part(StrEnum):
     """Of dictionaries: the rules in their order."""
 
     LIVE_TOKENS = "live_tokens"
-    """Of dictionaries: the tokens that some text has in its tokenization."""
+    """Of dictionaries: the tokens that occur in the tokenization of some text."""
 
     ALLOWED_PAIRS = "allowed_pairs"
     """Of dictionaries: the pairs of common tokens that are neighbours in some tokenization."""
 
     SEARCH = "search"
-    """Of the answer that two are equivalent: which texts it is proven for."""
+    """Of the answer that two are equivalent: the texts for which it is proven."""
 
     SHORTEST = "shortest"
     """Of the answer that two differ: whether shorter texts have been excluded."""
 
 
 class Outcome(StrEnum):
-    """What came of comparing a part."""
+    """The outcome of comparing a part."""
 
     SAME = "same"
     """The two do the same with every text."""
@@ -77,7 +77,7 @@ class Outcome(StrEnum):
     """They are written differently, and it is not known whether they do the same."""
 
     IGNORED = "ignored"
-    """It was asked to leave this part out of account."""
+    """This part was ignored on request."""
 
     PROVEN = "proven"
     """Of `Part.SHORTEST`: no shorter text separates the two."""
@@ -96,19 +96,19 @@ class Obstacle(Enum):
     """A dictionary is not over bytes."""
 
     SYMBOLS_CHANGE = auto()
-    """Symbols become others before they merge."""
+    """Symbols become other symbols before they merge."""
 
     NO_PAIRS = auto()
-    """Pairs of neighbours do not say everything about a dictionary."""
+    """Pairs of neighbours do not determine the merges of a dictionary."""
 
     UNCLEAR_SEMANTICS = auto()
     """A dictionary is not proper, and its format does not say how it merges."""
 
     ONE_ADDS_SPACES = auto()
-    """Only one of the two puts in spaces."""
+    """Only one of the two inserts spaces."""
 
     BOTH_ADD_SPACES = auto()
-    """Both put in spaces, in a way that the search does not follow."""
+    """Both insert spaces, in a way that the search does not follow."""
 
     NORMALIZERS = auto()
     """Texts are normalized differently."""
@@ -120,17 +120,17 @@ class Obstacle(Enum):
     """A pre-tokenizer is not an automaton of manageable size."""
 
     NO_TEXT_FOUND = auto()
-    """Paths part, and no text was found that shows it."""
+    """Paths diverge, but no text was found that shows it."""
 
     SPECIALS = auto()
-    """Special tokens differ, and no text was found that shows it."""
+    """Special tokens differ, but no text was found that shows it."""
 
     WHOLE_PIECES = auto()
-    """Pieces that are taken as they are differ, and no text was found that shows it."""
+    """The pieces that are emitted without merging differ, but no text was found that shows it."""
 
 
 class Step(Enum):
-    """What a comparison does at the moment."""
+    """The current step of a comparison."""
 
     DICTIONARIES = auto()
     PRETOKENIZERS = auto()
@@ -139,13 +139,13 @@ class Step(Enum):
 
 
 class Stage(NamedTuple):
-    """How far a comparison has come; :func:`~tokdfa.comparison.wording.stage_words` says it in words.
+    """The progress of a comparison; :func:`~tokdfa.comparison.wording.stage_words` puts it in words.
 
     Parameters
     ----------
     step : Step
     n_bytes : int
-        While it searches: the length of the texts that it has come to.
+        During the search: the length of the texts that it has reached.
     """
 
     step: Step

@@ -1,4 +1,4 @@
-"""The hypotheses of two pre-tokenizers side by side, over UTF-8, and what tokens do to them."""
+"""The joint hypotheses of two pre-tokenizers over UTF-8, and the effects of tokens on them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["DONE", "NOWHERE", "Joint", "Target"]
 
 NOWHERE: Final = 0
 DONE: Final = -1
-"""Where a byte leads that no symbol has there, and one that ends a symbol."""
+"""The targets of a byte that no symbol has there, and of one that ends a symbol."""
 
 
 class Target(NamedTuple):
@@ -31,10 +31,10 @@ class Target(NamedTuple):
     ----------
     state : int
     begins_a, begins_b : bool
-        Whether the first and the second splitting suppose that a piece begins with the first symbol that begins in the
+        Whether the first and the second splitting assume that a piece begins with the first symbol that begins in the
         bytes.
     cut_b : bool
-        Whether the second supposes that a piece begins with one of the symbols after that.
+        Whether the second assumes that a piece begins with one of the later symbols.
     """
 
     state: int
@@ -48,11 +48,11 @@ Effect: TypeAlias = tuple[tuple[Target, ...], ...]
 
 
 class Joint:
-    """What two splittings suppose about one text, as an unambiguous automaton over its bytes.
+    """The assumptions of two splittings about one text, as an unambiguous automaton over its bytes.
 
-    A state is a hypothesis of each, and within a symbol what may follow for it to be of the class that was supposed
-    when its first byte was read. Of the first splitting no piece may begin within a token; what the second does there
-    is told.
+    A state is a hypothesis of each splitting and, within a symbol, the bytes that may follow for the symbol to be of
+    the class assumed when its first byte was read. No piece of the first splitting may begin within a token; it is
+    recorded whether one of the second does.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class Joint:
     n_states : int
         The number of states between symbols; they come first, 0 being the initial one.
     ends : list of bool
-        Whether the end of the text bears a state between symbols out.
+        Whether the end of the text confirms a state between symbols.
     within : list of (int, int)
         The states within a symbol that were met so far, numbered after the others: the state behind the symbol, and
         what may follow.
@@ -71,9 +71,9 @@ class Joint:
     Raises
     ------
     UnsupportedFeatureError
-        If a splitting leaves out text.
+        If a splitting drops text.
     LimitExceededError
-        If what they suppose together takes too much.
+        If the automaton is too large.
     """
 
     def __init__(self, first: Hypotheses, second: Hypotheses) -> None:
@@ -86,7 +86,7 @@ class Joint:
         classes = number[pair]
         symbols = [divmod(key, width) for key in pairs.tolist()]
         self._moves, self.ends = _explore(first, second, symbols, Budget(what="the automaton of both split patterns"))
-        # Classes that nothing tells apart any more are one.
+        # Classes that nothing distinguishes any more become one.
         columns: dict[tuple[tuple[tuple[int, int, int], ...], ...], int] = {}
         merged = [columns.setdefault(tuple(row[c] for row in self._moves), len(columns)) for c in range(len(symbols))]
         self.n_states = len(self._moves)
@@ -97,7 +97,7 @@ class Joint:
         self.within: list[tuple[int, int]] = []
         self._number_within: dict[tuple[int, int], int] = {}
         self._effects: list[Effect] = []
-        self._room = Budget(max_seconds=math.inf, what="what tokens do to the automaton of both split patterns")
+        self._room = Budget(max_seconds=math.inf, what="the effects of tokens on the automaton of both split patterns")
         self._numbers: dict[Effect, int] = {}
         self._longer: dict[tuple[int, int], int] = {}
         self._cut: dict[tuple[int, bytes], int] = {}
@@ -107,7 +107,7 @@ class Joint:
         self._inside = self._number(tuple((Target(state, False, False, False),) for state in states))
 
     def _find_followers(self) -> list[list[int]]:
-        """Number what may follow within the symbols of a class; return for each class where the first bytes lead."""
+        """Number the continuations within the symbols of a class; return the targets of first bytes, by class."""
         numbers: dict[tuple[int, ...], int] = {}
 
         def number(row: list[int]) -> int:
@@ -134,10 +134,10 @@ class Joint:
 
     @cached_property
     def representatives(self) -> list[str]:
-        """A symbol of each class that some symbol is in, the classes in no order."""
+        """A symbol of each nonempty class, the classes in no particular order."""
         of_code_point = self._class_of_code_point.copy()
         of_code_point[0xD800:0xE000] = -1
-        # A printable one where there is one.
+        # A printable one if there is one.
         order = np.concatenate((np.arange(0x21, len(of_code_point)), np.arange(0x21)))
         found, first = np.unique(of_code_point[order], return_index=True)
         return [chr(order[at]) for number, at in zip(found.tolist(), first.tolist(), strict=True) if number >= 0]
@@ -164,7 +164,7 @@ class Joint:
 
     @property
     def effects(self) -> Sequence[Effect]:
-        """The effects that were met so far, by their numbers."""
+        """The effects met so far, by their numbers."""
         return self._effects
 
     def effect(self, number: int) -> Effect:
@@ -191,7 +191,7 @@ class Joint:
         return effect
 
     def _extended(self, effect: int, symbols: dict[int, int]) -> int:
-        """Return the effect of one more symbol, of one of these classes, and of what follows only the beginning."""
+        """Return the effect of one more symbol, of one of these classes, of which only the beginning follows."""
         extended = []
         is_first = effect == self._before
         for targets in self._effects[effect]:
@@ -221,7 +221,7 @@ class Joint:
 def _explore(
     first: Hypotheses, second: Hypotheses, symbols: list[tuple[int, int]], budget: Budget
 ) -> tuple[list[list[tuple[tuple[int, int, int], ...]]], list[bool]]:
-    """Return what the pairs of hypotheses that some text bears out do on each pair of classes, and which may end."""
+    """Return the transitions of the pairs of hypotheses that some text confirms, by class, and which may end."""
     numbers = Numbering((0, 0))
     rows: list[list[list[tuple[int, int, int]]]] = []
     for one, other in numbers.states:  # It grows while it is iterated over.
@@ -231,7 +231,7 @@ def _explore(
             for target_a, event_a in first.moves[one][class_a]:
                 for target_b, event_b in second.moves[other][class_b]:
                     if DROPPED in (event_a, event_b):
-                        raise UnsupportedFeatureError("a pre-tokenizer may leave out text")
+                        raise UnsupportedFeatureError("a pre-tokenizer may drop text")
                     cell.append((numbers[target_a, target_b], event_a, event_b))
             row.append(cell)
         rows.append(row)

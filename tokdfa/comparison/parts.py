@@ -1,4 +1,4 @@
-"""The parts of two byte pair tokenizers, compared one by one."""
+"""Comparing two byte pair tokenizers part by part."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _WHOLE = Splitting("tokenizers")
 
 
 class Parts:
-    """The parts of two tokenizers, and what comes of comparing each.
+    """The parts of two tokenizers, and the outcome of comparing each.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class Parts:
 
     @cached_property
     def report(self) -> Comparison:
-        """What is found part by part, whatever the answer will be; of dictionaries also a text on which they differ."""
+        """The outcomes part by part, whatever the answer will be; for dictionaries also a text on which they differ."""
         n_other_ids = self._other_ids()
         checked = {
             Part.DICTIONARY: Outcome.SAME if self._have_same_merges else self._merging,
@@ -63,7 +63,7 @@ class Parts:
 
     @cached_property
     def neighbours(self) -> tuple[Neighbours, Neighbours] | None:
-        """What says what merging gives, of both; None where nothing does."""
+        """The data that determine the result of merging, for both; None if there are none."""
         try:
             one, other = (neighbours(side) for side in (self.a, self.b))
         except (UnsupportedFeatureError, LimitExceededError):
@@ -72,7 +72,7 @@ class Parts:
 
     @cached_property
     def _have_same_merges(self) -> bool:
-        """Whether they merge by the same pairs in the same order, as it is written."""
+        """Whether they merge by the same pairs in the same order, as written."""
         a, b = self.a, self.b
         if a.dictionary != b.dictionary or (a.merges is None) != (b.merges is None):
             return False
@@ -82,7 +82,7 @@ class Parts:
 
     @cached_property
     def _of_dictionaries(self) -> Comparison | None:
-        """The comparison of the dictionaries by Algorithm 1; None where they are written alike, or merge otherwise."""
+        """The comparison of the dictionaries by Algorithm 1; None if written alike, or not merging by it."""
         a, b = self.a.dictionary, self.b.dictionary
         if self._have_same_merges or a.alphabet.kind != b.alphabet.kind:
             return None
@@ -94,7 +94,7 @@ class Parts:
 
     @cached_property
     def _merging(self) -> Outcome:
-        """Whether every piece has the same tokens by both, where they are written differently."""
+        """Whether every piece has the same tokens under both, if they are written differently."""
         if self._of_dictionaries is not None:
             return Outcome.EQUIVALENT if self._of_dictionaries else Outcome.DIFFERENT
         if self.neighbours is None:
@@ -102,7 +102,7 @@ class Parts:
         return Outcome.EQUIVALENT if Vocabularies(*self.neighbours, ignore_ids=True).are_equal else Outcome.DIFFERENT
 
     def _other_ids(self) -> int | None:
-        """Return the number of tokens of both that have different ids; None if they spell tokens in different ways."""
+        """Return the number of common tokens that have different ids; None if they spell tokens in different ways."""
         if self.a.dictionary.alphabet.kind != self.b.dictionary.alphabet.kind:
             return None
         ids = [
@@ -111,7 +111,7 @@ class Parts:
         return sum(int(ids[1].get(word, id) != id) for word, id in ids[0].items())
 
     def whole_words(self, side: Tokenizer) -> dict[str, int]:
-        """Return the ids of the tokens that come about as whole pieces only, by their texts."""
+        """Return the ids of the tokens that are given only for whole pieces, by their texts."""
         numbers = side.whole_piece_tokens.tolist()
         words = ((as_text(side.token(number)), int(side.token_to_id[number])) for number in numbers)
         return {text: id for text, id in words if text is not None}
@@ -120,7 +120,7 @@ class Parts:
 
     @cached_property
     def splittings(self) -> tuple[Splitting, Splitting]:
-        """What both do to cut texts."""
+        """The splittings of both."""
         return splitting_of(self.a), splitting_of(self.b)
 
     @property
@@ -129,14 +129,14 @@ class Parts:
         return _normalizer(self.a) is not None
 
     def _specials(self, side: Tokenizer) -> set[Special]:
-        """Return what is found in a text as a special token."""
+        """Return the special tokens that are found in a text."""
         if not side.finds_specials:
             return set()
         return {replace(special, id=0) if self.ignore_ids else special for special in side.specials}
 
     @cached_property
     def other_specials(self) -> set[str]:
-        """What only one finds as a special token, or as a symbol of several characters."""
+        """The special tokens, and the symbols of several characters, that only one of the two finds."""
         atoms = {*self.a.rewrites[2]} ^ {*self.b.rewrites[2]}
         return {special.text for special in self._specials(self.a) ^ self._specials(self.b)} | atoms
 
@@ -180,7 +180,7 @@ class Parts:
 
 
 def splitting_of(side: Tokenizer) -> Splitting:
-    """Return what a tokenizer does to cut texts."""
+    """Return the splitting of a tokenizer."""
     return _WHOLE if side.pretokenizer is None else side.pretokenizer.splitting
 
 
@@ -205,7 +205,7 @@ def _compare_splittings(one: Splitting, other: Splitting) -> Outcome:
 
 
 def _has_exact_form(splitting: Splitting) -> bool:
-    """Return whether another splitting of such a kind has another form only if it splits some text differently."""
+    """Return whether splittings of this kind have different forms only if they split some text differently."""
     if automaton_form(splitting) is None:
         return False
     moves = find_hypotheses(splitting).moves
@@ -218,11 +218,11 @@ def _normalizer(side: Tokenizer) -> Normalizer | None:
 
 
 def _symbols(side: Tokenizer) -> tuple[object, ...]:
-    """Return what is done with symbols before they merge."""
+    """Return the treatment of symbols before they merge."""
     _, *symbols = side.rewrites
     return tuple(symbols)
 
 
 def _lacks_ids(of: Neighbours) -> bool:
-    """Return whether there are live tokens without ids, those left out that have bytes which no text has."""
+    """Return whether there are live tokens without ids, ignoring those with bytes that no text has."""
     return any(BYTES_OF_UTF8.issuperset(of.words[number]) for number in of.live[of.ids[of.live] < 0].tolist())

@@ -1,8 +1,8 @@
-"""The product of the automata of two tokenizers: its states, and what their tokens do in them.
+"""The product of the automata of two tokenizers: its states, and the effects of tokens in them.
 
 A state is one of :class:`~tokdfa.comparison.joint.Joint`, between symbols or within one. Tokens that lead from every
-state to the same ones have one effect. A token that begins within a symbol has the effect of what follows that symbol;
-what it begins with is looked at by itself.
+state to the same ones have one effect. A token that begins within a symbol has the effect of the rest after that
+symbol; its beginning is looked at separately.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ __all__ = ["Product"]
 
 
 class Product:
-    """What the live tokens of the first of two tokenizers do in the states of their product.
+    """The effects of the live tokens of the first of two tokenizers in the states of their product.
 
     Parameters
     ----------
     joint : Joint
-        The splittings, that of the first tokenizer being the first.
+        The splittings, that of the first tokenizer first.
     tokens : Vocabularies
         The tokens.
     first_byte : int, optional
-        What every text begins with.
+        The byte with which every text begins.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Product:
         self.tokens_of = dict(self.by_effect(self.beginning))
 
     def by_effect(self, tokens: Int64Array) -> Iterator[tuple[int, Int64Array]]:
-        """Yield the effects of some tokens, and those of each."""
+        """Yield the effects of some tokens, and the tokens of each effect."""
         if len(tokens):
             effects = self.effects[tokens]
             order = np.argsort(effects, kind="stable")
@@ -71,7 +71,7 @@ class Product:
             yield from zip(found.tolist(), np.split(tokens[order], begin[1:]), strict=True)
 
     def targets(self, state: int, token: int) -> tuple[Target, ...]:
-        """Return the states behind a token, whatever the pair test says."""
+        """Return the states after a token, whatever the pair test says."""
         joint = self.joint
         if token not in self._heads:
             return joint.effect(int(self.effects[token]))[state] if state < joint.n_states else ()

@@ -1,7 +1,7 @@
-"""Which states of a product texts reach, by their lengths, and where the paths of the two tokenizers part.
+"""The states of a product that texts reach, by length, and the places where the paths of the two tokenizers diverge.
 
-Of the last token of a text only the rows matter that it leads to, and of many tokens that lead to one state only what
-all of them forbid.
+Only the rows to which the last token of a text leads matter, and for many tokens that lead to one state, only the
+tokens that all of them forbid.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from tokdfa.comparison.remembered import remembered
 __all__ = ["FAR", "Place", "Reach"]
 
 FAR: Final = np.int32(1 << 30)
-"""More bytes than any text that is looked for."""
+"""More bytes than any text that is searched for."""
 
 
 class Place(NamedTuple):
-    """Where a path comes to be none of the second tokenizer.
+    """The place where a path ceases to be one of the second tokenizer.
 
     Parameters
     ----------
@@ -36,10 +36,10 @@ class Place(NamedTuple):
     before : int
         The bytes before it.
     kinds : tuple of int, or None
-        The kinds that the token before must have; None if that is all the same.
+        The kinds that the token before must have; None if any will do.
     token : int
     target : Target
-        One of the states behind the token.
+        One of the states after the token.
     """
 
     length: int
@@ -51,20 +51,20 @@ class Place(NamedTuple):
 
 
 class Reach:
-    """Which states can be reached by texts of which length, and with which kinds of tokens.
+    """The states that can be reached, with the lengths of texts and the kinds of tokens.
 
     Parameters
     ----------
     product : Product
     start : (int, int), optional
-        The state and the kind to begin with; the beginning of a text by default.
+        The initial state and kind; the beginning of a text by default.
     progress : callable, optional
         Called when the search comes to longer texts.
 
     Attributes
     ----------
     limit : int
-        Places of longer texts are not looked for; whoever knows a shorter text lowers it.
+        Places of longer texts are not looked for; once a shorter text is known, this is lowered.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class Reach:
         n_kinds = self._tokens.n_kinds
         self._distance: dict[int, Int32Array] = defaultdict(lambda: np.full(n_kinds, FAR, dtype=np.int32))
         self._pending: dict[int, set[int]] = defaultdict(set)
-        # The tokens that nothing has allowed so far, of those that may follow at all.
+        # Of the tokens that may follow at all, those that nothing has allowed so far.
         self._waiting: dict[int, Int64Array] = {}
         self._codes: dict[int, Int64Array] = {}
 
@@ -97,7 +97,7 @@ class Reach:
         return [state for state, distance in list(self._distance.items()) if (distance == length).any()]
 
     def nearest_end(self) -> int:
-        """Return the least number of bytes to where a text can end."""
+        """Return the least number of bytes after which a text can end."""
         for level, state, _ in self._levels():
             if self._of.may_end(state):
                 return level
@@ -105,7 +105,7 @@ class Reach:
         return int(FAR)
 
     def places(self) -> Iterator[Place]:
-        """Yield the places at which paths cease, the lengths being lower bounds, those before the token ascending."""
+        """Yield the places at which paths cease, with lower bounds of lengths; lengths before the token ascend."""
         for level, state, kinds in self._levels():
             yield from self._expand(state, level)
             yield from self._forbidden(state, level, kinds)
@@ -176,7 +176,7 @@ class Reach:
             self._push(target.state, tokens[~missing], level)
             tokens = tokens[missing]
         if self._start is not None:
-            # What separates is behind.
+            # The separating place is later.
             self._push(target.state, tokens, level)
         else:
             self._note(state, level, None, tokens, target, found)
@@ -212,7 +212,7 @@ class Reach:
         return found
 
     def _forbidden(self, state: int, level: int, kinds: Int64Array) -> list[Place]:
-        """Return the places where the second goes on with a piece and does not allow a pair that the first has."""
+        """Return the places where the second continues a piece and does not allow a pair that the first has."""
         found: list[Place] = []
         if not len(kinds):
             return found
@@ -220,7 +220,7 @@ class Reach:
         kinds = kinds[tokens.row_b[kinds] >= 0]
         for kind in kinds[tokens.differs[kinds]].tolist():
             parting = tokens.forbidden_in_b_only(kind)
-            # All others at once: what lies beyond the limit are most of them.
+            # All others at once: most of them lie beyond the limit.
             near = (self._of.effects[parting] >= 0) & (tokens.length[parting] + level <= self.limit)
             for token in parting[near].tolist():
                 for target in self._of.targets(state, token):
@@ -240,7 +240,7 @@ class Reach:
         return found
 
     def _parting(self, state: int) -> list[tuple[Target, Int64Array]]:
-        """Return the tokens with which the first splitting begins a piece and the second goes on, by their targets."""
+        """Return the tokens with which the first splitting begins a piece and the second continues one, by target."""
         if state >= self._joint.n_states:
             return []
         return [

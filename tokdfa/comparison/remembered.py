@@ -1,4 +1,4 @@
-"""Methods whose answers are kept as long as the object that gave them."""
+"""Methods whose results are cached as long as their object lives."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Method = Callable[Concatenate[Any, P], R]
 
 
 def remembered(most: int) -> Callable[[Method[P, R]], Method[P, R]]:
-    """Keep the answers of a method in its object, by its positional arguments; forget all when there are `most`.
+    """Cache the results of a method in its object, by positional arguments; clear the cache at `most` results.
 
-    What ``functools.lru_cache`` keeps belongs to the class: it holds each object, and all that this holds, for good.
+    The cache of ``functools.lru_cache`` belongs to the class and would keep each object, with all it refers to, alive.
     """
 
     def decorate(method: Method[P, R]) -> Method[P, R]:

@@ -1,10 +1,10 @@
 """The shortest text that separates two tokenizers, by a search through the product of their automata.
 
-What the first gives for a text is a path: tokens that it allows side by side where it supposes no piece to begin. It is
-what the second gives as well unless, somewhere on the path, the second has no such token, supposes a piece to begin
-within a token, or goes on with a piece where it does not allow the pair of tokens. So a path is searched for to the
-first such place, and from there to where the text can end. A state is one of :class:`Joint` with the last token; of the
-tokens only the rows matter that they lead to, and of many tokens that lead to one state only what all of them forbid.
+The tokens that the first gives for a text form a path: neighbours are allowed wherever no piece is assumed to begin.
+The second gives the same tokens unless, somewhere on the path, it has no such token, assumes that a piece begins within
+a token, or continues a piece where it does not allow the pair of tokens. So the search is for a path to the first such
+place, and from there to an end of the text. A state is one of :class:`Joint` with the last token; only the rows to
+which tokens lead matter, and for many tokens that lead to one state, only the tokens that all of them forbid.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ _MOST_BEGINNINGS: Final = 1_000
 
 
 class Separation:
-    """Searches for the shortest texts to which two tokenizers give different ids.
+    """A search for the shortest texts to which two tokenizers give different ids.
 
     Parameters
     ----------
     joint : Joint
-        Their splittings, that of the first tokenizer being the first.
+        Their splittings, that of the first tokenizer first.
     vocabularies : Vocabularies
         Their tokens.
     first_byte : int, optional
-        What every text begins with.
+        The byte with which every text begins.
     progress : callable, optional
         Called when the search comes to longer texts.
     """
@@ -56,12 +56,12 @@ class Separation:
         self._reach: Reach | None = None
 
     def shortest(self) -> list[Place]:
-        """Return all places at which paths of the shortest texts that separate cease; none if no text does."""
+        """Return all places at which paths of the shortest separating texts cease; none if no text separates."""
         self._reach = reach = Reach(self._product, progress=self._progress)
         places: list[Place] = []
         best = int(FAR)
         for place in reach.places():
-            # As yet the length is a lower bound: ends within reach are not looked for.
+            # So far the length is a lower bound: ends within reach are not looked for.
             if place.length > best:
                 if place.before + 1 > best:
                     break
@@ -77,7 +77,7 @@ class Separation:
 
     @remembered(1_000_000)
     def _way_out(self, state: int, kind: int) -> int:
-        """Return how many bytes it takes at least to where a text can end."""
+        """Return the least number of bytes after which a text can end."""
         if self._product.may_end(state):
             return 0
         return Reach(self._product, (state, kind)).nearest_end()
@@ -85,7 +85,7 @@ class Separation:
     # Texts
 
     def texts(self, places: list[Place], *, most: int, seconds: float) -> list[bytes]:
-        """Return texts of these places: at least one, and beyond that no more than `most`, nor than time allows."""
+        """Return texts of these places: at least one, and no more than `most` or than time allows."""
         found: dict[bytes, None] = {}
         deadline = time.monotonic() + seconds
         for place in places:
@@ -119,7 +119,7 @@ class Separation:
 
     @remembered(10_000)
     def _candidates(self, state: int, length: int) -> list[int]:
-        """Return tokens with which texts of this length may have come to a state."""
+        """Return tokens with which texts of this length may have reached a state."""
         assert self._reach is not None
         leading = [
             number
@@ -129,14 +129,14 @@ class Separation:
         fitting = np.isin(self._tokens.kind, self._reach.kinds_at(state, length)) & (self._tokens.length <= length)
         effects, going_on = self._product.effects, self._product.going_on
         if state < self._joint.n_states:
-            # Those that end the symbol that they begin within have an effect of their own.
+            # Tokens that end the symbol within which they begin have an effect of their own.
             fitting &= np.isin(effects, leading) | np.isin(np.arange(len(fitting)), going_on)
         tokens: list[int] = np.flatnonzero(fitting & (effects >= 0)).tolist()
         return tokens
 
     @remembered(1_000_000)
     def _beginnings(self, state: int, token: int, length: int) -> tuple[bytes, ...]:
-        """Return texts of this length that come to a state with a token."""
+        """Return texts of this length that reach a state with a token."""
         word = self._tokens.words[token]
         before = length - len(word)
         assert self._reach is not None
@@ -156,7 +156,7 @@ class Separation:
 
     @remembered(10_000)
     def _endings(self, state: int, kind: int, length: int) -> tuple[bytes, ...]:
-        """Return texts of this length with which a text can end behind a state."""
+        """Return texts of this length with which a text can end after a state."""
         if length == 0:
             return (b"",) if self._product.may_end(state) else ()
         found: list[bytes] = []

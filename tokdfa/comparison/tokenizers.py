@@ -34,34 +34,34 @@ def compare_tokenizers(
     progress: Callable[[Stage], object] | None = None,
     tuning: Tuning = DEFAULT,
 ) -> Comparison:
-    """Decide whether two tokenizers give every text the same ids, whatever it is that they differ in.
+    """Decide whether two tokenizers give every text the same ids, whatever their differences.
 
-    The witness against it is a text of the fewest bytes, then with the fewest tokens in both, then the least; of ties
-    among texts of more than two bytes only those are looked at that are found within seconds. Where
-    ``checked["shortest"]`` is unproven, it is a text that separates them, and shorter ones have not been excluded.
+    The witness of a difference is a text with the fewest bytes, then with the fewest tokens in both, then the least. Of
+    ties among texts of more than two bytes, only those found within seconds are considered. If ``checked["shortest"]``
+    is unproven, the text separates the two, but shorter ones have not been excluded.
 
     Parameters
     ----------
     a, b : Tokenizer
     ignore_ids : bool
-        Whether it is enough that tokens are spelled alike.
+        Whether to compare the spelling of tokens instead of their ids.
     progress : callable, optional
-        Called now and then with how far the comparison has come.
+        Called from time to time with the stage of the comparison.
     tuning : Tuning, optional
-        How many texts are tried.
+        The thresholds for trying texts.
 
     Raises
     ------
     UnsupportedFeatureError
-        If neither a difference is found nor equivalence can be proven; says why.
+        If neither a difference is found nor equivalence can be proven; the error says why.
     LimitExceededError
         If an automaton is too large.
 
     Notes
     -----
     Equivalence is proven by a search through the product of the automata of both, which ends; differences are always
-    confirmed by encoding. Texts that spell special tokens are cut at them by both alike, if they have the same. That
-    nothing separates the texts that a normalizer gives is concluded from nothing separating any texts.
+    confirmed by encoding. Both cut texts at the special tokens alike, if these are the same. If nothing separates any
+    texts, nothing separates those that a normalizer gives.
     """
     if a.digest == b.digest:
         return Comparison(True, checked={Part.EVERYTHING: Outcome.SAME})
@@ -69,7 +69,7 @@ def compare_tokenizers(
 
 
 class _Comparer:
-    """Answers by a search through texts, where that can decide, and otherwise by the parts and by trying texts."""
+    """A comparison by a search through texts if that can decide, and otherwise by the parts and by trying texts."""
 
     def __init__(self, parts: Parts, progress: Callable[[Stage], object] | None, tuning: Tuning) -> None:
         self.parts = parts
@@ -80,14 +80,14 @@ class _Comparer:
         self.progress = progress
 
     def say(self, step: Step) -> None:
-        """Say what is done, to who wants to know."""
+        """Report the current stage, if progress is wanted."""
         if self.progress is not None:
             self.progress(Stage(step))
 
     def run(self) -> Comparison:
         self.say(Step.DICTIONARIES)
         report = self.parts.report
-        # The search would find these as well, but they are found at once, and where it cannot be used.
+        # The search would find these as well, but here they are found at once, and even if it cannot be used.
         found = self.least(self.short_texts(1))
         if found is not None:
             return self.different(found, proven=True)
@@ -101,7 +101,7 @@ class _Comparer:
         return short_texts(longest) if longest <= self.tuning.longest_tried else ()
 
     def difference(self, text: str) -> Difference | None:
-        """Return what both make of a text, if that is not the same."""
+        """Return the difference on a text, if there is one."""
         ids_a, ids_b = _ids(self.a, text), _ids(self.b, text)
         if ids_a == ids_b and not self.ignore_ids:
             return None
@@ -110,7 +110,7 @@ class _Comparer:
         return Difference(text, ids_a, ids_b)
 
     def least(self, texts: Iterable[str]) -> Difference | None:
-        """Return the least of the differences on texts: of the fewest bytes, then the fewest tokens, then the least."""
+        """Return the least of the differences on texts: by number of bytes, then of tokens, then by order."""
         best: tuple[tuple[int, int, bytes], Difference] | None = None
         for text in texts:
             data = text.encode()
@@ -147,10 +147,10 @@ class _Comparer:
         self.say(Step.TRIALS)
         texts = search.texts(places, most=self.tuning.max_texts, seconds=self.tuning.max_seconds) if places else []
         candidates = [data.decode() for data in texts]
-        # The space may be one that was put in.
+        # The space may be one that was inserted.
         candidates += [text[1:] for text in candidates if first_byte is not None and text[1:] and text[1] != " "]
         least = places[0].length - (first_byte is not None) if places else None
-        # Only texts with these can differ where merging gives the same.
+        # If merging gives the same, only texts with these can differ.
         other_specials = self.parts.other_specials
         whole_words = (self.parts.whole_words(side) for side in (self.a, self.b))
         others = sorted(other_specials.union(*whole_words), key=_in_bytes)
@@ -160,7 +160,7 @@ class _Comparer:
         beside = around(sorted(other_specials, key=_size_and_text)[: self.tuning.max_specials])
         found = self.least(chain(candidates, others, parting, beside))
         if found is not None and least is not None:
-            # A text may be shorter than what it is normalized to.
+            # A text may be shorter than its normalized form.
             proven = not self.parts.is_normalized and _in_bytes(str(found.text)) <= least
             return self.different(found, proven=proven)
         if places:
@@ -173,7 +173,7 @@ class _Comparer:
         return replace(report, holds=True, witness=None, checked={**report.checked, Part.SEARCH: Outcome.COMPLETE})
 
     def parting_whole_pieces(self, joint: Joint) -> list[str]:
-        """Return texts of which only one of the two takes a piece as it is, instead of merging it."""
+        """Return texts with a piece that only one of the two emits without merging."""
         words = [self.parts.whole_words(side) for side in (self.a, self.b)]
         pieces = WholePieces(joint)
         found = []
@@ -188,7 +188,7 @@ class _Comparer:
         return sorted(found, key=_in_bytes)
 
     def without_search(self, report: Comparison, obstacle: Obstacle, cause: TokdfaError | None = None) -> Comparison:
-        """Answer by the parts alone, where the search cannot decide."""
+        """Answer by the parts alone, if the search cannot decide."""
         if self.parts.are_same():
             return replace(report, holds=True, witness=None)
         self.say(Step.TRIALS)

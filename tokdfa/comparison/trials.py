@@ -1,4 +1,4 @@
-"""Texts to try two tokenizers on where no search can tell, and how to make one that separates them shorter."""
+"""Texts on which to try two tokenizers if no search decides, and shortening one that separates them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tokdfa.tokenizers.tokenizer import Tokenizer
 __all__ = ["around", "random_texts", "short_texts", "shrunk", "texts_of_tokens", "within"]
 
 _CONTEXTS = ("", " ", "a", "\n", "  ", "!", "1")
-# What splittings, normalizers and decoders treat in different ways.
+# Texts that splittings, normalizers and decoders treat differently.
 _SYMBOLS = (
     *(" ", "  ", "   ", "\n", "\n\n", "\r\n", "\t", "\x1c", "\u00a0", "\u3000", "\u2581", "\x00"),
     *("'", "'s", "'S", "'ll", "\u017f", "\u2019", "!", "?!", "...", "_", "-", "<", ">", "|", "/"),
@@ -35,7 +35,7 @@ def short_texts(longest: Literal[1, 2]) -> Iterator[str]:
 
 
 def texts_of_tokens(tokenizer: Tokenizer) -> Iterator[str]:
-    """Yield the texts of the tokens that are texts."""
+    """Yield the tokens that are texts."""
     text, offsets = tokenizer.spellings
     data, bounds = text.tobytes(), offsets.tolist()
     shown = splitting_of(tokenizer).metaspace or SPACE
@@ -62,7 +62,7 @@ def random_texts(words: Sequence[str], specials: Sequence[str], *, longest: int 
 
 
 def within(seconds: float, texts: Iterable[str]) -> Iterator[str]:
-    """Yield texts as long as there is time."""
+    """Yield texts while there is time."""
     deadline = time.monotonic() + seconds
     for text in texts:
         if time.monotonic() > deadline:
@@ -71,7 +71,7 @@ def within(seconds: float, texts: Iterable[str]) -> Iterator[str]:
 
 
 def shrunk(text: str, separates: Callable[[str], bool]) -> str:
-    """Return a part of a text that separates, of which no longer part can be left out."""
+    """Return a part of a separating text, shortened as far as leaving parts out allows."""
     size = max(len(text) // 2, 1)
     while size:
         cuts = (text[:at] + text[at + size :] for at in range(len(text) - size + 1))

@@ -1,4 +1,4 @@
-"""The tokens that two tokenizers have, numbered alike, and which of them may stand side by side within a piece."""
+"""The tokens of two tokenizers, numbered alike, and which of them may be neighbours within a piece."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ __all__ = ["PairRows", "Vocabularies"]
 
 
 class PairRows:
-    """What the tokens of a tokenizer forbid behind them, over tokens in an order of somebody else's.
+    """The tokens that each token of a tokenizer forbids after it, over tokens numbered by the caller.
 
     Parameters
     ----------
     of : Neighbours
     numbers : int32 array
-        For each token its number there, -1 if it has none.
+        For each token, its number in that order; -1 if it has none.
 
     Attributes
     ----------
     of_token : int32 array
-        The row of each token; -1 for tokens that the tokenizer has not.
+        The row of each token; -1 for tokens that the tokenizer does not have.
     position : int32 array
-        The position of each token; -1 for tokens that the tokenizer has not.
+        The position of each token; -1 for tokens that the tokenizer does not have.
     """
 
     def __init__(self, of: Neighbours, numbers: Int32Array) -> None:
@@ -38,7 +38,7 @@ class PairRows:
         self.position: Int32Array = np.where(known, of.position[numbers], np.int32(-1))
 
     def forbidding(self, rows: Int32Array) -> Int64Array:
-        """Return for each position how many of these rows forbid it."""
+        """Return, for each position, the number of these rows that forbid it."""
         first, lengths = self._rows.pointer[rows], np.diff(self._rows.pointer)[rows]
         ends = np.cumsum(lengths)
         index = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(first - ends + lengths, lengths)
@@ -48,7 +48,7 @@ class PairRows:
         return np.cumsum(opened - closed)[:-1]
 
     def forbids(self, row: int, tokens: Int64Array) -> BoolArray:
-        """Tell for each of these tokens, which the dictionary has, whether a row forbids it."""
+        """Return, for each of these tokens of the dictionary, whether a row forbids it."""
         begin, end = self._rows.pointer[row], self._rows.pointer[row + 1]
         # One place more than there are positions, for tokens that have none.
         forbidden = np.zeros(self._n_positions + 1, dtype=np.bool_)
@@ -63,7 +63,7 @@ class PairRows:
         return ranks
 
     def compare(self, rows: Int32Array, other: PairRows, other_rows: Int32Array, tokens: Int64Array) -> BoolArray:
-        """Tell for each of these rows whether it is another one, as sets of the tokens that both dictionaries have."""
+        """Return, for each of these rows, whether it differs as a set of the tokens that both dictionaries have."""
         mine, its = self._rows, other._rows
         least, _, _ = compare_rows(
             ranked_rows(mine.pointer, mine.start, mine.stop, self.ranks(tokens)),
@@ -76,14 +76,14 @@ class PairRows:
 
 
 class Vocabularies:
-    """The live tokens of a tokenizer, and what they are in another one.
+    """The live tokens of a tokenizer, and their counterparts in another one.
 
     Parameters
     ----------
     a, b : Neighbours
         Those of the two tokenizers.
     ignore_ids : bool
-        Whether tokens are the same that are spelled alike.
+        Whether tokens with the same spelling are the same.
 
     Attributes
     ----------
@@ -92,12 +92,12 @@ class Vocabularies:
     length : int64 array
         Their lengths.
     is_missing : bool array
-        Whether the second has no such token that is live, with the same id.
+        Whether the second has no such live token with the same id.
     n_only_b : int
-        How many live tokens only the second has.
+        The number of live tokens that only the second has.
     a, b : PairRows
     kind, row_a, row_b : int arrays
-        Each token's kind: tokens of one kind lead to the same rows; and these rows of each kind.
+        The kind of each token, and the rows of each kind: tokens of one kind lead to the same rows.
     differs : bool array
         For each kind whether the two rows differ.
     """
@@ -126,7 +126,7 @@ class Vocabularies:
 
     @cached_property
     def common(self) -> Int64Array:
-        """The tokens that both dictionaries have live, whatever their ids."""
+        """The tokens that are live in both dictionaries, whatever their ids."""
         return np.flatnonzero(self.b.position >= 0)
 
     @cached_property
@@ -143,6 +143,6 @@ class Vocabularies:
         return not (self.n_only_b or self.is_missing.any() or self.differs.any())
 
     def forbidden_in_b_only(self, kind: int) -> Int64Array:
-        """Return the common tokens that only the second dictionary forbids behind tokens of a kind."""
+        """Return the common tokens that only the second dictionary forbids after tokens of a kind."""
         row_a, row_b = int(self.row_a[kind]), int(self.row_b[kind])
         return self.common[self.b.forbids(row_b, self.common) & ~self.a.forbids(row_a, self.common)]

@@ -1,4 +1,4 @@
-"""Where one splitting has a word as a piece, and another one has not."""
+"""Texts in which one splitting has a word as a piece, and another does not."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["WholePieces"]
 
 
 class WholePieces:
-    """Finds texts that have a word as a piece, and among them those that have it only by one of two splittings.
+    """A finder of texts that have a word as a piece, in particular under only one of two splittings.
 
     Parameters
     ----------
@@ -23,12 +23,12 @@ class WholePieces:
         self._joint = joint
 
     def texts(self, word: str, *, of_second: bool) -> tuple[str | None, str | None]:
-        """Return a text of which a word is a piece by the one splitting, and one of which it is none by the other.
+        """Return a text of which a word is a piece under one splitting, and one of which it is not under the other.
 
-        None where there is no such text. Within what the states allow they are short, but not proven to be shortest.
+        None if there is no such text. They are as short as the states allow, but not proven to be shortest.
         """
         joint = self._joint
-        # The states behind the beginning of the word, and whether the other splitting has cut it in the same way.
+        # The states after the beginning of the word, and whether the other splitting has cut it alike.
         reached = {(state, True): before for state, before in self._before.items()}
         for place, symbol in enumerate(word):
             following: dict[tuple[int, bool], str] = {}
@@ -51,11 +51,11 @@ class WholePieces:
 
     @cached_property
     def _behind(self) -> tuple[list[tuple[str | None, str | None]], list[tuple[str | None, str | None]]]:
-        """For each splitting what can follow each state if a piece ends there, and if none of the other one does."""
+        """For each splitting, what can follow each state if a piece ends there, and if none of the other one does."""
         joint = self._joint
         found: tuple[list[tuple[str | None, str | None]], ...] = ([], [])
         for state in range(joint.n_states):
-            # Here the words may end: pieces of the first, of the second, and of only one of them.
+            # The words may end here: pieces of the first, of the second, and of only one of them.
             ways: dict[tuple[bool, bool], list[str]] = {(True, True): [""] if joint.ends[state] else []}
             for symbol in joint.representatives:
                 for target, *events in joint.moves(state, symbol):
@@ -69,7 +69,7 @@ class WholePieces:
 
     @cached_property
     def _before(self) -> dict[int, str]:
-        """A text with which each state is reached."""
+        """A text that reaches each state."""
         found = {0: ""}
         queue = [0]
         for state in queue:  # It grows while it is iterated over.
@@ -82,7 +82,7 @@ class WholePieces:
 
     @cached_property
     def _to_end(self) -> dict[int, str]:
-        """A text with which each state comes to one that the text may end in; there is one for all states."""
+        """A text that leads from each state to one in which the text may end; every state has one."""
         joint = self._joint
         found = {state: "" for state, is_end in enumerate(joint.ends) if is_end}
         sources: dict[int, list[tuple[int, str]]] = {}

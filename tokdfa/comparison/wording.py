@@ -1,4 +1,4 @@
-"""The words for what a comparison finds, for people to read; nothing reads them back."""
+"""The words for the findings of a comparison, for people to read; nothing parses them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OUTCOMES: Final = {
     Outcome.UNPROVEN: "not proven",
     Outcome.COMPLETE: "texts of any length",
 }
-# Where a part has words of its own.
+# The parts that have words of their own.
 _OUTCOMES_OF_PARTS: Final = {
     (Part.DICTIONARY, Outcome.EQUIVALENT): "the same tokens for every piece",
     (Part.DICTIONARY, Outcome.DIFFERENT): "different tokens for some pieces",
@@ -36,30 +36,30 @@ _OUTCOMES_OF_PARTS: Final = {
 }
 _OBSTACLES: Final = {
     Obstacle.NOT_BYTES: "a dictionary is not over bytes",
-    Obstacle.SYMBOLS_CHANGE: "symbols become others",
-    Obstacle.NO_PAIRS: "pairs of neighbours do not say everything about a dictionary",
+    Obstacle.SYMBOLS_CHANGE: "symbols become other symbols",
+    Obstacle.NO_PAIRS: "pairs of neighbours do not determine the merges of a dictionary",
     Obstacle.UNCLEAR_SEMANTICS: "a dictionary is not proper, and its file does not say how it is used",
-    Obstacle.ONE_ADDS_SPACES: "only one puts in spaces",
-    Obstacle.BOTH_ADD_SPACES: "the pre-tokenizers put in spaces",
+    Obstacle.ONE_ADDS_SPACES: "only one inserts spaces",
+    Obstacle.BOTH_ADD_SPACES: "the pre-tokenizers insert spaces",
     Obstacle.NORMALIZERS: "they normalize texts differently",
     Obstacle.NO_IDS: "there are tokens without ids",
     Obstacle.PRETOKENIZER: "of a pre-tokenizer",
-    Obstacle.NO_TEXT_FOUND: "no text was found that shows where they part",
+    Obstacle.NO_TEXT_FOUND: "no text was found that shows where they differ",
     Obstacle.SPECIALS: "their special tokens differ",
-    Obstacle.WHOLE_PIECES: "they take different pieces as they are",
+    Obstacle.WHOLE_PIECES: "they emit different pieces without merging",
 }
-# These come up only when a search has left no other text to find.
+# These occur only if a search has left no other text to find.
 _AFTER_SEARCH: Final = {Obstacle.NO_TEXT_FOUND, Obstacle.SPECIALS, Obstacle.WHOLE_PIECES}
 _STEPS: Final = {
     Step.DICTIONARIES: "comparing the dictionaries",
-    Step.PRETOKENIZERS: "laying the pre-tokenizers side by side",
+    Step.PRETOKENIZERS: "combining the pre-tokenizers",
     Step.SEARCH: "searching texts of {} byte{} and more",
     Step.TRIALS: "trying texts",
 }
 
 
 def answer(found: Comparison) -> str:
-    """Return what was found, as a sentence without its end; if there is a witness, that is its subject."""
+    """Return the finding as a sentence without a full stop; if there is a witness, it is the subject."""
     what = "tokens" if found.checked.get(Part.IDS, Outcome.IGNORED) is Outcome.IGNORED else "ids"
     if found.witness is not None:
         return f"has different {what}"
@@ -73,13 +73,13 @@ def answer(found: Comparison) -> str:
 
 
 def reason(found: Comparison) -> str:
-    """Return what was found, with the witness, as a sentence without its end."""
+    """Return the finding, with the witness, as a sentence without a full stop."""
     said = answer(found)
     return said if found.witness is None else f"{quoted(found.witness.text)} {said}"
 
 
 def part_rows(found: Comparison) -> Iterator[tuple[str, str]]:
-    """Yield for each part that was compared its name and what came of it."""
+    """Yield the name and the outcome of each part that was compared."""
     for part, outcome in found.checked.items():
         words = _OUTCOMES_OF_PARTS.get((part, outcome), _OUTCOMES[outcome])
         if part is Part.IDS and found.n_other_ids:
@@ -89,17 +89,17 @@ def part_rows(found: Comparison) -> Iterator[tuple[str, str]]:
 
 
 def undecided_words(obstacle: Obstacle, cause: str = "") -> str:
-    """Return why nothing is claimed; `cause` says more of it."""
+    """Return the reason why there is no answer; `cause` gives details."""
     said = f"{_OBSTACLES[obstacle]}: {cause}" if cause else _OBSTACLES[obstacle]
     tried = "" if obstacle in _AFTER_SEARCH else ", and no text was found that separates them"
     return unclaimed_words(f"{said}{tried}")
 
 
 def unclaimed_words(why: str) -> str:
-    """Return that nothing is claimed, and why."""
-    return f"neither a difference nor equivalence can be claimed: {why}"
+    """Return the sentence that there is no answer, and why."""
+    return f"neither a difference nor equivalence could be established:  {why}"
 
 
 def stage_words(stage: Stage) -> str:
-    """Return what is done at the moment."""
+    """Return the current stage in words."""
     return _STEPS[stage.step].format(stage.n_bytes, "s" * (stage.n_bytes != 1))

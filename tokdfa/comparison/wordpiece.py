@@ -45,7 +45,7 @@ def compare_wordpieces(a: WordPieceTokenizer, b: WordPieceTokenizer, *, ignore_i
             Part.IDS: ids,
             Part.NORMALIZER: _outcome(a.normalizer == b.normalizer),
             Part.SPECIALS: _outcome(a.end_to_end.added.keys() == b.end_to_end.added.keys()),
-            # The witness is shortest in characters after normalization, which says nothing of bytes.
+            # The witness is shortest in characters after normalization, which does not make it shortest in bytes.
             **({Part.SEARCH: Outcome.COMPLETE} if witness is None else {Part.SHORTEST: Outcome.UNPROVEN}),
         },
     )
@@ -56,13 +56,13 @@ def _outcome(is_same: bool) -> Outcome:
 
 
 def _other_ids(a: WordPieceTokenizer, b: WordPieceTokenizer) -> int:
-    """Return the number of entries of both that have different ids."""
+    """Return the number of common entries that have different ids."""
     ids = dict(b.vocabulary.items())
     return sum(ids.get(entry, number) != number for entry, number in a.vocabulary.items())
 
 
 def _only(side: WordPieceTokenizer, other: WordPieceTokenizer) -> tuple[str, ...]:
-    """Return the live entries that only one of the two has among its live ones, the shortest first."""
+    """Return the entries that are live in only one of the two, the shortest first."""
     mine, theirs = (
         {entry for entry, number in tokenizer.vocabulary.items() if number not in tokenizer.language.dead}
         for tokenizer in (side, other)
@@ -71,7 +71,7 @@ def _only(side: WordPieceTokenizer, other: WordPieceTokenizer) -> tuple[str, ...
 
 
 def _by_spelling(a: WordPieceTokenizer, b: WordPieceTokenizer) -> tuple[EndToEnd, EndToEnd]:
-    """Return the two with ids that are the same for the same entry."""
+    """Return the two with ids that are equal for equal entries."""
     numbers: dict[str, int] = {}
     for side in (a, b):
         for entry in (*(entry for entry, _ in side.vocabulary.items()), *side.end_to_end.added):

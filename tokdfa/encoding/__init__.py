@@ -1,12 +1,12 @@
 """From text to ids: special tokens, pieces, and the engines that encode them.
 
-A text is cut at its special tokens (`special`, `special_finder`, `added_tokens`) into stretches, a stretch into pieces
-(package `splitting`), and a piece becomes ids. Which engine does that hangs on the tokenizer:
+A text is split at its special tokens (`special`, `special_finder`, `added_tokens`) into stretches, a stretch into
+pieces (package `splitting`), and a piece becomes ids. The engine for pieces depends on the tokenizer:
 
 - `text_encoder`: splitting and encoding in one C loop, for dictionaries over bytes whose splitting is a machine;
 - `piece_encoder`: pieces that are already cut, each in linear time, with a memory of those seen before;
 - `merger`: merging by priority, for improper dictionaries; `merges` has their pairs;
-- `symbols`: dictionaries over characters, with what becomes of unknown ones.
+- `symbols`: dictionaries over characters, including the treatment of unknown ones.
 
 `piece_ids` chooses among them and is where to start reading; what it gives is `encoded`. `stretch`, `long_piece` and
 `stream` do the same for texts that come in parts, `batches` for many texts on all cores. `texts` refuses what is no
@@ -14,5 +14,5 @@ text; `byte_alphabet` is GPT-2's spelling of bytes as characters.
 
 Used by: `tokenizers`.
 
-Cost: linear in the text. Tables of a dictionary are made on the first use of an engine, in some milliseconds.
+Cost: linear in the text. The tables of a dictionary are made on the first use of an engine, in a few milliseconds.
 """

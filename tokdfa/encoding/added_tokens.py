@@ -14,7 +14,7 @@ __all__ = ["AddedTokens"]
 
 
 class AddedTokens:
-    """Finds the leftmost added token, of those that begin at one place the longest, and goes on behind it.
+    """A finder of the leftmost added token, the longest of those that begin at one place; it goes on after that token.
 
     Parameters
     ----------
@@ -22,9 +22,9 @@ class AddedTokens:
 
     Notes
     -----
-    A token of single words that touches a word is skipped, together with those that overlap it. White space beside a
-    token that strips belongs to it; the next token is found all the same where it begins with such space, unless it
-    strips at both sides and all of it is such space: then nothing is left of it.
+    A single-word token that touches a word is skipped, together with those that overlap it. White space beside a token
+    that strips belongs to it. The next token is still found if it begins with such space, unless it strips on both
+    sides and consists only of such space: then nothing is left of it.
     """
 
     def __init__(self, specials: Sequence[Special]) -> None:

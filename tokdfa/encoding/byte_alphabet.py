@@ -12,8 +12,8 @@ from tokdfa.arrays import BoolArray
 
 __all__ = ["BYTE_OF", "CHARACTER_OF", "GPT2_ORDER", "ReadWords", "is_spelled", "read_words", "spell"]
 
-# The bytes that are their own characters, then the others, which got the characters from U+0100 on: in this order
-# GPT-2 numbers its single-byte tokens.
+# The bytes that are their own characters, then the others, which have the characters from U+0100 on. GPT-2 numbers
+# its single-byte tokens in this order.
 _THEMSELVES = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
 _OTHERS = [byte for byte in range(256) if byte not in _THEMSELVES]
 GPT2_ORDER: tuple[int, ...] = (*_THEMSELVES, *_OTHERS)
@@ -29,14 +29,14 @@ for _character, _byte in BYTE_OF.items():
 
 
 class ReadWords(NamedTuple):
-    """Words read from the alphabet: their bytes, and which of them were not written in it (their bytes are empty)."""
+    """Words read from the alphabet: their bytes, and which words were not written in it (their bytes are empty)."""
 
     words: list[bytes]
     foreign: BoolArray
 
 
 def read_words(spellings: Sequence[str]) -> ReadWords:
-    """Return the words that are spelled in the alphabet; `spellings` have no lone surrogates."""
+    """Return the words spelled in the alphabet; `spellings` must have no lone surrogates."""
     joined = np.frombuffer("".join(spellings).encode("utf-32-le"), dtype=np.uint32)
     lengths = np.fromiter(map(len, spellings), dtype=np.int64, count=len(spellings))
     ends = np.cumsum(lengths)

@@ -1,4 +1,4 @@
-"""A piece whose tokens are given out before its end is known."""
+"""A piece whose tokens are returned before its end is known."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class LongPiece:
 
     @property
     def delay(self) -> int:
-        """How many bytes have been fed that no id given out accounts for."""
+        """The number of bytes fed that no returned id accounts for."""
         return len(self._unsettled)
 
     def feed(self, part: bytes) -> Int32Array:

@@ -15,7 +15,7 @@ from tokdfa.kernels.merging.pieces import merge_pieces, pair_table
 __all__ = ["Merger", "Tokenized"]
 
 
-# Pieces of so many symbols are cut, where they can be, before they are merged.
+# Pieces of this number of symbols are cut where possible before they are merged.
 _LONG = 64
 
 
@@ -27,13 +27,13 @@ class Tokenized(NamedTuple):
 
 
 class Merger:
-    """Merges by priority, of equals the leftmost pair, until no pair is left: proper or not, any dictionary will do.
+    """Merging by priority, ties going to the leftmost pair, until no pair is left, for any dictionary, proper or not.
 
     Parameters
     ----------
     dictionary : Dictionary
     merges : Merges, optional
-        All merging pairs, where the rules of the dictionary are not all there is to say.
+        All merging pairs, if the rules of the dictionary do not determine them.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Merger:
         lengths = np.diff(offsets)
         if lengths.max(initial=0) < _LONG:
             return Tokenized(*merge_pieces(symbols, offsets, self.table))
-        # Where no token has two symbols side by side, nothing merges across.
+        # If no token has two symbols side by side, nothing merges across their border.
         codes = symbols[:-1].astype(np.int64) << 32 | symbols[1:]
         places = np.minimum(np.searchsorted(self.inner, codes), len(self.inner) - 1)
         is_bound = np.ones(len(symbols) + 1, dtype=np.bool_)
@@ -78,7 +78,7 @@ class Merger:
 
     @cached_property
     def inner(self) -> Int64Array:
-        """The pairs of symbols that stand side by side within tokens, sorted; with one that does not exist."""
+        """The pairs of symbols that are side by side within tokens, sorted; with one that does not exist."""
         left, right, _, product = self.merges
         n_tokens = 1 + int(max(column.max(initial=0) for column in (left, right, product)))
         first = np.arange(n_tokens, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Encoding the pieces that a pre-tokenizer cuts a text into."""
+"""Encoding the pieces into which a pre-tokenizer cuts a text."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ DEFAULT_MEMORY = 1 << 17
 
 
 class PieceEncoder:
-    """Encodes pieces of text, each by itself, and remembers them.
+    """An encoder of pieces of text, each encoded separately and remembered.
 
-    Not to be used by two threads at a time; each may have a :meth:`copy`, which shares what is only read.
+    Not to be used by two threads at a time; each may have a :meth:`copy`, which shares the read-only data.
 
     Parameters
     ----------
@@ -37,22 +37,22 @@ class PieceEncoder:
     ids : int32 array
         The id of each token: of those of the dictionary's alphabet, then of `extra`.
     extra : sequence of bytes
-        Tokens beside those of the dictionary, numbered after them.
+        Tokens in addition to those of the dictionary, numbered after them.
     whole : sequence of int
-        The tokens, of either kind, that a piece is encoded as when it is that token, although merging does not make
-        it.
+        The tokens, of either kind, that are emitted for a piece that is that token, although merging does not make
+        them.
     memory : int
-        How many pieces are remembered at most; rounded up to a power of two. A piece takes 32 bytes, and longer ones
-        with many ids have as much again for all of them.
+        The largest number of pieces that are remembered, rounded up to a power of two. A piece takes 32 bytes; longer
+        pieces with many ids share as much memory again.
 
     Attributes
     ----------
     code : ByteCode
         Writes words as bytes.
     run : PieceRun
-        What encodes, and remembers.
+        The kernel that encodes, and remembers.
     encode_long : callable or None
-        Encodes pieces that are too long for rules that are improper.
+        Encodes pieces that are too long for improper rules.
     lacks_ids : bool
         Whether there are tokens without an id.
     """
@@ -104,18 +104,18 @@ class PieceEncoder:
         encode_long: EncodeLong,
         memory: int = DEFAULT_MEMORY,
     ) -> PieceEncoder:
-        """Return the encoder of rules over bytes that need not be proper, of which each token has one priority.
+        """Return the encoder of rules over bytes that need not be proper, each token having one priority.
 
         Parameters
         ----------
         dictionary : Dictionary
-            It numbers the tokens; its symbols are the bytes.
+            The dictionary that numbers the tokens; its symbols are the bytes.
         merges : int32 arrays
-            Left part, right part and product of all rules, the strongest first; no token comes twice but in a row.
+            Left part, right part and product of all rules, the strongest first; all rules of a token are consecutive.
         ids, extra, memory
             As for the other encoders.
         whole : sequence of int
-            All tokens that a piece is encoded as when it is that token.
+            All tokens that are emitted for a piece that is that token.
         encode_long : callable
             Encodes pieces of 64 bytes and more.
 
@@ -130,7 +130,7 @@ class PieceEncoder:
         number = np.full(len(ids), -1, dtype=np.int32)
         number[: dictionary.alphabet.n_symbols] = np.arange(dictionary.alphabet.n_symbols)
         number[made] = dictionary.alphabet.n_symbols + np.arange(len(made))
-        # Parts that nothing makes are never there.
+        # Parts that nothing makes never occur.
         possible = (number[left] >= 0) & (number[right] >= 0)
         columns = (np.ascontiguousarray(number[row[possible]]) for row in (left, right, product))
         rules, of_symbols = rules_table(*columns, n_tokens=len(words))
@@ -154,7 +154,7 @@ class PieceEncoder:
         return encoder
 
     def copy(self) -> PieceEncoder:
-        """Return an encoder of the same pieces for another thread, with a memory of its own, which is empty."""
+        """Return an encoder of the same pieces for another thread, with an empty memory of its own."""
         twin = object.__new__(PieceEncoder)
         twin.__dict__.update(self.__dict__)
         twin.run = PieceRun(*self._tables, new_memory(self._memory), is_proper=self.encode_long is None)
@@ -178,7 +178,7 @@ class PieceEncoder:
         bounds = np.ascontiguousarray(bounds, dtype=np.int64)
         sizes = np.diff(bounds)
         if len(sizes) and (sizes.min() <= 0 or bounds[0] < 0 or bounds[-1] > len(text)):
-            raise AlphabetError("the bounds of pieces ascend from 0 to the end of the text", value=bounds)
+            raise AlphabetError("the bounds of pieces must ascend from 0 to the end of the text", value=bounds)
         out = np.empty(len(text) + ROOM, dtype=np.int32)
         ends = np.zeros(max(len(bounds), 1), dtype=np.int64)
         run = self.run
@@ -207,7 +207,7 @@ class PieceEncoder:
 
 
 def _whole_tables(words: Sequence[bytes], chosen: BoolArray, ids: Int32Array) -> Struct:
-    """Return the tables in which the words chosen are found, those of rules left empty."""
+    """Return the tables of the chosen words, leaving those of rules empty."""
     none = np.zeros(0, dtype=np.int32)
     names = np.array(ids[: len(words)], dtype=np.int32)
     return tables_of(index_words(words, chosen), *rules_table(none, none, none, n_tokens=0), none, names, none)

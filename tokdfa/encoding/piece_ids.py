@@ -32,7 +32,7 @@ __all__ = ["ForeignSymbolError", "PieceIds"]
 
 
 class ForeignSymbolError(AlphabetError):
-    """A symbol that there is no token or no id for: in which piece, and behind how many characters of it."""
+    """A symbol without a token or an id: the index of its piece, and the number of characters before it."""
 
     def __init__(self, what: str, value: object, piece: int, place: int) -> None:
         super().__init__(what, value=value, where=f"piece {piece}, character {place}")
@@ -41,7 +41,7 @@ class ForeignSymbolError(AlphabetError):
 
 
 class PieceIds:
-    """The function from a piece to its ids, for what a tokenizer file says. May be used by several threads at a time.
+    """The function from a piece to its ids, for the contents of a tokenizer file. Several threads may use it at a time.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class PieceIds:
         Raises
         ------
         AlphabetError
-            If a piece has a symbol that there is no token or no id for, or a lone surrogate; says where.
+            If a piece has a symbol without a token or an id, or a lone surrogate; the error says where.
         """
         if self._token_of_spelling:
             return self._encode_spelled(pieces)
@@ -87,7 +87,7 @@ class PieceIds:
         Raises
         ------
         AlphabetError
-            If there is no token or no id for a symbol.
+            If a symbol has no token or no id.
         """
         if self._contents.dictionary.alphabet.kind != "bytes":
             return self.encode([data[start:end].decode() for start, end in spans.tolist()])
@@ -110,15 +110,15 @@ class PieceIds:
         AlphabetError
             If a byte has no id.
         PatternError
-            If the text is not UTF-8; says where.
+            If the text is not UTF-8; the error says where.
         """
         encoder = self.text_encoder(splitter)
         ids = None if encoder is None else encoder.encode(data)
-        # Where there is something to complain of, the piece is found the slow way.
+        # If there is an error to report, the piece is found the slow way.
         return self.encode_spans(data, splitter.spans(data)).ids if ids is None else ids
 
     def text_encoder(self, splitter: Splitter) -> TextEncoder | None:
-        """Return what splits UTF-8 and encodes the pieces in this thread; None if nothing does both at once."""
+        """Return the engine that splits UTF-8 and encodes the pieces in this thread; None if none does both at once."""
         if not self._remembers:
             return None
         from tokdfa.encoding.text_encoder import TextEncoder
@@ -130,7 +130,7 @@ class PieceIds:
 
     @cached_property
     def _is_one_pass(self) -> bool:
-        """Whether the libraries' order of merging comes to what one pass evaluates."""
+        """Whether the libraries' order of merging gives what one pass evaluates."""
         from tokdfa.automata.semantics import agrees_with_leftmost
         from tokdfa.transducers.one_pass import MAX_TOKENS
 
@@ -163,9 +163,9 @@ class PieceIds:
 
     @cached_property
     def is_merged(self) -> BoolArray:
-        """Whether merging a token's word gives that token: one entry for each token that can be spelled.
+        """For each token that can be spelled, whether merging its word gives that token.
 
-        What merges into a token within a longer word does so by itself as well, whether the rules are proper or not.
+        What merges into a token within a longer word also does so on its own, whether the rules are proper or not.
         """
         dictionary = self._contents.dictionary
         if self._is_one_pass:
@@ -179,7 +179,7 @@ class PieceIds:
 
     @cached_property
     def whole_words(self) -> dict[Word, int]:
-        """The tokens, by word, that a piece is as a whole only: merging it would give others."""
+        """The tokens, by word, that are given only for a whole piece: merging it would give others."""
         if not self._contents.whole_piece:
             return {}
         numbers = np.flatnonzero(~self.is_merged).tolist()
@@ -188,9 +188,9 @@ class PieceIds:
 
     @cached_property
     def _token_of_spelling(self) -> dict[str, int]:
-        """The tokens with an id that a piece is encoded as when it is spelled alike, even if its symbols are unknown.
+        """The tokens with an id that are emitted for a piece spelled alike, even if its symbols are unknown.
 
-        Empty where all symbols are known.
+        Empty if all symbols are known.
         """
         contents = self._contents
         if not contents.whole_piece or contents.dictionary.alphabet.kind == "bytes":
@@ -199,7 +199,7 @@ class PieceIds:
         return {"".join(word): number for number, word in words if contents.ids[number] >= 0}
 
     def _encode_spelled(self, pieces: Sequence[str | bytes]) -> Encoded:
-        """Return the ids of pieces that are looked up as they are spelled before anything is done to symbols."""
+        """Return the ids of pieces that are looked up by their spelling before anything is done to symbols."""
         found = [self._token_of_spelling.get(cast(str, piece)) for piece in pieces]
         rest = [
             self._word(piece if number is None else "", index)
@@ -213,10 +213,10 @@ class PieceIds:
         return Encoded(np.concatenate((merged.ids[:0], *ids)), running_sum(np.array([*map(len, ids)], dtype=np.int64)))
 
     def long_piece(self, length: int) -> LongPiece | None:
-        """Return what gives out the tokens of a piece that has so many bytes, and may get more; None if they all wait.
+        """Return a stream of the tokens of a long piece, given its number of bytes; None if they all wait.
 
-        They do where the rules are not evaluated from left to right, where the last symbol has a suffix, and where the
-        piece may still be a token that is not merged.
+        They wait if the rules are not evaluated from left to right, if the last symbol has a suffix, and if the piece
+        may still be a token that is not merged.
         """
         contents = self._contents
         if not self._is_one_pass or contents.suffix is not None or length <= self._longest_whole_word:
@@ -232,7 +232,7 @@ class PieceIds:
 
     @cached_property
     def _longest_whole_word(self) -> int:
-        # In bytes of UTF-8; a word of characters may have as many as four for each.
+        # In bytes of UTF-8; a word of characters may have up to four for each character.
         return 4 * max(map(len, self.whole_words), default=0)
 
     @cached_property
@@ -258,7 +258,7 @@ class PieceIds:
         if self._contents.spelled_bytes:
             piece = "".join(map(CHARACTER_OF.__getitem__, cast(bytes, piece)))
         if isinstance(piece, bytes):
-            raise AlphabetError("a piece of text is wanted here", value=piece, where=f"piece {index}")
+            raise AlphabetError("a piece of text is expected here", value=piece, where=f"piece {index}")
         symbols = self._symbol_reader.read(piece)
         if not self._numbers.keys() >= set(symbols):
             place, symbol = next((i, symbol) for i, symbol in enumerate(symbols) if symbol not in self._numbers)
@@ -307,7 +307,7 @@ class PieceIds:
         return encoder
 
     def _encode_long(self, piece: bytes) -> Int32Array:
-        """Return the ids of a piece that no token is the whole of."""
+        """Return the ids of a piece that is not itself a token."""
         symbols = np.frombuffer(piece, dtype=np.uint8).astype(np.int32)
         _, tokens = self.merger.merge(symbols, np.array([0, len(piece)]))
         return self._contents.ids[tokens]
@@ -326,14 +326,14 @@ class PieceIds:
         return Encoded(ids, offsets)
 
     def merge(self, words: Sequence[Word]) -> Encoded:
-        """Return what merging makes of words over the base alphabet, even if they are tokens as a whole."""
+        """Return the result of merging words over the base alphabet, even if they are themselves tokens."""
         symbols, lengths = self._symbols(words)
         offsets, tokens = self.merger.merge(symbols, running_sum(lengths))
         return Encoded(self._contents.ids[tokens], offsets)
 
     @cached_property
     def merger(self) -> Merger:
-        """What merges pieces by priority."""
+        """The merger of pieces by priority."""
         from tokdfa.encoding.merger import Merger
 
         return Merger(self._contents.dictionary, self._contents.merges)
@@ -353,7 +353,7 @@ class PieceIds:
         return Encoded(self._contents.ids[tokens], offsets)
 
     def _symbols(self, words: Sequence[Word]) -> tuple[Int32Array, Int64Array]:
-        """Return the numbers of the symbols of all words, and how many each has; foreign symbols merge with nothing."""
+        """Return the numbers of the symbols of all words, and each length; foreign symbols merge with nothing."""
         lengths = np.fromiter(map(len, words), dtype=np.int64, count=len(words))
         if self._contents.dictionary.alphabet.kind == "bytes":
             # The number of a symbol is its byte.
@@ -364,7 +364,7 @@ class PieceIds:
 
 
 def _piece_without_id(encoded: Encoded) -> int | None:
-    """Return the first piece of which a token has no id."""
+    """Return the first piece with a token that has no id."""
     if encoded.ids.min(initial=0) >= 0:
         return None
     return int(np.searchsorted(encoded.offsets, np.argmax(encoded.ids < 0), side="right")) - 1

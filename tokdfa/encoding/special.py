@@ -1,4 +1,4 @@
-"""Special tokens: ids that stand for a stretch of text as a whole."""
+"""Special tokens: ids that represent a stretch of text as a whole."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ __all__ = ["Special"]
 
 @dataclass(frozen=True, slots=True)
 class Special:
-    """A special token: an id that stands for `content` as a whole.
+    """A special token: an id that represents `content` as a whole.
 
     `level` is the order in which `tokenizers` looks for such tokens in a text: 0 before, 1 after its normalizer. White
-    space to the left or right of one that strips belongs to it; one that is a single word touches no other. What is
-    looked for in normalized text is itself `normalized`, where that makes a difference.
+    space to the left or right of one that strips belongs to it; one that is a single word touches no other word. The
+    content of one that is looked for in normalized text is `normalized`, if that differs.
     """
 
     id: int
@@ -26,10 +26,10 @@ class Special:
 
     @property
     def text(self) -> str:
-        """What it is found and decoded as."""
+        """The text by which it is found and to which it decodes."""
         return self.content if self.normalized is None else self.normalized
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is found wherever its content stands, and nothing else belongs to it."""
+        """Whether it is found wherever its content occurs, and nothing else belongs to it."""
         return not (self.lstrip or self.rstrip or self.single_word) and self.normalized is None

@@ -1,4 +1,4 @@
-"""Finding special tokens in texts: of those that begin first the longest, level by level."""
+"""Finding special tokens in texts: the leftmost longest, level by level."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Stretch: TypeAlias = Special | bytes
 
 
 class SpecialFinder:
-    """Cuts texts at the special tokens that are found in them, as `tokenizers` does.
+    """A finder that cuts texts at the special tokens found in them, as `tokenizers` does.
 
     Parameters
     ----------
     specials : iterable of Special
-        Those of one level are looked for at once; those of the next, in what is left between.
+        Those of one level are looked for at once; those of the next, in the stretches left between.
     """
 
     def __init__(self, specials: Iterable[Special]) -> None:
@@ -57,20 +57,20 @@ class SpecialFinder:
 
 
 class FinderStream:
-    """A text that comes in parts, cut at special tokens; only what may become one of them is held back."""
+    """A text that comes in parts, cut at special tokens; only text that may become one of them is held back."""
 
     def __init__(self, finder: SpecialFinder) -> None:
         self._levels = [_Level(level) for level in finder.levels]
 
     def feed(self, part: bytes) -> list[Stretch]:
-        """Return what is certain since the last call: special tokens, and text that is in none; none is empty."""
+        """Return what has become certain since the last call: special tokens, and text outside of them, none empty."""
         found: list[Stretch] = [part] if part else []
         for level in self._levels:
             found = [out for stretch in found for out in level.feed(stretch)]
         return found
 
     def finish(self) -> list[Stretch]:
-        """Return the rest of the text, and be ready for another one."""
+        """Return the rest of the text, and get ready for another one."""
         found: list[Stretch] = []
         for level in self._levels:
             found = [out for stretch in found for out in level.feed(stretch)]
@@ -102,12 +102,12 @@ class _Level:
         return found
 
     def _undecided(self, text: bytes) -> int:
-        """Return where the earliest special token that only what follows can complete may begin."""
+        """Return the earliest place at which a special token that only later text can complete may begin."""
         first = max(0, len(text) - self._longest + 1)
         return next((at for at in range(first, len(text)) if text[at:] in self._beginnings), len(text))
 
     def _find(self, text: bytes, undecided: int) -> tuple[list[Stretch], int]:
-        """Cut the text before a place, and return where what is not cut yet begins."""
+        """Cut the text before a place, and return where the uncut rest begins."""
         found: list[Stretch] = []
         at = 0
         while (match := self._pattern.search(text, at)) and match.start() < undecided:
@@ -116,7 +116,7 @@ class _Level:
             found.append(self._special[match.group()])
             at = match.end()
             if at > undecided:
-                # What began within the token is none of its own.
+                # A token that began inside another one does not count.
                 undecided = at + self._undecided(text[at:])
         if at < undecided:
             found.append(text[at:undecided])
@@ -129,5 +129,5 @@ def _common_beginning(texts: list[str]) -> str:
 
 
 def _alternatives(contents: Iterable[str]) -> str:
-    # Of those that begin at one place the longest is meant.
+    # Of those that begin at one place, the longest counts.
     return "|".join(map(re.escape, sorted(contents, key=len, reverse=True)))

@@ -1,4 +1,4 @@
-"""Encoding a text that comes in parts: ids are given out as soon as they are settled."""
+"""Encoding a text that comes in parts: ids are returned as soon as they are settled."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ __all__ = ["EncodingStream", "HeldStream", "SettlingStream"]
 
 
 class EncodingStream(ABC):
-    """A text that comes in parts, of which ids are given out as soon as no continuation can change them.
+    """A text that comes in parts, whose ids are returned as soon as no continuation can change them.
 
-    All ids that :meth:`feed` and :meth:`finish` return, one after the other, are those of the whole text.
+    The ids that :meth:`feed` and :meth:`finish` return, concatenated, are those of the whole text.
 
     Made by :meth:`tokdfa.Tokenizer.stream`.
 
     Attributes
     ----------
     n_read, n_settled : int
-        How many bytes of the text have been read, and how many of them the ids given out account for.
+        The number of bytes of the text read, and the number of them that the returned ids account for.
     longest_delay : int
-        The most bytes, over the ends of all calls so far, that had been read without being accounted for.
+        The largest number of bytes, over the ends of all calls so far, read but not yet accounted for.
 
     Examples
     --------
@@ -48,7 +48,7 @@ class EncodingStream(ABC):
 
     @property
     def delay(self) -> int:
-        """How many bytes have been read that no id given out accounts for."""
+        """The number of bytes read that no returned id accounts for."""
         return self.n_read - self.n_settled
 
     def feed(self, part: str | bytes) -> Int32Array:
@@ -57,13 +57,13 @@ class EncodingStream(ABC):
         Parameters
         ----------
         part : str or bytes
-            Any amount of text or of its UTF-8, where a symbol may be cut.
+            Any amount of text, or of its UTF-8, which may end within a symbol.
 
         Raises
         ------
         AlphabetError
-            If the text is not UTF-8, has half of a surrogate pair, or a symbol that the tokenizer has no token for;
-            says at which byte of the whole text. The stream is then of no more use.
+            If the text is not UTF-8, has half of a surrogate pair, or a symbol for which the tokenizer has no token;
+            the error gives the byte of the whole text. The stream cannot be used any more.
         WrongTypeError
             If it is neither a string nor bytes.
         """
@@ -76,7 +76,7 @@ class EncodingStream(ABC):
         return ids
 
     def finish(self) -> Int32Array:
-        """Return the ids of the rest of the text, and be ready for another one.
+        """Return the ids of the rest of the text, and get ready for another one.
 
         Raises
         ------
@@ -107,7 +107,7 @@ class EncodingStream(ABC):
             raise AlphabetError("half of a surrogate pair", value=part[error.start], where=f"byte {at}") from None
 
     def _check(self, data: bytes, final: bool) -> int:
-        """Return how many of these bytes are whole symbols."""
+        """Return the number of these bytes that form whole symbols."""
         try:
             return codecs.utf_8_decode(data, "strict", final)[1]
         except UnicodeDecodeError as error:
@@ -117,11 +117,11 @@ class EncodingStream(ABC):
 
 
 class SettlingStream(EncodingStream):
-    """The stream of a byte pair tokenizer that encodes texts as they are.
+    """The stream of a byte pair tokenizer that encodes texts unchanged.
 
-    A piece is given out when its end is known, and of a piece of more than 256 bytes token by token, as the
-    subsequential transducer settles them. What cannot be read from left to right is held back until it ends: long
-    pieces where the rules are improper or the end of a word is marked, and everything where the pre-tokenizer is no
+    The ids of a piece are returned when its end is known; those of a piece of more than 256 bytes token by token, as
+    the subsequential transducer settles them. What cannot be read from left to right is held back until it ends: long
+    pieces if the rules are improper or the end of a word is marked, and everything if the pre-tokenizer is not a
     machine.
     """
 
@@ -171,16 +171,16 @@ class SettlingStream(EncodingStream):
 
 
 class HeldStream(EncodingStream):
-    """A text that is held back and encoded where it certainly is cut, or when it ends.
+    """A text that is held back, and encoded up to each place where it is certainly cut, or when it ends.
 
-    What is done to a text before it is encoded may hang on all of it.
+    The rewriting of a text before it is encoded may depend on all of it.
 
     Parameters
     ----------
     encode : callable
-        Returns the ids of a text, given where it begins in all of the text, in bytes.
+        Returns the ids of a text, given the byte of the whole text at which it begins.
     cuts : bool
-        Whether what is in front of a space and what begins with it are encoded separately.
+        Whether the text before a space and the text that begins with it are encoded separately.
     """
 
     def __init__(self, encode: Callable[[str, int], Int32Array], *, cuts: bool = False) -> None:
@@ -190,7 +190,7 @@ class HeldStream(EncodingStream):
         self._held: list[bytes] = []
 
     def _feed(self, data: bytes) -> Int32Array:
-        # The last space of all that is held: what came before has none but the one that it begins with.
+        # The last space of the held text, which before this part has none but the one that it begins with.
         place = data.rfind(b" ") if self._cuts else -1
         if place < 0:
             self._held.append(data)
@@ -205,7 +205,7 @@ class HeldStream(EncodingStream):
         return ids
 
     def _encode(self, data: bytes) -> Int32Array:
-        """Return the ids of what is held and some more, and count it as settled."""
+        """Return the ids of the held text and some more, and count it as settled."""
         held = b"".join([*self._held, data])
         ids = self._encode_text(held.decode("utf-8"), self.n_settled)
         self.n_settled += len(held)

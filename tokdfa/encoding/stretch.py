@@ -1,4 +1,4 @@
-"""Encoding what stands between two special tokens, as it comes."""
+"""Encoding the text between two special tokens as it comes."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 __all__ = ["LONG_PIECE", "HeldStretch", "MisplacedError", "SplitStretch", "stretch_stream"]
 
 
-# From so many bytes on, the tokens of a piece are given out one by one, before its end is known.
+# From this number of bytes on, the tokens of a piece are returned one by one, before its end is known.
 LONG_PIECE = 256
 
 
 class MisplacedError(AlphabetError):
-    """A symbol that there is no token for, at byte `place` of a stretch."""
+    """A symbol without a token, at byte `place` of a stretch."""
 
     def __init__(self, error: AlphabetError, place: int) -> None:
         super().__init__(error.what, value=error.value, where=f"byte {place}")
@@ -32,7 +32,7 @@ class MisplacedError(AlphabetError):
 
 
 def stretch_stream(tokenizer: Tokenizer, *, begins: bool) -> HeldStretch | SplitStretch:
-    """Return a stream to feed a stretch to; `begins` tells whether it is the beginning of a text."""
+    """Return a stream for a stretch; `begins` is whether the stretch is the beginning of a text."""
     pretokenizer = tokenizer.pretokenizer
     if pretokenizer is not None and pretokenizer.splitter is None:
         return HeldStretch(tokenizer, begins)
@@ -45,7 +45,7 @@ class HeldStretch:
     Attributes
     ----------
     n_read, n_settled : int
-        How many bytes have been read, and how many of them the ids given out account for.
+        The number of bytes read, and the number of them that the returned ids account for.
     """
 
     def __init__(self, tokenizer: Tokenizer, begins: bool) -> None:
@@ -71,7 +71,7 @@ class HeldStretch:
 
 
 class _OnePiece:
-    """How a text is cut into pieces that has no pre-tokenizer."""
+    """The splitting of a text without a pre-tokenizer."""
 
     def __init__(self) -> None:
         self.n_bytes = 0
@@ -91,13 +91,12 @@ class _OnePiece:
 class SplitStretch:
     """UTF-8 in parts of whole symbols, encoded piece by piece as a machine splits it.
 
-    Offsets are those of the text as the pieces spell it, with the space that is put before it and with what stands in
-    place of spaces.
+    Offsets are those of the text as the pieces spell it, with the space put before it and the replacements of spaces.
 
     Attributes
     ----------
     n_read : int
-        How many bytes have been read.
+        The number of bytes read.
     """
 
     def __init__(self, tokenizer: Tokenizer, begins: bool) -> None:
@@ -109,18 +108,18 @@ class SplitStretch:
         if pretokenizer is not None:
             assert pretokenizer.splitter is not None
             self._spans = pretokenizer.splitter.stream()
-        self._text = b""  # from offset `_at` on; what is before has been encoded, or is in `_long`
+        self._text = b""  # from offset `_at` on; the text before has been encoded, or is in `_long`
         self._at = 0
         self._long: LongPiece | None = None
         self._settled = 0
         self._prefix = 0
-        self._wide_ends: deque[int] = deque()  # of what stands in place of spaces, where it is not settled
-        self._extra = 0  # bytes of it that are settled, more than the spaces had
+        self._wide_ends: deque[int] = deque()  # of the replacements of spaces, where they are not settled
+        self._extra = 0  # settled bytes of them, in excess of the bytes of the spaces
         self.n_read = 0
 
     @property
     def n_settled(self) -> int:
-        """How many bytes of what has been read the ids given out account for."""
+        """The number of bytes read that the returned ids account for."""
         while self._wide_ends and self._wide_ends[0] <= self._settled:
             self._wide_ends.popleft()
             self._extra += self._width - 1

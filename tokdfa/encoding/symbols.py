@@ -1,4 +1,4 @@
-"""From a piece of text to the symbols that a dictionary over characters has for it."""
+"""From a piece of text to its symbols in a dictionary over characters."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ __all__ = ["Fallback", "SymbolReader"]
 
 @dataclass(frozen=True, slots=True)
 class Fallback:
-    """What a symbol becomes that is not in the alphabet: nothing, if neither `bytes` nor `unknown` is given.
+    """What a symbol outside the alphabet becomes: nothing, if neither `bytes` nor `unknown` is given.
 
     Attributes
     ----------
     bytes : tuple of str, optional
-        A symbol for each byte: it becomes those of its bytes.
+        A symbol for each byte: the symbol becomes those of its bytes.
     unknown : str, optional
-        Otherwise it becomes this symbol.
+        Otherwise the symbol becomes this one.
     fuses : bool
         Whether several such symbols side by side become one.
     """
@@ -39,12 +39,12 @@ class Fallback:
 
 
 class SymbolReader:
-    """Reads pieces as symbols: characters, the first and the last of them marked where the file says so.
+    """A reader of pieces as symbols: characters, the first and the last of them marked if the file says so.
 
     Parameters
     ----------
     contents : Contents
-        Of a tokenizer that is not over bytes.
+        The contents of a tokenizer that is not over bytes.
     known : container of str
         The base alphabet.
     """
@@ -58,7 +58,7 @@ class SymbolReader:
         self._atom = re.compile(f"({'|'.join(map(re.escape, longest_first))})") if longest_first else None
 
     def read(self, piece: str) -> list[str]:
-        """Return the symbols of a piece; those not in the alphabet have been replaced, if the file says by what."""
+        """Return the symbols of a piece; those outside the alphabet are replaced, if the file says by what."""
         symbols = [*self._split(piece)]
         if self._prefix:
             symbols[1:] = [self._prefix + symbol for symbol in symbols[1:]]

@@ -1,4 +1,4 @@
-"""Encoding whole texts: splitting and encoding in one compiled loop, which holds no lock of the interpreter."""
+"""Encoding whole texts: splitting and encoding in one compiled loop, which releases the interpreter's lock."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ __all__ = ["TextEncoder"]
 class TextEncoder:
     """The function from UTF-8 to ids, for a splitting that is a machine and a dictionary over the bytes.
 
-    Not to be used by two threads at a time: it keeps the room that it works in.
+    Not to be used by two threads at a time: it keeps its working memory.
 
     Parameters
     ----------
     pieces : PieceEncoder
-        What encodes the pieces, and remembers them.
+        The encoder of pieces, which remembers them.
     splitter : Splitter
 
     Attributes
     ----------
     splitter : Splitter
     run : TextRun
-        What encodes, and says in numbers what it refuses.
+        The kernel that encodes, and reports what it refuses in numbers.
     """
 
     def __init__(self, pieces: PieceEncoder, splitter: Splitter) -> None:
@@ -38,14 +38,14 @@ class TextEncoder:
         self.run = TextRun(pieces.run, splitter.tables, lacks_ids=pieces.lacks_ids, encode_long=pieces.encode_long)
 
     def encode(self, data: bytes) -> Int32Array | None:
-        """Return the ids of a text; None if there is a token without id.
+        """Return the ids of a text; None if there is a token without an id.
 
         Raises
         ------
         PatternError
-            If the text is not UTF-8; says where.
+            If the text is not UTF-8; the error says where.
         AlphabetError
-            If a piece has a symbol that is not in the alphabet; says where the piece begins.
+            If a piece has a symbol that is not in the alphabet; the error says where the piece begins.
         """
         ids = self.run.encode(data)
         if not isinstance(ids, int):

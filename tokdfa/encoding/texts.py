@@ -1,4 +1,4 @@
-"""Texts as they come from outside: taken if they are strings, or refused."""
+"""Checking texts from outside: strings are accepted, anything else is refused."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["check_bytes_or_text", "check_text", "check_texts"]
 
 
 def check_text(text: object) -> None:
-    """Make sure that a text is a string.
+    """Check that a text is a string.
 
     Raises
     ------
@@ -18,17 +18,19 @@ def check_text(text: object) -> None:
         If it is not.
     """
     if not isinstance(text, str):
-        _refuse(text, "a text is a str", "decode it" if isinstance(text, (bytes, bytearray)) else None)
+        _refuse(text, "a text must be a str", "decode it" if isinstance(text, (bytes, bytearray)) else None)
 
 
 def check_bytes_or_text(text: object) -> None:
-    """Make sure that a text is a string or its UTF-8; errors are those of :func:`check_text`."""
+    """Check that a text is a string or its UTF-8; raises as :func:`check_text` does."""
     if not isinstance(text, (str, bytes)):
-        _refuse(text, "a text is a str or bytes", "bytes(…)" if isinstance(text, (bytearray, memoryview)) else None)
+        _refuse(
+            text, "a text must be a str or bytes", "bytes(…)" if isinstance(text, (bytearray, memoryview)) else None
+        )
 
 
 def check_texts(texts: object) -> None:
-    """Make sure that several texts are not one: its characters would be taken for texts.
+    """Check that several texts are not a single one, whose characters would be taken for texts.
 
     Raises
     ------
@@ -36,7 +38,7 @@ def check_texts(texts: object) -> None:
         If they are a string or bytes.
     """
     if isinstance(texts, (str, bytes, bytearray)):
-        _refuse(texts, "one text where several are wanted", "put it into a list")
+        _refuse(texts, "one text where several are expected", "put it in a list")
 
 
 def _refuse(value: object, what: str, hint: str | None) -> NoReturn:

@@ -1,9 +1,9 @@
 """The canonical language of a whole tokenizer, as one automaton over its ids.
 
-A stream is canonical when encoding its text gives it back. That hangs together from what the text is cut into and what
-merging gives within a piece: a token border within a piece must be one that the pair test allows, and every piece must
-begin where a token begins. So the product of the pair test with the hypotheses of the pre-tokenizer decides, and of the
-hypotheses only those need to be kept that the ids have borne out so far.
+A stream is canonical if encoding its text gives it back. That depends on how the text is cut and on what merging gives
+within a piece: a token border within a piece must be one that the pair test allows, and every piece must begin where a
+token begins. So the product of the pair test with the hypotheses of the pre-tokenizer decides, and only the hypotheses
+that the ids have confirmed so far need to be kept.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ from tokdfa.tokenizers.tokenizer import Tokenizer
 
 __all__ = ["CanonicalAutomaton", "CanonicalState", "check_overlaps", "spelled_specials"]
 
-# A set of hypotheses is the bits of an integer.
+# A set of hypotheses is represented by the bits of an integer.
 Mask: TypeAlias = int
 
 
 class CanonicalState(NamedTuple):
-    """What a stream read so far leaves open.
+    """What the ids read so far leave open.
 
     Parameters
     ----------
     hypotheses : int
-        The hypotheses that the ids bear out, as bits.
+        The hypotheses that the ids confirm, as bits.
     pair : int
-        The state of the pair test behind the last token; -1 at the beginning of a text.
+        The state of the pair test after the last token; -1 at the beginning of a text.
     cut : bytes
         The bytes of a symbol that is cut short, or of one that can be completed to symbols of the same classes.
     is_inside : bool
-        Whether that symbol began within a token, so that no piece can begin with it.
+        Whether that symbol began within a token, so no piece can begin with it.
     must_begin : bool
-        Whether the pair test forbids the border that it began at, so that a piece must begin with it.
+        Whether the pair test forbids the border at which it began, so a piece must begin with it.
     spelled : bytes
-        The end of the text that a special token may begin with.
+        The end of the text, with which a special token may begin.
     """
 
     hypotheses: Mask
@@ -53,7 +53,7 @@ class CanonicalState(NamedTuple):
 
 
 class CanonicalAutomaton(Displayed):
-    """The ids that encoding gives back from their own text, as an automaton; it implements the protocol.
+    """The automaton of the ids that encoding gives back from their own text; it implements the protocol.
 
     Parameters
     ----------
@@ -71,14 +71,14 @@ class CanonicalAutomaton(Displayed):
     ImproperDictionaryError
         If the dictionary is not proper.
     UnsupportedFeatureError
-        If the dictionary is not over bytes, the pre-tokenizer leaves out text or puts in spaces, some token comes about
-        as a whole piece only, or special tokens overlap one another.
+        If the dictionary is not over bytes, the pre-tokenizer drops text or inserts spaces, some token is given only
+        for a whole piece, or special tokens overlap one another.
     PatternError, LimitExceededError
-        If automata cannot do what the pre-tokenizer does.
+        If the pre-tokenizer cannot be expressed by an automaton.
 
     Notes
     -----
-    Special tokens cut the stream, and what is between them is judged separately. Where the tokenizer finds special
+    Special tokens split the stream, and the parts between them are judged separately. If the tokenizer finds special
     tokens in its text, a text that spells one is not canonical.
     """
 
@@ -107,7 +107,7 @@ class CanonicalAutomaton(Displayed):
         return self._lifted.is_final(_lifted(state))
 
     def step(self, state: CanonicalState, token: int) -> CanonicalState | None:
-        """Return the state reached from `state` on an id, or None when nothing canonical goes on so.
+        """Return the state reached from `state` on an id, or None if nothing canonical continues like this.
 
         Raises
         ------
@@ -145,7 +145,7 @@ class CanonicalAutomaton(Displayed):
 
     @cached_property
     def n_effects(self) -> int:
-        """How many different things the whole symbols of a token do to the hypotheses, over all tokens."""
+        """The number of different effects of the whole symbols of a token on the hypotheses, over all tokens."""
         for id, token in enumerate(self.tokenizer.id_to_token.tolist()):
             if token >= 0:
                 self._parts_of(id)
@@ -154,7 +154,7 @@ class CanonicalAutomaton(Displayed):
     # Tokens
 
     def _parts_of(self, id: int) -> TokenParts | None:
-        """Return the parts of a token; None for one that no text has."""
+        """Return the parts of a token; None if no text has it."""
         if id not in self._parts:
             if not 0 <= id < self.tokenizer.n_ids or self.tokenizer.id_to_token[id] < 0:
                 raise TokenStreamError("no token has this id", value=id)
@@ -189,10 +189,10 @@ def _lifted(state: CanonicalState) -> LiftedState:
 def _check(tokenizer: Tokenizer) -> None:
     """Refuse a tokenizer whose canonical language is not this product."""
     if not tokenizer.is_bytewise:
-        raise UnsupportedFeatureError("the automaton of a whole tokenizer is for dictionaries over bytes")
+        raise UnsupportedFeatureError("the automaton of a whole tokenizer needs a dictionary over bytes")
     if len(tokenizer.whole_piece_tokens):
         number = int(tokenizer.whole_piece_tokens[0])
-        raise UnsupportedFeatureError("a token comes about as a whole piece only", value=tokenizer.token(number))
+        raise UnsupportedFeatureError("a token is given only for a whole piece", value=tokenizer.token(number))
     pretokenizer = tokenizer.pretokenizer
     splitting = None if pretokenizer is None else pretokenizer.splitting
     if splitting is not None and (splitting.prefix_space is not None or splitting.metaspace is not None):
@@ -200,7 +200,7 @@ def _check(tokenizer: Tokenizer) -> None:
 
 
 def spelled_specials(tokenizer: Tokenizer) -> list[bytes]:
-    """Return the special tokens that a text must not spell, for they would be found in it."""
+    """Return the special tokens that a text must not spell because they would be found in it."""
     return [special.content.encode() for special in tokenizer.specials] if tokenizer.finds_specials else []
 
 

@@ -1,4 +1,4 @@
-"""Whether the texts that ids spell have only symbols that the tokenizer knows."""
+"""Deciding whether the texts that ids spell have only symbols that the tokenizer knows."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ __all__ = ["is_closed"]
 def is_closed(tokenizer: Tokenizer) -> bool:
     """Return whether no text that ids spell has a symbol that is in no token by itself.
 
-    Where it may have one, the symbol is dropped or the text refused, and pairs of neighbouring ids do not tell what
-    becomes of it. The suffix of words and what a pre-tokenizer puts in are not looked at.
+    If a text may have such a symbol, the symbol is dropped or the text refused, and pairs of neighbouring ids do not
+    show which. The suffix of words and the spaces that a pre-tokenizer inserts are not considered.
     """
     if tokenizer.is_bytewise:
         return True
@@ -31,9 +31,9 @@ def is_closed(tokenizer: Tokenizer) -> bool:
 
 
 def _break_each_other(specials: Iterable[Special]) -> bool:
-    """Return whether the place where one special token stands may be found as another one in part.
+    """Return whether a part of the text of one special token may be found as another one.
 
-    Otherwise each is found as a whole wherever it stands, if only as a part of a longer one.
+    If not, each is found as a whole wherever it occurs, if only as a part of a longer one.
     """
     return any(
         _overlap(first.content, second.content)
@@ -43,5 +43,5 @@ def _break_each_other(specials: Iterable[Special]) -> bool:
 
 
 def _overlap(first: str, second: str) -> bool:
-    """Return whether one word ends with what another one begins with, neither being all of it."""
+    """Return whether a proper suffix of one word is a proper prefix of another."""
     return any(second.startswith(first[at:]) for at in range(1, len(first)) if len(first) - at < len(second))

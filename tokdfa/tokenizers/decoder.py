@@ -23,12 +23,12 @@ _LONGEST_CHARACTER = 4
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """The thresholds of decoding. They change what it costs, never the text.
+    """The thresholds of decoding. They change its cost, never the text.
 
     Parameters
     ----------
     block : int
-        Number of ids that are spelled at once: an index of 8 bytes is needed for each byte of their text.
+        Number of ids that are spelled at once. Each byte of their text needs an index of 8 bytes.
     """
 
     block: int = 1 << 18
@@ -40,7 +40,7 @@ _DEFAULT = Tuning()
 class Spellings(NamedTuple):
     """Bytes of numbered words, read-only: those of word i are ``text[offsets[i]:offsets[i + 1]]``.
 
-    `text` is an uint8 array, `offsets` an int64 array with one entry more than there are words.
+    `text` is a uint8 array, and `offsets` an int64 array with one more entry than there are words.
     """
 
     text: Uint8Array
@@ -56,18 +56,18 @@ def spellings(words: Sequence[bytes]) -> Spellings:
 
 
 class Decoder:
-    """Spells ids.
+    """A decoder: it spells ids.
 
     Parameters
     ----------
     spelled : Spellings
         The bytes of each id.
     meaning : bool array, one entry an id
-        Whether the id means something.
+        Whether the id is in use.
     ends_word : bool array, one entry an id
-        Whether the last byte is the space behind a word, which the last word of a text does not have.
+        Whether the last byte is the space after a word, which the last word of a text does not have.
     tuning : Tuning, optional
-        How many ids are spelled at once.
+        The number of ids spelled at once.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class Decoder:
     ) -> None:
         self._text, self._offsets = spelled
         self._meaning = meaning
-        # All ids before this one mean something.
+        # All ids before this one are in use.
         self._first_hole = int(np.argmin(np.append(meaning, False)))
         self._ends_word = ends_word
         self._tuning = tuning
@@ -92,17 +92,17 @@ class Decoder:
         ----------
         ids : array_like of int
         first : int
-            The place of the first of them in its stream, for the message.
+            The position of the first of them in its stream, for messages.
 
         Raises
         ------
         TokenStreamError
             If they are not integers in one dimension, or one of them is not an id; the error says which.
         """
-        # A subclass may have masked ids.
+        # A subclass of arrays may have masked ids.
         is_int32 = type(ids) is np.ndarray and ids.dtype == np.int32 and ids.ndim == 1
         is_int32 = is_int32 and ids.flags.c_contiguous and ids.flags.aligned  # type: ignore[union-attr]
-        # One pass over what is right: read without signs, negative ids are the largest.
+        # One pass if all is well: read as unsigned, negative ids are the largest.
         if is_int32 and ids.view(np.uint32).max(initial=0) < self._first_hole:  # type: ignore[union-attr]
             return ids  # type: ignore[return-value]
         checked = checked_ids(ids, len(self._meaning), first=first)
@@ -112,7 +112,7 @@ class Decoder:
         return checked
 
     def is_id(self, id: int) -> bool:
-        """Return whether an id means something."""
+        """Return whether an id is in use."""
         return 0 <= id < len(self._meaning) and bool(self._meaning[id])
 
     @property
@@ -131,16 +131,16 @@ class Decoder:
         return (data for _, data in self._iter_blocks(chunks))
 
     def iter_text(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[str]:
-        """Yield the text of a stream; a character that a chunk ends within comes with the next one.
+        """Yield the text of a stream; a character that a chunk splits comes with the next chunk.
 
         Raises
         ------
         TokenStreamError
-            As :meth:`check` does, and if the bytes are not UTF-8; says at which token and byte.
+            As :meth:`check` does, and if the bytes are not UTF-8; the error gives the token and the byte.
         """
         decoder = codecs.getincrementaldecoder("utf-8")()
         n_tokens = n_bytes = 0
-        # Where the last tokens end: their bytes may turn out to be bad only with the next block.
+        # The ends of the last tokens: their bytes may turn out to be bad only with the next block.
         ends: Int64Array = np.zeros(0, dtype=np.int64)
         end = (np.zeros(0, dtype=np.int64), None)
         for lengths, data in chain(self._iter_blocks(chunks), (end,)):
@@ -162,7 +162,7 @@ class Decoder:
             n_bytes += len(data or b"")
 
     def _iter_blocks(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[tuple[Int64Array, bytes]]:
-        """Yield how many bytes each of some ids has, and the bytes; a space behind a word comes with the next word."""
+        """Yield the number of bytes of each id, and the bytes; a space after a word comes with the next word."""
         n_tokens = 0
         held = b""
         size = self._tuning.block

@@ -1,7 +1,7 @@
 """From ids to text where it is more than one spelling behind the other: decoders of tokenizers, and SentencePiece.
 
-Every step takes the spelling of each token to another one, so that it stays known which token a text comes from. Steps
-that join tokens leave what they make with the last of them.
+Every step maps the spelling of each token to another one, so the token that a text comes from stays known. Steps that
+join tokens leave their result with the last of them.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _BYTES = {f"<0x{byte:02X}>": byte for byte in range(256)}
 _DIGITS = "0123456789abcdefABCDEF"
 _LOOSE_BYTES = {f"<0x{high}{low}>": int(high + low, 16) for high in f"+{_DIGITS}" for low in _DIGITS}
 _LONGEST_CHARACTER = 4
-# What the decoder of tokenizers takes away when asked to clean up, in this order.
+# What the decoder of tokenizers removes if asked to clean up, in this order.
 CLEANUP = (
     *((" .", "."), (" ?", "?"), (" !", "!"), (" ,", ","), (" ' ", "'"), (" n't", "n't"), (" 'm", "'m")),
     *((" do not", " don't"), (" 's", "'s"), (" 've", "'ve"), (" 're", "'re")),
@@ -52,14 +52,14 @@ _SPACE = "\u2581"
 
 
 class Decoded(NamedTuple):
-    """A text, and for each id where what it adds ends, in bytes of UTF-8."""
+    """A text, and for each id the end of what it adds, in bytes of UTF-8."""
 
     text: str
     ends: Int64Array
 
 
 class DecodeStep(Protocol):
-    """A function from the spellings of tokens to others, as many."""
+    """A function from the spellings of tokens to the same number of others."""
 
     def __call__(self, tokens: list[str]) -> list[str]:
         """Return the new spellings."""
@@ -77,13 +77,13 @@ def decode_tokens(tokens: Sequence[str], steps: Sequence[DecodeStep]) -> Decoded
 
 
 def byte_of(token: str) -> int | None:
-    """Return the byte that a token such as ``<0x0A>`` stands for, None if it is none."""
+    """Return the byte that a token such as ``<0x0A>`` represents; None for other tokens."""
     return _BYTES.get(token)
 
 
 @dataclass(frozen=True)
 class DecodeReplace:
-    """Replace in each token by itself."""
+    """Replace in each token separately."""
 
     replace: Replace
 
@@ -94,7 +94,7 @@ class DecodeReplace:
 
 @dataclass(frozen=True)
 class ReplaceWhole:
-    """Replace in the whole text; what is found across tokens leaves the text with the last of them."""
+    """Replace in the whole text; the replacement of a match across tokens stays with the last of them."""
 
     replace: Replace
 
@@ -107,7 +107,7 @@ class ReplaceWhole:
 
 @dataclass(frozen=True)
 class DecodeByteLevel:
-    """Read letters of GPT-2's byte alphabet as bytes, and these as UTF-8; what is none of it is U+FFFD."""
+    """Read letters of GPT-2's byte alphabet as bytes, and these as UTF-8; invalid UTF-8 becomes U+FFFD."""
 
     def __call__(self, tokens: list[str]) -> list[str]:
         """Return the new spellings."""
@@ -127,7 +127,7 @@ def bytes_of(token: str) -> bytes:
 
 @dataclass(frozen=True)
 class DecodeStrip:
-    """Take up to so many copies of a character from the beginning of each token."""
+    """Remove up to a number of copies of a character from the beginning of each token."""
 
     character: str
     count: int
@@ -139,7 +139,7 @@ class DecodeStrip:
 
 @dataclass(frozen=True)
 class StripWhole:
-    """Take up to so many copies of a character from the beginning of the whole text."""
+    """Remove up to a number of copies of a character from the beginning of the whole text."""
 
     character: str
     count: int
@@ -158,13 +158,13 @@ class StripWhole:
 
 
 def _run(token: str, character: str, most: int) -> int:
-    """Return how many times a token begins with a character, at most so many."""
+    """Return the number of copies of a character with which a token begins, up to a maximum."""
     return min(len(token) - len(token.lstrip(character)), most)
 
 
 @dataclass(frozen=True)
 class ByteFallback:
-    """Read runs of byte tokens as UTF-8; if a run is not, each of its tokens is U+FFFD."""
+    """Read runs of byte tokens as UTF-8; if a run is not UTF-8, each of its tokens becomes U+FFFD."""
 
     def __call__(self, tokens: list[str]) -> list[str]:
         """Return the new spellings."""
@@ -184,7 +184,7 @@ class ByteFallback:
 
 @dataclass(frozen=True)
 class DecodeMetaspace:
-    """Read the visible character as a space, and drop it from the first token if one is put in front of texts."""
+    """Read the visible character as a space, and drop it from the first token if one is put before texts."""
 
     replacement: str
     drops_first: bool
@@ -199,7 +199,7 @@ class DecodeMetaspace:
 
 @dataclass(frozen=True)
 class DecodeSuffix:
-    """Read the suffix of words as a space, but at the end of the text."""
+    """Read the suffix of words as a space, except at the end of the text."""
 
     suffix: str
 
@@ -213,7 +213,7 @@ class DecodeSuffix:
 
 @dataclass(frozen=True)
 class DecodeWordPiece:
-    """Put a space in front of what does not begin with a prefix, and take the prefix from what does."""
+    """Put a space before tokens that do not begin with a prefix, and remove the prefix from those that do."""
 
     prefix: str
     cleanups: tuple[tuple[str, str], ...]
@@ -232,9 +232,9 @@ class DecodeWordPiece:
 
 @dataclass(frozen=True)
 class DecodeSentencePiece:
-    """SentencePiece: the visible space is a space, and one that was put in front of the text is taken away.
+    """SentencePiece: the visible space becomes a space, and the one put before the text is removed.
 
-    Byte tokens are read as UTF-8 character by character; a byte that begins none is U+FFFD.
+    Byte tokens are read as UTF-8 character by character; a byte that begins no character becomes U+FFFD.
     """
 
     drops_first: bool
@@ -272,7 +272,7 @@ class DecodeSentencePiece:
 
 
 def _characters(run: list[int]) -> list[str]:
-    """Return what byte tokens add: each character with its last byte, and U+FFFD for each byte that is in none."""
+    """Return what byte tokens add: each character with its last byte, and U+FFFD for each byte in none."""
     spelled: list[str] = []
     while len(spelled) < len(run):
         rest = bytes(run[len(spelled) : len(spelled) + _LONGEST_CHARACTER])

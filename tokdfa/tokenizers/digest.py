@@ -1,4 +1,4 @@
-"""A digest of what a byte pair tokenizer is made of."""
+"""A digest of the parts of a byte pair tokenizer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["digest_of"]
 
 
 def digest_of(tokenizer: Tokenizer) -> str:
-    """Return a SHA-256, in hexadecimal, of what a tokenizer is made of; see :attr:`Tokenizer.digest`."""
+    """Return a SHA-256, in hexadecimal, of the parts of a tokenizer; see :attr:`Tokenizer.digest`."""
     digest = hashlib.sha256(b"tokdfa tokenizer\n")
     merges = () if tokenizer.merges is None else tokenizer.merges
     arrays = (

@@ -1,4 +1,4 @@
-"""What a byte pair tokenizer is: its rules and their automaton, in numbers."""
+"""Facts about a byte pair tokenizer: its rules and their automaton, in numbers."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _EXAMPLES = 5
 
 
 def facts_of(tokenizer: Tokenizer) -> dict[str, Any]:
-    """Return what ``tokdfa info`` says of a byte pair tokenizer; see :meth:`AnyTokenizer.facts`."""
+    """Return the facts that ``tokdfa info`` prints about a byte pair tokenizer; see :meth:`AnyTokenizer.facts`."""
     proper: Verdict[Any] = tokenizer.dictionary.properness()
     offence = proper.witness
     tied = tokenizer.merges is not None and proper.holds
-    # First, for the others use what is folded here, and this is to be timed.
+    # This comes first because the others use what is folded here, and the folding is timed.
     automaton, seconds = _automaton(tokenizer)
     dead = _dead_tokens(tokenizer)
     return {
@@ -51,7 +51,7 @@ def facts_of(tokenizer: Tokenizer) -> dict[str, Any]:
 
 
 def _proper_part(tokenizer: Tokenizer) -> dict[str, Any] | None:
-    """Return what the proper part of an improper dictionary is, and where merging does otherwise."""
+    """Return facts about the proper part of an improper dictionary, and where merging differs from it."""
     if tokenizer.dictionary.properness() or not tokenizer.is_bytewise:
         return None
     try:
@@ -71,7 +71,7 @@ def _proper_part(tokenizer: Tokenizer) -> dict[str, Any] | None:
 
 
 def _rewriting(tokenizer: Tokenizer) -> dict[str, str]:
-    """Return what is done to texts and to spellings, where anything is."""
+    """Return what is done to texts and to spellings, if anything."""
     rewriting, fallback, _, prefix = tokenizer.rewrites
     described = {}
     if rewriting is not None and rewriting.normalizer is not None:
@@ -86,7 +86,7 @@ def _rewriting(tokenizer: Tokenizer) -> dict[str, str]:
 
 
 def _automaton(tokenizer: Tokenizer) -> tuple[dict[str, Any], dict[str, float | None]]:
-    """Return how large the automaton is, and what folding it took."""
+    """Return the size of the automaton, and the time of folding it."""
     import tokdfa.kernels.fold.folding  # noqa: F401  loading compiled code is no part of the fold
     from tokdfa.automata.compact import CompactTokenDFA
 

@@ -1,9 +1,9 @@
-"""The tokens that merging gives, and which of them may stand side by side within a piece.
+"""The tokens that merging gives, and which of them may be neighbours within a piece.
 
-That these two tell everything is Observation 2 of *Constructing a BPE Tokenization DFA* for proper dictionaries. For
-merging by priority, of equals the leftmost, it holds whatever the priorities are: while a word merges, what happens
-within two tokens of the outcome that stand side by side is what happens when the word of these two merges by itself, in
-the same order; so if merging went across a border of tokens, it would first do so within two neighbours.
+For proper dictionaries, that these two determine everything is Observation 2 of *Constructing a BPE Tokenization DFA*.
+For merging by priority, ties going to the leftmost, it holds whatever the priorities are. While a word merges, the
+merges within two neighbouring tokens of the outcome are those of the word of these two on its own, in the same order.
+So if merging crossed a border of tokens, it would do so within two neighbours first.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _NEVER = np.int64(1 << 40)
 
 
 class Neighbours:
-    """The live tokens of a tokenizer over bytes, and what each forbids behind it.
+    """The live tokens of a tokenizer over bytes, and the tokens that each forbids after it.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Neighbours:
     position : int32 array
         Their positions in the rows.
     rows : Rows
-        What each token forbids; tokens that are not live have the row -1. `of_state` is of no meaning.
+        The tokens that each token forbids; tokens that are not live have the row -1. `of_state` has no meaning.
     """
 
     def __init__(self, words: Sequence[bytes], ids: Int32Array, position: Int32Array, rows: Rows) -> None:
@@ -68,12 +68,12 @@ def neighbours(tokenizer: Tokenizer) -> Neighbours:
     Raises
     ------
     UnsupportedFeatureError
-        If the dictionary is not over bytes, or Algorithm 1 does something else with its proper part than merging does.
+        If the dictionary is not over bytes, or Algorithm 1 differs from merging on its proper part.
     LimitExceededError
         If there are too many pairs to look at.
     """
     if not tokenizer.is_bytewise:
-        raise UnsupportedFeatureError("which tokens may be neighbours is known of dictionaries over bytes")
+        raise UnsupportedFeatureError("which tokens may be neighbours is known only for dictionaries over bytes")
     dictionary = tokenizer.dictionary
     if tokenizer.merges is None and dictionary.properness() and agrees_with_leftmost(dictionary):
         words = cast("Sequence[bytes]", dictionary.alphabet)
@@ -81,12 +81,12 @@ def neighbours(tokenizer: Tokenizer) -> Neighbours:
         return Neighbours(words, tokenizer.token_to_id[: len(words)], dfa.position, dfa.rows)
     part = tokenizer.proper_part
     if not agrees_with_leftmost(part.dictionary):
-        raise UnsupportedFeatureError("of equal tokens Algorithm 1 merges others than the leftmost")
+        raise UnsupportedFeatureError("Algorithm 1 does not merge the leftmost of equal pairs here")
     return _with_late_tokens(tokenizer, part)
 
 
 def _with_late_tokens(tokenizer: Tokenizer, part: ProperPart) -> Neighbours:
-    """Return the neighbours of an improper dictionary: of its proper part, but for what that does not tell."""
+    """Return the neighbours of an improper dictionary: those of its proper part, corrected where merging differs."""
     every = cast("Sequence[bytes]", (*tokenizer.dictionary.alphabet, *tokenizer.extra_tokens))
     dfa = CompactTokenDFA(part.dictionary)
     n_proper = len(dfa.position)
@@ -108,11 +108,11 @@ def _forbidden_beside_late(part: ProperPart, words: Sequence[bytes]) -> Int32Arr
     found: list[Int32Array] = [np.zeros((0, 2), dtype=np.int32)]
     total = 0
     for late in part.late.tolist():
-        # What merges at the border is what has been the end of the one and the beginning of the other meanwhile.
+        # What merges at the border was, at some time, the end of the one token and the beginning of the other.
         before, behind = ends.that_may_merge_with(begins.of(late)), begins.that_may_merge_with(ends.of(late))
         total += len(before) + len(behind)
         if total > MAX_PAIRS:
-            raise LimitExceededError(f"more than {MAX_PAIRS} pairs of tokens may merge otherwise")
+            raise LimitExceededError(f"more than {MAX_PAIRS} pairs of tokens may merge differently")
         late_ones = np.full(max(len(before), len(behind)), late, dtype=np.int32)
         rows = (before, late_ones[: len(before)]), (late_ones[: len(behind)], behind)
         pairs = np.concatenate([np.column_stack(row) for row in rows])
@@ -121,15 +121,15 @@ def _forbidden_beside_late(part: ProperPart, words: Sequence[bytes]) -> Int32Arr
 
 
 class _Spines:
-    """What tokens have at one of their ends while they come about: the token itself, its outermost part, and so on.
+    """What tokens have at one of their ends while they are made: the token itself, its outermost part, and so on.
 
     Parameters
     ----------
     part : ProperPart
     side : int
-        Which part is the outermost one, the first or the second.
+        The index of the outermost part, the first or the second.
     mine, others, priority : int32 arrays
-        All pairs that merge: what is at this end of a token, what is beside it, and how strong the pair is.
+        All pairs that merge: what is at this end of a token, what is beside it, and the strength of the pair.
     """
 
     def __init__(self, part: ProperPart, side: int, mine: Int32Array, others: Int32Array, priority: Int32Array) -> None:
@@ -143,7 +143,7 @@ class _Spines:
         while len(found[-1]):
             deeper = self._part[inner[-1]]
             kept = deeper >= 0
-            # Where merging goes up, a part is there until a merge of that priority takes it.
+            # While merging ascends, a part is there until a merge of that priority takes it.
             until.append(np.where(is_late[found[-1][kept]], _NEVER, part.priority[inner[-1][kept]]))
             found.append(found[-1][kept])
             inner.append(deeper[kept])
@@ -151,14 +151,14 @@ class _Spines:
         self._until: Int64Array = np.concatenate(until)
 
     def of(self, token: int) -> list[int]:
-        """Return what a token has there."""
+        """Return what a token has at this end."""
         spine = [token]
         while (deeper := int(self._part[spine[-1]])) >= 0:
             spine.append(deeper)
         return spine
 
     def that_may_merge_with(self, others: Sequence[int]) -> Int32Array:
-        """Return the tokens that have something there which merges with one of `others` before it is taken."""
+        """Return the tokens with something at this end that merges with one of `others` before it is taken."""
         strongest = np.full(len(self._part), _NEVER + 1)
         for other in others:
             low, high = np.searchsorted(self._others, [other, other + 1])
@@ -174,7 +174,7 @@ def _with_pairs(rows: Rows, n_late: int, pairs: Int32Array, position: Int32Array
     order = np.lexsort((places, pairs[:, 0]))
     tokens, begins = np.unique(pairs[order, 0], return_index=True)
     single = np.column_stack((places[order], places[order] + 1)).astype(np.int32)
-    # Behind the others an empty row, for late tokens that forbid nothing.
+    # After the others comes an empty row, for late tokens that forbid nothing.
     spans = np.column_stack((rows.start, rows.stop))
     parts, ends = [spans], [*rows.pointer.tolist(), int(rows.pointer[-1])]
     of_token = np.append(rows.of_token, np.full(n_late, len(rows.pointer) - 1, dtype=np.int32))

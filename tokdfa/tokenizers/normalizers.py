@@ -1,4 +1,4 @@
-"""What is done to a text before it is cut into pieces: the normalizers of the library tokenizers."""
+"""The normalizers of the library tokenizers, which rewrite a text before it is split into pieces."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = [
 
 
 class Normalizer(Protocol):
-    """A function from text to text. Two that are equal do the same."""
+    """A function from text to text. Equal normalizers do the same."""
 
     def __call__(self, text: str) -> str:
         """Return `text` normalized."""
@@ -30,7 +30,7 @@ class Normalizer(Protocol):
 
     @property
     def keeps_beginning(self) -> bool:
-        """Whether what a text begins with still comes from its beginning afterwards."""
+        """Whether the beginning of the normalized text always comes from the beginning of the text."""
         ...
 
 
@@ -90,7 +90,7 @@ def _blanks() -> str:
 
 @dataclass(frozen=True)
 class Prepend:
-    """Something in front of every text that is not empty."""
+    """Something put before every text that is not empty."""
 
     prefix: str
     keeps_beginning = True
@@ -102,9 +102,9 @@ class Prepend:
 
 @dataclass(frozen=True)
 class Replace:
-    """Every match of a pattern, which is a string or a regular expression, replaced by a string.
+    """Every match of a pattern, a string or a regular expression, replaced by a string.
 
-    A regular expression must not match the empty text; `check` tells.
+    A regular expression must not match the empty text; `check` verifies this.
     """
 
     pattern: str
@@ -120,7 +120,7 @@ class Replace:
         return replaced
 
     def check(self) -> None:
-        """Raise PatternError unless the pattern is one that can be used."""
+        """Raise PatternError unless the pattern can be used."""
         _program(self.pattern)
 
 
@@ -142,7 +142,7 @@ class Chain:
 
     @property
     def keeps_beginning(self) -> bool:
-        """Whether what a text begins with still comes from its beginning afterwards."""
+        """Whether the beginning of the normalized text always comes from the beginning of the text."""
         return all(step.keeps_beginning for step in self.steps)
 
     def __call__(self, text: str) -> str:

@@ -23,7 +23,7 @@ __all__ = ["NumberedTokens"]
 
 
 class NumberedTokens(AnyTokenizer):
-    """What :class:`~tokdfa.Tokenizer` knows of its tokens, whatever texts become; algorithms use their numbers.
+    """The tokens of a :class:`~tokdfa.Tokenizer`, apart from how it treats texts; algorithms use their numbers.
 
     Attributes
     ----------
@@ -32,12 +32,12 @@ class NumberedTokens(AnyTokenizer):
     extra_tokens : tuple of words
         Tokens that no rule mentions, numbered after those of the dictionary.
     token_to_id : int32 array, one entry a token
-        The id of a token: of those of the dictionary's alphabet, then `extra_tokens`, then tokens that nothing can
-        spell. -1 for a token without id.
+        The id of each token: those of the dictionary's alphabet, then `extra_tokens`, then tokens that nothing can
+        spell. -1 for a token without an id.
     id_to_token : int32 array, one entry an id
         The number of a token; -1 for special tokens and unused ids.
     suffix : str or None
-        What the last symbol of a piece has appended, such as ``</w>``.
+        What is appended to the last symbol of a piece, such as ``</w>``.
     """
 
     def __init__(self, contents: Contents) -> None:
@@ -80,7 +80,7 @@ class NumberedTokens(AnyTokenizer):
 
     @cached_property
     def spellings(self) -> Spellings:
-        """The bytes of all tokens, by token number; the suffix, if there is one, is a space."""
+        """The bytes of all tokens, by token number; the suffix, if any, is a space."""
         words: Iterable[Word] = (*self.dictionary.alphabet, *self.extra_tokens)
         spelled = cast("list[bytes]", words) if self.is_bytewise else map(self._bytes_of, words)
         return spellings([*spelled, *self._foreign])
@@ -110,7 +110,7 @@ class NumberedTokens(AnyTokenizer):
 
     @cached_property
     def ends_word(self) -> BoolArray:
-        """Whether the last byte of an id is the space behind a word, by id, which the last word of a text has not."""
+        """For each id, whether its last byte is the space after a word, which the last word of a text does not have."""
         words = (*self.dictionary.alphabet, *self.extra_tokens)
         return np.array(
             [
@@ -126,7 +126,7 @@ class NumberedTokens(AnyTokenizer):
 
     @property
     def spelled(self) -> Spelled:
-        """What each id adds to the text of a stream, by its place; the space behind the last word is not there."""
+        """What each id adds to the text of a stream, by its place; the space after the last word is not there."""
         if self.suffix is None:
             return Spelled(self.id_spellings)
         return spelled_with_suffix(self.id_spellings, self.ends_word)
@@ -139,16 +139,18 @@ class NumberedTokens(AnyTokenizer):
         return (*self.extra_tokens, *self._foreign)[number - len(words)]
 
     def id_mask(self, allowed: BoolArray) -> BoolArray:
-        """Return a mask over ids for one over the tokens of the dictionary; special tokens are not allowed.
+        """Return the mask over ids for a mask over the tokens of the dictionary; special tokens are not allowed.
 
         Raises
         ------
         AlphabetError
-            If the mask is not as long as there are tokens.
+            If the mask does not have one entry per token.
         """
         n_tokens = len(self.dictionary.alphabet)
         if len(allowed) != n_tokens:
-            raise AlphabetError("a mask has an entry for each token", value=len(allowed), hint=f"{n_tokens} tokens")
+            raise AlphabetError(
+                "a mask must have one entry for each token", value=len(allowed), hint=f"{n_tokens} tokens"
+            )
         mask = np.zeros(self.n_ids, dtype=np.bool_)
         ids = self.token_to_id[:n_tokens]
         mask[ids[ids >= 0]] = allowed[ids >= 0]

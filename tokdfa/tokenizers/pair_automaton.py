@@ -1,4 +1,4 @@
-"""The automaton of a tokenizer's rules, asked by ids: which tokens may follow each other, and which rule forbids it."""
+"""The automaton of a tokenizer's rules by ids: which tokens may follow each other, and which rule forbids it."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ __all__ = ["PairAutomaton"]
 
 
 class PairAutomaton:
-    """The token DFA of the rules of a tokenizer, its tokens given by their ids.
+    """The token DFA of the rules of a tokenizer, with tokens given by their ids.
 
-    Made by :attr:`AnyTokenizer.pair_automaton`. What asks for states raises ImproperDictionaryError if the rules are
-    not proper.
+    Made by :attr:`AnyTokenizer.pair_automaton`. Methods that need states raise ImproperDictionaryError if the rules
+    are not proper.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
-"""Of an improper dictionary the part that is proper, and what it does not tell.
+"""The proper part of an improper dictionary, and where merging differs from it.
 
-Merging by priority uses the rules in ascending order, unless a merge brings about a pair that is stronger than itself.
-As long as no such thing happens, merging does what the proper dictionary does whose rules are the last steps by which
-tokens come about in ascending order. And what merges into a token within a word does so by itself, in the same steps;
-so whether something else happens can be seen at tokens and at pairs of them.
+Merging by priority uses the rules in ascending order, unless a merge creates a pair that is stronger than itself. As
+long as this does not happen, merging does what a proper dictionary does: the one whose rules are the last steps by
+which tokens are made in ascending order. What merges into a token within a word also does so on its own, in the same
+steps, so differences can be seen at tokens and at pairs of them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MAX_PAIRS = 1 << 22
 
 @dataclass(frozen=True, eq=False)
 class ProperPart:
-    """The proper part of a dictionary, and where merging may do otherwise.
+    """The proper part of a dictionary, and where merging may differ from it.
 
     Attributes
     ----------
@@ -40,20 +40,20 @@ class ProperPart:
     number : int32 array, one entry a token of the tokenizer
         Its number in that dictionary; -1 for tokens that it does not make.
     late : int32 array
-        The tokens that come about by merging, but not in ascending order.
+        The tokens that merging makes, but not in ascending order.
     pairs : int32 array of shape (pairs, 2)
         Neighbours that the proper part allows and merging does not.
     parts : int32 array of shape (tokens, 2)
-        What each token that comes about by merging is merged of in the last step; -1 for symbols, and for other tokens.
+        The two parts from which merging makes each token in its last step; -1 for symbols, and for other tokens.
     priority : int32 array, one entry a token
-        That of the last step.
+        The priority of that last step.
     merger : Merger
-        What merges words of the tokenizer's tokens.
+        The merger of the tokenizer's words.
 
     Notes
     -----
-    Merging gives for a word what the proper part gives, unless there is a late token in the one or one of the pairs in
-    the other. Without late tokens and such pairs both are the same function.
+    Merging gives for a word what the proper part gives, unless the former gives a late token or the latter one of the
+    pairs. Without late tokens and such pairs both are the same function.
     """
 
     dictionary: ByteDictionary
@@ -66,7 +66,7 @@ class ProperPart:
 
     @property
     def is_everything(self) -> bool:
-        """Whether it gives for every word what merging gives."""
+        """Whether the proper part gives for every word what merging gives."""
         return not len(self.late) and not len(self.pairs)
 
 
@@ -81,7 +81,7 @@ def proper_part(tokenizer: Tokenizer) -> ProperPart:
         If there are too many pairs to look at.
     """
     if not tokenizer.is_bytewise:
-        raise UnsupportedFeatureError("only of a dictionary over bytes the proper part is known")
+        raise UnsupportedFeatureError("the proper part is known only for dictionaries over bytes")
     from tokdfa.kernels.merging.words import derivations
 
     merger = Merger(tokenizer.dictionary, tokenizer.merges)
@@ -96,7 +96,7 @@ def proper_part(tokenizer: Tokenizer) -> ProperPart:
     numbering = number_bytes(words[256:], rules)
     number = np.where(is_proper, numbering.number, -1).astype(np.int32)
     late = np.flatnonzero(comes_about & ~ascending).astype(np.int32)
-    # Where merging first goes down it makes a late token of two proper ones, which are the last parts of that token.
+    # Where merging first descends, it makes a late token from two proper ones, which are the last parts of that token.
     first = last[late, 1:3]
     candidates = _meeting(first[is_proper[first].all(axis=1)], last, is_proper)
     allowed = candidates[_allows(numbering.dictionary, numbering.number[candidates])]
@@ -112,9 +112,9 @@ def _as_symbols(words: Sequence[bytes]) -> tuple[Int32Array, Int64Array]:
 
 
 def _meeting(pairs: Int32Array, last: Int32Array, is_proper: BoolArray) -> Int32Array:
-    """Return all pairs of proper tokens at whose border one of `pairs` may have been while they came about.
+    """Return all pairs of proper tokens at whose border one of `pairs` may have been while they were made.
 
-    The left one of these was the end of the left token then, and the right one the beginning of the right token.
+    The left one was then the end of the left token, and the right one the beginning of the right token.
     """
     ending = _on_spine(last[:, 2], is_proper, pairs[:, 0])
     beginning = _on_spine(last[:, 1], is_proper, pairs[:, 1])
@@ -124,13 +124,13 @@ def _meeting(pairs: Int32Array, last: Int32Array, is_proper: BoolArray) -> Int32
         lefts, rights = ending[left], beginning[right]
         total += len(lefts) * len(rights)
         if total > MAX_PAIRS:
-            raise LimitExceededError(f"more than {MAX_PAIRS} pairs of tokens may merge otherwise")
+            raise LimitExceededError(f"more than {MAX_PAIRS} pairs of tokens may merge differently")
         found.append(np.column_stack((np.repeat(lefts, len(rights)), np.tile(rights, len(lefts)))))
     return np.unique(np.concatenate(found), axis=0).astype(np.int32)
 
 
 def _on_spine(part: Int32Array, is_proper: BoolArray, wanted: Int32Array) -> dict[int, Int32Array]:
-    """Return for each token of `wanted` the proper tokens that it is an outermost part of, at any depth; and itself."""
+    """Return, for each token of `wanted`, itself and the proper tokens of which it is an outermost part, at any depth."""
     found: dict[int, list[int]] = {token: [] for token in wanted.tolist()}
     tokens = np.flatnonzero(is_proper)
     spine: IntegerArray = tokens.copy()
@@ -146,7 +146,7 @@ def _on_spine(part: Int32Array, is_proper: BoolArray, wanted: Int32Array) -> dic
 
 
 def _allows(dictionary: ByteDictionary, pairs: Int32Array) -> BoolArray:
-    """Tell of pairs of its tokens which ones may stand side by side."""
+    """Return which pairs of its tokens may be side by side."""
     from tokdfa.automata.compact import CompactTokenDFA
     from tokdfa.automata.pairs import PairTest
 
@@ -156,7 +156,7 @@ def _allows(dictionary: ByteDictionary, pairs: Int32Array) -> BoolArray:
 
 
 def merge_otherwise(merger: Merger, words: Sequence[bytes], pairs: Int32Array) -> BoolArray:
-    """Tell of pairs of tokens which ones merging does not give for the word of both."""
+    """Return which pairs of tokens merging does not give for the word of both."""
     merged = merger.merge(*_as_symbols([words[left] + words[right] for left, right in pairs.tolist()]))
     first = np.minimum(merged.offsets[:-1], max(len(merged.tokens) - 2, 0))
     same: BoolArray = np.diff(merged.offsets) == 2

@@ -1,4 +1,4 @@
-"""A fingerprint of what a tokenizer does: of the relation from texts to ids, not of the file that spells it."""
+"""A fingerprint of what a tokenizer does: of the relation from texts to ids, not of its file."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _SURROGATES = slice(0xD800, 0xE000)
 def relation_fingerprint(tokenizer: Tokenizer) -> str:
     """Return a SHA-256, in hexadecimal, of a normal form of the relation from texts to ids.
 
-    Tokenizers of equal fingerprints give every text the same ids. Those that do so have equal fingerprints if they cut
-    every text into the same pieces, encode every piece alike, and normalize and look for special tokens by the same
-    settings: the format, the order of the rules, dead rules and tokens, and how a pattern is spelled do not matter.
-    Not covered are pieces that differ where no ids do; dictionaries of which pairs of neighbours do not tell
-    everything, and patterns that no automaton does or that leave out text, which are taken as they are written.
+    Tokenizers with equal fingerprints give every text the same ids. Conversely, such tokenizers have equal fingerprints
+    if they cut every text into the same pieces, encode every piece alike, and normalize and look for special tokens by
+    the same settings. The format, the order of the rules, dead rules and tokens, and the spelling of a pattern do not
+    matter. Not covered are pieces that differ where no ids do. Dictionaries that pairs of neighbours do not determine,
+    and patterns that no automaton expresses or that drop text, are taken as they are written.
     :func:`tokdfa.compare` decides what fingerprints leave open.
 
     Notes
@@ -102,9 +102,9 @@ def _splitting(tokenizer: Tokenizer) -> bytes:
 
 
 def splitting_form(splitting: Splitting) -> bytes:
-    """Return the same bytes for all splittings that split every text alike, unless they leave out text.
+    """Return the same bytes for all splittings that split every text alike, unless they drop text.
 
-    Those that no automaton does are taken as they are written.
+    Those that no automaton expresses are taken as they are written.
     """
     form = automaton_form(splitting)
     return repr(splitting).encode("utf-8", "surrogatepass") if form is None else form
@@ -112,7 +112,7 @@ def splitting_form(splitting: Splitting) -> bytes:
 
 @lru_cache(maxsize=16)
 def automaton_form(splitting: Splitting) -> bytes | None:
-    """Return the :func:`splitting_form` of a splitting that an automaton does; None for others."""
+    """Return the :func:`splitting_form` of a splitting that an automaton expresses; None for others."""
     spaces = repr((splitting.prefix_space, splitting.metaspace, splitting.prefix_once)).encode()
     try:
         return spaces + normal_form_of_splitting(find_hypotheses(splitting))
@@ -129,7 +129,7 @@ def normal_form_of_splitting(hypotheses: Hypotheses) -> bytes:
     first = np.unique(block, return_index=True)[1]
     # The rows of the minimal automaton; a transition that is not there leads to -1.
     table = np.where(target[first] >= 0, block[target[first]], -1)
-    # Classes that it does not tell apart are one; they are numbered in the order of their first code points.
+    # Classes that it does not distinguish are one; they are numbered in the order of their first code points.
     merged = np.unique(table, axis=1, return_inverse=True)[1].reshape(-1)
     of_code_point = merged[hypotheses.class_of_code_point.astype(np.int64)].astype(np.int64)
     of_code_point[_SURROGATES] = -1
@@ -166,7 +166,7 @@ def _determinize(hypotheses: Hypotheses, budget: Budget) -> tuple[Int64Array, Bo
 
 
 def _equivalent_states(target: Int64Array, ends: BoolArray) -> Int64Array:
-    """Return for each state the number of those that it is equivalent to."""
+    """Return, for each state, the number of its equivalence class."""
     flat = target.reshape(len(target), -1)
     sources, symbols = (part.astype(np.int32) for part in np.nonzero(flat >= 0))
     block = coarsest_partition(sources, symbols, flat[sources, symbols].astype(np.int32), ends, flat.shape[1])

@@ -1,4 +1,4 @@
-"""Tokenizers that change a text before they encode it, or that spell ids otherwise than one after the other."""
+"""Tokenizers that change a text before they encode it, or that do more than concatenate the spellings of ids."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class RewritingTokenizer(Tokenizer):
-    """A tokenizer with a normalizer, a decoder of several steps, symbols in place of unknown ones, or the like.
+    """A tokenizer with a normalizer, a decoder of several steps, replacements of unknown symbols, or the like.
 
-    What is encoded is not the text itself, so that ids are canonical when they are those of the text that they are
-    *decoded* to, whatever text they came from.
+    It does not encode the text itself, so ids are canonical if they are those of the text to which they *decode*,
+    whatever text they came from.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class RewritingTokenizer(Tokenizer):
         return np.concatenate(parts)
 
     def _stretches(self, text: str) -> Iterator[tuple[str | Special, bool]]:
-        """Yield special tokens and, normalized, what is between them; and whether each begins the text."""
+        """Yield special tokens and the normalized stretches between them, and whether each begins the text."""
         normalizer = self.rewriting.normalizer
         outer, inner = self._levels
         for part, begins in outer.cut(text):
@@ -99,9 +99,9 @@ class RewritingTokenizer(Tokenizer):
 
     @cached_property
     def behind(self) -> RewritingTokenizer | None:
-        """The tokenizer for what stands behind a place of `cut_between`; None where there are no such places.
+        """The tokenizer for the text after a place of `cut_between`; None if there are no such places.
 
-        There are for SentencePiece, if all that it does to a text is to show spaces and to put one in front.
+        SentencePiece has such places if it only shows spaces and puts one before the text.
         """
         normalizer, decoding = self.rewriting.normalizer, self.rewriting.decoding or ()
         if not isinstance(normalizer, SentencePieceNormalizer) or self.pretokenizer is not None:
@@ -115,9 +115,9 @@ class RewritingTokenizer(Tokenizer):
         return twin
 
     def cut_between(self, ids: Int32Array) -> BoolArray:
-        """Tell for each id but the first whether the text before it and from it on are encoded separately.
+        """Return, for each id but the first, whether the text before it and the text from it on are encoded separately.
 
-        They are where no token and no user-defined piece has the two symbols at the border side by side.
+        They are if no token and no user-defined piece has the two symbols at the border side by side.
         """
         if self.behind is None:
             return np.zeros(max(len(ids) - 1, 0), dtype=np.bool_)
@@ -130,7 +130,7 @@ class RewritingTokenizer(Tokenizer):
 
     @cached_property
     def _edges(self) -> tuple[Int64Array, Int64Array, Int64Array]:
-        """The first and the last symbol of each id, -1 if it is no character; and pairs side by side in tokens."""
+        """The first and the last symbol of each id, -1 if it is not a character; and pairs side by side in tokens."""
         numbers = {"".join(cast("tuple[str, ...]", word)): n for n, word in enumerate(self.dictionary.alphabet.symbols)}
         atoms = set(self._contents.atoms)
         numbers = {text: n for text, n in numbers.items() if len(text) == 1 and text not in atoms}
@@ -141,7 +141,7 @@ class RewritingTokenizer(Tokenizer):
             if word and len(word[0]) == 1:
                 first[id], last[id] = numbers.get(word[0], -1), numbers.get(word[-1], -1)
             if word == (SPACE,):
-                # Alone it may be the one that was put in front, and then nothing is put before what has no text.
+                # Alone it may be the one that was put before the text, and nothing is put before an empty text.
                 last[id] = -1
         inside = [
             numbers[left] << 32 | numbers[right]
@@ -154,7 +154,7 @@ class RewritingTokenizer(Tokenizer):
 
     @cached_property
     def _tokens(self) -> list[str]:
-        """The spelling of each id, as its file has it."""
+        """The spelling of each id in its file."""
         words = (*self.dictionary.alphabet, *self.extra_tokens)
         tokens = [self._string(cast("str | tuple[str, ...]", words[n])) if n >= 0 else "" for n in self.id_to_token]
         for special in self.specials:
@@ -175,11 +175,11 @@ class RewritingTokenizer(Tokenizer):
         return self._tokens[id]
 
     def decode(self, ids: npt.ArrayLike) -> str:
-        """Return the text that `ids` stand for, special tokens spelled out where the decoder does so."""
+        """Return the text that `ids` stand for, special tokens included if the decoder does so."""
         return self.decode_with_ends(ids).text
 
     def decode_with_ends(self, ids: npt.ArrayLike) -> Decoded:
-        """Return the text that `ids` stand for, and for each where what it adds ends, in bytes.
+        """Return the text that `ids` stand for, and for each the end of what it adds, in bytes.
 
         Raises
         ------
@@ -216,7 +216,7 @@ class RewritingTokenizer(Tokenizer):
 
     @cached_property
     def decoder(self) -> Decoder:
-        """Spells ids; where that takes more than one after the other, all of them at once."""
+        """The decoder, which spells all ids at once if it does more than concatenate their spellings."""
         plain = super().decoder
         if self.rewriting.decoding is None:
             return plain
@@ -224,7 +224,7 @@ class RewritingTokenizer(Tokenizer):
 
 
 class _WholeDecoder(Decoder):
-    """Spells all ids of a stream at once."""
+    """A decoder that spells all ids of a stream at once."""
 
     def __init__(self, tokenizer: RewritingTokenizer) -> None:
         super().__init__(tokenizer.id_spellings, tokenizer.means_something)

@@ -1,4 +1,4 @@
-"""From ids to text and back: what a tokenizer gives for the text that ids spell, and where that text is cut."""
+"""From ids to text and back: the ids that a tokenizer gives for the text of ids, and where that text is cut."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ __all__ = ["BytesRoundTrip", "RewritingRoundTrip", "RoundTrip", "WordPieceRoundT
 
 
 class RoundTrip(ABC):
-    """How a tokenizer decodes ids and encodes their text again, and where it cuts that text.
+    """The way in which a tokenizer decodes ids and encodes their text again, and where it cuts that text.
 
-    Everything that depends on what is before the ids takes `begins`: whether the text begins with them. What follows
-    a place of :meth:`cut_between` is decoded and encoded by itself, with ``begins=False``.
+    Methods that depend on what is before the ids take `begins`: whether the text begins with them. What follows a
+    place of :meth:`cut_between` is decoded and encoded separately, with ``begins=False``.
 
     Attributes
     ----------
     takes_longest : bool
-        Whether the tokenizer takes the longest match, rather than to merge.
+        Whether the tokenizer takes the longest match instead of merging.
     """
 
     takes_longest: ClassVar[bool] = False
@@ -40,15 +40,15 @@ class RoundTrip(ABC):
     @property
     @abstractmethod
     def cuts(self) -> BoolArray:
-        """For each id whether it is that of a special token that `encode` never gives, so that it cuts a stream."""
+        """For each id, whether it is that of a special token that `encode` never gives, so that it splits a stream."""
 
     def cut_between(self, ids: Int32Array) -> BoolArray:
-        """Tell for each id but the first whether the text before it and from it on are encoded separately."""
+        """Return, for each id but the first, whether the texts before it and from it on are encoded separately."""
         return np.zeros(max(len(ids) - 1, 0), dtype=np.bool_)
 
     @abstractmethod
     def decode(self, ids: Int32Array, *, begins: bool = True) -> Decoded:
-        """Return the text of ids, and for each id where what it adds ends, in bytes.
+        """Return the text of ids, and for each id the end of what it adds, in bytes.
 
         Raises
         ------
@@ -58,11 +58,11 @@ class RoundTrip(ABC):
 
     @abstractmethod
     def spelled(self, ids: Int32Array) -> tuple[bytes, Int64Array]:
-        """Return the bytes of ids that need not be UTF-8, and for each id where its bytes end."""
+        """Return the bytes of ids, which need not be UTF-8, and for each id the end of its bytes."""
 
     @abstractmethod
     def encode(self, text: str, *, begins: bool = True) -> Int32Array:
-        """Return the ids of a text that ids are decoded to, symbols without a token left out where the library does so.
+        """Return the ids of a text to which ids decode, dropping symbols without a token if the library does so.
 
         Raises
         ------
@@ -72,14 +72,14 @@ class RoundTrip(ABC):
 
     @abstractmethod
     def ends(self, canonical: Int32Array, decoded: Decoded, *, begins: bool = True) -> Int64Array | None:
-        """Return for each canonical id where it ends in the text that was encoded; None if they have another text."""
+        """Return, for each canonical id, its end in the text that was encoded; None if they have another text."""
 
     @abstractmethod
     def spelling(self, id: int) -> Word:
-        """Return an id as a word for a reader."""
+        """Return an id as a word for people to read."""
 
     def detected(self, ids: Int32Array, start: int, stop: int) -> int:
-        """Return the token with which it is certain, or as good as, that ids from `start` to `stop` are wrong."""
+        """Return the token at which it is (practically) certain that the ids from `start` to `stop` are wrong."""
         return stop - 1
 
 
@@ -97,17 +97,17 @@ class BytesRoundTrip(RoundTrip):
 
     @cached_property
     def cuts(self) -> BoolArray:
-        """Whether an id cuts a stream: where special tokens are not found in texts, theirs do."""
+        """For each id, whether it splits a stream: those of special tokens do if these are not found in texts."""
         cuts: BoolArray = np.zeros(self._tokenizer.n_ids, dtype=np.bool_)
         cuts[self._tokenizer.special_ids] = not self._tokenizer.finds_specials
         return cuts
 
     def decode(self, ids: Int32Array, *, begins: bool = True) -> Decoded:
-        """Return the text of ids, and where each ends in it; see :meth:`RoundTrip.decode`."""
+        """Return the text of ids, and the end of each in it; see :meth:`RoundTrip.decode`."""
         return Decoded(self._tokenizer.decode(ids), np.cumsum(self._lengths[ids]))
 
     def spelled(self, ids: Int32Array) -> tuple[bytes, Int64Array]:
-        """Return the bytes of ids, and where those of each end."""
+        """Return the bytes of ids, and the end of each."""
         return self._tokenizer.decode_bytes(ids), np.cumsum(self._lengths[ids])
 
     def encode(self, text: str, *, begins: bool = True) -> Int32Array:
@@ -115,7 +115,7 @@ class BytesRoundTrip(RoundTrip):
         return _encode_again(self._tokenizer, text)
 
     def ends(self, canonical: Int32Array, decoded: Decoded, *, begins: bool = True) -> Int64Array | None:
-        """Return where the canonical ids end in the text; None if they have more or fewer bytes."""
+        """Return the ends of the canonical ids in the text; None if they have more or fewer bytes."""
         ends: Int64Array = np.cumsum(self._lengths[canonical])
         return ends if decoded.ends[-1:].tolist() == ends[-1:].tolist() else None
 
@@ -138,11 +138,11 @@ class RewritingRoundTrip(BytesRoundTrip):
         super().__init__(tokenizer)
 
     def cut_between(self, ids: Int32Array) -> BoolArray:
-        """Tell for each id but the first whether the text is cut before it; see :class:`RewritingTokenizer`."""
+        """Return, for each id but the first, whether the text is cut before it; see :class:`RewritingTokenizer`."""
         return self._tokenizer.cut_between(ids)
 
     def decode(self, ids: Int32Array, *, begins: bool = True) -> Decoded:
-        """Return the text of ids, and where what each adds ends; see :meth:`RoundTrip.decode`."""
+        """Return the text of ids, and the end of what each adds; see :meth:`RoundTrip.decode`."""
         return self._at(begins).decode_with_ends(ids)
 
     def encode(self, text: str, *, begins: bool = True) -> Int32Array:
@@ -150,7 +150,7 @@ class RewritingRoundTrip(BytesRoundTrip):
         return _encode_again(self._at(begins), text)
 
     def ends(self, canonical: Int32Array, decoded: Decoded, *, begins: bool = True) -> Int64Array | None:
-        """Return where the canonical ids end in the text; None if they are decoded to another text."""
+        """Return the ends of the canonical ids in the text; None if they decode to another text."""
         try:
             again = self._at(begins).decode_with_ends(canonical)
         except TokenStreamError:
@@ -158,7 +158,7 @@ class RewritingRoundTrip(BytesRoundTrip):
         return again.ends if again.text == decoded.text else None
 
     def spelling(self, id: int) -> Word:
-        """Return an id as its file has it, or its bytes."""
+        """Return the spelling of an id in its file, or its bytes."""
         return self._tokenizer.token_string(id)
 
     def _at(self, begins: bool) -> RewritingTokenizer:
@@ -166,9 +166,9 @@ class RewritingRoundTrip(BytesRoundTrip):
 
 
 class WordPieceRoundTrip(RoundTrip):
-    """For WordPiece tokenizers. Their text is cut where decoding puts a space.
+    """For WordPiece tokenizers. Their text is cut where decoding inserts a space.
 
-    A special token with white space in it may be spelled across such a place, and then there is none.
+    A special token that contains white space may be spelled across such a place, which is then not one.
 
     Parameters
     ----------
@@ -190,21 +190,21 @@ class WordPieceRoundTrip(RoundTrip):
 
     @cached_property
     def cuts(self) -> BoolArray:
-        """Whether an id cuts a stream: none does, for special tokens are found in texts."""
+        """For each id, whether it splits a stream: none does, because special tokens are found in texts."""
         cuts: BoolArray = np.zeros(self._tokenizer.n_ids, dtype=np.bool_)
         return cuts
 
     def cut_between(self, ids: Int32Array) -> BoolArray:
-        """Tell for each id but the first whether decoding puts a space before it, which cuts the text."""
+        """Return, for each id but the first, whether decoding inserts a space before it, which cuts the text."""
         return self._opens[ids[1:]]
 
     def decode(self, ids: Int32Array, *, begins: bool = True) -> Decoded:
-        """Return the text of ids, and where what each adds ends; see :meth:`RoundTrip.decode`."""
+        """Return the text of ids, and the end of what each adds; see :meth:`RoundTrip.decode`."""
         data, ends = self._spelled(ids, begins)
         return Decoded(data.decode("utf-8"), ends)
 
     def spelled(self, ids: Int32Array) -> tuple[bytes, Int64Array]:
-        """Return the bytes of ids, which are UTF-8, and where those of each end."""
+        """Return the bytes of ids, which are UTF-8, and the end of each."""
         return self._spelled(ids, True)
 
     def encode(self, text: str, *, begins: bool = True) -> Int32Array:
@@ -212,7 +212,7 @@ class WordPieceRoundTrip(RoundTrip):
         return self._tokenizer.encode(text)
 
     def ends(self, canonical: Int32Array, decoded: Decoded, *, begins: bool = True) -> Int64Array | None:
-        """Return where the canonical ids end in the text, whatever they would be decoded to."""
+        """Return the ends of the canonical ids in the text, whatever they would decode to."""
         return self._tokenizer.encode_with_offsets(decoded.text, "bytes").ends
 
     def spelling(self, id: int) -> Word:
@@ -239,7 +239,7 @@ class WordPieceRoundTrip(RoundTrip):
         decoder = self._tokenizer.decoder if begins else self._tokenizer.inner_decoder
         data = b"".join(decoder.iter_bytes([ids]))
         ends: Int64Array = np.cumsum(self._lengths[ids])
-        # The first token of all has no space in front, but its prefix.
+        # The very first token has no space before it, but has its prefix.
         return data, ends + (len(data) - ends[-1:].sum())
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What SentencePiece does to a text before it is encoded: its table of characters, and white space."""
+"""SentencePiece's rewriting of a text before it is encoded: its character table, and white space."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ SPACE = "\u2581"
 
 
 class CharacterTable:
-    """Replaces words of one or more characters, the longest at each place.
+    """A table that replaces words of one or more characters, the longest at each place.
 
     Parameters
     ----------
     rules : mapping of str to str
-        What is replaced, and by what.
+        The replacement of each word.
     kept : tuple of str
-        Pieces that no rule touches; they are found before the rules, the longest at each place.
+        Pieces that no rule touches; they are found before the rules apply, the longest at each place.
     digest : str
-        A name of the rules; tables of equal digest have the same.
+        A name of the rules; tables with equal digests have the same rules.
     """
 
     def __init__(self, rules: Mapping[str, str], kept: tuple[str, ...], digest: str) -> None:
@@ -56,7 +56,7 @@ class CharacterTable:
 
     @cached_property
     def _candidate(self) -> re.Pattern[str]:
-        """Where something is kept (the only group), or where a rule may begin, by its first two characters."""
+        """A pattern that finds kept pieces (the only group), or where a rule may begin, by its first two characters."""
         kept = "|".join(map(re.escape, sorted(self._kept, key=len, reverse=True)))
         single = {word for word in self._rules if len(word) == 1}
         longer = [word for word in self._rules if len(word) > 1]
@@ -84,10 +84,10 @@ class SentencePieceNormalizer:
     Parameters
     ----------
     table : CharacterTable, optional
-        What is done to characters.
+        The replacements of characters.
     puts_space, trims_spaces, shows_spaces : bool
-        Whether a space is put in front of the text; whether spaces at the ends are dropped and runs of them become
-        one; whether they are written as U+2581.
+        Whether a space is put before the text; whether spaces at the ends are dropped and runs of them become one;
+        whether they are written as U+2581.
     """
 
     table: CharacterTable | None
@@ -107,7 +107,7 @@ class SentencePieceNormalizer:
         if not self.trims_spaces:
             return (front + text).replace(" ", space)
         text = re.sub(" +", " ", text).lstrip(" ")
-        # White space that was shown already is dropped at the end as well, and so is what has been put in front.
+        # White space that was already visible is dropped at the end as well, and so is the space put before the text.
         return (front + text).replace(" ", space).rstrip(space)
 
 

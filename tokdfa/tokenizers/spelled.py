@@ -1,4 +1,4 @@
-"""What ids add to the text of a stream, where that hangs on their place in it."""
+"""What ids add to the text of a stream, if that depends on their position in it."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ from tokdfa.tokenizers.decoding import (
 __all__ = ["Spelled", "spelled_by_steps", "spelled_with_suffix"]
 
 
-# A token in front of others, or behind them, of which no step takes anything away.
+# A token before others, or after them, from which no step removes anything.
 _OTHER = "x"
 
 
 class Spelled(NamedTuple):
-    """What ids spell in a stream, where one of its ends may be spelled in a way of its own.
+    """What ids spell in a stream whose first or last id may be spelled differently.
 
     Attributes
     ----------
     usual : Spellings
-        The bytes of each id, wherever it stands.
+        The bytes of each id in any other position.
     varies : {"", "first", "last"}
-        Which id of a stream is spelled otherwise.
+        Which id of a stream is spelled differently.
     other : Spellings or None
-        The bytes of each id in that place; None if there is no such place.
+        The bytes of each id in that position; None if there is no such position.
     silent : bool array, one entry an id, or None
-        Whether the id behind it is still the first one; None where no id is so.
+        Whether the id after it still counts as the first one; None if there are no such ids.
     """
 
     usual: Spellings
@@ -52,7 +52,7 @@ class Spelled(NamedTuple):
 
 
 def spelled_by_steps(tokens: Sequence[str], steps: Sequence[DecodeStep], file_format: str) -> Spelled:
-    """Return what tokens spell that are decoded by steps.
+    """Return the spelling of tokens that are decoded by steps.
 
     Raises
     ------
@@ -66,9 +66,9 @@ def spelled_by_steps(tokens: Sequence[str], steps: Sequence[DecodeStep], file_fo
         for step in steps
     )
     if not (at_start or at_end):
-        what = "ids are searched where each adds to the text what it spells, wherever it stands"
+        what = "ids can be searched only if what each adds to the text does not depend on its neighbours"
         raise UnsupportedFeatureError(what, value=file_format, hint="decode them and search the text")
-    # A byte token is searched as its byte, whatever stands beside it.
+    # A byte token is searched as its byte, whatever is beside it.
     reads_bytes = any(isinstance(step, ByteFallback | DecodeSentencePiece) for step in steps)
     byte = [byte_of(token) if reads_bytes else None for token in tokens]
     others = [_OTHER if value is not None else token for token, value in zip(tokens, byte, strict=True)]
@@ -93,7 +93,7 @@ def spelled_by_steps(tokens: Sequence[str], steps: Sequence[DecodeStep], file_fo
 
 
 def spelled_with_suffix(usual: Spellings, ends_word: BoolArray) -> Spelled:
-    """Return what ids spell of which some end with the space behind a word: behind the last word there is none."""
+    """Return the spelling of ids of which some end with the space after a word: after the last word there is none."""
     text, offsets = usual
     lengths = np.diff(offsets) - ends_word
     kept = np.ones(len(text), dtype=np.bool_)

@@ -53,8 +53,8 @@ class Tokenizer(NumberedTokens):
     extra_tokens : tuple of words
         Tokens that no rule mentions, numbered after those of the dictionary.
     token_to_id : int32 array, one entry a token
-        The id of a token: of those of the dictionary's alphabet, then `extra_tokens`, then tokens that nothing can
-        spell. -1 for a token without id.
+        The id of each token: those of the dictionary's alphabet, then `extra_tokens`, then tokens that nothing can
+        spell. -1 for a token without an id.
     id_to_token : int32 array, one entry an id
         The number of a token; -1 for special tokens and unused ids.
     pretokenizer : PreTokenizer or None

@@ -140,7 +140,7 @@ def test_without_the_packages_that_read_it(tmp_path: Path, monkeypatch: pytest.M
     path = tmp_path / "x.model"
     path.write_bytes(sentencepieces.trained("identity", True))
     monkeypatch.setitem(sys.modules, "google.protobuf.message", None)
-    with pytest.raises(UnsupportedFeatureError, match=r"takes more packages.*pip install 'tokdfa\[sentencepiece\]'"):
+    with pytest.raises(UnsupportedFeatureError, match=r"needs more packages.*pip install 'tokdfa\[sentencepiece\]'"):
         tokdfa.load(path)
 
 
@@ -197,14 +197,17 @@ def test_in_a_folder_and_in_a_stream(tmp_path: Path) -> None:
         (lambda model: setattr(model.pieces[-1], "piece", model.pieces[-2].piece), "a duplicate piece"),
         (lambda model: setattr(model.pieces[-1], "piece", ""), "a piece must have 1 to 1024 characters"),
         (lambda model: setattr(model.pieces[-1], "type", 2), "a model must have exactly one unknown piece"),
-        (lambda model: setattr(model.pieces[-1], "piece", "\u4e00\u4e01"), "a character that is none itself"),
-        (lambda model: setattr(model.normalizer_spec, "precompiled_charsmap", b"\1\0\0"), "that is cut off"),
+        (lambda model: setattr(model.pieces[-1], "piece", "\u4e00\u4e01"), "a character that is not a piece itself"),
+        (
+            lambda model: setattr(model.normalizer_spec, "precompiled_charsmap", b"\1\0\0"),
+            "character table is truncated",
+        ),
         (lambda model: model.denormalizer_spec.ParseFromString(b"\x12\1a"), "for decoding is not modelled"),
         (
             lambda model: model.normalizer_spec.ParseFromString(b"\xc8\x3e\1"),
             "unknown fields",
         ),
-        (lambda model: model.ClearField("pieces"), "without pieces|no format recognised"),
+        (lambda model: model.ClearField("pieces"), "has no pieces|format cannot be recognised"),
     ],
 )
 def test_what_is_refused(change: object, message: str, tmp_path: Path) -> None:

@@ -62,10 +62,10 @@ def test_listed_specials_come_before_fillers() -> None:
         (config(default_vocab_size=9999), "$.config.default_vocab_size: 20 special tokens and 263 ranked ones do not"),
         (config(default_vocab_size=-1), "$.config.default_vocab_size"),
         (config(default_num_special_tokens=-5), "$.config.default_vocab_size"),
-        (config(default_num_special_tokens="9"), "$.config.default_num_special_tokens: an integer is wanted: '9'"),
-        (config(pattern=None), "$.config.pattern: a string is wanted: None"),
+        (config(default_num_special_tokens="9"), "$.config.default_num_special_tokens: an integer is expected: '9'"),
+        (config(pattern=None), "$.config.pattern: a string is expected: None"),
         (config(version="v13"), "$.special_tokens: a file of version v13 must list its special tokens"),
-        ({"vocab": {}}, "$.vocab: an array is wanted"),
+        ({"vocab": {}}, "$.vocab: an array is expected"),
         ({"vocab": []}, "$.config.default_vocab_size"),
         (vocab(3, rank=4), "$.vocab[3].rank: the rank 3 is expected here: 4"),
         (vocab(3, rank=True), "$.vocab[3].rank"),
@@ -78,7 +78,7 @@ def test_listed_specials_come_before_fillers() -> None:
         (vocab(260, more=1), "$.vocab[260]: a token must have the fields rank, token_bytes, token_str"),
         (
             {"special_tokens": [special(0, "<a>")] * 2},
-            "$.special_tokens[1].rank: the special token of rank 1 is wanted",
+            "$.special_tokens[1].rank: the special token of rank 1 is expected",
         ),
         ({"special_tokens": [special(0, "<a>"), special(1, "")]}, "$.special_tokens[1].token_str: a special token"),
         (
