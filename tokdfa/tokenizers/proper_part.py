@@ -130,7 +130,7 @@ def _meeting(pairs: Int32Array, last: Int32Array, is_proper: BoolArray) -> Int32
 
 
 def _on_spine(part: Int32Array, is_proper: BoolArray, wanted: Int32Array) -> dict[int, Int32Array]:
-    """Return, for each token of `wanted`, itself and the proper tokens of which it is an outermost part, at any depth."""
+    """Return, for each token of `wanted`, itself and the proper tokens with it as an outermost part, at any depth."""
     found: dict[int, list[int]] = {token: [] for token in wanted.tolist()}
     tokens = np.flatnonzero(is_proper)
     spine: IntegerArray = tokens.copy()

@@ -27,7 +27,7 @@ def flatten(step: JsonObject, key: str) -> Iterator[JsonObject]:
         if inner.get("type", str) == "Sequence":
             inner.only(("type", key))
             if key not in inner.fields:
-                raise FileFormatError(f"no field {key!r}", where=f"{inner.path}, {inner.where}")
+                raise FileFormatError(f"the field {key!r} is missing", where=f"{inner.path}, {inner.where}")
             stack.extend(reversed(inner.objects(key)))
         else:
             yield inner
