@@ -92,7 +92,7 @@ def test_texts(tokenizer: Any, text: Any) -> None:
 def test_an_error_of_a_type_is_a_type_error(tokenizer: Any) -> None:
     with pytest.raises(TypeError):
         tokenizer.encode(None)
-    with pytest.raises(TokdfaError, match="document 1: a text is"):
+    with pytest.raises(TokdfaError, match="document 1: a text must be"):
         encode_batch(tokenizer, ["the", None])  # type: ignore[list-item]
 
 
