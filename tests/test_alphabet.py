@@ -57,10 +57,10 @@ def test_base_tokenizations() -> None:
     ("alphabet", "word", "message"),
     [
         (ABC, "abxc", "offset 2: symbol not in the base alphabet: 'x'"),
-        (ABC, b"ab", "a word over characters is wanted here, not bytes"),
+        (ABC, b"ab", "expected a word over characters, not bytes"),
         (ABC, ["a"], "not list"),
-        (BYTES, "ab", "a word over bytes is wanted here, not str"),
-        (SYMBOLS, "low", "a word over symbols is wanted here, not str"),
+        (BYTES, "ab", "expected a word over bytes, not str"),
+        (SYMBOLS, "low", "expected a word over symbols, not str"),
         (SYMBOLS, ["l"], "offset 0: symbol not in the base alphabet"),
     ],
 )

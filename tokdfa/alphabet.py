@@ -1,7 +1,7 @@
 """Base alphabets, words over them, and token alphabets.
 
-A *word* is an element of the free monoid over a base alphabet. Three Python types serve, and all algorithms treat them
-alike, for they share ``+``, ``len``, slicing, equality, order and hashing:
+A *word* is an element of the free monoid over a base alphabet. Words can have three Python types. All algorithms treat
+them alike because they share ``+``, ``len``, slicing, equality, order and hashing:
 
 ``bytes``
     the symbols are the 256 bytes;
@@ -29,7 +29,7 @@ _TYPES: dict[Kind, type] = {"bytes": bytes, "characters": str, "symbols": tuple}
 
 
 def concatenate(words: Iterable[Word], kind: Kind) -> Word:
-    """Return the concatenation of `words`; the empty word of that kind when there are none."""
+    """Return the concatenation of `words`; the empty word of `kind` if there are none."""
     if kind == "bytes":
         return b"".join(cast(Iterable[bytes], words))
     if kind == "characters":
@@ -43,7 +43,7 @@ def iter_symbols(word: Word) -> Iterator[Word]:
 
 
 def show(word: Word) -> str:
-    """Return `word` as printable text: UTF-8 where that is what the bytes are, escapes elsewhere."""
+    """Return `word` as printable text; bytes that are not UTF-8 are shown as escapes."""
     if isinstance(word, tuple):
         return "".join(word) if all(map(str.isprintable, word)) else repr("".join(word))[1:-1]
     if isinstance(word, bytes):
@@ -55,7 +55,7 @@ def show(word: Word) -> str:
 
 
 def quoted(word: Word) -> str:
-    """Return `word` in quotes, escaped as Python does it: UTF-8 as the text that it is."""
+    """Return `word` in quotes, with Python's escapes; UTF-8 bytes are shown as text."""
     if isinstance(word, tuple):
         return repr("".join(word))
     if isinstance(word, bytes):
@@ -69,15 +69,15 @@ def quoted(word: Word) -> str:
 class TokenAlphabet(Sequence[Word]):
     """A token alphabet Γ over a base alphabet Σ: distinct words, numbered, the symbols first.
 
-    Immutable. Automata work on the numbers; this class spells them.
+    Immutable. Automata work on token numbers; this class maps them to words and back.
 
     Parameters
     ----------
     symbols : str, bytes or sequence of words
-        The base alphabet, in order. A string gives its characters, bytes give single bytes; otherwise every element
-        is one symbol: a string (of any length) or a word of length one.
+        The base alphabet, in order. The symbols of a string are its characters and those of bytes are single bytes.
+        Otherwise every element is one symbol: a string (of any length) or a word of length one.
     tokens : iterable of words
-        The further tokens, each of two or more symbols.
+        The other tokens, each of two or more symbols.
 
     Raises
     ------
@@ -86,8 +86,8 @@ class TokenAlphabet(Sequence[Word]):
 
     Notes
     -----
-    Berglund, Martens, van der Merwe, *Constructing a BPE Tokenization DFA*, section 2. The paper further asks that
-    every longer token be the concatenation of two tokens; proper dictionaries guarantee it, and nothing here
+    Berglund, Martens, van der Merwe, *Constructing a BPE Tokenization DFA*, section 2. The paper also requires that
+    every longer token be the concatenation of two tokens. Proper dictionaries guarantee this, and nothing here
     depends on it.
 
     Examples
@@ -134,7 +134,7 @@ class TokenAlphabet(Sequence[Word]):
             raise AlphabetError("not a token of this alphabet", value=token) from None
 
     def numbers(self, tokenization: Iterable[Word | int]) -> tuple[int, ...]:
-        """Return a tokenization as token numbers, spelled tokens looked up and numbers checked."""
+        """Return a tokenization as token numbers: spelled tokens are looked up, numbers are checked."""
         numbers = []
         for token in tokenization:
             if isinstance(token, int):
@@ -161,7 +161,7 @@ class TokenAlphabet(Sequence[Word]):
         Raises
         ------
         AlphabetError
-            If `word` has a symbol that is not in the base alphabet; says at which offset.
+            If `word` has a symbol that is not in the base alphabet; the message gives the offset.
         """
         word = self.word(word)
         numbers = []
@@ -173,20 +173,20 @@ class TokenAlphabet(Sequence[Word]):
         return tuple(numbers)
 
     def word(self, text: Word | Iterable[str]) -> Word:
-        """Return `text` as a word of this alphabet's type, refusing text of another type."""
+        """Return `text` as a word of this alphabet's type; text of another type is an error."""
         if isinstance(text, _TYPES[self.kind]):
             return cast(Word, text)
         if self.kind == "symbols" and not isinstance(text, (str, bytes)):
             return tuple(text)
-        raise AlphabetError(f"a word over {self.kind} is wanted here, not {type(text).__name__}", value=text)
+        raise AlphabetError(f"expected a word over {self.kind}, not {type(text).__name__}", value=text)
 
     def extended(self, token: Word) -> TokenAlphabet:
-        """Return this alphabet with `token` added behind the others; itself when it has it already."""
+        """Return this alphabet with `token` added at the end, or the alphabet itself if it already has `token`."""
         return self if token in self._numbers else TokenAlphabet(self.symbols, (*self._words[self.n_symbols :], token))
 
     @cached_property
     def longest(self) -> int:
-        """The length in symbols of the longest token; 0 when there are none."""
+        """The length in symbols of the longest token; 0 if there are none."""
         return max(map(len, self._words), default=0)
 
     @overload
@@ -251,6 +251,6 @@ def _check_token(word: Word, kind: Kind, numbers: dict[Word, int]) -> None:
         if symbol not in numbers:
             raise AlphabetError(f"token {quoted(word)} uses a symbol that is not in the base alphabet", value=symbol)
     if len(word) < 2:
-        raise AlphabetError("a token beside the symbols has two symbols or more", value=word)
+        raise AlphabetError("a token that is not a symbol has two symbols or more", value=word)
     if word in numbers:
         raise AlphabetError("token given twice", value=word)

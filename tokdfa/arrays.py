@@ -1,6 +1,6 @@
-"""Arrays: the names of their types, and ids as they come from outside, made integer arrays or refused.
+"""Names of array types, and the conversion of ids from outside into integer arrays, or an error.
 
-Where a kernel reads or writes one, it is contiguous and in the machine's byte order.
+Arrays that a kernel reads or writes are contiguous and in the machine's byte order.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ Uint64Array: TypeAlias = npt.NDArray[np.uint64]
 
 
 def id_array(ids: npt.ArrayLike) -> IntegerArray:
-    """Return ids as an array of integers in one dimension, of any width; not copied if they are one.
+    """Return ids as a one-dimensional array of integers of any width; such an array is not copied.
 
     Raises
     ------
     TokenStreamError
-        If they are not integers in one dimension, or some are masked; says which.
+        If they are not integers in one dimension, or some are masked; the message says which.
     """
     # numpy.ma takes long to import, and only an instance of a subclass can be masked.
     is_subclass = isinstance(ids, np.ndarray) and type(ids) is not np.ndarray
@@ -69,7 +69,7 @@ def id_array(ids: npt.ArrayLike) -> IntegerArray:
             raise TokenStreamError("ids must be integers of at most 64 bits", value=array[odd], where=f"token {odd}")
     if array.dtype.kind not in "iu":
         raise TokenStreamError("ids must be integers", value=array.dtype.name)
-    # Among integers numpy takes a truth value for 0 or 1.
+    # In a list of integers, numpy reads a truth value as 0 or 1.
     if isinstance(ids, (list, tuple)) and not _TRUTH_VALUES.isdisjoint(map(type, ids)):
         place = next(at for at, id in enumerate(ids) if type(id) in _TRUTH_VALUES)
         raise TokenStreamError("ids must be integers", value=ids[place], where=f"token {place}")
@@ -81,7 +81,7 @@ def _fits(id: object) -> bool:
 
 
 def checked_ids(ids: npt.ArrayLike, n_ids: int, *, first: int = 0) -> Int32Array:
-    """Return ids as a contiguous and aligned int32 array, refusing what cannot be ids.
+    """Return ids as a contiguous and aligned int32 array, or raise an error if some value is not an id.
 
     Parameters
     ----------
@@ -89,12 +89,12 @@ def checked_ids(ids: npt.ArrayLike, n_ids: int, *, first: int = 0) -> Int32Array
     n_ids : int
         Ids go from 0 to ``n_ids - 1``.
     first : int
-        The place of the first of them in its stream, for the message.
+        The position of the first id in its stream, for the message.
 
     Raises
     ------
     TokenStreamError
-        If they are not integers in one dimension, or one is negative or too large; says which.
+        If they are not integers in one dimension, or one is negative or too large; the message says which.
     """
     array = id_array(ids)
     if array.size and (array.min() < 0 or array.max() >= n_ids):
@@ -106,7 +106,7 @@ def checked_ids(ids: npt.ArrayLike, n_ids: int, *, first: int = 0) -> Int32Array
 
 
 def running_sum(counts: npt.NDArray[np.integer[Any]]) -> Int64Array:
-    """Return 0, the first count, the sum of the first two, and so on."""
+    """Return the prefix sums of `counts`: 0, the first count, the sum of the first two, and so on."""
     sums = np.zeros(len(counts) + 1, dtype=np.int64)
     np.cumsum(counts, out=sums[1:])
     return sums

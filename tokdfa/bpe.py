@@ -1,19 +1,19 @@
-"""Byte pair encoding of a word, as it is defined: Algorithm 1 and its two neighbours.
+"""Byte pair encoding of a word, straight from the definitions: Algorithm 1 and its two neighbours.
 
 Three semantics are in use. They agree on every word when each part of a rule is a symbol or the product of an earlier
-live rule. A proper dictionary can fail that: the earlier rule may be dead, and a later one make the same token. Whether
-they still agree is decided in :mod:`tokdfa.automata.semantics`.
+live rule. A proper dictionary can fail this condition: the earlier rule may be dead while a later one makes the same
+token. Whether the semantics still agree is decided in :mod:`tokdfa.automata.semantics`.
 
 *single pass*
     Algorithm 1 of the automaton paper: each rule once, in order of priority, each to exhaustion from the left.
 *leftmost*
-    after every merge the strongest rule that applies anywhere, at its leftmost place (SentencePiece, tiktoken,
+    each merge is by the strongest rule that applies anywhere, at its leftmost place (SentencePiece, tiktoken,
     Hugging Face's ``tokenizers``).
 *rounds*
     the strongest rule that applies anywhere, to exhaustion from the left, then again from the top (Hugging Face's
     slow tokenizers, minbpe).
 
-Nothing here is fast and nothing is clever. It is what the automata are judged by, so it shares no code with them.
+Nothing here is fast or clever. The automata are tested against these functions, which share no code with them.
 
 Notes
 -----
@@ -53,8 +53,8 @@ def tokenize_single_pass(dictionary: Dictionary, word: Word | Iterable[str]) -> 
 
     Notes
     -----
-    *Constructing a BPE Tokenization DFA*, Algorithm 1 ("HuggingFace semantics" there). The time is proportional to
-    the number of rules times the length of the word, and to the square of the length where many merges happen.
+    *Constructing a BPE Tokenization DFA*, Algorithm 1 (called "HuggingFace semantics" there). The time is proportional
+    to the number of rules times the length of the word, and to the square of the length where many merges happen.
 
     Examples
     --------
@@ -70,13 +70,13 @@ def tokenize_single_pass(dictionary: Dictionary, word: Word | Iterable[str]) -> 
 
 
 def tokenize_leftmost(dictionary: Dictionary, word: Word | Iterable[str]) -> tuple[Word, ...]:
-    """Tokenize `word` by merging, again and again, the strongest applicable rule at its leftmost place.
+    """Tokenize `word` by repeatedly applying the strongest applicable rule at its leftmost place.
 
     Parameters, result and errors are those of :func:`tokenize_single_pass`.
 
     Notes
     -----
-    *Constructing a BPE Tokenization DFA*, section 2 ("SentencePiece semantics" there).
+    *Constructing a BPE Tokenization DFA*, section 2 (called "SentencePiece semantics" there).
 
     Examples
     --------
@@ -94,13 +94,13 @@ def tokenize_leftmost(dictionary: Dictionary, word: Word | Iterable[str]) -> tup
 
 
 def tokenize_rounds(dictionary: Dictionary, word: Word | Iterable[str]) -> tuple[Word, ...]:
-    """Tokenize `word` in rounds, each merging the strongest applicable rule to exhaustion from the left.
+    """Tokenize `word` in rounds, each of which applies the strongest applicable rule to exhaustion from the left.
 
     Parameters, result and errors are those of :func:`tokenize_single_pass`.
 
     Notes
     -----
-    *Constructing a BPE Tokenization DFA*, Example 5, its second reading of "HuggingFace semantics".
+    *Constructing a BPE Tokenization DFA*, Example 5, the second reading of "HuggingFace semantics" there.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def _first_place(tau: list[Word], rule: Rule) -> int | None:
 
 @lru_cache(maxsize=4)
 def _priorities(dictionary: Dictionary) -> dict[Rule, int]:
-    """Return the priority of each rule; that of its first occurrence when a rule is given twice."""
+    """Return the priority of each rule; a rule given twice has that of its first occurrence."""
     priority: dict[Rule, int] = {}
     for index, rule in enumerate(dictionary):
         priority.setdefault(rule, index)

@@ -46,7 +46,7 @@ class Rule(NamedTuple):
 class ImproperRule:
     """Why a dictionary is improper: a rule with a part that no earlier rule makes.
 
-    `index` counts from 0; `side` tells which part, `part` is that part.
+    `index` counts from 0; `side` says which part it is, and `part` is the part itself.
     """
 
     index: int
@@ -60,7 +60,7 @@ class DeadRule:
     """A rule that no text can ever use, and why.
 
     `index` counts from 0. `blocker` is the index of the earlier rule that merges across the border between the two
-    parts wherever they meet; None when one of the parts is itself a dead token.
+    parts wherever they meet, or None if one of the parts is itself a dead token.
     """
 
     index: int
@@ -70,22 +70,22 @@ class DeadRule:
 
 
 class Folding(NamedTuple):
-    """The universal token DFA of a proper dictionary, as the fold leaves it: read-only arrays, int32 but for `pairs`.
+    """The universal token DFA of a proper dictionary, as the fold builds it: read-only arrays, int32 except `pairs`.
 
-    States are numbered by the live rules that made them, from 1 on; 0 is the initial state.
+    States are numbered by the live rules that made them, from 1; state 0 is the initial state.
 
     Attributes
     ----------
-    parent, removed, rule : one entry a state
-        The state it was copied from, the token it lost thereby, the rule that made it; -1 for the initial state.
-    state, birth, head, tail : one entry a token
+    parent, removed, rule : one entry per state
+        The state it was copied from, the token it lost in the copy, the rule that made it; -1 for the initial state.
+    state, birth, head, tail : one entry per token
         The state reached on the token; the state that its live rule made, 0 for symbols; the left and the right part
-        in that rule, -1 for symbols. State and birth of a dead token are -1.
-    blocker : one entry a rule
-        -1 for a live rule; for a dead one the earlier rule that merges across the border between its parts, or -2
-        and -3 when the left or the right part is a dead token.
+        of that rule, -1 for symbols. The state and birth of a dead token are -1.
+    blocker : one entry per rule
+        -1 for a live rule. For a dead rule, the earlier rule that merges across the border between its parts, or -2
+        or -3 if the left or the right part, respectively, is a dead token.
     pairs, made
-        The live rules as a hash table: u·2³² + v (int64) and the state that the rule u≀v made; -1 and 0 where free.
+        The live rules as a hash table: u·2³² + v (int64) and the state that the rule u≀v made; -1 and 0 in free slots.
     """
 
     parent: Int32Array
@@ -101,31 +101,31 @@ class Folding(NamedTuple):
 
 
 class Dictionary(Sequence[Rule]):
-    """A byte pair dictionary D = [u₁≀v₁, …, uₙ≀vₙ]: rules in order of priority, the first one strongest.
+    """A byte pair dictionary D = [u₁≀v₁, …, uₙ≀vₙ]: rules in order of priority, strongest first.
 
-    Immutable and hashable. As a sequence it holds its :class:`Rule` objects; algorithms use the token numbers in
+    Immutable and hashable. It is a sequence of :class:`Rule` objects; algorithms use the token numbers in
     `left`, `right` and `product`.
 
     Parameters
     ----------
     pairs : iterable of pairs of words
-        The rules. Over an alphabet of multi-character symbols a part may also be written as the joined string of a
-        symbol or of the product of an earlier rule, where that is unambiguous.
+        The rules. Over an alphabet of multi-character symbols, a part may also be written as one string, if only one
+        symbol or product of an earlier rule is spelled that way.
     alphabet : str, bytes or sequence of symbols, optional
-        The base alphabet Σ, as in :class:`TokenAlphabet`. By default the 256 bytes for rules over bytes, and for
-        rules over strings the sorted characters that occur in them.
+        The base alphabet Σ, as in :class:`TokenAlphabet`. The default is the 256 bytes for rules over bytes, and the
+        sorted characters that occur in the rules for rules over strings.
 
     Raises
     ------
     DictionaryError
-        If a rule is not a pair of non-empty words, or mixes kinds of words; says which rule.
+        If a rule is not a pair of non-empty words, or mixes kinds of words; the message says which rule.
     AlphabetError
-        If a rule uses a symbol outside the alphabet; says which rule.
+        If a rule uses a symbol outside the alphabet; the message says which rule.
 
     Notes
     -----
-    *Constructing a BPE Tokenization DFA*, Def 3. Tokens are numbered in the order in which the rules first mention
-    them, behind the symbols, so that the token alphabet of every prefix D_i is a prefix of this one.
+    *Constructing a BPE Tokenization DFA*, Def 3. Tokens are numbered after the symbols, in the order in which the
+    rules first mention them, so the token alphabet of every prefix D_i is a prefix of this one.
 
     Examples
     --------
@@ -160,7 +160,7 @@ class Dictionary(Sequence[Rule]):
         self.right: Int32Array = numbers[1]
         self.product: Int32Array = numbers[2]
 
-    # What is computed from the rules stays behind when a dictionary is copied.
+    # A copy takes only the rules along, not what was computed from them.
 
     def __getstate__(self) -> tuple[TokenAlphabet, Int32Array, Int32Array, Int32Array]:
         return self.alphabet, self.left, self.right, self.product
@@ -178,16 +178,16 @@ class Dictionary(Sequence[Rule]):
         return cls(pairs, alphabet)
 
     def prefix(self, length: int) -> Dictionary:
-        """Return D_i, the first `length` rules over the same base alphabet."""
+        """Return D_i: the first `length` rules, over the same base alphabet."""
         if not 0 <= length <= len(self):
             raise DictionaryError("no such prefix", value=length, hint=f"0 to {len(self)} rules can be taken")
         return Dictionary((self[index] for index in range(length)), self.alphabet.symbols)
 
     @cached_property
     def birth(self) -> Int32Array:
-        """For each token the index of the first rule that makes it; -1 for symbols and for tokens never made."""
+        """The index of the first rule that makes each token; -1 for symbols and for tokens never made."""
         birth = np.full(len(self.alphabet), -1, dtype=np.int32)
-        # Written backwards, so that the first rule to make a token is the one that stays.
+        # Written from last to first, so that the first rule that makes a token wins.
         birth[self.product[::-1]] = np.arange(len(self) - 1, -1, -1, dtype=np.int32)
         birth.setflags(write=False)
         return birth
@@ -216,7 +216,7 @@ class Dictionary(Sequence[Rule]):
         Returns
         -------
         Verdict
-            Its witness names the first offending rule, as :class:`ImproperRule`.
+            Its witness is the first offending rule, as an :class:`ImproperRule`.
 
         Notes
         -----
@@ -235,7 +235,7 @@ class Dictionary(Sequence[Rule]):
 
     @cached_property
     def folding(self) -> Folding:
-        """The dictionary folded into the universal token DFA; :class:`CompactTokenDFA` makes it an automaton.
+        """The dictionary folded into the universal token DFA; :class:`CompactTokenDFA` presents it as an automaton.
 
         Raises
         ------
@@ -252,7 +252,7 @@ class Dictionary(Sequence[Rule]):
 
     @cached_property
     def history(self) -> Struct:
-        """What the kernels go back in time by; see :func:`tokdfa.kernels.fold.folding.history`."""
+        """The history of the fold, as the kernels use it; see :func:`tokdfa.kernels.fold.folding.history`."""
         from tokdfa.kernels.fold.folding import history
 
         folding = self.folding
@@ -265,13 +265,13 @@ class Dictionary(Sequence[Rule]):
 
     @cached_property
     def dead_rules(self) -> tuple[DeadRule, ...]:
-        """The rules that no text uses, with the reason."""
+        """The rules that no text uses, each with the reason."""
         blocker = self.folding.blocker
         return tuple(self._dead_rule(index, int(blocker[index])) for index in np.flatnonzero(blocker != -1).tolist())
 
     @cached_property
     def dead_tokens(self) -> tuple[Word, ...]:
-        """The tokens that no live rule makes: they occur in no correct tokenization."""
+        """The tokens that no live rule makes, which occur in no correct tokenization."""
         return self.alphabet.spell(np.flatnonzero(self.folding.birth < 0).tolist())
 
     def _dead_rule(self, index: int, blocker: int) -> DeadRule:
@@ -287,7 +287,7 @@ class Dictionary(Sequence[Rule]):
 
     @cached_property
     def fingerprint(self) -> str:
-        """A SHA-256 over alphabet and rules, in hexadecimal: equal dictionaries have equal fingerprints."""
+        """A SHA-256 of the alphabet and the rules, in hexadecimal; equal dictionaries have equal fingerprints."""
         import hashlib
 
         digest = hashlib.sha256(f"tokdfa dictionary {self.alphabet.kind}\n".encode())
@@ -337,7 +337,7 @@ class Dictionary(Sequence[Rule]):
 
 
 class _JoinedSpellings:
-    """Finds the tokens that joined strings stand for, over an alphabet of multi-character symbols."""
+    """Finds the token that a joined string means, over an alphabet of multi-character symbols."""
 
     def __init__(self, base: TokenAlphabet) -> None:
         self._known: dict[str, set[tuple[str, ...]]] = {}
@@ -381,7 +381,7 @@ def _token_alphabet(base: TokenAlphabet, tokens: dict[Word, int], numbers: Int32
     try:
         return TokenAlphabet(base.symbols, words[base.n_symbols :])
     except AlphabetError as error:
-        # Look the rule up only now: the common case pays nothing for it.
+        # The rule is looked up only now, so the common case pays nothing for it.
         known = set(base.symbols)
         foreign = {
             number for number, word in enumerate(words) if not all(word[i : i + 1] in known for i in range(len(word)))

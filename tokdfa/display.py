@@ -1,4 +1,4 @@
-"""Values that show themselves in a notebook."""
+"""The base class of values that notebooks display."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""The one way up: what values do by themselves that modules above theirs carry out.
+"""The only upward imports: methods of values that modules in higher layers carry out.
 
-``tokenizer.validate(ids)`` is :func:`tokdfa.validate`, ``dfa.to_dot()`` is a drawing, and a notebook shows a value by
-asking it. The value is at the bottom of the package and what it asks for at the top, so the imports of such methods
-would run against the layers. They all go through here, each when it is first used: this module is below all others,
-and its imports are the only ones that the contract in ``pyproject.toml`` leaves out of account. A test keeps it so.
+``tokenizer.validate(ids)`` calls :func:`tokdfa.validate`, ``dfa.to_dot()`` makes a drawing, and a notebook asks a value
+to display itself. The value is in a low layer and the code that it needs is in a high one, so the imports of such
+methods would run against the layers. They all go through this module, which imports each function on first use. It is
+below all others, and its imports are the only ones that the contract in ``pyproject.toml`` ignores. A test enforces it.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def search(
     return _search()(tokenizer, pattern, ids, wanted=wanted, aligned=aligned, table=table)
 
 
-# To import what is there already takes a microsecond or two, of the few that a short stream takes.
+# Even an import that is already done takes a microsecond or two, of the few that a short stream takes.
 
 
 @cache

@@ -1,6 +1,6 @@
 """The errors that tokdfa raises on purpose.
 
-Every one is a :class:`TokdfaError` and says, on one line, what is wrong, with which value, where, and what to do.
+Each is a :class:`TokdfaError` and says, on one line, what is wrong, with which value, where, and what to do.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ def _shorten(value: object) -> str:
 
 
 class TokdfaError(ValueError):
-    """Root of the errors raised by tokdfa.
+    """The base class of all errors that tokdfa raises.
 
     Parameters
     ----------
     what : str
         What is wrong, in one sentence without a full stop.
     value : object, optional
-        The offending value; shown shortened.
+        The offending value; the message shows it shortened.
     where : str, optional
-        File, line, byte offset, rule index, JSON path: where the value stands.
+        Where the value is: a file, line, byte offset, rule index or JSON path.
     hint : str, optional
         What to do about it.
 
     Attributes
     ----------
     what, value, where, hint
-        The parameters, for programs that want more than the message.
+        The parameters, for programs that need more than the message.
 
     Examples
     --------
@@ -76,7 +76,7 @@ class TokdfaError(ValueError):
 
 
 class AlphabetError(TokdfaError):
-    """A word, symbol or token that the alphabet at hand does not have."""
+    """A word, symbol or token that is not in the alphabet in use."""
 
 
 class DictionaryError(TokdfaError):
@@ -84,7 +84,7 @@ class DictionaryError(TokdfaError):
 
 
 class ImproperDictionaryError(DictionaryError):
-    """A proper dictionary (Def 3) is needed and this one is not."""
+    """A dictionary that is not proper (Def 3) where a proper one is required."""
 
 
 class AutomatonError(TokdfaError):
@@ -92,7 +92,7 @@ class AutomatonError(TokdfaError):
 
 
 class PatternError(TokdfaError):
-    """A pattern that cannot be read, or that asks for what automata cannot do."""
+    """A pattern that cannot be read, or that needs something automata cannot express."""
 
 
 class LimitExceededError(TokdfaError):
@@ -100,15 +100,15 @@ class LimitExceededError(TokdfaError):
 
 
 class FileFormatError(TokdfaError):
-    """A file that is not what it claims to be."""
+    """A file that is damaged or not in the format it claims to be in."""
 
 
 class UnsupportedFeatureError(FileFormatError):
-    """A file that asks for something that is not modelled exactly, and is refused for that reason."""
+    """A file that is refused because it needs a feature that tokdfa does not model exactly."""
 
 
 class TokenStreamError(TokdfaError):
-    """Ids that cannot be a token stream: negative, too large, not integers, cut in the middle."""
+    """Ids that cannot be a token stream: negative, too large, not integers, or cut off in the middle."""
 
 
 class TrainingError(TokdfaError):
@@ -116,8 +116,8 @@ class TrainingError(TokdfaError):
 
 
 class KernelError(TokdfaError):
-    """Compiled kernels that are missing, broken, or not made from the sources beside them."""
+    """Compiled kernels that are missing, broken, or not compiled from the sources next to them."""
 
 
 class WrongTypeError(TokdfaError, TypeError):
-    """A value of a type that is not taken, such as bytes for a text."""
+    """A value of a type that is not accepted, such as bytes for a text."""

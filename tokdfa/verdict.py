@@ -1,4 +1,4 @@
-"""The answer of a decision procedure: yes or no, and the evidence."""
+"""The answer of a decision procedure: yes or no, with evidence."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class Verdict(Displayed, Generic[W]):
     holds : bool
         Whether the property holds.
     witness : object, optional
-        Evidence against the property (a pair of runs, a rule, a text) when it does not hold, and for some
-        properties evidence in favour of it.
+        Evidence against the property (a pair of runs, a rule, a text) if it does not hold. Some properties also give
+        evidence when they hold.
     reason : str
-        One sentence for a reader.
+        One sentence that explains the decision.
 
     Examples
     --------

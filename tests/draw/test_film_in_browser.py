@@ -68,5 +68,5 @@ def test_the_moving_picture_moves(chromium: Browser, tmp_path: Path) -> None:
 
 def test_a_picture_without_a_size_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Film, "_drawn", lambda *_: "<svg></svg>")
-    with pytest.raises(TokdfaError, match="tell no size"):
+    with pytest.raises(TokdfaError, match="have no size"):
         Film(Dictionary.from_pairs([("a", "a")], "ab")).to_svg()

@@ -203,7 +203,7 @@ def test_example_8_rightmost_rules_vary_without_bound() -> None:
     assert verdict.witness is not None
     assert verdict.witness.loop == "aa"
     assert set(verdict.witness.loop_outputs) == {("aa",)}
-    with pytest.raises(AutomatonError, match="no subsequential transducer does the same"):
+    with pytest.raises(AutomatonError, match="no subsequential transducer computes the same function"):
         determinize(transducer)
 
 

@@ -66,7 +66,7 @@ def test_what_is_functional_and_twinned_becomes_subsequential(transducer: Transd
 def test_what_is_functional_but_not_twinned_has_no_end(transducer: Transducer) -> None:
     assert functionality(transducer)
     assume(not twinning(transducer))
-    with pytest.raises(AutomatonError, match="no subsequential transducer does the same"):
+    with pytest.raises(AutomatonError, match="no subsequential transducer computes the same function"):
         determinize(transducer)
     with pytest.raises(LimitExceededError):
         determinize(transducer, check=False, max_states=100)

@@ -88,7 +88,7 @@ def test_empty_word_and_empty_dictionary() -> None:
         ([("a", "b")], "ab", "ab\ud800", "^offset 2: symbol not in the base alphabet: "),
         ([(b"a", b"b")], b"ab", b"aab\xff", "^offset 3: symbol not in the base alphabet: "),
         ([("a", "b")], ["a", "b", "c</w>"], ("a", "b", "c"), "^offset 2: symbol not in the base alphabet: "),
-        ([("a", "b")], "ab", b"ab", "a word over characters is wanted here, not bytes"),
+        ([("a", "b")], "ab", b"ab", "expected a word over characters, not bytes"),
     ],
 )
 def test_foreign_symbols_are_named_with_their_offset(rules, alphabet, word, message) -> None:  # type: ignore[no-untyped-def]

@@ -26,8 +26,8 @@ DEFAULT_MAX_TRANSITIONS = 10_000_000
 class Rows(NamedTuple):
     """The states of the minimal token DFA, each given by the tokens that it does *not* allow.
 
-    Read-only int32 arrays. A set of tokens is a union of half-open intervals of `position`; within a row they ascend
-    and do not touch, so equal sets have equal rows. Every row ends with the dead tokens, if there are any.
+    Read-only int32 arrays. A set of tokens is a union of half-open intervals of `position`. Within a row the intervals
+    ascend and do not touch, so equal sets have equal rows. Every row ends with the dead tokens, if there are any.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Rows(NamedTuple):
     start, stop : shape (intervals,)
         The intervals.
     of_state : shape (states,)
-        The row of a state; -1 for states that cannot be reached. Row 0 is that of the initial state.
+        The row of a state; -1 for unreachable states. Row 0 is that of the initial state.
     of_token : shape (tokens,)
         The row of the state reached on a token; -1 for dead tokens.
     """
@@ -51,31 +51,30 @@ class Rows(NamedTuple):
 class CompactTokenDFA(Displayed):
     """The token DFA that accepts exactly the correct tokenizations of all texts, T^D(Σ*).
 
-    It implements the protocol of :class:`TokenAutomaton`: states are the integers from 0, the initial one, to the
-    number of live rules; all are final. What a state allows is not written out but found by walking up through the
-    states it was copied from, so that memory is O(|D|), while an explicit DFA would have billions of transitions.
+    It implements the protocol of :class:`TokenAutomaton`. States are the integers from 0, the initial state, to the
+    number of live rules; all are final. The transitions of a state are not stored but found by walking up through the
+    states it was copied from. Memory is therefore O(|D|), while an explicit DFA would have billions of transitions.
 
     Parameters
     ----------
     dictionary : Dictionary
         A proper dictionary.
     max_intervals : int
-        Number of intervals, of 8 bytes each, that :attr:`rows` may take. Nothing else that the automaton does needs
-        any.
+        The maximum number of intervals, of 8 bytes each, in :attr:`rows`. No other method needs intervals.
 
     Attributes
     ----------
     dictionary : Dictionary
     alphabet : TokenAlphabet
-        Spells the token numbers.
-    parent, removed, rule : int32 arrays, one entry a state
+        Maps token numbers to words.
+    parent, removed, rule : int32 arrays, one entry per state
         See :class:`Folding`.
-    state, birth, head, tail : int32 arrays, one entry a token
+    state, birth, head, tail : int32 arrays, one entry per token
         See :class:`Folding`.
-    position : int32 array, one entry a token
-        The place of a token in the order in which what one rule forbids is an interval.
-    width : int32 array, one entry a state
-        State s lacks what its parent lacks and the ``width[s]`` positions from that of ``removed[s]`` on.
+    position : int32 array, one entry per token
+        The position of a token in an order in which the tokens that one rule forbids form an interval.
+    width : int32 array, one entry per state
+        State s forbids what its parent forbids and the ``width[s]`` positions from that of ``removed[s]`` on.
 
     Raises
     ------
@@ -84,12 +83,12 @@ class CompactTokenDFA(Displayed):
 
     Notes
     -----
-    The construction is Algorithm 2 of *Constructing a BPE Tokenization DFA* applied to the universal DFA. There every
-    token leads to one state, whatever the state before (Observation 2), and so a rule u≀v copies one state. The new
-    state lacks v, and lacks those later tokens whose making began with that v. Order the tokens by a depth-first walk
-    of the forest in which uv hangs below u, children latest-born first: then what one rule takes away is an interval,
-    and what a state lacks is the union of the disjoint intervals on its way up. States are equivalent iff these unions
-    are equal, for all states are final and the target of a transition depends on the token alone.
+    The construction is Algorithm 2 of *Constructing a BPE Tokenization DFA* applied to the universal DFA. In that DFA
+    every token leads to one state, whatever the state before (Observation 2), so a rule u≀v copies one state. The new
+    state forbids v and those later tokens whose construction began with that v. Order the tokens by a depth-first walk
+    of the forest in which uv is a child of u, latest-born children first. Then the tokens that one rule takes away form
+    an interval, and a state forbids the union of the disjoint intervals on its way up. States are equivalent iff these
+    unions are equal, because all states are final and the target of a transition depends on the token alone.
 
     Examples
     --------
@@ -128,7 +127,7 @@ class CompactTokenDFA(Displayed):
         return None
 
     def is_final(self, state: int) -> bool:
-        """Tell that `state` is final: every one is."""
+        """Return True: every state is final."""
         return True
 
     def moves(self, state: int) -> Iterator[tuple[int, int]]:
@@ -137,18 +136,18 @@ class CompactTokenDFA(Displayed):
         return zip(tokens.tolist(), self.state[tokens].tolist(), strict=True)
 
     def state_of(self, token: Word | int) -> int | None:
-        """Return the state reached on `token`, whatever came before; None for a dead token."""
+        """Return the state reached on `token`, whatever precedes it; None for a dead token."""
         (number,) = self.alphabet.numbers((token,))
         state = int(self.state[number])
         return None if state < 0 else state
 
     def allows(self, u: Word | int, v: Word | int) -> bool:
-        """Tell whether u≀v, spelled or numbered, occurs in a correct tokenization: the pair test."""
+        """Return whether u≀v, spelled or numbered, occurs in a correct tokenization: the pair test."""
         first, second = self.alphabet.numbers((u, v))
         return self.birth[first] >= 0 and self.step(int(self.state[first]), second) is not None
 
     def allowed_mask(self, state: int) -> BoolArray:
-        """Return for each token whether `state` allows it: a bool array over the token numbers."""
+        """Return whether `state` allows each token, as a bool array over the token numbers."""
         if not 0 <= state < len(self.parent):
             raise AutomatonError("no such state", value=state, hint=f"0 to {len(self.parent) - 1} are states")
         allowed = np.zeros(len(self.position), dtype=np.bool_)
@@ -160,12 +159,12 @@ class CompactTokenDFA(Displayed):
         return allowed[self.position]
 
     def blocking_rule(self, u: Word | int, v: Word | int) -> int | None:
-        """Return the rule that keeps u and v apart: the one that merges across their border, or None if allowed.
+        """Return the rule that forbids v after u, because it merges across their border; None if v may follow u.
 
         Returns
         -------
         int or None
-            The index of the rule; None, too, when u or v is a dead token and so occurs nowhere.
+            The index of the rule. Also None if u or v is a dead token, which occurs nowhere.
         """
         first, second = self.alphabet.numbers((u, v))
         if self.birth[first] < 0 or self.birth[second] < 0:
@@ -182,7 +181,7 @@ class CompactTokenDFA(Displayed):
 
     @cached_property
     def n_live_tokens(self) -> int:
-        """The number of tokens that occur in correct tokenizations; they have the first positions."""
+        """The number of tokens that occur in correct tokenizations, which have the first positions."""
         return int(np.count_nonzero(self.birth >= 0))
 
     @property
@@ -192,7 +191,7 @@ class CompactTokenDFA(Displayed):
 
     @cached_property
     def reachable_states(self) -> Int32Array:
-        """The states that can be reached from the initial one, ascending."""
+        """The states that can be reached from the initial state, ascending."""
         reachable = np.zeros(len(self.parent), dtype=np.bool_)
         reachable[0] = True
         reachable[self.state[self.birth >= 0]] = True
@@ -202,7 +201,7 @@ class CompactTokenDFA(Displayed):
 
     @property
     def states_reachable(self) -> int:
-        """The number of states that can be reached from the initial one."""
+        """The number of states that can be reached from the initial state."""
         return len(self.reachable_states)
 
     @property
@@ -212,13 +211,13 @@ class CompactTokenDFA(Displayed):
 
     @cached_property
     def rows(self) -> Rows:
-        """The minimal token DFA, by what its states do not allow.
+        """The minimal token DFA, as the sets of tokens that its states do not allow.
 
         Raises
         ------
         LimitExceededError
-            If that could take more than `max_intervals` intervals. Real dictionaries take some dozens a row, but a rule
-            for every pair of a few frequent tokens makes the rows grow with the square of the dictionary.
+            If that could take more than `max_intervals` intervals. Real dictionaries take some dozens per row, but with
+            a rule for every pair of a few frequent tokens the rows grow with the square of the dictionary.
         """
         from tokdfa.kernels.fold.rows import gather_rows
 
@@ -239,12 +238,12 @@ class CompactTokenDFA(Displayed):
         return Rows(pointer, start, stop, of_state, of_token)
 
     def to_token_dfa(self, *, max_transitions: int = DEFAULT_MAX_TRANSITIONS) -> TokenDFA:
-        """Write out all transitions, of unreachable states as well: what Algorithm 2 builds, state by state.
+        """Return the explicit automaton that Algorithm 2 builds, with its unreachable states.
 
         Parameters
         ----------
         max_transitions : int
-            What the explicit automaton may have at most.
+            The maximum number of transitions of the explicit automaton.
 
         Raises
         ------

@@ -19,7 +19,7 @@ DEFAULT_MAX_CONFIGURATIONS = 5_000_000
 
 
 class TwoRuns(NamedTuple):
-    """Two runs that read one text as different tokenizations."""
+    """Two runs that read the same text as different tokenizations."""
 
     text: Word
     first: Run
@@ -27,35 +27,35 @@ class TwoRuns(NamedTuple):
 
 
 def context_invariance(dfa: TokenDFA, *, max_configurations: int = DEFAULT_MAX_CONFIGURATIONS) -> Verdict[TwoRuns]:
-    """Decide whether any two runs that read one text read one tokenization, wherever they start.
+    """Decide whether any two runs that read the same text read the same tokenization, wherever they start.
 
     Parameters
     ----------
     dfa : TokenDFA
-        All its states count, useless ones too.
+        The automaton. All its states count, including useless ones.
     max_configurations : int
-        How many configurations the search may have met; there are at most n² times the number of suffixes of tokens.
+        The maximum number of configurations to visit. There are at most n² times the number of suffixes of tokens.
 
     Returns
     -------
     Verdict
-        Its witness is a :class:`TwoRuns` with a shortest text, and on such a text with the fewest tokens in all.
+        Its witness is a :class:`TwoRuns` with a shortest text and, among those, the fewest tokens in total.
 
     Raises
     ------
     LimitExceededError
-        If the search would meet more configurations than allowed.
+        If the search would visit more configurations.
 
     Notes
     -----
-    *Constructing a BPE Tokenization DFA*, Def 2. Two runs that begin to differ are followed side by side, the one
-    that has read less text being extended. A configuration is the state of either run and the text by which one is
-    ahead; when nothing is left of that, one text has been read in two ways.
+    *Constructing a BPE Tokenization DFA*, Def 2. The search follows two runs side by side from where they begin to
+    differ, and always extends the one that has read less text. A configuration consists of the states of both runs and
+    the text by which one is ahead. When that text is empty, one text has been read in two ways.
 
-    The search goes first over the automaton whose states are the last tokens read and whose transitions are the
-    pairs of tokens that follow each other somewhere. What `dfa` reads is read there too, so that nothing found there
-    is an answer, at a cost that does not depend on the number of states. It settles every automaton that comes from
-    folding a proper dictionary into a string DFA, for there the pairs alone determine the tokenization (Obs 2).
+    A first search uses the automaton whose states are the last tokens read and whose transitions are the pairs of
+    tokens that follow each other somewhere. It reads everything that `dfa` reads, so if it has no such runs, neither
+    has `dfa`; and the cost does not depend on the number of states. This first search settles every automaton that
+    comes from folding a proper dictionary into a string DFA, where the pairs alone determine the tokenization (Obs 2).
 
     Examples
     --------
@@ -84,7 +84,7 @@ def context_invariance(dfa: TokenDFA, *, max_configurations: int = DEFAULT_MAX_C
 
 
 class _Configuration(NamedTuple):
-    """Two runs side by side: the state of the one behind (None before its first token), that of the one ahead."""
+    """Two runs side by side: the state of the one behind (None before its first token) and of the one ahead."""
 
     behind: int | None
     ahead: int
@@ -117,12 +117,12 @@ def _shortest_ambiguity(
     rows: Mapping[int, Mapping[int, int]],
     max_configurations: int,
 ) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-    """Return two tokenizations, both read by some runs, of a shortest text that has two; None if there is no such.
+    """Return two tokenizations, both read by some runs, of a shortest text that has two; None if no text has two.
 
-    `reached` has for each token the states that transitions on it lead to, `rows` the transitions of each state.
+    `reached` maps each token to the states that transitions on it lead to; `rows` has the transitions of each state.
     """
     serial = count()
-    # Least text first, then fewest tokens. The serial number spares the comparison of configurations.
+    # Shortest text first, then fewest tokens. The serial number avoids comparing configurations.
     queue: list[tuple[int, int, int, _Configuration, _Configuration | None, int]] = []
     origin: dict[_Configuration, tuple[_Configuration | None, int]] = {}
     for token, states in reached.items():
@@ -179,7 +179,7 @@ def _trace(
     origin: Mapping[_Configuration, tuple[_Configuration | None, int]],
     end: _Configuration,
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return what the two runs that meet in `end` have read; first the one whose first token is the shorter."""
+    """Return what the two runs that meet in `end` have read, the run with the shorter first token first."""
     read: list[int] = []
     here: _Configuration | None = end
     while here is not None:

@@ -26,13 +26,13 @@ class Merge(NamedTuple):
     Attributes
     ----------
     dfa : TokenDFA
-        The result A'. Its states are those of A, then the fresh ones.
+        The result A'. Its states are those of A, followed by the fresh ones.
     rule : Rule
         The rule u≀v.
     fresh : dict
         fresh: S₂ → Q' ∖ Q.
     gamma : tuple of int
-        γ: Q' → Q, which sends a state of A to itself and fresh(s) to s (proof of Lemma 1).
+        γ: Q' → Q, which maps a state of A to itself and fresh(s) to s (proof of Lemma 1).
     """
 
     dfa: TokenDFA
@@ -49,9 +49,9 @@ def apply_merge(dfa: TokenDFA, left: Word, right: Word, *, check: bool = True) -
     dfa : TokenDFA
         A. It need not be trim.
     left, right : word
-        u and v. A part that is no token of A occurs in no run, so that nothing happens but that uv joins the alphabet.
+        u and v. A part that is not a token of A occurs in no run; then uv joins the alphabet and nothing else changes.
     check : bool
-        Whether to decide first that `dfa` is context-invariant.
+        Whether to decide first whether `dfa` is context-invariant.
 
     Returns
     -------
@@ -61,8 +61,8 @@ def apply_merge(dfa: TokenDFA, left: Word, right: Word, *, check: bool = True) -
     Raises
     ------
     AutomatonError
-        If `dfa` is not context-invariant; the message shows two runs. Unchecked, if the result would be
-        nondeterministic; otherwise it is what the algorithm makes of such an automaton.
+        If `dfa` is not context-invariant; the message shows two runs. Without the check, only if the result would be
+        nondeterministic; otherwise the result is whatever the algorithm makes of such an automaton.
 
     Notes
     -----
@@ -98,19 +98,19 @@ def iter_token_dfas(
     check: bool = True,
     max_transitions: int = DEFAULT_MAX_TRANSITIONS,
 ) -> Iterator[TokenDFA]:
-    """Yield A₀, A₁, …, Aₙ with L(Aᵢ) = T^{Dᵢ}(L), as built: no state is removed.
+    """Yield A₀, A₁, …, Aₙ with L(Aᵢ) = T^{Dᵢ}(L), as Algorithm 2 builds them: no state is removed.
 
     Parameters
     ----------
     dictionary : Dictionary
         D, with n rules. Aᵢ is over the token alphabet of its prefix Dᵢ.
     language : TokenDFA or str, optional
-        A DFA of the regular language L, its tokens being symbols of D, or a regular expression for it; Σ* by default.
+        A DFA of the regular language L whose tokens are symbols of D, or a regular expression for L; Σ* by default.
     check : bool
-        Whether to refuse a dictionary that is not proper. On such a one the construction goes on, but the languages
+        Whether to refuse a dictionary that is not proper. Without the check the construction goes on, but the languages
         need not be those of any tokenization (Example 5).
     max_transitions : int
-        What an automaton may have at most.
+        The maximum number of transitions of an automaton.
 
     Raises
     ------
@@ -121,15 +121,15 @@ def iter_token_dfas(
     AlphabetError
         If `language` uses a symbol that D does not have.
     PatternError
-        If `language` is an expression that cannot be read, or asks for what automata cannot do.
+        If `language` is an expression that cannot be read, or that needs something automata cannot express.
     LimitExceededError
         If an automaton would have more transitions than allowed.
 
     Notes
     -----
     *Constructing a BPE Tokenization DFA*, Theorem 1. A DFA of strings is context-invariant, and every rule preserves
-    that (Lemma 2), so it is not checked again. For dictionaries of real size
-    :class:`~tokdfa.automata.compact.CompactTokenDFA` does the same for L = Σ*.
+    this (Lemma 2), so it is not checked again. For dictionaries of real size, use
+    :class:`~tokdfa.automata.compact.CompactTokenDFA`, which does the same for L = Σ*.
 
     Examples
     --------
@@ -155,7 +155,7 @@ def token_dfa(
 ) -> TokenDFA:
     """Return Aₙ, the token DFA of T^D(L), the correct tokenizations of the words of L.
 
-    Parameters, errors and source are those of :func:`iter_token_dfas`, whose last automaton this is.
+    This is the last automaton of :func:`iter_token_dfas`, which has the parameters, the errors and the source.
 
     Examples
     --------
@@ -175,7 +175,7 @@ class _Folding:
 
     def __init__(self, dfa: TokenDFA, max_transitions: int | None = None) -> None:
         self.rows = [dict(dfa.moves(state)) for state in range(dfa.n_states)]
-        # The states with a transition on a token, for most rules of a large dictionary concern few of them or none.
+        # The states with a transition on each token: most rules of a large dictionary affect few states or none.
         self.readers: dict[int, set[int]] = {}
         for state, row in enumerate(self.rows):
             self._note(state, row)
@@ -185,7 +185,7 @@ class _Folding:
         self.max_transitions = max_transitions
 
     def merge(self, u: int, v: int, uv: int, alphabet: TokenAlphabet) -> dict[int, int]:
-        """Apply Algorithm 2, the numbers being its lines; return fresh(·) as a dictionary."""
+        """Apply Algorithm 2 and return fresh(·) as a dictionary. The numbers in the comments are its lines."""
         delta = self.rows
         # 2-3
         S = [(s1, s2, delta[s2][v]) for s1 in sorted(self.readers.get(u, ())) if v in delta[s2 := delta[s1][u]]]
@@ -208,7 +208,7 @@ class _Folding:
             delta.append({token: target for token, target in delta[s2].items() if token not in removed})
             self._note(len(delta) - 1, delta[-1])
             self._count(len(delta[-1]))
-        # 19-21: the fresh states are in Q by now, their own transitions on u are replaced too (Remark 3).
+        # 19-21: the fresh states are in Q by now, so their own transitions on u are replaced too (Remark 3).
         for s1 in self.readers.get(u, ()):
             delta[s1][u] = fresh.get(delta[s1][u], delta[s1][u])
         self._count(len(S))
@@ -227,7 +227,7 @@ class _Folding:
             )
 
     def frozen(self, alphabet: TokenAlphabet) -> TokenDFA:
-        """Return the automaton as it stands."""
+        """Return the automaton as built so far."""
         lengths = np.fromiter(map(len, self.rows), np.int64, len(self.rows))
         offsets = np.concatenate(([0], np.cumsum(lengths)))
         size = int(offsets[-1])

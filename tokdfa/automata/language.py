@@ -1,4 +1,4 @@
-"""The members of a token automaton's language: how many, which, one at random."""
+"""The members of a token automaton's language: counting, listing and sampling."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ DEFAULT_MAX_TRANSITIONS = 20_000_000
 class Language(Displayed, Generic[S]):
     """The language of a token automaton, whose reachable part is explored once.
 
-    Iterating it yields its members as tuples of token numbers, those of fewer tokens first and equally long ones in
-    token order; for an infinite language the iteration does not end.
+    Iteration yields the members as tuples of token numbers, shortest first and those of equal length in token order.
+    For an infinite language the iteration does not end.
 
     Parameters
     ----------
     automaton : TokenAutomaton
-        Any automaton of the protocol.
+        Any automaton that implements the protocol.
     max_states, max_transitions : int
-        How many may be reachable.
+        The maximum numbers of reachable states and transitions.
 
     Raises
     ------
     LimitExceededError
-        If more are.
+        If more are reachable.
 
     Examples
     --------
@@ -80,18 +80,18 @@ class Language(Displayed, Generic[S]):
         sources = np.repeat(np.arange(len(rows), dtype=np.int32), [len(row) for row in rows])
         targets = np.concatenate([row[:, 1] for row in rows])
         useful = reached(targets, sources, final)
-        # Only what leads to a final state is kept, so that every number of ways counts.
+        # Only what leads to a final state is kept, so every path counts towards a member.
         self._rows = [row[useful[row[:, 1]]] for row in rows]
         self._ways = [sorted(Counter(row[:, 1].tolist()).items()) for row in self._rows]
         self._counts: list[list[int]] = [[int(accepting) for accepting in final]]
 
     @property
     def n_states(self) -> int:
-        """The number of states that were explored, those that lead to no final state included."""
+        """The number of states explored, including those that lead to no final state."""
         return len(self._rows)
 
     def _count(self, length: int) -> list[int]:
-        """Return for each state how many accepted tokenizations of `length` tokens begin there."""
+        """Return the number of accepted tokenizations of `length` tokens that begin in each state."""
         while len(self._counts) <= length:
             last = self._counts[-1]
             self._counts.append([sum(ways * last[target] for target, ways in row) for row in self._ways])
@@ -105,7 +105,7 @@ class Language(Displayed, Generic[S]):
 
     @cached_property
     def _depths(self) -> tuple[list[int], set[int]]:
-        """The length of the longest way to each state, and the states that are on or behind a cycle."""
+        """The length of the longest path to each state, and the states that are on a cycle or reachable from one."""
         into = Counter(target for row in self._ways for target, _ in row)
         depth = [-1] * len(self._ways)
         depth[0] = 0
@@ -120,14 +120,14 @@ class Language(Displayed, Generic[S]):
 
     @property
     def longest(self) -> int | None:
-        """The number of tokens of the longest members; None when the language is infinite, -1 when it is empty."""
+        """The number of tokens in the longest member; None if the language is infinite, -1 if it is empty."""
         depth, cyclic = self._depths
         if cyclic:
             return None
         return max((length for length, final in zip(depth, self._counts[0], strict=True) if final), default=-1)
 
     def is_empty(self) -> bool:
-        """Tell whether there is no member."""
+        """Return whether the language has no member."""
         return self.longest == -1
 
     def finiteness(self) -> Verdict[tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]]:
@@ -136,7 +136,7 @@ class Language(Displayed, Generic[S]):
         Returns
         -------
         Verdict
-            Its witness, when the language is infinite, is (x, y, z) with y not empty: x yⁿ z is a member for all n.
+            If the language is infinite, its witness is (x, y, z) with y not empty: x yⁿ z is a member for all n.
         """
         if self.longest is not None:
             return Verdict(
@@ -149,7 +149,7 @@ class Language(Displayed, Generic[S]):
             for token, target in self._rows[state][::-1]
             if target in cyclic
         }
-        # Every state of `cyclic` has a predecessor there; going back and back, one is met again.
+        # Every state in `cyclic` has a predecessor in it, so walking backwards meets some state again.
         state = min(before)
         seen: set[int] = set()
         while state not in seen:
@@ -175,7 +175,7 @@ class Language(Displayed, Generic[S]):
             yield from self._members(length)
 
     def _members(self, length: int) -> Iterator[tuple[int, ...]]:
-        """Yield the members of `length` tokens in token order."""
+        """Yield the members of `length` tokens, in token order."""
         if not self.count(length):
             return
         path: list[int] = []
@@ -204,14 +204,14 @@ class Language(Displayed, Generic[S]):
                 yield token, target
 
     def sample(self, length: int, rng: random.Random | None = None) -> tuple[int, ...]:
-        """Return a member of exactly `length` tokens, each with the same probability.
+        """Return a random member of exactly `length` tokens; all are equally likely.
 
         Parameters
         ----------
         length : int
             The number of tokens.
         rng : random.Random, optional
-            Where the chance comes from; a generator seeded by the system by default.
+            The source of randomness; by default a generator seeded by the system.
 
         Raises
         ------

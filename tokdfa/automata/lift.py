@@ -27,11 +27,11 @@ _MAX_CACHED_MOVES = 1 << 24
 
 
 class Lifted(Displayed):
-    """All tokenizations of the words of a language, correct ones or not: π⁻¹(L) for the language L of a string DFA.
+    """All tokenizations of the words of a language, correct or not: π⁻¹(L) for the language L of a string DFA.
 
-    It implements the protocol of :class:`~tokdfa.automata.protocol.TokenAutomaton`; its states are those of the
-    string DFA, and a token is read symbol by symbol. What a state allows is found by running the DFA over the trie of
-    the tokens, so that only what can be read is visited; it is kept, up to a bound.
+    It implements the protocol of :class:`~tokdfa.automata.protocol.TokenAutomaton`. Its states are those of the string
+    DFA, which reads a token symbol by symbol. The transitions of a state are found by running the DFA over the trie of
+    the tokens, which visits only what can be read; a bounded number of them is kept.
 
     Parameters
     ----------
@@ -52,14 +52,14 @@ class Lifted(Displayed):
 
     def __init__(self, dfa: TokenDFA, alphabet: TokenAlphabet, trie: TokenTrie | None = None) -> None:
         if dfa.alphabet.symbols != alphabet.symbols:
-            raise AutomatonError("the automaton is over other symbols than the tokens", value=dfa.alphabet)
+            raise AutomatonError("the automaton and the tokens have different symbols", value=dfa.alphabet)
         if dfa.n_transitions and dfa.tokens.max() >= alphabet.n_symbols:
             token = dfa.alphabet[int(dfa.tokens.max())]
             raise AutomatonError("a DFA of strings reads single symbols", value=show(token))
         self.dfa = dfa
         self.alphabet = alphabet
         self.trie = TokenTrie.of(alphabet) if trie is None else trie
-        # A dense table with a sink as state 0; equal columns are one.
+        # A dense table with a sink as state 0; equal columns are stored once.
         used, column = np.unique(dfa.tokens, return_inverse=True)
         if (dfa.n_states + 1) * (len(used) + 1) > DEFAULT_MAX_ENTRIES:
             raise LimitExceededError("the automaton has too many states and symbols to lift", value=dfa)
@@ -80,7 +80,7 @@ class Lifted(Displayed):
         return self.dfa.initial
 
     def is_final(self, state: int) -> bool:
-        """Tell whether `state` is final."""
+        """Return whether `state` is final."""
         return self.dfa.is_final(state)
 
     def step(self, state: int, token: int) -> int | None:
@@ -113,7 +113,7 @@ class Lifted(Displayed):
         return moves
 
     def allowed_mask(self, state: int) -> BoolArray:
-        """Return for each token whether `state` allows it: a bool array over the token numbers."""
+        """Return whether `state` allows each token, as a bool array over the token numbers."""
         allowed = np.zeros(len(self.alphabet), dtype=np.bool_)
         allowed[self.move_arrays(state)[0]] = True
         return allowed
@@ -128,7 +128,7 @@ class Lifted(Displayed):
 
 
 def lift(dfa: TokenDFA, alphabet: TokenAlphabet, trie: TokenTrie | None = None) -> Lifted:
-    """Return the automaton of all tokenizations of the words that a string DFA accepts; see :class:`Lifted`.
+    """Return the automaton of all tokenizations of the words that a string DFA accepts, as a :class:`Lifted`.
 
     Examples
     --------

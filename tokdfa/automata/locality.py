@@ -23,9 +23,9 @@ DEFAULT_MAX_PAIRS = 20_000_000
 
 
 class DegreeOfLocality(NamedTuple):
-    """dloc(A, k), the tokenization of k tokens that attains it, spelled, and the states E_τ where its runs end.
+    """dloc(A, k), a tokenization of k tokens that attains it, spelled, and the states E_τ where its runs end.
 
-    When no run reads k tokens the degree is 0 and the tokenization is None.
+    If no run reads k tokens, the degree is 0 and the tokenization is None.
     """
 
     degree: int
@@ -34,7 +34,7 @@ class DegreeOfLocality(NamedTuple):
 
 
 def states_after(dfa: TokenDFA, tokenization: Iterable[Word | int]) -> frozenset[int]:
-    """Return E_τ(A), the states in which the runs that read `tokenization` end, wherever they start.
+    """Return E_τ(A), the states where the runs that read `tokenization` end, wherever they start.
 
     Raises
     ------
@@ -52,10 +52,10 @@ def states_after(dfa: TokenDFA, tokenization: Iterable[Word | int]) -> frozenset
 
 
 def dloc(dfa: TokenDFA, k: int, *, max_sets: int = DEFAULT_MAX_SETS) -> DegreeOfLocality:
-    """Return the degree of k-locality: in how many states the runs that read one tokenization of k tokens can end.
+    """Return the degree of k-locality: the maximum number of states where runs on one tokenization of k tokens end.
 
-    The degree belongs to the automaton, not to its language: this is that of `dfa` as it stands, useless states and
-    all. Ask for the degree of ``dfa.minimize()`` to know that of the minimal trim automaton.
+    The degree is a property of the automaton, not of its language, and useless states count. Pass ``dfa.minimize()``
+    to get the degree of the minimal trim automaton.
 
     Parameters
     ----------
@@ -63,19 +63,19 @@ def dloc(dfa: TokenDFA, k: int, *, max_sets: int = DEFAULT_MAX_SETS) -> DegreeOf
     k : int
         The length of the tokenizations, 0 or more.
     max_sets : int
-        How many sets of states the search may meet.
+        The maximum number of sets of states that the search may visit.
 
     Raises
     ------
     AutomatonError
         If `k` is negative.
     LimitExceededError
-        If the search would meet more sets.
+        If the search would visit more sets.
 
     Notes
     -----
-    *Constructing a BPE Tokenization DFA*, Def 4. The sets E_τ are made token by token, the largest first. As they
-    never grow, the first one of k tokens to come out is a largest one.
+    *Constructing a BPE Tokenization DFA*, Def 4. The sets E_τ are extended token by token, largest first. As they
+    never grow, the first one that is reached by k tokens is a largest one.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def dloc(dfa: TokenDFA, k: int, *, max_sets: int = DEFAULT_MAX_SETS) -> DegreeOf
     """
     _check_length(k)
     serial = count()
-    # Largest set first, then longest tokenization, so that ties are followed to their end.
+    # Largest set first, then longest tokenization, so that one of several equal sets is followed to its end.
     queue: list[tuple[int, int, int, frozenset[int], tuple[int, ...]]] = []
     seen: set[tuple[int, frozenset[int]]] = set()
 
@@ -114,16 +114,16 @@ def dloc(dfa: TokenDFA, k: int, *, max_sets: int = DEFAULT_MAX_SETS) -> DegreeOf
 
 
 def k_locality(dfa: TokenDFA, k: int, *, max_pairs: int = DEFAULT_MAX_PAIRS) -> Verdict[tuple[Run, Run]]:
-    """Decide whether the last k tokens of a run determine the state in which it ends, dloc(A, k) ≤ 1.
+    """Decide whether the last k tokens of a run determine the state in which it ends: dloc(A, k) ≤ 1.
 
     Parameters
     ----------
     dfa : TokenDFA
-        Its states all count, useless ones too.
+        The automaton. All its states count, including useless ones.
     k : int
-        0 or more.
+        The number of tokens, 0 or more.
     max_pairs : int
-        How many transitions the graph of pairs of states may have.
+        The maximum number of transitions in the graph of pairs of states.
 
     Returns
     -------
@@ -135,12 +135,12 @@ def k_locality(dfa: TokenDFA, k: int, *, max_pairs: int = DEFAULT_MAX_PAIRS) -> 
     AutomatonError
         If `k` is negative.
     LimitExceededError
-        If the graph of pairs would have more transitions; they are at most n²/2 a token.
+        If the graph of pairs would have more transitions. There are at most n²/2 for each token.
 
     Notes
     -----
-    *Constructing a BPE Tokenization DFA*, Def 5. Two states that read one token go over into a pair of different
-    states or become one; `dfa` is k-local when no path in this graph of pairs has k steps.
+    *Constructing a BPE Tokenization DFA*, Def 5. A token leads two states to a pair of different states or to a single
+    state. `dfa` is k-local if no path in this graph of pairs has k steps.
 
     Examples
     --------
@@ -163,9 +163,9 @@ def k_locality(dfa: TokenDFA, k: int, *, max_pairs: int = DEFAULT_MAX_PAIRS) -> 
 
 
 def local_from(dfa: TokenDFA, *, max_pairs: int = DEFAULT_MAX_PAIRS) -> int | None:
-    """Return the least k such that `dfa` is k-local (and then so it is for all larger k), or None if it never is.
+    """Return the least k such that `dfa` is k-local, and so k'-local for all larger k', or None if there is no such k.
 
-    Parameters, errors and source are those of :func:`k_locality`. It never is when the graph of pairs has a cycle.
+    Parameters, errors and source are those of :func:`k_locality`. There is no such k if the graph of pairs has a cycle.
     """
     return _PairGraph(dfa, max_pairs).local_from
 
@@ -176,7 +176,7 @@ def _check_length(k: int) -> None:
 
 
 class _PairGraph:
-    """The pairs of different states that go over into such pairs, and how long the paths into each of them are."""
+    """The graph of pairs of different states, with the lengths of the longest paths into each pair."""
 
     def __init__(self, dfa: TokenDFA, max_pairs: int) -> None:
         self._n_states = dfa.n_states
@@ -189,7 +189,7 @@ class _PairGraph:
 
     @property
     def local_from(self) -> int | None:
-        """The least k such that no path has k steps; None when there is a cycle."""
+        """The least k such that no path has k steps; None if there is a cycle."""
         if self._n_states == 1:
             return 0
         if (self._depth < 0).any():
@@ -197,7 +197,7 @@ class _PairGraph:
         return int(self._depth.max(initial=0)) + 1
 
     def path(self, length: int) -> tuple[tuple[int, int], tuple[int, ...]]:
-        """Return where some path of `length` steps begins, and the tokens on it; there must be one."""
+        """Return the start of some path of `length` steps, and the tokens on it; such a path must exist."""
         if length == 0:
             return (0, 1), ()
         order = np.argsort(self._target, kind="stable")
@@ -214,13 +214,13 @@ class _PairGraph:
         return (p, q), tuple(reversed(tokens))
 
     def _depths(self) -> Int64Array:
-        """Return for each pair the length of the longest path into it, -1 when there is no longest one."""
+        """Return the length of the longest path into each pair, -1 if there is no longest one."""
         n = len(self._codes)
         order = np.argsort(self._source, kind="stable")
         out = np.searchsorted(self._source[order], np.arange(n + 1))
         waiting = np.bincount(self._target, minlength=n)
         depth = np.full(n, -1, dtype=np.int64)
-        # Peel off what has no way in, layer by layer; what lies on cycles or behind them stays.
+        # Peel off pairs without incoming paths, layer by layer; pairs on cycles or reachable from them stay.
         layer = np.flatnonzero(waiting == 0)
         for level in count():
             if len(layer) == 0:
@@ -234,7 +234,7 @@ class _PairGraph:
 
 
 def _pair_transitions(dfa: TokenDFA, max_pairs: int) -> tuple[Int64Array, Int64Array, Int32Array]:
-    """Return the transitions between pairs p < q of different states, a pair being coded as p·n + q."""
+    """Return the transitions between pairs p < q of different states; a pair is encoded as p·n + q."""
     n = np.int64(dfa.n_states)
     columns: list[tuple[Int64Array, Int64Array, Int32Array]] = [_NO_TRANSITIONS]
     left = max_pairs

@@ -23,7 +23,7 @@ from tokdfa.unicode import Table
 __all__ = ["language"]
 
 
-# Cells of a table that are looked at at once.
+# The number of table cells that are examined at once.
 _BLOCK = 1 << 22
 _MAX_TRANSITIONS = 1 << 23
 
@@ -44,26 +44,26 @@ def language(
         The regular expression: literals, classes (``\p{L}``), repetition, alternation, groups, anchors, word
         boundaries, one-symbol look-ahead, ``(?i)``.
     symbols : alphabet
-        The base alphabet Σ, or something that has one. Over bytes the words are the UTF-8 of the texts that match;
-        over characters they are these texts; over longer symbols their characters, one symbol after the other, are.
+        The base alphabet Σ, or something that has one. Over bytes, the words are the UTF-8 of the texts that match;
+        over characters, the texts themselves; over longer symbols, the words whose characters form such a text.
     table : {"regex", "tokenizers", "tiktoken"}
-        The library whose dialect and character classes are meant.
+        The library whose dialect and character classes to use.
     max_states, max_seconds : int, float
-        The budget: how many states the automaton over classes of symbols may have before it is minimized, over bytes
-        ten times as many; and how long everything may take together.
+        The budget: the maximum number of states of the automaton over classes of symbols before it is minimized (over
+        bytes, ten times as many), and the maximum total time.
 
     Returns
     -------
     TokenDFA
-        Over the symbols of Σ. Texts with other symbols are not in its language.
+        A DFA over the symbols of Σ. Texts with other symbols are not in its language.
 
     Raises
     ------
     PatternError
-        If the pattern cannot be read, or asks for what automata cannot do: back-references, look-behind, look-ahead at
-        more than one symbol, atomic groups.
+        If the pattern cannot be read, or needs something automata cannot express: back-references, look-behind,
+        look-ahead at more than one symbol, atomic groups.
     LimitExceededError
-        If the automaton would have more states, or take longer; or if groups are nested too deeply.
+        If the automaton would exceed the budget, or groups are nested too deeply.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def _explicit(dfa: ClassDFA, alphabet: TokenAlphabet, budget: Budget) -> TokenDF
 
 
 def _spelled(dfa: ClassDFA, alphabet: TokenAlphabet) -> list[Int32Array]:
-    """Return the columns of the first characters of all symbols, of the second ones, …; -1 where there is none."""
+    """Return the columns of the first characters of all symbols, of the second ones, …; -1 past the end of a symbol."""
     spelled = ["".join(cast("str | tuple[str, ...]", symbol)) for symbol in alphabet.symbols]
     columns = np.full((max(map(len, spelled), default=1), len(spelled)), -1, dtype=np.int32)
     for number, word in enumerate(spelled):
@@ -115,7 +115,7 @@ def _over(
     final: BoolArray,
     budget: Budget,
 ) -> TokenDFA:
-    """Return the explicit automaton of a table whose state 0 is a sink, each symbol being read column by column."""
+    """Return the explicit automaton of a table whose state 0 is a sink; each symbol is read column by column."""
     found = []
     n_transitions = 0
     rows = max(_BLOCK // max(len(columns[0]), 1), 1)

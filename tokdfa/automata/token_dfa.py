@@ -33,16 +33,16 @@ DEFAULT_MAX_TRANSITIONS = 20_000_000
 class TokenDFA(Displayed):
     """A token DFA (Q, Γ, q₀, δ, F) with every transition written out.
 
-    The states are 0 to n-1 and δ may be partial. Immutable; equal when all five parts are equal, state by state
-    (:meth:`isomorphism` and :meth:`equivalence` look deeper). A DFA for a language of strings is a token DFA
-    whose tokens are the symbols.
+    The states are 0 to n-1, and δ may be partial. Immutable. Two token DFAs are equal if all five parts are equal,
+    state by state; :meth:`isomorphism` and :meth:`equivalence` compare up to renaming of states and by language. A DFA
+    for a language of strings is a token DFA whose tokens are the symbols.
 
     Parameters
     ----------
     alphabet : TokenAlphabet
-        Γ, which spells the token numbers.
+        Γ, which maps token numbers to words.
     transitions : sequence of mappings from token number to state
-        δ: one mapping for each state.
+        δ: one mapping per state.
     initial : int
         q₀.
     finals : iterable of int
@@ -53,7 +53,7 @@ class TokenDFA(Displayed):
     alphabet : TokenAlphabet
     initial : int
     offsets : int64 array of shape (n + 1,)
-    tokens, targets : int32 arrays, one entry a transition
+    tokens, targets : int32 arrays, one entry per transition
         The transitions of state p are those at ``offsets[p]`` to ``offsets[p + 1]``, tokens ascending. Read-only.
     final : bool array of shape (n,)
         Whether a state is final. Read-only.
@@ -61,7 +61,7 @@ class TokenDFA(Displayed):
     Raises
     ------
     AutomatonError
-        If there is no state, or a state, token or target is not an integer or out of range; says where.
+        If there is no state, or if a state, token or target is not an integer or out of range; the message says where.
 
     Notes
     -----
@@ -129,7 +129,7 @@ class TokenDFA(Displayed):
         initial: int,
         final: BoolArray,
     ) -> TokenDFA:
-        """Return the DFA with these arrays, which it takes over unchecked; see the attributes of the class."""
+        """Return the DFA with these arrays, used unchecked and without a copy; see the attributes of the class."""
         dfa = cls.__new__(cls)
         dfa._set(alphabet, offsets, tokens, targets, initial, final)
         return dfa
@@ -144,12 +144,12 @@ class TokenDFA(Displayed):
         symbols: str | bytes | Iterable[Word] | None = None,
         n_states: int | None = None,
     ) -> TokenDFA:
-        """Return the DFA with these transitions, spelled as in a figure: (source, token, target).
+        """Return the DFA with these transitions, written as in a figure: (source, token, target).
 
         Parameters
         ----------
         edges : iterable of (int, word, int)
-            The transitions. The tokens of more than one symbol are numbered in the order of their first mention.
+            The transitions. Tokens of more than one symbol are numbered in order of first mention.
         initial : int
             The initial state.
         finals : iterable of int
@@ -157,7 +157,7 @@ class TokenDFA(Displayed):
         symbols : str, bytes or sequence of words, optional
             The base alphabet; by default the sorted symbols of the tokens.
         n_states : int, optional
-            The number of states; by default one more than the largest one mentioned.
+            The number of states; by default one more than the largest state mentioned.
 
         Raises
         ------
@@ -195,21 +195,21 @@ class TokenDFA(Displayed):
         max_states: int = DEFAULT_MAX_STATES,
         max_transitions: int = DEFAULT_MAX_TRANSITIONS,
     ) -> TokenDFA:
-        """Write out the reachable part of any token automaton, states in breadth-first order.
+        """Return the reachable part of any token automaton as an explicit DFA, states in breadth-first order.
 
         Parameters
         ----------
         automaton : TokenAutomaton
             Compact, lazy or explicit.
         alphabet : TokenAlphabet
-            Spells its tokens.
+            The alphabet of its tokens.
         max_states, max_transitions : int
-            What the result may have at most.
+            The maximum numbers of states and transitions of the result.
 
         Raises
         ------
         LimitExceededError
-            If it would have more.
+            If the result would have more.
         """
         return door.write_out(automaton, alphabet, max_states, max_transitions)
 
@@ -230,7 +230,7 @@ class TokenDFA(Displayed):
 
     @cached_property
     def sources(self) -> Int32Array:
-        """The source of each transition, beside `tokens` and `targets`."""
+        """The source of each transition, parallel to `tokens` and `targets`."""
         sources = np.repeat(np.arange(self.n_states, dtype=np.int32), np.diff(self.offsets))
         sources.setflags(write=False)
         return sources
@@ -241,11 +241,11 @@ class TokenDFA(Displayed):
         return [dict(zip(tokens[start:stop], targets[start:stop], strict=True)) for start, stop in pairwise(offsets)]
 
     def step(self, state: int, token: int) -> int | None:
-        """Return δ(state, token), or None where it is undefined."""
+        """Return δ(state, token), or None if it is undefined."""
         return self._rows[state].get(token)
 
     def is_final(self, state: int) -> bool:
-        """Tell whether `state` is final."""
+        """Return whether `state` is final."""
         return state in self.finals
 
     def moves(self, state: int) -> Iterator[tuple[int, int]]:
@@ -253,7 +253,7 @@ class TokenDFA(Displayed):
         return iter(self._rows[state].items())
 
     def allowed_mask(self, state: int) -> BoolArray:
-        """Return for each token whether `state` has a transition on it: a bool array over the token numbers."""
+        """Return whether `state` has a transition on each token, as a bool array over the token numbers."""
         state = checked(state, self.n_states, "state", "mask")
         allowed = np.zeros(len(self.alphabet), dtype=np.bool_)
         allowed[self.tokens[self.offsets[state] : self.offsets[state + 1]]] = True
@@ -265,14 +265,14 @@ class TokenDFA(Displayed):
         return zip(*columns, strict=True)
 
     def run(self, tokenization: Iterable[Word | int], state: int | None = None) -> int | None:
-        """Return the state reached on `tokenization`, or None when there is no such run.
+        """Return the state reached on `tokenization`, or None if there is no such run.
 
         Parameters
         ----------
         tokenization : iterable of words or token numbers
             Tokens, spelled or numbered.
         state : int, optional
-            Where to start; the initial state by default.
+            The state in which the run starts; the initial state by default.
 
         Raises
         ------
@@ -297,12 +297,12 @@ class TokenDFA(Displayed):
         return current
 
     def accepts(self, tokenization: Iterable[Word | int]) -> bool:
-        """Tell whether `tokenization` is in the language; arguments and errors are those of :meth:`run`."""
+        """Return whether `tokenization` is in the language; arguments and errors are those of :meth:`run`."""
         state = self.run(tokenization)
         return state is not None and state in self.finals
 
     def over(self, alphabet: TokenAlphabet) -> TokenDFA:
-        """Return the same automaton over another token alphabet, which must have every token that it reads.
+        """Return the same automaton over another token alphabet, which must contain every token on a transition.
 
         Raises
         ------
@@ -327,7 +327,7 @@ class TokenDFA(Displayed):
         return self.restricted(reachable_states(self))
 
     def trim(self) -> TokenDFA:
-        """Return the automaton with only the states on accepting runs, in their order.
+        """Return the automaton restricted to the states on accepting runs, in their order.
 
         An automaton that accepts nothing becomes one state without transitions.
         """
@@ -337,7 +337,7 @@ class TokenDFA(Displayed):
         return self.restricted(useful) if useful[self.initial] else TokenDFA(self.alphabet, [{}], finals=[])
 
     def restricted(self, keep: BoolArray) -> TokenDFA:
-        """Return the automaton with only the states marked in `keep`, in their order; the initial one must be kept."""
+        """Return the automaton restricted to the states in `keep`, in their order; `keep` has the initial state."""
         if keep.all():
             return self
         number = np.cumsum(keep, dtype=np.int32) - 1
@@ -354,7 +354,7 @@ class TokenDFA(Displayed):
         )
 
     def minimize(self) -> TokenDFA:
-        """Return the minimal trim DFA of the same language, states numbered breadth first, tokens ascending.
+        """Return the minimal trim DFA of the same language, its states numbered breadth first with tokens ascending.
 
         Equal languages over equal alphabets give equal (``==``) results. See
         :func:`~tokdfa.automata.minimize.minimize_hopcroft`.
@@ -364,13 +364,13 @@ class TokenDFA(Displayed):
         return minimize_hopcroft(self)
 
     def equivalence(self, other: TokenDFA) -> Verdict[tuple[Word, ...]]:
-        """Decide whether both accept the same language; see :func:`~tokdfa.automata.equivalence.equivalence`."""
+        """Decide whether both DFAs accept the same language; see :func:`~tokdfa.automata.equivalence.equivalence`."""
         from tokdfa.automata.equivalence import equivalence
 
         return equivalence(self, other)
 
     def isomorphism(self, other: TokenDFA) -> Verdict[dict[int, int] | tuple[Word, ...]]:
-        """Decide whether both are one automaton up to names; see :func:`~tokdfa.automata.equivalence.isomorphism`."""
+        """Decide whether both are equal up to names of states; see :func:`~tokdfa.automata.equivalence.isomorphism`."""
         from tokdfa.automata.equivalence import isomorphism
 
         return isomorphism(self, other)

@@ -1,4 +1,4 @@
-"""The film of a construction: A₀, A₁, …, Aₙ, one frame a rule, everything in its place from the first to the last."""
+"""The film of a construction: A₀, A₁, …, Aₙ, one frame per rule, with every part in the same place in all frames."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SIZE = re.compile(r'width="(?P<width>[\d.]+)pt" height="(?P<height>[\d.]+)pt"\s
 
 
 class Frame(NamedTuple):
-    """One step: what is written above it, the automaton, and which of its states are new."""
+    """One step: its caption, the automaton, and the states that are new in it."""
 
     caption: str
     dfa: TokenDFA
@@ -41,15 +41,16 @@ class Frame(NamedTuple):
 class Film:
     """The construction of the token DFA of a dictionary by Algorithm 2, step by step.
 
-    All steps are laid out as one picture, of which each frame shows a part, so that nothing moves but what changes.
+    All steps are laid out as one picture, and each frame shows a part of it, so nothing changes place between frames.
 
     Parameters
     ----------
     dictionary : Dictionary
+        The rules to fold.
     language : TokenDFA or str, optional
         The language; see :func:`tokdfa.iter_token_dfas`.
     max_states : int
-        The most states to draw.
+        The maximum number of states to draw.
 
     Attributes
     ----------
@@ -59,7 +60,7 @@ class Film:
     Raises
     ------
     LimitExceededError
-        If there are more states; and as :func:`tokdfa.iter_token_dfas`.
+        If there are more states, or for the reasons given in :func:`tokdfa.iter_token_dfas`.
 
     Notes
     -----
@@ -82,7 +83,7 @@ class Film:
         for i, dfa in enumerate(iter_token_dfas(dictionary, language)):
             if dfa.n_states > max_states:
                 raise LimitExceededError(
-                    f"behind {i} rules there are {dfa.n_states} states, more than {max_states} to draw",
+                    f"after {i} rules there are {dfa.n_states} states, more than {max_states} to draw",
                     hint="film the first rules only",
                 )
             caption = f"A{i}"
@@ -94,7 +95,7 @@ class Film:
 
     @cached_property
     def _arrows(self) -> dict[tuple[int, int], list[str]]:
-        """What is written on each arrow, given by its ends, in each frame; nothing where there is no arrow."""
+        """The label of each arrow, given by its ends, in each frame; empty where there is no arrow."""
         arrows: dict[tuple[int, int], list[str]] = {}
         for i, (_, dfa, _) in enumerate(self.frames):
             tokens: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
@@ -108,7 +109,7 @@ class Film:
 
     @cached_property
     def graph(self) -> Graph:
-        """Everything that is seen in any frame, in one picture, with the longest label of each arrow."""
+        """Everything visible in any frame, in one picture, with the longest label of each arrow."""
         last = self.frames[-1].dfa
         nodes = tuple(Node(str(q), str(q), double=last.is_final(q)) for q in range(last.n_states))
         edges = tuple(
@@ -118,7 +119,7 @@ class Film:
         return Graph(nodes, edges, (str(last.initial),), description=what)
 
     def to_svg(self) -> str:
-        """Return an SVG that moves by itself, again and again, without a script; where nothing moves it shows Aₙ."""
+        """Return an SVG that plays in a loop without a script; a viewer without animation shows Aₙ."""
         n = len(self.frames)
 
         def animated(attribute: str, values: list[str]) -> str:
@@ -141,7 +142,7 @@ class Film:
         return _with_captions(self._drawn(seen, filled), captions, max(len(frame.caption) for frame in self.frames))
 
     def to_html(self) -> str:
-        """Return a page without network: buttons and arrow keys leaf through the frames, the space bar plays them."""
+        """Return a self-contained page: buttons and arrow keys step through the frames, the space bar plays them."""
 
         def seen(when: Collection[int]) -> tuple[str, str]:
             return f' data-frames="{" ".join(map(str, sorted(when)))}"', ""
@@ -156,14 +157,14 @@ class Film:
         return page.replace("{{fresh}}", FRESH).replace("{{steps}}", steps).replace("{{svg}}", svg)
 
     def _drawn(self, seen: Callable[[Collection[int]], tuple[str, str]], filled: Callable[[int], str]) -> str:
-        """Draw all, each part with an attribute and children that say in which frames it is seen, or filled."""
+        """Draw all parts, each with an attribute and children that say in which frames it is visible or filled."""
         last = self.frames[-1].dfa
         n = len(self.frames)
         born = [next(i for i in range(n) if q < self.frames[i].dfa.n_states) for q in range(last.n_states)]
         labels = [*self._arrows.values()]
 
         def part(match: re.Match[str]) -> str:
-            # Graphviz numbers nodes and edges in their order; behind the states and before the arrows is the start.
+            # Graphviz numbers nodes and edges in order; the start comes after the states and before the arrows.
             kind, number, body = match["kind"], int(match["number"]) - 1, match["body"]
             if kind == "node" and number < last.n_states:
                 attribute, child = seen(range(born[number], n))
@@ -190,7 +191,7 @@ class Film:
 
 
 def _texts(attributes: str, written: list[str], seen: Callable[[Collection[int]], tuple[str, str]]) -> str:
-    """Return a text for each label that an arrow has in some frame, all in the same place."""
+    """Return a text for each label that an arrow has in any frame, all in the same place."""
     frames: defaultdict[str, list[int]] = defaultdict(list)
     for i, label in enumerate(written):
         if label:
@@ -203,10 +204,10 @@ def _texts(attributes: str, written: list[str], seen: Callable[[Collection[int]]
 
 
 def _with_captions(svg: str, captions: list[str], longest: int) -> str:
-    """Return an SVG with room above, in which captions stand."""
+    """Return an SVG with space at the top for the captions."""
     head = _SIZE.search(svg)
     if head is None:
-        raise TokdfaError("the pictures of this Graphviz tell no size", value=svg[:80], hint="write an .html film")
+        raise TokdfaError("the pictures of this Graphviz have no size", value=svg[:80], hint="write an .html film")
     width, height = max(float(head["width"]), 9.0 * longest), float(head["height"]) + _CAPTION
     size = f'width="{width:g}pt" height="{height:g}pt"\n viewBox="0 {-_CAPTION:g} {width:g} {height:g}"'
     end = svg.rindex("</svg>")

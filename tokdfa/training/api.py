@@ -26,23 +26,23 @@ _MARK = "</w>"
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How a corpus becomes pieces.
+    """How a corpus is split into pieces.
 
     Parameters
     ----------
     pretokenizer : str
         As for :class:`~tokdfa.training.splitting.Splitter`.
     level : str
-        Whether symbols are bytes or characters.
+        Whether the symbols are bytes or characters.
     unit : str
         As for :class:`~tokdfa.training.splitting.Splitter`.
     end_of_word : str, optional
-        Whether ``</w>`` marks the ends of pieces, as part of their last symbols or as a symbol of its own.
+        Whether ``</w>`` marks the end of each piece, as part of its last symbol or as a symbol of its own.
 
     Raises
     ------
     TrainingError
-        If bytes are to have a mark.
+        If a mark is requested for bytes.
     """
 
     pretokenizer: str = "gpt2"
@@ -56,12 +56,12 @@ class Reading:
 
     @property
     def suffix(self) -> str | None:
-        """What the last symbol of a piece ends with."""
+        """The ending of the last symbol of a piece."""
         return _MARK if self.end_of_word == "attached" else None
 
     @property
     def kind(self) -> str:
-        """The kind of words that the pieces are."""
+        """The kind of the pieces as words."""
         return "bytes" if self.level == "byte" else "characters" if self.end_of_word is None else "symbols"
 
     def words(self, counts: PieceCounts) -> Mapping[Any, int]:
@@ -87,11 +87,11 @@ def count_corpus_pieces(
     Raises
     ------
     TrainingError
-        If a source is not there, or not UTF-8, or the checkpoint belongs to another training.
+        If a source does not exist or is not UTF-8, or the checkpoint belongs to another training.
     FileFormatError
         If a packed file or the checkpoint is damaged.
     OSError
-        If a file cannot be read, or the checkpoint not written.
+        If a file cannot be read, or the checkpoint cannot be written.
     """
     from tokdfa.training.checkpoint import Checkpoint
     from tokdfa.training.counting import count_corpus
@@ -102,7 +102,7 @@ def count_corpus_pieces(
     kept = None
     if checkpoint is not None:
         if "-" in corpus.files:
-            raise TrainingError("there is no going back to standard input after an interruption", value=str(checkpoint))
+            raise TrainingError("standard input cannot be read again after an interruption", value=str(checkpoint))
         kept = Checkpoint(checkpoint, {"corpus": corpus.stamp(), "splitter": repr(splitter)})
     return count_corpus(corpus, splitter, threads=threads, progress=progress, checkpoint=kept, interval=interval)
 
@@ -129,23 +129,23 @@ def train(
     ----------
     sources : str, Path or sequence of them
     merges : int
-        How many rules to make.
+        The number of rules to make.
     pretokenizer : str
         See :class:`Reading`.
     like : {"tokenizers", "sentencepiece", "subword-nmt", "rustbpe", "minbpe"}, optional
-        The trainer to do as; it sets all of the following, and what is given all the same must be what it does. See
+        The trainer to imitate. It sets all of the following; a parameter that is also given must agree with it. See
         :func:`tokdfa.training.like.resolve`.
     level, unit, end_of_word
         See :class:`Reading`, which has the defaults.
     tie, count, min_frequency, max_token_length, alphabet
         See :func:`~tokdfa.training.naive.train_naive`, which has the defaults.
     threads : int
-        How many blocks of the corpus are counted at the same time; the result hangs on nothing of it.
+        The number of blocks of the corpus that are counted at the same time; the result does not depend on it.
 
     Raises
     ------
     TrainingError, FileFormatError, LimitExceededError, OSError
-        As :func:`count_corpus_pieces` and :func:`~tokdfa.training.greedy.train_greedy`.
+        As for :func:`count_corpus_pieces` and :func:`~tokdfa.training.greedy.train_greedy`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The greedy trainer, fast: unique pieces, positions of pairs, counts kept as they change, a queue."""
+"""The fast greedy trainer: unique pieces, positions of pairs, incremental counts, and a priority queue."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def train_greedy(
     Parameters
     ----------
     pieces, merges, tie, count, min_frequency, max_token_length, alphabet
-        As for :func:`~tokdfa.training.naive.train_naive`, to which the result is equal.
+        As for :func:`~tokdfa.training.naive.train_naive`, which gives the same result.
     progress : callable, optional
-        Called now and then with the number of rules made.
+        Called now and then with the number of rules made so far.
 
     Returns
     -------
     Dictionary
-        The rules in the order of their merges: proper, and every rule live.
+        The rules in the order of their merges. The dictionary is proper, and every rule is live.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def train_greedy(
     Notes
     -----
     *A Formal Perspective on Byte-Pair Encoding*, Algorithm 2 and Theorem 4.2: O(N log P) for N symbols and P pairs in
-    the queue, however many merges. Its heap is not cut to the M best pairs, which would lose merges.
+    the queue, whatever the number of merges. The heap is not cut to the M best pairs, which would lose merges.
 
     Examples
     --------
@@ -76,15 +76,15 @@ def train_greedy(
 
 @dataclass(frozen=True, slots=True)
 class GreedyTrace:
-    """A training, and what each rule did.
+    """A trained dictionary, and the effect of each rule on the corpus.
 
     Parameters
     ----------
     dictionary : Dictionary
-    occurrences : int64 array, one entry a symbol
-        How often it occurs in the corpus.
-    gain : int64 array, one entry a rule
-        How many replacements it made in the corpus; their sum is the compression utility.
+    occurrences : int64 array, one entry per symbol
+        The number of its occurrences in the corpus.
+    gain : int64 array, one entry per rule
+        The number of replacements that it made in the corpus; the sum is the compression utility.
     """
 
     dictionary: Dictionary
@@ -99,12 +99,12 @@ def trace_greedy(
     alphabet: str | bytes | Sequence[Word] | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> GreedyTrace:
-    """Train as :func:`train_greedy` does, and tell what each rule did."""
+    """Train as :func:`train_greedy` does, and record the effect of each rule."""
     from tokdfa.kernels.train import merging
 
     if merges < 0:
-        raise TrainingError("how many merges to make is not negative", value=merges)
-    # What has been counted as bytes needs no second look.
+        raise TrainingError("the number of merges is negative", value=merges)
+    # Pieces counted as bytes need no second look.
     counted = isinstance(pieces, PieceCounts) and alphabet is None
     symbols = TokenAlphabet(bytes(range(256))) if counted else base_alphabet(pieces, alphabet)
     text = _lay_out(pieces, symbols, rules.tie)
@@ -140,7 +140,7 @@ def trace_greedy(
 
 
 def _lay_out(pieces: Mapping[Any, int], symbols: TokenAlphabet, tie: TieRule) -> Text:
-    """Return the text as the kernel takes it."""
+    """Return the text in the form that the kernel reads."""
     from tokdfa.kernels.train.merging import LONGEST_TEXT, Text
 
     n_pieces = len(pieces)
@@ -155,7 +155,7 @@ def _lay_out(pieces: Mapping[Any, int], symbols: TokenAlphabet, tie: TieRule) ->
     total = int(lengths.sum()) + n_pieces + 1
     if total > LONGEST_TEXT:
         raise LimitExceededError("the unique pieces are too long to train on", value=total, hint="2³¹ symbols fit")
-    # Not np.dot: its threads would spin on.
+    # Not np.dot: its threads would go on spinning.
     if (lengths * weights.astype(np.float64)).sum() >= _MOST_OCCURRENCES:
         raise LimitExceededError("the corpus is too long to train on", hint="less than 2⁶² symbols fit")
     # Borders come before, between and after the pieces.
@@ -178,7 +178,7 @@ def _lay_out(pieces: Mapping[Any, int], symbols: TokenAlphabet, tie: TieRule) ->
 
 
 def _numbers(pieces: Mapping[Any, int], symbols: TokenAlphabet) -> Int32Array:
-    """Return the symbols of all pieces, one behind the other, as numbers."""
+    """Return the symbols of all pieces, one after the other, as numbers."""
     joined = b"" if isinstance(pieces, PieceCounts) else concatenate(pieces, symbols.kind)
     if isinstance(joined, tuple):
         number = {cast("tuple[str, ...]", word)[0]: i for i, word in enumerate(symbols.symbols)}
@@ -204,7 +204,7 @@ def _dictionary(symbols: TokenAlphabet, left: Int32Array, right: Int32Array) -> 
     for u, v in zip(left.tolist(), right.tolist(), strict=True):
         words.append(Rule(words[u], words[v]).product)
     if symbols == TokenAlphabet(bytes(range(256))):
-        # No token is made twice, so that each is first mentioned as the product of its rule.
+        # No token is made twice, so each is first mentioned as the product of its rule.
         product = np.arange(256, len(words), dtype=np.int32)
         return ByteDictionary(ByteTokens(cast("list[bytes]", words[256:])), left, right, product)
     return Dictionary(zip(map(words.__getitem__, left), map(words.__getitem__, right), strict=True), symbols.symbols)

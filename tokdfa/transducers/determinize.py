@@ -1,4 +1,4 @@
-"""Making transducers subsequential."""
+"""Determinization: making transducers subsequential."""
 
 from __future__ import annotations
 
@@ -15,35 +15,35 @@ DEFAULT_MAX_STATES = 100_000
 
 
 def determinize(transducer: Transducer, *, check: bool = True, max_states: int = DEFAULT_MAX_STATES) -> Transducer:
-    """Return the subsequential transducer of the same function.
+    """Return a subsequential transducer that computes the same function.
 
     Parameters
     ----------
     transducer : Transducer
         A functional transducer with the twinning property.
     check : bool
-        Whether to decide these two first. Without them the construction may find two outputs of one word, or go on
-        until the budget is spent.
+        Whether to decide both properties first. Without them, the construction may find two outputs for one word, or go
+        on until the budget is spent.
     max_states : int
-        How many states the result may have.
+        The maximum number of states of the result.
 
     Returns
     -------
     Transducer
-        Subsequential, its states numbered breadth first, symbols ascending.
+        A subsequential transducer, its states numbered breadth first with symbols ascending.
 
     Raises
     ------
     AutomatonError
-        If the transducer is not functional, or no subsequential one exists; the message has the witness.
+        If the transducer is not functional, or no subsequential one exists; the message shows the witness.
     LimitExceededError
         If there would be more states.
 
     Notes
     -----
-    M.-P. Béal, O. Carton, *Determinization of transducers over finite and infinite words*, 2002, of which
-    *Constructing a BPE Tokenization DFA*, Theorem 4, makes use. A state is a set of states of the given transducer,
-    each with the tokens still to be written there; what all of them have in common is written at once.
+    M.-P. Béal, O. Carton, *Determinization of transducers over finite and infinite words*, 2002, which *Constructing a
+    BPE Tokenization DFA*, Theorem 4, uses. A state is a set of states of the given transducer, each with the tokens
+    still to be written there. The common prefix of all these tokens is written at once.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def determinize(transducer: Transducer, *, check: bool = True, max_states: int =
     if check:
         for verdict, what in (
             (functionality(trim), "the transducer is not functional"),
-            (twinning(trim), "no subsequential transducer does the same"),
+            (twinning(trim), "no subsequential transducer computes the same function"),
         ):
             if not verdict:
                 raise AutomatonError(f"{what}: {verdict.reason}")
@@ -98,7 +98,7 @@ def _only(transducer: Transducer, outputs: set[Output]) -> Output:
 
 def _common_prefix(outputs: list[Output]) -> Output:
     shortest, longest = min(outputs), max(outputs)
-    # The common prefix of all is that of the least and the greatest.
+    # The common prefix of all outputs is that of the least and the greatest.
     for i, token in enumerate(shortest):
         if token != longest[i]:
             return shortest[:i]

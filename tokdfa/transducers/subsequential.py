@@ -1,4 +1,4 @@
-"""The subsequential transducer of a dictionary, built as far as texts ask for it."""
+"""The subsequential transducer of a dictionary, built lazily as texts are read."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ DEFAULT_MAX_EXPLICIT_STATES = 100_000
 
 _Answer = TypeVar("_Answer", bool, int)
 
-# Answers that are remembered; when there are more, all are forgotten.
+# The number of answers kept; when there are more, all are dropped.
 _MAX_ANSWERS = 1 << 20
 _FEW = 8
 
-# A place where a token may be going on: the tokens before it that are not written yet, the node of the trie that spells
-# what has been read of it, and the state of the token DFA before it.
+# A place where a token may have begun: the tokens before it that are not yet written, the node of the trie that spells
+# the part of it read so far, and the state of the token DFA before it.
 _Place: TypeAlias = tuple[Output, int, int]
 
 
 class _State:
-    """What is to be known of a text: the places where its last token may begin, the end of the text foremost."""
+    """What must be known about a text: the places where its last token may begin, the end of the text first."""
 
     __slots__ = ("arcs", "places")
 
@@ -49,15 +49,16 @@ class _State:
 class SubsequentialTransducer(Displayed):
     """The function T^D of a proper dictionary, symbol by symbol: tokens are written as soon as they are settled.
 
-    A token is settled when no continuation of the text can change it. States are made when a text first comes to them,
-    and a bounded number is kept; so it works for dictionaries whose transducer, written out, would fit no memory. Whole
-    words are evaluated in one pass without states.
+    A token is settled when no continuation of the text can change it. States are made when a text first reaches them,
+    and a bounded number is kept. It therefore also works for dictionaries whose explicit transducer would not fit in
+    memory. Whole words are evaluated in one pass without states.
 
     Parameters
     ----------
     dictionary : Dictionary
+        A proper dictionary.
     max_states : int
-        How many states are kept; when there are more, all are forgotten but the current one.
+        The number of states kept. When there are more, all but the current one are dropped.
 
     Raises
     ------
@@ -67,8 +68,8 @@ class SubsequentialTransducer(Displayed):
     Notes
     -----
     *Constructing a BPE Tokenization DFA*, Theorem 4. The states are those of the subset construction of Béal and
-    Carton, with all tokens that go on alike in one element: a place in the text, its last token being known, is in the
-    state as long as some token that may follow there spells all that has been read since.
+    Carton, with all tokens that continue alike in one element. A place in the text where the last token is known is in
+    the state as long as some token that may follow there begins with everything read since.
 
     Examples
     --------
@@ -98,32 +99,32 @@ class SubsequentialTransducer(Displayed):
         Raises
         ------
         AlphabetError
-            If `word` has a symbol outside the base alphabet; says at which offset.
+            If `word` has a symbol outside the base alphabet; the message gives the offset.
         """
         return self.dictionary.alphabet.spell(self.tokenize(word).tolist())
 
     def tokenize(self, word: Word | Iterable[str]) -> Int32Array:
-        """Return T^D(word), as token numbers; errors are those of calling."""
+        """Return T^D(word) as token numbers; errors are those of a call."""
         if self._one_pass is None:
             self._one_pass = OnePass(self.dictionary)
         return self._one_pass.tokenize(word)
 
     def stream(self) -> TransducerStream:
-        """Return a stream to feed a text to, part by part."""
+        """Return a stream that is fed a text part by part."""
         return TransducerStream(self)
 
     @property
     def n_states(self) -> int:
-        """The number of states that are kept by now."""
+        """The number of states currently kept."""
         return len(self._states)
 
     def explicit(self, *, max_states: int = DEFAULT_MAX_EXPLICIT_STATES) -> Transducer:
-        """Return the whole transducer, every state and transition written out, numbered breadth first.
+        """Return the whole transducer with every state and transition, numbered breadth first.
 
         Raises
         ------
         LimitExceededError
-            If there are more states than that.
+            If it has more than `max_states` states.
         """
         return TransducerTable.of(self.dictionary, max_states=max_states).transducer()
 
@@ -141,7 +142,7 @@ class SubsequentialTransducer(Displayed):
         return state
 
     def step(self, state: _State, symbol: int) -> tuple[Output, _State]:
-        """Return what is written on a symbol, and the next state."""
+        """Return the tokens written on a symbol, and the next state."""
         arc = state.arcs.get(symbol)
         if arc is None:
             output, places = self._advance(state.places, symbol)
@@ -160,7 +161,7 @@ class SubsequentialTransducer(Displayed):
                 end = ((*pending, token), 0, self._reached[token])
             if self._goes_on(state, child):
                 following.append((pending, child, state))
-        # Every prefix of a word has a tokenization, and so a last token.
+        # Every prefix of a word has a tokenization and therefore a last token.
         assert end is not None
         new = [end, *following]
         common = len(end[0])
@@ -197,7 +198,7 @@ class SubsequentialTransducer(Displayed):
         return allowed
 
     def _goes_on(self, state: int, node: int) -> bool:
-        """Tell whether a longer token than what a node spells, but beginning so, may be read in a state."""
+        """Return whether a state allows a token that properly extends what a node spells."""
         answer = self._continues.get((state, node))
         if answer is None:
             longer = self._words[self._trie.first[node + 1] : self._trie.first[self._trie.end[node]]]
@@ -209,14 +210,14 @@ class SubsequentialTransducer(Displayed):
 
 
 class TransducerStream:
-    """A text that comes in parts, of which tokens are given out as soon as they are settled.
+    """A text read in parts, whose tokens are returned as soon as they are settled.
 
     Attributes
     ----------
     n_read, n_settled : int
-        How many symbols have been read, and how many of them the tokens given out spell.
+        The number of symbols read, and the number of those that the tokens returned so far spell.
     longest_delay : int
-        The most symbols, over all moments so far, that had been read without being spelled.
+        The largest :attr:`delay` so far.
     """
 
     def __init__(self, transducer: SubsequentialTransducer) -> None:
@@ -230,17 +231,17 @@ class TransducerStream:
 
     @property
     def delay(self) -> int:
-        """How many symbols have been read that no token given out spells."""
+        """The number of symbols that have been read but are not in a token returned so far."""
         return self.n_read - self.n_settled
 
     def feed(self, part: Word | Iterable[str]) -> Int32Array:
-        """Read more of the text and return the tokens that are settled since the last call, by number.
+        """Read more of the text and return the numbers of the tokens settled since the last call.
 
         Raises
         ------
         AlphabetError
-            If `part` has a symbol outside the base alphabet; says at which offset of the whole text. What is before
-            it has been read.
+            If `part` has a symbol outside the base alphabet; the message gives its offset in the whole text. The
+            symbols before it have been read.
         """
         word = self._transducer.dictionary.alphabet.word(part)
         written: list[int] = []
@@ -260,7 +261,7 @@ class TransducerStream:
         return np.array(written, dtype=np.int32)
 
     def finish(self) -> Int32Array:
-        """Return the tokens of the rest of the text, and be ready for another text."""
+        """Return the tokens of the rest of the text, and reset the stream for another text."""
         rest = self._state.places[0][0]
         self._state = self._transducer._start()
         self.n_read = self.n_settled = 0

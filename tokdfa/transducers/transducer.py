@@ -33,11 +33,11 @@ class Transducer(Displayed):
     alphabet : TokenAlphabet
         Γ; its symbols are Σ.
     arcs : sequence of iterables of (symbol, output, target)
-        δ: for each state its transitions, by the numbers of the symbol and of the tokens written. Equal ones are one.
+        δ: the transitions of each state, with numbers for the symbol and the tokens written. Duplicates are dropped.
     initial : int
         q₀.
     finals : mapping from state to output
-        F, a partial function: the states in its domain accept, and what they map to is written at the end.
+        F, a partial function: the states in its domain accept, and their values are written at the end.
 
     Attributes
     ----------
@@ -50,12 +50,12 @@ class Transducer(Displayed):
     Raises
     ------
     AutomatonError
-        If there is no state, or a number is not an integer or out of range; says where.
+        If there is no state, or if a number is not an integer or out of range; the message says where.
 
     Notes
     -----
-    *Constructing a BPE Tokenization DFA*, Def 6. There a transition writes at most one token, which is too few for
-    the subsequential transducer of Fig 6(b); here it writes any number.
+    *Constructing a BPE Tokenization DFA*, Def 6. In the paper a transition writes at most one token, which is too few
+    for the subsequential transducer of Fig 6(b). Here a transition writes any number of tokens.
 
     Examples
     --------
@@ -98,7 +98,7 @@ class Transducer(Displayed):
         alphabet: TokenAlphabet | None = None,
         n_states: int | None = None,
     ) -> Transducer:
-        """Return the transducer with these transitions, spelled as in a figure.
+        """Return the transducer with these transitions, written as in a figure.
 
         Parameters
         ----------
@@ -109,8 +109,7 @@ class Transducer(Displayed):
         finals : mapping from state to sequence of words
             The final states, and what they write.
         alphabet : TokenAlphabet, optional
-            By default the symbols and tokens that are mentioned, in this order: the symbols sorted, the tokens as
-            they come.
+            By default the sorted symbols that are mentioned, then the tokens in order of first mention.
         n_states : int, optional
             By default one more than the largest state mentioned.
         """
@@ -133,20 +132,20 @@ class Transducer(Displayed):
 
     @classmethod
     def from_token_dfa(cls, dfa: TokenDFA, *, max_states: int = DEFAULT_MAX_STATES) -> Transducer:
-        """Return the transducer that maps the text of every tokenization that `dfa` accepts to it.
+        """Return the transducer that maps the text of each tokenization that `dfa` accepts to the tokenization.
 
         Parameters
         ----------
         dfa : TokenDFA
             Its states keep their numbers. A transition on a token of k symbols becomes k steps through k - 1 states
-            of its own, the last of which writes the token.
+            of its own; the last step writes the token.
         max_states : int
-            How many states the transducer may have.
+            The maximum number of states of the transducer.
 
         Raises
         ------
         LimitExceededError
-            If it would have more.
+            If the transducer would have more states.
 
         Notes
         -----
@@ -190,7 +189,7 @@ class Transducer(Displayed):
 
     @cached_property
     def rows(self) -> tuple[Mapping[int, tuple[Arc, ...]], ...]:
-        """For each state its transitions, by the symbol that they read."""
+        """The transitions of each state, grouped by the symbol that they read."""
         rows: list[Mapping[int, tuple[Arc, ...]]] = []
         for row in self.arcs:
             by_symbol: dict[int, list[Arc]] = {}
@@ -199,10 +198,10 @@ class Transducer(Displayed):
             rows.append({symbol: tuple(arcs) for symbol, arcs in by_symbol.items()})
         return tuple(rows)
 
-    # What it does to words
+    # Running it on words
 
     def iter_runs(self, word: Word | Iterable[str], state: int | None = None) -> Iterator[TransducerRun]:
-        """Yield the runs that read `word`, from the initial state unless told otherwise; accepting or not.
+        """Yield the runs on `word` from `state`, by default the initial state, whether they accept or not.
 
         Raises
         ------
@@ -241,7 +240,7 @@ class Transducer(Displayed):
         AlphabetError
             If `word` has a symbol outside the alphabet.
         """
-        # What was written is a node of a tree of tokens: equal outputs are one number, and a step copies nothing.
+        # An output is a node in a tree of tokens: equal outputs are the same number, and a step copies nothing.
         nodes: dict[tuple[int, int], int] = {}
         at: dict[int, set[int]] = {self.initial: {-1}}
         for symbol in self.alphabet.base_tokenization(word):
@@ -268,14 +267,14 @@ class Transducer(Displayed):
         return frozenset(found)
 
     def __call__(self, word: Word | Iterable[str]) -> tuple[Word, ...] | None:
-        """Return the one tokenization of `word`, spelled, or None when no accepting run reads it.
+        """Return the only tokenization of `word`, spelled, or None if no accepting run reads it.
 
         Raises
         ------
         AlphabetError
             If `word` has a symbol outside the alphabet.
         AutomatonError
-            If there are several.
+            If there are several tokenizations.
         """
         found = self.outputs(word)
         if len(found) > 1:
@@ -286,7 +285,7 @@ class Transducer(Displayed):
         """Return the recognized relation restricted to a finite set of words: (word, tokenization), spelled."""
         return {(word, output) for word in words for output in self.outputs(word)}
 
-    # What it is
+    # Its properties
 
     def functionality(self) -> Verdict[tuple[Word, tuple[Word, ...], tuple[Word, ...]]]:
         """Decide whether no word has two outputs; see :func:`tokdfa.transducers.square.functionality`."""
@@ -295,7 +294,7 @@ class Transducer(Displayed):
         return functionality(self)
 
     def subsequentiality(self) -> Verdict[TwoArcs]:
-        """Decide whether the input alone determines every step.
+        """Decide whether the state and the symbol read determine every step.
 
         Returns
         -------
@@ -314,12 +313,12 @@ class Transducer(Displayed):
         return Verdict(True, None, "no state has two transitions on one symbol")
 
     def sequentiality(self) -> Verdict[TwoArcs | int]:
-        """Decide whether it is subsequential and final states write nothing.
+        """Decide whether the transducer is subsequential and its final states write nothing.
 
         Returns
         -------
         Verdict
-            Its witness is that of :meth:`subsequentiality`, or a final state that writes something.
+            Its witness is the one of :meth:`subsequentiality`, or a final state that writes something.
 
         Notes
         -----
@@ -333,10 +332,10 @@ class Transducer(Displayed):
                 return Verdict(False, state, f"F({state}) = {show_output(self.alphabet, output)}")
         return Verdict(True, None, "subsequential, and no final state writes anything")
 
-    # What can be made of it
+    # Constructions
 
     def trim(self) -> Transducer:
-        """Return the transducer with only the states on accepting runs, in their order.
+        """Return the transducer restricted to the states on accepting runs, in their order.
 
         A transducer that accepts nothing becomes one state without transitions.
         """
@@ -356,26 +355,26 @@ class Transducer(Displayed):
         return Transducer(self.alphabet, arcs, number[self.initial], finals=finals)
 
     def compose(self, automaton: TokenAutomaton[int], *, max_states: int = DEFAULT_MAX_STATES) -> Transducer:
-        """Return the transducer of those pairs (word, tokenization) whose tokenization `automaton` accepts.
+        """Return the transducer of the pairs (word, tokenization) whose tokenization `automaton` accepts.
 
         Parameters
         ----------
         automaton : TokenAutomaton
-            Over the token numbers of this transducer's alphabet.
+            An automaton over the token numbers of this transducer's alphabet.
         max_states : int
-            How many states the result may have.
+            The maximum number of states of the result.
 
         Raises
         ------
         LimitExceededError
-            If it would have more.
+            If the result would have more states.
         """
         from tokdfa.transducers.compose import compose
 
         return compose(self, automaton, max_states=max_states)
 
     def to_dot(self) -> str:
-        """Return it in the DOT language; see :func:`tokdfa.draw.transducer.transducer_to_dot`."""
+        """Return the transducer in the DOT language; see :func:`tokdfa.draw.transducer.transducer_to_dot`."""
         return door.transducer_to_dot(self)
 
     def __eq__(self, other: object) -> bool:

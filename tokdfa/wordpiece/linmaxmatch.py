@@ -1,4 +1,4 @@
-"""LinMaxMatch: the longest match first, in time linear in the length of the word."""
+"""LinMaxMatch: longest match first, in time linear in the length of the word."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _ASCII = 128
 
 
 class PackedTrie(NamedTuple):
-    """A failure trie as arrays, the way the kernels of :mod:`tokdfa.kernels.wordpiece` take it.
+    """A failure trie as arrays, in the form that the kernels of :mod:`tokdfa.kernels.wordpiece` read.
 
-    `symbols` numbers the characters: ASCII ones by their code, after them the others of the trie, whose code points
-    are in `points`, ascending, and every character that the trie lacks is `foreign`, the largest number.
+    `symbols` numbers the characters. ASCII characters have their codes as numbers. The others of the trie follow, with
+    their code points in `points`, ascending. Every character that the trie lacks has the number `foreign`, the largest.
     """
 
     cells: Int32Array
@@ -66,7 +66,7 @@ class PackedTrie(NamedTuple):
 class LinMaxMatch(Displayed):
     """A tokenizer of single words by LinMaxMatch.
 
-    Gives what :func:`tokdfa.wordpiece.max_match` gives, in linear time.
+    It gives the same ids as :func:`tokdfa.wordpiece.max_match`, in linear time.
 
     Parameters
     ----------
@@ -94,12 +94,12 @@ class LinMaxMatch(Displayed):
         return LinMaxMatch, (self.vocabulary,)
 
     def tokenize(self, word: str) -> list[int]:
-        """Return the ids of one word: that of the unknown token when it has no tokenization, none when it is empty.
+        """Return the ids of one word: the unknown token alone if it has no tokenization, no ids if it is empty.
 
         Raises
         ------
         AlphabetError
-            If the word is unknown and the vocabulary has no token for that.
+            If the word has no tokenization and the vocabulary has no unknown token.
         """
         if not word:
             return []

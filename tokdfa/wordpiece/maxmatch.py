@@ -1,4 +1,4 @@
-"""MaxMatch: the longest match first, from left to right. The definition, quadratic, and the oracle."""
+"""MaxMatch: longest match first, from left to right. This is the definition and the oracle; it is quadratic."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ def max_match(vocabulary: WordPieceVocabulary, word: str) -> list[int]:
     vocabulary : WordPieceVocabulary
         The entries, the prefix, the unknown token and the length limit.
     word : str
-        A word, as it stands: nothing is normalized and nothing split.
+        A word, which is used unchanged: it is neither normalized nor split.
 
     Returns
     -------
     list of int
-        The ids; that of the unknown token alone when at some place nothing matches or the word is too long; none for
-        the empty word.
+        The ids. If nothing matches at some place or the word is too long, the unknown token alone. No ids for the empty
+        word.
 
     Raises
     ------
     AlphabetError
-        If the word is unknown and the vocabulary has no token for that.
+        If the word has no tokenization and the vocabulary has no unknown token.
 
     Notes
     -----
-    *Fast WordPiece Tokenization*, section 3; BERT's WordpieceTokenizer. Time is quadratic in the length of the word,
-    or cubic counted in symbols, for every candidate is hashed.
+    *Fast WordPiece Tokenization*, section 3; BERT's WordpieceTokenizer. The number of candidates is quadratic in the
+    length of the word. Every candidate is hashed, so the time counted in symbols is cubic.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""WordPiece vocabularies: entries with ids, those behind the prefix continuing a word."""
+"""WordPiece vocabularies: entries with ids; those with the prefix continue a word."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ _State: TypeAlias = tuple[dict[str, int], tuple[tuple[str, int], ...], str, str,
 
 
 class WordPieceVocabulary:
-    """A WordPiece vocabulary: which pieces a word may begin with, and which may continue it.
+    """A WordPiece vocabulary: the pieces that may begin a word, and those that may continue it.
 
-    Immutable. An entry is matched literally at the beginning of a word; after the beginning only the entries that
-    start with `prefix` are matched, without it.
+    Immutable. At the beginning of a word an entry is matched literally. After the beginning, only entries that start
+    with `prefix` are matched, with the prefix removed.
 
     Parameters
     ----------
     entries : iterable of str, or mapping of str to int
-        The entries in the order of their ids, or with their ids. In an iterable the last of equal entries counts, as
-        in BERT's own reader, and the ids of the others stand for nothing.
+        The entries in the order of their ids, or with their ids. If an iterable has equal entries, the last one counts,
+        as in BERT's own reader, and the ids of the others have no entry.
     prefix : str, optional
-        What marks an entry that continues a word; may be empty.
+        The prefix of entries that continue a word; may be empty.
     unknown : str, optional
-        The entry that stands for a word that has no tokenization. The vocabulary may lack it.
+        The entry for words that have no tokenization. The vocabulary may lack it.
     longest_word : int or None, optional
-        Words of more characters than this are unknown without being looked at; None for no limit.
+        Words with more characters than this are unknown whatever they are; None for no limit.
 
     Raises
     ------
@@ -89,12 +89,12 @@ class WordPieceVocabulary:
 
     @cached_property
     def beginnings(self) -> dict[str, int]:
-        """What a word can begin with, with the ids: every entry but the empty one, literally."""
+        """The strings that can begin a word, with their ids: every entry but the empty one, literally."""
         return {entry: number for entry, number in self._ids.items() if entry}
 
     @cached_property
     def continuations(self) -> dict[str, int]:
-        """What a word can continue with, without the prefix, with the ids."""
+        """The strings that can continue a word, without the prefix, with their ids."""
         skip = len(self.prefix)
         return {
             entry[skip:]: number
@@ -104,7 +104,7 @@ class WordPieceVocabulary:
 
     @property
     def unknown_id(self) -> int | None:
-        """The id of the unknown token; None when the vocabulary lacks it."""
+        """The id of the unknown token; None if the vocabulary lacks it."""
         return self._ids.get(self.unknown)
 
     def unknown_word(self, word: str, where: str | None = None) -> int:
@@ -113,7 +113,7 @@ class WordPieceVocabulary:
         Raises
         ------
         AlphabetError
-            If the vocabulary has no such token; names the word.
+            If the vocabulary has no unknown token; the message names the word.
         """
         number = self.unknown_id
         if number is None:
@@ -135,7 +135,7 @@ class WordPieceVocabulary:
         return self._ids.get(entry)
 
     def entry(self, number: int) -> str | None:
-        """Return the entry with id `number`, or None when there is none."""
+        """Return the entry with id `number`, or None if there is none."""
         return self._entries.get(number)
 
     def spell(self, ids: Iterable[int]) -> list[str]:
