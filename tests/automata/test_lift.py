@@ -186,7 +186,7 @@ def _first(language: Language, n: int):
 
 
 def test_automata_over_other_symbols_are_refused() -> None:
-    with pytest.raises(AutomatonError, match="other symbols"):
+    with pytest.raises(AutomatonError, match="different symbols"):
         lift(TokenDFA.universal("abc"), ALPHABET)
     with pytest.raises(AutomatonError, match="reads single symbols: 'ab'"):
         lift(TokenDFA.from_edges([(0, "ab", 0)], finals=[0]), ALPHABET)

@@ -52,7 +52,7 @@ def test_windows_alone_would_accept_what_only_begins() -> None:
     assert verdict.reason == "the stream may not end after 1 tokens"
     verdict = verify_by_windows(dfa, 1, ["b"])
     assert verdict.witness == 0
-    assert verdict.reason == "token 0, b, cannot stand after nothing"
+    assert verdict.reason == "token 0, b, is not allowed after nothing"
 
 
 def test_a_stream_comes_in_chunks_of_any_size() -> None:
@@ -65,7 +65,7 @@ def test_a_stream_comes_in_chunks_of_any_size() -> None:
     verdict = verifier.feed(["b", "a", "a"])
     assert not verdict
     assert verdict.witness == 4
-    assert verdict.reason == "token 4, a, cannot stand after b"
+    assert verdict.reason == "token 4, a, is not allowed after b"
     assert verifier.feed(["b"]) == verifier.finish() == verdict
 
 

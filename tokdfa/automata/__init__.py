@@ -1,18 +1,18 @@
 """Token automata: the languages of correct tokenizations, and what is decided about them.
 
-Read `protocol` first: four members make a token automaton, and every decision here is written against them. Then
+Read `protocol` first: a token automaton has four members, and every decision procedure here uses only these. Then read
 
-- `token_dfa` and `fold`: explicit token DFAs, and Algorithm 2, which folds one rule into one;
+- `token_dfa` and `fold`: explicit token DFAs, and Algorithm 2, which folds one rule into such a DFA;
 - `compact`: the token DFA of all texts for real dictionaries, in memory proportional to the rules; `pairs` tests
   streams against it;
 - `context`, `locality`, `windows`: context-invariance, degrees of locality, and verification by sliding windows;
 - `semantics`: whether the one-pass and the leftmost semantics of a dictionary are one function;
 - `regex`, `finite`, `lift`: languages of texts, and their tokenizations;
 - `boolean`, `product`, `inclusion`, `equivalence`, `minimize`, `explicit`, `language`: the algebra, and the members
-  of a language. `exploration` visits what can be reached, for all of them;
-- `graph` goes to networkx and back, `runs` shows runs as evidence, `checks` refuses bad numbers.
+  of a language; all of them use `exploration` to visit what is reachable;
+- `graph` converts to and from networkx, `runs` shows runs as evidence, `checks` rejects invalid numbers.
 
-Callers: everything above. `transducers` and `tokenizers` build on `compact`, `validation` on `pairs`.
+Callers: all higher packages. `transducers` and `tokenizers` build on `compact`, `validation` on `pairs`.
 
 Cost: the compact automaton takes memory proportional to the rules (GPT-2's 50,000 are folded in 0.02 s, cl100k's
 100,000 in 0.08 s); explicit automata grow with states times tokens and have a budget of transitions.

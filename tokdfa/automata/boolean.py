@@ -1,4 +1,4 @@
-"""Boolean operations on token automata, built lazily: any two automata of the protocol, side by side."""
+"""Boolean operations on token automata, built lazily by running any two automata of the protocol side by side."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = [
 S = TypeVar("S", bound=Hashable)
 T = TypeVar("T", bound=Hashable)
 
-# So many moves are tried one by one rather than listed on both sides.
+# Up to this many moves are tried one by one rather than listed on both sides.
 _FEW = 1000
 
 Pair: TypeAlias = tuple[S | None, T | None]
@@ -36,7 +36,7 @@ Pair: TypeAlias = tuple[S | None, T | None]
 class Combination(Displayed, Generic[S, T]):
     """Two token automata run side by side; a state is the pair of their states, None where one has no run left.
 
-    Lazy: nothing is computed but what is asked for. It implements the protocol of
+    Lazy: only what is needed is computed. It implements the protocol of
     :class:`~tokdfa.automata.protocol.TokenAutomaton`.
 
     Parameters
@@ -44,13 +44,13 @@ class Combination(Displayed, Generic[S, T]):
     first, second : TokenAutomaton
         The automata. Their tokens have the same numbers; one of them may have more.
     accepting : set of (bool, bool)
-        Which of (the first accepts, the second accepts) make the combination accept; (False, False) is not one.
+        The pairs (the first accepts, the second accepts) for which the combination accepts, other than (False, False).
 
     Raises
     ------
     AutomatonError
-        If what neither accepts should be accepted: that takes :func:`complement`, which knows all tokens. Or if both
-        say how they spell tokens, and a number is one word here and another there.
+        If `accepting` has (False, False), which needs :func:`complement` because that knows all tokens. Or if both
+        automata have an alphabet, and a token number means different words in the two.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Combination(Displayed, Generic[S, T]):
         self.second = second
         self._accepting = frozenset(accepting)
         if (False, False) in self._accepting:
-            raise AutomatonError("a combination accepts nothing that neither automaton accepts", hint="use complement")
+            raise AutomatonError("a combination cannot accept what neither automaton accepts", hint="use complement")
         self._spelling = _common_spelling(_spelling(first), _spelling(second))
         # Whether something can still be accepted when the other automaton has no run left.
         self._first_alone = (True, False) in self._accepting
@@ -68,7 +68,7 @@ class Combination(Displayed, Generic[S, T]):
 
     @property
     def is_intersection(self) -> bool:
-        """Whether it accepts what both accept."""
+        """Whether the combination accepts what both accept."""
         return self._accepting == {(True, True)}
 
     @property
@@ -77,7 +77,7 @@ class Combination(Displayed, Generic[S, T]):
         return self.first.initial, self.second.initial
 
     def step(self, state: Pair[S, T], token: int) -> Pair[S, T] | None:
-        """Return the pair of states reached on `token`, or None when nothing can be accepted any more."""
+        """Return the pair of states reached on `token`, or None if nothing can be accepted any more."""
         p, q = state
         p_next = None if p is None else self.first.step(p, token)
         if p_next is None and not self._second_alone:
@@ -88,7 +88,7 @@ class Combination(Displayed, Generic[S, T]):
         return p_next, q_next
 
     def is_final(self, state: Pair[S, T]) -> bool:
-        """Tell whether the combination accepts in `state`."""
+        """Return whether the combination accepts in `state`."""
         p, q = state
         accepted = (p is not None and self.first.is_final(p), q is not None and self.second.is_final(q))
         return accepted in self._accepting
@@ -118,17 +118,17 @@ class Combination(Displayed, Generic[S, T]):
                 p_move, q_move = next(first, None), next(second, None)
 
     def allowed_mask(self, state: Pair[S, T]) -> BoolArray:
-        """Return for each token whether `state` has a transition on it: a bool array over the token numbers.
+        """Return whether `state` has a transition on each token, as a bool array over the token numbers.
 
         Raises
         ------
         AutomatonError
-            If one of the automata has no masks: those of dictionaries, lifted languages and explicit ones have.
+            If one of the automata has no masks. The automata of dictionaries, lifted languages and explicit ones do.
 
         Notes
         -----
-        As lazy as everything here: a transition may lead to where nothing is accepted any more. The masks of
-        ``TokenDFA.from_automaton(combination, alphabet).trim()`` allow nothing of that kind.
+        The mask is computed lazily, so a transition may lead to a dead end, from which nothing is accepted. The masks
+        of ``TokenDFA.from_automaton(combination, alphabet).trim()`` have no dead ends.
         """
         p, q = state
         first = None if p is None else _mask(self.first, p)
@@ -143,8 +143,8 @@ class Combination(Displayed, Generic[S, T]):
         return first if self._first_alone else second if self._second_alone else first & second
 
     def _common_moves(self, p: S, q: T) -> Iterator[tuple[int, Pair[S, T]]]:
-        # One state may have a hundred thousand transitions and the other three: listing both in step until one list
-        # ends costs twice the shorter one.
+        # One state may have a hundred thousand transitions and the other one three. Listing both in lockstep until one
+        # list ends costs twice the shorter list.
         if isinstance(self.second, ListedAutomaton):
             tokens, targets = self.second.move_arrays(q)
             if len(tokens) < _FEW:
@@ -182,7 +182,7 @@ class Combination(Displayed, Generic[S, T]):
 class Complement(Displayed, Generic[S]):
     """The token automaton of everything over `n_tokens` tokens that `automaton` does not accept; None is its sink.
 
-    Lazy, as :class:`Combination`.
+    Lazy, like :class:`Combination`.
     """
 
     def __init__(self, automaton: TokenAutomaton[S], n_tokens: int) -> None:
@@ -202,7 +202,7 @@ class Complement(Displayed, Generic[S]):
         return (None if p is None else self.automaton.step(p, token),)
 
     def is_final(self, state: tuple[S | None]) -> bool:
-        """Tell whether `state` is final: it is where the automaton's own is not."""
+        """Return whether `state` is final: it is if the state of the automaton is not."""
         (p,) = state
         return p is None or not self.automaton.is_final(p)
 
@@ -235,7 +235,7 @@ def _common_spelling(first: TokenAlphabet | None, second: TokenAlphabet | None) 
             "the automata number their tokens differently",
             value=(first[number], second[number]),
             where=f"token {number}",
-            hint="bring explicit automata over one alphabet, by TokenDFA.over",
+            hint="convert explicit automata to one alphabet with TokenDFA.over",
         )
     return max(first, second, key=len)
 
@@ -247,22 +247,22 @@ def _mask(automaton: TokenAutomaton[S], state: S) -> BoolArray:
 
 
 def intersection(first: TokenAutomaton[S], second: TokenAutomaton[T]) -> Combination[S, T]:
-    """Return the lazy automaton of what both accept."""
+    """Return the lazy automaton of what both automata accept."""
     return Combination(first, second, {(True, True)})
 
 
 def union(first: TokenAutomaton[S], second: TokenAutomaton[T]) -> Combination[S, T]:
-    """Return the lazy automaton of what at least one accepts."""
+    """Return the lazy automaton of what at least one of the automata accepts."""
     return Combination(first, second, {(True, True), (True, False), (False, True)})
 
 
 def difference(first: TokenAutomaton[S], second: TokenAutomaton[T]) -> Combination[S, T]:
-    """Return the lazy automaton of what the first accepts and the second does not."""
+    """Return the lazy automaton of what the first automaton accepts and the second does not."""
     return Combination(first, second, {(True, False)})
 
 
 def symmetric_difference(first: TokenAutomaton[S], second: TokenAutomaton[T]) -> Combination[S, T]:
-    """Return the lazy automaton of what exactly one accepts."""
+    """Return the lazy automaton of what exactly one of the automata accepts."""
     return Combination(first, second, {(True, False), (False, True)})
 
 

@@ -1,4 +1,4 @@
-"""What is asked of numbers of states, tokens and symbols, and of the size of what is written out."""
+"""Checks of state, token and symbol numbers, and of the size of explicit automata."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["check_budget", "checked"]
 
 
 def checked(value: int, bound: int, what: str, where: str) -> int:
-    """Return a number, after checking that it is an integer from 0 to `bound` - 1."""
+    """Return `value` after checking that it is an integer from 0 to `bound` - 1."""
     try:
         number = operator.index(value)
     except TypeError:
@@ -21,6 +21,6 @@ def checked(value: int, bound: int, what: str, where: str) -> int:
 
 
 def check_budget(what: str, count: int, limit: int) -> None:
-    """Raise LimitExceededError if there are more than the limit."""
+    """Raise LimitExceededError if `count` exceeds `limit`."""
     if count > limit:
         raise LimitExceededError(f"the explicit DFA would have more than {limit} {what}", hint=f"raise max_{what}")

@@ -21,7 +21,7 @@ __all__ = ["equivalence", "isomorphism"]
 def equivalence(first: TokenDFA, second: TokenDFA) -> Verdict[tuple[Word, ...]]:
     """Decide whether two token DFAs accept the same tokenizations.
 
-    Tokens are compared as they are spelled; their numbers may differ, and so may the alphabets.
+    Tokens are compared by spelling; their numbers and the alphabets may differ.
 
     Returns
     -------
@@ -41,7 +41,7 @@ def equivalence(first: TokenDFA, second: TokenDFA) -> Verdict[tuple[Word, ...]]:
 
     spelling, tokens = _second_tokens(first, second)
     order = np.lexsort((tokens, second.sources))
-    # Both automata side by side, with a sink behind them for the transitions that one of them lacks.
+    # Both automata side by side, followed by a sink for the transitions that one of them lacks.
     n = first.n_states
     n_transitions = first.n_transitions
     offsets = np.concatenate(
@@ -63,16 +63,16 @@ def equivalence(first: TokenDFA, second: TokenDFA) -> Verdict[tuple[Word, ...]]:
 
 
 def isomorphism(first: TokenDFA, second: TokenDFA) -> Verdict[dict[int, int] | tuple[Word, ...]]:
-    """Decide whether two token DFAs are equal but for the names of their states.
+    """Decide whether two token DFAs are equal up to the names of their states.
 
-    What is compared is what can be reached from the initial states; tokens are compared as they are spelled.
+    Only the parts reachable from the initial states are compared, and tokens are compared by spelling.
 
     Returns
     -------
     Verdict
-        When it holds, its witness maps the reachable states of the first to those of the second. Otherwise it is a
-        spelled tokenization at whose end, for the first time, the two look different, or meet states that are
-        matched with others.
+        If they are isomorphic, its witness maps the reachable states of the first to those of the second. Otherwise it
+        is a spelled tokenization at the end of which the two first differ, or reach states that are already matched
+        with others.
 
     Raises
     ------
@@ -91,10 +91,10 @@ def isomorphism(first: TokenDFA, second: TokenDFA) -> Verdict[dict[int, int] | t
         return Verdict(False, witness, f"{reason} after {_show(witness)}")
 
     queue = [first.initial]
-    for p in queue:  # grows while it is walked
+    for p in queue:  # grows during the loop
         q = matched[p]
         if first.is_final(p) != second.is_final(q):
-            return difference(p, None, "only one is in a final state")
+            return difference(p, None, "only one reaches a final state")
         p_moves = dict(first.moves(p))
         q_moves = {number_in_first[token]: target for token, target in second.moves(q)}
         for token in sorted(p_moves.keys() ^ q_moves.keys()):
@@ -107,12 +107,12 @@ def isomorphism(first: TokenDFA, second: TokenDFA) -> Verdict[dict[int, int] | t
                 origin[p_next] = (p, token)
                 queue.append(p_next)
             elif matched.get(p_next) != q_next:
-                return difference(p, token, "only one comes back to a state")
+                return difference(p, token, "only one returns to an earlier state")
     return Verdict(True, matched, f"{len(matched)} states correspond")
 
 
 def _second_tokens(first: TokenDFA, second: TokenDFA) -> tuple[list[Word], Int32Array]:
-    """Return the tokens of both automata, those of the first foremost, and the transitions of the second in them."""
+    """Return the tokens of both automata, those of the first automaton first, and the second's transitions in them."""
     if first.alphabet == second.alphabet:
         return list(first.alphabet), second.tokens
     if first.alphabet.kind != second.alphabet.kind:

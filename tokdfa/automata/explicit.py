@@ -1,4 +1,4 @@
-"""Any token automaton written out: the part of it that can be reached, as an explicit DFA."""
+"""The reachable part of any token automaton as an explicit DFA."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ S = TypeVar("S", bound=Hashable)
 
 
 def write_out(automaton: TokenAutomaton[S], alphabet: TokenAlphabet, max_states: int, max_transitions: int) -> TokenDFA:
-    """Return the explicit DFA of what can be reached; see :meth:`TokenDFA.from_automaton`."""
+    """Return the explicit DFA of the reachable part; see :meth:`TokenDFA.from_automaton`."""
     if (product := _intersection(automaton, alphabet, max_states, max_transitions)) is not None:
         return product
     transitions: list[dict[int, int]] = []

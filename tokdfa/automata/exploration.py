@@ -1,7 +1,7 @@
-"""Exploring automata and graphs: states numbered as they are met, what can be reached, and the shortest ways.
+"""Exploring automata and graphs: numbering states, reachability, and shortest paths.
 
-One piece of code for each of these, whatever the states are: of token automata, of transducers and their squares, sets
-of hypotheses of a pre-tokenizer.
+There is one piece of code for each of these, whatever the states are: those of token automata, of transducers and their
+squares, or sets of hypotheses of a pre-tokenizer.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ L = TypeVar("L")
 
 
 class Numbering(dict[S, int]):
-    """The numbers of states, which are given as states are first looked up: ``numbers[state]``.
+    """The numbers of states, which are assigned when a state is first looked up: ``numbers[state]``.
 
     A breadth-first search walks through `states` while it looks up their successors.
 
@@ -32,7 +32,7 @@ class Numbering(dict[S, int]):
     start : hashable
         The state with number 0.
     check : callable, optional
-        Called with the number of states whenever a state has been added; raises if there are too many.
+        Called with the number of states whenever a state is added; raises an error if there are too many.
 
     Attributes
     ----------
@@ -62,22 +62,23 @@ class Numbering(dict[S, int]):
 def explore(
     automaton: TokenAutomaton[S], check_states: Callable[[int], None], check_transitions: Callable[[int], None]
 ) -> Iterator[tuple[S, dict[int, int]]]:
-    """Yield each state that can be reached, in breadth-first order, with its transitions to numbered states.
+    """Yield each reachable state, in breadth-first order, with its transitions to numbered states.
 
     Parameters
     ----------
     automaton : TokenAutomaton
     check_states, check_transitions : callable
-        Called with the number of states, or of transitions, met so far; raise if there are too many.
+        Called with the number of states, or of transitions, so far; raise an error if there are too many.
 
     Yields
     ------
     state, transitions
-        The state itself, whose number is its place; and from token to number of the target, tokens ascending.
+        The state itself, whose number is its position in the iteration, and a mapping from each token, ascending, to
+        the number of the target.
     """
     numbers = Numbering(automaton.initial, check_states)
     n_transitions = 0
-    for state in numbers.states:  # grows while it is walked
+    for state in numbers.states:  # grows during the loop
         row = {token: numbers[target] for token, target in automaton.moves(state)}
         n_transitions += len(row)
         check_transitions(n_transitions)
@@ -85,14 +86,14 @@ def explore(
 
 
 def reached(sources: Int32Array, targets: Int32Array, starts: npt.ArrayLike) -> BoolArray:
-    """Return for each state whether a walk along the transitions can come to it.
+    """Return, for each state, whether it can be reached along the transitions.
 
-    With sources and targets exchanged: whether a walk from it can come to one of `starts`.
+    With sources and targets exchanged: whether one of `starts` can be reached from it.
 
     Parameters
     ----------
-    sources, targets : int32 arrays, one entry a transition
-    starts : array_like of bool, one entry a state
+    sources, targets : int32 arrays, one entry per transition
+    starts : array_like of bool, one entry per state
         Where walks begin.
 
     Notes
@@ -112,25 +113,25 @@ def shortest_way(
     is_goal: Callable[[S], bool],
     check: Callable[[int], None] | None = None,
 ) -> list[L] | None:
-    """Return the labels on a shortest way from `start` to a goal; None if no way leads to one.
+    """Return the labels on a shortest path from `start` to a goal; None if no goal can be reached.
 
     Parameters
     ----------
     start : hashable
     moves : callable
-        Gives the transitions out of a state, as (label, target). With labels ascending, the way is the least of the
+        Gives the transitions out of a state as (label, target). If labels ascend, the path is the least of the
         shortest ones in the order of labels.
     is_goal : callable
     check : callable, optional
-        Called with the number of states met so far whenever one has been met that is no goal; raises if there are too
-        many.
+        Called with the number of states met so far, whenever a state that is not a goal is met; raises an error if
+        there are too many.
     """
     if is_goal(start):
         return []
     origin: dict[S, tuple[S, L]] = {}
     met = {start}
     queue = [start]
-    for state in queue:  # grows while it is walked
+    for state in queue:  # grows during the loop
         for label, target in moves(state):
             if target in met:
                 continue
@@ -145,7 +146,7 @@ def shortest_way(
 
 
 def trace(origin: Mapping[S, tuple[S, L]], state: S) -> list[L]:
-    """Return the labels on the way to `state`, by where each state was first reached from; the start has no origin."""
+    """Return the labels on the path to `state`, given the origin of each state; the start has no origin."""
     way = []
     while (came := origin.get(state)) is not None:
         state, label = came

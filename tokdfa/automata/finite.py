@@ -19,7 +19,7 @@ def finite_language(words: Iterable[Word], symbols: str | bytes | Iterable[Word]
     Parameters
     ----------
     words : iterable of words
-        In any order.
+        The words, in any order.
     symbols : str, bytes or sequence of words
         The base alphabet.
 
@@ -40,7 +40,7 @@ def finite_language(words: Iterable[Word], symbols: str | bytes | Iterable[Word]
     letters = np.fromiter((symbol for word in spelled for symbol in word), dtype=np.int32, count=int(offsets[-1]))
     trie = TokenTrie(letters, offsets)
     n = trie.n_nodes
-    # The nodes are in depth-first order: the parent is the last node before that is one less deep.
+    # The nodes are in depth-first order: the parent of a node is the last node before it that is one level higher.
     parent = np.zeros(n, dtype=np.int64)
     last = [0] * (int(trie.depth.max()) + 1)
     for node, depth in enumerate(trie.depth.tolist()[1:], 1):

@@ -35,9 +35,9 @@ def from_networkx(graph: nx.MultiDiGraph[Any]) -> TokenDFA:
     Parameters
     ----------
     graph : networkx.MultiDiGraph
-        As :func:`to_networkx` makes it. Nodes may be anything and become states in the order of the graph; exactly
-        one has ``initial`` set. Edges carry their token, a word, in ``token``. Without the attribute ``alphabet``
-        the alphabet is that of :meth:`TokenDFA.from_edges`.
+        A graph as returned by :func:`to_networkx`. Nodes may be anything and become states in the order of the graph;
+        exactly one has ``initial`` set. Edges have their token, a word, in ``token``. Without the attribute
+        ``alphabet``, the alphabet is that of :meth:`TokenDFA.from_edges`.
 
     Raises
     ------

@@ -21,19 +21,19 @@ DEFAULT_MAX_STATES = 1_000_000
 
 
 def shortest(automaton: TokenAutomaton[S], *, max_states: int = DEFAULT_MAX_STATES) -> tuple[int, ...] | None:
-    """Return the accepted tokenization of fewest tokens, the least in token order among these; None if there is none.
+    """Return the accepted tokenization with the fewest tokens, and of these the least in token order; None if none.
 
     Raises
     ------
     LimitExceededError
-        If more than `max_states` states have been met and none is final.
+        If more than `max_states` states have been visited and none is final.
     """
 
     def check(count: int) -> None:
         if count > max_states:
             raise LimitExceededError(f"nothing accepted within {max_states} states", hint="raise max_states")
 
-    # Tokens ascend, and so the way is the least of the shortest.
+    # Tokens ascend, so the path is the least of the shortest ones.
     way = shortest_way(automaton.initial, automaton.moves, automaton.is_final, check)
     return None if way is None else tuple(way)
 
@@ -44,7 +44,7 @@ def emptiness(automaton: TokenAutomaton[S], *, max_states: int = DEFAULT_MAX_STA
     Raises
     ------
     LimitExceededError
-        As :func:`shortest`.
+        As for :func:`shortest`.
     """
     member = shortest(automaton, max_states=max_states)
     if member is None:
@@ -55,12 +55,13 @@ def emptiness(automaton: TokenAutomaton[S], *, max_states: int = DEFAULT_MAX_STA
 def inclusion(
     first: TokenAutomaton[S], second: TokenAutomaton[T], *, max_states: int = DEFAULT_MAX_STATES
 ) -> Verdict[tuple[int, ...]]:
-    """Decide whether everything that the first accepts is accepted by the second.
+    """Decide whether the second automaton accepts everything that the first accepts.
 
     Returns
     -------
     Verdict
-        Its witness is what only the first accepts: of the fewest tokens, and then the least in token order.
+        Its witness is a tokenization that only the first accepts: the least in token order of those with the fewest
+        tokens.
 
     Raises
     ------
@@ -69,19 +70,20 @@ def inclusion(
     """
     member = shortest(difference(first, second), max_states=max_states)
     if member is None:
-        return Verdict(True, None, "the second accepts all that the first accepts")
+        return Verdict(True, None, "the second accepts everything that the first accepts")
     return Verdict(False, member, f"only the first accepts a tokenization of {len(member)} tokens")
 
 
 def equivalence(
     first: TokenAutomaton[S], second: TokenAutomaton[T], *, max_states: int = DEFAULT_MAX_STATES
 ) -> Verdict[tuple[int, ...]]:
-    """Decide whether both accept the same tokenizations, as token numbers.
+    """Decide whether both automata accept the same tokenizations, as token numbers.
 
     Returns
     -------
     Verdict
-        Its witness is what exactly one of them accepts: of the fewest tokens, and then the least in token order.
+        Its witness is a tokenization that exactly one of them accepts: the least in token order of those with the
+        fewest tokens.
 
     Raises
     ------
@@ -98,7 +100,7 @@ def equivalence(
 
 
 def _are_equivalent_explicit(first: object, second: object) -> bool:
-    """Tell whether these are explicit automata that are equivalent, which is found out in compiled time."""
+    """Return whether both are explicit automata and equivalent, decided by compiled code."""
     return (
         isinstance(first, TokenDFA)
         and isinstance(second, TokenDFA)

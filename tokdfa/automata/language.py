@@ -110,7 +110,7 @@ class Language(Displayed, Generic[S]):
         depth = [-1] * len(self._ways)
         depth[0] = 0
         ready = [0] if not into[0] else []
-        for state in ready:  # grows while it is walked
+        for state in ready:  # grows during the loop
             for target, _ in self._ways[state]:
                 depth[target] = max(depth[target], depth[state] + 1)
                 into[target] -= 1

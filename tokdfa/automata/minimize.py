@@ -17,20 +17,20 @@ __all__ = ["minimize_hopcroft", "reachable_states", "useful_states"]
 
 
 def reachable_states(dfa: TokenDFA) -> BoolArray:
-    """Return for each state whether some run from the initial state ends in it."""
+    """Return, for each state, whether some run from the initial state ends in it."""
     return reached(dfa.sources, dfa.targets, np.arange(dfa.n_states) == dfa.initial)
 
 
 def useful_states(dfa: TokenDFA) -> BoolArray:
-    """Return for each state whether an accepting run visits it."""
+    """Return, for each state, whether an accepting run visits it."""
     return reached(dfa.targets, dfa.sources, dfa.final) & reachable_states(dfa)
 
 
 def minimize_hopcroft(dfa: TokenDFA) -> TokenDFA:
     """Return the minimal trim DFA of the language of `dfa`.
 
-    Its states are numbered in the order of a breadth-first search that takes tokens in ascending order, so that it is
-    the same object, array by array, for every DFA of the language over the same alphabet.
+    Its states are numbered in the order of a breadth-first search that takes tokens in ascending order, so the arrays
+    are the same for every DFA of the language over the same alphabet.
 
     Notes
     -----
@@ -62,7 +62,7 @@ def minimize_hopcroft(dfa: TokenDFA) -> TokenDFA:
 def _take_rows(
     offsets: Int64Array, rows: np.ndarray[tuple[int], np.dtype[np.integer]]
 ) -> tuple[Int64Array, Int64Array]:
-    """Return the offsets of the table made of these rows, and where its entries stand in the old one."""
+    """Return the offsets of the table made of these rows, and the places of its entries in the old table."""
     lengths = offsets[rows + 1] - offsets[rows]
     taken = np.zeros(len(rows) + 1, dtype=np.int64)
     np.cumsum(lengths, out=taken[1:])

@@ -1,4 +1,4 @@
-"""The pair test over streams: which ids may not stand behind the id before them."""
+"""The pair test over streams: which ids may not follow the id before them."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ NO_TOKEN = kernels.NO_TOKEN
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """The thresholds of the pair test. They change what it costs, never what it answers.
+    """The thresholds of the pair test. They change its cost, never its answers.
 
     Parameters
     ----------
     chunk : int
-        Number of ids that are tested at once: few enough for what belongs to them to stay in the second-level cache.
+        The number of ids tested at once, small enough for their data to stay in the second-level cache.
     patience : int
-        Number of ids, for each id there is, that are tested by going back in time before the table is built. Building
-        it costs about as much as testing 10 ids for each.
+        The number of ids, per id of the vocabulary, that are tested by going back in time before the table is built.
+        Building it costs about as much as testing 10 ids per id of the vocabulary.
     max_table_entries : int
-        Number of bits that the rows of the table may have; where they would have more, none is built, and tests go on
-        by going back in time.
+        The maximum number of bits in the rows of the table. If there would be more, no table is built, and tests
+        continue by going back in time.
     """
 
     chunk: int = 1 << 16
@@ -48,16 +48,16 @@ _DEFAULT = Tuning()
 class PairTest:
     """Tests whether neighbours in a stream of ids are neighbours in a correct tokenization.
 
-    The first ids are tested by going back in time, as :meth:`CompactTokenDFA.allows` does; once there were enough of
-    them to pay for it, a table of all pairs is built, folded up small: 3 MB for GPT-2, 9 MB for cl100k, 30 MB for
-    o200k. What is answered is the same.
+    The first ids are tested by going back in time, as :meth:`CompactTokenDFA.allows` does. Once enough ids have been
+    tested for a table of all pairs to pay off, it is built, in compressed form: 3 MB for GPT-2, 9 MB for cl100k, 30 MB
+    for o200k. The answers are the same.
 
     Parameters
     ----------
     automaton : CompactTokenDFA
     tokens : int array, optional
-        For each id its token number, `CUT` where the id cuts the stream in two, `NO_TOKEN` where nothing bears the
-        id, `ALONE` where nothing may stand beside it. By default the ids are the token numbers.
+        The token number of each id, or `CUT` if the id cuts the stream in two, `NO_TOKEN` if no token has the id, or
+        `ALONE` if the id may have no neighbours. By default the ids are the token numbers.
     tuning : Tuning, optional
         When the table is built, and how large it may be.
 
@@ -79,16 +79,16 @@ class PairTest:
 
     @property
     def tokens(self) -> Int32Array:
-        """For each id its token number, `CUT`, `NO_TOKEN` or `ALONE`."""
+        """The token number of each id, or `CUT`, `NO_TOKEN` or `ALONE`."""
         return self._tokens
 
     @property
     def n_ids(self) -> int:
-        """Ids go from 0 to one less than this."""
+        """The number of ids; ids go from 0 to one less than this."""
         return len(self._tokens)
 
     def first_forbidden(self, ids: npt.ArrayLike, behind: int | None = None) -> int | None:
-        """Return the first place in `ids` whose id may not stand behind the id before it; None if there is none.
+        """Return the first place in `ids` whose id may not follow the id before it; None if there is none.
 
         Parameters
         ----------
@@ -113,19 +113,19 @@ class PairTest:
         return None
 
     def forbidden(self, ids: Int32Array, behind: int | None = None) -> BoolArray:
-        """Return for each of the checked `ids` whether it may not stand behind the id before it.
+        """Return, for each of `ids`, whether it may not follow the id before it.
 
         Parameters
         ----------
         ids : int32 array
-            Ids in range; :func:`checked_ids` makes sure.
+            Ids that :func:`checked_ids` has checked to be in range.
         behind : int, optional
             The id that precedes them; by default they begin a text.
         """
         return kernels.mark_pairs(self.struct_for(len(ids)), ids, behind)
 
     def struct_for(self, n_ids: int) -> Struct:
-        """Return what a kernel tests pairs by that is about to test among as many ids: with the table if it pays."""
+        """Return the struct by which a kernel tests pairs among `n_ids` ids, with the table if that pays off."""
         self._tested += n_ids
         if self._tested > self._most_walked:
             return self._by_table
@@ -139,14 +139,14 @@ class PairTest:
     def _by_table(self) -> Struct:
         """The pair test with a table, unless that is too large.
 
-        For each id it has where its row begins (times 2³²) plus its column; the rows; the bits.
+        It has, for each id, the start of its row (times 2³²) plus its column; the rows; the bits.
         """
         automaton = self.automaton
         first = np.zeros_like(automaton.width)
         first[1:] = automaton.position[automaton.removed[1:]]
         last = first + automaton.width
-        # Positions that no interval of any state tells apart share a column. Behind them come one column that every row
-        # allows and one that every row forbids.
+        # Positions that no interval of any state distinguishes share a column. After them come one column that every
+        # row allows and one that every row forbids.
         cut = np.zeros(len(automaton.position) + 1, dtype=np.bool_)
         cut[first[1:]] = cut[last[1:]] = cut[automaton.n_live_tokens] = True
         column_at = np.cumsum(cut, dtype=np.int32)
@@ -159,7 +159,7 @@ class PairTest:
         row_of, blocks, bits = kernels.build_table(
             automaton.parent, column_at[first], column_at[last], states, free + 2, dead
         )
-        # The row after those of states forbids everything but what cuts.
+        # The row after those of the states forbids everything except ids that cut.
         row = np.where(self._tokens == kernels.ALONE, row_of[-1], 0).astype(np.int64)
         column = np.where(self._tokens == CUT, free, free + 1).astype(np.int64)
         is_token = self._tokens >= 0

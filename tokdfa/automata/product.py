@@ -1,4 +1,4 @@
-"""The intersection of two explicit automata, written out level by level instead of state by state."""
+"""The intersection of two explicit automata, built level by level instead of state by state."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MOST_ENTRIES = 1 << 25
 def intersect_explicit(first: TokenDFA, second: TokenDFA, *, max_states: int, max_transitions: int) -> TokenDFA | None:
     """Return the intersection of two DFAs over one alphabet, its states in breadth-first order.
 
-    None if tables of all pairs of states, and of all states and tokens, would be too large.
+    Return None if tables of all pairs of states, and of all states and tokens, would be too large.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def intersect_explicit(first: TokenDFA, second: TokenDFA, *, max_states: int, ma
         met, at = np.unique(targets.ravel(), return_index=True)
         is_new = met >= 0
         is_new[is_new] = number[met[is_new]] < 0
-        # In the order in which a walk from state to state would meet them.
+        # In the order in which a search from state to state would visit them.
         level = met[is_new][np.argsort(at[is_new])]
         number[level] = np.arange(n_states, n_states + len(level))
         n_states += len(level)
@@ -64,7 +64,7 @@ def intersect_explicit(first: TokenDFA, second: TokenDFA, *, max_states: int, ma
 
 
 def _table(dfa: TokenDFA, n_tokens: int) -> Int64Array:
-    """Return the targets by state and token, -1 where there is none."""
+    """Return the targets by state and token, -1 if there is none."""
     table = np.full((dfa.n_states, n_tokens), -1, dtype=np.int64)
     table[dfa.sources, dfa.tokens] = dfa.targets
     return table

@@ -15,9 +15,9 @@ S = TypeVar("S", bound=Hashable)
 class TokenAutomaton(Protocol[S]):
     """A deterministic automaton over token numbers.
 
-    Explicit, compact and lazily built automata all have these four members, and every job is written against them
-    once. States are hashable and opaque; tokens are non-negative integers. A missing transition means that nothing
-    that begins this way is accepted.
+    Explicit, compact and lazily built automata all have these four members, and every algorithm is written once, for
+    these members. States are hashable and opaque; tokens are non-negative integers. A missing transition means that
+    nothing that begins this way is accepted.
     """
 
     @property
@@ -26,11 +26,11 @@ class TokenAutomaton(Protocol[S]):
         ...
 
     def step(self, state: S, token: int) -> S | None:
-        """Return the state reached from `state` on `token`, or None when there is no such transition."""
+        """Return the state reached from `state` on `token`, or None if there is no such transition."""
         ...
 
     def is_final(self, state: S) -> bool:
-        """Tell whether `state` is final."""
+        """Return whether `state` is final."""
         ...
 
     def moves(self, state: S) -> Iterator[tuple[int, S]]:
@@ -40,16 +40,16 @@ class TokenAutomaton(Protocol[S]):
 
 @runtime_checkable
 class MaskedAutomaton(TokenAutomaton[S], Protocol[S]):
-    """A token automaton that tells all tokens of a state at once, as constrained decoding asks for them."""
+    """A token automaton that gives all tokens a state allows at once, as constrained decoding needs them."""
 
     def allowed_mask(self, state: S) -> BoolArray:
-        """Return for each token whether `state` has a transition on it: a bool array over the token numbers."""
+        """Return whether `state` has a transition on each token, as a bool array over the token numbers."""
         ...
 
 
 @runtime_checkable
 class ListedAutomaton(TokenAutomaton[S], Protocol[S]):
-    """A token automaton that has the moves of a state at hand, in arrays."""
+    """A token automaton that gives the moves of a state as arrays."""
 
     def move_arrays(self, state: S) -> tuple[Int32Array, Int32Array]:
         """Return the transitions out of `state`: the tokens, ascending, and their targets."""
@@ -57,7 +57,7 @@ class ListedAutomaton(TokenAutomaton[S], Protocol[S]):
 
 
 def run(automaton: TokenAutomaton[S], tokenization: Iterable[int], state: S | None = None) -> S | None:
-    """Return the state that `automaton` reaches on `tokenization` (from `state`, or the initial one), or None."""
+    """Return the state that `automaton` reaches on `tokenization`, from `state` or the initial state, or None."""
     current: S | None = automaton.initial if state is None else state
     for token in tokenization:
         if current is None:
@@ -67,6 +67,6 @@ def run(automaton: TokenAutomaton[S], tokenization: Iterable[int], state: S | No
 
 
 def accepts(automaton: TokenAutomaton[S], tokenization: Iterable[int]) -> bool:
-    """Tell whether `tokenization` (token numbers) is in the language of `automaton`."""
+    """Return whether `tokenization` (token numbers) is in the language of `automaton`."""
     state = run(automaton, tokenization)
     return state is not None and automaton.is_final(state)

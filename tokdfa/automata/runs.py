@@ -1,4 +1,4 @@
-"""Runs of explicit token DFAs, as evidence to show."""
+"""Runs of explicit token DFAs, as evidence for verdicts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Run(NamedTuple):
 
 
 def run_from(dfa: TokenDFA, state: int, tokenization: Sequence[int]) -> Run | None:
-    """Return the run from `state` that reads these token numbers, or None when there is none."""
+    """Return the run from `state` that reads these token numbers, or None if there is none."""
     states = [state]
     for token in tokenization:
         following = dfa.step(states[-1], token)

@@ -1,4 +1,4 @@
-"""Whether the two semantics of byte pair encoding, in one pass and leftmost, are one function on a dictionary."""
+"""Whether the single-pass and leftmost semantics of byte pair encoding are the same function for a dictionary."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["LateRule", "agrees_with_leftmost"]
 
 @dataclass(frozen=True, slots=True)
 class LateRule:
-    """A rule that merging leftmost uses and Algorithm 1 does not, because it has passed it when the parts meet.
+    """A rule that leftmost merging uses and Algorithm 1 does not, because it is past the rule when the parts meet.
 
     Attributes
     ----------
@@ -25,9 +25,9 @@ class LateRule:
     made_by : int
         The later rule that makes the younger part of it.
     text : word
-        The two parts joined: by the rules up to and with `made_by` Algorithm 1 has them side by side in it.
+        The two parts joined. Algorithm 1 with the rules up to and including `made_by` leaves them side by side in it.
     again : int or None
-        Where Algorithm 1 uses the rule after all, because it is given a second time; None if it never does.
+        The index at which Algorithm 1 uses the rule after all, because it is given twice; None if it never does.
     """
 
     index: int
@@ -37,9 +37,9 @@ class LateRule:
 
 
 def agrees_with_leftmost(dictionary: Dictionary) -> Verdict[LateRule]:
-    """Decide whether Algorithm 1 and merging leftmost, strongest rule first, are one function on a proper dictionary.
+    """Decide whether Algorithm 1 and leftmost merging, strongest rule first, agree for a proper dictionary.
 
-    Merging in rounds is the same function as Algorithm 1 iff merging leftmost is.
+    Merging in rounds is the same function as Algorithm 1 iff leftmost merging is.
 
     Parameters
     ----------
@@ -49,8 +49,8 @@ def agrees_with_leftmost(dictionary: Dictionary) -> Verdict[LateRule]:
     Returns
     -------
     Verdict
-        Its witness against it is a :class:`LateRule`. On its text they differ, unless the rule is given again: such
-        dictionaries alone are not decided, and the verdict is "no" although they may still be one function.
+        Its witness against agreement is a :class:`LateRule`. The semantics differ on its text, unless the rule is given
+        twice. Only such dictionaries are not decided: the verdict is "no", although the semantics may still agree.
 
     Raises
     ------
@@ -59,25 +59,25 @@ def agrees_with_leftmost(dictionary: Dictionary) -> Verdict[LateRule]:
 
     Notes
     -----
-    Properness does not make them agree, as *Constructing a BPE Tokenization DFA*, section 2, says: the rule that makes
-    a part in time may be dead, and a later rule make the same token. They differ iff there is a rule u≀v, the younger
-    part of which is made by a live rule j that comes after it, such that u≀v occurs in a correct tokenization by the
-    rules up to and with j.
+    Properness does not guarantee agreement, as *Constructing a BPE Tokenization DFA*, section 2, says: the rule that
+    makes a part in time may be dead, while a later rule makes the same token. The semantics differ iff there is a rule
+    u≀v whose younger part is made by a live rule j after it, such that u≀v occurs in a correct tokenization by the
+    rules up to and including j.
 
-    *If.* The text of u≀v has that tokenization by the rules up to j, and no later rule merges u≀v, so that Algorithm 1
-    ends with it. Merging leftmost, or in rounds, ends only where no rule applies.
+    *If.* The text of u≀v has that tokenization by the rules up to j, and no later rule merges u≀v, so Algorithm 1
+    ends with it. Leftmost merging, or merging in rounds, ends only where no rule applies.
 
-    *Only if.* While no merge brings about a pair that is stronger than itself, all of them make the merges of the rules
-    in ascending order, each from the left. Let j be the first rule whose merge, into t, brings about a stronger pair.
-    If it is x≀t, then x and t are what Algorithm 1 has there after rule j, for what is left of the last merge stays as
-    it is. If it is t≀y, then the right part of rule j and y are neighbours by the rules before j; so are, by locality
-    (Observation 2), both parts of rule j and y, which rule j makes t≀y.
+    *Only if.* As long as no merge creates a pair that is stronger than itself, all semantics make the merges of the
+    rules in ascending order, each from the left. Let j be the first rule whose merge, into t, creates a stronger pair.
+    If the pair is x≀t, then Algorithm 1 has x and t there after rule j, because everything to the left of the last
+    merge stays unchanged. If the pair is t≀y, then the right part of rule j and y are neighbours by the rules before j.
+    By locality (Observation 2), so are both parts of rule j followed by y, which rule j makes t≀y.
 
-    For each rule with such a part it takes one pair test, O(length of the parts).
+    Each rule with such a part takes one pair test, O(length of the parts).
 
     Examples
     --------
-    In the third rule ``aaa`` is a token that the second one, which is dead, does not make in time:
+    In the third rule, ``aaa`` is a token that the second rule, which is dead, does not make in time:
 
     >>> from tokdfa import Dictionary
     >>> verdict = agrees_with_leftmost(Dictionary([("a", "a"), ("a", "aa"), ("aa", "aaa"), ("aa", "a")]))
@@ -87,7 +87,7 @@ def agrees_with_leftmost(dictionary: Dictionary) -> Verdict[LateRule]:
     folding = dictionary.folding
     born = np.maximum(folding.birth[dictionary.left], folding.birth[dictionary.right])
     is_live = np.minimum(folding.birth[dictionary.left], folding.birth[dictionary.right]) >= 0
-    # That of the initial state, -1, makes the symbols.
+    # The rule of the initial state, -1, makes the symbols.
     made_by = folding.rule[born]
     found: LateRule | None = None
     for index in np.flatnonzero(is_live & (made_by > np.arange(len(dictionary)))).tolist():
@@ -100,7 +100,7 @@ def agrees_with_leftmost(dictionary: Dictionary) -> Verdict[LateRule]:
             if late.again is None:
                 break
     if found is None:
-        return Verdict(True, None, "where two tokens meet that a rule merges, that rule is yet to come")
+        return Verdict(True, None, "whenever the two parts of a rule meet, Algorithm 1 has not yet passed that rule")
     rule = dictionary[found.index]
     reason = (
         f"rule {found.index}, {rule}, has a part that only rule {found.made_by}, {dictionary[found.made_by]}, makes"

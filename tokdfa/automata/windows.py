@@ -1,4 +1,4 @@
-"""Judging a stream of tokens by sliding windows, without following the automaton."""
+"""Verifying a stream of tokens by sliding windows, without following the automaton."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ CACHED_WINDOWS = 1 << 16
 class WindowVerifier:
     """Decides by windows of k+1 tokens whether a k-local token DFA accepts a stream.
 
-    It remembers the last k tokens and no state. The stream is accepted when its first k tokens have a run from the
-    initial state, every window of k+1 tokens has a run from anywhere, and the last k tokens lead to a final state.
-    The windows alone would not do, for they say nothing about how a stream begins and ends.
+    It stores the last k tokens and no state. The stream is accepted if its first k tokens have a run from the
+    initial state, every window of k+1 tokens has a run from some state, and the last k tokens lead to a final state.
+    The windows alone would not suffice, because they say nothing about the beginning and the end of a stream.
 
     Parameters
     ----------
     dfa : TokenDFA
         The automaton.
     k : int
-        `dfa` must be k-local.
+        The degree of locality: `dfa` must be k-local.
 
     Raises
     ------
@@ -58,13 +58,13 @@ class WindowVerifier:
         self._state_after = state_after
 
     def feed(self, tokens: Iterable[Word | int]) -> Verdict[int]:
-        """Take the next tokens of the stream, spelled or numbered.
+        """Read the next tokens of the stream, spelled or numbered.
 
         Returns
         -------
         Verdict
-            Whether every token so far can stand where it does. Its witness is the index in the stream of the first
-            one that cannot; what comes after it is not looked at any more.
+            Whether every token so far is allowed where it is. Its witness is the index in the stream of the first one
+            that is not; later tokens are not examined.
 
         Raises
         ------
@@ -77,7 +77,7 @@ class WindowVerifier:
             state = self._state()
             if state is None or self._dfa.step(state, token) is None:
                 before = "≀".join(show(self._dfa.alphabet[recent]) for recent in self._recent) or "nothing"
-                reason = f"token {self._n_tokens}, {show(self._dfa.alphabet[token])}, cannot stand after {before}"
+                reason = f"token {self._n_tokens}, {show(self._dfa.alphabet[token])}, is not allowed after {before}"
                 self._failure = Verdict(False, self._n_tokens, reason)
             else:
                 self._recent.append(token)
@@ -92,8 +92,8 @@ class WindowVerifier:
         Returns
         -------
         Verdict
-            Whether the stream is accepted. Its witness is that of :meth:`feed`, or the number of tokens when the
-            stream may not end where it does.
+            Whether the stream is accepted. Its witness is that of :meth:`feed`, or the number of tokens if the stream
+            may not end there.
         """
         if self._failure is not None:
             return self._failure
@@ -103,7 +103,7 @@ class WindowVerifier:
         return Verdict(True, None, f"the beginning, all windows of {self._k + 1} tokens and the end have runs")
 
     def _state(self) -> int | None:
-        """Return the state that what is remembered leads to, if any."""
+        """Return the state to which the stored tokens lead, if any."""
         if self._n_tokens < self._k:
             return self._dfa.run(self._recent)
         return self._state_after(tuple(self._recent))

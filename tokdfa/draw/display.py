@@ -235,7 +235,7 @@ def automaton_graph(
     states = [automaton.initial]
     arrows: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     budget = _MAX_TRANSITIONS
-    for state in states:  # grows while it is walked
+    for state in states:  # grows during the loop
         moves = [*islice(automaton.moves(state), budget + 1)]
         budget -= len(moves)
         for token, target in moves:

@@ -22,7 +22,7 @@ _PNG_HEAD = b"\x89PNG\r\n\x1a\n"
 
 
 def can_render() -> bool:
-    """Tell whether there is a Graphviz."""
+    """Return whether there is a Graphviz."""
     return shutil.which("dot") is not None or _pygraphviz() is not None
 
 

@@ -3,13 +3,13 @@
 A pattern passes through five forms. Read the modules in this order:
 
 1. `dialects`, `atoms`, `syntax`: the text of a pattern, in the dialect of its library, becomes a tree.
-2. `partition`: code points that no set in the pattern tells apart become one class.
+2. `partition`: code points that no set in the pattern distinguishes become one class.
 3. `program`: the tree becomes a nondeterministic automaton whose threads have an order of preference.
 4. `subset`, `class_dfa`: the program becomes a deterministic automaton over classes of code points.
 5. `utf8`: that automaton becomes one over bytes.
 
-`finder` goes all the way for searching, `literals` does so for lists of words, over the trie of `trie`. `backtracking`
-spells a tree for the `regex` module: the slow twin, and the fallback where a pattern has no automaton.
+`finder` takes all these steps for searching, and `literals` does so for lists of words, using `trie`. `backtracking`
+writes a tree as a pattern of the `regex` module: the slow twin, and the fallback for a pattern that has no automaton.
 
 Callers: `automata.regex` (languages), `splitting` (pre-tokenizers), `searching`, `wordpiece`.
 

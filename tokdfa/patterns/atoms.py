@@ -24,14 +24,14 @@ from tokdfa.unicode import (
 __all__ = ["MAX_NESTING", "AtomReader", "Flags"]
 
 MAX_NESTING = 100
-"""How deep groups and brackets may be nested."""
+"""The maximum nesting depth of groups and brackets."""
 
 _CONTROLS = {"t": 9, "n": 10, "v": 11, "f": 12, "r": 13, "a": 7}
 _REFUSED_ESCAPES = {
     "G": "the anchor \\G", "K": "\\K, which moves the start of a match", "R": "the line break \\R",
     "X": "the grapheme \\X", "N": "\\N", "O": "\\O", "h": "\\h, which means different things in different libraries",
     "H": "\\H, which means different things in different libraries", "k": "a back-reference", "g": "a back-reference",
-    "m": "a boundary of words \\m", "M": "a boundary of words \\M", "y": "\\y", "Y": "\\Y", "L": "a named list",
+    "m": "the word boundary \\m", "M": "the word boundary \\M", "y": "\\y", "Y": "\\Y", "L": "a named list",
 }  # fmt: skip
 _POSIX = re.compile(r"\[:\^?\w+:\]")
 _PROPERTY = re.compile(r"\{(\^?)(?:(?:gc|General_Category|sc|Script)=)?([^{}]+)\}")
@@ -39,7 +39,7 @@ _PROPERTY = re.compile(r"\{(\^?)(?:(?:gc|General_Category|sc|Script)=)?([^{}]+)\
 
 @dataclass(frozen=True, slots=True)
 class Flags:
-    """What is switched on where the reading is."""
+    """The flags in effect at the current place of the pattern."""
 
     ignore_case: bool = False
     dot_all: bool = False
@@ -47,22 +47,22 @@ class Flags:
 
 
 class AtomReader:
-    """Reads single symbols and sets of symbols, and keeps the place in the pattern.
+    """Reads single symbols and sets of symbols, and keeps the current place in the pattern.
 
     Parameters
     ----------
     pattern : str
     table : str
-        The library whose dialect it is.
+        The library whose dialect the pattern is in.
     budget : Budget
-        What reading it may take.
+        The budget for reading it.
 
     Attributes
     ----------
     at : int
         The place of the next symbol of the pattern.
     depth : int
-        How many groups are open.
+        The number of open groups.
     """
 
     def __init__(self, pattern: str, table: Table, budget: Budget) -> None:
@@ -75,11 +75,11 @@ class AtomReader:
         self.flags = Flags()
 
     def refuse(self, what: str, at: int, hint: str | None = None) -> NoReturn:
-        """Raise PatternError for what stands at a place of the pattern."""
+        """Raise PatternError for what is at a place of the pattern."""
         raise PatternError(what, value=self.pattern[at : at + 40], where=f"pattern, offset {at}", hint=hint)
 
     def class_escape(self, at: int) -> tuple[Ranges, bool] | None:
-        r"""Read \s, \p{…} and the like; return the class, and whether it is not a negated one."""
+        r"""Read \s, \p{…} and the like; return the class, and whether it is not negated."""
         symbol = self.pattern[self.at]
         if symbol in "sSdDwW":
             self.at += 1
@@ -99,7 +99,7 @@ class AtomReader:
         return (complement(symbols, self.universe), False) if negated else (symbols, True)
 
     def code_point(self, at: int) -> int:
-        """Read an escape that stands for one code point, from behind the backslash."""
+        """Read an escape for one code point, from after the backslash."""
         symbol = self.pattern[self.at]
         self.at += 1
         if symbol in _CONTROLS:
@@ -120,20 +120,20 @@ class AtomReader:
                 self.at = number.end()
                 value = int(number[number.lastindex or 0], 16)
                 if not contains(self.universe, value):
-                    self.refuse("no code point of a text", at)
-                # Below the braces Oniguruma takes \xHH for a byte of UTF-8.
+                    self.refuse("a code point that no text has", at)
+                # Without braces, Oniguruma reads \xHH as a byte of UTF-8.
                 if value < 0x80 or symbol != "x" or number.lastindex or self.table != "tokenizers":
                     return value
         if symbol in _REFUSED_ESCAPES:
             self.refuse(f"{_REFUSED_ESCAPES[symbol]} is not supported", at)
         if symbol.isascii() and symbol.isalnum():
-            self.refuse("an escape that is not known, or not supported", at)
+            self.refuse("an escape that is unknown or not supported", at)
         return ord(symbol)
 
     # Brackets
 
     def bracket(self, at: int, depth: int = 0) -> Ranges:
-        """Read a bracket from behind its [; depth is bounded, so that it may be read by recursion."""
+        """Read a bracket from after its [. The depth is bounded, so recursion is safe."""
         if depth + self.depth >= MAX_NESTING:
             raise LimitExceededError(f"brackets are nested more than {MAX_NESTING} deep", where=f"pattern, offset {at}")
         negated = self.pattern.startswith("^", self.at)
@@ -156,7 +156,7 @@ class AtomReader:
                 operands[-1].append(self.bracket(here, depth + 1))
             elif self.pattern.startswith(("&&", "--", "~~", "||"), here):
                 if symbol != "&" or self.table == "regex":
-                    self.refuse("a set operation that is not supported", here, "escape the symbol if it is meant")
+                    self.refuse("a set operation that is not supported", here, "to match the symbol itself, escape it")
                 self.at += 2
                 operands.append([])
             else:

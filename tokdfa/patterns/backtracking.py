@@ -1,7 +1,7 @@
-"""Patterns for the backtracking engine of the `regex` module: what a tree means, by definition.
+"""Patterns for the backtracking engine of the `regex` module, which defines what a tree means.
 
-The tree is spelled out with every set of symbols written as ranges, so that neither the engine's dialect nor its
-version of Unicode has a say.
+Every set of symbols in the tree is written out as ranges, so neither the engine's dialect nor its version of Unicode
+has any influence.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the automata of a pattern may take: time, states and memory."""
+"""The budget for the automata of a pattern: time, states and memory."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ DEFAULT_MAX_ENTRIES = 1 << 25
 class Budget:
     """One budget for everything that is built from a pattern, from reading it to the last table.
 
-    The clock starts when the budget is made. Every construction takes the budget of its caller, so that the
-    limits hold for all of them together; each asks it often enough to stop soon after the time is over.
+    The clock starts when the budget is made. Every construction uses the budget of its caller, so the limits apply
+    to all of them together. Each checks it often enough to stop soon after the time is up.
 
     Parameters
     ----------
     max_states : int
-        How many states any automaton over classes of code points may have; over bytes ten times as many.
+        The maximum number of states of any automaton over classes of code points; over bytes, ten times as many.
     max_seconds : float
-        How long everything may take together.
+        The maximum total time.
     max_entries : int
-        How many entries all tables and sets of threads may have together: some tens of bytes each.
+        The maximum total number of entries in all tables and sets of threads, of some tens of bytes each.
     what : str
-        What is built, for the errors.
+        The name of what is built, for error messages.
 
     Raises
     ------
     LimitExceededError
-        From every method, when the budget is spent; says which part of it, and what to do.
+        From every method, when the budget is spent; the message says which part of it, and what to do.
 
     Examples
     --------
@@ -61,11 +61,11 @@ class Budget:
 
     @property
     def max_byte_states(self) -> int:
-        """How many states an automaton over bytes may have."""
+        """The maximum number of states of an automaton over bytes."""
         return 10 * self.max_states
 
     def check_time(self) -> None:
-        """Refuse to go on when the time is over."""
+        """Raise an error if the time is up."""
         if time.monotonic() > self._deadline:
             raise LimitExceededError(
                 f"{self.what} takes more than {self.max_seconds:g} seconds to build",
@@ -73,7 +73,7 @@ class Budget:
             )
 
     def check_states(self, count: int) -> None:
-        """Refuse more than `max_states` states; look at the clock as well."""
+        """Raise an error if there are more than `max_states` states or the time is up."""
         if count > self.max_states:
             raise LimitExceededError(
                 f"{self.what} has more than {self.max_states} states", hint="narrow it, or raise max_states"
@@ -81,7 +81,7 @@ class Budget:
         self.check_time()
 
     def check_byte_states(self, count: int) -> None:
-        """Refuse more than `max_byte_states` states; look at the clock as well."""
+        """Raise an error if there are more than `max_byte_states` states or the time is up."""
         if count > self.max_byte_states:
             raise LimitExceededError(
                 f"{self.what} has more than {self.max_byte_states} states over bytes",
@@ -90,12 +90,12 @@ class Budget:
         self.check_time()
 
     def check_size(self, entries: int, what: str) -> None:
-        """Refuse a single table that takes more entries than all may have."""
+        """Raise an error if a single table has more entries than all together may have."""
         if entries > self.max_entries:
-            raise LimitExceededError(f"{self.what} takes too large a table of {what}", value=entries, hint="narrow it")
+            raise LimitExceededError(f"{self.what} needs too large a table of {what}", value=entries, hint="narrow it")
 
     def spend(self, entries: int) -> None:
-        """Take some entries off what is left; look at the clock as well."""
+        """Subtract entries from those that are left; raise an error if too few are left or the time is up."""
         self._left -= entries
         if self._left < 0:
             raise LimitExceededError(

@@ -12,7 +12,7 @@ __all__ = ["ClassDFA"]
 
 @dataclass(frozen=True)
 class ClassDFA:
-    """A deterministic automaton over the classes of a partition and a few symbols that are not code points.
+    """A deterministic automaton over the classes of a partition and three symbols that are not code points.
 
     State 0 is the sink.
 
@@ -20,24 +20,24 @@ class ClassDFA:
     ----------
     partition : Partition
     table : int32 array of shape (states, classes + 3)
-        Targets. The last three columns are those of what stands for no code point, of an edge of the text, and of the
-        border of two tokens.
-    accepts : bool array, one entry a state
-        Whether a match has ended: here, or, if `delayed`, before the symbol just read.
-    late : bool array, one entry a state
-        Whether that match ended still one symbol earlier, before a line feed that turned out to be the last symbol.
-    restart : int32 array, one entry a state
-        For a state that accepts: the state to begin anew with at the end of that match.
-    kind : int32 array, one entry a state
-        The kind of the symbol just read; for a match that ended earlier, of a line feed that is the last symbol.
-    kind_of : int32 array, one entry a class and two more
-        The kind of the symbols of each class, of what stands for no code point, and of an edge. Symbols of one kind
-        are alike to all assertions.
-    initial : int32 array, one entry a kind
-        The initial state behind a symbol of each kind; the last one is that at an edge of the text, and the one before,
-        if `has_last_line`, is that at a line feed that is the last symbol.
+        Targets. The last three columns are for bytes that are no code point, for an edge of the text, and for the
+        border between two tokens.
+    accepts : bool array, one entry per state
+        Whether a match has ended: here or, if `delayed`, before the symbol just read.
+    late : bool array, one entry per state
+        Whether that match ended one symbol earlier still, before a line feed that turned out to be the last symbol.
+    restart : int32 array, one entry per state
+        For a state that accepts, the state in which to restart at the end of that match.
+    kind : int32 array, one entry per state
+        The kind of the symbol just read; for a match that ended earlier, that of a line feed as the last symbol.
+    kind_of : int32 array, one entry per class and two more
+        The kind of the symbols of each class, of bytes that are no code point, and of an edge. Assertions do not
+        distinguish symbols of one kind.
+    initial : int32 array, one entry per kind
+        The initial state after a symbol of each kind. The last entry is for an edge of the text. The one before it, if
+        `has_last_line`, is for a line feed that is the last symbol.
     delayed : bool
-        Whether the symbol behind a match must be known to know that it is one: when there are assertions.
+        Whether a match is recognized only by the symbol after it, which is the case if there are assertions.
     """
 
     partition: Partition
@@ -53,7 +53,7 @@ class ClassDFA:
 
     @property
     def no_symbol(self) -> int:
-        """The column of what stands for no code point."""
+        """The column of bytes that are no code point."""
         return self.partition.n_classes
 
     @property
@@ -63,5 +63,5 @@ class ClassDFA:
 
     @property
     def border(self) -> int:
-        """The column of the border of two tokens."""
+        """The column of the border between two tokens."""
         return self.partition.n_classes + 2

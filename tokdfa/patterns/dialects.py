@@ -1,9 +1,9 @@
-r"""Patterns brought from the dialect of their library into one form.
+r"""Translation of patterns from the dialect of their library into one form.
 
 The dialects differ in escapes, anchors, flags, brackets and classes. Here every atom of a pattern (a literal, an
-escape, a bracket, a dot, an anchor) is replaced by one character that stands for what it means, and every group by a
-plain one, so that what is left is operators only, which a parser for any dialect understands. Whatever a library
-would read in a way that is not certain is refused.
+escape, a bracket, a dot, an anchor) is replaced by one character that represents its meaning, and every group by a
+plain one. Only operators remain, which a parser for any dialect understands. A construct is refused if it is not
+certain how the library reads it.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ __all__ = ["MAX_NESTING", "Operators", "Place", "read_dialect"]
 Place: TypeAlias = Literal[
     "start of text", "end of text", "start of line", "end of line", "end of last line", "word boundary", "inside a word"
 ]
-"""Where an anchor holds; the last line ends at the end of the text, and before a line feed that is there."""
+"""Where an anchor holds; the last line ends at the end of the text, and before a line feed at the end of the text."""
 
 _FIRST_STAND_IN = 0x10000
 _MAX_ATOMS = 0x100000
-# What the parser of the standard library, which cannot be stopped, reads in a second or two.
+# The parser of the standard library cannot be interrupted. It reads this much in a second or two.
 _MAX_LENGTH = 1 << 19
-# Longer than any sequence of symbols that a library takes for one symbol where case is ignored.
+# Longer than any sequence of symbols that a library treats as one symbol when it ignores case.
 _LONGEST_FOLD = 16
 
 _REFUSED_GROUPS = {
@@ -51,11 +51,11 @@ class Operators:
     Attributes
     ----------
     text : str
-        What is left: stand-ins, plain groups ``(?:``, look-aheads, atomic groups, alternation and repetition.
+        The operators: stand-ins, plain groups ``(?:``, look-aheads, atomic groups, alternation and repetition.
     atoms : list of ranges or places
-        What the stand-ins mean.
+        The meanings of the stand-ins.
     places : list of int
-        For each character of `text` the place in the pattern where it comes from.
+        The place in the pattern from which each character of `text` comes.
     looks : list of int
         The places of the look-aheads in the pattern.
     """
@@ -66,7 +66,7 @@ class Operators:
     looks: list[int] = field(default_factory=list)
 
     def atom(self, stand_in: int) -> Ranges | Place:
-        """Return what the stand-in of that code point means."""
+        """Return the meaning of the stand-in with that code point."""
         return self.atoms[stand_in - _FIRST_STAND_IN]
 
 
@@ -76,7 +76,8 @@ def read_dialect(pattern: str, table: Table, budget: Budget | None = None) -> Op
     Raises
     ------
     PatternError
-        If the dialect does not have what the pattern says, or automata cannot do it; says what and where.
+        If the pattern uses something that the dialect does not have or automata cannot express; the message says what
+        and where.
     LimitExceededError
         If it is too long, nested too deeply or has too many different atoms, or takes longer than `budget` allows.
     """
@@ -145,7 +146,7 @@ class _Reader(AtomReader):
             self.refuse("a group that is not closed", self.places[self.outer[-1][0]])
         return Operators("".join(self.pieces), list(self.numbers), self.places, self.looks)
 
-    # What is written
+    # Output
 
     def emit(self, text: str, at: int) -> None:
         self.pieces.extend(text)
@@ -191,7 +192,7 @@ class _Reader(AtomReader):
             self.at = flag.end()
             if flag[3] == ")":
                 if self.pieces:
-                    self.refuse("flags behind the beginning", at, "write (?flags:…)")
+                    self.refuse("flags after the beginning", at, "write (?flags:…)")
                 self.flags = inner
                 return
             self.flags = inner
@@ -215,7 +216,7 @@ class _Reader(AtomReader):
 
     def close_group(self, at: int) -> None:
         if not self.outer:
-            self.refuse("a closing parenthesis too many", at)
+            self.refuse("a closing parenthesis without an opening one", at)
         start, self.flags = self.outer.pop()
         self.depth -= 1
         self.operator(")", at)
@@ -226,9 +227,9 @@ class _Reader(AtomReader):
     def quantifier(self, symbol: str, at: int) -> None:
         before = self.pattern[at - 1] if at else ""
         if self.table == "tokenizers" and self.last_atom is not None and before == "}" and self.pieces[-1] == "}":
-            # Behind an interval Oniguruma takes + for one more repetition, and ? for several things.
+            # After an interval, Oniguruma reads + as one more repetition, and ? in several ways.
             if symbol != "+":
-                self.refuse("a quantifier behind an interval", at)
+                self.refuse("a quantifier after an interval", at)
             self.pieces[self.last_atom : self.last_atom] = "(?:"
             self.places[self.last_atom : self.last_atom] = [at] * 3
             self.emit(")", at)
@@ -244,7 +245,7 @@ class _Reader(AtomReader):
 
     def begin_line(self, at: int) -> None:
         if self.table == "tokenizers":
-            self.refuse("^, which is a line's beginning in Oniguruma, is not supported", at, "\\A is the text's")
+            self.refuse("^, the beginning of a line in Oniguruma, is not supported", at, "\\A is that of the text")
         self.add("start of line" if self.flags.multiline else "start of text", at)
 
     def end_line(self, at: int) -> None:

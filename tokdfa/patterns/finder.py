@@ -28,15 +28,15 @@ _PREFERENCE: dict[Wanted, Preference] = {"longest": "longest", "first": "first",
 
 @dataclass(frozen=True)
 class Finder:
-    """An automaton that finds where matches end, and what tells where they begin.
+    """An automaton that finds where matches end, with the means to find where they begin.
 
     Attributes
     ----------
     forward : ByteDFA
         Reads the text.
-    length, shorter : int32 arrays, one entry a state of `forward`
-        Where matches have known lengths: that of the longest match that ends here, and a state whose longest match is
-        the next shorter one; 0 elsewhere.
+    length, shorter : int32 arrays, one entry per state of `forward`
+        If the lengths of matches are known: the length of the longest match that ends here, and a state whose longest
+        match is the next shorter one; 0 otherwise.
     longest : int
         The length of the longest match; 0 if it is not known.
     backward : ClassDFA
@@ -61,9 +61,7 @@ def finder(
     """Return the automata that find a pattern; the parameters are those of :class:`tokdfa.Searcher`."""
     budget = Budget() if budget is None else budget
     if wanted not in get_args(Wanted):
-        raise PatternError(
-            "no such choice of matches", value=wanted, hint=f"{', '.join(get_args(Wanted))} are possible"
-        )
+        raise PatternError("unknown choice of matches", value=wanted, hint=f"use one of {', '.join(get_args(Wanted))}")
     if isinstance(pattern, str):
         node = parse(pattern, table, budget)
         words = _spelled(node)
@@ -109,7 +107,7 @@ def _seen_from(forward: ClassDFA, backward: ClassDFA) -> ClassDFA:
 
 
 def _given_words(words: object) -> list[bytes]:
-    """Return words as bytes, refusing what is no list of words."""
+    """Return words as bytes, or raise an error if they are not a list of words."""
     if isinstance(words, (bytes, bytearray)) or not isinstance(words, Iterable):
         raise WrongTypeError("a pattern is a str or an iterable of words", value=words)
     given = []

@@ -20,14 +20,14 @@ DEFAULT_MAX_ENTRIES = 1 << 28
 
 @dataclass(frozen=True)
 class WordDFA:
-    """An automaton that finds words, and how long those are that it finds.
+    """An automaton that finds words, with the lengths of those it finds.
 
     Attributes
     ----------
     dfa : ByteDFA
-    length : int32 array, one entry a state
+    length : int32 array, one entry per state
         The length of the longest word that ends here; 0 for none.
-    shorter : int32 array, one entry a state
+    shorter : int32 array, one entry per state
         A state whose longest word is the next shorter one that ends here; 0 for none.
     """
 
@@ -42,9 +42,9 @@ def find_words(words: Sequence[bytes], *, leftmost: bool) -> WordDFA:
     Parameters
     ----------
     words : sequence of bytes
-        None of them empty.
+        Non-empty words.
     leftmost : bool
-        Whether the leftmost and longest matches are wanted, none overlapping another; otherwise all of them.
+        Whether to find the leftmost-longest matches without overlaps; otherwise all matches.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def find_words(words: Sequence[bytes], *, leftmost: bool) -> WordDFA:
     np.cumsum([len(word) for word in words], out=offsets[1:])
     trie = TokenTrie(text.astype(np.int32), offsets)
     used = np.unique(text)
-    # What is in no word is one column, and so is the edge of the text, behind which everything begins anew.
+    # All bytes in no word share a column. The edge of the text has one too; after it everything starts again.
     column = np.zeros(BORDER + 1, dtype=np.int32)
     column[used] = np.arange(1, len(used) + 1)
     n_columns = len(used) + 1
@@ -75,9 +75,9 @@ def find_words(words: Sequence[bytes], *, leftmost: bool) -> WordDFA:
 
 
 def without_hidden(words: Sequence[bytes]) -> list[bytes]:
-    """Return the words that are found when the first of the list that matches is preferred to the others.
+    """Return the words that can be found when the first word of the list that matches is preferred to the others.
 
-    A word that begins with an earlier one is never found; of the others, the longest is the first.
+    A word that begins with an earlier one is never found. Of the others that match, the longest comes first.
     """
     kept: dict[bytes, None] = {}
     for word in words:

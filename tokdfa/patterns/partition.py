@@ -1,4 +1,4 @@
-"""Code points that a pattern cannot tell apart, as classes."""
+"""Classes of code points that a pattern does not distinguish."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class Partition:
     sets : sequence of ranges
         The sets of code points.
     budget : Budget, optional
-        What it may take.
+        The budget.
 
     Attributes
     ----------
-    bounds, class_of_interval : int32 arrays, one entry an interval
+    bounds, class_of_interval : int32 arrays, one entry per interval
         The code points from ``bounds[i]`` to the next bound are in class ``class_of_interval[i]``.
     members : bool array of shape (classes, sets)
-        Whether a class lies in a set.
+        Whether a class is a subset of a set.
 
     Raises
     ------

@@ -27,11 +27,11 @@ MAX_INSTRUCTIONS = 500_000
 
 
 class LookAround(NamedTuple):
-    """What an assertion asks of the symbols on both sides of a position.
+    """An assertion about the symbols on both sides of a position.
 
-    The symbol before the position is or is not in `before`, where the edge of the text counts as `before_edge`;
-    likewise behind. The assertion holds when the pair of answers is in `when`; and, if it is about the last line, when
-    a line feed behind the position is the last symbol of the text.
+    The symbol before the position is or is not in `before`; the edge of the text counts as `before_edge`. The same
+    holds for the symbol after the position. The assertion holds if the pair of answers is in `when` and, if it is about
+    the last line, a line feed after the position is the last symbol of the text.
     """
 
     before: Ranges
@@ -55,7 +55,7 @@ class Read(NamedTuple):
 
 
 class Fork(NamedTuple):
-    """Go on at each of these, the first being preferred."""
+    """Go on at each of these; the first is preferred."""
 
     following: tuple[int, ...]
 
@@ -77,19 +77,19 @@ Entries: TypeAlias = tuple[int, ...]
 
 @dataclass
 class Program:
-    """Instructions, the last-numbered one being where it starts.
+    """A list of instructions, executed from the last one.
 
     Attributes
     ----------
     instructions : list of Instruction
     sets : list of ranges
-        The sets of symbols that are read, without repetition.
+        The sets of symbols that are read, without duplicates.
     assertions : list of LookAround
-        The assertions, without repetition.
+        The assertions, without duplicates.
     budget : Budget
-        What it may take.
+        The budget.
     mirrored : bool
-        Whether it reads texts from right to left.
+        Whether the program reads texts from right to left.
     """
 
     budget: Budget
@@ -119,7 +119,7 @@ class Program:
         Raises
         ------
         LimitExceededError
-            If there are too many, or the time is over.
+            If there are too many, or the time is up.
         """
         if len(self.instructions) >= MAX_INSTRUCTIONS:
             raise LimitExceededError(
@@ -155,9 +155,9 @@ def compile_program(node: Node, budget: Budget | None = None, *, mirrored: bool 
     Parameters
     ----------
     node : Node
-        The pattern. Its depth is bounded where patterns are read, so that recursion is safe here.
+        The pattern. The reader of patterns bounds its depth, so recursion is safe here.
     budget : Budget, optional
-        What it may take.
+        The budget.
     mirrored : bool
         Whether to read its words from right to left.
 
@@ -181,10 +181,11 @@ def compile_program(node: Node, budget: Budget | None = None, *, mirrored: bool 
 class _Compiler:
     """Adds the instructions of a pattern.
 
-    A turn of a repetition that has read nothing is the last one: so do `re` and `regex`, and there are no circles
-    without reading. Whether a turn has read anything is part of where one is: where d repetitions of what may be empty
-    are under way there are d + 1 ways to be at one place, for what the inner ones have read was read by the outer ones
-    as well. A place is a tuple of instructions, entry j being that for when the j outermost have read something.
+    An iteration of a repetition that has read nothing is the last one, as in `re` and `regex`, so there are no cycles
+    without reading. Whether an iteration has read anything is therefore part of the position in the program. Inside d
+    nested repetitions of bodies that may be empty, a place has d + 1 variants, because what an inner repetition has
+    read, the outer ones have read too. A place is a tuple of instructions; entry j applies when the j outermost
+    repetitions have read something.
     """
 
     def __init__(self, program: Program) -> None:
@@ -210,9 +211,7 @@ class _Compiler:
             return self.repeat(node, following)
         if isinstance(node, Atomic):
             if _has_choice(node.body):
-                raise PatternError(
-                    "an atomic group, which gives nothing back, is no matter of automata", hint="use an ordinary group"
-                )
+                raise PatternError("an atomic group cannot be expressed by an automaton", hint="use an ordinary group")
             return self.compile(node.body, following)
         if isinstance(node, LookAhead):
             look = LookAround((), False, node.ranges, node.at_end, _YES_BEHIND)
@@ -224,17 +223,17 @@ class _Compiler:
         return tuple(known[number] for number in following)
 
     def split(self, *preferred: Entries) -> Entries:
-        """Add the instructions that go on at one of several places, the first being preferred."""
+        """Add the instructions that go on at one of several places; the first is preferred."""
         ways = list(zip(*preferred, strict=True))
         known = {way: self.program.add(Fork(way)) for way in dict.fromkeys(ways)}
         return tuple(known[way] for way in ways)
 
     def repeat(self, node: Repeat, following: Entries) -> Entries:
-        """Add a repetition: the copies that must be, then those that may be."""
+        """Add a repetition: the mandatory copies, then the optional ones."""
         nullable = is_nullable(node.body)
 
         def turn(more: int) -> Entries:
-            """Add a turn behind which there may be `more` if it has read anything."""
+            """Add an iteration, after which there may be `more` if it has read anything."""
             if nullable:
                 return self.compile(node.body, (*following, more))[: len(following)]
             return self.compile(node.body, (more,) * len(following))
@@ -248,14 +247,14 @@ class _Compiler:
             once = turn(loop)
             ways = (once[-1], following[-1])
             self.program.instructions[loop] = Fork(ways[::-1] if node.mode == "lazy" else ways)
-            # What may be empty need not be read once more before it is read as often as one likes.
+            # A body that may be empty need not be read once more before it is read any number of times.
             place, least = (once, least - 1) if least > 0 else (choice(once), 0)
         else:
             for _ in range(node.most - least):
                 place = choice(turn(place[-1]))
         for _ in range(least):
             before, place = place, self.compile(node.body, place)
-            if place == before:  # the body is nothing at all, however often
+            if place == before:  # the body is always empty
                 break
         return place
 
@@ -268,11 +267,12 @@ def _assertion(anchor: Anchor) -> LookAround:
 
 
 def _without_possession(node: Repeat) -> Node:
-    """Return a possessive repetition of one symbol by way of look-ahead: it stops where no further symbol comes."""
+    """Return a possessive repetition of one symbol, expressed by look-ahead: it stops where no such symbol follows."""
     body, least, most = node.body, node.least, node.most
     if not isinstance(body, Symbols):
         raise PatternError(
-            "a possessive repetition of more than one symbol is no matter of automata", hint="leave the + out"
+            "a possessive repetition of more than one symbol cannot be expressed by an automaton",
+            hint="leave the + out",
         )
     stop = LookAhead(complement(body.ranges, ((0, LAST),)), True)
     if most is None:
@@ -283,7 +283,7 @@ def _without_possession(node: Repeat) -> Node:
 
 
 def _has_choice(node: Node) -> bool:
-    """Tell whether a pattern can be read in more than one way."""
+    """Return whether a pattern can be read in more than one way."""
     if isinstance(node, Concat):
         return any(map(_has_choice, node.parts))
     return isinstance(node, (Alternate, Atomic)) or (isinstance(node, Repeat) and node.least != node.most)

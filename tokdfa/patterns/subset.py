@@ -1,15 +1,15 @@
 """Subset constructions: programs as deterministic automata over classes of code points.
 
-What a state is depends on what is asked of the automaton:
+The form of a state depends on what the automaton is for:
 
 *set*
-    a set of threads: whether something matches;
+    a set of threads, to decide whether something matches;
 *first*
-    a list of threads in order of preference, cut behind a match: the leftmost match that a backtracking search finds
-    first;
+    a list of threads in order of preference, cut off after a match, to find the leftmost match that a backtracking
+    search finds first;
 *longest*
-    a set of threads for each place where a match may have begun, in the order of these places, cut behind the first
-    one that has a match: the leftmost match, and among those that begin there the longest.
+    a set of threads for each place where a match may have begun, in the order of these places, cut off after the first
+    set that has a match, to find the leftmost match and, among those that begin there, the longest.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ __all__ = ["Preference", "determinize"]
 
 Preference: TypeAlias = Literal["set", "first", "longest"]
 
-# A thread is the number of an instruction, Read, Look or Match, times 4; plus 1 if it may match where it stands, which
-# is asked only of programs with assertions; plus 2 if it stands behind a line feed that has to be the last symbol.
+# A thread is the number of an instruction (Read, Look or Match) times 4; plus 1 if it may match where it is, which
+# matters only in programs with assertions; plus 2 if it is after a line feed that has to be the last symbol.
 _MAY_MATCH, _AT_END = 1, 2
 Group: TypeAlias = tuple[int, ...]
 
@@ -52,13 +52,13 @@ def determinize(
     preference : {"set", "first", "longest"}
         See the module.
     searching : bool
-        Whether empty matches do not count.
+        Whether to ignore empty matches.
     anchored : bool
-        Whether matches begin at the beginning only; otherwise they begin anywhere.
+        Whether matches begin only at the beginning; otherwise they begin anywhere.
     aligned : bool
-        Whether matches begin and end at borders of tokens only.
+        Whether matches begin and end only at borders of tokens.
     budget : Budget, optional
-        What it may take.
+        The budget.
 
     Raises
     ------
@@ -70,10 +70,10 @@ def determinize(
 
 
 class _Key(NamedTuple):
-    """A state: its threads, whether new ones are still to be added, the kind of the last symbol, what was accepted.
+    """A state: its threads, whether new ones are still added, the kind of the last symbol, and what was accepted.
 
-    And whether it is at the border of two tokens, where another border (of a token without text) changes nothing; and
-    the kind of the symbol before the last, if a match may turn out to have ended between the two.
+    It also records whether it is at the border between two tokens, where another border (of a token without text)
+    changes nothing, and the kind of the symbol before the last, if a match may turn out to have ended between the two.
     """
 
     groups: tuple[Group, ...]
@@ -97,7 +97,7 @@ class _Construction:
         budget: Budget,
     ) -> None:
         self.budget = budget
-        # What stands for a match that has ended before the line feed just read is an instruction as well.
+        # A match that ended before the line feed just read is represented by an instruction as well.
         self.late = len(program.instructions)
         self.instructions = [*program.instructions, Accept()]
         self.preference = preference
@@ -157,7 +157,7 @@ class _Construction:
         )
 
     def closure(self, start: int) -> list[int]:
-        """Return the instructions to be carried out next from `start`, in order: Read, Look and Match."""
+        """Return the instructions to execute next from `start`, in order: Read, Look and Match."""
         if start in self.closures:
             return self.closures[start]
         found: list[int] = []
@@ -178,18 +178,18 @@ class _Construction:
         return found
 
     def thread(self, number: int, marks: int) -> int:
-        """Return the thread at an instruction; what only reads may not match: equal threads are equal numbers."""
+        """Return the thread at an instruction, without marks that do not apply, so equal threads are equal numbers."""
         return 4 * number + (marks & _AT_END if isinstance(self.instructions[number], Read) else marks)
 
     def begin(self, kind: int) -> _Key:
-        """Return the initial state behind a symbol of a kind."""
+        """Return the initial state after a symbol of a kind."""
         if self.anchored:
             return self.arrive([self.start], False, kind)
         state = self.arrive([], True, kind)
         return self.at_border(state) if self.aligned else state
 
     def arrive(self, groups: list[list[int]], adding: bool, kind: int) -> _Key:
-        """Return the state with these threads: matches noted, new threads added."""
+        """Return the state with these threads, after recording matches and adding new threads."""
         accepts = False
         if not (self.delayed or self.aligned):
             groups, accepts = self.cut(groups)
@@ -199,7 +199,7 @@ class _Construction:
         return self.key(groups, adding, kind, accepts)
 
     def at_border(self, key: _Key) -> _Key:
-        """Return the state at the border of two tokens, in an aligned search."""
+        """Return the state at the border between two tokens, in an aligned search."""
         if key.bordered:
             return key._replace(accepts=False, kind_before=0, late=False)
         groups = [list(group) for group in key.groups]
@@ -214,7 +214,7 @@ class _Construction:
         return self.key(groups, adding, key.kind, accepts)._replace(bordered=True, earlier=key.earlier)
 
     def key(self, groups: list[list[int]], adding: bool, kind: int, accepts: bool) -> _Key:
-        """Return the state, in the one form in which equal states are equal."""
+        """Return the state in a normal form, so that equivalent keys compare equal."""
         if self.preference != "first":
             groups = [sorted(group) for group in groups]
         frozen = tuple(tuple(group) for group in groups if group)
@@ -225,7 +225,7 @@ class _Construction:
         return _Key(frozen, adding, kind, accepts, kind if accepts else 0)
 
     def cut(self, groups: list[list[int]]) -> tuple[list[list[int]], bool]:
-        """Return the threads that are still wanted behind those that match, and whether one does."""
+        """Return the threads without those cut off by a match, and whether one matches."""
         kept = []
         accepts = False
         for group in groups:
@@ -242,7 +242,7 @@ class _Construction:
         return kept, accepts
 
     def with_new_threads(self, groups: list[list[int]]) -> list[list[int]]:
-        """Return the threads and those of a match that begins here, which are the last in order."""
+        """Return the threads followed by those of a match that begins here, which come last in order."""
         seen = {thread for group in groups for thread in group}
         new = [thread for thread in self.start if thread not in seen]
         if self.preference == "longest" or not groups:
@@ -250,13 +250,13 @@ class _Construction:
         return [*groups[:-1], groups[-1] + new]
 
     def targets(self, key: _Key) -> list[_Key]:
-        """Return the states reached on each class, on no symbol, at an edge and at a border."""
+        """Return the states reached on each class, on bytes that are no symbol, at an edge and at a border."""
         targets = self.targets_knowing(key) if self.delayed else self.targets_at_once(key)
         targets.append(self.at_border(key) if self.aligned else key)
         return targets
 
     def targets_at_once(self, key: _Key) -> list[_Key]:
-        """Return the targets without assertions; classes that the same threads read lead to the same state."""
+        """Return the targets if there are no assertions; classes that the same threads read lead to the same state."""
         groups = [[t for t in group if isinstance(self.instructions[t >> 2], Read)] for group in key.groups]
         readers = [0] * self.partition.n_classes
         bit = 1
@@ -274,7 +274,7 @@ class _Construction:
         return [*(known[which] for which in readers), self.arrive([], key.adding, 0), edge]
 
     def targets_knowing(self, key: _Key) -> list[_Key]:
-        """Return the targets when it takes the next symbol to know which threads go on and which match."""
+        """Return the targets if the next symbol decides which threads go on and which match."""
         targets = []
         for symbol in range(self.border):
             self.budget.check_time()
@@ -302,7 +302,7 @@ class _Construction:
         return instruction
 
     def behind(self, groups: list[list[int]], symbol: int) -> list[list[int]]:
-        """Return the threads behind those that read a symbol."""
+        """Return the threads that follow those that read a symbol."""
         if symbol >= self.no_symbol:
             return []
         members = self.partition.members[symbol]
@@ -313,7 +313,7 @@ class _Construction:
             for thread in group:
                 instruction = self.instructions[thread >> 2]
                 if isinstance(instruction, Accept):
-                    following.append(thread)  # at most one a group, and of one of them only it is of use
+                    following.append(thread)  # at most one per group, and only one of them is of use
                 elif members[self.read_by(thread).symbols]:
                     for number in self.closure(self.read_by(thread).following):
                         next_thread = self.thread(number, self.mark | thread & _AT_END)
@@ -327,8 +327,8 @@ class _Construction:
     def resolve(self, key: _Key, symbol: int) -> tuple[list[list[int]], Literal["", "here", "late"]]:
         """Return the threads that read, now that the next symbol is known, and whether there is a match before it.
 
-        Threads with `_AT_END` are, on the way in, those that were so before: they live at the edge of the text only. On
-        the way out they are those for which the symbol, a line feed, must be the last one; among them may be `late`.
+        A thread that arrives with `_AT_END` goes on only at the edge of the text. In the result, the threads with
+        `_AT_END` are those for which the symbol, a line feed, must be the last one; `late` may be among them.
         """
         next_kind = self.kind_of[symbol]
         groups: list[list[int]] = []
@@ -337,7 +337,7 @@ class _Construction:
         for group in key.groups:
             reading: list[int] = []
             matched: Literal["", "here", "late"] = ""
-            # Once the old ones are sorted out, what has been passed at the end of the last line is told from them.
+            # The old marks are removed first, so new marks show what passed an end of the last line here.
             stack = [thread & ~_AT_END for thread in reversed(group) if not thread & _AT_END or symbol == self.edge]
             while stack:
                 thread = stack.pop()
@@ -369,11 +369,11 @@ class _Construction:
 
 
 def _kinds(looks: list[LookAround], members: BoolArray, mirrored: bool) -> tuple[list[int], list[list[list[bool]]]]:
-    """Return the kind of each class, of no symbol and of an edge; and when each assertion holds between two kinds.
+    """Return the kind of each class, of no symbol and of an edge, and whether each assertion holds between two kinds.
 
-    `members` has two columns an assertion. Symbols are of one kind when no assertion can tell them apart; the edge
-    is of its own kind, the last one. Read from right to left, only a line feed that is known to be the last symbol ends
-    the last line.
+    `members` has two columns per assertion. Symbols are of one kind if no assertion distinguishes them. The edge is of
+    a kind of its own, the last one. When texts are read from right to left, only a line feed that is known to be the
+    last symbol ends the last line.
     """
     n = len(members)
     if not looks:

@@ -1,7 +1,7 @@
 """Patterns as trees over sets of code points.
 
-A pattern is read in the dialect of the library that it is written for, with the character classes of that library;
-the tree depends on neither, nor on a version of Unicode.
+A pattern is read in the dialect and with the character classes of the library that it is written for. The tree depends
+on neither, nor on a version of Unicode.
 """
 
 from __future__ import annotations
@@ -46,23 +46,23 @@ class Symbols:
 
 @dataclass(frozen=True, slots=True)
 class Concat:
-    """The parts one after the other; none make the empty pattern."""
+    """The parts one after the other; no parts are the empty pattern."""
 
     parts: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Alternate:
-    """One of two or more options, the first one preferred."""
+    """One of two or more options; the first is preferred."""
 
     options: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """The body `least` to `most` times, without end when `most` is None.
+    """The body `least` to `most` times, without an upper limit if `most` is None.
 
-    `greedy` prefers more, `lazy` fewer, and `possessive` takes what greedy finds first and gives none of it back.
+    `greedy` prefers more, `lazy` fewer, and `possessive` takes what greedy finds first and never backtracks into it.
     """
 
     body: Node
@@ -73,7 +73,7 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True)
 class Atomic:
-    """The way through the body that is found first, and no other."""
+    """The first match of the body, and no other."""
 
     body: Node
 
@@ -88,7 +88,7 @@ class LookAhead:
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """The empty word at a certain place; `word` has the symbols of words where boundaries of words are meant."""
+    """The empty word at a certain place; for a word boundary, `word` is the set of the symbols of words."""
 
     place: Place
     word: Ranges = ()
@@ -105,22 +105,23 @@ def parse(pattern: str, table: Table = "regex", budget: Budget | None = None) ->
     pattern : str
         A regular expression.
     table : {"regex", "tokenizers", "tiktoken"}
-        The library whose dialect and character classes are meant. `regex` is read as its version 0 behaviour;
-        tokenizers has Oniguruma, tiktoken fancy-regex.
+        The library whose dialect and character classes to use. `regex` means its version 0 behaviour; tokenizers uses
+        Oniguruma, and tiktoken uses fancy-regex.
     budget : Budget, optional
-        What it may take.
+        The budget.
 
     Returns
     -------
     Node
-        Its depth is at most a small multiple of :data:`MAX_NESTING`. Groups are dissolved: what they capture does
+        The tree, whose depth is at most a small multiple of :data:`MAX_NESTING`. It has no groups, because captures do
         not matter.
 
     Raises
     ------
     PatternError
-        If the pattern is not one of the dialect, or has a back-reference, look-behind, recursion, a conditional
-        group, look-ahead at more than one symbol, or what is not supported; says what and at which offset.
+        If the pattern is not valid in the dialect, or has a back-reference, look-behind, recursion, a conditional
+        group, look-ahead at more than one symbol, or something else that is not supported; the message says what and
+        at which offset.
     LimitExceededError
         If groups are nested too deeply, or the pattern is too long, or takes longer than allowed.
 
@@ -135,7 +136,7 @@ def parse(pattern: str, table: Table = "regex", budget: Budget | None = None) ->
 
 
 def _parse_operators(operators: Operators, pattern: str) -> Any:
-    # The parser of the standard library; since every atom is one character, nothing of its dialect is used.
+    # The parser of the standard library. As every atom is one character, its dialect has no influence.
     parser = import_module("re._parser")
     try:
         with warnings.catch_warnings():
@@ -149,7 +150,7 @@ def _parse_operators(operators: Operators, pattern: str) -> Any:
 
 
 class _Conversion:
-    """From the parser's tree to ours, children first, without recursion."""
+    """The conversion of the parser's tree to ours, children first, without recursion."""
 
     def __init__(self, pattern: str, operators: Operators, table: Table, budget: Budget) -> None:
         self.pattern = pattern
@@ -176,7 +177,7 @@ class _Conversion:
         return self.done.pop()
 
     def take_apart(self, name: str, argument: Any) -> tuple[Any, list[tuple[str, Any]]]:
-        """Return how to build a node, and the items that its children are made from."""
+        """Return the function that builds a node, and the items from which its children are made."""
         if name == "SEQUENCE":
             return _concat, [(str(op), argument) for op, argument in argument]
         if name == "LITERAL":
@@ -207,7 +208,7 @@ class _Conversion:
 
     def repeat(self, body: Node, least: int, most: int | None, mode: Mode) -> Node:
         if isinstance(body, (LookAhead, Anchor)):
-            raise PatternError("an assertion is repeated, which asks nothing more", value=self.pattern)
+            raise PatternError("a repeated assertion, which is the same as a single one", value=self.pattern)
         return Repeat(body, least, most, mode)
 
     def look(self, body: Node, negated: bool, at: int) -> Node:
@@ -234,7 +235,7 @@ def _alternate(options: list[Node]) -> Node:
 
 
 def _one_symbol_test(node: Node) -> tuple[Ranges, bool] | None:
-    """Return the next symbols before which the node can begin, and whether it can at the end; None if unclear."""
+    """Return the next symbols before which the node can begin, and whether it can begin at the end; None if unclear."""
     if isinstance(node, Symbols):
         return node.ranges, False
     if isinstance(node, LookAhead):
@@ -261,7 +262,7 @@ def children(node: Node) -> tuple[Node, ...]:
 
 
 def is_nullable(node: Node) -> bool:
-    """Tell whether the pattern may match the empty word somewhere."""
+    """Return whether the pattern may match the empty word somewhere."""
     if isinstance(node, Symbols):
         return False
     if isinstance(node, Concat):

@@ -20,16 +20,16 @@ class TokenTrie:
     Parameters
     ----------
     symbols, offsets : int32 and int64 arrays
-        Word i is ``symbols[offsets[i]:offsets[i + 1]]``; several words may be spelled alike.
+        Word i is ``symbols[offsets[i]:offsets[i + 1]]``; words may be equal.
     left_out : bool array, optional
-        Words that are not wanted.
+        The words to leave out.
 
     Attributes
     ----------
     symbols, offsets : int32 and int64 arrays
         The words.
     words : int64 array
-        The numbers of the words wanted, in lexicographic order.
+        The numbers of the words in the trie, in lexicographic order.
     symbol, depth, end, first : int32 arrays
         The nodes; see :func:`tokdfa.kernels.dfa.trie.build_trie`.
     """
@@ -53,7 +53,7 @@ class TokenTrie:
 
     @property
     def n_nodes(self) -> int:
-        """The number of nodes, the root included."""
+        """The number of nodes, including the root."""
         return len(self.symbol)
 
     def word(self, number: int) -> Int32Array:
@@ -63,7 +63,7 @@ class TokenTrie:
 
 def _sorted(symbols: Int32Array, offsets: Int64Array) -> Int64Array:
     """Return the numbers of the words in lexicographic order of their symbols, equal words in order of number."""
-    # Big-endian bytes are in the order of the numbers that they spell.
+    # Big-endian bytes sort in the order of the numbers that they encode.
     width, code = (1, "u1") if symbols.max(initial=0) < 256 else (4, ">u4")
     buffer = symbols.astype(code).tobytes()
     bounds = (offsets * width).tolist()

@@ -25,12 +25,12 @@ _N_COLUMNS = 258
 _CONTINUATIONS = slice(0x80, 0xC0)
 
 FIRST_LEADS = {2: 0xC2, 3: 0xE0, 4: 0xF0}
-"""The first of the bytes that begin symbols of two, three and four bytes."""
+"""The least of the bytes that begin symbols of two, three and four bytes."""
 
 
 @dataclass(frozen=True)
 class ByteDFA:
-    """A deterministic automaton over bytes and two symbols more: the edge of a text and the border of two tokens.
+    """A deterministic automaton over bytes and two more symbols: the edge of a text and the border between two tokens.
 
     State 0 is the sink. int32 arrays.
 
@@ -40,16 +40,16 @@ class ByteDFA:
         Targets.
     column : shape (258,)
         The column of each byte, of the edge, and of the border; equal columns are shared.
-    delay : one entry a state
-        When a match has ended, how many bytes ago; otherwise -1.
-    restart : one entry a state
-        Where to begin anew at the end of that match.
-    right : one entry a state
-        The kind of the symbol behind that match.
-    end_delay, end_right, end_restart : one entry a state
+    delay : one entry per state
+        If a match has ended, the number of bytes read since then; otherwise -1.
+    restart : one entry per state
+        The state in which to restart at the end of that match.
+    right : one entry per state
+        The kind of the symbol after that match.
+    end_delay, end_right, end_restart : one entry per state
         The same if the text ends here.
-    starts : one entry a kind
-        The initial state behind a symbol of each kind; the last one is that at an edge.
+    starts : one entry per kind
+        The initial state after a symbol of each kind; the last one is for an edge.
     """
 
     table: Int32Array
@@ -69,41 +69,41 @@ class ByteDFA:
 
     @property
     def n_states(self) -> int:
-        """The number of states, the sink included."""
+        """The number of states, including the sink."""
         return len(self.table)
 
 
 def to_bytes(dfa: ClassDFA, budget: Budget | None = None) -> ByteDFA:
     """Return the automaton that reads the same texts byte by byte.
 
-    What is not UTF-8 stands for no code point: a lead byte with what continues it, and every byte that cannot stand
-    where it stands.
+    Bytes that are not UTF-8 are read as symbols that are no code point: a lead byte with its continuation bytes is one
+    such symbol, and so is every byte that cannot be where it is.
 
     Parameters
     ----------
     dfa : ClassDFA
         The automaton.
     budget : Budget, optional
-        What it may take; at most ten times as many states as the given one may have.
+        The budget; it allows ten times as many states as for the given automaton.
 
     Raises
     ------
     LimitExceededError
-        If it would have more states, or takes longer to build.
+        If the result would have more states, or takes longer to build.
     """
     return _Expansion(dfa, Budget() if budget is None else budget).run()
 
 
 class Tries(NamedTuple):
-    """The symbols of UTF-8 of one length as a trie, equal subtrees shared.
+    """The UTF-8 symbols of one length as a trie with shared equal subtrees.
 
     Attributes
     ----------
     classes : int32 array
-        The classes, or what stands for no symbol, to which last bytes lead.
+        The classes to which last bytes lead, or the number for no symbol.
     levels : tuple of int32 arrays of shape (rows, 64)
-        The continuations, from the last byte to the second: those of a row lead to rows of the level before it, and on
-        the first level to classes.
+        The continuations, from the last byte to the second. Those of a row lead to rows of the previous level and, on
+        the first level, to classes.
     leads : int32 array
         The row of the last level to which each first byte leads.
     """
@@ -114,7 +114,7 @@ class Tries(NamedTuple):
 
     @classmethod
     def of(cls, levels: list[Int32Array], leads: Int32Array) -> Tries:
-        """Return what can be reached of the levels from the first bytes."""
+        """Return the trie with only the rows that can be reached from the first bytes."""
         kept = []
         for rows in reversed(levels):
             used, place = np.unique(leads, return_inverse=True)
@@ -124,12 +124,12 @@ class Tries(NamedTuple):
 
 
 class SymbolTries(NamedTuple):
-    """The classes of all symbols of more than one byte, as the bytes of UTF-8 lead to them.
+    """The classes of all symbols of more than one byte, as tries over the bytes of UTF-8.
 
     Attributes
     ----------
     no_symbol : int
-        What stands for a class where there is no symbol: at surrogates, in overlong forms, above U+10FFFF.
+        The number in place of a class where there is no symbol: at surrogates, in overlong forms, above U+10FFFF.
     of_length : mapping of int to Tries
         The tries of the symbols of two, three and four bytes.
     """
@@ -150,7 +150,7 @@ class SymbolTries(NamedTuple):
         return cls.of_partition(bounds, class_of_interval, int(class_of_interval.max()) + 1)
 
     def completions(self, cut: bytes) -> Int32Array:
-        """Return the classes of the symbols that begin with some bytes, which cut a symbol short, in their order."""
+        """Return the classes of the symbols that begin with `cut`, the bytes of an incomplete symbol, in order."""
         length = symbol_length(cut[0])
         tries = self.of_length[length]
         rows = tries.leads[cut[0] - FIRST_LEADS[length]]
@@ -179,7 +179,7 @@ def _tries(bounds: Int32Array, class_of_interval: Int32Array, no_symbol: int) ->
 
 
 def _blocks(bounds: Int32Array, class_of_interval: Int32Array, no_symbol: int) -> tuple[Int32Array, Int32Array]:
-    """Return the distinct rows of classes of 64 code points, and the row of every block; a block of nothing is last."""
+    """Return the distinct rows of the classes of 64 code points, and the row of each block; an empty block is last."""
     starts = np.arange(0, LAST + 1, 64)
     interval = np.searchsorted(bounds, starts, side="right")
     mixed = np.flatnonzero(interval != np.searchsorted(bounds, starts + 63, side="right"))
@@ -205,10 +205,10 @@ def _unique_rows(rows: Int32Array) -> tuple[Int32Array, Int32Array]:
 
 
 class _Plain(NamedTuple):
-    """What states do on all bytes that do not continue a symbol, which is what a state between two symbols does.
+    """The targets on all bytes that do not continue a symbol, which are those of a state between two symbols.
 
-    That of the given automaton is `state`. If `read` is positive, a symbol has turned out broken after so many bytes,
-    and a match ended before it.
+    `state` is the state of the given automaton. If `read` is positive, a symbol turned out broken after that many
+    bytes, and a match ended before it.
     """
 
     state: int
@@ -216,11 +216,11 @@ class _Plain(NamedTuple):
 
 
 class _Expansion:
-    """The states over bytes, numbered as they are met.
+    """The states over bytes, numbered in the order of their first visit.
 
-    There are three kinds. A state between two symbols is one of the given automaton, and how many bytes ago a match
-    has ended. A state within a symbol is where continuations lead, and a plain row for all other bytes. A late state is
-    another one, but knows now that a match has ended before a symbol that turned out broken.
+    There are three kinds. A state between two symbols is a state of the given automaton with the number of bytes since
+    a match ended. A state within a symbol consists of its continuations and a plain row for all other bytes. A late
+    state is a copy of another state that also records that a match ended before a symbol that turned out broken.
 
     Most states are within symbols. Those of one state of the given automaton are made all at once, and only their
     continuations are kept.
@@ -235,12 +235,12 @@ class _Expansion:
         self.waiting = dfa.accepts & dfa.delayed
         self.plain: dict[_Plain, int] = {}
         self.rows_between: dict[int, Int32Array] = {}
-        # Of every state: its plain row, its continuations, and the state that a border leads to within a symbol.
+        # For each state: its plain row, its continuations, and the state to which a border within a symbol leads.
         self.plain_of: list[int] = []
         self.children: list[bytes] = []
         self.at_border: list[int] = []
-        # The states of the given automaton that know of a match that has ended here, or ends with the text; how long
-        # ago, in bytes.
+        # For each state: the states of the given automaton that record a match ended here, or ending with the text, and
+        # the number of bytes since then.
         self.ended: list[tuple[int, int]] = []
         self.delay: list[tuple[int, int]] = []
         self.numbers_between: dict[tuple[int, int], int] = {}
@@ -269,16 +269,16 @@ class _Expansion:
         return self.numbers_between[state, ago]
 
     def late(self, number: int, broken: int, ago: int) -> int:
-        """Return the number of the state that is another one and knows of a match that has ended some bytes ago."""
+        """Return the number of the copy of a state that also records that a match ended `ago` bytes ago."""
         if (number, broken, ago) not in self.numbers_late:
             same = self.plain_of[number], self.children[number], self.at_border[number]
             self.numbers_late[number, broken, ago] = self.add(*same, (broken, 0), (ago, -1))
         return self.numbers_late[number, broken, ago]
 
     def within(self, children: Int32Array, broken: int, read: int) -> Int32Array:
-        """Return for each row of continuations the number of the state that has read `read` bytes of a symbol.
+        """Return, for each row of continuations, the number of the state that has read `read` bytes of a symbol.
 
-        How many bytes have been read is recorded only where it matters, because a match ends before a broken symbol.
+        The number of bytes read is recorded only where it matters: where a match ends before a broken symbol.
         """
         read = read if self.waiting[broken] else 0
         known = self.numbers_within.setdefault(_Plain(broken, read), {})
@@ -296,7 +296,7 @@ class _Expansion:
         return numbers
 
     def lead(self, state: int, length: int) -> Int32Array:
-        """Return where the bytes lead that begin symbols of `length` bytes."""
+        """Return the targets of the bytes that begin symbols of `length` bytes."""
         self.budget.check_byte_states(len(self.plain_of))
         dfa, tries = self.dfa, self.tries[length]
         broken = int(dfa.table[state, dfa.no_symbol])
@@ -347,7 +347,7 @@ class _Expansion:
         """Return the table with equal columns shared, and the column of each symbol."""
         children = np.frombuffer(b"".join(self.children), dtype=np.int32).reshape(-1, 64)
         at_border = np.array(self.at_border, dtype=np.int32)
-        # Columns made of equal parts are equal; the few that are left are compared as a whole.
+        # Columns with equal parts are equal; the few that remain are compared as a whole.
         kind = np.zeros((_N_COLUMNS, 1), dtype=np.int32)
         kind[_CONTINUATIONS], kind[BORDER] = 1, 2
         if len(children):
@@ -367,7 +367,7 @@ class _Expansion:
 
 
 def _mapped(values: Int32Array, function: Callable[[int], int]) -> Int32Array:
-    """Return `function` of each value, called once for equal ones."""
+    """Return `function` of each value, called once per distinct value."""
     listed = values.tolist()
     found = {value: function(value) for value in dict.fromkeys(listed)}
     return np.array([found[value] for value in listed], dtype=np.int32)

@@ -2,13 +2,13 @@
 
 Read in this order:
 
-1. `steps`: what a file says, a sequence of splitting steps; `named`: the patterns in use, by name.
-2. `pretokenizer`: what they mean, by definition, with a backtracking engine.
+1. `steps`: the content of a file, a sequence of splitting steps; `named`: the patterns in use, by name.
+2. `pretokenizer`: their meaning by definition, with a backtracking engine.
 3. `step_trees`, `scan`, `hypotheses`: the same as an unambiguous automaton that guesses where pieces begin.
-4. `machine`, `machine_building`: its determinization; `known_machines` are shipped, so that none in use is built anew.
+4. `machine`, `machine_building`: its determinization; `known_machines`: those in use are shipped, not built anew.
 5. `splitter`, `split_tables`: the machine over UTF-8 in C, on whole texts and on streams.
 
-`borders` finds places where every text is cut, whatever surrounds them. `lifted` carries the hypotheses from symbols to
+`borders` finds places where every text is cut, whatever surrounds them. `lifted` lifts the hypotheses from symbols to
 tokens; validation and comparison read ids with it.
 
 Callers: `encoding`, `tokenizers`, `training`, `validation`, `comparison`.

@@ -1,9 +1,9 @@
 """Where every text is cut: pairs of symbols that no piece can have side by side.
 
-Whether a piece ends at some place may hang on text far to the right. Not so between two symbols that no match of the
-pattern has next to each other: there is a border in every text, and what is left of it is cut alike whatever follows,
-but for the one symbol that a look-ahead may see. At such places a stream can be cut and its parts be split by
-themselves.
+Whether a piece ends at some place may depend on text far to the right. Between two symbols that no match of the pattern
+has next to each other it does not: every text has a border there, and the text to the left of it is split in the same
+way whatever follows, except for the one symbol that a look-ahead may see. At such places a stream can be cut, and its
+parts can be split separately.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ __all__ = ["CONTEXT", "Borders"]
 
 
 CONTEXT = 2
-"""How many symbols behind a border must be there when what is before it is split: a look-ahead sees one, and an anchor
-may ask whether that one is the last."""
+"""The number of symbols after a border that must be available when the text before it is split: a look-ahead sees one,
+and an anchor may ask whether that one is the last."""
 
 _LOOKS_BACK = ("start of text", "start of line", "word boundary", "inside a word")
 
@@ -44,9 +44,9 @@ class Borders:
     Notes
     -----
     The pairs of symbols that a match can have side by side are those that follow each other in the pattern's Glushkov
-    automaton, assertions left out; a symbol is in some match if at that symbol a match is found whatever follows. A
-    step cuts certainly only where the steps before it do not find a match to the right. Steps that do more than isolate
-    their matches, and anchors that look back, leave no place certain.
+    automaton without assertions. A symbol is in some match if a match is found at that symbol whatever follows. A step
+    is certain to cut only where the steps before it do not find a match to the right. With steps that do more than
+    isolate their matches, or anchors that look back, no place is certain.
     """
 
     def __init__(self, pretokenizer: PreTokenizer) -> None:
@@ -58,7 +58,7 @@ class Borders:
         simple = all(step.behavior == "isolated" for step in splitting.steps) and splitting.prefix_space is None
         if not simple or any(isinstance(node, Anchor) and node.place in _LOOKS_BACK for node in _nodes(trees)):
             return
-        # Pairs for which the steps so far have cut the same, or not, whatever follows.
+        # Pairs for which the steps so far cut, or do not cut, in the same way whatever follows.
         settled: BoolArray = np.ones((n, n), dtype=np.bool_)
         column = 0
         for tree in trees:
@@ -79,15 +79,15 @@ class Borders:
         return self._partition.classes(np.array([*map(ord, text)], dtype=np.int32)).astype(np.int32)
 
     def classes_of(self, code_points: Int32Array) -> Int32Array:
-        """Return the classes of many symbols; for negative numbers any."""
+        """Return the classes of many symbols; negative numbers get arbitrary classes."""
         return self._partition.dense[code_points].astype(np.int32)
 
     def last(self, text: str, begin: int, end: int) -> int:
         """Return the last place after `begin` and up to `end` where `text` is certainly cut; `begin` if none is found.
 
-        Place i is that before symbol i; the symbol at `end` must exist.
+        Place i is the one before symbol i; the symbol at `end` must exist.
         """
-        # Ordinary text is cut every few symbols, so begin with few.
+        # Ordinary text is cut every few symbols, so begin with a few.
         step = 64
         while end > begin:
             low = max(begin, end - step)
@@ -102,7 +102,7 @@ class Borders:
 
 def _nodes(trees: list[Node]) -> list[Node]:
     nodes = list(trees)
-    for node in nodes:  # grows while it is walked
+    for node in nodes:  # grows during the loop
         nodes.extend(_children(node))
     return nodes
 
@@ -124,11 +124,11 @@ def _sets(tree: Node) -> list[Ranges]:
 
 @dataclass(frozen=True)
 class _Ways:
-    """How a part of a pattern may match, by bool arrays over the classes of symbols.
+    """How a part of a pattern may match, as bool arrays over the classes of symbols.
 
     A match begins with one of `first` and ends with one of `last`, or is empty if `nullable`. There is a match,
-    whatever follows, at every symbol of `sure`, and everywhere if `free`. A part that is `committed` may not give back
-    what it has taken.
+    whatever follows, at every symbol of `sure`, and everywhere if `free`. A part that is `committed` does not
+    backtrack.
     """
 
     first: BoolArray
@@ -140,7 +140,7 @@ class _Ways:
 
 
 class _Reader:
-    """Reads a tree from left to right, and collects the pairs of symbols that follow each other in a match."""
+    """Reads a tree from left to right and collects the pairs of symbols that follow each other in a match."""
 
     def __init__(self, partition: Partition, column: int) -> None:
         self._members = partition.members
@@ -184,7 +184,7 @@ class _Reader:
                 first = first | part.first
             last = part.last | last if part.nullable else part.last
             nullable &= part.nullable
-            # What is before this part is empty, this part matches, and nothing behind it can fail.
+            # The parts before this one are empty, this part matches, and nothing after it can fail.
             if all(later.free for later in parts[index + 1 :]):
                 sure = sure | (skipped & (part.sure | part.free))
             skipped = skipped & part.free & ~(part.committed & part.first)

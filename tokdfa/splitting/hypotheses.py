@@ -1,11 +1,11 @@
 """Splitting as a finite machine: guess where pieces begin, and verify the guesses.
 
-Whether a piece begins at some place may hang on text far to its right, so the machine supposes. A *hypothesis* has,
-for each step of the splitting, a scan of the piece that it supposes to be the current one, and scans that it supposes
-will find nothing: a piece ended where such a scan had a match, and what is preferred to that match must come to
-nothing; or nothing begins where such a scan was started. A hypothesis whose supposition turns out wrong ends; one that
-nothing can bear out is not pursued. For every text exactly one hypothesis is borne out in the end, so the automaton of
-hypotheses is unambiguous.
+Whether a piece begins at some place may depend on text far to its right, so the machine guesses. A *hypothesis* has,
+for each step of the splitting, a scan of the supposed current piece, and scans that are supposed to find nothing.
+Either a piece ended where such a scan had a match, and the alternatives preferred to that match must fail; or nothing
+begins where such a scan was started. A hypothesis whose guess turns out wrong ends, and one that nothing can confirm is
+not pursued. For every text exactly one hypothesis is confirmed in the end, so the automaton of hypotheses is
+unambiguous.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _OFF: Final = -1
 
 
 class _Stage(NamedTuple):
-    """A step of a hypothesis: the scan that is to match, or _GAP or _OFF; and those that are to find nothing."""
+    """A step of a hypothesis: the scan that must match, or _GAP or _OFF, and the scans that must find nothing."""
 
     scan: int
     fruitless: frozenset[int]
@@ -48,16 +48,16 @@ Hypothesis: TypeAlias = tuple[_Stage, ...] | None
 
 @dataclass(frozen=True)
 class Hypotheses:
-    """The unambiguous automaton of hypotheses, over classes of code points. Hypothesis 0 is that before the text.
+    """The unambiguous automaton of hypotheses, over classes of code points. Hypothesis 0 is the one before the text.
 
     Attributes
     ----------
     class_of_code_point : uint16 array of shape (0x110000,)
     moves : tuple
-        ``moves[h][c]`` has a pair (target, event) for each hypothesis behind a symbol of class c: the event is what
-        the symbol does, ``CONTINUES``, ``BEGINS`` or ``DROPPED`` of :mod:`tokdfa.kernels.encode.events`.
+        ``moves[h][c]`` has a pair (target, event) for each hypothesis after a symbol of class c. The event is the
+        effect of the symbol: ``CONTINUES``, ``BEGINS`` or ``DROPPED`` of :mod:`tokdfa.kernels.encode.events`.
     ends : tuple of bool
-        Whether the end of the text bears a hypothesis out.
+        Whether the end of the text confirms a hypothesis.
     """
 
     class_of_code_point: Uint16Array
@@ -76,15 +76,15 @@ def find_hypotheses(splitting: Splitting, budget: Budget | None = None) -> Hypot
     Parameters
     ----------
     splitting : Splitting
-        The steps. A space may be put before the first step only, where whoever runs the automaton feeds it.
+        The steps. A space may be put only before the first step; whoever runs the automaton feeds it that space.
     budget : Budget, optional
-        What it may take, the scans of the steps included. Without one, the automaton of a splitting is built once, or
-        once found to take too much.
+        The budget, which includes the scans of the steps. Without one, the result is shared: the automaton of a
+        splitting is built once, or found once to exceed the default budget.
 
     Raises
     ------
     PatternError
-        If a pattern cannot be read, or has what automata cannot do.
+        If a pattern cannot be read, or needs something automata cannot express.
     LimitExceededError
         If the budget does not suffice.
     """
@@ -94,13 +94,13 @@ def find_hypotheses(splitting: Splitting, budget: Budget | None = None) -> Hypot
             raise found
         return found
     if splitting.prefix_space:
-        raise PatternError("a space put before the pieces of a later step is no matter of automata", value=splitting)
+        raise PatternError("a space before pieces of a later step cannot be expressed by an automaton", value=splitting)
     steps = [_Step(step, splitting, budget) for step in splitting.steps]
     return _Construction(steps, budget).run()
 
 
 def splitting_budget(max_seconds: float = DEFAULT_MAX_SECONDS) -> Budget:
-    """Return the budget of a splitting."""
+    """Return the budget for the automaton of a splitting."""
     return Budget(max_seconds=max_seconds, what="the automaton of the split pattern")
 
 
@@ -113,7 +113,7 @@ def _found(splitting: Splitting) -> Hypotheses | TokdfaError:
 
 
 class _Step:
-    """A step: its scan, and what its behavior makes of matches and of what is between them."""
+    """A step: its scan, and the effect of its behavior on matches and on the text between them."""
 
     def __init__(self, step: Split, splitting: Splitting, budget: Budget) -> None:
         scan = Scan(step_tree(step, splitting, budget), budget)
@@ -130,7 +130,7 @@ class _Step:
         return self.behavior == "removed" and matches != self.invert
 
     def joins(self, before: bool, behind: bool) -> bool:
-        """Tell whether two neighbours, each a match or not, become one piece."""
+        """Return whether two neighbours, each a match or not, become one piece."""
         before, behind = before != self.invert, behind != self.invert
         if self.behavior == "contiguous":
             return before == behind
@@ -139,20 +139,20 @@ class _Step:
         return self.behavior == "merged_with_next" and before and not behind
 
     def ends(self, stage: _Stage) -> bool:
-        """Tell whether the end of the text bears the stage out."""
+        """Return whether the end of the text confirms the stage."""
         if any(self.matched[scan][-1] for scan in stage.fruitless):
             return False
         return stage.scan <= _GAP or self.matched[stage.scan][-1]
 
     def begin(self, symbol: int, fruitless: frozenset[int] = frozenset()) -> Iterator[_Stage]:
-        """Yield the stages behind a symbol that begins a match or is in none."""
+        """Yield the stages after a symbol that begins a match or is in none."""
         scan = self.target[self.start][symbol]
         if scan:
             yield _Stage(scan, fruitless)
         yield _Stage(_GAP, fruitless | {scan} if scan else fruitless)
 
     def advance(self, stage: _Stage, symbol: int) -> Iterator[tuple[_Stage, bool]]:
-        """Yield the stages behind a symbol, and whether it begins a match or what is between two."""
+        """Yield the stages after a symbol, and whether it begins a match or the text between two matches."""
         if any(self.matched[scan][symbol] for scan in stage.fruitless):
             return
         fruitless = frozenset(self.target[scan][symbol] for scan in stage.fruitless) - {0}
@@ -183,12 +183,12 @@ class _Construction:
         number = np.zeros(partition.n_classes, dtype=np.uint16)
         number[used] = np.arange(len(used))
         self.class_of_code_point = number[dense]
-        # A code point of each class gives the classes of each step.
+        # One code point of each class determines the classes of each step.
         of_steps = [step.partition.classes(examples).tolist() for step in steps]
         self.symbols: list[tuple[int, ...]] = list(zip(*of_steps, strict=True)) if steps else [()]
 
     def run(self) -> Hypotheses:
-        """Return the automaton, without what no text bears out."""
+        """Return the automaton, without hypotheses that no text confirms."""
         hypotheses, edges = self.explore()
         ends = [self.ends(hypothesis) for hypothesis in hypotheses]
         arrows = [(old, target) for old, row in enumerate(edges) for targets in row for target, _ in targets]
@@ -205,8 +205,8 @@ class _Construction:
         return Hypotheses(self.class_of_code_point, moves, tuple(ends[old] for old in renumbered))
 
     def successors(self, hypothesis: Hypothesis, symbol: tuple[int, ...]) -> Iterator[tuple[Hypothesis, int]]:
-        """Yield the hypotheses behind a symbol, and what each supposes the symbol to do."""
-        # What the symbol does to the text of a step is what it does in the step before.
+        """Yield the hypotheses after a symbol, and the effect that each supposes the symbol to have."""
+        # The effect of the symbol on the text of a step is its effect in the step before.
         partial: list[tuple[tuple[_Stage, ...], int]] = [((), BEGINS if hypothesis is None else CONTINUES)]
         for level, step in enumerate(self.steps):
             self.budget.check_states(len(partial))
@@ -219,7 +219,7 @@ class _Construction:
         yield from partial
 
     def through(self, step: _Step, old: _Stage | None, outer: int, symbol: int) -> Iterator[tuple[_Stage, int]]:
-        """Yield the stages of a step behind a symbol, and what it does, given what it does to the step's text."""
+        """Yield the stages of a step after a symbol, and its effect, given its effect on the step's text."""
         if outer == CONTINUES:
             assert old is not None
             if old.scan == _OFF:
@@ -236,14 +236,14 @@ class _Construction:
                 yield stage, DROPPED if step.drops(stage.scan != _GAP) else BEGINS
 
     def explore(self) -> tuple[list[Hypothesis], list[list[list[tuple[int, int]]]]]:
-        """Return all hypotheses, and for each and each class the numbers of the successors with events."""
+        """Return all hypotheses and, for each of them and each class, the numbers of the successors with events."""
 
         def check(_: int) -> None:
             self.budget.spend(sum(2 + len(stage.fruitless) for stage in numbers.states[-1] or ()))
 
         numbers: Numbering[Hypothesis] = Numbering(None, check)
         edges: list[list[list[tuple[int, int]]]] = []
-        for hypothesis in numbers.states:  # grows while it is walked
+        for hypothesis in numbers.states:  # grows during the loop
             row = [
                 [(numbers[target], event) for target, event in self.successors(hypothesis, symbol)]
                 for symbol in self.symbols
@@ -254,14 +254,14 @@ class _Construction:
         return numbers.states, edges
 
     def ends(self, hypothesis: Hypothesis) -> bool:
-        """Tell whether the end of the text bears a hypothesis out."""
+        """Return whether the end of the text confirms a hypothesis."""
         return hypothesis is None or all(
             stage.scan == _OFF or step.ends(stage) for step, stage in zip(self.steps, hypothesis, strict=True)
         )
 
 
 def _common_partition(partitions: list[Partition], budget: Budget) -> Partition:
-    """Return the coarsest partition that refines all."""
+    """Return the coarsest partition that refines all of them."""
     if len(partitions) == 1:
         return partitions[0]
     sets: list[Ranges] = []

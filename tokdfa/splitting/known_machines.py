@@ -1,6 +1,6 @@
-"""The machines of the splittings in use, built beforehand: reading one takes a fraction of what building it takes.
+"""The prebuilt machines of the splittings in use: reading one takes a fraction of the time it takes to build it.
 
-``python -m tokdfa.splitting.known_machines`` builds them all and writes them beside this module, one file each.
+``python -m tokdfa.splitting.known_machines`` builds them all and writes them next to this module, one file each.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _N_CODE_POINTS = 0x110000
 
 
 def is_known(splitting: Splitting) -> bool:
-    """Tell whether the machine of a splitting is there: of each of :data:`tokdfa.splitting.named.NAMED`."""
+    """Return whether the machine of a splitting is prebuilt, as it is for :data:`tokdfa.splitting.named.NAMED`."""
     return splitting in _NAMES
 
 
 def known_machine(splitting: Splitting) -> Machine | None:
-    """Return the machine of a splitting; None if it has to be built."""
+    """Return the prebuilt machine of a splitting; None if it has to be built."""
     name = _NAMES.get(splitting)
     return None if name is None else _read(name)
 
@@ -50,7 +50,7 @@ def _read(name: str) -> Machine:
 
 
 def as_text(machine: Machine) -> str:
-    """Return a machine as JSON, a line for each field; the classes of all code points as runs."""
+    """Return a machine as JSON, one line per field, with the classes of all code points as runs."""
     classes = machine.class_of_code_point
     starts = np.concatenate(([0], np.flatnonzero(np.diff(classes)) + 1))
     fields = {

@@ -1,7 +1,8 @@
 """The hypotheses of a pre-tokenizer, lifted from symbols to tokens.
 
-A token is the bytes that end a symbol begun before, some whole symbols, and the bytes of a symbol that it cuts short.
-What the whole symbols do to every hypothesis is an *effect*; real tokenizers have some dozens of them.
+A token consists of the last bytes of a symbol that began before it, some whole symbols, and the first bytes of a symbol
+that it cuts off. The mapping of every hypothesis by the whole symbols is an *effect*; real tokenizers have some dozens
+of effects.
 """
 
 from __future__ import annotations
@@ -22,23 +23,23 @@ from tokdfa.unicode.utf8 import cut_apart
 
 __all__ = ["LiftedSplitting", "LiftedState", "TokenParts"]
 
-# A set of hypotheses is the bits of an integer.
+# A set of hypotheses, as the bits of an integer.
 Mask: TypeAlias = int
 
 
 class LiftedState(NamedTuple):
-    """What the ids of a stream leave open.
+    """What the ids of a stream leave undecided.
 
     Parameters
     ----------
     hypotheses : int
-        The hypotheses that the ids bear out, as bits.
+        The hypotheses compatible with the ids, as bits.
     cut : bytes
-        The bytes of a symbol that is cut short; any that can be completed to symbols of the same classes stand for it.
+        The bytes of an incomplete symbol, or other bytes that can be completed to symbols of the same classes.
     is_inside : bool
         Whether that symbol began within a token, so that no piece can begin with it.
     must_begin : bool
-        Whether the pair test forbids the border that it began at, so that a piece must begin with it.
+        Whether the pair test forbids the border at which it began, so that a piece must begin with it.
     """
 
     hypotheses: Mask
@@ -48,7 +49,7 @@ class LiftedState(NamedTuple):
 
 
 class TokenParts(NamedTuple):
-    """A token: the bytes that end a symbol begun before, the effect of its whole symbols, the symbol that it cuts."""
+    """A token: the bytes that end an earlier symbol, the effect of its whole symbols, and the symbol it cuts off."""
 
     head: bytes
     effect: int | None
@@ -56,9 +57,10 @@ class TokenParts(NamedTuple):
 
 
 class _Effect(NamedTuple):
-    """What some symbols do to each hypothesis, no piece beginning behind the first of them.
+    """The mapping of each hypothesis by some symbols, if no piece begins after the first of them.
 
-    For each hypothesis those behind the symbols: if the first one goes on with a piece, and if it begins one.
+    It gives the hypotheses after the symbols for each one before them: if the first symbol continues a piece, and if it
+    begins one.
     """
 
     continues: tuple[Mask, ...]
@@ -66,7 +68,7 @@ class _Effect(NamedTuple):
 
 
 class LiftedSplitting:
-    """The automaton of hypotheses over tokens, told at each token border whether a piece may go on across it.
+    """The automaton of hypotheses over tokens; its input at each token border says whether a piece may cross it.
 
     Parameters
     ----------
@@ -80,9 +82,9 @@ class LiftedSplitting:
     Raises
     ------
     UnsupportedFeatureError
-        If the splitting leaves out text.
+        If the splitting drops text.
     PatternError, LimitExceededError
-        If automata cannot do what it does.
+        If it cannot be expressed by an automaton, or not within the limits.
     """
 
     def __init__(self, splitting: Splitting) -> None:
@@ -90,7 +92,7 @@ class LiftedSplitting:
         self.initial = LiftedState(1)
         self._step_of_class = [self._symbol_effect(number) for number in range(self.hypotheses.n_classes)]
         self._ends: Mask = sum(1 << h for h, ends in enumerate(self.hypotheses.ends) if ends)
-        # Threads share it; but for the numbers of effects, all that it remembers is the same whoever finds it out.
+        # Threads share it. Apart from the numbers of effects, everything cached is the same whichever thread finds it.
         self._lock = Lock()
         self._effects: list[_Effect] = []
         self._room = Budget(max_seconds=math.inf, what="what ids do to the automaton of the split pattern")
@@ -105,11 +107,11 @@ class LiftedSplitting:
         return SymbolTries.of_classes(self.hypotheses.class_of_code_point)
 
     def is_final(self, state: LiftedState) -> bool:
-        """Tell whether a text may end there."""
+        """Return whether a text may end in `state`."""
         return not state.cut and bool(state.hypotheses & self._ends)
 
     def parts(self, word: bytes) -> TokenParts | None:
-        """Return the parts of a token; None for one that no text has."""
+        """Return the parts of a token; None for a token that occurs in no text."""
         cut = cut_apart(word)
         if cut is None:
             return None
@@ -119,21 +121,21 @@ class LiftedSplitting:
         return self.joined(cut.head, effect, cut.tail)
 
     def joined(self, head: bytes, effect: int | None, tail: bytes) -> TokenParts:
-        """Return the parts of a token that ends and begins with these bytes of symbols."""
+        """Return the parts of a token with `head` and `tail` as the bytes of the symbols that it completes and cuts."""
         return TokenParts(head, effect, self._standing_for(tail) if tail else b"")
 
     def step(self, state: LiftedState, parts: TokenParts, may_continue: bool) -> LiftedState | None:
-        """Return the state behind a token; None when no canonical stream goes on so.
+        """Return the state after a token; None if no canonical stream continues this way.
 
         Parameters
         ----------
         state : LiftedState
         parts : Parts
-            Of the token.
+            The parts of the token.
         may_continue : bool
-            Whether a piece may go on across the border before it.
+            Whether a piece may cross the border before it.
         """
-        # Behind a symbol cut short no piece can begin.
+        # No piece can begin after an incomplete symbol.
         if state.cut and not (may_continue and parts.head):
             return None
         if parts.head and not state.cut:
@@ -159,9 +161,9 @@ class LiftedSplitting:
         return LiftedState(hypotheses, self._standing_for(cut), is_inside, must_begin)
 
     def _standing_for(self, cut: bytes) -> bytes:
-        """Return the first cut symbol met that can be completed to symbols of the same classes in the same order."""
+        """Return the first incomplete symbol seen whose completions have the same classes in the same order."""
         if cut not in self._cuts:
-            # Their number says how many bytes are missing.
+            # The number of completions shows how many bytes are missing.
             self._cuts[cut] = self._cut_of.setdefault(self._tries.completions(cut).tobytes(), cut)
         return self._cuts[cut]
 
@@ -178,11 +180,11 @@ class LiftedSplitting:
         return _Effect(tuple(sets[CONTINUES]), tuple(sets[BEGINS]))
 
     def _effect_of(self, code_point: int, before: int | None) -> int:
-        """Return the number of the effect of what has the effect `before` and then a symbol."""
+        """Return the number of the effect of symbols with the effect `before` followed by one more symbol."""
         return self.effect_after(before, int(self.hypotheses.class_of_code_point[code_point]))
 
     def effect_after(self, before: int | None, number: int) -> int:
-        """Return the number of the effect of what has the effect `before`, or None for nothing, and then a symbol.
+        """Return the number of the effect of symbols with the effect `before`, None for none, and one more symbol.
 
         Parameters
         ----------
@@ -208,7 +210,7 @@ class LiftedSplitting:
             return self._longer[key]
 
     def _apply(self, hypotheses: Mask, effect: int, may_continue: bool, may_begin: bool) -> Mask:
-        """Return the hypotheses behind symbols, given whether the first may go on with a piece, and begin one."""
+        """Return the hypotheses after symbols, given whether the first may continue a piece and may begin one."""
         key = (hypotheses, effect, may_continue, may_begin)
         if key not in self._applied:
             continues, begins = self._effects[effect]
@@ -234,7 +236,7 @@ def _is_whole(symbol: bytes) -> bool:
 
 
 def _may_go_on(symbol: bytes) -> bool:
-    """Tell whether the bytes are the beginning of a symbol."""
+    """Return whether the bytes are the beginning of an incomplete symbol."""
     try:
         return not getincrementaldecoder("utf-8")().decode(symbol)
     except UnicodeDecodeError:

@@ -1,6 +1,6 @@
 """Building the machine of a splitting: its hypotheses, determinized.
 
-What it remembers are a few hypotheses and not how far back they part, so it is small.
+It is small, because a state is a few hypotheses and does not record how far back they diverge.
 """
 
 from __future__ import annotations
@@ -29,35 +29,35 @@ def build_machine(
     Parameters
     ----------
     splitting : Splitting
-        The steps. A space may be put before the first step only, where whoever runs the machine feeds it.
+        The steps. A space may be put only before the first step; whoever runs the machine feeds it that space.
     max_states, max_seconds : int, float
-        The budget: the states of the machine, and the time for everything.
+        The budget: the number of states of the machine, and the total time.
 
     Raises
     ------
     PatternError
-        If a pattern cannot be read, or has what automata cannot do.
+        If a pattern cannot be read, or needs something automata cannot express.
     LimitExceededError
         If the budget does not suffice.
     """
     budget = splitting_budget(max_seconds)
-    # What is found within the usual time is shared.
+    # Results within the usual time are shared.
     hypotheses = find_hypotheses(splitting, None if max_seconds == DEFAULT_MAX_SECONDS else budget)
     return _determinize(hypotheses, max_states, budget)
 
 
 def _determinize(hypotheses: Hypotheses, max_states: int, budget: Budget) -> Machine:
-    """Return the machine whose states are the sets of hypotheses that are worth pursuing together."""
+    """Return the machine whose states are the sets of hypotheses to pursue together."""
     states: Numbering[tuple[int, ...]] = Numbering((0,))
     targets: list[list[int]] = []
     origins: list[list[list[tuple[int, int]]]] = []
-    for state in states.states:  # grows while it is walked
+    for state in states.states:  # grows during the loop
         row, origin_row = [], []
         for symbol in range(hypotheses.n_classes):
             origin: dict[int, tuple[int, int]] = {}
             for place, hypothesis in enumerate(state):
                 for target, event in hypotheses.moves[hypothesis][symbol]:
-                    # Two ways to one hypothesis would be two splits of one text.
+                    # Two paths to one hypothesis would be two splits of one text.
                     assert target not in origin
                     origin[target] = (place, event)
             assert origin
@@ -91,7 +91,7 @@ def _merge_classes(
     borne_out: list[int],
     budget: Budget,
 ) -> Machine:
-    """Return the machine over the classes that it tells apart."""
+    """Return the machine over the classes that it distinguishes."""
     most = max(map(len, states))
     n_states, n_classes = target.shape
     budget.check_size(2 * most * n_states * n_classes, "hypotheses")

@@ -52,11 +52,11 @@ NAMED: dict[str, Splitting] = {
         ),
     ),
 }
-"""Names of pre-tokenizers, each with the library whose spelling and classes it has."""
+"""Named pre-tokenizers, each with the library whose pattern and character classes it uses."""
 
 
 def digits(individual: bool = False) -> Split:
-    """Return the step Digits of tokenizers: numbers by themselves, or each digit."""
+    """Return the step Digits of tokenizers: each number is a piece, or each digit."""
     return Split(r"\p{is_numeric}", "isolated" if individual else "contiguous")
 
 
@@ -82,5 +82,5 @@ def bert() -> tuple[Split, Split]:
 
 
 def fixed_length(length: int) -> Split:
-    """Return the step FixedLength of tokenizers: pieces of so many characters, the last one of what is left."""
+    """Return the step FixedLength of tokenizers: pieces of `length` characters; the last one may be shorter."""
     return Split(rf"[\s\S]{{1,{length}}}")

@@ -1,4 +1,4 @@
-"""What cuts text into pieces before any rule is used."""
+"""Pre-tokenizers, which cut text into pieces before any rule is applied."""
 
 from __future__ import annotations
 
@@ -29,29 +29,30 @@ Flagged: TypeAlias = list[tuple[Span, bool]]
 class PreTokenizer:
     """Splits text as a library does.
 
-    What a splitting means is defined by a backtracking engine, that of `regex`, with the library's own classes. Where
-    automata can do it, and they can for every pattern in use, a finite machine does the work, with the same result.
+    The meaning of a splitting is defined by the backtracking engine of `regex` with the library's own classes. If the
+    splitting can be expressed by an automaton, as every pattern in use can, a finite machine does the work, with the
+    same result.
 
     Immutable.
 
     Parameters
     ----------
     splitting : Splitting
-        The steps. Each splits every piece of the one before it by itself, for which the piece is the whole text.
+        The steps. Each step splits every piece of the previous one separately, as if the piece were the whole text.
     name : str, optional
-        What to call it.
+        The name of the pre-tokenizer.
 
     Raises
     ------
     PatternError
-        If a pattern cannot be read, can match the empty text or repeats what may be empty, or the steps are more than
-        the library has.
+        If a pattern cannot be read, can match the empty text or repeats something that may be empty, or if the library
+        does not support these steps.
     LimitExceededError
         If a pattern is nested too deeply.
 
     Notes
     -----
-    tokenizers keeps what a pattern does not match, as pieces of their own; tiktoken drops it.
+    tokenizers keeps the text that a pattern does not match, as separate pieces; tiktoken drops it.
     """
 
     def __init__(self, splitting: Splitting, name: str | None = None) -> None:
@@ -68,14 +69,14 @@ class PreTokenizer:
 
     @cached_property
     def drops_text(self) -> bool:
-        """Whether text may be left out, so that the pieces need not be the whole of it."""
+        """Whether text may be dropped, so that the pieces need not cover all of it."""
         if self.splitter is not None:
             return self.splitter.drops_text
         return self.splitting.library == "tiktoken" or any(step.behavior == "removed" for step in self.splitting.steps)
 
     @cached_property
     def splitter(self) -> Splitter | None:
-        """The machine of the splitting; None when it takes more than automata have, or too many states."""
+        """The machine of the splitting; None if it cannot be expressed by an automaton or needs too many states."""
         from tokdfa.splitting.splitter import Splitter
 
         try:
@@ -84,13 +85,13 @@ class PreTokenizer:
             return None
 
     def split(self, text: str, *, begins: bool = True) -> list[str]:
-        """Return the pieces of `text`, none of them empty, with the spaces that are put before some.
+        """Return the non-empty pieces of `text`, with the spaces that are put before some of them.
 
         Parameters
         ----------
         text : str
         begins : bool
-            Whether it is the beginning of a text, and not what follows a special token.
+            Whether `text` begins a text, rather than following a special token.
         """
         spaced = self.spelled(text, begins=begins)
         spans = self._spans_by_machine(spaced)
@@ -111,7 +112,7 @@ class PreTokenizer:
         return [(max(start - width, 0), end - width) for start, end in spans]
 
     def spelled(self, text: str, *, begins: bool = True) -> str:
-        """Return `text` with the space before it and with what is put in place of spaces; see :meth:`split`."""
+        """Return `text` with the space put before it and with spaces replaced; see :meth:`split`."""
         space = self._space
         text = text.replace(" ", space)
         puts = self.splitting.prefix_space == 0 and (begins or not self.splitting.prefix_once)
@@ -126,7 +127,7 @@ class PreTokenizer:
             return None
         try:
             data = text.encode("utf-8")
-        except UnicodeEncodeError:  # half a surrogate pair: for whoever wants the bytes to refuse
+        except UnicodeEncodeError:  # half a surrogate pair: whoever needs the bytes will refuse it
             return None
         spans = self.splitter.spans(data)
         if len(data) > len(text):
@@ -198,7 +199,7 @@ def _check_tiktoken(splitting: Splitting) -> None:
 
 
 def _with_gaps(matches: Iterable[Span], length: int) -> Iterator[tuple[Span, bool]]:
-    """Yield the matches and what is between them, and whether each is a match."""
+    """Yield the matches and the gaps between them, each with whether it is a match."""
     at = 0
     for start, end in matches:
         if at < start:
@@ -210,7 +211,7 @@ def _with_gaps(matches: Iterable[Span], length: int) -> Iterator[tuple[Span, boo
 
 
 def behave(flagged: Flagged, behavior: Behavior) -> list[Span]:
-    """Return the pieces that a behavior of tokenizers makes of matches and what is between them.
+    """Return the pieces that a behavior of tokenizers makes of matches and the gaps between them.
 
     Parameters
     ----------
@@ -218,7 +219,7 @@ def behave(flagged: Flagged, behavior: Behavior) -> list[Span]:
         They cover the text.
     behavior : str
         ``removed`` drops the matches; ``isolated`` makes each a piece; ``contiguous`` joins matches that touch;
-        ``merged_with_previous`` and ``merged_with_next`` join a match with the piece before or behind it, unless that
+        ``merged_with_previous`` and ``merged_with_next`` join a match with the piece before or after it, unless that
         is a match, too.
     """
     if behavior == "removed":
@@ -249,7 +250,7 @@ def _shift(spans: Iterable[Span], prefix: str, start: int) -> Iterator[tuple[str
 
 @lru_cache(maxsize=16)
 def _shared(splitting: Splitting, name: str | None = None) -> PreTokenizer:
-    """Return the pre-tokenizer, made once in a process, for its machine takes a fraction of a second to build."""
+    """Return the pre-tokenizer, made once per process because its machine takes a fraction of a second to build."""
     return PreTokenizer(splitting, name)
 
 
@@ -259,8 +260,8 @@ def pretokenizer(splitting: str | Splitting) -> PreTokenizer:
     Parameters
     ----------
     splitting : str or Splitting
-        What a file says; or a name, one of :data:`tokdfa.splitting.named.NAMED`; or a pattern, read as tiktoken
-        would.
+        The steps of a file; or a name, one of :data:`tokdfa.splitting.named.NAMED`; or a pattern in the dialect of
+        tiktoken.
 
     Raises
     ------
@@ -274,6 +275,6 @@ def pretokenizer(splitting: str | Splitting) -> PreTokenizer:
     if splitting in NAMED:
         return _shared(NAMED[splitting], splitting)
     if re.fullmatch(r"[\w.-]+", splitting, re.ASCII):
-        hint = f"there are {', '.join(NAMED)}, and patterns"
+        hint = f"use a pattern or one of {', '.join(NAMED)}"
         raise PatternError("no pre-tokenizer of that name", value=splitting, hint=hint)
     return _shared(Splitting("tiktoken", (Split(splitting),)))

@@ -1,4 +1,4 @@
-"""The leftmost-first scan of a split pattern: one automaton that reads a piece and tells where it may end."""
+"""The leftmost-first scan of a split pattern: one automaton that reads a piece and shows where it may end."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ __all__ = ["Scan"]
 
 
 class Scan:
-    """The search for a match that begins where it is started, as a deterministic automaton.
+    """The search for a match that begins where the search starts, as a deterministic automaton.
 
-    State 0 is the sink: nothing can be found any more. The match that a backtracking engine finds is the last one that
-    is told of before the sink, since behind each match only what is preferred to it goes on.
+    State 0 is the sink: nothing can be found any more. The match that a backtracking engine finds is the last one
+    reported before the sink, because after each match only the alternatives preferred to it go on.
 
     Parameters
     ----------
     tree : Node
         A pattern that does not match the empty text.
     budget : Budget
-        What it may take.
+        The budget.
 
     Attributes
     ----------
     partition : Partition
-        The classes of code points; the last column of the tables is that of the end of the text.
+        The classes of code points; the last column of the tables is for the end of the text.
     start : int
         The state before the first symbol.
     target : int32 array of shape (states, classes + 1)
-        The state behind a symbol.
+        The state after a symbol.
     matched : bool array of shape (states, classes + 1)
         Whether there is a match before that symbol.
 
     Raises
     ------
     PatternError
-        If the pattern has what automata cannot do, or a match begins with a look back.
+        If the pattern needs something automata cannot express, or a match begins by looking back.
     LimitExceededError
         If the automaton would have more states, or takes longer to build.
     """
@@ -55,7 +55,7 @@ class Scan:
         columns = [*range(self.partition.n_classes), dfa.edge]
         target = dfa.table[:, columns]
         matched = dfa.accepts[target] if dfa.delayed else np.repeat(dfa.accepts[:, None], len(columns), axis=1)
-        # A state from which no symbol leads on and no match is told of is as good as the sink.
+        # A state with no further transition and no match is as good as the sink.
         alive: BoolArray = np.any(target, axis=1)
         if not dfa.delayed:
             alive |= dfa.accepts
@@ -70,9 +70,9 @@ class Scan:
 
 
 def _indistinguishable(target: Int32Array, matched: BoolArray) -> Int32Array:
-    """Return for each state the number of its block of states that behave alike; that of state 0 is 0.
+    """Return the number of the block of equivalent states for each state; that of state 0 is 0.
 
-    A match before a symbol is told as a transition on another symbol, to a state of its own that is final.
+    A match before a symbol is represented by a transition on another symbol to a separate final state.
     """
     n_states, n_classes = target.shape
     sources, symbols = (part.astype(np.int32) for part in np.nonzero(matched))
@@ -87,13 +87,13 @@ def _indistinguishable(target: Int32Array, matched: BoolArray) -> Int32Array:
     order = np.unique(block, return_index=True)[1]
     number = np.empty(len(order), dtype=np.int32)
     number[np.argsort(order)] = np.arange(len(order), dtype=np.int32)
-    # Blocks are numbered without gaps but for that of the final state.
+    # Blocks are numbered without gaps, except for that of the final state.
     return number[np.unique(block, return_inverse=True)[1].reshape(-1)]
 
 
 def _refuse_last_line(tree: Node) -> None:
     nodes = [tree]
-    for node in nodes:  # grows while it is walked
+    for node in nodes:  # grows during the loop
         if isinstance(node, Anchor) and node.place == "end of last line":
             raise PatternError("the end of the last line is two symbols away", hint=r"\z is the end of the text")
         nodes.extend(children(node))

@@ -1,4 +1,4 @@
-"""The machine of a splitting, written down as the kernel reads it."""
+"""The machine of a splitting as tables that the kernel reads."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ __all__ = ["DEFAULT", "Tuning", "split_tables"]
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """The thresholds of splitting. They change what it costs, never the pieces.
+    """The thresholds of splitting. They change its cost, never the pieces.
 
     Parameters
     ----------
     max_pairs : int
-        Number of entries, of 4 bytes each, that the table for two symbols of ASCII may have; a machine that needs more
-        reads them one by one. The table has to stay in the second-level cache to be worth its while.
+        The maximum number of entries, of 4 bytes each, in the table for two symbols of ASCII. A machine that needs more
+        reads symbols one by one. The table only pays off if it stays in the second-level cache.
     """
 
     max_pairs: int = 1 << 17
@@ -63,7 +63,7 @@ def split_tables(machine: Machine, *, tuning: Tuning = DEFAULT) -> Struct:
 
 
 def _padded(cells: Any, class_bits: int) -> Any:
-    """Return what there is for states and classes as one row, with ``1 << class_bits`` entries for each state."""
+    """Return the cells of all states and classes as one row, with ``1 << class_bits`` entries per state."""
     room = np.zeros((len(cells), 1 << class_bits, *cells.shape[2:]), dtype=cells.dtype)
     room[:, : cells.shape[1]] = cells
     return room.reshape(-1)
@@ -72,11 +72,11 @@ def _padded(cells: Any, class_bits: int) -> Any:
 def _pairs(
     target: Int32Array, quick: Uint8Array, ascii_class: Uint8Array, max_pairs: int
 ) -> tuple[Int32Array, Uint8Array, int]:
-    """Return the entries for two symbols of ASCII, their own classes, and the bits of these."""
+    """Return the entries for two symbols of ASCII, the classes used for these, and the bits of the classes."""
     classes, pair_class = np.unique(ascii_class, return_inverse=True)
     bits = (len(classes) - 1).bit_length()
     if len(target) << 2 * bits > max_pairs:
-        # Every symbol is a step of its own.
+        # Every symbol is a separate step.
         none = np.full(len(target), 1 << 2 * EVENT_BITS, dtype=np.int32)
         return none, np.zeros(0x80, dtype=np.uint8), 0
     between = target[:, classes]
@@ -90,7 +90,7 @@ def _pairs(
 
 
 def _paged(classes: Uint8Array) -> tuple[Uint16Array, Uint8Array]:
-    """Return the classes of all code points in two tables: the page of each block, and the pages, each but once."""
+    """Return the classes of all code points in two tables: the page of each block, and the distinct pages."""
     size = 1 << BLOCK_BITS
     data = classes.tobytes()
     numbers: dict[bytes, int] = {}

@@ -24,29 +24,29 @@ _BLOCK = 1 << 18
 class Splitter:
     """A splitting as a machine over UTF-8, equal to the backtracking definition on every text.
 
-    Immutable. A space that the splitting puts before a text is for the caller to put there.
+    Immutable. If the splitting puts a space before a text, the caller has to add it.
 
     Parameters
     ----------
     splitting : Splitting
         The steps.
     max_states, max_seconds : int, float
-        The budget of building the machine, which those of the splittings in use need not be.
+        The budget for building the machine; the machines of the splittings in use are prebuilt.
     tuning : Tuning, optional
-        How large tables may be.
+        The maximum size of tables.
 
     Attributes
     ----------
     machine : Machine
         The machine, over classes of code points.
     tables : Struct
-        The machine as the kernels read it, ``tokdfa_splitting``.
+        The machine in the form that the kernels read, ``tokdfa_splitting``.
 
     Raises
     ------
     PatternError
-        If a pattern cannot be read, or has what automata cannot do: back-references, look-behind, look-ahead at more
-        than one symbol, atomic groups of more than one symbol.
+        If a pattern cannot be read, or needs something automata cannot express: back-references, look-behind,
+        look-ahead at more than one symbol, atomic groups of more than one symbol.
     LimitExceededError
         If the budget does not suffice.
 
@@ -88,7 +88,7 @@ class Splitter:
 
     @property
     def drops_text(self) -> bool:
-        """Whether there are texts of which something is left out."""
+        """Whether there are texts of which something is dropped."""
         return bool((self.machine.event == DROPPED).any())
 
     def spans(self, text: str | bytes) -> Int64Array:
@@ -97,15 +97,15 @@ class Splitter:
         Raises
         ------
         PatternError
-            If the text is not UTF-8, or has surrogates; says where.
+            If the text is not UTF-8, or has surrogates; the message says where.
         """
         stream = self.stream()
         return np.concatenate((stream.feed(_encoded(text)), stream.finish()))
 
     def line_spans(self, text: bytes) -> Int64Array:
-        """Return the pieces of a text whose lines are split each by itself, as :meth:`spans` does.
+        """Return the pieces of a text whose lines are split separately, as :meth:`spans` does.
 
-        A line ends behind its line feed.
+        A line ends after its line feed.
 
         Raises
         ------
@@ -118,23 +118,23 @@ class Splitter:
         return close(begun)
 
     def stream(self) -> SplitStream:
-        """Return a stream to feed a text to, part by part."""
+        """Return a stream that is fed a text part by part."""
         return SplitStream(self)
 
 
 class SplitStream:
-    """A text that comes in parts, of which pieces are given out as soon as no continuation can change them.
+    """A text read in parts, whose pieces are returned as soon as no continuation can change them.
 
     Attributes
     ----------
     n_bytes : int
-        How many bytes have been fed.
+        The number of bytes fed so far.
     """
 
     def __init__(self, splitter: Splitter) -> None:
         self._run = SplitRun(splitter.tables, 0)
         self._tail = b""
-        self._open = CONTINUES  # the piece, or the text left out, that has begun
+        self._open = CONTINUES  # the piece, or the dropped text, that has begun
         self.n_bytes = 0
 
     def feed(self, part: bytes) -> Int64Array:
@@ -143,7 +143,7 @@ class SplitStream:
         Parameters
         ----------
         part : bytes
-            Any number of bytes; symbols may be cut.
+            Any number of bytes; symbols may be split between parts.
 
         Returns
         -------
@@ -153,7 +153,7 @@ class SplitStream:
         Raises
         ------
         PatternError
-            If the text is not UTF-8; says where.
+            If the text is not UTF-8; the message says where.
         """
         found = [self._feed(part[start : start + _BLOCK]) for start in range(0, len(part), _BLOCK)]
         return np.concatenate(found) if found else np.empty((0, 2), dtype=np.int64)
@@ -187,7 +187,7 @@ class SplitStream:
 
     @property
     def open_piece(self) -> tuple[int, int] | None:
-        """Where the piece that is going on begins, and how far it certainly goes; None where text is left out."""
+        """The beginning of the open piece, and the place up to which it certainly extends; None in dropped text."""
         if self._open & EVENT_MASK != BEGINS:
             return None
         read = int(self._run.trail_at[0]) if self._run.n_waiting else self.n_bytes - len(self._tail)

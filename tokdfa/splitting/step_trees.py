@@ -16,7 +16,7 @@ def step_tree(step: Split, splitting: Splitting, budget: Budget | None = None) -
     Raises
     ------
     PatternError
-        If it cannot be read, or can match the empty text, or repeats what may be empty.
+        If it cannot be read, or can match the empty text, or repeats something that may be empty.
     """
     if step.literal:
         tree: Node = Concat(tuple(Symbols(((ord(symbol), ord(symbol)),)) for symbol in step.pattern))
@@ -25,14 +25,14 @@ def step_tree(step: Split, splitting: Splitting, budget: Budget | None = None) -
     if is_nullable(tree):
         raise PatternError("a pattern that splits must not match the empty text", value=step.pattern)
     if _repeats_nullable(tree):
-        # Libraries differ in what they prefer when a turn of a repetition is empty.
-        raise PatternError("a split pattern must not repeat what may be empty", value=step.pattern)
+        # Libraries differ in what they prefer when an iteration of a repetition is empty.
+        raise PatternError("a split pattern must not repeat something that may be empty", value=step.pattern)
     return tree
 
 
 def _repeats_nullable(tree: Node) -> bool:
     nodes = [tree]
-    for node in nodes:  # grows while it is walked
+    for node in nodes:  # grows during the loop
         if isinstance(node, Repeat) and node.most != 1 and is_nullable(node.body):
             return True
         nodes.extend(children(node))

@@ -1,4 +1,4 @@
-"""Pre-tokenizers as their files give them: splitting steps, one after the other."""
+"""Pre-tokenizers as files define them: splitting steps, one after the other."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Library: TypeAlias = Literal["tokenizers", "tiktoken"]
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """One splitting step: where `pattern` matches (or, inverted, does not), and what becomes of the matches."""
+    """One splitting step: a pattern, whether it is inverted, and what happens to the matches."""
 
     pattern: str
     behavior: Behavior = "isolated"
@@ -23,11 +23,11 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class Splitting:
-    """The pre-tokenizer of a file: a name or the steps, one after the other, with the library whose classes they mean.
+    """The pre-tokenizer of a file: a name or the steps, in order, with the library whose character classes they use.
 
     With `prefix_space`, a stretch that does not begin with a space gets one before the step of that index; with
-    `prefix_once`, only a stretch that begins the text. With `metaspace`, a character, that is put in place of all
-    spaces before the first step; `prefix_space` is None or 0 then, and means this character.
+    `prefix_once`, only a stretch that begins the text does. If `metaspace` is a character, it replaces all spaces
+    before the first step; then `prefix_space` is None or 0 and adds this character instead of a space.
     """
 
     library: Library
@@ -38,5 +38,5 @@ class Splitting:
 
     @property
     def is_nothing(self) -> bool:
-        """Whether every text is one piece and stays as it is."""
+        """Whether every text is one piece and stays unchanged."""
         return not self.steps and self.prefix_space is None and self.metaspace is None

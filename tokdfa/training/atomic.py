@@ -88,7 +88,7 @@ def write_together(contents: Mapping[str | Path, Data] | Mapping[Path, bytes]) -
 
 
 def _is_device(path: Path) -> bool:
-    """Tell whether it is written to as it is, as a device or a pipe; the real path of a pipe need not exist."""
+    """Return whether it is written to as it is, as a device or a pipe; the real path of a pipe need not exist."""
     return path.exists() and not path.is_file() and not path.is_dir()
 
 

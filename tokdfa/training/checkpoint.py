@@ -85,7 +85,7 @@ class Checkpoint:
 
 
 def _are_counts(text: npt.NDArray[Any], ends: npt.NDArray[Any], counts: npt.NDArray[Any]) -> bool:
-    """Tell whether these are pieces one after the other, where they end, and how often they occur."""
+    """Return whether these are pieces one after the other, where they end, and how often they occur."""
     typed = text.dtype == np.uint8 and ends.dtype == counts.dtype == np.int64
     if not typed or text.ndim != 1 or ends.ndim != 1 or ends.shape != counts.shape:
         return False

@@ -34,7 +34,7 @@ _MOST_SYMBOLS = 200
 
 
 def boundary_conflict(one: str, other: str) -> bool:
-    """Tell whether two yields conflict as the paper defines it: one ends with the symbol with which the other begins.
+    """Return whether two yields conflict as the paper defines it: one ends with the symbol with which the other begins.
 
     Notes
     -----
@@ -44,7 +44,7 @@ def boundary_conflict(one: str, other: str) -> bool:
 
 
 def overlap_conflict(one: str, other: str) -> bool:
-    """Tell whether occurrences of two yields can overlap in a text.
+    """Return whether occurrences of two yields can overlap in a text.
 
     That is, whether one is a factor of the other, or a proper suffix of one a prefix of the other. Merges whose yields
     do not overlap commute: whatever the text, neither can take anything from the other. The boundary symbols alone do

@@ -66,7 +66,7 @@ def yield_of(merge: Merge) -> str:
 
 
 def is_submerge(part: Merge, whole: Merge) -> bool:
-    """Tell whether `part` ⊂ `whole`: it occurs in it, and is not all of it.
+    """Return whether `part` ⊂ `whole`: it occurs in it, and is not all of it.
 
     Notes
     -----

@@ -33,7 +33,7 @@ def possible_merges(text: str, width: int) -> dict[Merge, int]:
     ending: list[list[tuple[Merge, int]]] = [[]]
     for end, symbol in enumerate(text, 1):
         trees: list[tuple[Merge, int]] = [(symbol, end - 1)]
-        for tree, start in trees:  # grows while it is walked
+        for tree, start in trees:  # grows during the loop
             for left, first in ending[start]:
                 if end - first <= width:
                     merge: Merge = (left, tree)

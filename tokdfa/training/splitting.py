@@ -99,7 +99,7 @@ class CorpusSplitter:
         Raises
         ------
         TrainingError
-            If the text is not UTF-8; says at which byte.
+            If the text is not UTF-8; the message gives the byte.
         """
         # What comes next has a say in where the last piece ends, but is not a piece of this block.
         context = block.context.decode("utf-8", "ignore").encode() if self.unit == "file" else b""

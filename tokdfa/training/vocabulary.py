@@ -20,7 +20,7 @@ def vocabulary_sizes(trace: GreedyTrace) -> Int64Array:
 
     Returns
     -------
-    int64 array, one entry a rule and one more
+    int64 array, one entry per rule and one more
 
     Notes
     -----

@@ -27,7 +27,7 @@ def compose(transducer: Transducer, automaton: TokenAutomaton[int], *, max_state
     pairs = Numbering((transducer.initial, automaton.initial), check)
     arcs: list[list[Arc]] = []
     finals: dict[int, Output] = {}
-    for here, (p, s) in enumerate(pairs.states):  # grows while it is walked
+    for here, (p, s) in enumerate(pairs.states):  # grows during the loop
         if p in transducer.finals:
             end = _run(automaton, s, transducer.finals[p])
             if end is not None and automaton.is_final(end):

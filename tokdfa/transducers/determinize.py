@@ -71,7 +71,7 @@ def determinize(transducer: Transducer, *, check: bool = True, max_states: int =
     subsets: Numbering[frozenset[tuple[int, Output]]] = Numbering(start, check_count)
     arcs: list[list[Arc]] = []
     finals: dict[int, Output] = {}
-    for number, subset in enumerate(subsets.states):  # grows while it is walked
+    for number, subset in enumerate(subsets.states):  # grows during the loop
         ends = {pending + trim.finals[state] for state, pending in subset if state in trim.finals}
         if ends:
             finals[number] = _only(trim, ends)

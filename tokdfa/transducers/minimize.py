@@ -59,7 +59,7 @@ def _common_outputs(transducer: Transducer) -> list[Output]:
     # Some output of each state to begin with; then prefixes of it, until nothing contradicts.
     ahead: list[Output | None] = [transducer.finals.get(state) for state in range(transducer.n_states)]
     queue = list(transducer.finals)
-    for state in queue:  # grows while it is walked
+    for state in queue:  # grows during the loop
         for source, arc in into[state]:
             if ahead[source] is None:
                 ahead[source] = arc.output + (ahead[state] or ())
@@ -125,7 +125,7 @@ def minimize(transducer: Transducer) -> Transducer:
     numbers = Numbering(block[trim.initial])
     arcs = [
         [Arc(symbol, output, numbers[block[target]]) for symbol, output, target in trim.arcs[representative[one]]]
-        for one in numbers.states  # grows while it is walked
+        for one in numbers.states  # grows during the loop
     ]
     ends = {number: representative[one] for one, number in numbers.items()}
     finals = {number: trim.finals[end] for number, end in ends.items() if end in trim.finals}
@@ -133,5 +133,5 @@ def minimize(transducer: Transducer) -> Transducer:
 
 
 def is_equivalent(first: Transducer, second: Transducer) -> bool:
-    """Tell whether two subsequential transducers over one alphabet compute the same function."""
+    """Return whether two subsequential transducers over one alphabet compute the same function."""
     return minimize(first) == minimize(second)

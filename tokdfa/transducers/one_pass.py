@@ -65,7 +65,7 @@ class ByteCode:
         Raises
         ------
         AlphabetError
-            If it is not a word of the alphabet's kind, or a symbol is not in the alphabet; says at which offset.
+            If it is not a word of the alphabet's kind, or has a symbol outside the alphabet; the message gives the offset.
         """
         word = self._alphabet.word(text)
         if self._alphabet.kind != "bytes" or self._alphabet.n_symbols < 256:
@@ -171,7 +171,7 @@ class OnePass:
         Raises
         ------
         AlphabetError
-            If `word` has a symbol outside the base alphabet; says at which offset.
+            If `word` has a symbol outside the base alphabet; the message gives the offset.
         """
         tokens = kernels.tokenize(self.tables, self.code.checked(word))
         # All symbols have been looked at.

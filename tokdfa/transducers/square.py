@@ -59,7 +59,7 @@ class Square:
         self.start: Pair = (transducer.initial, transducer.initial)
         self.steps: dict[Pair, list[PairStep]] = {self.start: []}
         queue = [self.start]
-        for pair in queue:  # grows while it is walked
+        for pair in queue:  # grows during the loop
             self.steps[pair] = list(self._steps(pair))
             for step in self.steps[pair]:
                 if step.target not in self.steps:
@@ -87,7 +87,7 @@ class Square:
                 into.setdefault(step.target, []).append((pair, step))
         way: dict[Pair, PairStep | None] = {(p, q): None for p, q in self.steps if p in finals and q in finals}
         queue = list(way)
-        for pair in queue:  # grows while it is walked
+        for pair in queue:  # grows during the loop
             for source, step in into.get(pair, ()):
                 if source not in way:
                     way[source] = step
@@ -142,7 +142,7 @@ def functionality(
     way = square.ways_to_the_end()
     delays: dict[Pair, Delay] = {square.start: ((), ())} if square.start in way else {}
     origin: dict[Pair, tuple[Pair, PairStep]] = {}
-    for pair in (queue := list(delays)):  # grows while it is walked
+    for pair in (queue := list(delays)):  # grows during the loop
         end = way[pair]
         if end is None and _ends_apart(square, pair, delays[pair]):
             return _two_outputs(square, [trace(origin, pair)])

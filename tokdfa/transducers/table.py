@@ -31,7 +31,7 @@ class TransducerTable:
         The next state; state 0 is the initial one.
     written : int32 array of shape (states, symbols)
         The number of what is written.
-    ends : int32 array, one entry a state
+    ends : int32 array, one entry per state
         The number of what is written at the end of a word.
     outputs, offsets : int32 and int64 arrays
         Output i is ``outputs[offsets[i]:offsets[i + 1]]``, as token numbers.

@@ -97,7 +97,7 @@ def twinning(
                 continue
             delays = {entry[0]: entry[1]}
             origin: dict[Pair, tuple[Pair, PairStep]] = {}
-            for pair in (queue := [entry[0]]):  # grows while it is walked
+            for pair in (queue := [entry[0]]):  # grows during the loop
                 for step in square.steps[pair]:
                     delay = extend_delay(delays[pair], step.first, step.second)
                     if number[step.target] != i:

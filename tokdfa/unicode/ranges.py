@@ -59,7 +59,7 @@ def difference(left: Ranges, right: Ranges) -> Ranges:
 
 
 def contains(ranges: Ranges, code_point: int) -> bool:
-    """Tell whether `code_point` is in the set."""
+    """Return whether `code_point` is in the set."""
     low, high = 0, len(ranges)
     while low < high:
         middle = (low + high) // 2

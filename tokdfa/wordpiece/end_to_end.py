@@ -199,7 +199,7 @@ class EndToEnd:
         -------
         tokens : Tokens
             The tokens of all texts, one text behind the other.
-        rows : int64 array, one entry a text and one more
+        rows : int64 array, one entry per text and one more
             Text t has the tokens ``rows[t]`` to ``rows[t + 1]``.
         """
         joined = "\n".join(texts)

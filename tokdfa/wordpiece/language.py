@@ -111,7 +111,7 @@ class WordLanguage(Displayed):
         return WordState(self._root, 0)
 
     def begins(self, token: int) -> bool:
-        """Tell whether words begin with an id."""
+        """Return whether words begin with an id."""
         return token in (self.beginnings if self._root == ROOT else self.continuations)
 
     def step(self, state: tuple[int, int], token: int) -> WordState | None:

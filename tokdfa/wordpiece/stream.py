@@ -41,11 +41,11 @@ class Characters:
         self._kind: dict[str, str] = {}
 
     def is_inner(self, character: str) -> bool:
-        """Tell whether `character` is kept as it is, inside words."""
+        """Return whether `character` is kept as it is, inside words."""
         return self._of(character) == "inner"
 
     def is_alone(self, character: str) -> bool:
-        """Tell whether `character` is kept as it is, as a word of its own."""
+        """Return whether `character` is kept as it is, as a word of its own."""
         return self._of(character) == "alone"
 
     def order(self, character: str) -> int:
@@ -53,7 +53,7 @@ class Characters:
         return tables().combining.get(character, 0) if self._normalizer.strip_accents else 0
 
     def are_inner(self, text: str) -> bool:
-        """Tell whether `text` is kept as it is, inside a word."""
+        """Return whether `text` is kept as it is, inside a word."""
         orders = [self.order(character) for character in text]
         in_order = all(not 0 < after < before for before, after in pairwise(orders))
         return in_order and all(map(self.is_inner, text))
@@ -124,7 +124,7 @@ class StreamLanguage(Displayed):
         )
 
     def _can_be_spelled(self, special: str) -> bool:
-        """Tell whether the decoded text of other tokens could contain `special`; True when in doubt."""
+        """Return whether the decoded text of other tokens could contain `special`; True when in doubt."""
         characters = self._characters
         for before, here in zip(f" {special}", special, strict=False):
             if here == " ":

@@ -60,7 +60,7 @@ def coarsest_partition(
 def first_difference(
     offsets: Int64Array, tokens: Int32Array, targets: Int32Array, final: BoolArray, p: int, q: int
 ) -> tuple[bool, Int32Array]:
-    """Tell whether the languages of states `p` and `q` differ, and by which shortest token sequence: O(m α(n)).
+    """Return whether the languages of states `p` and `q` differ, and by which shortest token sequence: O(m α(n)).
 
     The last state of the automaton is a sink without transitions, not final.
     """

@@ -24,11 +24,11 @@ def build_trie(
 
     Returns
     -------
-    symbol, depth : int32 arrays, one entry a node
+    symbol, depth : int32 arrays, one entry per node
         The last symbol of a node's word and its length. Node 0 is the root, with symbol -1.
-    end : int32 array, one entry a node
+    end : int32 array, one entry per node
         The nodes below node i are i + 1 to ``end[i]``.
-    first : int32 array, one entry a node and one more
+    first : int32 array, one entry per node and one more
         The words that end at node i are ``order[first[i]:first[i + 1]]``.
     """
     size = 1 + int((offsets[order + 1] - offsets[order]).sum())
@@ -50,7 +50,7 @@ def trie_of(column: Int32Array, depth: Int32Array, end: Int32Array, first: Int32
 
     Parameters
     ----------
-    column : int32 array, one entry a node
+    column : int32 array, one entry per node
         The automaton's column of the node's last symbol.
     depth, end, first : int32 arrays
         Of :func:`build_trie`.
@@ -108,9 +108,9 @@ def find_words(trie: Struct, n_columns: int, leftmost: bool) -> tuple[Int32Array
     table : int32 array
         The target of state q on column c is ``table[q * n_columns + c]``. State i + 1 is that of node i, and has read
         the word of that node last; 1 is the initial one.
-    length : int32 array, one entry a state
+    length : int32 array, one entry per state
         The length of the longest word that ends here, 0 for none.
-    shorter : int32 array, one entry a state
+    shorter : int32 array, one entry per state
         A state whose longest word is the next shorter one that ends here; 0 for none.
 
     Notes

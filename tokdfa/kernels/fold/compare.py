@@ -17,7 +17,7 @@ def ranked_rows(pointer: Int32Array, start: Int32Array, stop: Int32Array, rank: 
     ----------
     pointer, start, stop : int32 arrays
         What the rows do not allow; see :class:`tokdfa.automata.compact.Rows`.
-    rank : int32 array, one entry a position
+    rank : int32 array, one entry per position
         The rank, in an order common to two automata, of the token at the position; -1 for tokens not common to both.
     """
     return Struct("tokdfa_ranked_rows", pointer=pointer, start=start, stop=stop, rank=rank)
@@ -39,9 +39,9 @@ def compare_rows(
 
     Returns
     -------
-    least : int32 array, one entry a pair
+    least : int32 array, one entry per pair
         The least rank that only one of the rows allows; -1 when they are equal.
-    only_first, only_second : int64 arrays, one entry a pair
+    only_first, only_second : int64 arrays, one entry per pair
         How many common tokens only the first row allows, and only the second.
     """
     if len(first_row) != len(second_row):

@@ -78,19 +78,19 @@ def fold(
 
     Parameters
     ----------
-    left, right, product : int32 arrays, one entry a rule
+    left, right, product : int32 arrays, one entry per rule
         Token numbers of u, v and uv.
     n_symbols, n_tokens : int
         Tokens below `n_symbols` are symbols.
 
     Returns
     -------
-    parent, removed, rule : int32 arrays, one entry a state
+    parent, removed, rule : int32 arrays, one entry per state
         The state that a state was copied from, the token it lost, the rule that made it; -1 for the initial state.
-    state, birth, head, tail : int32 arrays, one entry a token
+    state, birth, head, tail : int32 arrays, one entry per token
         The state reached on the token; the state its live rule made (0 for symbols), and the parts in that rule
         (-1 for symbols). State and birth are -1 for dead tokens.
-    blocker : int32 array, one entry a rule
+    blocker : int32 array, one entry per rule
         -1 for a live rule; otherwise the earlier rule that merges across the border between u and v, or `LEFT_DEAD`
         or `RIGHT_DEAD` when that part is a dead token.
     pairs : int64 array, made : int32 array
@@ -125,17 +125,17 @@ def arrange(
 
     Parameters
     ----------
-    removed, product : int32 arrays, one entry a state
+    removed, product : int32 arrays, one entry per state
         The token that the state lost, the token that its rule made.
-    birth, head : int32 arrays, one entry a token
+    birth, head : int32 arrays, one entry per token
         As :func:`fold` returns them.
     n_symbols : int
         Tokens below `n_symbols` are symbols.
 
     Returns
     -------
-    position : int32 array, one entry a token
-    width : int32 array, one entry a state
+    position : int32 array, one entry per token
+    width : int32 array, one entry per state
         The state loses the positions from that of its removed token on, this many; 0 for the initial state.
     """
     below, offset = np.zeros((2, len(birth)), dtype=np.int32)

@@ -18,7 +18,7 @@ def gather_rows(
 
     Parameters
     ----------
-    parent, first, width : int32 arrays, one entry a state
+    parent, first, width : int32 arrays, one entry per state
         State s loses the positions from ``first[s]`` on, ``width[s]`` many.
     states : int32 array
         The states wanted, ascending, the initial state 0 among them.
@@ -27,11 +27,11 @@ def gather_rows(
 
     Returns
     -------
-    row : int32 array, one entry a state
+    row : int32 array, one entry per state
         Its row; -1 for states not wanted. Rows are numbered in the order in which the states first need them.
-    pointer : int32 array, one entry a row and one more
+    pointer : int32 array, one entry per row and one more
         Row r has the intervals ``pointer[r]`` to ``pointer[r + 1]``.
-    start, stop : int32 arrays, one entry an interval
+    start, stop : int32 arrays, one entry per interval
         Ascending within a row, not touching each other, half open.
     """
     buckets = 4

@@ -27,11 +27,11 @@ class Text:
     symbols : int32 array
         The pieces as numbers of symbols, with a border, -1, before, between and after them: at most `LONGEST_TEXT`
         entries. It is written to.
-    weight : int64 array, one entry a position
+    weight : int64 array, one entry per position
         How often the piece occurs. The sum of all is less than 2⁶².
     units : int32 array
         For ties by spelling: what the symbols are spelled with. Otherwise empty.
-    unit_at : int64 array, one entry a position and one more
+    unit_at : int64 array, one entry per position and one more
         Where the spelling of each position begins. Otherwise empty.
     """
 
@@ -64,9 +64,9 @@ class Training:
 
     Attributes
     ----------
-    left, right : int32 arrays, one entry a rule
+    left, right : int32 arrays, one entry per rule
         The tokens that the rules merge. Rule i makes the token ``n_symbols + i``.
-    gain : int64 array, one entry a rule
+    gain : int64 array, one entry per rule
         How many replacements the rule makes in the corpus.
 
     Raises

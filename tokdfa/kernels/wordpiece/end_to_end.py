@@ -30,7 +30,7 @@ def index_words(low: Any, high: Any, ids: Int32Array, n_slots: int) -> Any:
     Returns
     -------
     uint64 array
-        Three entries a slot.
+        Three entries per slot.
     """
     words = np.zeros(3 * n_slots, np.uint64)
     lib.tokdfa_index_wordpieces(
@@ -106,7 +106,7 @@ def encode(tables: Struct, data: bytes, stops: Int64Array, wide: bool, room: Roo
 
     Returns
     -------
-    int64 array, one entry a text and one more
+    int64 array, one entry per text and one more
         Text t has the tokens ``rows[t]`` to ``rows[t + 1]``.
     """
     rows = np.empty(len(stops) + 1, np.int64)

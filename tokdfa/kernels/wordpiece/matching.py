@@ -18,21 +18,21 @@ def pack_trie(
 
     Parameters
     ----------
-    pointer : int32 array, one entry a node and one more
+    pointer : int32 array, one entry per node and one more
         Node v has the edges ``pointer[v]`` to ``pointer[v + 1]``. Nodes 0 and 1 are the roots; every other node is
         numbered after its parent.
-    symbol, child : int32 arrays, one entry an edge
+    symbol, child : int32 arrays, one entry per edge
         Its symbol, and the node it leads to. The symbols of one node ascend.
     n_symbols : int
         Symbols are less than this.
 
     Returns
     -------
-    cells : int32 array, four entries a cell
+    cells : int32 array, four entries per cell
         The cell's base, the cell of its parent, and two entries that are -1. The edge of cell c with symbol s leads
         to cell ``t = cells[4 * c] + s`` if and only if ``cells[4 * t + 1] == c``; this may be asked for every s less
         than `n_symbols`.
-    place : int32 array, one entry a node
+    place : int32 array, one entry per node
         The cell of each node; the roots are cells 0 and 1.
 
     Raises
@@ -67,7 +67,7 @@ def word_trie(cells: Int32Array, pops: Int32Array, points: Int32Array) -> Struct
 
     Parameters
     ----------
-    cells : int32 array, four entries a cell
+    cells : int32 array, four entries per cell
         Base and parent as :func:`pack_trie` gives them; then the cell of the failure link, -1 where there is none;
         then the failure pops: a number from 0 on is the id of the one token that is the whole path to this cell, and
         -1 - p points to `pops`.
