@@ -116,12 +116,12 @@ def test_more_merges_than_pairs(corpus: Path, tmp_path: Path) -> None:
         (b"text", ("--pretokenizer", "(a"), "pattern"),
         (b"text", ("--end-of-word", "attached"), "marks words of characters"),
         (b"text", ("--alphabet", "abc"), "the symbols are bytes, of which all 256 are included"),
-        (b"text", ("--output", "x.bin"), "no format of that name"),
+        (b"text", ("--output", "x.bin"), "no format has this ending"),
         (b"text", ("--merges", "-1"), "-1 is not in the range"),
         (b"text", ("--tie", "random"), "'random' is not one of"),
         (b"text", ("--output", "missing/merges.txt"), "no such folder: 'missing'"),
         (b"text", ("--output", "corpus.txt/folder"), "Not a directory"),
-        (b"text", ("--output", "/dev/full"), "a file is where a folder is to be: '/dev/full'"),
+        (b"text", ("--output", "/dev/full"), "there is a file where a folder should be written: '/dev/full'"),
     ],
 )
 def test_trouble(

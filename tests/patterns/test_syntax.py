@@ -137,7 +137,7 @@ def test_common_prefixes_do_not_change_preference() -> None:
         ("(?i:(?:s)(s))", "tokenizers", "another length", 10),
         ("(?i:ß)", "tokenizers", "another length", 4),
         ("(?i:[ß])", "tokenizers", "several symbols", 5),
-        ("a{2}?", "tokenizers", "behind an interval", 4),
+        ("a{2}?", "tokenizers", "after an interval", 4),
     ],
 )
 def test_refused_by_name_and_place(pattern: str, table: Table, what: str, offset: int | None) -> None:

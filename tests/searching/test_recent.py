@@ -24,9 +24,9 @@ def test_a_pattern_is_made_ready_once() -> None:
     assert Searcher(VOCABULARY, "ab+", aligned=True)._plan is not first
     assert Searcher(Vocabulary([b"a", b"b"]), "ab+")._plan is not first
     assert Searcher(VOCABULARY, "ab+", tuning=Tuning(patience=7))._plan.tuning.patience == 7
-    with pytest.raises(PatternError, match="no such choice"):
+    with pytest.raises(PatternError, match="unknown choice"):
         Searcher(VOCABULARY, "ab+", wanted="some")
-    with pytest.raises(PatternError, match="no such choice"):
+    with pytest.raises(PatternError, match="unknown choice"):
         Searcher(VOCABULARY, "ab+", wanted=["all"])
 
 

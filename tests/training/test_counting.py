@@ -213,7 +213,7 @@ def test_an_interruption_changes_nothing(folder: Path, tmp_path: Path) -> None:
             interruptions += 1
     assert interruptions > 5
     assert list(counts.items()) == expected
-    with pytest.raises(TokdfaError, match="another training; different are corpus"):
+    with pytest.raises(TokdfaError, match="another training, which differs in corpus"):
         Checkpoint(tmp_path / "kept", {"corpus": []}).load()
     kept.remove()
     assert kept.load() is None

@@ -48,7 +48,7 @@ def test_what_a_trainer_does_not_do_is_refused(like: str, name: str, value: obje
 
 
 def test_an_unknown_trainer_is_refused() -> None:
-    with pytest.raises(TrainingError, match="no such trainer"):
+    with pytest.raises(TrainingError, match="unknown trainer"):
         resolve("bpeasy", {})
 
 

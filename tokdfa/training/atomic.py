@@ -1,4 +1,4 @@
-"""Writing files that are whole or not there, whenever the process or the machine stops."""
+"""Writing files atomically: a file is complete or absent, whenever the process or the machine stops."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Data: TypeAlias = bytes | Iterable[bytes | memoryview]
 
 
 def check_writable(path: str | Path) -> None:
-    """Make sure, before hours of work, that a file can be written there.
+    """Check, before hours of work, that a file can be written at `path`.
 
     Raises
     ------
@@ -39,26 +39,26 @@ def check_writable(path: str | Path) -> None:
 
 
 def write_atomically(path: str | Path, data: Data) -> None:
-    """Write a file beside its place, then move it there.
+    """Write a file under a temporary name in the same folder, then move it to its place.
 
-    What was there before stays until the new file is complete and on disk. A device or a pipe is written to as it is.
-    The data are bytes, or several in a row.
+    An existing file stays until the new one is complete and on disk. A device or a pipe is written to directly. The
+    data are bytes, or several parts in order.
 
     Raises
     ------
     OSError
-        If it cannot be written, for instance because the disk is full; nothing new is left behind then.
+        If it cannot be written, for instance because the disk is full; no new file remains then.
     """
     write_together({path: data})
 
 
 def write_together(contents: Mapping[str | Path, Data] | Mapping[Path, bytes]) -> None:
-    """Write several files, each as :func:`write_atomically` does, and move them only when there is room for all.
+    """Write several files, each as :func:`write_atomically` does, and move them only after all have been written.
 
     Raises
     ------
     OSError
-        If one of them cannot be written; nothing new is left behind then.
+        If one of them cannot be written; no new file remains then.
     """
     parts: dict[Path, Path] = {}
     try:
@@ -78,7 +78,7 @@ def write_together(contents: Mapping[str | Path, Data] | Mapping[Path, bytes]) -
             with contextlib.suppress(OSError):
                 part.unlink(missing_ok=True)
         raise
-    # The moves themselves are on disk only when the folder is.
+    # The moves themselves are on disk only after the folder is.
     for parent in dict.fromkeys(path.parent for path in parts):
         folder = os.open(parent, os.O_RDONLY)
         try:
@@ -88,7 +88,7 @@ def write_together(contents: Mapping[str | Path, Data] | Mapping[Path, bytes]) -
 
 
 def _is_device(path: Path) -> bool:
-    """Return whether it is written to as it is, as a device or a pipe; the real path of a pipe need not exist."""
+    """Return whether `path` is written to directly, as a device or a pipe; the real path of a pipe need not exist."""
     return path.exists() and not path.is_file() and not path.is_dir()
 
 
@@ -100,7 +100,7 @@ def _move(part: Path, path: Path) -> None:
 
 
 def _write(place: Path, path: Path, data: Data, *, sync: bool = False) -> None:
-    """Write to a place; what goes wrong is told of the file that it is to become."""
+    """Write to a temporary place; errors name the file that it is to become."""
     try:
         with place.open("wb") as stream:
             for part in [data] if isinstance(data, bytes) else data:

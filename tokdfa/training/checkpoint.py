@@ -1,4 +1,4 @@
-"""Checkpoints: how far a corpus has been counted, in a file that is either whole or not there."""
+"""Checkpoints: how far a corpus has been counted, in a file that is either complete or absent."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Checkpoint:
     ----------
     path : str or Path
     request : mapping
-        What is trained on what, as JSON values. A checkpoint of another request is refused.
+        The corpus and the options of the training, as JSON values. A checkpoint of another request is refused.
     """
 
     def __init__(self, path: str | Path, request: dict[str, Any]) -> None:
@@ -35,14 +35,14 @@ class Checkpoint:
         self._request = json.loads(json.dumps({"version": _VERSION, **request}))
 
     def load(self) -> tuple[PieceCounts, int, int] | None:
-        """Return the pieces counted, the file and the byte to go on from; None when there is no checkpoint.
+        """Return the pieces counted, and the file and the byte from which to go on; None if there is no checkpoint.
 
         Raises
         ------
         TrainingError
             If it belongs to another corpus or other options.
         FileFormatError
-            If it is no checkpoint.
+            If the file is not a checkpoint.
         """
         try:
             data = self.path.read_bytes()
@@ -57,9 +57,9 @@ class Checkpoint:
         if request != self._request:
             differing = [key for key in self._request if request.get(key) != self._request[key]]
             raise TrainingError(
-                f"a checkpoint of another training; different are {', '.join(differing) or 'the versions'}",
+                f"a checkpoint of another training, which differs in {', '.join(differing) or 'the version'}",
                 where=str(self.path),
-                hint="delete it to begin anew",
+                hint="delete it to start again",
             )
         if not _are_counts(text, ends, counts) or place.dtype != np.int64 or place.shape != (2,) or (place < 0).any():
             raise FileFormatError("not a checkpoint: its arrays do not fit together", where=str(self.path),
@@ -67,7 +67,7 @@ class Checkpoint:
         return PieceCounts(text, ends, counts), int(place[0]), int(place[1])
 
     def save(self, pieces: PieceCounts, file: int, offset: int) -> None:
-        """Write the checkpoint, in place of the one before."""
+        """Write the checkpoint, replacing the previous one."""
         buffer = io.BytesIO()
         np.savez(
             buffer,
@@ -80,12 +80,12 @@ class Checkpoint:
         write_atomically(self.path, buffer.getvalue())
 
     def remove(self) -> None:
-        """Delete the checkpoint, which is of no use when the training is done."""
+        """Delete the checkpoint, which is of no use after the training."""
         self.path.unlink(missing_ok=True)
 
 
 def _are_counts(text: npt.NDArray[Any], ends: npt.NDArray[Any], counts: npt.NDArray[Any]) -> bool:
-    """Return whether these are pieces one after the other, where they end, and how often they occur."""
+    """Return whether these can be consecutive pieces, the ends of the pieces, and their counts."""
     typed = text.dtype == np.uint8 and ends.dtype == counts.dtype == np.int64
     if not typed or text.ndim != 1 or ends.ndim != 1 or ends.shape != counts.shape:
         return False

@@ -1,4 +1,4 @@
-"""Corpora: files, folders, patterns of names and standard input, read in blocks that can be split each by itself."""
+"""Corpora: files, folders, patterns of names and standard input, read in blocks that can be split separately."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from tokdfa.training.unpacking import opened
 
 __all__ = ["Block", "Corpus"]
 
-# Behind a cut so many bytes are shown to those who split what is before it: two characters of UTF-8.
+# The number of bytes after a cut that are shown to whoever splits the text before it: two characters of UTF-8.
 _CONTEXT = 8
 
 
 class Block(NamedTuple):
-    """Some text of a corpus whose pieces can be counted by themselves.
+    """Some text of a corpus whose pieces can be counted separately.
 
-    `context` is what comes next, as far as the pieces of `text` can hang on it, and empty at the end of the file.
-    `path` names the file, `offset` the byte at which the text begins there (unpacked), `file` is the file's number.
+    `context` is the text that follows, as far as the pieces of `text` can depend on it; it is empty at the end of the
+    file. `path` names the file, `offset` is the byte at which the text begins in it (unpacked), and `file` is the
+    number of the file.
     """
 
     text: bytes
@@ -40,9 +41,9 @@ class Corpus:
     Parameters
     ----------
     files : tuple of str
-        Paths; ``-`` is standard input. Names that end in .gz and .zst are unpacked as they are read.
+        Paths; ``-`` is standard input. Files whose names end in .gz or .zst are unpacked as they are read.
     tuning : Tuning, optional
-        How much is read at a time.
+        The amount to read at a time.
     """
 
     files: tuple[str, ...]
@@ -52,13 +53,13 @@ class Corpus:
     def find(cls, sources: Sequence[str | Path], *, tuning: Tuning = DEFAULT) -> Corpus:
         """Return the corpus of these files, folders and patterns of names.
 
-        A folder gives the files in it and below, by their names; hidden ones are left out. A pattern (``*``, ``?``,
-        ``[…]``, ``**``) gives the files that match it, by their names.
+        A folder gives all files in it and its subfolders, in the order of their names, except hidden ones. A pattern
+        (``*``, ``?``, ``[…]``, ``**``) gives the files that match it, in the order of their names.
 
         Raises
         ------
         TrainingError
-            If a source is not there or gives no files.
+            If a source does not exist or gives no files.
         """
         files: list[str] = []
         for source in map(str, sources):
@@ -72,13 +73,13 @@ class Corpus:
         return cls(tuple(files), tuning)
 
     def size(self) -> int | None:
-        """Return the bytes of all files as they are on disk, or None when that cannot be known."""
+        """Return the total number of bytes of all files on disk, or None if it cannot be known."""
         if "-" in self.files:
             return None
         return sum(os.stat(path).st_size for path in self.files)
 
     def stamp(self) -> list[list[object]]:
-        """Return what tells this corpus from another: names, sizes and times of the files."""
+        """Return what identifies this corpus: names, sizes and times of the files."""
         stats = [(path, os.stat(path)) for path in self.files]
         return [[os.path.abspath(path), stat.st_size, stat.st_mtime_ns] for path, stat in stats]
 
@@ -88,10 +89,10 @@ class Corpus:
         Parameters
         ----------
         last_cut : callable
-            Returns the last place at which a stretch of text can be cut, two characters or more before its end; 0 if
-            there is none, and then the blocks grow, to the whole file if need be.
+            Returns the last place at which a stretch of text can be cut, two characters or more before its end, or 0 if
+            there is none. Then the blocks grow, up to the whole file if necessary.
         file, offset : int
-            Where a block began that is to be the first.
+            The place where the first block begins, which must be the beginning of a block.
 
         Raises
         ------
@@ -109,7 +110,7 @@ class Corpus:
             _skip(stream, offset, path, self.tuning.block)
             parts: list[bytes] = []
             while more := stream.read(self.tuning.block):
-                # What came before was searched already, but for a cut too near its end.
+                # The text before was searched already, except for a cut too near its end.
                 tail = parts[-1][-2 * _CONTEXT :] if parts else b""
                 cut = last_cut(tail + more)
                 parts.append(more)
@@ -151,5 +152,5 @@ def _skip(stream: BinaryIO, offset: int, path: str, block: int) -> None:
     while offset:
         passed = len(stream.read(min(offset, block)))
         if not passed:
-            raise TrainingError("the file is shorter than it was", where=path)
+            raise TrainingError("the file has become shorter", where=path)
         offset -= passed

@@ -28,19 +28,19 @@ def count_corpus(
 ) -> PieceCounts:
     """Count the pieces of a corpus.
 
-    Memory grows with the unique pieces alone. The result is the same for every number of threads and after every
-    interruption: blocks are counted each by itself, and their counts added in the order of the corpus.
+    Memory grows only with the unique pieces. The result is the same for every number of threads and after every
+    interruption: blocks are counted separately, and their counts are added in the order of the corpus.
 
     Parameters
     ----------
     corpus : Corpus
     splitter : Splitter
     threads : int
-        How many blocks are counted at the same time.
+        The number of blocks that are counted at the same time.
     progress : callable, optional
         Called with the number of bytes (unpacked) that have been counted since the last call.
     checkpoint : Checkpoint, optional
-        Where to go on from, and where to keep how far it went.
+        The checkpoint from which to go on, and in which to record progress.
     interval : float
         Seconds between two checkpoints.
 
@@ -51,7 +51,7 @@ def count_corpus(
     FileFormatError
         If a packed file or the checkpoint is damaged.
     OSError
-        If a file cannot be read, or the checkpoint not written.
+        If a file cannot be read, or the checkpoint cannot be written.
     """
     _keep_freed_memory()
     table = PieceTable()
@@ -76,10 +76,10 @@ def count_corpus(
 
 
 def _keep_freed_memory() -> None:
-    """Let arrays of megabytes, of which every block makes some, be made of memory that was used before.
+    """Make the allocator reuse memory for arrays of megabytes, of which every block makes some.
 
-    The allocator of Linux gives them back to the system when they go, and fresh pages take longer than splitting does,
-    until it has seen an array go that is about as large as this one, which is never touched.
+    The allocator of Linux returns such arrays to the system when they are freed, and getting fresh pages takes longer
+    than splitting. It stops doing so once an array about as large as this one, which is never touched, has been freed.
     """
     np.empty((1 << 25) - (1 << 16), np.uint8)
 
@@ -87,7 +87,7 @@ def _keep_freed_memory() -> None:
 def _counted(
     blocks: Iterator[Block], splitter: CorpusSplitter, table: PieceTable, threads: int
 ) -> Iterator[tuple[Block, PieceCounts | None]]:
-    """Yield the blocks in order with their counts; with one thread these go to the table at once."""
+    """Yield the blocks in order with their counts; with one thread the counts go directly to the table."""
     if threads == 1:
         for block in blocks:
             table.add(*splitter.cut(block))

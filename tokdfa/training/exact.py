@@ -1,4 +1,4 @@
-"""The best merge sequence there is: depth-first search, with and without a guard against needless orders."""
+"""The best possible merge sequence: depth-first search, with and without a guard against redundant orders."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def boundary_conflict(one: str, other: str) -> bool:
 def overlap_conflict(one: str, other: str) -> bool:
     """Return whether occurrences of two yields can overlap in a text.
 
-    That is, whether one is a factor of the other, or a proper suffix of one a prefix of the other. Merges whose yields
-    do not overlap commute: whatever the text, neither can take anything from the other. The boundary symbols alone do
-    not tell: [x, ab] and [ab, y] contend for the ``ab`` of ``xaby``.
+    That is, whether one is a factor of the other, or a proper suffix of one is a prefix of the other. Merges whose
+    yields do not overlap commute: whatever the text, neither can take anything from the other. The boundary symbols
+    alone do not show this: [x, ab] and [ab, y] compete for the ``ab`` of ``xaby``.
     """
     if one in other or other in one:
         return True
@@ -66,13 +66,13 @@ class ExactResult:
     Parameters
     ----------
     merges : tuple of merges
-        In their order; fewer than asked for when no pair is left.
+        The merges in order; fewer than requested if no pair is left.
     forests : tuple of forests
-        What they make of the texts.
+        The forests that they make of the texts.
     units : int
-        How many units that is, every text as often as it counts.
+        The number of units, each text weighted by its multiplicity.
     explored : int
-        How many sequences were looked at.
+        The number of sequences examined.
     """
 
     merges: tuple[Merge, ...]
@@ -91,9 +91,9 @@ def train_exact(
     pieces : str or mapping from str to int
         A text, or pieces with their multiplicities.
     merges : int
-        The greatest length of the sequence.
+        The maximum length of the sequence.
     guard : str
-        Which sequences are not looked at. μ follows ρ
+        Which sequences are skipped. μ may follow ρ
 
         ``overlap``
             if they conflict by :func:`overlap_conflict`, or (|Yield μ|, Yield μ) ≥ (|Yield ρ|, Yield ρ): exact;
@@ -105,24 +105,24 @@ def train_exact(
         ``none``
             always: brute force.
     limit : int
-        How many symbols may be looked at, those of the texts once for each sequence of merges.
+        The maximum number of symbols to examine; those of the texts count once for each sequence of merges.
 
     Raises
     ------
     LimitExceededError
-        If there are more to look at, or the texts have more than 200 symbols.
+        If there are more to examine, or the texts have more than 200 symbols.
     TrainingError
-        If there is no such guard.
+        If the guard is unknown.
 
     Notes
     -----
-    *A Formal Perspective on Byte-Pair Encoding*, Algorithm 3, with the guard of Def 5.6 put right. Why ``overlap`` is
-    exact: in any sequence, two neighbours that do not conflict can change places, for they commute and neither is a
+    *A Formal Perspective on Byte-Pair Encoding*, Algorithm 3, with a corrected guard of Def 5.6. Why ``overlap`` is
+    exact: in any sequence, two neighbours that do not conflict can change places, because they commute and neither is a
     submerge of the other. Doing so wherever the second one is the lesser ends, after finitely many inversions, in a
-    sequence that makes the same of every text and that the guard lets through.
+    sequence that has the same effect on every text and that the guard allows.
     """
     if guard not in GUARDS:
-        raise TrainingError("no such guard", value=guard, hint=f"one of {', '.join(GUARDS)}")
+        raise TrainingError("unknown guard", value=guard, hint=f"use one of {', '.join(GUARDS)}")
     texts = {pieces: 1} if isinstance(pieces, str) else pieces
     hint = "it is for tiny texts and few merges; train greedily"
     if (symbols := sum(map(len, texts))) > _MOST_SYMBOLS:
@@ -160,7 +160,7 @@ def train_exact(
         sequence, forests = stack.pop()
         explored += 1
         if explored * symbols > limit:
-            what = f"the exact search has looked at {explored} sequences of merges and is not done"
+            what = f"the exact search has examined {explored} sequences of merges and is not done"
             raise LimitExceededError(what, hint=hint)
         units = count(forests)
         if units < fewest:
@@ -172,7 +172,7 @@ def train_exact(
         if guard != "none" and sequence:
             rho = spelled(sequence[-1])
             chosen = (pair for pair in chosen if follows(spelled(pair), rho))
-        # The last one pushed is looked at first; backwards, so that ties go to the pair that occurs first.
+        # The last one pushed is examined first; in reverse, so that ties go to the pair that occurs first.
         stack.extend(((*sequence, pair), tuple(apply_merge(forest, pair) for forest in forests)) for pair in chosen)
     return ExactResult(best, best_forests, fewest, explored)
 
@@ -198,7 +198,7 @@ def train_exact_dictionary(
     TrainingError
         If the pieces are not words of one kind.
     LimitExceededError
-        As :func:`train_exact`.
+        As for :func:`train_exact`.
     """
     symbols = base_alphabet(pieces, alphabet)
     # The search is over strings: every symbol becomes the character of its number.

@@ -1,4 +1,4 @@
-"""Gage's compression: the most frequent pair of bytes is replaced by a byte that the data does not use."""
+"""Gage's compression, which replaces the most frequent pair of bytes by a byte that the data does not use."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ class Compressed(Generic[T]):
     ----------
     text : bytes or str
     table : tuple of (symbol, pair)
-        What each new symbol stands for, in the order in which they were introduced. A pair may have earlier ones.
+        The pair that each new symbol replaces, in the order in which they were introduced. A pair may contain earlier
+        new symbols.
     """
 
     text: T
@@ -38,8 +39,8 @@ def compress(data: T, spare: T | None = None) -> Compressed[T]:
     ----------
     data : bytes or str
     spare : bytes or str, optional
-        The symbols to introduce, in this order. By default the bytes that `data` does not use, downwards from 255, or
-        the capital letters that it does not use, from Z on.
+        The symbols to introduce, in this order. By default the bytes that `data` does not use, down from 255, or the
+        capital letters that it does not use, backwards from Z.
 
     Raises
     ------
@@ -58,7 +59,7 @@ def compress(data: T, spare: T | None = None) -> Compressed[T]:
     if not data:
         return Compressed(data, ())
     dictionary = train_greedy({data: 1}, len(symbols), tie="oldest-pair", count="overlapping")
-    # Products by the symbols that are written for them.
+    # Products by the symbols that replace them.
     written: dict[object, T] = {}
     table: list[tuple[T, T]] = []
     for symbol, rule in zip(symbols, dictionary, strict=False):
@@ -77,7 +78,7 @@ def expand(compressed: Compressed[T]) -> T:
 
 
 def _replaced(data: T, table: Sequence[tuple[T, T]]) -> T:
-    # bytes.replace and str.replace go from left to right and overlap nothing, as is wanted.
+    # bytes.replace and str.replace go from left to right without overlaps, as required.
     for symbol, pair in table:
         data = data.replace(pair, symbol)
     return data

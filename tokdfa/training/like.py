@@ -1,4 +1,4 @@
-"""Whole trainers by name: everything in which they differ, set together."""
+"""Whole trainers by name: all the options in which they differ."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ _TRAINERS: dict[Trainer, dict[str, Any]] = {
     "rustbpe": {"tie": "rustbpe", "unit": "line", "level": "byte", "min_frequency": 1},
     "minbpe": {"tie": "first-seen", "unit": "file", "level": "byte", "min_frequency": 1},
 }
-# All of them count every adjacent pair, and none is asked for a longest token.
+# All of them count every adjacent pair, and none limits the length of tokens.
 _SAME: dict[str, Any] = {"count": "overlapping"}
-# What the trainer itself lets its users choose.
+# The options that the trainer itself lets its users choose.
 _FREE: dict[str, tuple[str, ...]] = {"tokenizers": ("min_frequency",), "subword-nmt": ("min_frequency",)}
 
 
 def resolve(like: str | None, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a trainer is asked for: the ties, the counting, what is read at a time, the symbols and the limits.
+    """Return the options of a trainer: ties, counting, the unit of reading, symbols and limits.
 
     Parameters
     ----------
     like : str, optional
-        The trainer to do as: ``tokenizers`` (BpeTrainer over ByteLevel, fed with the lines of a file),
+        The trainer to imitate: ``tokenizers`` (BpeTrainer over ByteLevel, fed with the lines of a file),
         ``sentencepiece`` (type bpe), ``subword-nmt`` (learn_bpe), ``rustbpe`` (fed with lines), ``minbpe``
-        (RegexTokenizer). How text is cut into pieces is said by the pre-tokenizer.
+        (RegexTokenizer). The pre-tokenizer is chosen separately.
     given : mapping
-        Those of :data:`DEFAULTS` that are chosen explicitly.
+        The options of :data:`DEFAULTS` that are chosen explicitly.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def resolve(like: str | None, given: Mapping[str, Any]) -> dict[str, Any]:
     Raises
     ------
     TrainingError
-        If there is no such trainer, or something chosen explicitly is not what it does.
+        If there is no such trainer, or an explicit choice contradicts it.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def resolve(like: str | None, given: Mapping[str, Any]) -> dict[str, Any]:
     if like is None:
         return {**DEFAULTS, **given}
     if like not in get_args(Trainer):
-        raise TrainingError("no such trainer", value=like, hint=f"one of {', '.join(get_args(Trainer))}")
+        raise TrainingError("unknown trainer", value=like, hint=f"use one of {', '.join(get_args(Trainer))}")
     meant = {**DEFAULTS, **_SAME, **_TRAINERS[like]}  # type: ignore[index]
     for name, value in given.items():
         if name not in _FREE.get(like, ()) and value != meant[name]:

@@ -1,4 +1,4 @@
-"""Encoding by the longest pieces of a vocabulary first, wherever in a word they stand."""
+"""Encoding by the longest pieces of a vocabulary first, wherever in a word they occur."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ __all__ = ["LongestPieceEncoder", "join_words"]
 
 
 class LongestPieceEncoder:
-    """Encodes words by a vocabulary: the longest piece that occurs in a word is cut out, and so on with what is left.
+    """Encodes words by a vocabulary: the longest piece that occurs in a word is cut out, then the same for the rest.
 
     Parameters
     ----------
     vocabulary : iterable of str
-        The pieces. Among those of one length the earlier one goes first.
+        The pieces. Among pieces of equal length, the earlier one comes first.
     unknown : str
-        What a stretch becomes in which no piece occurs.
+        The token for a stretch in which no piece occurs.
     cache_size : int
-        How many words are remembered with their tokens; the oldest are forgotten.
+        The number of words kept with their tokens; the oldest are dropped.
 
     Raises
     ------
@@ -28,8 +28,7 @@ class LongestPieceEncoder:
 
     Notes
     -----
-    BLOG, example 2. The pieces of a vocabulary that was trained by merging need not come out as merging would have
-    them.
+    BLOG, example 2. With a vocabulary trained by merging, the result need not be the one that merging would give.
     """
 
     def __init__(self, vocabulary: Iterable[str], *, unknown: str = "<unk>", cache_size: int = 1 << 16) -> None:
@@ -57,7 +56,7 @@ class LongestPieceEncoder:
         return tokens
 
     def _cut(self, word: str) -> tuple[str, ...]:
-        # Every place where a piece stands, in the order in which the vocabulary is gone through: O(n · longest piece).
+        # Every place where a piece occurs, in the order of the vocabulary: O(n · longest piece).
         places = [
             (start - end, self._order[word[start:end]], start)
             for start in range(len(word))
@@ -84,7 +83,7 @@ class LongestPieceEncoder:
 
 
 def join_words(tokens: Iterable[str], mark: str = "</w>") -> list[str]:
-    """Return the words that tokens spell: joined, and cut behind every mark.
+    """Return the words that tokens spell: the tokens joined, and cut after every mark.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""Merges as trees, sequences of merges, and what they do to a string."""
+"""Merges as trees, sequences of merges, and their effect on a string."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ Merge: TypeAlias = Union[str, tuple["Merge", "Merge"]]  # noqa: UP007 (a string 
 """A symbol (a trivial merge), or a pair of merges: ``(("a", "b"), "a")`` is the paper's [[a, b], a]."""
 
 Forest: TypeAlias = tuple[Merge, ...]
-"""What a string becomes when merges are applied: a tree for each unit."""
+"""The result of applying merges to a string: a tree for each unit."""
 
-# Comparing and hashing nested tuples takes the interpreter's own stack.
+# Comparing and hashing nested tuples uses the interpreter's own stack.
 _DEEPEST = 500
 
 
 def iter_submerges(merge: Merge) -> Iterator[Merge]:
-    """Yield a merge and all its submerges, trivial ones included, as often as they occur: parts behind the whole.
+    """Yield a merge and all its submerges, including trivial ones, as often as they occur: parts after the whole.
 
     Raises
     ------
     TrainingError
-        If it is not a merge.
+        If `merge` is not a merge.
     LimitExceededError
         If it is nested too deeply.
     """
@@ -56,7 +56,7 @@ def iter_submerges(merge: Merge) -> Iterator[Merge]:
 
 
 def yield_of(merge: Merge) -> str:
-    """Return Yield(merge), the string that it stands for.
+    """Return Yield(merge), the string that the merge spells.
 
     Notes
     -----
@@ -66,7 +66,7 @@ def yield_of(merge: Merge) -> str:
 
 
 def is_submerge(part: Merge, whole: Merge) -> bool:
-    """Return whether `part` ⊂ `whole`: it occurs in it, and is not all of it.
+    """Return whether `part` ⊂ `whole`: `part` occurs in `whole` and is not all of it.
 
     Notes
     -----
@@ -101,7 +101,7 @@ def validity(merges: Sequence[Merge]) -> Verdict[int]:
 
 
 def apply_merge(forest: Sequence[Merge], merge: Merge) -> Forest:
-    """Return Apply(merge): every occurrence of the pair replaced, from left to right."""
+    """Return Apply(merge): `forest` with every occurrence of the pair replaced, from left to right."""
     units: list[Merge] = []
     position = 0
     while position < len(forest):
@@ -136,7 +136,7 @@ def apply_merges(text: Sequence[Merge], merges: Iterable[Merge]) -> Forest:
 def show_merge(merge: Merge) -> str:
     """Return a merge in the paper's notation, such as ``[[a,b],a]``."""
     parts: list[str] = []
-    # What is left to write: merges, and marks.
+    # The rest to write: merges and marks.
     stack: list[tuple[Merge, bool]] = [(merge, True)]
     while stack:
         inner, is_merge = stack.pop()
@@ -148,7 +148,7 @@ def show_merge(merge: Merge) -> str:
 
 
 def to_dictionary(merges: Sequence[Merge], alphabet: str | None = None) -> Dictionary:
-    """Return the rules of a sequence of merges, whose parts are strings and no trees any more."""
+    """Return the rules of a sequence of merges; their parts are strings, no longer trees."""
     pairs = []
     for merge in merges:
         if isinstance(merge, str):

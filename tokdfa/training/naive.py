@@ -1,4 +1,4 @@
-"""The greedy trainer as the papers write it: count every pair afresh, merge the best one everywhere, repeat."""
+"""The greedy trainer as in the papers: count every pair afresh, merge the best one everywhere, repeat."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ def train_naive(
     Parameters
     ----------
     pieces : mapping from word to int
-        The pieces of the corpus with their multiplicities, in the order in which the corpus first has them. Nothing
-        is merged across the border of two pieces.
+        The pieces of the corpus with their multiplicities, in the order of their first occurrence. Nothing is merged
+        across the border between two pieces.
     merges : int
-        How many rules to make; fewer come when the pairs give out.
+        The number of rules to make. There are fewer if no pair is left.
     tie, count, min_frequency, max_token_length
         See :class:`~tokdfa.training.rules.GreedyRules`.
     alphabet : str, bytes or sequence of symbols, optional
-        Symbols that the dictionary has whether they occur or not; see :func:`~tokdfa.training.rules.base_alphabet`.
+        Symbols that the dictionary has even if they do not occur; see :func:`~tokdfa.training.rules.base_alphabet`.
 
     Returns
     -------
     Dictionary
-        The rules in the order of their merges: proper, and every rule live.
+        The rules in the order of their merges. The dictionary is proper, and every rule is live.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def train_naive(
 
     Notes
     -----
-    *A Formal Perspective on Byte-Pair Encoding*, Algorithm 1: O(N) a merge for N symbols. A trained dictionary never
+    *A Formal Perspective on Byte-Pair Encoding*, Algorithm 1: O(N) per merge for N symbols. A trained dictionary never
     makes a token twice: once uv is merged, the tokenization of that text into u·v occurs nowhere, and by
     context-invariance no other tokenization of it does.
     """
@@ -88,7 +88,7 @@ def train_naive(
 
 
 def count_pairs(text: list[int], count: CountRule) -> list[Pair]:
-    """Return the pairs of neighbours in `text`, as often as they count, from left to right."""
+    """Return the pairs of neighbours in `text`, from left to right, each as often as it counts."""
     pairs: list[Pair] = []
     last = -2
     for position, pair in enumerate(pairwise(text)):
@@ -119,7 +119,7 @@ def _fits(length: int, rules: GreedyRules) -> bool:
 
 
 def _tie_key(tie: TieRule, symbols: TokenAlphabet, words: list[Word]) -> Callable[[Pair, int, int], Any]:
-    """Return the function whose least value tells which of equally frequent pairs is merged; `words` may grow."""
+    """Return the key whose least value selects the pair to merge among equally frequent ones; `words` may grow."""
     if tie == "first-seen":
         return lambda pair, seen, entered: seen
     if tie == "oldest-pair":

@@ -1,4 +1,4 @@
-"""Non-iterative BPE: every merge that a text could have, counted at once, and the most frequent ones taken."""
+"""Non-iterative BPE: count every merge that a text could have at once, and take the most frequent ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WIDEST = 10
 def possible_merges(text: str, width: int) -> dict[Merge, int]:
     """Return every merge whose yield has up to `width` symbols and occurs in `text`, with the number of occurrences.
 
-    They come in the order in which a scan that extends what ends at each symbol finds them, so that the parts of a
+    They come in the order in which a scan finds them that extends the merges ending at each symbol, so the parts of a
     merge come before it.
 
     Raises
@@ -27,9 +27,9 @@ def possible_merges(text: str, width: int) -> dict[Merge, int]:
     *A Formal Perspective on Byte-Pair Encoding*, appendix B.2.
     """
     if width > _WIDEST:
-        raise LimitExceededError("too many merges have yields so wide", value=width, hint=f"{_WIDEST} at most")
+        raise LimitExceededError("too many merges have yields this wide", value=width, hint=f"{_WIDEST} at most")
     counts: dict[Merge, int] = {}
-    # For each place, the trees that end there with where they begin, the longest first.
+    # The trees that end at each place, with the places where they begin, longest first.
     ending: list[list[tuple[Merge, int]]] = [[]]
     for end, symbol in enumerate(text, 1):
         trees: list[tuple[Merge, int]] = [(symbol, end - 1)]
@@ -46,13 +46,13 @@ def possible_merges(text: str, width: int) -> dict[Merge, int]:
 def train_noniterative(text: str, merges: int, *, width: int = 5) -> tuple[Merge, ...]:
     """Return the most frequent merges of up to `width` symbols.
 
-    They form a valid sequence: the parts of a merge occur at least as often as it does, and come before it among those
-    of one frequency.
+    They form a valid sequence: the parts of a merge occur at least as often as the merge, and come before it among
+    merges of equal frequency.
 
     Notes
     -----
-    *A Formal Perspective on Byte-Pair Encoding*, appendix B.2. On a^{wn} it needs n units at best, however many merges
-    it may make, where the greedy trainer halves them with every further merge.
+    *A Formal Perspective on Byte-Pair Encoding*, appendix B.2. On a^{wn} it needs n units at best, whatever the number
+    of merges, while the greedy trainer halves the units with every further merge.
     """
     counts = possible_merges(text, width)
     order = sorted(counts, key=lambda merge: -counts[merge])

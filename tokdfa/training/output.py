@@ -19,7 +19,7 @@ from tokdfa.training.atomic import write_atomically, write_together
 
 __all__ = ["check_output", "write_dictionary"]
 
-# What tokenizers spells otherwise: possessive repetitions mean something else there, and here they change nothing.
+# Patterns written differently for tokenizers: possessive repetitions mean something else there, and are not needed.
 _RESPELLED = {
     "gpt2_tiktoken": NAMED["gpt2"].steps[0].pattern,
     "cl100k": (
@@ -33,19 +33,19 @@ def write_dictionary(
 ) -> list[Path]:
     """Write a trained dictionary.
 
-    The name says what is written: ``….txt`` a merges.txt, ``….json`` a tokenizer.json, ``….tiktoken`` a rank file, and
-    a name without an ending a folder with merges.txt, vocab.json and, where it can be had, tokenizer.json. Ids number
+    The name determines the format: ``….txt`` is a merges.txt, ``….json`` a tokenizer.json, and ``….tiktoken`` a rank
+    file. A name without an ending is a folder with merges.txt, vocab.json and, if possible, tokenizer.json. Ids number
     the symbols first, bytes in the order of GPT-2's byte alphabet, and then the products in the order of the rules.
 
     Parameters
     ----------
     dictionary : Dictionary
-        As the trainers return it: proper, and no token made twice.
+        A dictionary as the trainers return it: proper, with no token made twice.
     path : str or Path
     pretokenizer : str
         The name of the pre-tokenizer with which it was trained, for tokenizer.json.
     suffix : str, optional
-        What the last symbol of a piece ends with, such as ``</w>``.
+        The ending of the last symbol of a piece, such as ``</w>``.
 
     Returns
     -------
@@ -82,7 +82,7 @@ def write_dictionary(
 def check_output(
     path: str | Path, kind: str, pretokenizer: str, suffix: str | None = None
 ) -> Callable[[Dictionary], bytes] | None:
-    """Return the function that renders what the name of a file asks for, None for a folder.
+    """Return the function that renders the format given by the name of a file, None for a folder.
 
     Raises
     ------
@@ -92,10 +92,10 @@ def check_output(
     path = Path(path)
     is_folder = path.is_dir() or path.suffix == ""
     if is_folder and path.exists() and not path.is_dir():
-        raise TrainingError("a file is where a folder is to be", value=str(path))
+        raise TrainingError("there is a file where a folder should be written", value=str(path))
     if not is_folder and not path.parent.is_dir():
         raise TrainingError("no such folder", value=str(path.parent))
-    # Told before hours of training. A file is replaced in its folder; devices are written to as they are.
+    # Checked before hours of training. A file is replaced in its folder; devices are written to directly.
     target = Path(os.path.realpath(path))
     folder = next(place for place in ((target, *target.parents) if is_folder else target.parents) if place.exists())
     if (is_folder or target.is_file() or not target.exists()) and not os.access(folder, os.W_OK):
@@ -112,8 +112,8 @@ def check_output(
         if fault := _tokenizer_json_fault(kind, pretokenizer, suffix):
             raise TrainingError(fault, where=str(path), hint="write a .txt file or a folder")
         return lambda dictionary: _tokenizer_json(dictionary, pretokenizer, suffix)
-    hint = "merges.txt, tokenizer.json, a name ending in .tiktoken, or a folder"
-    raise TrainingError("no format of that name", value=path.suffix, where=str(path), hint=hint)
+    hint = "write merges.txt, tokenizer.json, a name ending in .tiktoken, or a folder"
+    raise TrainingError("no format has this ending", value=path.suffix, where=str(path), hint=hint)
 
 
 def _spelling(word: Word) -> str:
@@ -163,16 +163,16 @@ def _tokenizer_json_fault(kind: str, pretokenizer: str, suffix: str | None) -> s
     if kind == "symbols" and suffix is None:
         return "tokenizers has no symbols of several characters"
     if pretokenizer not in ("none", "whitespace", *NAMED):
-        return "a tokenizer.json is written for pre-tokenizers with a name, for tokenizers may read others otherwise"
+        return "a tokenizer.json needs a named pre-tokenizer, because tokenizers may read other patterns differently"
     if suffix is not None and pretokenizer != "whitespace":
-        return "tokenizers puts back spaces for suffixes, so that the pre-tokenizer must be whitespace"
+        return "tokenizers decodes suffixes as spaces, so the pre-tokenizer must be whitespace"
     return None
 
 
 def _tokenizer_json(dictionary: Dictionary, pretokenizer: str, suffix: str | None) -> bytes:
     bytewise = dictionary.alphabet.kind == "bytes"
     pairs = [[_spelling(u), _spelling(v)] for u, v in dictionary]
-    # As strings, which older releases read, too, wherever no part has a space.
+    # As strings, which older releases also read, unless a part has a space.
     merges = [" ".join(pair) for pair in pairs] if not any(" " in part for pair in pairs for part in pair) else pairs
     decoder: dict[str, Any] = {"type": "Fuse"}
     if bytewise:

@@ -15,34 +15,34 @@ Conflict: TypeAlias = Literal["overlap", "boundary"]
 
 
 def permutation_safety(a: Dictionary, b: Dictionary, *, conflict: Conflict = "overlap") -> Verdict[tuple[Rule, Rule]]:
-    """Decide whether `b` has the rules of `a` in another order, but conflicting ones in the same.
+    """Decide whether `b` has the rules of `a` in another order, but conflicting ones in the same order.
 
-    Then one becomes the other by exchanging neighbours that do not conflict.
+    Then exchanging neighbours that do not conflict turns one into the other.
 
     Parameters
     ----------
     a, b : Dictionary
         Two proper dictionaries.
     conflict : {"overlap", "boundary"}
-        Which rules conflict: those whose products can overlap in a text, so that equivalence follows; or, as the paper
-        has it, those where one product ends with the symbol with which the other begins, from which it does not.
+        Which rules conflict: those whose products can overlap in a text, which implies equivalence; or, as in the
+        paper, those where one product ends with the symbol with which the other begins, which does not imply it.
         See :func:`~tokdfa.training.exact.overlap_conflict` and :func:`~tokdfa.training.exact.boundary_conflict`.
 
     Returns
     -------
     Verdict
-        Its witness is a pair of conflicting rules, in their order in `a`, that `b` exchanges; None when the rules are
-        not the same. The verdict is sufficient for equivalence and not necessary, which :func:`tokdfa.compare` decides.
+        Its witness is a pair of conflicting rules, in their order in `a`, that `b` exchanges; None if the rules are not
+        the same. The property is sufficient for equivalence, not necessary; :func:`tokdfa.compare` decides equivalence.
 
     Raises
     ------
     ImproperDictionaryError
-        If one is not proper.
+        If one of the dictionaries is not proper.
 
     Notes
     -----
-    *A Formal Perspective on Byte-Pair Encoding*, Def 5.2 to Prop 5.5. Only the least blocks of rules within
-    which some change places are looked at, in time proportional to the number of factors of their products, not to that
+    *A Formal Perspective on Byte-Pair Encoding*, Def 5.2 to Prop 5.5. Only the smallest blocks of rules within which
+    some change places are examined, in time proportional to the number of factors of their products, not to the number
     of pairs of rules.
     """
     a.require_proper()
@@ -54,7 +54,7 @@ def permutation_safety(a: Dictionary, b: Dictionary, *, conflict: Conflict = "ov
     places: dict[Rule, list[int]] = {}
     for place in range(len(rules_b) - 1, -1, -1):
         places.setdefault(rules_b[place], []).append(place)
-    # A repeated rule is dead from the second time on; its occurrences correspond in their order.
+    # A repeated rule is dead from its second occurrence on; the occurrences correspond in order.
     place_in_b = [places[rule].pop() for rule in rules_a]
     longest = 1 if conflict == "boundary" else None
     for block in _blocks(place_in_b):
@@ -70,7 +70,7 @@ def permutation_safety(a: Dictionary, b: Dictionary, *, conflict: Conflict = "ov
 
 
 def _yields(dictionary: Dictionary) -> list[str]:
-    """Return the products of the rules as strings with one character a symbol."""
+    """Return the products of the rules as strings with one character per symbol."""
     words = dictionary.alphabet
     products = [words[number] for number in dictionary.product.tolist()]
     if words.kind == "bytes":
@@ -82,7 +82,7 @@ def _yields(dictionary: Dictionary) -> list[str]:
 
 
 def _blocks(place_in_b: list[int]) -> Iterator[range]:
-    """Yield the least blocks of rules that `b` has in the same places, those of one rule left out."""
+    """Yield the smallest blocks of rules that `b` has in the same places, except those of one rule."""
     start, last = 0, -1
     for index, place in enumerate(place_in_b):
         last = max(last, place)
@@ -93,7 +93,7 @@ def _blocks(place_in_b: list[int]) -> Iterator[range]:
 
 
 def _overlaps(yields: list[str], place_in_b: list[int], block: range, longest: int | None) -> tuple[int, int] | None:
-    """Return two rules that `b` exchanges, a suffix of one being a prefix of the other, of up to `longest` symbols."""
+    """Return two rules that `b` exchanges where a suffix of one, up to `longest` symbols, is a prefix of the other."""
     # The last place in b of the rules so far, by their suffixes and by their prefixes.
     last_ending: dict[str, int] = {}
     last_beginning: dict[str, int] = {}
@@ -116,7 +116,7 @@ def _overlaps(yields: list[str], place_in_b: list[int], block: range, longest: i
 
 
 def _factors(yields: list[str], place_in_b: list[int], block: range) -> tuple[int, int] | None:
-    """Return two rules that `b` exchanges, the product of one being a factor of that of the other."""
+    """Return two rules that `b` exchanges such that the product of one is a factor of that of the other."""
     rules_of: dict[str, list[int]] = {}
     for index in block:
         rules_of.setdefault(yields[index], []).append(index)

@@ -1,4 +1,4 @@
-"""Pieces of text with their multiplicities: what a greedy trainer trains on."""
+"""Pieces of text with their multiplicities, the input of a greedy trainer."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ Int64Array = Int64Array
 
 
 class PieceCounts(Mapping[bytes, int]):
-    """Unique pieces, as bytes, with their multiplicities, in the order in which the corpus first has them. Immutable.
+    """Unique pieces, as bytes, with their multiplicities, in the order of their first occurrence. Immutable.
 
     Parameters
     ----------
     text : uint8 array
-        The pieces one behind the other.
+        The pieces, one after the other.
     ends : int64 array
-        Where each ends; none is empty.
+        The end of each piece; none is empty.
     counts : int64 array
-        How often each occurs.
+        The number of occurrences of each piece.
     """
 
     def __init__(self, text: ByteArray, ends: Int64Array, counts: Int64Array) -> None:
@@ -40,7 +40,7 @@ class PieceCounts(Mapping[bytes, int]):
 
     @property
     def spans(self) -> Int64Array:
-        """Where each piece begins and ends in the text, as an array of shape (pieces, 2)."""
+        """The beginning and end of each piece in the text, as an array of shape (pieces, 2)."""
         starts = np.concatenate((np.zeros(1, np.int64), self.ends))[: len(self)]
         return np.stack((starts, self.ends), axis=1)
 
@@ -76,7 +76,7 @@ class PieceCounts(Mapping[bytes, int]):
 
 
 class PieceTable:
-    """Counts pieces as they come, in memory that grows with the unique ones alone."""
+    """Counts pieces as they come, in memory that grows only with the unique ones."""
 
     def __init__(self) -> None:
         from tokdfa.kernels.train.piece_table import Pieces
@@ -93,22 +93,22 @@ class PieceTable:
         ----------
         text : uint8 array
         spans : int64 array of shape (pieces, 2)
-            Where each begins and ends; none is empty.
+            The beginning and end of each piece; none is empty.
         weights : int64 array, optional
         """
         self._pieces.add(text, spans, weights)
 
     def add_counts(self, counts: PieceCounts) -> None:
-        """Add what has been counted elsewhere."""
+        """Add counts made elsewhere."""
         self.add(counts.text, counts.spans, counts.counts)
 
     def counts(self) -> PieceCounts:
-        """Return what has been counted so far."""
+        """Return the counts so far."""
         return PieceCounts(*self._pieces.contents())
 
 
 def count_pieces(texts: Iterable[str], pattern: str | None = "gpt2") -> dict[bytes, int]:
-    """Return the UTF-8 pieces of some texts with their multiplicities, in the order in which the texts have them.
+    """Return the UTF-8 pieces of some texts with their multiplicities, in the order of their first occurrence.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def count_pieces(texts: Iterable[str], pattern: str | None = "gpt2") -> dict[byt
 def with_end_of_word(
     pieces: Mapping[str, int], mark: str = "</w>", *, attached: bool = False
 ) -> dict[tuple[str, ...], int]:
-    """Return pieces over symbols with a mark at their ends, as Sennrich's program has it.
+    """Return pieces over symbols with a mark at their ends, as in Sennrich's program.
 
     Parameters
     ----------

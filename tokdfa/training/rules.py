@@ -1,4 +1,4 @@
-"""The rules of greedy training by name: how pairs are counted, and which of the most frequent pairs is merged."""
+"""The named rules of greedy training: how pairs are counted, and which of the most frequent pairs is merged."""
 
 from __future__ import annotations
 
@@ -26,36 +26,35 @@ _KINDS: dict[type, Kind] = {bytes: "bytes", str: "characters", tuple: "symbols"}
 
 @dataclass(frozen=True, slots=True)
 class GreedyRules:
-    """What a greedy trainer is asked for; both trainers, the plain and the fast one, obey it alike.
+    """The options of a greedy trainer, which the plain and the fast trainer follow alike.
 
     Parameters
     ----------
     tie : str
-        Which of several most frequent pairs is merged.
+        How to break ties between equally frequent pairs. The pair to merge is
 
         ``first-seen``
-            the one whose first occurrence in the text as it stands is leftmost (minbpe; the programs of BLOG and
-            SPEEDY);
+            the one whose first occurrence in the current text is leftmost (minbpe; the programs of BLOG and SPEEDY);
         ``oldest-pair``
-            the one that first occurred after the fewest merges, and among those of one age the one that was leftmost
-            then (Gage; FORMAL's Table 1; the prose of BLOG and SPEEDY);
+            the one that first occurred after the fewest merges, and among those of the same age the one that was
+            leftmost then (Gage; FORMAL's Table 1; the prose of BLOG and SPEEDY);
         ``huggingface``
-            the least pair of token ids. Symbols come in the order of their code points, bytes in the order of GPT-2's
-            byte alphabet, then the products in the order of their merges (tokenizers);
+            the least pair of token ids. Symbols are numbered in the order of their code points, bytes in the order of
+            GPT-2's byte alphabet, then the products in the order of their merges (tokenizers);
         ``rustbpe``
-            the same, but that bytes come in the order of their values (rustbpe);
+            the same, except that bytes are numbered in the order of their values (rustbpe);
         ``sentencepiece``
             the one with the shortest product, then the least product by code points, then the shortest left part;
         ``subword-nmt``
-            the greatest pair, left parts compared first, as strings.
+            the greatest pair as strings, with left parts compared first.
     count : str
-        ``non-overlapping`` counts the replacements that merging the pair would make, so that ``aaa`` has one ``aa``
-        (FORMAL, SentencePiece); ``overlapping`` counts adjacent positions, two (Sennrich, tokenizers, minbpe).
+        ``non-overlapping`` counts the replacements that merging the pair would make, so ``aaa`` has one ``aa``
+        (FORMAL, SentencePiece); ``overlapping`` counts adjacent positions, here two (Sennrich, tokenizers, minbpe).
     min_frequency : int
-        Training stops when no pair is as frequent; 2 is BLOG's stop rule.
+        Training stops when no pair is this frequent; 2 is BLOG's stop rule.
     max_token_length : int, optional
-        The most symbols that a product may have; pairs with a longer one are passed over. Not with ``huggingface``:
-        tokenizers measures in bytes of its alphabet, and only what a merge brings forth, so that it may merge longer
+        The maximum number of symbols of a product; pairs with a longer product are skipped. Not with ``huggingface``:
+        tokenizers measures in bytes of its alphabet, and only the pairs that a merge creates, so it may merge longer
         ones.
 
     Raises
@@ -72,24 +71,24 @@ class GreedyRules:
     def __post_init__(self) -> None:
         for what, name, names in (("tie rule", self.tie, TIE_RULES), ("count rule", self.count, COUNT_RULES)):
             if name not in names:
-                raise TrainingError(f"no such {what}", value=name, hint=f"one of {', '.join(names)}")
+                raise TrainingError(f"unknown {what}", value=name, hint=f"use one of {', '.join(names)}")
         if self.min_frequency < 1:
-            raise TrainingError("the least frequency of a merge is 1 or more", value=self.min_frequency)
+            raise TrainingError("the minimum frequency of a merge is 1 or more", value=self.min_frequency)
         if self.max_token_length is not None and self.max_token_length < 2:
             raise TrainingError("a product has two symbols or more", value=self.max_token_length)
         if self.max_token_length is not None and self.tie == "huggingface":
             raise TrainingError(
-                "the limit of tokenizers on the length of tokens is another one",
+                "tokenizers limits the length of tokens in a different way",
                 value=self.max_token_length,
-                hint="leave max_token_length out, or take another tie rule",
+                hint="leave max_token_length out, or use another tie rule",
             )
 
 
 def base_alphabet(pieces: Mapping[Any, int], alphabet: str | bytes | Sequence[Word] | None = None) -> TokenAlphabet:
     """Return the base alphabet over which pieces are trained.
 
-    The symbols given come first, in their order. Without any, pieces of bytes have all 256 bytes; pieces of characters
-    or of longer symbols have those that occur, sorted.
+    The given symbols come first, in order. Without any, the alphabet is all 256 bytes for pieces of bytes, and the
+    sorted symbols that occur for pieces of characters or of longer symbols.
 
     Raises
     ------
@@ -111,7 +110,7 @@ def base_alphabet(pieces: Mapping[Any, int], alphabet: str | bytes | Sequence[Wo
 
 
 def symbol_ranks(symbols: TokenAlphabet, tie: TieRule) -> Int32Array:
-    """Return for each symbol its place among all of them, as ``huggingface`` or ``rustbpe`` numbers them."""
+    """Return the rank of each symbol, as ``huggingface`` or ``rustbpe`` numbers them."""
     words = symbols.symbols
     if symbols.kind == "bytes" and tie == "huggingface":
         known = set(words)

@@ -36,17 +36,17 @@ class CorpusSplitter:
     ----------
     name : str
         ``none``, for which a unit is one piece; ``whitespace``, which drops spaces; the name of a pattern; or a
-        pattern, read as tiktoken would.
+        pattern in the dialect of tiktoken.
     unit : str
-        ``file``: no piece goes beyond a file. ``line``: no piece goes beyond a line, whose end belongs to it, which is
-        how tokenizers reads files.
+        ``file``: no piece extends beyond a file. ``line``: no piece extends beyond a line, which includes its line end;
+        this is how tokenizers reads files.
     any_bytes : bool
-        Whether without a pre-tokenizer the text may be any bytes.
+        Whether the text may be arbitrary bytes if there is no pre-tokenizer.
 
     Raises
     ------
     PatternError
-        If it is neither a name nor a pattern that can be used.
+        If `name` is neither a name nor a pattern that can be used.
     """
 
     def __init__(self, name: str, unit: Unit = "file", *, any_bytes: bool = False) -> None:
@@ -81,7 +81,7 @@ class CorpusSplitter:
         window = _WINDOW
         while True:
             start = max(len(text) - window, 0)
-            # Whole characters only. What is not UTF-8 will be found out when it is split.
+            # Whole characters only. Invalid UTF-8 will be found when the text is split.
             while start < len(text) and text[start] & 0xC0 == 0x80:
                 start += 1
             part = text[start:].decode("utf-8", "ignore")
@@ -94,14 +94,14 @@ class CorpusSplitter:
             window *= 16
 
     def cut(self, block: Block) -> tuple[ByteArray, Int64Array]:
-        """Return the pieces of a block: bytes, and where in them each piece begins and ends.
+        """Return the pieces of a block: the bytes, and the beginning and end of each piece in them.
 
         Raises
         ------
         TrainingError
             If the text is not UTF-8; the message gives the byte.
         """
-        # What comes next has a say in where the last piece ends, but is not a piece of this block.
+        # The context helps to decide where the last piece ends, but does not belong to this block.
         context = block.context.decode("utf-8", "ignore").encode() if self.unit == "file" else b""
         text = np.frombuffer(block.text + context, np.uint8)
         end = len(block.text)
@@ -112,7 +112,7 @@ class CorpusSplitter:
         return text, np.ascontiguousarray(spans[: np.searchsorted(spans[:, 1], end, side="right")])
 
     def _line_spans(self, text: bytes) -> Int64Array:
-        """Return the pieces of the lines of a text, each split by itself."""
+        """Return the pieces of the lines of a text, each line split separately."""
         if self._machine is not None:
             return self._machine.line_spans(text)
         # bytes.splitlines would end lines at carriage returns, too.
@@ -125,7 +125,7 @@ class CorpusSplitter:
         return np.concatenate([np.empty((0, 2), np.int64), *(a + self._spans(text[a:b]) for a, b in lines.tolist())])
 
     def _spans(self, text: bytes) -> Int64Array:
-        """Return the pieces of a text that is split by itself."""
+        """Return the pieces of a text that is split as a whole."""
         if self._pretokenizer is None:
             if not self._any_bytes:
                 text.decode()
@@ -142,7 +142,7 @@ def _whitespace() -> PreTokenizer:
     return PreTokenizer(Splitting("tokenizers", (whitespace_split(),)), "whitespace")
 
 
-# Pre-tokenizers that have names are each one object, and so what is found out about them is found out once.
+# Each named pre-tokenizer is a single object, so its borders and machine are computed once.
 @lru_cache(maxsize=16)
 def _borders(pretokenizer: PreTokenizer) -> Borders:
     return Borders(pretokenizer)
@@ -150,7 +150,7 @@ def _borders(pretokenizer: PreTokenizer) -> Borders:
 
 @cache
 def _machine(splitting: Splitting) -> Splitter | None:
-    """Return the machine that splits so, or None where there is none and the definition must do."""
+    """Return the machine of a splitting, or None if there is none and the definition must be used."""
     try:
         return Splitter(splitting)
     except (PatternError, LimitExceededError):
@@ -166,6 +166,6 @@ def _not_utf8(block: Block) -> TrainingError:
             "not UTF-8 text",
             value=block.text[error.start : error.start + 8],
             where=f"{block.path}, byte {block.offset + error.start}",
-            hint="leave the file out, for instance by a pattern such as 'folder/**/*.txt'",
+            hint="exclude the file, for instance with a pattern such as 'folder/**/*.txt'",
         )
     raise AssertionError("the text is UTF-8")

@@ -1,4 +1,4 @@
-"""How much of a corpus is read at a time."""
+"""The amount of a corpus that is read at a time."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ __all__ = ["DEFAULT", "Tuning"]
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """The thresholds of reading a corpus. They change what counting its pieces costs, never the counts.
+    """The thresholds of reading a corpus. They change the cost of counting its pieces, never the counts.
 
     Parameters
     ----------
     block : int
-        Number of bytes (unpacked) that are read at once. One thread counts a block while another is read: larger blocks
-        take more memory for every thread, smaller ones more merging of counts.
+        The number of bytes (unpacked) that are read at once. One thread counts a block while another block is read.
+        Larger blocks take more memory for every thread; smaller ones need more merging of counts.
     """
 
     block: int = 1 << 20

@@ -1,4 +1,4 @@
-"""Opening plain, .gz and .zst files as streams of bytes; a packed file that is cut short is an error, never short."""
+"""Opening plain, .gz and .zst files as streams of bytes; a truncated packed file is always an error."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def opened(path: str) -> Iterator[BinaryIO]:
     Raises
     ------
     FileFormatError
-        While it is read, if it is damaged or cut short.
+        While reading, if the file is damaged or truncated.
     TrainingError
-        If it is .zst and the package zstandard is not there.
+        If it is .zst and the package zstandard is not installed.
     OSError
         If it cannot be read.
     """
@@ -55,7 +55,7 @@ def opened(path: str) -> Iterator[BinaryIO]:
 
 
 class _Zstandard(io.RawIOBase):
-    """Unpacks all frames of a file. The package's own reader takes a file that is cut short for a complete one."""
+    """Unpacks all frames of a file. The package's own reader accepts a truncated file as complete."""
 
     def __init__(self, packed: BinaryIO, decompressor: Any, path: str) -> None:
         self._packed = packed
@@ -78,7 +78,7 @@ class _Zstandard(io.RawIOBase):
                 data = self._packed.read(_CHUNK)
             if not data:
                 if self._is_begun:
-                    raise FileFormatError("damaged zstd: the file is cut short", where=self._path)
+                    raise FileFormatError("damaged zstd: the file is truncated", where=self._path)
                 return 0
             self._is_begun = True
             self._ready = memoryview(self._frame.decompress(data))

@@ -1,4 +1,4 @@
-"""What training maximises: compression utility, and how far from submodular it is."""
+"""Compression utility, which training maximises, and how far it is from submodular."""
 
 from __future__ import annotations
 
@@ -44,17 +44,17 @@ def compression_gain(text: Sequence[Merge], merges: Sequence[Merge], given: Sequ
 
 @dataclass(frozen=True, slots=True)
 class Curvature:
-    """A curvature and a sequence that attains it; None where no sequence replaces anything."""
+    """A curvature and a sequence that attains it; None if no sequence replaces anything."""
 
     value: Fraction
     merges: tuple[Merge, ...] | None
 
 
 def iter_effective(text: Sequence[Merge], longest: int) -> Iterator[tuple[tuple[Merge, ...], Forest]]:
-    """Yield the sequences of up to `longest` merges each of which replaces something, with what they make of the text.
+    """Yield the sequences of up to `longest` merges that each replace something, with the forests they make.
 
-    A forest that several sequences make comes with the shortest, once for each length. Merges that replace nothing
-    change no utility, and no later merge can depend on one.
+    A forest that several sequences make comes with the shortest, once for each length. Merges that replace nothing do
+    not change the utility, and no later merge can depend on one.
     """
     level: dict[Forest, tuple[Merge, ...]] = {tuple(text): ()}
     for length in range(longest + 1):
@@ -76,7 +76,7 @@ def total_backward_curvature(text: str, optimal: Sequence[Merge], merges: int, *
     optimal : sequence of merges
         An optimal sequence.
     merges : int
-        The greatest length M of μ.
+        The maximum length M of μ.
     exactly : bool
         Whether μ must have M merges that all replace something, instead of up to M.
 
@@ -98,7 +98,7 @@ def total_backward_curvature(text: str, optimal: Sequence[Merge], merges: int, *
 
 
 def greedy_curvature(text: str, optimal: Sequence[Merge], greedy: Sequence[Merge]) -> Fraction | None:
-    """Return σ′(optimal, greedy), for which μ is the greedy sequence but for its last merge; None if κ(μ) = 0.
+    """Return σ′(optimal, greedy), where μ is the greedy sequence without its last merge; None if κ(μ) = 0.
 
     Notes
     -----
@@ -113,7 +113,7 @@ def greedy_curvature(text: str, optimal: Sequence[Merge], greedy: Sequence[Merge
 
 
 def greedy_bound(curvature: Fraction | float) -> float:
-    """Return (1 - e^-σ) / σ, the share of the optimal utility that the greedy trainer is sure to reach.
+    """Return (1 - e^-σ) / σ, the share of the optimal utility that the greedy trainer is guaranteed to reach.
 
     Raises
     ------

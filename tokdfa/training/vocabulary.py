@@ -1,4 +1,4 @@
-"""How the vocabulary grows and shrinks while merges are made."""
+"""The size of the vocabulary as merges are made."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ __all__ = ["vocabulary_sizes"]
 
 
 def vocabulary_sizes(trace: GreedyTrace) -> Int64Array:
-    """Return how many different tokens the corpus has before the first merge and behind each one.
+    """Return the number of different tokens in the corpus before the first merge and after each merge.
 
     Parameters
     ----------
     trace : GreedyTrace
-        What :func:`~tokdfa.training.greedy.trace_greedy` returns.
+        The trace that :func:`~tokdfa.training.greedy.trace_greedy` returns.
 
     Returns
     -------
@@ -24,8 +24,7 @@ def vocabulary_sizes(trace: GreedyTrace) -> Int64Array:
 
     Notes
     -----
-    BLOG: a merge adds its product, and takes away each part that occurs nowhere else, so that the size changes by +1,
-    0 or -1.
+    BLOG: a merge adds its product and removes each part that occurs nowhere else, so the size changes by +1, 0 or -1.
     """
     dictionary = trace.dictionary
     occurrences = np.zeros(len(dictionary.alphabet), np.int64)

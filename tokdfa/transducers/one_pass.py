@@ -65,7 +65,7 @@ class ByteCode:
         Raises
         ------
         AlphabetError
-            If it is not a word of the alphabet's kind, or has a symbol outside the alphabet; the message gives the offset.
+            If it is not a word of the alphabet's kind, or has a foreign symbol; the message gives the offset.
         """
         word = self._alphabet.word(text)
         if self._alphabet.kind != "bytes" or self._alphabet.n_symbols < 256:

@@ -1,8 +1,8 @@
-"""WordPiece: the longest match first, in linear time, and its automata.
+"""WordPiece: longest match first, in linear time, and its automata.
 
 Read `vocabulary` and `maxmatch` (the algorithm by definition, the oracle), then `trie` and `linmaxmatch` (*Fast
 WordPiece Tokenization*, Algorithms 1 and 2) and `end_to_end` (whole texts in one pass, with `normalizer` and `codes`).
-`language` is the automaton of correct tokenizations of words, `stream` that of whole streams, `difference` finds a
+`language` is the automaton of correct tokenizations of words, `stream` that of whole streams. `difference` finds a
 shortest text on which two tokenizers differ.
 
 Callers: `tokenizers.wordpiece`, `validation`, `comparison`.

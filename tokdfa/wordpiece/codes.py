@@ -30,13 +30,13 @@ _N_CODE_POINTS = 0x110000
 
 
 class CodeTable(NamedTuple):
-    """What each code point means to the end-to-end tokenizer, in two stages.
+    """The meaning of each code point to the end-to-end tokenizer, in a two-stage table.
 
     The code of c is ``blocks[pages[c >> 8] * 256 + c % 256]``: a kind, a flag and a payload, as
-    `tokdfa.kernels.wordpiece.codes` describes them. `pool` has the codes of the sequences, each behind its length.
-    The code points whose normal form has a combining mark that stays, and all other marks, are in `marks`, ascending;
-    what mark i decomposes to is in ``mark_parts[mark_pointer[i]:mark_pointer[i + 1]]``, each part as combining class
-    and symbol number, the latter -1 where the part is removed.
+    `tokdfa.kernels.wordpiece.codes` describes them. `pool` has the codes of the sequences, each after its length.
+    The code points whose normal form has a combining mark that stays, and all other marks, are in `marks`, ascending.
+    The decomposition of mark i is ``mark_parts[mark_pointer[i]:mark_pointer[i + 1]]``, each part as combining class
+    and symbol number; the number is -1 if the part is removed.
     """
 
     pages: Uint16Array
@@ -57,9 +57,9 @@ class CodeTable(NamedTuple):
         normalizer : BertNormalizer
             The settings.
         symbols, foreign
-            The number of each symbol of the trie, and that of all others.
+            The number of each symbol of the trie, and the number of all others.
         alone, other
-            The ids of words of one character, and the id of those that are not there.
+            The ids of words of one character, and the id of such words that are not entries.
         """
         return _Compiler(normalizer, symbols, foreign, alone, other).compile()
 

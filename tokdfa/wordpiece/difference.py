@@ -1,4 +1,4 @@
-"""Deciding whether two WordPiece tokenizers give every text the same ids, and telling them apart by a short one."""
+"""Deciding whether two WordPiece tokenizers give every text the same ids, with a short text as the witness if not."""
 
 from __future__ import annotations
 
@@ -19,40 +19,40 @@ _MOST_STEPS = 1_000_000
 
 
 class SeparatingText(NamedTuple):
-    """A text to which two tokenizers give different ids; None for one that refuses it, for want of a token."""
+    """A text to which two tokenizers give different ids; None for a tokenizer that refuses it for lack of a token."""
 
     text: str
     ids: tuple[tuple[int, ...] | None, tuple[int, ...] | None]
 
 
 def first_difference(ours: EndToEnd, theirs: EndToEnd) -> SeparatingText | None:
-    """Return a shortest text that two tokenizers encode differently, None when they encode all texts alike.
+    """Return a shortest text that two tokenizers encode differently, None if they encode all texts alike.
 
-    It is shortest counted in characters after normalization, and the least of those that end with an entry which only
-    one of the two has.
+    It is shortest in characters after normalization, and the least of those that end with an entry that only one of the
+    two has.
 
     Raises
     ------
     LimitExceededError
-        If the tokenizers clean text differently, or one has special tokens that the other lacks, and none of the
-        texts tried shows it: then this is not decided.
+        If the question is not decided, because the tokenizers clean text differently or one has special tokens that
+        the other lacks, and none of the texts tried shows a difference.
     AutomatonError
         If words can begin with a prefix, or other tokens can spell a special token.
 
     Notes
     -----
-    An entry is live when some word has it in its tokenization. Tokenizers with the same live entries give all words
-    the same tokens: at every place the longest match of one is live, so it is an entry of the other, whose match is
-    then at least as long, and conversely. And an entry that only one of them has, or has with another id, tells them
-    apart on the shortest word that ends with it. So the live entries are compared, and of those that differ the one
-    with the shortest word is taken.
+    An entry is live if some word has it in its tokenization. Tokenizers with the same live entries give all words the
+    same tokens: at every place the longest match of one is live, so it is an entry of the other, whose match is then at
+    least as long, and vice versa. Conversely, if only one of them has an entry, or they have it with different ids,
+    they differ on the shortest word that ends with it. So the live entries are compared, and of those that differ, the
+    one with the shortest word is taken.
     """
     best = _least(_candidates(ours, theirs), ours, theirs)
     if best is not None:
         return best
     undecided = _undecided(ours, theirs)
     if undecided:
-        raise LimitExceededError(f"not decided: {undecided}, and no text tried shows a difference")
+        raise LimitExceededError(f"not decided: {undecided}, and none of the texts tried shows a difference")
     return None
 
 
@@ -74,7 +74,7 @@ def _compare(ours: EndToEnd, theirs: EndToEnd, text: str) -> SeparatingText | No
 
 
 def _candidates(ours: EndToEnd, theirs: EndToEnd) -> Iterator[str]:
-    """Yield texts, among them a shortest one that tells the two apart, if any does and :func:`_undecided` is silent."""
+    """Yield texts, among them a shortest one on which the two differ, if there is one and `_undecided` is empty."""
     if ours.normalizer != theirs.normalizer:
         yield from _by_character(ours, theirs)
         return
@@ -107,7 +107,7 @@ def _exceeds(limit: int | None, other: int | None) -> bool:
 
 
 def _by_character(ours: EndToEnd, theirs: EndToEnd) -> Iterator[str]:
-    """Yield the first character that is encoded differently: alone, or else behind a letter, or else between two."""
+    """Yield the first character that is encoded differently: alone, else after a letter, else between two letters."""
     data, sides = tables(), (ours.normalizer, theirs.normalizer)
     touched = {*effects(sides[0]), *effects(sides[1])}
     bulks = (
@@ -129,7 +129,7 @@ def _by_character(ours: EndToEnd, theirs: EndToEnd) -> Iterator[str]:
 def _ends_of_words(left: WordLanguage, right: WordLanguage) -> Iterator[str]:
     """Yield, for the entries that only one of the two has with this id, the shortest words that end with them.
 
-    Entries that are too long for a word as short as one that was found are left out.
+    Entries that are too long for a word as short as one already found are left out.
     """
     shortest: int | None = None
     sides = [(piece, left) for piece in _pieces(left) - _pieces(right)]
@@ -145,7 +145,7 @@ def _ends_of_words(left: WordLanguage, right: WordLanguage) -> Iterator[str]:
 
 
 def _pieces(language: WordLanguage) -> set[tuple[int, str, int]]:
-    """Return the entries: the least length of a word that ends with it, its text, its id."""
+    """Return the entries, each as the least length of a word that ends with it, its text, and its id."""
     beginnings = {(len(text), text, number) for number, text in language.beginnings.items()}
     return beginnings | {(len(text) + 1, text, number) for number, text in language.continuations.items()}
 
@@ -153,8 +153,8 @@ def _pieces(language: WordLanguage) -> set[tuple[int, str, int]]:
 def _longer_word(language: WordLanguage, limit: int) -> Iterator[str]:
     """Yield a shortest word that is longer than `limit` and has a tokenization, if there is one.
 
-    Leaving out the last tokens of a longer word leaves a word with a tokenization, so that there is a shortest one
-    that exceeds the limit by no more than an entry has symbols.
+    A longer word without its last tokens is still a word with a tokenization, so a shortest one exceeds the limit by at
+    most the number of symbols of an entry.
     """
     texts = {**language.beginnings, **language.continuations}
     budget = _MOST_STEPS

@@ -1,4 +1,4 @@
-"""From text to ids in one pass, as BERT's tokenizer does it in four."""
+"""From text to ids in one pass, where BERT's tokenizer takes four."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["EndToEnd", "Tokens"]
 
 _NOTHING = np.empty(0, np.int64)
 
-# Texts of up to so many bytes are tokenized into a room that each thread keeps.
+# Texts of up to this many bytes are tokenized into a room that each thread keeps.
 _SHORT = 4096
 
 
@@ -41,7 +41,7 @@ _rooms = _Rooms()
 class Tokens(NamedTuple):
     """The tokens of texts, and where they come from.
 
-    `ids` are int32; token t comes from ``begins[t]`` to ``ends[t]`` of its text, int64, empty when not asked for.
+    `ids` are int32. Token t spans ``begins[t]`` to ``ends[t]`` of its text; int64, empty if not requested.
     """
 
     ids: Int32Array
@@ -59,7 +59,7 @@ class EndToEnd:
     normalizer : BertNormalizer, optional
         The text cleaning.
     added : mapping of str to int, optional
-        Tokens that are cut out of the raw text before anything else, the leftmost first and of these the longest.
+        Tokens that are cut out of the raw text before anything else, the leftmost and among these the longest first.
 
     Raises
     ------
@@ -68,8 +68,8 @@ class EndToEnd:
 
     Notes
     -----
-    *Fast WordPiece Tokenization*, EMNLP 2021, section 4. Words are gathered and matched when they end, instead of
-    being walked through the trie on the way, so that a word that is an entry, as most are, costs one look-up.
+    *Fast WordPiece Tokenization*, EMNLP 2021, section 4. Words are collected and matched when they end, instead of
+    being walked through the trie symbol by symbol. So a word that is an entry, as most are, costs one lookup.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class EndToEnd:
         whole: dict[str, bool] = {}
 
         def stays(symbol: str) -> bool:
-            """Whether `symbol` is kept as it is, inside words."""
+            """Whether `symbol` is kept unchanged inside words."""
             if symbol not in whole:
                 whole[symbol] = normalizer.effect(symbol) == symbol and symbol not in apart
             return whole[symbol]
@@ -145,18 +145,18 @@ class EndToEnd:
         text : str or bytes
             Bytes are UTF-8.
         offsets : {"characters", "bytes"}, optional
-            Whether to tell where the tokens come from, and how it is counted: in code points or in bytes of UTF-8.
+            Whether to return the offsets of tokens, in code points or in bytes of UTF-8.
 
         Returns
         -------
         Tokens
-            The ids, and where they come from.
+            The ids and their offsets.
 
         Raises
         ------
         AlphabetError
-            If the text is not valid Unicode, with the place; or if a word has no tokenization and the vocabulary has
-            no unknown token.
+            If the text is not valid Unicode, in which case the message says where; or if a word has no tokenization and
+            the vocabulary has no unknown token.
         """
         if offsets is None:
             return Tokens(self.encode_ids(text), _NOTHING, _NOTHING)
@@ -168,9 +168,9 @@ class EndToEnd:
         return self._run(data, np.array([len(data)], np.int64), offsets)[0]
 
     def encode_ids(self, text: str | bytes, first: int = 0) -> Int32Array:
-        """Return the ids of one text; as :meth:`encode`, without the time it takes to say that there are no offsets.
+        """Return the ids of one text, like :meth:`encode` without its overhead for offsets.
 
-        `first` is the place of its first byte where it is part of a longer text, for the message.
+        `first` is the place of its first byte in a longer text, for the error message.
         """
         if isinstance(text, bytes):
             _check_utf8(text)
@@ -185,7 +185,7 @@ class EndToEnd:
         return ids
 
     def try_encode(self, text: str) -> tuple[int, ...] | None:
-        """Return the ids of `text`; None when it has a word without a tokenization and there is no unknown token."""
+        """Return the ids of `text`; None if it has a word without a tokenization and there is no unknown token."""
         data = _utf8(text)
         ids = self._tokenize(data, np.array([len(data)], np.int64), None)[0].ids
         return None if self._unknown < 0 and (ids < 0).any() else tuple(ids.tolist())
@@ -193,12 +193,12 @@ class EndToEnd:
     def encode_batch(
         self, texts: Sequence[str], offsets: Literal["characters", "bytes"] | None = None
     ) -> tuple[Tokens, Int64Array]:
-        """Tokenize many texts in one go; see :meth:`encode`.
+        """Tokenize many texts at once; see :meth:`encode`.
 
         Returns
         -------
         tokens : Tokens
-            The tokens of all texts, one text behind the other.
+            The tokens of all texts, one text after the other.
         rows : int64 array, one entry per text and one more
             Text t has the tokens ``rows[t]`` to ``rows[t + 1]``.
         """
@@ -224,7 +224,7 @@ class EndToEnd:
         return tokens, rows
 
     def _tokenize(self, data: bytes, stops: Int64Array, offsets: str | None) -> tuple[Tokens, Int64Array]:
-        """Run the kernel; the id of unknown words is -1 where there is no unknown token."""
+        """Run the kernel; the id of unknown words is -1 if there is no unknown token."""
         if offsets not in (None, "characters", "bytes"):
             raise TokdfaError("offsets are counted in characters or in bytes", value=offsets)
         room = Room(len(data), self._limit, offsets=offsets is not None)
@@ -277,7 +277,7 @@ def _check_utf8(data: bytes) -> None:
 
 
 def _index(words: Mapping[str, int]) -> Any:
-    """Return the table in which whole words are looked up."""
+    """Return the lookup table of whole words."""
     data = b"".join(word.encode("ascii").ljust(LONGEST_INDEXED, b"\0") for word in words)
     keys = np.frombuffer(data, "<u8")
     ids = np.fromiter(words.values(), np.int32, len(words))
@@ -286,7 +286,7 @@ def _index(words: Mapping[str, int]) -> Any:
 
 
 def _rows(added: Mapping[str, int]) -> tuple[Uint8Array, Int32Array]:
-    """Return the added tokens' bytes and, for each token, where they begin, how many they are, and its id."""
+    """Return the bytes of the added tokens and, for each token, the start and number of its bytes, and its id."""
     tokens = sorted(((token.encode("utf-8"), number) for token, number in added.items()), key=lambda row: -len(row[0]))
     starts = np.cumsum([0, *(len(token) for token, _ in tokens)])
     rows = [(int(start), len(token), number) for start, (token, number) in zip(starts, tokens, strict=False)]

@@ -15,14 +15,14 @@ __all__ = ["TwoWordRuns", "WordLanguage", "WordState"]
 
 
 class WordState(NamedTuple):
-    """Where a word stands: a node of the trie, and the length of the word; 0 when there is no limit."""
+    """The state within a word: a node of the trie, and the length of the word, or 0 if there is no limit."""
 
     node: int
     length: int
 
 
 class TwoWordRuns(NamedTuple):
-    """Two runs that read the same ids and end in different nodes: the nodes where they begin, the ids, the ends."""
+    """Two runs that read the same ids and end in different nodes: the nodes where they begin, the ids, and the ends."""
 
     begins: tuple[int, int]
     ids: tuple[int, ...]
@@ -32,16 +32,16 @@ class TwoWordRuns(NamedTuple):
 class WordLanguage(Displayed):
     """The token sequences that MaxMatch gives for words, as a deterministic automaton over ids.
 
-    Implements :class:`tokdfa.automata.protocol.TokenAutomaton`. Its first token is an entry without the prefix, all
-    others have it; words that MaxMatch begins with a prefixed entry are left out. With an empty prefix every entry may
-    stand everywhere. All states are final.
+    It implements :class:`tokdfa.automata.protocol.TokenAutomaton`. The first token of a word is an entry without the
+    prefix, and all others have it; words that MaxMatch begins with a prefixed entry are left out. With an empty prefix,
+    every entry may occur everywhere. All states are final.
 
     Parameters
     ----------
     vocabulary : WordPieceVocabulary
         The entries, and the longest word that has a tokenization.
     limited : bool, optional
-        Whether the length limit counts. If so, states count the symbols of the word.
+        Whether the length limit applies. If so, states count the symbols of the word.
 
     Attributes
     ----------
@@ -50,10 +50,10 @@ class WordLanguage(Displayed):
 
     Notes
     -----
-    A state is a node of the trie of LinMaxMatch: the one that is reached on the text of the tokens. What the failure
-    transitions from there to the end of the word would pop are the last tokens read, which :attr:`pending` tells. A
-    further token is correct if and only if reading its symbols pops nothing else. So the automaton has no more states
-    than the trie has nodes, although a longest match is only known to be one several tokens later.
+    A state is the node of the trie of LinMaxMatch that is reached on the text of the tokens. The failure transitions
+    from there to the end of the word would pop the last tokens read, which are in :attr:`pending`. Another token is
+    correct if and only if reading its symbols pops nothing else. So the automaton has no more states than the trie has
+    nodes, although a match may turn out to be the longest one only several tokens later.
     """
 
     def __init__(self, vocabulary: WordPieceVocabulary, *, limited: bool = True) -> None:
@@ -72,14 +72,14 @@ class WordLanguage(Displayed):
 
     @cached_property
     def pending(self) -> list[tuple[int, ...] | None]:
-        """For each node the ids that a word ending there ends with, as far as more symbols could change them.
+        """The last ids of a word that ends at each node, as far as more symbols could change them.
 
-        None where no word can end.
+        None if no word can end there.
         """
         trie = self.trie
         pending: list[tuple[int, ...] | None] = [None] * len(trie)
         pending[ROOT] = pending[SUFFIX_ROOT] = ()
-        # A failure link leads to a node that is nearer to its root.
+        # A failure link leads to a node nearer to its root.
         for node in sorted(range(2, len(trie)), key=trie.depth.__getitem__):
             rest = pending[trie.failure[node]] if trie.failure[node] >= 0 else None
             if rest is not None:
@@ -87,7 +87,7 @@ class WordLanguage(Displayed):
         return pending
 
     def advance(self, node: int, text: str) -> tuple[list[int], int]:
-        """Read `text` from `node` on; return the ids popped on the way and the node reached, -1 for none."""
+        """Read `text` from `node`; return the ids popped on the way and the node reached, -1 for none."""
         trie = self.trie
         popped: list[int] = []
         for symbol in text:
@@ -100,7 +100,7 @@ class WordLanguage(Displayed):
         return popped, node
 
     def settle(self, node: int) -> int:
-        """Return where a node without edges leads at the next symbol whatever it is; other nodes themselves."""
+        """Return the node to which a node without edges leads on any next symbol; for other nodes, the node itself."""
         while node > SUFFIX_ROOT and not self.trie.children[node]:
             node = self.trie.failure[node]
         return node
@@ -111,11 +111,11 @@ class WordLanguage(Displayed):
         return WordState(self._root, 0)
 
     def begins(self, token: int) -> bool:
-        """Return whether words begin with an id."""
+        """Return whether words can begin with an id."""
         return token in (self.beginnings if self._root == ROOT else self.continuations)
 
     def step(self, state: tuple[int, int], token: int) -> WordState | None:
-        """Return the state reached on an id, or None when no correct tokenization goes on so."""
+        """Return the state reached on an id, or None if no correct tokenization continues this way."""
         node, length = state
         text = (self.beginnings if node == ROOT else self.continuations).get(token)
         if text is None:
@@ -145,7 +145,7 @@ class WordLanguage(Displayed):
 
     @cached_property
     def _left_out(self) -> set[int]:
-        """The nodes that are only reached on words whose first token is an entry with the prefix."""
+        """The nodes reached only on words whose first token is an entry with the prefix."""
         trie = self.trie
         left_out = set()
         below_root = [True, False]
@@ -158,10 +158,10 @@ class WordLanguage(Displayed):
 
     @cached_property
     def reached(self) -> dict[int, tuple[int, str]]:
-        """The nodes that are reached on words, nearest first: for each the node before it and the last symbol.
+        """The nodes that are reached on words, nearest first, each with the node before it and the last symbol.
 
-        Following these back gives the shortest word, and of these the least. On the words that are left out, and on
-        beginnings of words that have no tokenization, nodes are reached too.
+        Following these back gives the least of the shortest words. Nodes are also reached on the words that are left
+        out, and on beginnings of words that have no tokenization.
         """
         trie = self.trie
         reached = {self._root: (-1, "")}
@@ -169,7 +169,7 @@ class WordLanguage(Displayed):
         unseen = [set(children) for children in trie.children]
         for node in queue:
             found: list[tuple[str, int]] = []
-            # What the node has no edge for is looked for along the failure links.
+            # Edges that the node lacks are looked up along the failure links.
             blocked: set[str] = set()
             at = node
             while at >= 0:
@@ -185,7 +185,7 @@ class WordLanguage(Displayed):
 
     @cached_property
     def distance(self) -> dict[int, int]:
-        """For each node of `reached` the length of the shortest word."""
+        """The length of the shortest word for each node of `reached`."""
         distance = {-1: -1}
         for node, (before, _) in self.reached.items():
             distance[node] = distance[before] + 1
@@ -200,11 +200,11 @@ class WordLanguage(Displayed):
 
     @cached_property
     def states(self) -> list[int]:
-        """The nodes that are states, limits left aside: the initial one, then those reached on words, nearest first."""
+        """The nodes that are states, ignoring limits: the initial node, then those reached on words, nearest first."""
         return list(dict.fromkeys(map(self.settle, self._ends)))
 
     def shortest_word(self, token: int) -> str | None:
-        """Return the shortest word of which an id is the last token, of these the least; None when there is none."""
+        """Return the least of the shortest words with an id as the last token; None if there is none."""
         text = self.beginnings.get(token)
         if text is not None:
             return text if self.limit is None or len(text) <= self.limit else None
@@ -233,21 +233,21 @@ class WordLanguage(Displayed):
 
     @cached_property
     def local_from(self) -> int:
-        """The least k such that the last k tokens of a run determine its node, limits left aside.
+        """The least k such that the last k tokens of a run determine its node, ignoring limits.
 
         Notes
         -----
         The node is the place, in one entry, of everything read since the first token that may still turn out to be
-        too short. That token is among the pending ones of the node, so as many tokens as the longest pending sequence
-        has are enough; one less is not, for without its first token the same run leads elsewhere. Every WordPiece
-        vocabulary is local, for the tokens of a pending sequence are parts of one entry.
+        too short. That token is among the pending ones of the node, so the number of tokens in the longest pending
+        sequence is enough. One less is not, because without its first token the same run leads elsewhere. Every
+        WordPiece vocabulary is local, because the tokens of a pending sequence are parts of one entry.
         """
         if len(self.states) == 1:
             return 0
         return max(1, *(len(self.pending[node] or ()) for node in self.states))
 
     def k_locality(self, k: int) -> Verdict[TwoWordRuns]:
-        """Decide whether the last `k` tokens of a run determine its node, the length limit left aside.
+        """Decide whether the last `k` tokens of a run determine its node, ignoring the length limit.
 
         Returns
         -------
@@ -263,7 +263,7 @@ class WordLanguage(Displayed):
             return Verdict(False, TwoWordRuns(ends, (), ends), "there are several states")
         far = next(node for node in self.states if len(pending[node] or ()) == least)
         ids = pending[far] or ()
-        # The nodes on the way to `far`, one behind each of its pending tokens.
+        # The nodes on the way to `far`, one after each of its pending tokens.
         root = ROOT if ids[0] in self.beginnings else SUFFIX_ROOT
         on_way = [root]
         for token in ids:

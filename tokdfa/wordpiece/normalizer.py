@@ -1,4 +1,4 @@
-"""What BERT does to a text before it is split: cleaning, spacing of Chinese, accents, case."""
+"""BERT's normalization of a text before it is split: cleaning, spaces around Chinese characters, accents, case."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ __all__ = ["BertNormalizer", "effects", "punctuation"]
 
 @dataclass(frozen=True)
 class BertNormalizer:
-    """The settings of BERT's normalization, and what it makes of one character.
+    """The settings of BERT's normalization, and its effect on one character.
 
-    The steps are taken in the order of the parameters; what one character becomes does not depend on its neighbours,
-    but for the order of combining marks that survive `strip_accents`.
+    The steps are applied in the order of the parameters. The result for a character does not depend on its neighbours,
+    except for the order of combining marks that survive `strip_accents`.
 
     Parameters
     ----------
     clean_text : bool
-        Remove control, format, private and unassigned characters and U+FFFD, and make every white space a space.
+        Remove control, format, private and unassigned characters and U+FFFD, and turn all white space into spaces.
     chinese : bool
         Put spaces around CJK ideographs.
     strip_accents : bool
         Decompose (NFD) and remove nonspacing marks.
     lowercase : bool
-        Take the lower case of each character.
+        Convert each character to lower case.
 
     Notes
     -----
-    BertNormalizer of the tokenizers library, whose classes follow an older version of Unicode than its letters' case:
-    hundreds of newer marks are not removed.
+    This is BertNormalizer of the tokenizers library. Its character classes follow an older version of Unicode than its
+    case mapping, so hundreds of newer marks are not removed.
     """
 
     clean_text: bool = True
@@ -42,7 +42,7 @@ class BertNormalizer:
     lowercase: bool = True
 
     def effect(self, character: str) -> str:
-        """Return what `character` becomes, standing alone; possibly nothing, or with spaces around it."""
+        """Return the normal form of `character` alone, which may be empty or have spaces around it."""
         data, code = tables(), ord(character)
         if self.clean_text and contains(data.control, code):
             return ""
@@ -58,7 +58,7 @@ class BertNormalizer:
 
 @cache
 def effects(normalizer: BertNormalizer) -> Mapping[str, str]:
-    """Return what characters become, but for the bulk: control characters, ideographs, Hangul and what is kept."""
+    """Return the normal forms of characters other than control characters, ideographs, Hangul and unchanged ones."""
     data = tables()
     touched: set[str] = set()
     if normalizer.clean_text:

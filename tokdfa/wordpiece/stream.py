@@ -17,15 +17,15 @@ from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
 
 __all__ = ["Characters", "StreamLanguage", "StreamState"]
 
-# Decoding may put these directly behind the token before them.
+# Decoding may put these directly after the token before them.
 _GLUED = frozenset(".?!,")
 
 
 class StreamState(NamedTuple):
-    """Where a stream stands.
+    """The state within a stream.
 
-    `node` and `length` are those of the word that is under way, the root and 0 between words; `order` is the
-    combining class of its last character.
+    `node` and `length` are those of the current word, the root and 0 between words; `order` is the combining class of
+    its last character.
     """
 
     node: int
@@ -34,26 +34,26 @@ class StreamState(NamedTuple):
 
 
 class Characters:
-    """Which characters BERT's normalization keeps, and whether inside words or as words of their own."""
+    """The characters that BERT's normalization keeps, inside words or as separate words."""
 
     def __init__(self, normalizer: BertNormalizer) -> None:
         self._normalizer = normalizer
         self._kind: dict[str, str] = {}
 
     def is_inner(self, character: str) -> bool:
-        """Return whether `character` is kept as it is, inside words."""
+        """Return whether `character` is kept unchanged inside words."""
         return self._of(character) == "inner"
 
     def is_alone(self, character: str) -> bool:
-        """Return whether `character` is kept as it is, as a word of its own."""
+        """Return whether `character` is kept unchanged as a separate word."""
         return self._of(character) == "alone"
 
     def order(self, character: str) -> int:
-        """Return the combining class by which `character` is put in order; 0 when it stays where it is."""
+        """Return the combining class by which `character` is ordered; 0 if it stays in place."""
         return tables().combining.get(character, 0) if self._normalizer.strip_accents else 0
 
     def are_inner(self, text: str) -> bool:
-        """Return whether `text` is kept as it is, inside a word."""
+        """Return whether `text` is kept unchanged inside a word."""
         orders = [self.order(character) for character in text]
         in_order = all(not 0 < after < before for before, after in pairwise(orders))
         return in_order and all(map(self.is_inner, text))
@@ -72,10 +72,10 @@ class Characters:
 
 
 class StreamLanguage(Displayed):
-    """The id streams that are encoded again to themselves once decoded, as a deterministic automaton over ids.
+    """The id streams that decoding and encoding map to themselves, as a deterministic automaton over ids.
 
-    Implements :class:`tokdfa.automata.protocol.TokenAutomaton`. A stream is a sequence of words, of characters that are
-    words of their own and of special tokens; words are those of :class:`tokdfa.wordpiece.language.WordLanguage` over
+    It implements :class:`tokdfa.automata.protocol.TokenAutomaton`. A stream is a sequence of words, of characters that
+    are separate words, and of special tokens. Words are those of :class:`tokdfa.wordpiece.language.WordLanguage` over
     the entries that normalization keeps. All states are final.
 
     Parameters
@@ -90,8 +90,8 @@ class StreamLanguage(Displayed):
     Raises
     ------
     AutomatonError
-        If words could begin with an entry that has the prefix, or special tokens could be spelled by other ones: what
-        a token means would then depend on more than the tokens before it.
+        If words could begin with an entry that has the prefix, or other tokens could spell a special token. The meaning
+        of a token would then depend on more than the tokens before it.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class StreamLanguage(Displayed):
                 continue
             if not characters.is_alone(here) and not characters.is_inner(here):
                 return False
-            # A character of its own has a space on both sides, unless it is one of those that are glued.
+            # A separate character has a space on both sides, unless decoding removes it.
             if characters.is_alone(before) and here not in _GLUED:
                 return False
             if characters.is_alone(here) and before != " " and here not in _GLUED:
@@ -144,7 +144,7 @@ class StreamLanguage(Displayed):
         return StreamState(ROOT, 0, 0)
 
     def step(self, state: StreamState, token: int) -> StreamState | None:
-        """Return the state reached on an id, or None when no correct stream goes on so."""
+        """Return the state reached on an id, or None if no correct stream continues this way."""
         if token in self._single:
             return self.initial
         orders = self._orders.get(token)
@@ -158,7 +158,7 @@ class StreamLanguage(Displayed):
         return None if target is None else StreamState(*target, orders[1])
 
     def is_final(self, state: StreamState) -> bool:
-        """Tell that a stream may end in every state."""
+        """Return True: a stream may end in every state."""
         return True
 
     def moves(self, state: StreamState) -> Iterator[tuple[int, StreamState]]:

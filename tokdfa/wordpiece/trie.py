@@ -17,45 +17,45 @@ _MOST_POPS = 1 << 26
 
 
 class Pop(NamedTuple):
-    """A token that a failure transition emits: its id, and how many symbols of the word it covers."""
+    """A token that a failure transition emits: its id, and the number of symbols of the word that it covers."""
 
     id: int
     length: int
 
 
 class FailureTrie:
-    """The trie of a WordPiece vocabulary, with what to do at each node when matching cannot go on.
+    """The trie of a WordPiece vocabulary, with the action to take at each node when matching cannot go on.
 
     Node 0 is the root, where a word begins; node 1 is the suffix root, where a match inside a word begins. At a node
-    v without an edge for the next symbol, the tokens ``pops[v]`` are certain, and what was read behind them is the
-    path to the node ``failure[v]``; -1 where there is none and the word has no tokenization.
+    v without an edge for the next symbol, the tokens ``pops[v]`` are certain, and the symbols read after them are the
+    path to the node ``failure[v]``. It is -1 if there is no such node, and then the word has no tokenization.
 
     Parameters
     ----------
     beginnings, continuations : mapping of str to int
-        What a word may begin and continue with, and the ids.
+        The strings with which a word may begin and continue, with their ids.
 
     Attributes
     ----------
     children : list of dict
-        For each node its edges, from symbol to node.
+        The edges of each node, from symbol to node.
     parent, failure : list of int
-        For each node another node, or -1.
+        The parent and the failure link of each node, or -1.
     entry : list of int
-        For each node the id of the token that ends there, or -1.
+        The id of the token that ends at each node, or -1.
     pops : list of tuple of Pop
-        For each node its failure pops.
+        The failure pops of each node.
 
     Raises
     ------
     LimitExceededError
-        If all pops together would be more than 2²⁶, which takes entries of thousands of symbols.
+        If there would be more than 2²⁶ pops in total, which takes entries of thousands of symbols.
 
     Notes
     -----
-    *Fast WordPiece Tokenization*, EMNLP 2021, definitions 1 and 2 and algorithm 2. There the suffix root is the node
-    of the prefix itself. Here it is a root of its own, and the prefixed entries, which a word may also begin with
-    literally, hang below the root once more: vocabulary {#, ###a, ##b} on ``##a`` has the tokens #, ###a, which a
+    *Fast WordPiece Tokenization*, EMNLP 2021, definitions 1 and 2 and algorithm 2. In the paper the suffix root is the
+    node of the prefix itself. Here it is a separate root, and the prefixed entries, with which a word may also begin
+    literally, are repeated below the root. The vocabulary {#, ###a, ##b} gives ``##a`` the tokens #, ###a, which a
     shared node would miss.
     """
 
@@ -111,11 +111,11 @@ class FailureTrie:
                         self.pops[child] = tuple(popped)
                 n_pops += len(self.pops[child])
                 if n_pops > _MOST_POPS:
-                    raise LimitExceededError(f"the failure pops of this vocabulary are more than {_MOST_POPS}")
+                    raise LimitExceededError(f"this vocabulary has more than {_MOST_POPS} failure pops")
                 queue.append(child)
 
     def match(self, word: Iterable[str]) -> list[Pop] | None:
-        """Tokenize one word in one pass; None when it has no tokenization.
+        """Tokenize one word in one pass; None if it has no tokenization.
 
         Notes
         -----
