@@ -237,5 +237,5 @@ def test_unknown_classes_are_refused(name: str) -> None:
 
 
 def test_unknown_tables_are_refused() -> None:
-    with pytest.raises(PatternError, match="no such table"):
+    with pytest.raises(PatternError, match="unknown table"):
         ranges("L", "icu")  # type: ignore[arg-type]

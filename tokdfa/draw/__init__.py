@@ -2,8 +2,8 @@
 
 `graph` is what is drawn: nodes and edges without a layout. `automaton`, `transducer`, `trie` and `forest` make graphs,
 `labels` names their nodes and edges, `dot` writes DOT, `render` makes SVG and PNG where Graphviz is installed. `film`
-shows the fold rule by rule on one page. `display` decides what a notebook shows for each value, `summary` makes the
-tables it shows for what is too large to draw.
+shows the fold rule by rule on one page. `display` decides what a notebook shows for each value; `summary` makes the
+tables for automata that are too large to draw.
 
 Callers: the command `draw`, notebooks through `tokdfa.display`, `report`.
 

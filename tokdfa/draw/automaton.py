@@ -31,17 +31,17 @@ def dfa_graph(
     Parameters
     ----------
     dfa : TokenDFA
-        What to draw, useless states and all.
+        The DFA to draw, including useless states.
     max_labels : int, optional
-        How many labels to write on one arrow; the other tokens are counted there. When more symbols than that have the
-        same transitions everywhere, such as those that no rule mentions, they are only counted. By default all are
-        written.
+        The maximum number of labels on one arrow; other tokens are only counted. If more symbols than that have the
+        same transitions everywhere, such as those that no rule mentions, they are only counted, too. By default all
+        labels are shown.
     fresh : collection of int
         States to draw as new, such as those of the last rule.
     run : iterable of words or token numbers, optional
-        A tokenization whose run is painted, as far as it goes.
+        A tokenization whose run is highlighted, as far as it goes.
     names : sequence of str, optional
-        What to write into the states; their numbers by default.
+        The names of the states; their numbers by default.
     """
     path = _path(dfa, run)
     passed = {state for source, _, target in path for state in (source, target)}
@@ -79,7 +79,7 @@ def dfa_to_dot(dfa: TokenDFA, *, max_labels: int | None = None) -> str:
 def edge_labels(
     dfa: TokenDFA, tokens: Sequence[int], max_labels: int | None, shown: Collection[int] | None = None
 ) -> tuple[str, ...]:
-    """Return what to write on an arrow for `tokens`: those of them `shown`, up to `max_labels` labels, and a count."""
+    """Return the labels of an arrow for `tokens`: up to `max_labels` of those in `shown`, and a count of the rest."""
     labels: list[str] = []
     rest = len(tokens)
     for label, count in word_labels(dfa.alphabet[token] for token in tokens if shown is None or token in shown):
@@ -147,7 +147,7 @@ def _describe(
 
 
 def _tokens_to_show(dfa: TokenDFA, max_alike: int) -> set[int]:
-    """Return all tokens but the symbols that have the same transitions as too many others."""
+    """Return all tokens except the symbols that have the same transitions as too many others."""
     n_symbols = dfa.alphabet.n_symbols
     columns: list[list[int]] = [[] for _ in range(n_symbols)]
     for token, source, target in zip(dfa.tokens.tolist(), dfa.sources.tolist(), dfa.targets.tolist(), strict=True):

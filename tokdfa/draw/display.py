@@ -1,4 +1,4 @@
-"""What notebooks show of a value: a picture where it is small enough, a table otherwise."""
+"""The display of values in notebooks: a picture if the value is small enough, a table otherwise."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ _MAX_STATES = 40
 _MAX_TRANSITIONS = 4_000
 _MAX_ARROWS = 200
 _MAX_LABELS = 8
-# Of a picture that was asked for as such.
+# The maximum number of nodes of a picture that was requested explicitly.
 _MAX_DRAWN = 1_000
 _MAX_ROWS = 10
 
 
 def bundle(value: object) -> dict[str, str]:
-    """Return what notebooks show of a value, by MIME type: its ``repr``, and a picture or a table.
+    """Return the representations of a value in notebooks, by MIME type: its ``repr``, and a picture or a table.
 
-    Without Graphviz the picture is its DOT text.
+    Without Graphviz the picture is shown as DOT text.
     """
     shown = {"text/plain": repr(value)}
     content = _content(value)
@@ -177,7 +177,7 @@ def _(value: Violation) -> Mapping[str, str]:
 
 
 def _fields(value: Any, left_out: Collection[str] = ()) -> dict[str, str]:
-    """Return what a dataclass holds, what is empty left out; of several parts that are dataclasses the number."""
+    """Return the non-empty fields of a dataclass; of a sequence of dataclasses only the length."""
     rows = {}
     for field in fields(value):
         content = getattr(value, field.name)
@@ -212,23 +212,24 @@ def automaton_graph(
     max_states: int = _MAX_STATES,
     max_labels: int = _MAX_LABELS,
 ) -> Graph:
-    """Return the picture of the reachable part of any automaton, such as a product, its states written out.
+    """Return the picture of the reachable part of any automaton, such as a product, with its states spelled out.
 
     Parameters
     ----------
     automaton : TokenAutomaton
         Explicit, compact or lazy.
     alphabet : TokenAlphabet, optional
-        Spells the tokens; that of the automaton or of one of its parts by default, and without any the numbers stand.
+        The alphabet of the tokens; by default that of the automaton or of one of its parts. Without one, numbers are
+        shown.
     max_states : int
-        How many states to draw at most.
+        The maximum number of states to draw.
     max_labels : int
-        How many labels to write on one arrow.
+        The maximum number of labels on one arrow.
 
     Raises
     ------
     LimitExceededError
-        If it has more states, or thousands of transitions.
+        If the automaton has more states, or thousands of transitions.
     """
     alphabet = _alphabet(automaton) if alphabet is None else alphabet
     names: dict[Hashable, str] = {automaton.initial: "0"}
@@ -258,7 +259,7 @@ def automaton_graph(
 
 
 def state_label(state: object) -> str:
-    """Return what to write into a state: the parts of a tuple, and ∅ for one that has no run left."""
+    """Return the label of a state: the parts of a tuple, with ∅ for a part that has no run left."""
     if state is None:
         return "∅"
     if isinstance(state, tuple):

@@ -12,11 +12,11 @@ __all__ = ["DEAD", "FRESH", "MARK", "quote_label", "to_dot"]
 
 LINE_WIDTH = 40
 
-# Of Okabe and Ito's palette, which the colour-blind can tell apart: sky blue and vermilion; and a grey.
+# Sky blue and vermilion of Okabe and Ito's palette, which colour-blind readers can distinguish; and a grey.
 FRESH = "#56b4e9"
 MARK = "#d55e00"
 DEAD = "#767676"
-# Numbers in states stay black, which can be read on white and on the colour of what is new.
+# Numbers in states stay black, which is legible on white and on the colour of new states.
 _MARKED_NODE = f'color="{MARK}", penwidth=2.5'
 _MARKED_EDGE = f'color="{MARK}", fontcolor="{MARK}", penwidth=2.5'
 
@@ -27,14 +27,14 @@ def to_dot(graph: Graph) -> str:
     Parameters
     ----------
     graph : Graph
-        What to draw.
+        The graph to draw.
 
     Returns
     -------
     str
-        A ``digraph``, to be written as UTF-8; the same text, byte for byte, whenever it is made from the same graph.
-        Nodes are called q0, q1, … in their order. Parallel edges drawn alike are one arrow, its labels separated by
-        commas and broken into lines.
+        A ``digraph``, to be written as UTF-8. Equal graphs give the same text, byte for byte. Nodes are called q0, q1,
+        … in order. Parallel edges of the same style become one arrow, with the labels separated by commas and broken
+        into lines.
     """
     names = {node.name: f"q{number}" for number, node in enumerate(graph.nodes)}
     lines = ["digraph {", f"  rankdir={graph.direction}"]
@@ -56,7 +56,7 @@ def to_dot(graph: Graph) -> str:
 
 
 def _outline(node: Node) -> list[str]:
-    """Return how a node is drawn. No two of the ways differ by colour alone."""
+    """Return the style of a node. No two styles differ by colour alone."""
     attributes = [f"shape=double{node.shape}" if node.double else f"shape={node.shape}"]
     styles = [*(["filled"] if node.fresh else []), *(["dashed"] if node.dead else [])]
     if styles:
@@ -73,9 +73,9 @@ def _outline(node: Node) -> list[str]:
 def quote_label(text: str) -> str:
     r"""Return `text` as a quoted DOT string that, as a label, is rendered as exactly that text.
 
-    In a label Graphviz gives a meaning to quotes, backslashes and, for the sake of HTML entities, ampersands. Line
-    breaks stay line breaks. Other control characters and lone surrogates, which neither DOT nor a picture can hold,
-    are rendered as escapes such as ``\x00``.
+    In a label Graphviz interprets quotes, backslashes and, because of HTML entities, ampersands. Line breaks stay line
+    breaks. Other control characters and lone surrogates, which neither DOT nor a picture can hold, are rendered as
+    escapes such as ``\x00``.
     """
     return f'"{"".join(map(_label_character, text))}"'
 

@@ -13,24 +13,24 @@ __all__ = ["forest_graph"]
 
 
 def forest_graph(forest: Sequence[Merge], *, max_nodes: int = 500) -> Graph:
-    """Return the picture of what merges make of a string: a tree for each unit, from left to right.
+    """Return the picture of the result of applying merges to a string: a tree for each unit, from left to right.
 
-    Inner nodes are labelled with what they yield, leaves with their symbols; the roots, which are the units, have a
+    Inner nodes are labelled with their yields, leaves with their symbols. The roots, which are the units, have a
     double outline. Arrows lead from a merge to its two parts.
 
     Parameters
     ----------
     forest : sequence of merges
-        As :func:`~tokdfa.training.merges.apply_merges` returns it.
+        A forest as returned by :func:`~tokdfa.training.merges.apply_merges`.
     max_nodes : int
-        Refuse to draw more.
+        The maximum number of nodes to draw.
 
     Raises
     ------
     LimitExceededError
         If there are more nodes to draw, or a merge is nested too deeply.
     TrainingError
-        If a unit is no merge.
+        If a unit is not a merge.
 
     Notes
     -----
@@ -38,7 +38,7 @@ def forest_graph(forest: Sequence[Merge], *, max_nodes: int = 500) -> Graph:
     """
     n_nodes = sum(1 for unit in forest for _ in iter_submerges(unit))
     if n_nodes > max_nodes:
-        hint = "draw what becomes of a shorter text"
+        hint = "draw the forest of a shorter text"
         raise LimitExceededError(f"the forest has {n_nodes:,} nodes, more than {max_nodes:,} to draw", hint=hint)
     nodes: list[Node] = []
     edges: list[Edge] = []

@@ -1,4 +1,4 @@
-"""What a picture shows, before anything is said about how it is drawn."""
+"""The content of a picture, independent of how it is drawn."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ class Node:
     Parameters
     ----------
     name : str
-        Tells it from the others.
+        A unique name.
     label : str
-        What is written into it; any text.
+        The text inside the node; any text.
     double : bool
-        Whether its outline is double, as that of a final state.
+        Whether its outline is double, like that of a final state.
     shape : str
-        Its outline; only that of a circle can be double.
+        Its outline; only a circle can be double.
     fresh : bool
-        Whether it is new: filled.
+        Whether it is new, and so filled.
     dead : bool
-        Whether nothing that is accepted passes through it: grey, its outline dashed.
+        Whether no accepting run passes through it; it is grey with a dashed outline.
     marked : bool
-        Whether a run passes through it: bold.
+        Whether a run passes through it; it is bold.
     """
 
     name: str
@@ -44,9 +44,9 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """An arrow between two nodes, given by name; its labels, any texts, stand side by side on it.
+    """An arrow between two nodes, given by name; its labels, which may be any texts, are side by side on it.
 
-    It is drawn bold when it is `marked`: a run takes it.
+    It is drawn bold if it is `marked`, which means that a run takes it.
     """
 
     source: str
@@ -58,7 +58,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Graph(Displayed):
-    """Nodes and edges in the order in which they are to be drawn.
+    """Nodes and edges in the order in which to draw them.
 
     Edges with the same ends, style and mark become one arrow with all their labels. An arrow from
     nowhere points at each of the nodes named in `initial`. The `description` says in words what the picture shows.
@@ -75,10 +75,10 @@ class Graph(Displayed):
 
 
 def beside(graphs: Mapping[str, Graph], *, description: str = "") -> Graph:
-    """Return one picture of several graphs, each with its title where the arrow from nowhere comes from."""
+    """Return one picture of several graphs, each with its title at the tail of the arrow from nowhere."""
     nodes: list[Node] = []
     edges: list[Edge] = []
-    # Graphviz puts what it meets first at the bottom.
+    # Graphviz puts the first graph at the bottom.
     for title, graph in reversed([*graphs.items()]):
         nodes.append(Node(title, title, shape="plaintext"))
         nodes += [replace(node, name=f"{title} {node.name}") for node in graph.nodes]

@@ -1,4 +1,4 @@
-"""Words as labels: readable, and never two words with one label."""
+"""Words as labels, which are readable and different for different words."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _LOOKS_ESCAPED = re.compile(r"\\[\\xuUntr]")
 
 
 def word_label(word: Word) -> str:
-    r"""Return `word` as it should stand in a picture.
+    r"""Return the label of `word` in a picture.
 
-    Printable text stands for itself, but a space is shown as ``␣``. Line breaks, control characters, lone surrogates,
-    bytes that are not UTF-8 and whatever else does not print become escapes: ``\n``, ``\x00``, ``\u200f``. A word
-    that has any of these, or that reads as if it had, also gets its backslashes doubled. So the labels of different
-    words over one alphabet differ; only the symbols of a word over longer symbols are joined without a trace.
+    Printable text is shown as it is, except that a space is shown as ``␣``. Line breaks, control characters, lone
+    surrogates, bytes that are not UTF-8 and all other unprintable characters become escapes: ``\n``, ``\x00``,
+    ``\u200f``. In a word that has any of these, or reads as if it had, backslashes are doubled. So different words over
+    one alphabet have different labels, except that the symbols of a word over longer symbols are joined without a mark.
     """
     if isinstance(word, bytes):
         text = word.decode("utf-8", "surrogateescape")
@@ -36,10 +36,10 @@ def word_label(word: Word) -> str:
 
 
 def word_labels(words: Iterable[Word]) -> Iterator[tuple[str, int]]:
-    """Yield the labels of `words` in their order, each with the number of words that it stands for.
+    """Yield the labels of `words` in order, each with the number of words that it represents.
 
-    Four or more symbols of which each is the next after the one before, by their codes, become one label such as
-    ``a … z``. It is that of no word, for a space in a word is shown as ``␣``.
+    Four or more symbols with consecutive codes become one label such as ``a … z``. No word has such a label, because a
+    space in a word is shown as ``␣``.
     """
     run: list[Word] = []
     for word in words:
@@ -61,12 +61,12 @@ def _code(symbol: Word) -> int:
     first = symbol[0]
     if isinstance(first, int):
         return first
-    # A symbol of several characters follows nothing and nothing follows it.
+    # A symbol of several characters is not consecutive with any other.
     return ord(first) if len(first) == 1 else -2 - 2 * len(first)
 
 
 def character_sign(character: str) -> str:
-    """Return how one character is shown: as itself when it prints, as an escape when it does not, ``␣`` for a space."""
+    """Return the sign of one character: itself if it is printable, otherwise an escape, and ``␣`` for a space."""
     if character in _OWN_SIGNS:
         return _OWN_SIGNS[character]
     if character.isprintable():
@@ -78,6 +78,6 @@ def character_sign(character: str) -> str:
 
 
 def _byte_sign(character: str) -> str:
-    """Return the sign of a character decoded from bytes, where a surrogate stands for a byte that is not UTF-8."""
+    """Return the sign of a character decoded from bytes, where a surrogate represents a byte that is not UTF-8."""
     code = ord(character)
     return f"\\x{code - 0xDC00:02x}" if 0xDC80 <= code <= 0xDCFF else character_sign(character)

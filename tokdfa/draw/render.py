@@ -1,4 +1,4 @@
-"""From DOT to SVG and PNG, by Graphviz: an installed `dot`, or the one in pygraphviz's wheels."""
+"""Rendering DOT as SVG and PNG by Graphviz: an installed `dot`, or the one in pygraphviz's wheels."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from tokdfa.errors import TokdfaError
 
 __all__ = ["can_render", "render", "to_svg"]
 
-# The same for all who draw, whatever the defaults of their Graphviz are.
+# The same for everyone, whatever the defaults of their Graphviz.
 _SETTINGS = {"G": {}, "N": {"fontname": "Helvetica"}, "E": {"fontname": "Helvetica"}}
 _PNG_HEAD = b"\x89PNG\r\n\x1a\n"
 
 
 def can_render() -> bool:
-    """Return whether there is a Graphviz."""
+    """Return whether Graphviz is available."""
     return shutil.which("dot") is not None or _pygraphviz() is not None
 
 
 def render(graph: Graph, kind: Literal["svg", "png"]) -> bytes:
-    """Return a picture of `graph`; its description goes into it as the text for those who do not see it.
+    """Return a picture of `graph`, with its description included as alternative text.
 
     Raises
     ------
     TokdfaError
-        If there is no Graphviz, or it fails.
+        If Graphviz is not available, or fails.
     """
     data = _run(to_dot(graph), kind)
     if kind == "png":
@@ -52,11 +52,11 @@ def _run(dot: str, kind: str) -> bytes:
     pygraphviz = _pygraphviz()
     if pygraphviz is None:
         raise TokdfaError(
-            "there is no Graphviz to draw with",
+            "Graphviz, which draws the pictures, is not installed",
             hint="install Graphviz, or pip install 'tokdfa[draw]', or write a .dot file",
         )
     with warnings.catch_warnings():
-        # Without the font another one is taken, which is said at length.
+        # If the font is missing, Graphviz uses another one and prints a long warning.
         warnings.simplefilter("ignore", RuntimeWarning)
         drawn: bytes = pygraphviz.AGraph(string=dot).draw(format=kind, prog="dot", args=" ".join(arguments))
     return drawn
@@ -92,7 +92,7 @@ def _accessible(svg: str, description: str) -> str:
 
 
 def _described(png: bytes, description: str) -> bytes:
-    """Return a PNG with its description in a chunk of text behind the header."""
+    """Return a PNG with its description in a text chunk after the header."""
     if not description:
         return png
     header = len(_PNG_HEAD) + 25

@@ -1,4 +1,4 @@
-"""What can be shown of an automaton that is too large for a picture: counts, and the surroundings of one token."""
+"""Summaries of automata that are too large for a picture: counts, and the surroundings of one token."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SHOWN = 5
 
 
 class Dense(NamedTuple):
-    """A state that many tokens lead to: its number, some of them, how many they are, how many it lets follow."""
+    """A state to which many tokens lead: its number, some of the tokens, their count, and the count it allows next."""
 
     state: int
     examples: tuple[str, ...]
@@ -29,7 +29,7 @@ class Dense(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """How large an automaton is, and the states that most tokens lead to, first the largest."""
+    """The size of an automaton, and the states to which most tokens lead, largest first."""
 
     states: int
     transitions: int
@@ -60,7 +60,7 @@ def summarize(automaton: CompactTokenDFA | TokenDFA, *, most: int = _SHOWN) -> S
 
 
 def around(automaton: CompactTokenDFA | TokenDFA, token: Word, *, max_states: int = 12, max_labels: int = 8) -> Graph:
-    """Return a picture of the states that `token` leads to, with their neighbours, and what cannot follow.
+    """Return a picture of the states to which `token` leads, with their neighbours and the tokens that cannot follow.
 
     Parameters
     ----------
@@ -68,14 +68,15 @@ def around(automaton: CompactTokenDFA | TokenDFA, token: Word, *, max_states: in
     token : word
         A live token.
     max_states : int
-        How many states to draw behind each of them, those that most tokens lead to; the others are counted.
+        The maximum number of states to draw after each of them, those to which most tokens lead; the others are only
+        counted.
     max_labels : int
-        How many labels to write on an arrow.
+        The maximum number of labels on an arrow.
 
     Raises
     ------
     AlphabetError
-        If it is no token, or no state is reached on it.
+        If `token` is not a token, or no state is reached on it.
     """
     number = automaton.alphabet.number(token)
     centres = _centres(automaton, number)

@@ -12,10 +12,10 @@ __all__ = ["transducer_graph", "transducer_to_dot"]
 
 
 def transducer_graph(transducer: Transducer) -> Graph:
-    """Return the picture of a transducer: arrows ``symbol|tokens``, and what a final state writes on one out of it.
+    """Return the picture of a transducer: arrows ``symbol|tokens``, and an arrow out of each final state that writes.
 
-    States and transitions stand in the order of their numbers. An arrow from a final state to nowhere is left out where
-    the state writes nothing, as in Fig 6 of *Constructing a BPE Tokenization DFA*.
+    States and transitions are in the order of their numbers. The arrow from a final state to nowhere is left out if the
+    state writes nothing, as in Fig 6 of *Constructing a BPE Tokenization DFA*.
     """
     words = transducer.alphabet
 

@@ -18,18 +18,19 @@ def trie_graph(
 ) -> Graph:
     """Return the picture of a vocabulary's trie with its failure links and pops.
 
-    Every node is labelled with the prefix of an entry that it stands for, the root with ε; entries have a double
-    outline. Solid arrows are edges, and lead from the root to the suffix root, too; dashed arrows are failure links,
-    labelled with the tokens popped.
+    Every node is labelled with its prefix of an entry, the root with ε; entries have a double outline. Solid arrows are
+    edges, and one leads from the root to the suffix root. Dashed arrows are failure links, labelled with the tokens
+    popped.
 
     Parameters
     ----------
     vocabulary : WordPieceVocabulary
-        What to draw. The second copy of the entries with the prefix, for words that begin with it, is left out.
+        The vocabulary to draw. The second copy of the entries with the prefix, for words that begin with it, is left
+        out.
     words : iterable of str, optional
-        Draw only what is met on these words.
+        Draw only the nodes visited on these words.
     max_nodes : int, optional
-        Refuse to draw more.
+        The maximum number of nodes to draw.
 
     Raises
     ------
@@ -44,7 +45,8 @@ def trie_graph(
     nodes = _without_copies(trie, vocabulary) if words is None else _met(trie, words)
     if max_nodes is not None and len(nodes) > max_nodes:
         raise LimitExceededError(
-            f"the trie has {len(nodes):,} nodes, more than {max_nodes:,} to draw", hint="draw what a few words meet"
+            f"the trie has {len(nodes):,} nodes, more than {max_nodes:,} to draw",
+            hint="draw only the nodes of a few words",
         )
     shown = set(nodes)
     names = {node: str(number) for number, node in enumerate(nodes)}
@@ -67,9 +69,7 @@ def trie_graph(
             popped = vocabulary.spell(pop.id for pop in trie.pops[node])
             edges.append(Edge(names[node], names[target], (" ".join(map(word_label, popped)),), "dashed"))
     n_entries = sum(node.double for node in drawn)
-    what = (
-        f"Trie with {len(drawn)} nodes, {n_entries} of them entries; failure links are dashed and tell what is popped."
-    )
+    what = f"Trie with {len(drawn)} nodes, {n_entries} of them entries; failure links are dashed, with the tokens popped."
     return Graph(tuple(drawn), tuple(edges), (names[ROOT],), description=what)
 
 

@@ -1,4 +1,4 @@
-"""The parts of transducers: transitions, what they write, and runs."""
+"""The parts of transducers: transitions, their outputs, and runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Output: TypeAlias = tuple[int, ...]
 
 
 class Arc(NamedTuple):
-    """A transition out of a state: the symbol it reads, the tokens it writes, where it leads."""
+    """A transition out of a state: the symbol it reads, the tokens it writes, and its target."""
 
     symbol: int
     output: Output
@@ -30,7 +30,7 @@ class TransducerRun(NamedTuple):
 
     @property
     def output(self) -> tuple[Word, ...]:
-        """What the run writes, in all."""
+        """All tokens that the run writes."""
         return tuple(token for step in self.outputs for token in step)
 
 
@@ -48,7 +48,7 @@ def show_output(alphabet: TokenAlphabet, output: Output) -> str:
 
 
 def checked_arc(alphabet: TokenAlphabet, n_states: int, state: int, arc: tuple[int, Sequence[int], int]) -> Arc:
-    """Return a transition of `state`, after checking its numbers."""
+    """Return a transition of `state` after checking its numbers."""
     symbol, output, target = arc
     where = f"state {state}"
     return Arc(
@@ -59,5 +59,5 @@ def checked_arc(alphabet: TokenAlphabet, n_states: int, state: int, arc: tuple[i
 
 
 def checked_output(alphabet: TokenAlphabet, output: Sequence[int], where: str) -> Output:
-    """Return what is written, after checking that these are tokens."""
+    """Return an output after checking that it consists of tokens."""
     return tuple(checked(token, len(alphabet), "token", where) for token in output)

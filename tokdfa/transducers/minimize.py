@@ -13,11 +13,11 @@ __all__ = ["is_equivalent", "minimize", "onward"]
 
 
 def onward(transducer: Transducer) -> Transducer:
-    """Return the subsequential transducer of the same function that writes every token as early as it can.
+    """Return the subsequential transducer of the same function that writes every token as early as possible.
 
-    What all outputs from a state on have in common is written before it is reached. Only the initial state cannot do
-    that, for nothing is read before it: if all outputs have a common prefix, it becomes a state of its own that no
-    transition leads to, and whose transitions write the prefix.
+    The common prefix of all outputs from a state is written before the state is reached. The initial state is an
+    exception, because nothing is read before it: if all outputs have a common prefix, it becomes a separate state to
+    which no transition leads and whose transitions write the prefix.
 
     Raises
     ------
@@ -51,12 +51,12 @@ def onward(transducer: Transducer) -> Transducer:
 
 
 def _common_outputs(transducer: Transducer) -> list[Output]:
-    """Return for each state the longest common prefix of all that may be written from there on."""
+    """Return the longest common prefix of all outputs from each state."""
     into: list[list[tuple[int, Arc]]] = [[] for _ in transducer.arcs]
     for state, row in enumerate(transducer.arcs):
         for arc in row:
             into[arc.target].append((state, arc))
-    # Some output of each state to begin with; then prefixes of it, until nothing contradicts.
+    # Start with some output of each state, then shorten it to prefixes until nothing contradicts.
     ahead: list[Output | None] = [transducer.finals.get(state) for state in range(transducer.n_states)]
     queue = list(transducer.finals)
     for state in queue:  # grows during the loop
@@ -106,7 +106,7 @@ def minimize(transducer: Transducer) -> Transducer:
     trim = onward(transducer)
     if not trim.finals:
         return trim
-    # What a final state writes is the label of one more transition, to a state where all words end.
+    # The output of a final state is the label of one more transition, to a state where all words end.
     labels: dict[tuple[int, Output], int] = {}
     end = trim.n_states
     cords = [

@@ -31,10 +31,10 @@ _SURROGATES = range(0xD800, 0xE000)
 
 
 class ByteCode:
-    """Words over any alphabet, written as bytes, such that code words are told apart from left to right.
+    """A code of words over any alphabet as bytes that can be decoded from left to right.
 
-    Bytes stand for themselves and characters for their UTF-8. Symbols of several characters are numbered, and the
-    number, as a character, has its UTF-8.
+    Bytes are encoded as themselves and characters as their UTF-8. Symbols of several characters are numbered, and the
+    number is encoded as the UTF-8 of the character with that code point.
     """
 
     def __init__(self, alphabet: TokenAlphabet) -> None:
@@ -83,7 +83,7 @@ def _units(word: Word) -> Iterable[str | int]:
 
 
 def index_words(words: Sequence[bytes], live: BoolArray) -> kernels.Words:
-    """Return the tables in which the words marked as live are found."""
+    """Return the tables for looking up the words marked as live."""
     length = np.fromiter(map(len, words), dtype=np.int64, count=len(words))
     offsets = np.zeros(len(words) + 1, dtype=np.int64)
     np.cumsum(length, out=offsets[1:])
@@ -116,7 +116,7 @@ class OnePass:
     ----------
     dictionary : Dictionary
     tables : Struct
-        What the kernels read, ``tokdfa_token_tables``.
+        The tables that the kernels read, ``tokdfa_token_tables``.
 
     Raises
     ------
@@ -127,9 +127,9 @@ class OnePass:
 
     Notes
     -----
-    It is what the subsequential transducer of *Constructing a BPE Tokenization DFA* (Theorem 4) computes, and linear
-    as Corollary 3 promises, without its states: every prefix of a word has one last token, which must be allowed
-    behind the last token of what is before it, and the pair test of the compact token DFA tells whether it is.
+    It computes the function of the subsequential transducer of *Constructing a BPE Tokenization DFA* (Theorem 4), in
+    linear time as Corollary 3 states, without the states. Every prefix of a word has one last token, which must be
+    allowed after the last token of the text before it; the pair test of the compact token DFA decides whether it is.
     """
 
     def __init__(self, dictionary: Dictionary) -> None:
@@ -137,7 +137,7 @@ class OnePass:
         self.dictionary = dictionary
         self.code = ByteCode(dictionary.alphabet)
         found = index_words(self.code.words(dictionary.alphabet), folding.birth >= 0)
-        # Births after the symbols.
+        # Births come after the symbols.
         last_symbol = dictionary.alphabet.n_symbols - 1
         n_tokens = len(dictionary.alphabet)
         birth = np.maximum(folding.birth, 0) + np.int32(last_symbol)
@@ -166,7 +166,7 @@ class OnePass:
         return kernels.tables_of(*self._tables, ids, of_numbers)
 
     def tokenize(self, word: Word | Iterable[str]) -> Int32Array:
-        """Return T^D(word), as token numbers.
+        """Return T^D(word) as token numbers.
 
         Raises
         ------
@@ -174,7 +174,7 @@ class OnePass:
             If `word` has a symbol outside the base alphabet; the message gives the offset.
         """
         tokens = kernels.tokenize(self.tables, self.code.checked(word))
-        # All symbols have been looked at.
+        # All symbols have been checked.
         assert tokens is not None
         return tokens
 
@@ -187,7 +187,7 @@ class OnePass:
 
 
 def symbols_of_bytes(alphabet: TokenAlphabet) -> Int32Array:
-    """Return the token of each byte, -1 for foreign ones; nothing for other alphabets."""
+    """Return the token of each byte, -1 for foreign bytes; an empty array for other alphabets."""
     if alphabet.kind != "bytes":
         return np.zeros(0, dtype=np.int32)
     symbol = np.full(256, -1, dtype=np.int32)

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 __all__ = ["Delay", "Pair", "PairStep", "Square", "extend_delay", "functionality"]
 
 Pair: TypeAlias = tuple[int, int]
-# What either output has behind their common prefix.
+# The rest of each output after their common prefix.
 Delay: TypeAlias = tuple[Output, Output]
 
 DEFAULT_MAX_PAIRS = 1_000_000
 
 
 class PairStep(NamedTuple):
-    """A step of two runs on one symbol: what either writes, and the pair of states they come to."""
+    """A step of two runs on one symbol: the outputs of both, and the pair of states they reach."""
 
     symbol: int
     first: Output
@@ -39,19 +39,19 @@ class Square:
     ----------
     transducer : Transducer
     max_pairs : int
-        How many pairs there may be.
+        The maximum number of pairs.
 
     Attributes
     ----------
     transducer : Transducer
     start : pair of states
     steps : mapping from pair to list of Step
-        For each pair, in the order of a breadth-first search, the steps out of it.
+        The steps out of each pair, with the pairs in the order of a breadth-first search.
 
     Raises
     ------
     LimitExceededError
-        If there are more.
+        If there are more pairs.
     """
 
     def __init__(self, transducer: Transducer, *, max_pairs: int = DEFAULT_MAX_PAIRS) -> None:
@@ -79,7 +79,7 @@ class Square:
                     yield PairStep(symbol, one.output, other.output, (one.target, other.target))
 
     def ways_to_the_end(self) -> dict[Pair, PairStep | None]:
-        """Return for each pair that both runs can end from the first step of a shortest way; None at such an end."""
+        """Return the first step of a shortest path to the end from each pair that has one; None at the end itself."""
         finals = self.transducer.finals
         into: dict[Pair, list[tuple[Pair, PairStep]]] = {}
         for pair, steps in self.steps.items():
@@ -101,7 +101,7 @@ class Square:
 
 
 def extend_delay(delay: Delay, first: Output, second: Output) -> Delay:
-    """Return the delay after either run has written more."""
+    """Return the delay after each run has written more."""
     one, other = delay[0] + first, delay[1] + second
     common = 0
     for left, right in zip(one, other, strict=False):
@@ -120,7 +120,7 @@ def functionality(
     ----------
     transducer : Transducer
     max_pairs : int
-        How many pairs of states may be reached on equal words.
+        The maximum number of pairs of states reached on equal words.
 
     Returns
     -------
@@ -134,8 +134,8 @@ def functionality(
 
     Notes
     -----
-    M.-P. Béal, O. Carton, C. Prieur, J. Sakarovitch, *Squaring transducers*, 2003: on pairs of states from which both
-    runs can end on one word, the delay between their outputs must depend on the pair alone, and be made up for at the
+    M.-P. Béal, O. Carton, C. Prieur, J. Sakarovitch, *Squaring transducers*, 2003: for pairs of states from which both
+    runs can end on one word, the delay between their outputs must depend on the pair alone, and be compensated at the
     end.
     """
     square = Square(transducer.trim(), max_pairs=max_pairs)
@@ -158,7 +158,7 @@ def functionality(
                     continue
             elif delays[step.target] == delay:
                 continue
-            # Of two ways to a pair with different delays, at most one leads to equal outputs.
+            # Of two paths to a pair with different delays, at most one leads to equal outputs.
             rest = _rest(way, step.target)
             ways = [[*trace(origin, pair), step, *rest], [*trace(origin, step.target), *rest]]
             return _two_outputs(square, ways)
@@ -178,10 +178,8 @@ def _rest(way: Mapping[Pair, PairStep | None], pair: Pair) -> list[PairStep]:
     return rest
 
 
-def _two_outputs(
-    square: Square, ways: list[list[PairStep]]
-) -> Verdict[tuple[Word, tuple[Word, ...], tuple[Word, ...]]]:
-    """Return the verdict with the shortest of these words whose two runs write differently."""
+def _two_outputs(square: Square, ways: list[list[PairStep]]) -> Verdict[tuple[Word, tuple[Word, ...], tuple[Word, ...]]]:
+    """Return the verdict with the shortest of these words whose two runs have different outputs."""
     alphabet, finals = square.transducer.alphabet, square.transducer.finals
     for steps in sorted(ways, key=len):
         p, q = steps[-1].target if steps else square.start

@@ -17,22 +17,22 @@ from tokdfa.transducers.transducer import Transducer
 __all__ = ["TransducerTable"]
 
 
-# Entries of what is allowed where, over all states of the token DFA.
+# The maximum number of allowed tokens, summed over all states of the token DFA.
 _MAX_ENTRIES = 1 << 28
 
 
 class TransducerTable:
-    """A subsequential transducer in which every symbol can be read in every state, and every state is final.
+    """A subsequential transducer that can read every symbol in every state, and whose states are all final.
 
     Attributes
     ----------
     alphabet : TokenAlphabet
     target : int32 array of shape (states, symbols)
-        The next state; state 0 is the initial one.
+        The next state; state 0 is the initial state.
     written : int32 array of shape (states, symbols)
-        The number of what is written.
+        The number of the output.
     ends : int32 array, one entry per state
-        The number of what is written at the end of a word.
+        The number of the output at the end of a word.
     outputs, offsets : int32 and int64 arrays
         Output i is ``outputs[offsets[i]:offsets[i + 1]]``, as token numbers.
     """
@@ -63,14 +63,14 @@ class TransducerTable:
         ----------
         dictionary : Dictionary
         max_states : int
-            How many states there may be.
+            The maximum number of states.
 
         Raises
         ------
         ImproperDictionaryError
             If the dictionary is not proper.
         LimitExceededError
-            If there are more states, or what each state of the token DFA allows takes more than 2^28 entries.
+            If there are more states, or the tokens allowed by the states of the token DFA take more than 2^28 entries.
 
         Notes
         -----
@@ -97,13 +97,13 @@ class TransducerTable:
     def minimal(self) -> TransducerTable:
         """Return the minimal transducer of the same function, for one in onward form, as :meth:`of` makes it.
 
-        It is: a place is kept only if a token can be completed there, and to end the text right here writes what is
-        pending and nothing more, so that what is common to all continuations has been written. The states of the
-        result are numbered breadth first.
+        The form is onward: a place is kept only if a token can be completed there, and ending the text here writes only
+        what is pending, so the common prefix of all continuations has been written. The states of the result are
+        numbered breadth first.
         """
         n = self.n_states
         block, n_blocks = partition(self.target, self.written, self.ends)
-        # A block is numbered when its first state comes, and states come breadth first.
+        # A block is numbered at its first state, and states come breadth first.
         first = np.full(n_blocks, n, dtype=np.int64)
         np.minimum.at(first, block, np.arange(n))
         return TransducerTable(
@@ -111,7 +111,7 @@ class TransducerTable:
         )
 
     def transducer(self) -> Transducer:
-        """Return it with its transitions written out as objects."""
+        """Return the transducer with its transitions as objects."""
         bounds = self.offsets.tolist()
         tokens = self.outputs.tolist()
         outputs: list[Output] = [tuple(tokens[bounds[i] : bounds[i + 1]]) for i in range(len(bounds) - 1)]
@@ -127,14 +127,14 @@ class TransducerTable:
 
 
 def _begin(dictionary: Dictionary) -> Construction:
-    """Return the construction of a dictionary's transducer, which has its first state."""
+    """Return the construction of a dictionary's transducer, with its first state."""
     automaton = CompactTokenDFA(dictionary)
     alphabet = dictionary.alphabet
     every = TokenTrie.of(alphabet)
     trie = TokenTrie(every.symbols, every.offsets, dictionary.folding.birth < 0)
     if automaton.states_built * (trie.n_nodes + len(alphabet)) > _MAX_ENTRIES:
         raise LimitExceededError(
-            "the dictionary is too large to write its subsequential transducer out", value=len(dictionary)
+            "the dictionary is too large for an explicit subsequential transducer", value=len(dictionary)
         )
     child, token = _children(trie, alphabet.n_symbols)
     allowed = np.stack([automaton.allowed_mask(state) for state in range(automaton.states_built)])
@@ -143,7 +143,7 @@ def _begin(dictionary: Dictionary) -> Construction:
 
 
 def _children(trie: TokenTrie, n_symbols: int) -> tuple[Int32Array, Int32Array]:
-    """Return the children of all nodes, and the tokens that they spell; -1 where there is none."""
+    """Return the children of all nodes, and the tokens that the nodes spell; -1 if there is none."""
     child = np.full((trie.n_nodes, n_symbols), -1, dtype=np.int32)
     token = np.full(trie.n_nodes, -1, dtype=np.int32)
     above: list[int] = []
@@ -157,9 +157,9 @@ def _children(trie: TokenTrie, n_symbols: int) -> tuple[Int32Array, Int32Array]:
 
 
 def _goes_on(child: Int32Array, token: Int32Array, allowed: BoolArray) -> BoolArray:
-    """Tell for each state and each node whether a longer token that begins like the node is allowed."""
+    """Return, for each state and node, whether the state allows a longer token that begins like the node."""
     goes_on = np.zeros((len(allowed), len(token)), dtype=np.bool_)
-    # The nodes are in depth-first order: those below come behind.
+    # The nodes are in depth-first order: descendants come after a node.
     for node in range(len(token) - 1, -1, -1):
         for below in child[node][child[node] >= 0].tolist():
             goes_on[:, node] |= goes_on[:, below]

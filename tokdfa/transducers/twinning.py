@@ -17,12 +17,12 @@ __all__ = ["Twins", "twinning"]
 DEFAULT_MAX_CONFIGURATIONS = 1_000_000
 
 _Configuration: TypeAlias = tuple[Pair, Delay]
-# Where the search comes into a component, and the steps from the start to there.
+# The configuration in which the search enters a component, and the steps from the start to it.
 _Entries: TypeAlias = dict[_Configuration, list[PairStep]]
 
 
 class Twins(NamedTuple):
-    """Two states reached on one word, with loops on one word that change the delay between the outputs.
+    """Two states reached on one word, with loops on another word that change the delay between the outputs.
 
     Attributes
     ----------
@@ -30,9 +30,9 @@ class Twins(NamedTuple):
     word, loop : words
         Two runs lead from the initial state to the two states on `word`, and back to them on `loop`.
     outputs : pair of tokenizations, spelled
-        What the two runs write on `word`.
+        The outputs of the two runs on `word`.
     loop_outputs : pair of tokenizations, spelled
-        What they write on `loop`.
+        Their outputs on `loop`.
     """
 
     states: Pair
@@ -48,7 +48,7 @@ def twinning(
     max_pairs: int = DEFAULT_MAX_PAIRS,
     max_configurations: int = DEFAULT_MAX_CONFIGURATIONS,
 ) -> Verdict[Twins]:
-    """Decide the twinning property, by which a functional transducer can be made subsequential, or cannot.
+    """Decide the twinning property: a functional transducer can be made subsequential if and only if it has it.
 
     States that are on no accepting run do not count.
 
@@ -56,9 +56,9 @@ def twinning(
     ----------
     transducer : Transducer
     max_pairs : int
-        How many pairs of states may be reached on equal words.
+        The maximum number of pairs of states reached on equal words.
     max_configurations : int
-        How many delays there may be, over all pairs.
+        The maximum total number of delays of all pairs.
 
     Returns
     -------
@@ -73,10 +73,10 @@ def twinning(
     Notes
     -----
     M.-P. Béal, O. Carton, *Determinization of transducers over finite and infinite words*, 2002. The property holds iff
-    no loop of the square changes a delay. Loops stay within a strongly connected component, and there two delays at
-    one pair are enough for a loop that changes one: the way back to where the search began takes different delays to
-    different ones, of which at most one is the old one. So at most one delay a pair is met for each delay with which
-    a component is entered, and the search ends whether or not the property holds.
+    no loop of the square changes a delay. Loops stay within a strongly connected component. There, two delays at one
+    pair imply a loop that changes a delay: the path back to where the search began maps different delays to different
+    ones, of which at most one is the original. So the search visits at most one delay per pair for each delay with
+    which a component is entered, and it ends whether or not the property holds.
     """
     import networkx as nx
 
@@ -133,7 +133,7 @@ def _shifts(entry: _Configuration, loop: list[PairStep]) -> bool:
 
 
 def _way_within(square: Square, component: set[Pair], start: Pair, goal: Pair) -> list[PairStep]:
-    """Return a shortest way between two pairs of a strongly connected component."""
+    """Return a shortest path between two pairs of a strongly connected component."""
     way = shortest_way(
         start,
         lambda pair: ((step, step.target) for step in square.steps[pair] if step.target in component),

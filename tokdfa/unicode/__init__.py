@@ -1,9 +1,9 @@
 """Sets of code points, and the character classes and normalization forms of the tokenizers' libraries.
 
-Libraries ship tables of different Unicode versions, so a pattern or a normalizer means what its own library's tables
-say. `ranges` has sets of code points and their algebra, `tables` the classes by library, `normalization` the forms,
-`utf8` where symbols begin among bytes. `probe` and `normalization_probe` make the tables in ``data/`` by asking the
-libraries; run them when a library changes.
+Libraries ship tables of different Unicode versions, so the meaning of a pattern or a normalizer depends on its own
+library's tables. `ranges` has sets of code points and their algebra, `tables` the classes by library, `normalization`
+the forms, `utf8` the places where symbols begin among bytes. `probe` and `normalization_probe` make the tables in
+``data/`` by querying the libraries; run them when a library changes.
 
 Callers: `patterns`, `splitting`, `tokenizers`, `wordpiece`.
 

@@ -36,14 +36,14 @@ _REMEMBERED = 1 << 14
 
 @dataclass(frozen=True)
 class NormalizationTables:
-    """What the library's own tables say, read off it by ``python -m tokdfa.unicode.normalization_probe``.
+    """The library's own tables, extracted from it by ``python -m tokdfa.unicode.normalization_probe``.
 
     Attributes
     ----------
     version : str
         The version of the tokenizers library.
     control, chinese : ranges of code points
-        Removed by BERT's cleaning; put between spaces by it.
+        Removed by BERT's cleaning; surrounded with spaces by it.
     space, mark : set of characters
         Turned into a space by BERT's cleaning; removed by it as accents.
     accent : set of characters
@@ -57,7 +57,7 @@ class NormalizationTables:
     compositions : mapping of str to str
         Pairs of characters that compose, and the result, without the Hangul syllables.
     lowercase : mapping of str to str
-        Characters that have a lower case, with it.
+        Characters that have a lower case, each with its lower case.
     """
 
     version: str
@@ -73,7 +73,7 @@ class NormalizationTables:
     lowercase: Mapping[str, str]
 
     def decompose(self, character: str, *, compatibility: bool = False) -> str:
-        """Return the decomposition of `character`, its parts not put in order."""
+        """Return the decomposition of `character`, without reordering its parts."""
         code = ord(character)
         if not HANGUL_FIRST <= code <= HANGUL_LAST:
             if compatibility and character in self.compatibility:
@@ -129,7 +129,7 @@ def normalize(text: str, form: Form) -> str:
 
     Notes
     -----
-    The Unicode Standard, sections 3.11 and 3.12. Only stretches that the form can change are looked at.
+    The Unicode Standard, sections 3.11 and 3.12. Only stretches that the form can change are processed.
     """
     if text.isascii():
         return text
@@ -145,7 +145,7 @@ def _changed(form: Form) -> re.Pattern[str]:
         changed |= data.compatibility.keys()
     if form in ("NFD", "NFKD"):
         return re.compile(f"[{_spelled(changed)}]+")
-    # What is composed already stays, unless what follows joins it.
+    # Composed characters stay, unless the next character combines with them.
     kept = {character for character in changed if _composed(_ordered(data.decompose(character))) == character}
     if form == "NFKC":
         kept -= data.compatibility.keys()
@@ -158,7 +158,7 @@ def _changed(form: Form) -> re.Pattern[str]:
 
 
 def _spelled(characters: Iterable[str]) -> str:
-    """Return characters as they stand between the brackets of a pattern."""
+    """Return characters as written between the brackets of a pattern."""
     spelled = []
     first = last = -2
     for code in [*sorted(map(ord, characters)), -1]:
@@ -200,7 +200,7 @@ def _composed(text: str) -> str:
     data = tables()
     composed: list[str] = []
     starter = None  # the place of the last one
-    highest = -1  # class of what stands between it and here, -1 for nothing
+    highest = -1  # class of the characters between it and here, -1 if there are none
     for character in text:
         order = data.combining.get(character, 0)
         if starter is not None and highest < order:
@@ -241,5 +241,5 @@ def _accents() -> re.Pattern[str]:
 
 @cache
 def spaces() -> frozenset[str]:
-    """Return what the library takes for white space."""
+    """Return the characters that the library treats as white space."""
     return frozenset(characters_of(ranges("is_whitespace", "tokenizers")))

@@ -1,4 +1,4 @@
-"""Read text normalization off the installed tokenizers: ``python -m tokdfa.unicode.normalization_probe``.
+"""Extract text normalization from the installed tokenizers: ``python -m tokdfa.unicode.normalization_probe``.
 
 Every step is tried on every code point, and every combining mark against marks of every class.
 """
@@ -47,10 +47,10 @@ def probe() -> dict[str, Any]:
         if text != decompositions.get(c, hangul.get(c, c))
     }
     accents = {c for c, text in _changes(normalizers.StripAccents().normalize_str) if not text}
-    # The library has one lower case, whoever asks for it.
+    # The library has only one lower case, whichever step uses it.
     assert lower == dict(_changes(normalizers.Lowercase().normalize_str))
     combining = _combining()
-    # So that what cleaning removes is never a mark that is put in order.
+    # Otherwise cleaning might remove a mark that is reordered.
     assert not clean.keys() & set(chain.from_iterable(combining.values()))
     return {
         "library": "tokenizers",
@@ -73,7 +73,7 @@ def _characters() -> Iterator[str]:
 
 
 def _changes(step: Callable[[str], str]) -> Iterator[tuple[str, str]]:
-    """Yield the characters that `step` changes, with what it makes of them."""
+    """Yield the characters that `step` changes, with the results."""
     for character in _characters():
         # Letters around it, so that nothing is lost at an edge.
         text = step(f"a{character}b")
@@ -98,7 +98,7 @@ def _compositions(decompositions: dict[str, str]) -> Iterator[tuple[str, str]]:
 
     compose = normalizers.NFC().normalize_str
     for whole, parts in decompositions.items():
-        # Marks of a lower class come first, so that the last part is the one that was joined last.
+        # Marks of a lower class come first, so the last part is the one that was joined last.
         pair = compose(parts[:-1]) + parts[-1]
         if len(pair) == 2 and compose(parts) == whole:
             assert compose(pair) == whole
@@ -106,7 +106,7 @@ def _compositions(decompositions: dict[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def _combining() -> dict[int, list[str]]:
-    """Return the characters that are put in order behind a starter, by their canonical combining class."""
+    """Return the characters that are reordered after a starter, by their canonical combining class."""
     from unicodedata import combining
 
     from tokenizers import normalizers
@@ -121,7 +121,7 @@ def _combining() -> dict[int, list[str]]:
         if normalizers.NFD().normalize_str(character) == character
         and (swaps("\u0345", character) or swaps(character, "\u0334"))
     ]
-    # One mark for each class, as Python has them; their order is checked on the library.
+    # One mark for each class of Python's tables; the order of classes is checked against the library.
     samples: dict[int, str] = {}
     for character in marks:
         samples.setdefault(combining(character), character)
@@ -139,7 +139,7 @@ def _combining() -> dict[int, list[str]]:
 
 
 def _deltas(characters: Iterable[str]) -> list[int]:
-    """Return a set of characters as the distances from range to range and the lengths of the ranges, by turns."""
+    """Return a set of characters as alternating distances between ranges and lengths of ranges."""
     deltas: list[int] = []
     at = 0
     for code in sorted(map(ord, characters)):

@@ -1,6 +1,7 @@
-"""Read the tables off the installed libraries: ``python -m tokdfa.unicode.probe [TABLE…]`` rewrites ``data/``.
+"""Extract the tables from the installed libraries: ``python -m tokdfa.unicode.probe [TABLE…]`` rewrites ``data/``.
 
-Every class is tried on every code point. Needs the libraries themselves (the extra ``test`` brings them) and minutes.
+Every class is tried on every code point. This needs the libraries themselves (the extra ``test`` installs them) and
+takes minutes.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class Library(Protocol):
         ...
 
     def matches(self, pattern: str, text: str) -> Mask:
-        """Tell for every character of `text`, all different, whether `pattern` matches it; ValueError if it cannot."""
+        """Return whether `pattern` matches each character of `text`, all different; ValueError if it is unsupported."""
         ...
 
 
@@ -70,7 +71,7 @@ class Tokenizers:
     def matches(self, pattern: str, text: str) -> Mask:
         """See :class:`Library`."""
         split = _split(f"(?:{pattern})+")
-        # Where case is ignored a character may match a sequence, so the characters are kept apart.
+        # When case is ignored, a character may match a sequence, so the characters are kept apart.
         step = 2 if "(?i" in pattern else 1
         spaced = text if step == 1 else _SEPARATOR.join(text)
         mask = np.ones(len(spaced), dtype=np.bool_)
@@ -89,7 +90,7 @@ def _split(pattern: str) -> Any:
 
 
 class TikToken:
-    """The splitter of tiktoken, which drops what its pattern does not match."""
+    """The splitter of tiktoken, which drops text that its pattern does not match."""
 
     universe: Ranges = SCALARS
 
@@ -116,7 +117,7 @@ def _characters(ranges: Ranges) -> str:
 
 
 def _deltas(mask: Mask, text: str) -> list[int]:
-    """Return the coding that :func:`tokdfa.unicode.tables.ranges` undoes."""
+    """Return the encoding of a set that :func:`tokdfa.unicode.tables.decode` undoes."""
     members = np.zeros(LAST + 3, dtype=np.int8)
     members[np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)[mask] + 1] = 1
     edges = np.flatnonzero(np.diff(members))
@@ -130,7 +131,7 @@ def _scripts() -> list[str]:
     names: dict[int, list[str]] = {}
     for name, value in _regex_core.PROPERTIES["SCRIPT"][1].items():
         names.setdefault(value, []).append(name.lower())
-    # Some long names have four letters too, each beside an alias of four letters.
+    # Some long names have four letters too, next to an alias of four letters.
     short = {"cham", "thai", "kawi", "modi", "newa", "lisu", "toto"}
     return sorted(n for several in names.values() for n in several if len(n) != 4 or len(several) == 1 or n in short)
 
@@ -155,7 +156,7 @@ def _probe_own_classes() -> dict[str, list[int]]:
     from tokenizers import pre_tokenizers
 
     text = _characters(SCALARS)
-    # Between two x, a character that is dropped is a space, one that stands alone is what is looked for.
+    # Between two x, a character that is dropped is a space, and one that becomes a piece is in the class.
     spaced = "x" + "x".join(text) + "x"
 
     def look(pre_tokenizer: Any) -> tuple[Mask, Mask]:
@@ -182,7 +183,7 @@ def _probe_own_classes() -> dict[str, list[int]]:
 
 
 def _bracket(members: Iterable[int]) -> str:
-    """Return a class of these ascending code points, written as ranges so that no escape is needed but for one."""
+    """Return a class of these ascending code points, written as ranges so that only one escape is needed."""
     runs: list[list[int]] = []
     for member in members:
         if runs and runs[-1][1] + 1 == member:
@@ -197,10 +198,10 @@ def _escape(code_point: int) -> str:
 
 
 def _cased(library: Library) -> list[int]:
-    """Return every code point that matches another one where case is ignored.
+    """Return every code point that matches another one when case is ignored.
 
-    If c matches d ≠ c, the two differ in some bit: so for each bit, ask what matches the code points that have it and
-    what matches those that do not. High bits over everything, low bits block by block.
+    If c matches d ≠ c, the two differ in some bit. So for each bit, find what matches the code points that have it and
+    what matches those that do not: for high bits over all code points, for low bits block by block.
     """
     blocks = [range(start, start + (1 << _BLOCK_BITS)) for start in range(0, LAST + 1, 1 << _BLOCK_BITS)]
     inside = [first for first, _ in library.universe], [last for _, last in library.universe]
@@ -228,7 +229,7 @@ def _cased(library: Library) -> list[int]:
 
 
 def _probe_case(library: Library) -> list[list[int]]:
-    """Return sets of code points that match one another: what matches c is the union of the sets that have c."""
+    """Return sets of code points that match one another; the matches of c are the union of the sets that contain c."""
     cased = _cased(library)
     text = "".join(map(chr, cased))
     matched: dict[int, tuple[int, ...]] = {}

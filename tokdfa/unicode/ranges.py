@@ -1,7 +1,7 @@
 """Sets of code points as sorted tuples of disjoint ranges.
 
-A set is a tuple of pairs (first, last), both inclusive, ascending, neither overlapping nor touching, so that equal
-sets are equal tuples.
+A set is a tuple of ascending pairs (first, last), both inclusive, that neither overlap nor touch, so equal sets are
+equal tuples.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Ranges: TypeAlias = tuple[tuple[int, int], ...]
 LAST = 0x10FFFF
 SURROGATES: Ranges = ((0xD800, 0xDFFF),)
 SCALARS: Ranges = ((0, 0xD7FF), (0xE000, LAST))
-"""All code points that UTF-8 can spell: every one but the surrogates."""
+"""All code points that UTF-8 can encode: all except the surrogates."""
 
 
 def union(*sets: Iterable[tuple[int, int]]) -> Ranges:

@@ -1,4 +1,4 @@
-"""Character classes as the tokenizers' own libraries understand them, one table for each library and version."""
+"""Character classes of the tokenizers' own libraries, one table per library and version."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _SHORT = {short.lower(): short for short in CATEGORIES} | {long: short for short
 @cache
 def _data(table: Table) -> dict[str, Any]:
     if table not in TABLES:
-        raise PatternError("no such table of character classes", value=table, hint=f"there are {', '.join(TABLES)}")
+        raise PatternError("unknown table of character classes", value=table, hint=f"use one of {', '.join(TABLES)}")
     text = Path(__file__).with_name("data").joinpath(f"{table}.json").read_text("utf-8")
     data: dict[str, Any] = json.loads(text)
     return data
@@ -73,21 +73,21 @@ def ranges(name: str, table: Table = "tiktoken") -> Ranges:
     Parameters
     ----------
     name : str
-        What stands between the braces of ``\p{…}``: a general category by its short or long name (``Lu``, ``Letter``,
+        The text between the braces of ``\p{…}``: a general category by its short or long name (``Lu``, ``Letter``,
         ``LC`` for cased letters), a script by its long name (``Han``), ``Alphabetic``, ``Uppercase``, ``Lowercase``,
         ``White_Space``, ``Any``, ``ASCII`` or ``Assigned``; case, spaces, hyphens and underscores do not matter. Or
-        one of ``\s``, ``\w``, ``\d``, spelled so. The table ``tokenizers`` further has the classes of its own
+        one of ``\s``, ``\w``, ``\d``, with the backslash. The table ``tokenizers`` also has the classes of its own
         pre-tokenizers: ``is_numeric`` (Digits), ``is_punctuation`` (Punctuation), ``is_bert_punctuation``,
         ``is_whitespace`` (WhitespaceSplit), and ``whitespace_word`` and ``whitespace_space``, the two classes of
         Whitespace.
     table : {"tiktoken", "tokenizers", "regex"}
-        Whose class it is: libraries carry different versions of Unicode.
+        The library: libraries use different versions of Unicode.
 
     Returns
     -------
     tuple of (first, last)
-        Ascending, inclusive, disjoint. Surrogates occur in the table ``regex`` only, where they are ``Cs``; in the
-        other two ``Cs`` is empty, for their texts are UTF-8.
+        The ranges: ascending, inclusive, disjoint. Surrogates occur only in the table ``regex``, where they are ``Cs``.
+        In the other two, ``Cs`` is empty, because their texts are UTF-8.
 
     Raises
     ------
@@ -96,7 +96,8 @@ def ranges(name: str, table: Table = "tiktoken") -> Ranges:
 
     Notes
     -----
-    The tables were read off the installed libraries by ``python -m tokdfa.unicode.probe``, all code points tried.
+    The tables were extracted from the installed libraries by ``python -m tokdfa.unicode.probe``, which tries all code
+    points.
     """
     classes: dict[str, list[int]] = _data(table)["classes"]
     if name in classes:
@@ -126,14 +127,14 @@ def _category(short: str, table: Table, classes: dict[str, list[int]]) -> Ranges
 
 
 def decode(deltas: list[int]) -> Ranges:
-    """Undo the coding of the files: the distance from range to range and the length of each, by turns."""
+    """Decode a set in the files, given as alternating distances between ranges and lengths of ranges."""
     edges = list(accumulate(deltas))
     return tuple((first, end - 1) for first, end in zip(edges[::2], edges[1::2], strict=True))
 
 
 @cache
 def _variants(table: Table) -> dict[int, Ranges]:
-    """Return for each cased code point what it matches; in the files it is the union of the sets that have it."""
+    """Return the matches of each cased code point; in the files they are the union of the sets that contain it."""
     found: dict[int, Ranges] = {}
     for members in _data(table)["case"]:
         group = [(member, member) for member in members]
@@ -144,10 +145,9 @@ def _variants(table: Table) -> dict[int, Ranges]:
 
 @lru_cache(maxsize=256)
 def case_variants(code_points: Ranges, table: Table = "tiktoken") -> Ranges:
-    """Return `code_points` with everything that they match where case is ignored.
+    """Return `code_points` with everything that they match when case is ignored.
 
-    One code point stands for one: what a library further does with sequences (Oniguruma lets ``ss`` match ß) is told
-    by :func:`fold_expansions`.
+    One code point matches one: :func:`fold_expansions` has the matches of sequences (Oniguruma lets ``ss`` match ß).
     """
     variants = _variants(table)
     if sum(last - first + 1 for first, last in code_points) < len(variants):
@@ -163,6 +163,6 @@ def case_variants(code_points: Ranges, table: Table = "tiktoken") -> Ranges:
 
 @cache
 def fold_expansions(table: Table = "tiktoken") -> dict[int, str]:
-    """Return the code points that, case being ignored, match a sequence of several; and which sequence."""
+    """Return the code points that match a sequence of several when case is ignored, each with the sequence."""
     expansions: dict[str, str] = _data(table)["expansions"]
     return {ord(symbol): sequence for symbol, sequence in expansions.items()}

@@ -1,4 +1,4 @@
-"""Symbols in UTF-8: where they begin among bytes, and what bytes are that were cut out of a text anywhere."""
+"""Symbols in UTF-8: where they begin among bytes, and the analysis of bytes cut out of a text at any place."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BYTES_OF_UTF8 = frozenset(range(256)) - {0xC0, 0xC1, *range(0xF5, 0x100)}
 
 
 class CutText(NamedTuple):
-    """Bytes of a text: those that end a symbol begun before, whole symbols, and those that begin a symbol cut short."""
+    """Bytes of a text: the last bytes of an earlier symbol, whole symbols, and the first bytes of an incomplete one."""
 
     head: bytes
     text: str
@@ -26,12 +26,12 @@ class CutText(NamedTuple):
 
 
 def cut_apart(data: bytes) -> CutText | None:
-    r"""Take bytes apart that may begin and end within a symbol; None if no text has them.
+    r"""Take bytes apart that may begin and end within a symbol; None if no text contains them.
 
     Notes
     -----
-    The first two bytes of a surrogate count as those of a symbol cut short, as in Python's incremental decoder, though
-    nothing completes them.
+    The first two bytes of a surrogate count as those of an incomplete symbol, as in Python's incremental decoder,
+    although nothing completes them.
 
     Examples
     --------
@@ -54,12 +54,12 @@ def cut_apart(data: bytes) -> CutText | None:
 
 
 def symbol_length(lead: int) -> int:
-    """Return how many bytes a symbol has that begins with the byte `lead`."""
+    """Return the number of bytes of a symbol that begins with the byte `lead`."""
     return 1 if lead < 0x80 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
 
 
 def begins_symbol(data: bytes | Uint8Array) -> BoolArray:
-    """Return for each byte whether it begins a symbol, and does not go on with one."""
+    """Return, for each byte, whether it begins a symbol rather than continuing one."""
     begins: BoolArray = (np.frombuffer(data, dtype=np.uint8) & 0xC0) != 0x80
     return begins
 

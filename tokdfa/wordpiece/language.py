@@ -133,7 +133,7 @@ class WordLanguage(Displayed):
         return WordState(self.settle(target), length)
 
     def is_final(self, state: WordState) -> bool:
-        """Tell that a word may end in every state."""
+        """Return True: a word may end in every state."""
         return True
 
     def moves(self, state: WordState) -> Iterator[tuple[int, WordState]]:

@@ -1,7 +1,7 @@
 """Explicit DFAs: breadth-first search, the coarsest partition, the first difference.
 
-A DFA is given by rows of transitions: those of state p are ``tokens[offsets[p]:offsets[p + 1]]``, ascending, with their
-targets beside them.
+A DFA is given by rows of transitions: those of state p are ``tokens[offsets[p]:offsets[p + 1]]``, ascending, with the
+targets in a parallel array.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def group(keys: Int32Array, n_keys: int) -> tuple[Int64Array, Int32Array]:
 def coarsest_partition(
     sources: Int32Array, tokens: Int32Array, targets: Int32Array, final: BoolArray, n_tokens: int
 ) -> Int32Array:
-    """Return for each state the number of its class of states with equal languages: O(m log n).
+    """Return the number of each state's class of states with equal languages: O(m log n).
 
     Every state must lead to a final one.
 
@@ -60,7 +60,7 @@ def coarsest_partition(
 def first_difference(
     offsets: Int64Array, tokens: Int32Array, targets: Int32Array, final: BoolArray, p: int, q: int
 ) -> tuple[bool, Int32Array]:
-    """Return whether the languages of states `p` and `q` differ, and by which shortest token sequence: O(m α(n)).
+    """Return whether the languages of states `p` and `q` differ, and a shortest token sequence by which: O(m α(n)).
 
     The last state of the automaton is a sink without transitions, not final.
     """

@@ -1,4 +1,4 @@
-"""Tokens as a trie, its nodes in depth-first order; an automaton run over it; the automaton that finds its words."""
+"""Tokens as a trie in depth-first order; running an automaton over it; the automaton that finds its words."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def build_trie(
     symbols, offsets : int32 and int64 arrays
         Word i is ``symbols[offsets[i]:offsets[i + 1]]``; symbols are not negative.
     order : int64 array
-        The words wanted, in lexicographic order.
+        The numbers of the words for the trie, in lexicographic order.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def build_trie(
 
 
 def trie_of(column: Int32Array, depth: Int32Array, end: Int32Array, first: Int32Array) -> Struct:
-    """Return a trie for an automaton to be run over.
+    """Return a trie over which an automaton can be run.
 
     Parameters
     ----------
@@ -100,14 +100,14 @@ def find_words(trie: Struct, n_columns: int, leftmost: bool) -> tuple[Int32Array
         Of :func:`trie_of`.
     n_columns : int
     leftmost : bool
-        Whether the leftmost and longest matches are wanted: then the automaton goes to the sink, 0, after the last
-        match that it has seen. Otherwise it finds them all.
+        Whether to find the leftmost-longest matches: then the automaton goes to the sink, 0, after the last match that
+        it has seen. Otherwise it finds all matches.
 
     Returns
     -------
     table : int32 array
-        The target of state q on column c is ``table[q * n_columns + c]``. State i + 1 is that of node i, and has read
-        the word of that node last; 1 is the initial one.
+        The target of state q on column c is ``table[q * n_columns + c]``. State i + 1 belongs to node i, whose word was
+        read last; state 1 is the initial state.
     length : int32 array, one entry per state
         The length of the longest word that ends here, 0 for none.
     shorter : int32 array, one entry per state
@@ -115,8 +115,8 @@ def find_words(trie: Struct, n_columns: int, leftmost: bool) -> tuple[Int32Array
 
     Notes
     -----
-    A. Aho, M. Corasick, *Efficient string matching*, 1975. For leftmost matches there is no falling back from a state
-    whose word begins with a word of the list.
+    A. Aho, M. Corasick, *Efficient string matching*, 1975. For leftmost matches, a state whose word begins with a word
+    of the list has no failure transition.
     """
     n_states = len(trie.fields["depth"]) + 1
     table = np.zeros(n_states * n_columns, dtype=np.int32)

@@ -16,7 +16,7 @@ def ranked_rows(pointer: Int32Array, start: Int32Array, stop: Int32Array, rank: 
     Parameters
     ----------
     pointer, start, stop : int32 arrays
-        What the rows do not allow; see :class:`tokdfa.automata.compact.Rows`.
+        The tokens that the rows do not allow; see :class:`tokdfa.automata.compact.Rows`.
     rank : int32 array, one entry per position
         The rank, in an order common to two automata, of the token at the position; -1 for tokens not common to both.
     """
@@ -26,23 +26,23 @@ def ranked_rows(pointer: Int32Array, start: Int32Array, stop: Int32Array, rank: 
 def compare_rows(
     first: Struct, second: Struct, first_row: Int32Array, second_row: Int32Array, n_ranks: int
 ) -> tuple[Int32Array, Int64Array, Int64Array]:
-    """Compare rows of two automata, whose tokens stand in different orders.
+    """Compare rows of two automata whose tokens are in different orders.
 
     Parameters
     ----------
     first, second : Struct
         The rows of both automata, of :func:`ranked_rows`.
     first_row, second_row : int32 arrays
-        The pairs of rows to be compared.
+        The pairs of rows to compare.
     n_ranks : int
         The number of common tokens.
 
     Returns
     -------
     least : int32 array, one entry per pair
-        The least rank that only one of the rows allows; -1 when they are equal.
+        The least rank that only one of the rows allows; -1 if they are equal.
     only_first, only_second : int64 arrays, one entry per pair
-        How many common tokens only the first row allows, and only the second.
+        The number of common tokens that only the first row allows, and that only the second allows.
     """
     if len(first_row) != len(second_row):
         raise ValueError("rows are compared pair by pair")

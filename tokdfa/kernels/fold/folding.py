@@ -1,8 +1,9 @@
 """Folding a dictionary, rule by rule, into the universal token DFA.
 
-State 0 is the initial one, and the k-th live rule makes state k. Whether a state allows a token is decided by going
-back in time: at every time one pair of tokens meets at the border between what was read and what comes, a live rule
-merges across the border iff that pair is its own, and going back the younger token falls into its parts first.
+State 0 is the initial state, and the k-th live rule makes state k. Whether a state allows a token is decided by going
+back in time. At every time, one pair of tokens meets at the border between the text read and the next token. A live
+rule merges across the border iff it is the rule of that pair. Going back, the younger token splits into its parts
+first.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ RIGHT_DEAD = -3
 
 
 def history(pairs: Int64Array, made: Int32Array, birth: Int32Array, head: Int32Array, tail: Int32Array) -> Struct:
-    """Return what going back in time takes, from what :func:`fold` returns."""
+    """Return the data for going back in time, from the results of :func:`fold`."""
     return Struct("tokdfa_folding", pairs=pairs, made=made, birth=birth, head=head, tail=tail)
 
 
 def forbidding_state(folding: Struct, u: int, v: int, time: int) -> int:
-    """Return the state, of those up to `time`, whose rule merges across the border of u≀v; 0 when there is none.
+    """Return the state, of those up to `time`, whose rule merges across the border of u≀v; 0 if there is none.
 
     Parameters
     ----------
@@ -39,7 +40,7 @@ def forbidding_state(folding: Struct, u: int, v: int, time: int) -> int:
 
 
 def forbidding_states(folding: Struct, u: Int32Array, v: Int32Array, times: Int32Array) -> Int32Array:
-    """Return for each pair of tokens what :func:`forbidding_state` does, as an int32 array.
+    """Return the result of :func:`forbidding_state` for each pair of tokens, as an int32 array.
 
     Parameters
     ----------
@@ -92,9 +93,9 @@ def fold(
         (-1 for symbols). State and birth are -1 for dead tokens.
     blocker : int32 array, one entry per rule
         -1 for a live rule; otherwise the earlier rule that merges across the border between u and v, or `LEFT_DEAD`
-        or `RIGHT_DEAD` when that part is a dead token.
+        or `RIGHT_DEAD` if that part is a dead token.
     pairs : int64 array, made : int32 array
-        The live rules as a hash table, u·2³² + v in `pairs` and the state made in `made`; -1 and 0 where it is free.
+        The live rules as a hash table, u·2³² + v in `pairs` and the state made in `made`; -1 and 0 in free slots.
     """
     n_rules = len(left)
     parent, removed, rule = np.full((3, n_rules + 1), -1, dtype=np.int32)
@@ -117,18 +118,18 @@ def fold(
 def arrange(
     removed: Int32Array, birth: Int32Array, head: Int32Array, product: Int32Array, n_symbols: int
 ) -> tuple[Int32Array, Int32Array]:
-    """Order the tokens so that what one rule forbids is an interval.
+    """Order the tokens such that the tokens that one rule forbids form an interval.
 
-    The order is a depth-first walk of the forest in which a token hangs below the left part of its live rule, children
-    latest-born first; dead tokens come last. The state made by the rule u≀v loses v and those tokens below v that hang
-    there through a child of v born after the rule (or by it, when u = v).
+    The order is a depth-first walk of the forest in which a token is a child of the left part of its live rule,
+    latest-born children first; dead tokens come last. The state made by the rule u≀v loses v and those descendants of v
+    that descend from a child of v born after the rule (or by it, if u = v).
 
     Parameters
     ----------
     removed, product : int32 arrays, one entry per state
         The token that the state lost, the token that its rule made.
     birth, head : int32 arrays, one entry per token
-        As :func:`fold` returns them.
+        As returned by :func:`fold`.
     n_symbols : int
         Tokens below `n_symbols` are symbols.
 
@@ -136,7 +137,7 @@ def arrange(
     -------
     position : int32 array, one entry per token
     width : int32 array, one entry per state
-        The state loses the positions from that of its removed token on, this many; 0 for the initial state.
+        The number of positions that the state loses, from that of its removed token on; 0 for the initial state.
     """
     below, offset = np.zeros((2, len(birth)), dtype=np.int32)
     position: Int32Array = np.full(len(birth), -1, dtype=np.int32)
@@ -155,7 +156,7 @@ def arrange(
 
 
 def depths(parent: Int32Array) -> Int32Array:
-    """Return for each state the number of states above it."""
+    """Return the number of states above each state."""
     depth: Int32Array = np.empty(len(parent), dtype=np.int32)
     lib.tokdfa_depths(readable(parent, np.int32), len(parent), writable(depth, np.int32))
     return depth

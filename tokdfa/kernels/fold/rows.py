@@ -1,4 +1,4 @@
-"""What the states of a token DFA do not allow, as rows of intervals of positions; equal rows shared."""
+"""The tokens that the states of a token DFA do not allow, as rows of intervals of positions; equal rows are shared."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ def gather_rows(
     Parameters
     ----------
     parent, first, width : int32 arrays, one entry per state
-        State s loses the positions from ``first[s]`` on, ``width[s]`` many.
+        State s loses ``width[s]`` positions from ``first[s]`` on.
     states : int32 array
-        The states wanted, ascending, the initial state 0 among them.
+        The states whose rows to gather, ascending, including the initial state 0.
     n_live, n_tokens : int
         No state allows the positions from `n_live` to `n_tokens`.
 
     Returns
     -------
     row : int32 array, one entry per state
-        Its row; -1 for states not wanted. Rows are numbered in the order in which the states first need them.
+        The row of each state; -1 for states not in `states`. Rows are numbered in the order of their first use.
     pointer : int32 array, one entry per row and one more
         Row r has the intervals ``pointer[r]`` to ``pointer[r + 1]``.
     start, stop : int32 arrays, one entry per interval
-        Ascending within a row, not touching each other, half open.
+        Half-open, ascending within a row, not touching each other.
     """
     buckets = 4
     while buckets < 2 * len(states):
@@ -43,7 +43,7 @@ def gather_rows(
     fields = {
         "parent": parent, "first": first, "width": width, "states": states, "n_live": n_live, "n_tokens": n_tokens,
         "table": np.full(buckets, -1, dtype=np.int32), "row": row, "pointer": pointer,
-        # A state has as many intervals as there are states above it and itself.
+        # A state has one interval for itself and one for each state above it.
         "own": np.empty(int(depths(parent).max()) + 1, dtype=np.int64),
     }  # fmt: skip
     done = n_rows = 0

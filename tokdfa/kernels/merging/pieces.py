@@ -1,4 +1,4 @@
-"""Merging by priority: of all adjacent pairs that may merge, the strongest first, and of equals the leftmost."""
+"""Merging by priority: of all adjacent pairs that may merge, the strongest first, with ties going to the leftmost."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["check_lengths", "empty_table", "merge_pieces", "pair_table"]
 
 
 def empty_table(n_pairs: int) -> Struct:
-    """Return a hash table with room for as many pairs."""
+    """Return a hash table with room for `n_pairs` pairs."""
     capacity = 16
     while capacity < 2 * n_pairs:
         capacity *= 2
@@ -23,7 +23,7 @@ def empty_table(n_pairs: int) -> Struct:
 def pair_table(left: Int32Array, right: Int32Array, priority: Int32Array, product: Int32Array) -> Struct:
     """Return the hash table of these pairs; of equal pairs the first one counts.
 
-    Its fields are arrays: ``keys``, ``left << 32 | right`` or -1 where there is none, ``priority`` and ``product``.
+    Its fields are arrays: ``keys``, ``left << 32 | right`` or -1 in free slots, ``priority`` and ``product``.
     """
     if not len(left) == len(right) == len(priority) == len(product):
         raise ValueError("a pair has two parts, a priority and a product")
@@ -35,7 +35,7 @@ def pair_table(left: Int32Array, right: Int32Array, priority: Int32Array, produc
 
 
 def check_lengths(offsets: Int64Array) -> None:
-    """Refuse words that are too long for the kernels.
+    """Raise an error if a word is too long for the kernels.
 
     Raises
     ------
@@ -44,11 +44,11 @@ def check_lengths(offsets: Int64Array) -> None:
     """
     longest = int(np.diff(offsets).max(initial=0))
     if longest >= 1 << 31:
-        raise LimitExceededError("a piece is too long to be merged", value=longest)
+        raise LimitExceededError("a piece is too long to merge", value=longest)
 
 
 def merge_pieces(symbols: Int32Array, pieces: Int64Array, table: Struct) -> tuple[Int64Array, Int32Array]:
-    """Merge every piece ``symbols[pieces[i]:pieces[i + 1]]`` by itself: O(n log n) for one of n symbols.
+    """Merge every piece ``symbols[pieces[i]:pieces[i + 1]]`` separately: O(n log n) for one of n symbols.
 
     Parameters
     ----------

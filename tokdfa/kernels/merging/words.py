@@ -1,4 +1,4 @@
-"""How words come about by merging: the pair that makes each of them, and the steps up to it."""
+"""The derivation of words by merging: the pair that makes each of them, and the steps up to it."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ def derive(
 ) -> tuple[Int32Array, Int32Array, Int32Array, Int32Array]:
     """Find for each of the words ``text[offsets[i]:offsets[i + 1]]`` the pair that makes it, strongest word first.
 
-    Word i is token n_symbols + i, the symbols are the tokens before. Word i is merged with the pairs of the words
-    before it; when two tokens are left, they are its pair.
+    The symbols are the tokens below `n_symbols`, and word i is token n_symbols + i. Word i is merged with the pairs of
+    the words before it; if two tokens are left, they are its pair.
 
     Parameters
     ----------
     text, offsets : int32 and int64 arrays
     n_symbols : int
     start, split_left, split_right : int64, int32 and int32 arrays
-        The pairs ``start[i]`` to ``start[i + 1]`` all make word i. When `start` is empty, only the pair that is found
+        The pairs ``start[i]`` to ``start[i + 1]`` all make word i. If `start` is empty, only the pair that is found
         for a word makes it.
 
     Returns
     -------
     left, right : int32 arrays
-        The pair of each word; -1 where more than two tokens are left, so that no text can make the word this way.
+        The pair of each word; -1 if more than two tokens are left, so that no text can make the word this way.
     first, second : int32 arrays
-        For such words the two tokens that are left once all pairs have been used; -1 if there are more than two, or
-        when the pairs were given.
+        For such words, the two tokens that are left after all pairs have been used; -1 if there are more than two, or
+        if the pairs were given.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def derive(
 
 
 def derivations(symbols: Int32Array, offsets: Int64Array, table: Struct) -> tuple[Int32Array, BoolArray]:
-    """Merge words to their ends, and tell of the last step of each, and whether priorities ever went down.
+    """Merge words completely, and return the last step of each and whether priorities ever decreased.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def derivations(symbols: Int32Array, offsets: Int64Array, table: Struct) -> tupl
     Returns
     -------
     last : int32 array of shape (words, 4)
-        How many tokens are left; the parts and the priority of the last merge, -1 if there was none.
+        The number of tokens left, and the parts and the priority of the last merge, -1 if there was none.
     ascending : bool array
         Whether no merge was stronger than the one before it.
 

@@ -1,4 +1,4 @@
-"""Greedy training: the most frequent pair is merged everywhere, again and again."""
+"""Greedy training: the most frequent pair is merged everywhere, repeatedly."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ LONGEST_TEXT: Final = 2**31 - 2
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What is trained on.
+    """The text of a training.
 
     Parameters
     ----------
     symbols : int32 array
         The pieces as numbers of symbols, with a border, -1, before, between and after them: at most `LONGEST_TEXT`
-        entries. It is written to.
+        entries. The training writes to it.
     weight : int64 array, one entry per position
-        How often the piece occurs. The sum of all is less than 2⁶².
+        The number of occurrences of the piece. The sum of all is less than 2⁶².
     units : int32 array
-        For ties by spelling: what the symbols are spelled with. Otherwise empty.
+        For ties by spelling, the units that spell the symbols. Otherwise empty.
     unit_at : int64 array, one entry per position and one more
-        Where the spelling of each position begins. Otherwise empty.
+        For ties by spelling, the beginning of the spelling of each position. Otherwise empty.
     """
 
     symbols: Int32Array
@@ -51,23 +51,23 @@ class Training:
     n_symbols : int
         Symbols are less than this.
     merges : int
-        The most rules that are made.
+        The maximum number of rules to make.
     rank : int32 array
-        For `FIXED` ties, of ``n_symbols + merges`` tokens: the pair whose left token has the least rank wins, then the
-        one whose right token has. Empty for the oldest pair.
+        For `FIXED` ties, the ranks of ``n_symbols + merges`` tokens: the pair whose left token has the least rank wins,
+        then the one whose right token has the least. Empty for the oldest pair.
     tie : int
         One of `FIXED`, `FIRST_SEEN`, `SENTENCEPIECE`, `SUBWORD_NMT`.
     overlapping : bool
         Whether runs count every position.
     least, longest : int
-        The least frequency of a merge, 1 or more, and the greatest length of a product in symbols.
+        The minimum frequency of a merge, 1 or more, and the maximum length of a product in symbols.
 
     Attributes
     ----------
     left, right : int32 arrays, one entry per rule
         The tokens that the rules merge. Rule i makes the token ``n_symbols + i``.
     gain : int64 array, one entry per rule
-        How many replacements the rule makes in the corpus.
+        The number of replacements that the rule makes in the corpus.
 
     Raises
     ------
@@ -75,7 +75,7 @@ class Training:
 
     Notes
     -----
-    O(N log P) for N symbols and P pairs, however many merges; see ``merging.c``.
+    O(N log P) for N symbols and P pairs, whatever the number of merges; see ``merging.c``.
     """
 
     def __init__(
@@ -112,11 +112,11 @@ class Training:
         )
         training = lib.tokdfa_begin_training(self._corpus.pointer)
         if not training:
-            raise MemoryError("there is no memory for the pairs of the corpus")
+            raise MemoryError("not enough memory for the pairs of the corpus")
         self._training = ffi.gc(training, lib.tokdfa_end_training)
 
     def run(self, target: int) -> int:
-        """Merge pairs until `target` rules are made or none is left; return the number of rules made in all."""
+        """Merge pairs until `target` rules are made or no pair is left; return the total number of rules made."""
         self._made = check_memory(lib.tokdfa_train(self._training, min(target, len(self._left))))
         return self._made
 
@@ -132,5 +132,5 @@ class Training:
 
     @property
     def gain(self) -> Int64Array:
-        """How many replacements each rule made so far makes."""
+        """The number of replacements by each rule made so far."""
         return self._gain[: self._made]

@@ -13,7 +13,7 @@ __all__ = ["Pieces"]
 
 
 class Pieces:
-    """Different pieces of text with their counts, in the order in which they first came, in memory that C grows.
+    """Different pieces of text with their counts, in the order of their first occurrence, in memory that C grows.
 
     Raises
     ------
@@ -23,22 +23,22 @@ class Pieces:
     def __init__(self) -> None:
         pieces = lib.tokdfa_new_pieces()
         if not pieces:
-            raise MemoryError("there is no memory for a table of pieces")
+            raise MemoryError("not enough memory for a table of pieces")
         self._pieces = ffi.gc(pieces, lib.tokdfa_free_pieces)
 
     def __len__(self) -> int:
         return int(self._pieces.n_pieces)
 
     def add(self, text: Any, spans: Int64Array, weights: Int64Array | None) -> None:
-        """Count pieces of a text, O(bytes), beside other threads that do so with tables of their own.
+        """Count pieces of a text: O(bytes). Other threads may do the same at the same time with their own tables.
 
         Parameters
         ----------
         text : uint8 array
         spans : int64 array of shape (pieces, 2)
-            Where each begins and ends; none is empty, none goes beyond the text.
+            The beginning and end of each piece; none is empty or extends beyond the text.
         weights : int64 array, optional
-            How often each counts, 0 or more; the sum of all that are added is less than 2⁶³.
+            The multiplicity of each piece, 0 or more; the sum of all that are added is less than 2⁶³.
 
         Raises
         ------
@@ -56,7 +56,7 @@ class Pieces:
         )
 
     def contents(self) -> tuple[Any, Int64Array, Int64Array]:
-        """Return the pieces one after the other as a uint8 array, where each ends, and how often each occurs."""
+        """Return the pieces one after the other as a uint8 array, the end of each, and the count of each."""
         n_pieces = len(self)
         text = np.empty(self._pieces.n_bytes, np.uint8)
         ends, counts = np.empty(n_pieces, np.int64), np.empty(n_pieces, np.int64)

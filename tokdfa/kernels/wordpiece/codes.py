@@ -1,6 +1,6 @@
-"""Codes of code points and flags of bytes: what each means to a tokenizer that cleans, splits and matches in one pass.
+"""Codes of code points and flags of bytes, for a tokenizer that cleans, splits and matches in one pass.
 
-They are those of ``door.h``, which says what each is.
+They are the ones of ``door.h``, which explains each of them.
 """
 
 from __future__ import annotations

@@ -16,16 +16,16 @@ _NOTHING = np.empty(0, np.int64)
 
 
 def index_words(low: Any, high: Any, ids: Int32Array, n_slots: int) -> Any:
-    """Return the table in which whole words are looked up.
+    """Return the lookup table of whole words.
 
     Parameters
     ----------
     low, high : uint64 arrays
         The bytes of each word, ASCII letters and digits, in two little-endian numbers.
     ids : int32 array
-        Theirs, not negative.
+        The ids of the words, not negative.
     n_slots : int
-        A power of two above the number of words.
+        A power of two greater than the number of words.
 
     Returns
     -------
@@ -45,25 +45,25 @@ def index_words(low: Any, high: Any, ids: Int32Array, n_slots: int) -> Any:
 
 
 class Room:
-    """What C writes when it tokenizes, and room for one word. One thread uses it at a time.
+    """The output arrays of C, and room for one word. One thread uses it at a time.
 
     Parameters
     ----------
     n_bytes : int
-        The most bytes of text.
+        The maximum number of bytes of text.
     longest_word : int
         The greatest `longest_word` of the tables, -1 for no limit.
     offsets : bool
-        Whether the tokens are to have offsets.
+        Whether to give the tokens offsets.
 
     Attributes
     ----------
     ids : int32 array
         The tokens.
     begins, ends : int64 arrays
-        Where each begins in its text, and ends; empty without offsets.
+        The beginning and end of each token in its text; empty without offsets.
     pointer
-        What C is given.
+        The pointer that is passed to C.
     """
 
     __slots__ = ("_struct", "begins", "ends", "ids", "pointer")
@@ -96,13 +96,13 @@ def encode(tables: Struct, data: bytes, stops: Int64Array, wide: bool, room: Roo
     tables : Struct
         A ``tokdfa_wordpiece``.
     data : bytes
-        Valid UTF-8: the texts, each but the last followed by one byte that is no letter or digit.
+        Valid UTF-8: the texts, each except the last followed by one byte that is not a letter or digit.
     stops : int64 array
-        Where each text ends.
+        The end of each text.
     wide : bool
         Whether offsets count bytes, not code points.
     room : Room
-        For as many bytes; written.
+        A room for at least that many bytes, which is written to.
 
     Returns
     -------
@@ -129,15 +129,15 @@ def encode_text(tables: Any, data: bytes, room: Room) -> Int32Array:
     Parameters
     ----------
     tables : pointer
-        To a ``tokdfa_wordpiece``.
+        A pointer to a ``tokdfa_wordpiece``.
     data : bytes
         Valid UTF-8.
     room : Room
-        For as many bytes.
+        A room for at least that many bytes.
 
     Returns
     -------
     int32 array
-        The tokens, part of the room.
+        The tokens, a view of the room.
     """
     return room.ids[: lib.tokdfa_encode_wordpiece_text(tables, data, len(data), room.pointer)]

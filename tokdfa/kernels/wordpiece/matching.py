@@ -22,7 +22,7 @@ def pack_trie(
         Node v has the edges ``pointer[v]`` to ``pointer[v + 1]``. Nodes 0 and 1 are the roots; every other node is
         numbered after its parent.
     symbol, child : int32 arrays, one entry per edge
-        Its symbol, and the node it leads to. The symbols of one node ascend.
+        The symbol of each edge, and the node to which it leads. The symbols of one node ascend.
     n_symbols : int
         Symbols are less than this.
 
@@ -30,7 +30,7 @@ def pack_trie(
     -------
     cells : int32 array, four entries per cell
         The cell's base, the cell of its parent, and two entries that are -1. The edge of cell c with symbol s leads
-        to cell ``t = cells[4 * c] + s`` if and only if ``cells[4 * t + 1] == c``; this may be asked for every s less
+        to cell ``t = cells[4 * c] + s`` if and only if ``cells[4 * t + 1] == c``; this test is valid for every s less
         than `n_symbols`.
     place : int32 array, one entry per node
         The cell of each node; the roots are cells 0 and 1.
@@ -63,19 +63,19 @@ def pack_trie(
 
 
 def word_trie(cells: Int32Array, pops: Int32Array, points: Int32Array) -> Struct:
-    """Return a trie as C takes it.
+    """Return a trie in the form that C reads.
 
     Parameters
     ----------
     cells : int32 array, four entries per cell
-        Base and parent as :func:`pack_trie` gives them; then the cell of the failure link, -1 where there is none;
-        then the failure pops: a number from 0 on is the id of the one token that is the whole path to this cell, and
+        The base and parent as given by :func:`pack_trie`; the cell of the failure link, -1 if there is none; and the
+        failure pops. A non-negative number is the id of the only token, which is the whole path to this cell, and
         -1 - p points to `pops`.
     pops : int32 array
-        From p on: how many pops, then for each its id and its number of symbols.
+        From p on: the number of pops, then the id and the number of symbols of each.
     points : int32 array
         The code points beyond ASCII that are symbols, ascending. Number i is symbol 128 + i, and every code point that
-        is not there is the symbol after the last.
+        is missing is the symbol after the last.
     """
     return Struct("tokdfa_word_trie", cells=cells, pops=pops, points=points)
 
@@ -93,7 +93,7 @@ def match_word(trie: Struct, word: str) -> tuple[list[int], list[int]] | None:
     Returns
     -------
     tuple of two lists of int or None
-        The ids of the tokens, and how many symbols each has; None when there is no tokenization.
+        The ids of the tokens, and the number of symbols of each; None if there is no tokenization.
     """
     length = len(word)
     room = ffi.new("int32_t[]", 3 * length)
@@ -102,7 +102,7 @@ def match_word(trie: Struct, word: str) -> tuple[list[int], list[int]] | None:
 
 
 def count_cells_read(trie: Struct, word: str) -> int:
-    """Return how many cells :func:`match_word` reads for a word: ``3 * len(word) + 1`` at most."""
+    """Return the number of cells that :func:`match_word` reads for a word: ``3 * len(word) + 1`` at most."""
     room = ffi.new("int32_t[]", 3 * len(word))
     points = word.encode("utf-32-le", "surrogatepass")
     return int(lib.tokdfa_count_cells_read(trie.pointer, points, len(word), room))
