@@ -69,7 +69,9 @@ def trie_graph(
             popped = vocabulary.spell(pop.id for pop in trie.pops[node])
             edges.append(Edge(names[node], names[target], (" ".join(map(word_label, popped)),), "dashed"))
     n_entries = sum(node.double for node in drawn)
-    what = f"Trie with {len(drawn)} nodes, {n_entries} of them entries; failure links are dashed, with the tokens popped."
+    what = (
+        f"Trie with {len(drawn)} nodes, {n_entries} of them entries; failure links are dashed, with the tokens popped."
+    )
     return Graph(tuple(drawn), tuple(edges), (names[ROOT],), description=what)
 
 

@@ -156,7 +156,7 @@ class _Reader(AtomReader):
         self.emit(text, at)
         self.last_atom = None
         if text == "|":
-            self.literals = ""  # those in groups, one behind the other, are one sequence all the same
+            self.literals = ""  # consecutive literals in groups are still one sequence
 
     def add(self, atom: Ranges | Place, at: int) -> None:
         self.literals = ""
