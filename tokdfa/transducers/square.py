@@ -178,7 +178,9 @@ def _rest(way: Mapping[Pair, PairStep | None], pair: Pair) -> list[PairStep]:
     return rest
 
 
-def _two_outputs(square: Square, ways: list[list[PairStep]]) -> Verdict[tuple[Word, tuple[Word, ...], tuple[Word, ...]]]:
+def _two_outputs(
+    square: Square, ways: list[list[PairStep]]
+) -> Verdict[tuple[Word, tuple[Word, ...], tuple[Word, ...]]]:
     """Return the verdict with the shortest of these words whose two runs have different outputs."""
     alphabet, finals = square.transducer.alphabet, square.transducer.finals
     for steps in sorted(ways, key=len):
