@@ -69,8 +69,8 @@ def test_isomorphic_automata_are_equal_once_numbered_alike(first: TokenDFA, seco
     ("first", "second", "witness", "reason"),
     [
         ([(0, "a", 1)], [(0, "b", 1)], ("a",), "only one has a run"),
-        ([(0, "a", 1), (1, "a", 0)], [(0, "a", 1), (1, "a", 1)], ("a", "a"), "only one comes back"),
-        ([(0, "a", 1), (1, "a", 2), (2, "a", 2)], [(0, "a", 1), (1, "a", 1)], ("a", "a"), "only one comes back"),
+        ([(0, "a", 1), (1, "a", 0)], [(0, "a", 1), (1, "a", 1)], ("a", "a"), "only one returns"),
+        ([(0, "a", 1), (1, "a", 2), (2, "a", 2)], [(0, "a", 1), (1, "a", 1)], ("a", "a"), "only one returns"),
     ],
 )
 def test_shapes_that_differ(first, second, witness, reason) -> None:
