@@ -211,3 +211,11 @@ def test_the_trie_holds_the_words(words: list[bytes]) -> None:
         assert trie.end[node] == trie.n_nodes or trie.depth[trie.end[node]] <= trie.depth[node]
     assert sorted(held) == list(enumerate(words))
     assert trie.n_nodes == len({word[:i] for word in words for i in range(len(word) + 1)} | {b""})
+
+
+def test_a_dictionary_stands_for_its_tokens() -> None:
+    d = Dictionary.from_pairs([("a", "a"), ("b", "a")], alphabet="ab")
+    names = tokdfa.language("aa|baa", d)
+    lifted, same = tokdfa.lift(names, d), tokdfa.lift(names, d.alphabet)
+    assert list(tokdfa.Language(lifted)) == list(tokdfa.Language(same))
+    assert len(list(tokdfa.Language(lifted))) == 5

@@ -127,8 +127,17 @@ class Lifted(Displayed):
         return f"<Lifted: {self.dfa.n_states} states, {len(self.alphabet)} tokens>"
 
 
-def lift(dfa: TokenDFA, alphabet: TokenAlphabet, trie: TokenTrie | None = None) -> Lifted:
+def lift(dfa: TokenDFA, alphabet: TokenAlphabet | Dictionary, trie: TokenTrie | None = None) -> Lifted:
     """Return the automaton of all tokenizations of the words that a string DFA accepts, as a :class:`Lifted`.
+
+    Parameters
+    ----------
+    dfa : TokenDFA
+        A DFA over the base symbols.
+    alphabet : TokenAlphabet or Dictionary
+        The tokens, or the dictionary that has them.
+    trie : TokenTrie, optional
+        The trie of the tokens, if it has been built already.
 
     Examples
     --------
@@ -137,7 +146,7 @@ def lift(dfa: TokenDFA, alphabet: TokenAlphabet, trie: TokenTrie | None = None) 
     >>> sorted(d.alphabet.spell(member) for member in tokdfa.Language(lifted))
     [('a', 'a'), ('aa',), ('b', 'a', 'a'), ('b', 'aa'), ('ba', 'a')]
     """
-    return Lifted(dfa, alphabet, trie)
+    return Lifted(dfa, alphabet.alphabet if isinstance(alphabet, Dictionary) else alphabet, trie)
 
 
 def tokenized_language(

@@ -103,7 +103,8 @@ def command(
     else:
         for violation in verdict.violations:
             say(_line(violation))
-        found = f"{len(verdict.violations):,} violations" if every else "the first violation is shown"
+        count = len(verdict.violations)
+        found = f"{count:,} violation{'s' * (count != 1)}" if every else "the first violation is shown"
         say(f"not canonical: {found}, {verdict.tokens:,} tokens")
     return 0 if verdict else 1
 
