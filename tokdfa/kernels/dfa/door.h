@@ -4,7 +4,7 @@
 #include <stdint.h>
 
 /* The transitions of an explicit DFA by state: those of state p are tokens[offsets[p]] to tokens[offsets[p + 1]],
-   ascending, with their targets beside them. */
+   ascending, with their targets in a parallel array. */
 typedef struct {
     const int64_t *offsets;
     const int32_t *tokens;

@@ -29,7 +29,7 @@ TOKDFA_DOOR int64_t tokdfa_breadth_first(const int64_t *offsets, const int32_t *
    n_groups + 2 entries, the first of which is room for counting. */
 static void group(const int32_t *keys, int64_t n_keys, int64_t n_groups, int64_t *offsets, int32_t *positions) {
     memset(offsets, 0, (size_t)(n_groups + 2) * sizeof *offsets);
-    /* While positions are given out, offsets[k + 1] is where the next one with key k goes. */
+    /* While positions are being assigned, offsets[k + 1] is the place of the next one with key k. */
     for (int64_t i = 0; i < n_keys; i++) {
         offsets[keys[i] + 2]++;
     }
@@ -151,7 +151,7 @@ TOKDFA_DOOR int64_t tokdfa_coarsest_partition(const tokdfa_columns *dfa, int32_t
     }
     group(dfa->targets, m, n, into, incoming);
 
-    /* The cords begin as if block 0 had split them already: what does not lead into another block leads there. */
+    /* The cords begin as if block 0 had split them already: transitions that lead into no other block lead there. */
     int64_t next_block = 1, next_cord = 0;
     while (next_block < states.n_parts || next_cord < cords.n_parts) {
         n_touched = 0;
@@ -189,8 +189,8 @@ static int32_t find(int32_t *parent, int32_t state) {
 /* The length of a shortest token sequence, written to `path`, by which the languages of p and q differ; -1 if none.
 
    The last state is a sink without transitions, not final. Pairs that should be equal are merged in a union-find
-   forest, breadth first. A pair skipped as already implied cannot hide a shorter difference, for one of the merged
-   pairs that imply it, none of them later, is told apart by the same sequence. */
+   forest, breadth first. A pair skipped as already implied cannot hide a shorter difference, because the same sequence
+   distinguishes one of the merged pairs that imply it, none of which is later. */
 TOKDFA_DOOR int64_t tokdfa_first_difference(const tokdfa_rows *dfa, int32_t p, int32_t q, int32_t *path) {
     const int64_t n = dfa->n_final;
     const int32_t sink = (int32_t)(n - 1);

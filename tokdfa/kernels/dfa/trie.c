@@ -1,4 +1,4 @@
-/* Words as a trie, its nodes in depth-first order; an automaton run over it; the automaton that finds the words.
+/* Words as a trie in depth-first order; running an automaton over it; the automaton that finds the words.
 
    Node 0 is the root. The nodes below node i are i + 1 to end[i]; the words that end at node i are those at the places
    first[i] to first[i + 1] of their lexicographic order. */
@@ -8,14 +8,14 @@
 #include "door.h"
 
 /* Build the trie of the words symbols[offsets[i]] to symbols[offsets[i + 1]], given in lexicographic order. The outputs
-   have room for a node a symbol and the root; `first` for one more. Returns the number of nodes. */
+   have room for one node per symbol and the root; `first` for one more. Returns the number of nodes. */
 TOKDFA_DOOR int64_t tokdfa_build_trie(const int32_t *symbols, const int64_t *offsets, const int64_t *order,
                                       int64_t n_order, int32_t *symbol, int32_t *depth, int32_t *end, int32_t *first) {
     int64_t longest = 0;
     for (int64_t place = 0; place < n_order; place++) {
         longest = greatest(longest, offsets[order[place] + 1] - offsets[order[place]]);
     }
-    /* The nodes on the way to the last word. */
+    /* The nodes on the path to the last word. */
     int32_t *path = calloc((size_t)longest + 1, sizeof *path);
     if (!path) {
         return TOKDFA_NO_MEMORY;

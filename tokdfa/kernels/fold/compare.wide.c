@@ -1,8 +1,8 @@
-/* Comparing the rows of two compact token DFAs, whose tokens stand in different orders, as sets of tokens. */
+/* Comparing the rows of two compact token DFAs, whose tokens are in different orders, as sets of tokens. */
 #include "../common/wide.h"
 #include "door.h"
 
-/* Turn over the bits of the tokens that a row forbids; returns how many both automata have. */
+/* Flip the bits of the tokens that a row forbids; returns the number of those that both automata have. */
 static int64_t turn_over(const tokdfa_ranked_rows *rows, int32_t row, uint64_t *bits) {
     int64_t n = 0;
     for (int32_t i = rows->pointer[row]; i < rows->pointer[row + 1]; i++) {
@@ -17,7 +17,7 @@ static int64_t turn_over(const tokdfa_ranked_rows *rows, int32_t row, uint64_t *
     return n;
 }
 
-/* Numbers of words that are looked at together, for most words are zero. */
+/* The number of words that are examined together, because most words are zero. */
 enum { TOGETHER = 8 };
 
 #define COMPARE_ROWS(name)                                                                                             \
@@ -30,7 +30,7 @@ COMPARE_ROWS(compare_rows_wide);
 
 COMPARE_ROWS(VARIANT(compare_rows)) {
     for (int64_t pair = 0; pair < n_pairs; pair++) {
-        /* The forbidden tokens of one row, with those of the other turned over: what is left is in one of them only. */
+        /* The forbidden tokens of one row, with those of the other flipped: the remaining ones are in only one row. */
         int64_t n_first = turn_over(first, first_row[pair], bits);
         int64_t n_second = turn_over(second, second_row[pair], bits);
         int64_t n_either = 0;

@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-/* What going back in time takes: the live rules as a hash table of pairs with the states that they made, and for each
+/* The data for going back in time: the live rules as a hash table of pairs with the states that they made, and for each
    token the state that its live rule made, 0 for symbols, and the parts in that rule, -1 for symbols. */
 typedef struct {
     const int64_t *pairs;
@@ -14,7 +14,7 @@ typedef struct {
     const int32_t *tail;
 } tokdfa_folding;
 
-/* The rules of a dictionary, and where their fold is written to; see folding.py. */
+/* The rules of a dictionary, and the outputs of their fold; see folding.py. */
 typedef struct {
     const int32_t *left;
     int64_t n_left; /* the number of rules */
@@ -44,7 +44,7 @@ void tokdfa_arrange(const int32_t *removed, int64_t n_states, const int32_t *bir
                     int32_t *position, int32_t *width);
 void tokdfa_depths(const int32_t *parent, int64_t n_states, int32_t *depth);
 
-/* The states whose rows are gathered, the rows so far, and what is needed on the way; see rows.py. */
+/* The states whose rows are gathered, the rows so far, and working memory; see rows.py. */
 typedef struct {
     const int32_t *parent;
     const int32_t *first;
@@ -67,8 +67,8 @@ typedef struct {
 
 int64_t tokdfa_gather_rows(tokdfa_row_job *job);
 
-/* What the rows of an automaton do not allow, and for each position the rank of its token in an order that two automata
-   have in common, or -1. */
+/* The tokens that the rows of an automaton do not allow, and for each position the rank of its token in an order that
+   two automata have in common, or -1. */
 typedef struct {
     const int32_t *pointer;
     const int32_t *start;

@@ -1,14 +1,14 @@
 /* Folding a dictionary, rule by rule, into the universal token DFA.
 
-   State 0 is the initial one, and the k-th live rule makes state k. Whether a state allows a token is decided by going
+   State 0 is the initial state, and the k-th live rule makes state k. Whether a state allows a token is decided by going
    back in time; see common/back_in_time.h. */
 #include "../common/back_in_time.h"
 #include "door.h"
 
 enum { LEFT_DEAD = -2, RIGHT_DEAD = -3 };
 
-/* Fold all rules. All arrays are filled with -1 but `made`, with 0; `state` and `birth` are 0 for symbols. Returns the
-   number of states. */
+/* Fold all rules. All arrays are filled with -1, except `made`, with 0; `state` and `birth` are 0 for symbols. Returns
+   the number of states. */
 TOKDFA_DOOR int64_t tokdfa_fold(tokdfa_fold_job *job) {
     int32_t *birth = job->birth, *head = job->head, *tail = job->tail, *state = job->state, *made = job->made;
     int64_t n_states = 1;
@@ -32,7 +32,7 @@ TOKDFA_DOOR int64_t tokdfa_fold(tokdfa_fold_job *job) {
         birth[uv] = (int32_t)n_states;
         head[uv] = u;
         tail[uv] = v;
-        /* For u = v the product is reached where u led before this rule. */
+        /* For u = v the product leads to the state to which u led before this rule. */
         state[uv] = state[v];
         state[u] = (int32_t)n_states;
         n_states++;
@@ -52,8 +52,8 @@ TOKDFA_DOOR void tokdfa_forbidding_states(const tokdfa_folding *folding, const i
     }
 }
 
-/* Order the tokens so that what one rule forbids is an interval. `below` counts how many tokens hang below a token, as
-   far as they are born; it is all zeros, as are `offset` and `width`. */
+/* Order the tokens such that the tokens that one rule forbids form an interval. `below` counts the descendants of a
+   token born so far; it is all zeros, as are `offset` and `width`. */
 TOKDFA_DOOR void tokdfa_arrange(const int32_t *removed, int64_t n_states, const int32_t *birth, int64_t n_tokens,
                                 const int32_t *head, const int32_t *product, int64_t n_symbols, int32_t *below,
                                 int32_t *offset, int32_t *position, int32_t *width) {

@@ -1,6 +1,6 @@
-/* What the states of a token DFA do not allow, as rows of intervals of positions; equal rows are shared.
+/* The tokens that the states of a token DFA do not allow, as rows of intervals of positions; equal rows are shared.
 
-   What a state lacks is what its parent lacks and one interval more. The intervals of one state are disjoint, so only
+   A state forbids what its parent forbids and one more interval. The intervals of one state are disjoint, so only
    those that touch are joined. */
 #include "../common/base.h"
 #include "../common/sort.h"
@@ -33,7 +33,7 @@ static int64_t join(tokdfa_row_job *job, int64_t length, int64_t above, int64_t 
     return end;
 }
 
-/* The bucket of the row from `begin` to `end`: that of an equal one, or a free one. */
+/* The bucket of the row from `begin` to `end`: the one of an equal row, or a free one. */
 static int64_t bucket_of(const tokdfa_row_job *job, int64_t begin, int64_t end) {
     const int32_t *start = job->start, *stop = job->stop;
     uint64_t key = 0x9E3779B97F4A7C15u;
@@ -53,12 +53,12 @@ static int64_t bucket_of(const tokdfa_row_job *job, int64_t begin, int64_t end) 
     return (int64_t)bucket;
 }
 
-/* Gather the rows of the states that have none yet. Returns the number of states done: fewer than there are if there is
-   no room for more intervals. */
+/* Gather the rows of the states that have none yet. Returns the number of states done, which is less than the number of
+   states if there is no room for more intervals. */
 TOKDFA_DOOR int64_t tokdfa_gather_rows(tokdfa_row_job *job) {
     for (; job->done < job->n_states; job->done++) {
         int32_t wanted = job->states[job->done], state = wanted;
-        /* The intervals of its own, up to the next state above that has a row; that row is taken over. */
+        /* Its own intervals, up to the next state above that has a row, which is copied. */
         int64_t length = 0;
         for (; state > 0 && job->row[state] < 0; state = job->parent[state]) {
             job->own[length++] = (int64_t)job->first[state] << 32 | (int64_t)(job->first[state] + job->width[state]);

@@ -12,7 +12,7 @@ typedef struct {
     int32_t *product;
 } tokdfa_merges;
 
-/* Words, and where the pairs that make them are written to; see words.py. */
+/* Words, and the outputs for the pairs that make them; see words.py. */
 typedef struct {
     const int32_t *text;
     const int64_t *offsets;

@@ -1,10 +1,10 @@
-/* Merging by priority: of all adjacent pairs that may merge, the strongest first, and of equals the leftmost. */
+/* Merging by priority: of all adjacent pairs that may merge, the strongest first, with ties going to the leftmost. */
 #include <stdlib.h>
 
 #include "../common/pair_slot.h"
 #include "door.h"
 
-/* Add a pair, unless it is there already. */
+/* Add a pair, unless the table already has it. */
 static void insert(const tokdfa_merges *merges, int32_t left, int32_t right, int32_t priority, int32_t product) {
     int64_t key = pair_key(left, right), slot = pair_slot(merges->keys, merges->n_keys, key);
     if (merges->keys[slot] < 0) {
@@ -28,7 +28,7 @@ TOKDFA_DOOR void tokdfa_add_pairs(const tokdfa_merges *merges, const int32_t *le
 }
 
 /* Room for merging a word: neighbours as a linked list, and a heap of priorities and places. An entry of the heap is
-   stale when the pair at that place has another priority by now. */
+   stale if the pair at that place now has another priority. */
 typedef struct {
     int64_t *heap;
     int64_t size;
@@ -96,7 +96,7 @@ ALWAYS_INLINE void consider(const tokdfa_merges *merges, workplace *w, int32_t l
     }
 }
 
-/* Merge n tokens in place and return how many are left. */
+/* Merge n tokens in place and return the number of tokens left. */
 static int64_t merge(const tokdfa_merges *merges, workplace *w, int32_t *tokens, int64_t n) {
     int32_t *after = w->after, *before = w->before;
     w->size = 0;
@@ -138,7 +138,7 @@ static int64_t merge(const tokdfa_merges *merges, workplace *w, int32_t *tokens,
     return left;
 }
 
-/* Merge every piece by itself. `tokens` has room for all symbols; returns how many tokens there are. */
+/* Merge every piece separately. `tokens` has room for all symbols; returns the number of tokens. */
 TOKDFA_DOOR int64_t tokdfa_merge_pieces(const tokdfa_merges *merges, const int32_t *symbols, const int64_t *pieces,
                                         int64_t n_pieces, int64_t *offsets, int32_t *tokens) {
     workplace w;
@@ -194,8 +194,8 @@ TOKDFA_DOOR int tokdfa_derive(const tokdfa_word_job *job, const tokdfa_merges *m
     return 0;
 }
 
-/* Merge words to their ends by looking at all pairs before each step. For each word `last` has four entries: how many
-   tokens are left, and the parts and the priority of the last merge, -1 if there was none. `ascending` tells whether no
+/* Merge words completely by examining all pairs before each step. For each word `last` has four entries: the number of
+   tokens left, and the parts and the priority of the last merge, -1 if there was none. `ascending` records whether no
    merge was stronger than the one before it. */
 TOKDFA_DOOR int tokdfa_derivations(const tokdfa_merges *merges, const int32_t *symbols, const int64_t *offsets,
                                    int64_t n_words, int32_t *last, uint8_t *ascending) {

@@ -3,23 +3,23 @@
 
 #include <stdint.h>
 
-/* What a greedy training works on, and what it writes; see merging.c. */
+/* The input and the output of a greedy training; see merging.c. */
 typedef struct {
     int32_t *text; /* symbols, with borders (-1) before, between and after the pieces */
     int64_t n_text;
-    const int64_t *weight; /* by position: how often its piece occurs */
+    const int64_t *weight; /* by position: the number of occurrences of its piece */
     int32_t *length;       /* of each token, in symbols, with room for the tokens to come */
     int64_t n_length;
-    const int32_t *rank; /* of each token, for fixed ties; none at all where pairs go by age */
+    const int32_t *rank; /* of each token, for fixed ties; empty if pairs are ordered by age */
     int64_t n_rank;
-    const int32_t *units;   /* for ties by spelling: what the symbols are spelled with, */
+    const int32_t *units;   /* for ties by spelling: the units that spell the symbols, */
     const int64_t *unit_at; /* and where the spelling of each position begins, and that of the last one ends */
     int32_t *left;          /* written: the tokens that each rule merges, */
     int32_t *right;
-    int64_t *gain; /* and how many replacements it makes in the corpus */
+    int64_t *gain; /* and the number of replacements that it makes in the corpus */
     int64_t n_symbols;
-    int64_t least;   /* the least frequency of a merge, 1 or more */
-    int64_t longest; /* the greatest length of a product */
+    int64_t least;   /* the minimum frequency of a merge, 1 or more */
+    int64_t longest; /* the maximum length of a product */
     int32_t tie;     /* see pairs.h */
     uint8_t overlapping;
 } tokdfa_corpus;

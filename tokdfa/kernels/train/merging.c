@@ -1,17 +1,17 @@
 /* Greedy training: merge a most frequent pair everywhere, and keep the counts of all pairs as they change.
 
    The text is one array: the pieces with a border (-1) before, between and after them. A token that spans the positions
-   p to e has its number at p and at e, so that both neighbours of a token are found by one look. Where its right part
-   began there is INSIDE: a position listed for a pair is still one iff both tokens are where they were.
+   p to e has its number at p and at e, so each neighbour of a token is found by one read. The position where its right
+   part began has INSIDE: a position listed for a pair is still valid iff both tokens are where they were.
 
    A pair of neighbours can arise only when the younger of its tokens is made, and from then on it can only become
-   rarer. So each pair gets its positions once, in order, and they are tried when it is merged; an entry of the queue is
-   looked at again when it comes up; and pairs that begin below the least frequency are forgotten at once. */
+   rarer. So each pair gets its positions once, in order, and they are checked when it is merged; an entry of the queue
+   is checked again when it comes up; and pairs that begin below the minimum frequency are dropped at once. */
 #include "pairs.h"
 
 #define INSIDE (-2)
 
-/* What is compared first among equally frequent pairs. */
+/* The number that is compared first among equally frequent pairs. */
 static int64_t tie_of(const tokdfa_corpus *c, int64_t row, int64_t first, int64_t u, int64_t v) {
     switch (c->tie) {
     case FIRST_SEEN:
@@ -21,13 +21,13 @@ static int64_t tie_of(const tokdfa_corpus *c, int64_t row, int64_t first, int64_
     case SUBWORD_NMT:
         return 0;
     default:
-        /* Without ranks the pairs go by age, and rows are numbered as they enter. */
+        /* Without ranks the pairs are ordered by age, and rows are numbered as they enter. */
         return c->n_rank ? key_of(c->rank[u], c->rank[v]) : row;
     }
 }
 
-/* Count the pairs of symbols. For the time being `to` is the number of positions, and `from` the position of the second
-   symbol of the pair that counted last, which is what runs need. */
+/* Count the pairs of symbols. For now `to` is the number of positions, and `from` the position of the second symbol of
+   the pair that counted last, which is needed for runs. */
 static bool count_symbols(tokdfa_training *t) {
     const tokdfa_corpus *c = t->corpus;
     for (int64_t at = 1; at + 1 < c->n_text; at++) {
@@ -98,8 +98,8 @@ static bool list_symbols(tokdfa_training *t) {
 
 /* Whether the run of `token` whose last one begins at `at` has an even number of tokens.
 
-   The walks of one merge together are about as long as what it replaces: were the token's pair with itself more
-   frequent than the merged pair, it would have been merged first. */
+   The walks of one merge together are about as long as the text that it replaces: if the token's pair with itself were
+   more frequent than the merged pair, it would have been merged first. */
 static bool ends_even_run(const int32_t *text, int64_t at, int64_t token, int64_t length) {
     bool even = false;
     for (; text[at - 1] == token; at -= length) {
@@ -117,8 +117,8 @@ static bool begins_even_run(const int32_t *text, int64_t at, int64_t token, int6
     return even;
 }
 
-/* Replace the pair everywhere, take its neighbours off their counts, and keep the positions where it was. Returns the
-   number of replacements that makes in the corpus. */
+/* Replace the pair everywhere, subtract its neighbours from their counts, and keep the positions where it was. Returns
+   the number of replacements in the corpus. */
 static int64_t replace(tokdfa_training *t, pair *merged, int32_t product) {
     const tokdfa_corpus *c = t->corpus;
     int32_t *restrict const text = c->text;
@@ -133,7 +133,7 @@ static int64_t replace(tokdfa_training *t, pair *merged, int32_t product) {
             continue;
         }
         const int64_t x = text[at - 1], y = text[end], weight = c->weight[at];
-        /* An x that is the product was made in this round, and what was between is off its count already. */
+        /* An x that is the product was made in this round, and the pair between was subtracted already. */
         if (x >= 0 && x != product) {
             int64_t row = find_pair(t, key_of(x, u));
             if (row >= 0 && (x != u || c->overlapping || ends_even_run(text, at, u, first))) {
@@ -157,7 +157,7 @@ static int64_t replace(tokdfa_training *t, pair *merged, int32_t product) {
     return gain;
 }
 
-/* The row of the pair that the product makes with a token, begun if it is not there. */
+/* The row of the pair that the product makes with a token, created if there is none. */
 ALWAYS_INLINE pair *new_pair(tokdfa_training *t, int32_t *number, int64_t *n_new, int64_t key, int64_t first) {
     if (*number < 0) {
         *number = (int32_t)*n_new;
@@ -167,8 +167,8 @@ ALWAYS_INLINE pair *new_pair(tokdfa_training *t, int32_t *number, int64_t *n_new
     return t->pairs + t->n_pairs + *number;
 }
 
-/* Count the pairs that `product` makes with its neighbours, in rows after the last; returns their number. For the time
-   being `from` of such a row is its first position and `to` the number of its positions. */
+/* Count the pairs that `product` makes with its neighbours, in rows after the last; returns their number. For now `from`
+   of such a row is its first position and `to` the number of its positions. */
 static int64_t count_new(tokdfa_training *t, const pair *merged, int64_t product) {
     const tokdfa_corpus *c = t->corpus;
     const int32_t *const text = c->text;
@@ -196,7 +196,7 @@ static int64_t count_new(tokdfa_training *t, const pair *merged, int64_t product
     return n_new;
 }
 
-/* Keep those of the new rows that are frequent and short enough; returns where in the pool their positions will end. */
+/* Keep the new rows that are frequent and short enough; returns where in the pool their positions will end. */
 static int64_t keep_new(tokdfa_training *t, int64_t n_new, int64_t *n_kept) {
     const tokdfa_corpus *c = t->corpus;
     int64_t wanted = t->n_pool;
@@ -215,7 +215,7 @@ static int64_t keep_new(tokdfa_training *t, int64_t n_new, int64_t *n_kept) {
     return wanted;
 }
 
-/* Write the positions of the pairs that `product` makes into the pool, and forget which they were. */
+/* Write the positions of the pairs that `product` makes into the pool, and reset the record of these pairs. */
 static void list_new(tokdfa_training *t, const pair *merged, int64_t product) {
     const tokdfa_corpus *c = t->corpus;
     const int32_t *const text = c->text;
@@ -247,7 +247,7 @@ static void list_new(tokdfa_training *t, const pair *merged, int64_t product) {
     }
 }
 
-/* Whether the top of the queue is as good as it says; if not, put it where it belongs now. */
+/* Whether the top of the queue is up to date; if not, move it to its place. */
 static bool settle_top(tokdfa_training *t) {
     const tokdfa_corpus *c = t->corpus;
     entry top = t->heap[0];
@@ -259,7 +259,7 @@ static bool settle_top(tokdfa_training *t) {
     int64_t tie = top.tie;
     if (c->tie == FIRST_SEEN) {
         const int64_t u = left_of(found->key), v = right_of(found->key), length = c->length[u];
-        /* Where it is counted it stands somewhere. */
+        /* A pair that is counted has a position. */
         while (c->text[t->pool[found->from]] != u || c->text[t->pool[found->from] + length] != v) {
             found->from++;
         }
@@ -309,8 +309,8 @@ static bool merge(tokdfa_training *t, int64_t row) {
     return true;
 }
 
-/* Merge pairs until `target` rules are made, at most as many as there is room for, or none is left. Returns the number
-   of rules made in all. After TOKDFA_NO_MEMORY the training can only be ended. */
+/* Merge pairs until `target` rules are made, for which there must be room, or no pair is left. Returns the total number
+   of rules made. After TOKDFA_NO_MEMORY the training can only be ended. */
 TOKDFA_DOOR int64_t tokdfa_train(tokdfa_training *training, int64_t target) {
     while (training->n_made < target && training->n_heap > 0) {
         if (settle_top(training)) {

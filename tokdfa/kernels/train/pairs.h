@@ -1,8 +1,8 @@
 /* The pairs of a text that is being merged: a growing table of rows, found by their key, and a queue of them.
 
-   The key of a pair of tokens u and v is u · 2³² + v. The hash table holds the row's number and, beside it, part of the
-   key's hash, so that most rows that are not meant need not be fetched. The queue is a binary heap of entries (count,
-   tie, row): the greatest count first, then the least tie, then by spelling where the tie rule says so. */
+   The key of a pair of tokens u and v is u · 2³² + v. The hash table holds the row's number with part of the key's hash,
+   so most rows of other pairs need not be fetched. The queue is a binary heap of entries (count, tie, row): the greatest
+   count first, then the least tie, then by spelling if the tie rule says so. */
 #ifndef TOKDFA_TRAIN_PAIRS_H
 #define TOKDFA_TRAIN_PAIRS_H
 
@@ -14,7 +14,7 @@ enum { FIXED, FIRST_SEEN, SENTENCEPIECE, SUBWORD_NMT };
 
 typedef struct {
     int64_t key, count;
-    int64_t tie;      /* what is compared first among equally frequent pairs, the least one winning */
+    int64_t tie;      /* compared first among equally frequent pairs; the least wins */
     int64_t from, to; /* where in the pool its positions are */
 } pair;
 
@@ -68,7 +68,7 @@ ALWAYS_INLINE int64_t find_pair(const tokdfa_training *t, int64_t key) {
     return -1 - (int64_t)slot;
 }
 
-/* Write a row's number into the free slot that `find_pair` told. */
+/* Write a row's number into the free slot that `find_pair` returned. */
 ALWAYS_INLINE void enter_pair(tokdfa_training *t, int64_t slot, int64_t key, int64_t row) {
     t->table[slot] = (int64_t)(mix(key) >> 33 << 32) | row;
 }
@@ -80,7 +80,7 @@ static bool make_room_for_rows(tokdfa_training *t, int64_t more) {
     return pairs != NULL;
 }
 
-/* Make room for more pairs in the hash table, which they fill to a half at most. */
+/* Make room for more pairs in the hash table, which they fill at most by half. */
 static bool make_room_in_table(tokdfa_training *t, int64_t more) {
     int64_t size = t->n_table;
     while (size < 2 * (t->n_pairs + more)) {
@@ -114,8 +114,8 @@ static int compare_units(const int32_t *units, int64_t start, int64_t end, int64
     return (start < end) - (other < other_end);
 }
 
-/* Whether pair `a` is merged before pair `b` by its spelling, both being as frequent. A pair is spelled as the text is
-   at any of its positions, merged or not. */
+/* Whether pair `a` is merged before the equally frequent pair `b` by its spelling. The spelling of a pair is that of the
+   text at any of its positions, merged or not. */
 NEVER_INLINE bool is_spelled_before(const tokdfa_training *t, const pair *a, const pair *b) {
     const tokdfa_corpus *c = t->corpus;
     const int64_t p = t->pool[a->from], q = t->pool[b->from];

@@ -1,8 +1,7 @@
-/* Counting pieces of text: a hash table of different ones that grows, in the order in which they first came.
+/* Counting pieces of text: a growing hash table of different pieces, in the order of their first occurrence.
 
-   A slot has the piece (packed, see common/packed.h), its count, and its number plus one, 0 where the slot is free. A
-   piece too long to be packed has its hash and its length there instead, and is compared with the bytes that were kept
-   of it. */
+   A slot has the piece (packed, see common/packed.h), its count, and its number plus one, 0 if the slot is free. A piece
+   too long to pack has its hash and its length there instead, and is compared with its stored bytes. */
 #include "../common/packed.h"
 #include "door.h"
 #include "room.h"
@@ -28,7 +27,7 @@ static packed_word key_of_long(const uint8_t *piece, int64_t length) {
     return (packed_word){hashed, LONG_PIECE | (uint64_t)length};
 }
 
-/* Make the table twice as large. */
+/* Double the size of the table. */
 static bool double_slots(tokdfa_pieces *pieces) {
     const int64_t n_slots = 2 * pieces->n_slots;
     slot *larger = calloc((size_t)n_slots, sizeof *larger), *old = pieces->slots;
@@ -106,7 +105,7 @@ TOKDFA_DOOR int64_t tokdfa_add_pieces(tokdfa_pieces *pieces, const uint8_t *text
     return 0;
 }
 
-/* Write all pieces one after the other, where each ends, and how often each occurs. */
+/* Write all pieces one after the other, the end of each, and the count of each. */
 TOKDFA_DOOR void tokdfa_copy_pieces(const tokdfa_pieces *pieces, uint8_t *bytes, int64_t *ends, int64_t *counts) {
     const slot *const slots = pieces->slots;
     memcpy(bytes, pieces->bytes, (size_t)pieces->n_bytes);

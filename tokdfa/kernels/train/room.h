@@ -1,4 +1,4 @@
-/* Arrays of C that grow. */
+/* Growing arrays. */
 #ifndef TOKDFA_TRAIN_ROOM_H
 #define TOKDFA_TRAIN_ROOM_H
 
@@ -7,7 +7,7 @@
 #include "../common/base.h"
 
 /* An array with room for `more` elements after those used, moved and at least doubled if need be. NULL if there is no
-   memory; then the array stays as it is. */
+   memory; then the array stays unchanged. */
 static inline void *with_room(void *array, int64_t *room, int64_t used, int64_t more, size_t size) {
     if (LIKELY(used + more <= *room)) {
         return array;

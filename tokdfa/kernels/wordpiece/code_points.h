@@ -1,4 +1,4 @@
-/* Code points of UTF-8, and what they mean to the end-to-end tokenizer. */
+/* Code points of UTF-8, and their meaning to the end-to-end tokenizer. */
 #ifndef TOKDFA_WORDPIECE_CODE_POINTS_H
 #define TOKDFA_WORDPIECE_CODE_POINTS_H
 

@@ -3,18 +3,18 @@
 
 #include <stdint.h>
 
-/* What a code point means: a code has a kind in its lowest three bits, then a flag, and a payload above. */
+/* The meaning of a code point: a code has a kind in its lowest three bits, then a flag, and a payload above. */
 enum {
     TOKDFA_CODE_SYMBOL = 0,    /* a symbol of a word; payload: its number */
     TOKDFA_CODE_SKIP = 1,      /* nothing; it does not end a word */
     TOKDFA_CODE_SPACE = 2,     /* nothing; it ends a word */
-    TOKDFA_CODE_ALONE = 3,     /* a word of its own; payload: its id and 1 */
+    TOKDFA_CODE_ALONE = 3,     /* a separate word; payload: its id and 1 */
     TOKDFA_CODE_SEQUENCE = 4,  /* several of the above; payload: where in the pool their number and their codes are */
-    TOKDFA_CODE_REORDER = 5,   /* symbols that are put in order of their combining classes with the marks that follow */
+    TOKDFA_CODE_REORDER = 5,   /* symbols to reorder by combining class, with the marks that follow */
     TOKDFA_CODE_KIND = 7,      /* the bits of the kind */
     TOKDFA_CODE_CONTINUES = 8, /* flag: the code point does not begin a new combining sequence */
     TOKDFA_CODE_KIND_BITS = 4, /* the number of bits below the payload */
-    TOKDFA_CODE_BLOCK_BITS = 8 /* code points come in blocks of so many bits */
+    TOKDFA_CODE_BLOCK_BITS = 8 /* code points come in blocks of this many bits */
 };
 
 /* Flags of a byte of text. */
@@ -23,10 +23,10 @@ enum {
     TOKDFA_BYTE_LEAD = 2  /* an added token begins with it */
 };
 
-/* The longest word that is looked up whole. */
+/* The maximum length of a word that is looked up whole. */
 enum { TOKDFA_LONGEST_INDEXED = 16 };
 
-/* A trie with failure links as a double array, four entries a cell: its base, the cell of its parent, the cell of the
+/* A trie with failure links as a double array, four entries per cell: its base, the cell of its parent, the cell of the
    failure link (-1 for none), and the failure pops: from 0 on the id of the one token that is the whole path to this
    cell; -1 - p points to pops[p], the number of pops, after which come the id of each and its number of symbols. The
    edge of cell c with symbol s leads to cell t = cells[4 * c] + s if and only if cells[4 * t + 1] == c. Cells 0 and 1
@@ -41,7 +41,7 @@ typedef struct {
 /* The tables of an end-to-end tokenizer. */
 typedef struct {
     const uint8_t *flags;  /* of each of 256 bytes */
-    const uint64_t *words; /* three entries a slot: the bytes of a word in two numbers, and its id */
+    const uint64_t *words; /* three entries per slot: the bytes of a word in two numbers, and its id */
     int64_t n_words;       /* three times a power of two, more than there are words */
     const uint16_t *pages; /* the code of c is blocks[pages[c >> 8] << 8 | (c & 255)] */
     const uint32_t *blocks;
@@ -60,9 +60,9 @@ typedef struct {
     uint8_t folds;        /* and are taken in lower case */
 } tokdfa_wordpiece;
 
-/* What is written, and room for one word; see end_to_end.wide.c. */
+/* The outputs, and room for one word; see end_to_end.wide.c. */
 typedef struct {
-    int32_t *ids;     /* room for one a byte of the texts, and one more */
+    int32_t *ids;     /* room for one per byte of the texts, and one more */
     int64_t *begins;  /* where each token begins in its text, and ends; as much room, */
     int64_t *ends;    /* or none, and then sources has none, too */
     int64_t n_ends;

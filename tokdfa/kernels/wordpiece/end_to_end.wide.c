@@ -1,7 +1,7 @@
 /* WordPiece from UTF-8 to ids in one pass: cleaning, splitting and LinMaxMatch.
 
-   Words are gathered as symbol numbers and matched when they end. Words of ASCII letters and digits are read eight
-   bytes at a time and first looked up whole, for a word that is an entry is its own longest match. */
+   Words are collected as symbol numbers and matched when they end. Words of ASCII letters and digits are read eight
+   bytes at a time and first looked up whole, because a word that is an entry is its own longest match. */
 #include "../common/packed.h"
 #include "../common/wide.h"
 #include "code_points.h"
@@ -11,7 +11,7 @@
 #define HIGH 0x8080808080808080u
 #define CASE 0x2020202020202020u
 
-/* Of eight bytes, the high bit of each that is no ASCII letter or digit. */
+/* Of eight bytes, the high bit of each that is not an ASCII letter or digit. */
 ALWAYS_INLINE uint64_t find_gaps(uint64_t eight) {
     const uint64_t low = eight & ~HIGH, lower = low | CASE;
     /* Adding 128 - x to a number below 128 sets its high bit if and only if it is x or more. */
@@ -20,7 +20,7 @@ ALWAYS_INLINE uint64_t find_gaps(uint64_t eight) {
     return ~((letter | digit) & ~eight) & HIGH;
 }
 
-/* The number of bytes before the first of the gaps, of which there is one. */
+/* The number of bytes before the first of the gaps; there is at least one gap. */
 ALWAYS_INLINE int64_t width_before(uint64_t gaps) {
     return __builtin_ctzll(gaps) >> 3;
 }
@@ -44,16 +44,16 @@ ALWAYS_INLINE uint64_t find_word(const uint64_t *words, int64_t n_words, uint64_
     return 3 * slot;
 }
 
-/* A text that is being read: its bytes from `start` to `end`, and the next one, `at`. Combining sequences do not reach
-   back beyond `start`, which moves over added tokens. The offset of byte i is i - shift. */
+/* A text that is being read: its bytes from `start` to `end`, and the next one, `at`. Combining sequences do not extend
+   back beyond `start`, which moves past added tokens. The offset of byte i is i - shift. */
 typedef struct {
     const uint8_t *text;
     int64_t start, end, at, shift;
     bool wide; /* offsets count bytes, not code points */
 } reader;
 
-/* A word that is being gathered: its symbols, where the first of them begins, and where the last of all ends that
-   belong to it, even of those for which there is no room. */
+/* A word that is being collected: its symbols, where the first of them begins, and where the last of all its symbols
+   ends, including those for which there is no room. */
 typedef struct {
     const tokdfa_wordpiece_room *room;
     int64_t size, last;
@@ -92,10 +92,10 @@ static void go_back(const tokdfa_wordpiece *w, reader *from) {
 }
 
 /* Append the symbols of a combining sequence to a word, in canonical order, and go to the end of the sequence. `from`
-   is at its first code point of which a part stays.
+   is at the first of its code points of which a part remains.
 
-   As in the tokenizers library, the source that a part is said to come from is counted by position: the k-th part that
-   stands for a code point comes from the k-th code point, wherever it has been moved to. */
+   As in the tokenizers library, the source of a part is determined by position: the k-th part that replaces a code point
+   is attributed to the k-th code point, wherever it has been moved to. */
 NEVER_INLINE void reorder(const tokdfa_wordpiece *w, reader *from, word *into) {
     go_back(w, from);
     const uint8_t *const text = from->text;
@@ -103,7 +103,7 @@ NEVER_INLINE void reorder(const tokdfa_wordpiece *w, reader *from, word *into) {
     /* The code point whose parts come next by position; its offset is where the last source ends. */
     int64_t cursor = first, source = first - from->shift, source_end = source, stop = first;
     for (int32_t order = -1, following = N_CLASSES; order < N_CLASSES; order = following) {
-        /* All parts of one class, in the order of the text, and the next class that there is. */
+        /* All parts of one class, in the order of the text, and the next class that occurs. */
         following = N_CLASSES;
         for (stop = first; stop < from->end;) {
             const code_point read = decode(text + stop);
@@ -124,7 +124,7 @@ NEVER_INLINE void reorder(const tokdfa_wordpiece *w, reader *from, word *into) {
                     continue;
                 }
                 if (part == w->mark_pointer[row]) {
-                    /* Code points that cleaning removes are no source. */
+                    /* Code points that cleaning removes are not sources. */
                     code_point moved;
                     do {
                         moved = decode(text + cursor);
@@ -159,7 +159,7 @@ static int64_t find_added(const tokdfa_wordpiece *w, const uint8_t *at, int64_t 
     return -1;
 }
 
-/* What ended a word: a code, with the id and 1 as its payload if it is that of a word of its own. */
+/* The end of a word: the code that ended it, with the id and 1 as its payload if it is a separate word. */
 typedef struct {
     uint32_t kind;
     int64_t payload;
@@ -172,7 +172,7 @@ typedef struct {
     const uint32_t *next, *stop;
 } sequence;
 
-/* Gather the symbols of a word up to what ends it. `begun` is where that began. */
+/* Collect the symbols of a word up to the code point that ends it. `begun` is where that began. */
 ALWAYS_INLINE ender gather(const tokdfa_wordpiece *w, reader *from, sequence *items, word *into, int64_t *begun) {
     for (;;) {
         uint32_t code;
@@ -196,7 +196,7 @@ ALWAYS_INLINE ender gather(const tokdfa_wordpiece *w, reader *from, sequence *it
             const code_point read = decode(from->text + from->at);
             code = code_of(w, read.point);
             if (UNLIKELY((code & TOKDFA_CODE_KIND) == TOKDFA_CODE_REORDER)) {
-                /* Copies, so that what is hot stays in registers. */
+                /* Copies, so that hot values stay in registers. */
                 reader here = *from;
                 word longer = *into;
                 reorder(w, &here, &longer);
@@ -261,8 +261,8 @@ ALWAYS_INLINE void add_word(const tokdfa_wordpiece *w, const word *gathered, tok
 }
 
 /* Read a word of up to 16 ASCII letters and digits, after which a word ends; `low` are its first eight bytes, and the
-   first of their `gaps` is not the first of all. If it is an entry, its token is appended and true is returned; if not,
-   its symbols are gathered. A longer word is left where it is. */
+   first of their `gaps` is not the first byte. If it is an entry, its token is appended and true is returned; if not,
+   its symbols are collected. A longer word is left untouched. */
 ALWAYS_INLINE bool read_ascii_word(const tokdfa_wordpiece *w, reader *from, int64_t size, uint64_t low, uint64_t gaps,
                                    word *into, tokens *to) {
     uint64_t high = 0;
@@ -366,8 +366,8 @@ int64_t VARIANT(encode_wordpiece)(const tokdfa_wordpiece *tables, const uint8_t 
 int64_t encode_wordpiece_wide(const tokdfa_wordpiece *tables, const uint8_t *text, int64_t size, const int64_t *stops,
                               int64_t n_stops, int wide, const tokdfa_wordpiece_room *room, int64_t *rows);
 
-/* Tokenize texts in `size` bytes of valid UTF-8. Text t ends at stops[t]; the next one begins a byte later, which is no
-   letter or digit. The tokens of text t are rows[t] to rows[t + 1]. Offsets count bytes if they are to be `wide`,
+/* Tokenize texts in `size` bytes of valid UTF-8. Text t ends at stops[t]; the next one begins one byte later, and the
+   byte between is not a letter or digit. The tokens of text t are rows[t] to rows[t + 1]. Offsets count bytes if `wide`,
    otherwise code points; there are none unless there is room for them. Returns the number of tokens. */
 TOKDFA_DOOR int64_t tokdfa_encode_wordpiece(const tokdfa_wordpiece *tables, const uint8_t *text, int64_t size,
                                             const int64_t *stops, int64_t n_stops, int wide,

@@ -18,8 +18,8 @@ ALWAYS_INLINE trie_cell cell_at(const int32_t *cells, int64_t number, int64_t *n
 }
 
 /* Tokenize the word symbols[0] to symbols[length - 1], one symbol or more: the tokens go to `ids` and their numbers of
-   symbols to `lengths`, which have room for `length` entries. Returns the number of tokens; -1 when there is no
-   tokenization. `n_read` is NULL or gets the number of cells read, 3 * length + 1 at most; where it is NULL, nothing is
+   symbols to `lengths`, which have room for `length` entries. Returns the number of tokens; -1 if there is no
+   tokenization. `n_read` is NULL or gets the number of cells read, 3 * length + 1 at most; if it is NULL, nothing is
    counted.
 
    *Fast WordPiece Tokenization*, EMNLP 2021, algorithm 1. */
@@ -27,7 +27,7 @@ ALWAYS_INLINE int64_t match_word(const tokdfa_word_trie *trie, const int32_t *re
                                  int32_t *restrict ids, int32_t *restrict lengths, int64_t *n_read) {
     const int32_t *const cells = trie->cells, *const pops = trie->pops;
     int64_t number = 0, n = 0, i = 0, reads = 0;
-    /* The path to the cell is what was read from symbol `begin` on. Reading no symbol at the end leads to a root. */
+    /* The path to the cell is the symbols read from `begin` on. Reading no symbol at the end leads to a root. */
     int64_t begin = 0;
     trie_cell cell = cell_at(cells, 0, &reads);
     for (;;) {

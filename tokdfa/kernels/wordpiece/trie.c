@@ -1,4 +1,4 @@
-/* The trie of LinMaxMatch: laid out as a double array, and asked for single words. */
+/* The trie of LinMaxMatch: packing it into a double array, and matching single words. */
 #include <stdlib.h>
 
 #include "match.h"
@@ -6,18 +6,18 @@
 /* The number of free cells that are tried for a node before it goes to the end of the array. */
 #define TRIES 64
 
-/* Cells under construction; `end` is one more than the last one that is taken. */
+/* Cells under construction; `end` is one more than the last one in use. */
 typedef struct {
     int32_t *cells;
     int64_t n_cells, end;
-    int64_t start; /* free cells are tried from here on; when many have not fitted, those before are given up */
+    int64_t start; /* free cells are tried from here on; after many failures, those before are given up */
 } layout;
 
 static bool is_free(const layout *l, int64_t cell) {
     return l->cells[4 * cell + 1] == -1;
 }
 
-/* Where the first of some symbols goes such that all their cells are free. */
+/* The cell for the first of some symbols such that the cells for all of them are free. */
 static int64_t find_place(layout *l, const int32_t *symbols, int64_t n) {
     const int64_t low = symbols[0];
     while (l->start < l->end && !is_free(l, l->start)) {
@@ -60,12 +60,12 @@ static bool have_room(layout *l, int64_t n_cells) {
 
 /* Lay a trie out as a double array, with room for failure links and pops, which are -1. Node v has the edges pointer[v]
    to pointer[v + 1], their symbols ascending; nodes 0 and 1 are the roots, and every other node is numbered after its
-   parent. `place` gets the cell of each node. Any symbol may be asked of any cell. Returns the number of cells; -1 if
-   they cannot be numbered by 31 bits. */
+   parent. `place` gets the cell of each node. Any symbol may be looked up in any cell. Returns the number of cells; -1
+   if they cannot be numbered with 31 bits. */
 TOKDFA_DOOR int64_t tokdfa_pack_trie(const int32_t *pointer, int64_t n_nodes, const int32_t *symbol,
                                      const int32_t *child, int64_t n_symbols, int32_t *place, tokdfa_cells *packed) {
     layout l = {.end = 2, .start = 2};
-    /* Asking for any symbol stays inside with n_symbols cells more, for every base is less than `end`. */
+    /* With n_symbols more cells, every lookup stays in bounds, because every base is less than `end`. */
     if (!have_room(&l, 2 * n_nodes + 2 * n_symbols + 16)) {
         return TOKDFA_NO_MEMORY;
     }
@@ -102,7 +102,7 @@ TOKDFA_DOOR void tokdfa_free_cells(tokdfa_cells *packed) {
     packed->cells = NULL;
 }
 
-/* The number of a code point as a symbol; those that the trie lacks are all one number more than the last. */
+/* The number of a code point as a symbol; all those that the trie lacks get the number after the last. */
 static int32_t symbol_of(const tokdfa_word_trie *trie, uint32_t point) {
     if (point < 128) {
         return (int32_t)point;
@@ -131,7 +131,7 @@ static int64_t match_points(const tokdfa_word_trie *trie, const uint8_t *points,
 }
 
 /* Tokenize one word of one code point or more, given in UTF-32, little-endian. `room` is three times as long: the ids
-   come first, and from n_points on their numbers of symbols. Returns the number of tokens; -1 when there is no
+   come first, and from n_points on their numbers of symbols. Returns the number of tokens; -1 if there is no
    tokenization. */
 TOKDFA_DOOR int64_t tokdfa_match_word(const tokdfa_word_trie *trie, const uint8_t *points, int64_t n_points,
                                       int32_t *room) {
