@@ -109,12 +109,8 @@ def skip_aliases(app: Sphinx, what: str, name: str, item: object, skip: bool, op
 
 
 def make_plain(app: Sphinx, what: str, name: str, item: object, options: object, lines: list[str]) -> None:
-    """Let |Q|, the number of elements of Q, be what it is to mathematicians, and no substitution of reStructuredText.
-
-    The glossary, which the package's docstring includes, is a page of its own here.
-    """
+    """Let |Q|, the number of elements of Q, be what it is to mathematicians, not a substitution of reStructuredText."""
     is_code = False
-    lines[:] = [line for line in lines if not line.startswith(".. include::")]
     for number, line in enumerate(lines):
         is_code = line.strip() != "" and (is_code or line.lstrip().startswith(">>>"))
         if not is_code:

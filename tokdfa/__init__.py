@@ -32,7 +32,7 @@ each says at its head what lives in it, in which order to read it and what it co
 
 To see the main job from end to end, read `automata.fold`, then `automata.compact`, then `validation`.
 
-.. include:: ../notebooks/glossary.md
+The words are explained in ``notebooks/glossary.md``.
 """
 
 from __future__ import annotations
