@@ -84,10 +84,10 @@ if TYPE_CHECKING:
     from tokdfa.transducers.determinize import determinize as determinize
     from tokdfa.transducers.subsequential import SubsequentialTransducer as SubsequentialTransducer
     from tokdfa.transducers.transducer import Transducer as Transducer
+    from tokdfa.validation.api import Validator as Validator
     from tokdfa.validation.api import validate as validate
     from tokdfa.validation.kind import ViolationKind as ViolationKind
     from tokdfa.validation.result import Validation as Validation
-    from tokdfa.validation.validator import Validator as Validator
     from tokdfa.validation.violation import Violation as Violation
     from tokdfa.verdict import Verdict as Verdict
     from tokdfa.wordpiece.linmaxmatch import LinMaxMatch as LinMaxMatch
@@ -117,7 +117,7 @@ _HOMES = {
     "TokenDFA": "tokdfa.automata.token_dfa",
     "Tokenizer": "tokdfa.tokenizers.tokenizer",
     "Validation": "tokdfa.validation.result",
-    "Validator": "tokdfa.validation.validator",
+    "Validator": "tokdfa.validation.api",
     "Verdict": "tokdfa.verdict",
     "LinMaxMatch": "tokdfa.wordpiece.linmaxmatch",
     "WordPieceTokenizer": "tokdfa.tokenizers.wordpiece",

@@ -24,11 +24,10 @@ from tokdfa.splitting.pretokenizer import pretokenizer as pretokenizer_of
 from tokdfa.splitting.steps import Split, Splitting
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.validation.api import iter_violations, validate
+from tokdfa.validation.api import Validator, iter_violations, validate
 from tokdfa.validation.kind import ViolationKind
 from tokdfa.validation.result import Validation
 from tokdfa.validation.tuning import Tuning
-from tokdfa.validation.validator import Validator
 from tokdfa.validation.violation import Violation
 
 BYTES = bytes(range(256))

@@ -14,8 +14,8 @@ from tokdfa.report.context import LastIds
 from tokdfa.report.lanes import divergence, lanes
 from tokdfa.report.spelling import Spelling, cut_down, shortened
 from tokdfa.tokenizers.protocol import AnyTokenizer
+from tokdfa.validation.api import Validator
 from tokdfa.validation.kind import ViolationKind
-from tokdfa.validation.validator import Validator
 from tokdfa.validation.violation import Violation
 from tokdfa.validation.wording import MergedPair, Quote, Token, parts
 

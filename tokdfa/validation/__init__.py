@@ -2,8 +2,8 @@
 
 Read in this order:
 
-1. `api`: `validate`, with a shortcut for streams that one walk accepts; `result` holds its answer, and `validator`
-   does the same for streams that come in chunks.
+1. `api`: `validate`, with a shortcut for streams that one walk accepts, and `Validator` for streams that come in
+   chunks; `result` holds the answer.
 2. `violation`: where and why a stream is not canonical, as data; `kind` has the kinds, `wording` their sentences.
 3. `judges`: the algorithms that decide. `judges.choice` selects the one for a tokenizer.
 4. What the judges need: `model` (a tokenizer as tables over its ids), `table` (the machine of a pre-tokenizer over ids,

@@ -1,4 +1,7 @@
-"""Deciding whether a stream of ids is canonical: the ids that its tokenizer gives for its text."""
+"""Deciding whether a stream of ids is canonical: the ids that its tokenizer gives for its text.
+
+`validate` is for streams at hand or in an iterator, `Validator` for streams that are fed in chunks.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +11,16 @@ from itertools import islice
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.arrays import IntegerArray, id_array
+from tokdfa.arrays import Int32Array, Int64Array, IntegerArray, id_array
+from tokdfa.errors import TokenStreamError
 from tokdfa.tokenizers.protocol import AnyTokenizer
-from tokdfa.validation.judges.choice import whole_walk
+from tokdfa.validation.judges.choice import judge_of, whole_walk
+from tokdfa.validation.judges.documents import DocumentsJudge, Judge, checked_separator, document_starts
 from tokdfa.validation.result import Validation, validation
 from tokdfa.validation.tuning import DEFAULT, Tuning
-from tokdfa.validation.validator import Validator
 from tokdfa.validation.violation import Violation
 
-__all__ = ["iter_violations", "validate"]
+__all__ = ["Validator", "iter_violations", "validate"]
 
 
 _WALKED = (np.dtype(np.int32), np.dtype(np.uint32), np.dtype(np.int64))
@@ -96,6 +100,147 @@ def iter_violations(
 ) -> Iterator[Violation]:
     """Yield every place where a stream is not canonical, in order; see :func:`validate`."""
     return _violations(Validator(tokenizer, tuning=tuning), _chunks(chunks, tuning.chunk))
+
+
+class Validator:
+    """A validator for a stream that comes in chunks, in memory that does not grow with the stream.
+
+    The answer does not depend on how the stream is cut into chunks. The end of the stream is kept, back to the
+    last place where its text is certainly cut into pieces; an endless piece is kept as a whole.
+
+    Parameters
+    ----------
+    tokenizer : AnyTokenizer
+    window : bool
+        Whether the stream was cut out of a longer one: then only what is wrong in any context is reported.
+    documents : int or array_like of int, optional
+        The id that separates documents, or the index of the first token of each document. Each document is judged
+        separately.
+    literal : bool
+        Whether to judge special tokens that `encode` never gives, such as SentencePiece's control pieces, by the text
+        that `decode` makes of them; they are then never canonical. By default they split the stream, and the parts
+        between them are judged separately.
+    tuning : Tuning, optional
+        How many ids are judged at once, and how many are kept; see :class:`~tokdfa.validation.tuning.Tuning`.
+
+    Attributes
+    ----------
+    tokens : int
+        The number of ids fed so far.
+
+    Raises
+    ------
+    ImproperDictionaryError
+        If the dictionary is not proper and its format does not say what a library makes of it.
+    UnsupportedFeatureError
+        If windows or documents of such a tokenizer cannot be judged.
+    TokenStreamError
+        If the documents do not begin in order, or are not given by ids.
+
+    Notes
+    -----
+    A stream is canonical iff ``encode(decode(ids)) == ids``. By *Constructing a BPE Tokenization DFA*, Observation 2,
+    that depends on pairs of neighbours within each piece, so only what is wrong is encoded again. Tokenizers that drop
+    text or insert spaces are the exception: their streams are decoded and encoded as a whole.
+
+    Examples
+    --------
+    >>> validator = tokdfa.Validator(tokdfa.default_tokenizer())
+    >>> found = [*validator.feed([64, 261]), *validator.feed([1193]), *validator.finish()]
+    >>> validator.tokens, [violation.index for violation in found]
+    (3, [1])
+    """
+
+    def __init__(
+        self,
+        tokenizer: AnyTokenizer,
+        *,
+        window: bool = False,
+        documents: int | npt.ArrayLike | None = None,
+        literal: bool = False,
+        tuning: Tuning = DEFAULT,
+    ) -> None:
+        self._decoder = tokenizer.decoder
+        self._window = window
+        self._judge: Judge | DocumentsJudge
+        self._separator: int | None = None
+        self._starts: Int64Array = np.empty(0, dtype=np.int64)
+        self.tokens = 0
+        begin, lengths = judge_of(
+            tokenizer, window=window, documents=documents is not None, literal=literal, tuning=tuning
+        )
+        if documents is None:
+            self._judge = begin(0, 0)
+        elif isinstance(documents, (int, np.integer, np.bool_)):
+            self._separator = separator = checked_separator(documents)
+            size = len(tokenizer.decode_bytes([separator])) if self._decoder.is_id(separator) else 0
+            self._judge = DocumentsJudge(begin, lengths, separator_size=size)
+        else:
+            self._starts = document_starts(documents)
+            self._judge = DocumentsJudge(begin, lengths, self._starts)
+
+    def feed(self, ids: npt.ArrayLike) -> Iterator[Violation]:
+        """Take more ids, and yield the violations that they make certain.
+
+        Raises
+        ------
+        TokenStreamError
+            If they are not ids of the tokenizer; the error says which.
+        """
+        checked, separators = self._checked(ids)
+        self.tokens += len(checked)
+        if separators is None:
+            yield from self._judge.feed(checked)
+        elif isinstance(self._judge, DocumentsJudge):
+            yield from self._judge.feed(checked, separators)
+
+    def _checked(self, ids: npt.ArrayLike) -> tuple[Int32Array, Int64Array | None]:
+        """Return checked ids, and the positions of the separators among them; a separator need not be an id."""
+        if self._separator is None:
+            return self._decoder.check(ids, self.tokens), None
+        array = id_array(ids)
+        places = np.flatnonzero(array == self._separator)
+        if len(places) and not self._decoder.is_id(self._separator):
+            array = array.copy()
+            array[places] = self._decoder.placeholder_id
+        return self._decoder.check(array, self.tokens), places
+
+    @property
+    def n_kept(self) -> int:
+        """The number of ids kept because they may belong to a violation still to come."""
+        return self._judge.n_kept
+
+    def skip(self, ids: npt.ArrayLike) -> None:
+        """Count and check more ids without judging them."""
+        self.tokens += len(self._checked(ids)[0])
+
+    def check_end(self) -> None:
+        """Check, once all ids have been fed, that no document begins after the last of them.
+
+        Raises
+        ------
+        TokenStreamError
+            If one does; the error says which.
+        """
+        if len(self._starts) and self._starts[-1] > self.tokens:
+            place = int(np.argmax(self._starts > self.tokens))
+            raise TokenStreamError(
+                "a document begins after the end of the stream",
+                value=int(self._starts[place]),
+                where=f"document {place}",
+                hint=f"the stream has {self.tokens} tokens",
+            )
+
+    def finish(self) -> Iterator[Violation]:
+        """End the stream, and yield the remaining violations.
+
+        Raises
+        ------
+        TokenStreamError
+            As :meth:`check_end` does.
+        """
+        self.check_end()
+        yield from self._judge.finish_open() if self._window else self._judge.finish()
 
 
 def _chunks(arrays: Iterable[npt.ArrayLike], size: int) -> Iterator[IntegerArray]:

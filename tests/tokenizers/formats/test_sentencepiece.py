@@ -17,9 +17,8 @@ from support.sentencepieces import RULES
 import tokdfa
 from tokdfa import Tokenizer
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError
-from tokdfa.validation.api import validate
+from tokdfa.validation.api import Validator, validate
 from tokdfa.validation.tuning import DEFAULT, Tuning
-from tokdfa.validation.validator import Validator
 
 pytest.importorskip("sentencepiece")
 pb = pytest.importorskip("sentencepiece.sentencepiece_model_pb2")

@@ -14,9 +14,9 @@ from tokdfa.splitting.pretokenizer import PreTokenizer
 from tokdfa.splitting.steps import Split, Splitting
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.tokenizer import Tokenizer
+from tokdfa.validation.api import Validator
 from tokdfa.validation.judges.encoding import _differences
 from tokdfa.validation.tuning import Tuning
-from tokdfa.validation.validator import Validator
 
 # A token is its id and how many bytes it adds to the text.
 TOKENS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3)), max_size=9)

@@ -14,10 +14,9 @@ from tokdfa.encoding.special import Special
 from tokdfa.errors import AlphabetError, LimitExceededError, TokenStreamError
 from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
 from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
-from tokdfa.validation.api import validate
+from tokdfa.validation.api import Validator, validate
 from tokdfa.validation.kind import ViolationKind
 from tokdfa.validation.tuning import Tuning
-from tokdfa.validation.validator import Validator
 from tokdfa.validation.violation import Violation, common_prefix
 from tokdfa.wordpiece.normalizer import BertNormalizer
 from tokdfa.wordpiece.vocabulary import WordPieceVocabulary

@@ -15,9 +15,8 @@ from tokdfa.splitting.pretokenizer import PreTokenizer
 from tokdfa.splitting.steps import Split, Splitting
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.validation.api import validate
+from tokdfa.validation.api import Validator, validate
 from tokdfa.validation.tuning import Tuning
-from tokdfa.validation.validator import Validator
 
 WORDS = {97: "a", 98: "b", 99: "c", 32: " ", 256: "ab", 257: "bc", 258: "abc"}
 CANONICAL = {"": [], "abc": [258], **{word: [id] for id, word in WORDS.items()}}

@@ -18,9 +18,8 @@ from tokdfa.splitting.pretokenizer import PreTokenizer
 from tokdfa.splitting.steps import Split, Splitting
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.validation.api import validate
+from tokdfa.validation.api import Validator, validate
 from tokdfa.validation.tuning import Tuning
-from tokdfa.validation.validator import Validator
 
 RULES = [
     (b"a", b"b"),
