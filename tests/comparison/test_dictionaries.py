@@ -127,7 +127,7 @@ def test_what_cannot_be_compared() -> None:
         compare(proper, Dictionary([("ab", "a"), ("a", "b")], "ab"))
     with pytest.raises(AlphabetError, match="over characters cannot be compared with one over bytes"):
         compare(proper, Dictionary([(b"a", b"b")]))
-    with pytest.raises(AlphabetError, match="a tokenizer with a tokenizer"):
+    with pytest.raises(AlphabetError, match="only two dictionaries, or two tokenizers of one algorithm"):
         compare(proper, "ab")
 
 

@@ -43,7 +43,7 @@ _OBSTACLES: Final = {
     Obstacle.BOTH_ADD_SPACES: "the pre-tokenizers insert spaces",
     Obstacle.NORMALIZERS: "they normalize texts differently",
     Obstacle.NO_IDS: "there are tokens without ids",
-    Obstacle.PRETOKENIZER: "of a pre-tokenizer",
+    Obstacle.PRETOKENIZER: "a pre-tokenizer has no automaton",
     Obstacle.NO_TEXT_FOUND: "no text was found that shows where they differ",
     Obstacle.SPECIALS: "their special tokens differ",
     Obstacle.WHOLE_PIECES: "they emit different pieces without merging",
@@ -97,7 +97,7 @@ def undecided_words(obstacle: Obstacle, cause: str = "") -> str:
 
 def unclaimed_words(why: str) -> str:
     """Return the sentence that there is no answer, and why."""
-    return f"neither a difference nor equivalence could be established:  {why}"
+    return f"neither a difference nor equivalence could be established: {why}"
 
 
 def stage_words(stage: Stage) -> str:
