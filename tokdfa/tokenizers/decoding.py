@@ -10,12 +10,12 @@ import codecs
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 
-from tokdfa.arrays import Int64Array
 from tokdfa.encoding.byte_alphabet import BYTE_OF
+from tokdfa.tokenizers.decoded import Decoded
 from tokdfa.tokenizers.normalizers import Replace
 
 __all__ = [
@@ -29,7 +29,6 @@ __all__ = [
     "DecodeStrip",
     "DecodeSuffix",
     "DecodeWordPiece",
-    "Decoded",
     "ReplaceWhole",
     "StripWhole",
     "byte_of",
@@ -49,13 +48,6 @@ CLEANUP = (
 
 REPLACEMENT = "\ufffd"
 _SPACE = "\u2581"
-
-
-class Decoded(NamedTuple):
-    """A text, and for each id the end of what it adds, in bytes of UTF-8."""
-
-    text: str
-    ends: Int64Array
 
 
 class DecodeStep(Protocol):

@@ -17,12 +17,14 @@ from tokdfa.encoding.added_tokens import AddedTokens
 from tokdfa.encoding.special import Special
 from tokdfa.encoding.texts import check_text
 from tokdfa.errors import AlphabetError
+from tokdfa.tokenizers.decoded import Decoded
 from tokdfa.tokenizers.decoder import Decoder
-from tokdfa.tokenizers.decoding import Decoded, DecodeSentencePiece, decode_tokens
+from tokdfa.tokenizers.decoding import DecodeSentencePiece, decode_tokens
 from tokdfa.tokenizers.formats.contents import Contents, Rewriting
 from tokdfa.tokenizers.round_trip import RewritingRoundTrip, RoundTrip
 from tokdfa.tokenizers.sentencepiece_normalizer import SPACE, SentencePieceNormalizer
-from tokdfa.tokenizers.spelled import Spelled, spelled_by_steps
+from tokdfa.tokenizers.spelled import Spelled
+from tokdfa.tokenizers.spelled_by_steps import spelled_by_steps
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
 if TYPE_CHECKING:

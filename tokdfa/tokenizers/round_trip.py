@@ -11,7 +11,7 @@ import numpy as np
 from tokdfa.alphabet import Word
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.errors import AlphabetError, AutomatonError, TokenStreamError
-from tokdfa.tokenizers.decoding import Decoded
+from tokdfa.tokenizers.decoded import Decoded
 
 if TYPE_CHECKING:
     from tokdfa.automata.protocol import TokenAutomaton

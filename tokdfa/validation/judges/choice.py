@@ -11,7 +11,6 @@ from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.tokenizers.closed import is_closed
 from tokdfa.tokenizers.formats.contents import LEFTMOST_FORMATS
 from tokdfa.tokenizers.protocol import AnyTokenizer
-from tokdfa.tokenizers.rewriting import RewritingTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.validation.judges.documents import Judge
 from tokdfa.validation.judges.encoding import EncodingJudge
@@ -56,20 +55,6 @@ def judge_of(
 
 @judge_of.register
 def _(
-    tokenizer: RewritingTokenizer,
-    *,
-    window: bool = False,
-    documents: bool = False,
-    literal: bool = False,
-    tuning: Tuning = DEFAULT,
-) -> tuple[Begin, Int64Array | None]:
-    if window:
-        raise UnsupportedFeatureError("windows cannot be judged if decoding changes the text")
-    return partial(EncodingJudge, tokenizer.round_trip, literal=literal, tuning=tuning), None
-
-
-@judge_of.register
-def _(
     tokenizer: Tokenizer,
     *,
     window: bool = False,
@@ -77,6 +62,10 @@ def _(
     literal: bool = False,
     tuning: Tuning = DEFAULT,
 ) -> tuple[Begin, Int64Array | None]:
+    if not tokenizer.is_plain:
+        if window:
+            raise UnsupportedFeatureError("windows cannot be judged if decoding changes the text")
+        return partial(EncodingJudge, tokenizer.round_trip, literal=literal, tuning=tuning), None
     model = model_of(tokenizer)
     inner = _judges(model, literal, tuning)
     if not window:

@@ -9,7 +9,7 @@ import numpy as np
 
 from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.errors import AlphabetError, LimitExceededError, TokenStreamError
-from tokdfa.tokenizers.decoding import Decoded
+from tokdfa.tokenizers.decoded import Decoded
 from tokdfa.tokenizers.round_trip import RoundTrip
 from tokdfa.validation.buffer import Buffer
 from tokdfa.validation.kind import ViolationKind
