@@ -46,7 +46,7 @@ class ByteDictionary(Dictionary):
     Parameters
     ----------
     alphabet : ByteTokens
-        Its tokens, those behind the bytes in the order in which the rules first mention them.
+        Its tokens, those after the bytes in the order in which the rules first mention them.
     left, right, product : int32 arrays, one entry a rule
         The numbers of u, v and uv, which is not checked again.
     """

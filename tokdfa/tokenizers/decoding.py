@@ -1,4 +1,4 @@
-"""From ids to text where it is more than one spelling behind the other: decoders of tokenizers, and SentencePiece.
+"""From ids to text where that is more than one spelling after the other: decoders of tokenizers, and SentencePiece.
 
 Every step maps the spelling of each token to another one, so the token that a text comes from stays known. Steps that
 join tokens leave their result with the last of them.

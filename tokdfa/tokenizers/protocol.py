@@ -51,7 +51,7 @@ class AnyTokenizer(ABC):
     finds_specials : bool
         Whether `encode` finds the specials in its text. The ids of specials cut a stream either way.
     is_plain : bool
-        Whether texts are encoded as they are and ids spell them one behind the other.
+        Whether texts are encoded unchanged, and ids spell them one after the other.
     ignored : tuple of str
         What else the file asks for, which `encode` leaves out: special tokens at the ends.
 
@@ -156,7 +156,7 @@ class AnyTokenizer(ABC):
     def id_spellings(self) -> Spellings:
         """The bytes of all ids, those of special tokens included; empty for ids that mean nothing.
 
-        Where the ends of a stream are spelled otherwise it is those behind and in front of others; see `spelled`.
+        If the ends of a stream are spelled differently, these are the bytes between other ids; see `spelled`.
         """
 
     @property
@@ -229,7 +229,7 @@ class AnyTokenizer(ABC):
         ids : array_like of int, or iterator of arrays
             The stream; an iterator gives it in chunks.
         every : bool
-            Whether to go on behind the first violation, from where ids and pieces meet again.
+            Whether to go on after the first violation, from where token and piece borders meet again.
         window : bool
             Whether the stream was cut out of a longer one: then only that is judged which no context can excuse.
         documents : int or array_like of int, optional

@@ -208,7 +208,7 @@ class WordPieceTokenizer(AnyTokenizer):
 
     @cached_property
     def _spelled(self) -> tuple[list[str], list[str]]:
-        """What each id adds to the text, behind other ids and in front of all."""
+        """What each id adds to the text, after other ids and before all."""
         behind, first = [""] * self.n_ids, [""] * self.n_ids
         entries = [(number, entry) for entry, number in self.vocabulary.items()]
         prefix = self.vocabulary.prefix
