@@ -21,7 +21,7 @@ from pathlib import Path
 
 from sources import KERNELS, digest, sources_with  # type: ignore[import-not-found]
 
-__all__ = ["BuildError", "build", "compiler_of_this_machine"]
+__all__ = ["BuildError", "build", "compile_objects", "compiler_of_this_machine"]
 
 LIBRARY = {"win32": "_kernels.dll", "darwin": "_kernels.dylib"}.get(sys.platform, "_kernels.so")
 
@@ -119,26 +119,13 @@ def build(target: Path = KERNELS, *, sanitize: bool = False, warnings_are_errors
         environment = dict(os.environ)
         if kind == "zig":
             environment |= {name: str(Path(folder, "zig")) for name in ("ZIG_LOCAL_CACHE_DIR", "ZIG_GLOBAL_CACHE_DIR")}
-        flags = [*FLAGS, *(ZIG_FLAGS if kind == "zig" else [])]
-        flags += [] if sys.platform == "win32" else ["-fPIC", "-fvisibility=hidden"]
-        flags += SANITIZE if sanitize else []
-        flags += ["-Werror"] if warnings_are_errors else []
         sources = digest()
-        jobs = []
-        for path in sources_with(".c"):
-            variants: list[tuple[str, list[str]]] = [("", [])]
-            if path.name.endswith(".wide.c") and platform.machine() in X86_64:
-                variants = [("-baseline", ["-DTOKDFA_HAS_WIDE"]), ("-wide", ["-DTOKDFA_WIDE", *WIDE_FLAGS[kind]])]
-            for name, more in variants:
-                place = Path(folder, f"{path.parent.name}-{path.stem}{name}.o")
-                stamp = [f'-DTOKDFA_SOURCES="{sources}"'] if path.name == "library.c" else []
-                kept = flags if "-wide" not in name else [flag for flag in flags if flag not in ZIG_FLAGS[:1]]
-                jobs.append((place, [*command, *kept, *more, *stamp, "-c", str(path), "-o", str(place)]))
-        with ThreadPoolExecutor(os.cpu_count()) as threads:
-            list(threads.map(lambda job: _run(job[1], environment), jobs))
+        flags = SANITIZE if sanitize else []
+        flags = [*flags, *(["-Werror"] if warnings_are_errors else [])]
+        objects = compile_objects(Path(folder), command, flags, kind=kind, sources=sources, environment=environment)
         made = Path(folder, LIBRARY)
         linked = SANITIZE if sanitize else []
-        _run([*command, "-shared", *linked, *(str(place) for place, _ in jobs), "-o", str(made)], environment)
+        _run([*command, "-shared", *linked, *map(str, objects), "-o", str(made)], environment)
         try:
             _replace(made.read_bytes(), target / LIBRARY)
             _replace(_declarations(sources, made.stat().st_size).encode(), target / "_ffi.py")
@@ -147,6 +134,53 @@ def build(target: Path = KERNELS, *, sanitize: bool = False, warnings_are_errors
                 f"{target} cannot be written ({error.strerror}): build from a copy of the sources in a folder that can"
             ) from error
     return target / LIBRARY
+
+
+def compile_objects(
+    folder: Path,
+    command: Sequence[str],
+    flags: Sequence[str],
+    *,
+    kind: str = "cc",
+    sources: str = "",
+    environment: dict[str, str] | None = None,
+) -> list[Path]:
+    """Compile each C file by itself, those of two sets of instructions twice, and return what comes of them.
+
+    Parameters
+    ----------
+    folder : Path
+        Where to put it.
+    command : sequence of str
+        The compiler.
+    flags : sequence of str
+        What it is told beyond the usual.
+    kind : {"cc", "zig"}
+    sources : str
+        The hash that the library is to carry.
+    environment : dict, optional
+
+    Raises
+    ------
+    BuildError
+        If the compiler fails.
+    """
+    usual = [*FLAGS, *(ZIG_FLAGS if kind == "zig" else [])]
+    usual += [] if sys.platform == "win32" else ["-fPIC", "-fvisibility=hidden"]
+    flags = [*usual, *flags]
+    jobs = []
+    for path in sources_with(".c"):
+        variants: list[tuple[str, list[str]]] = [("", [])]
+        if path.name.endswith(".wide.c") and platform.machine() in X86_64:
+            variants = [("-baseline", ["-DTOKDFA_HAS_WIDE"]), ("-wide", ["-DTOKDFA_WIDE", *WIDE_FLAGS[kind]])]
+        for name, more in variants:
+            place = Path(folder, f"{path.parent.name}-{path.stem}{name}.o")
+            stamp = [f'-DTOKDFA_SOURCES="{sources}"'] if sources and path.name == "library.c" else []
+            kept = flags if "-wide" not in name else [flag for flag in flags if flag not in ZIG_FLAGS[:1]]
+            jobs.append((place, [*command, *kept, *more, *stamp, "-c", str(path), "-o", str(place)]))
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        list(threads.map(lambda job: _run(job[1], dict(os.environ) if environment is None else environment), jobs))
+    return [place for place, _ in jobs]
 
 
 def _run(command: Sequence[str], environment: dict[str, str]) -> None:

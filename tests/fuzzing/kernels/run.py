@@ -1,0 +1,102 @@
+"""Running a target under libFuzzer for a while, and adding up what was done."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.fuzzing.kernels.build import TARGETS
+from tests.fuzzing.totals import TOTALS, record, revision_here
+
+CORPORA = Path(__file__).parents[1] / "corpora"
+# No input is longer: long enough for the blocks of the walk and the shelf of the memory, and quick to run.
+MOST_BYTES = {"walk": 512, "search": 512, "encode": 1024, "train": 512, "wordpiece": 768, "dfa": 512}
+# So much of a corpus is committed, the inputs that find the most first.
+KEPT_BYTES = 48 << 10
+# Totals are written after each slice, so that little is lost if the machine goes away.
+SLICE = 120
+assert set(TARGETS) <= set(MOST_BYTES)
+
+
+@dataclass(frozen=True)
+class Slice:
+    """What came of some seconds: processor time, inputs run, edges and features covered, and the input that failed."""
+
+    cpu_seconds: float
+    executions: int
+    edges: int
+    failed: Path | None
+    output: str
+
+
+def run_slice(program: Path, target: str, corpus: Path, artifacts: Path, *, seconds: int, nice: int) -> Slice:
+    """Run a target on a growing corpus."""
+    corpus.mkdir(parents=True, exist_ok=True)
+    artifacts.mkdir(parents=True, exist_ok=True)
+    before = set(artifacts.iterdir())
+    command = [
+        str(program), f"-max_len={MOST_BYTES[target]}", f"-max_total_time={seconds}", "-timeout=20",
+        "-rss_limit_mb=3000", "-print_final_stats=1", "-use_value_profile=0", f"-artifact_prefix={artifacts}{os.sep}",
+        str(corpus), *([str(CORPORA / target)] if (CORPORA / target).is_dir() else []),
+    ]  # fmt: skip
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+        preexec_fn=lambda: os.nice(nice),
+    )  # fmt: skip
+    assert process.stdout
+    output = process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    new = sorted(set(artifacts.iterdir()) - before)
+    units = re.findall(r"stat::number_of_executed_units: (\d+)", output) or re.findall(r"^#(\d+)\t", output, re.M)
+    edges = re.findall(r"cov: (\d+)", output)
+    failed = new[0] if new else None
+    if process.returncode and not failed:
+        failed = artifacts / "none-was-written"
+    cpu = usage.ru_utime + usage.ru_stime
+    return Slice(cpu, int(units[-1]) if units else 0, max(map(int, edges), default=0), failed, output)
+
+
+def run(program: Path, target: str, work: Path, *, minutes: float, nice: int, totals: Path = TOTALS) -> Iterator[Slice]:
+    """Run a target for some minutes of processor time; each slice is added to the totals and yielded."""
+    spent, revision = 0.0, revision_here()
+    while spent < 60 * minutes:
+        seconds = min(SLICE, 1 + round(60 * minutes - spent))
+        done = run_slice(
+            program, target, work / "corpora" / target, work / "artifacts" / target, seconds=seconds, nice=nice
+        )
+        spent += done.cpu_seconds
+        finds = int(done.failed is not None)
+        record(target, done.cpu_seconds, done.executions, finds, revision, edges=done.edges, path=totals)
+        yield done
+        if done.failed:
+            return
+
+
+def minimize(program: Path, target: str, work: Path, *, totals: Path = TOTALS) -> tuple[int, int]:
+    """Replace the committed corpus of a target by a small one that reaches the same; return its inputs and bytes."""
+    fresh = work / "merged" / target
+    shutil.rmtree(fresh, ignore_errors=True)
+    fresh.mkdir(parents=True)
+    old = CORPORA / target
+    sources = [folder for folder in (old, work / "corpora" / target) if folder.is_dir()]
+    command = [str(program), "-merge=1", f"-max_len={MOST_BYTES[target]}", str(fresh), *map(str, sources)]
+    subprocess.run(command, capture_output=True, check=True)
+    # The merge has looked at short inputs first, and has kept those that reach something new.
+    inputs = sorted(fresh.iterdir(), key=lambda path: (path.stat().st_size, path.name))
+    kept, size = [], 0
+    for path in inputs:
+        if size + path.stat().st_size <= KEPT_BYTES:
+            kept.append(path)
+            size += path.stat().st_size
+    shutil.rmtree(old, ignore_errors=True)
+    old.mkdir(parents=True)
+    for path in kept:
+        shutil.copyfile(path, old / path.name[:16])
+    record(target, 0, 0, 0, revision_here(), corpus=len(kept), path=totals)
+    return len(kept), size
