@@ -35,10 +35,10 @@ def clang() -> list[str]:
     """
     named = os.environ.get("CLANG")
     names = [named] if named else ["clang", *(f"clang-{number}" for number in range(30, 10, -1))]
+    target = "int LLVMFuzzerTestOneInput(const unsigned char *data, unsigned long size) { return !data && size; }"
     for name in names:
         command = shlex.split(name)
-        if shutil.which(command[0]) and _links(command, ["-fsanitize=fuzzer,address"], "int LLVMFuzzerTestOneInput"
-                                               "(const unsigned char *d, unsigned long n) { return !d && n; }"):  # fmt: skip
+        if shutil.which(command[0]) and _links(command, ["-fsanitize=fuzzer,address"], target):
             return command
     raise BuildError(INSTALL_CLANG)
 
