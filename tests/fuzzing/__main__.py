@@ -1,9 +1,11 @@
-"""Fuzz the kernels: ``python -m tests.fuzzing --target walk --minutes 20``, or ``--all``.
+"""Fuzz kernels and readers: ``python -m tests.fuzzing --target walk --minutes 20``, or ``--all``.
 
-Each target builds structs from bytes as the doors in Python do, and compares what a kernel answers with a slow twin;
-libFuzzer changes the bytes so that they reach ever more of the code, which is compiled with addresses and undefined
-behaviour checked. Minutes are those of a processor. A run begins with the corpus in `corpora`, and adds what it has
-done to `totals.json`. An input that fails is kept, and the command says where, and how it is run again.
+Each target of a kernel builds structs from bytes as the doors in Python do, and compares what a kernel answers with a
+slow twin; libFuzzer changes the bytes so that they reach ever more of the code, which is compiled with addresses and
+undefined behaviour checked. Each target of a reader reads a file and compares the ids with those of the file's own
+library; atheris changes the bytes so that they reach ever more branches of Python. Minutes are those of a processor.
+A run begins with the corpus in `corpora`, and adds what it has done to `totals.json`. An input that fails is kept, and
+the command says where, and how it is run again.
 """
 
 from __future__ import annotations
@@ -13,8 +15,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.fuzzing.kernels.build import TARGETS, BuildError, fuzzer
+from tests.fuzzing.kernels.build import TARGETS as KERNELS
+from tests.fuzzing.kernels.build import BuildError, fuzzer
 from tests.fuzzing.kernels.run import minimize, run
+from tests.fuzzing.readers import session
+from tests.fuzzing.readers.target import TARGETS as READERS
 from tests.fuzzing.totals import TOTALS
 
 
@@ -22,7 +27,7 @@ def main() -> int:
     """Run targets; status 1 if an input fails, 2 if they cannot be run."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzzing", description=__doc__.splitlines()[0])  # type: ignore[union-attr]
     chosen = parser.add_mutually_exclusive_group(required=True)
-    chosen.add_argument("--target", choices=TARGETS, action="append")
+    chosen.add_argument("--target", choices=[*KERNELS, *READERS], action="append")
     chosen.add_argument("--all", action="store_true", help="all targets, one after the other")
     parser.add_argument("--minutes", type=float, default=20, help="of processor time, for each target")
     parser.add_argument("--nice", type=int, default=10, help="how far to let others go first")
@@ -32,13 +37,23 @@ def main() -> int:
     options = parser.parse_args()
     work = (options.work or Path(tempfile.gettempdir(), "tokdfa-fuzzing")).resolve()
     failed = False
-    for target in TARGETS if options.all else options.target:
-        try:
-            program = fuzzer(work / "programs", target)
-        except BuildError as error:
-            print(f"error: {error}", file=sys.stderr)
-            return 2
-        for done in run(program, target, work, minutes=options.minutes, nice=options.nice, totals=options.totals):
+    minutes, nice, totals = options.minutes, options.nice, options.totals
+    for target in [*KERNELS, *READERS] if options.all else options.target:
+        if target in READERS:
+            if not session.is_installed():
+                print(f"error: {session.MISSING}", file=sys.stderr)
+                return 2
+            again = f"{sys.executable} -m tests.fuzzing.readers.run {target} inf"
+            slices = session.run(target, work, minutes=minutes, nice=nice, totals=totals)
+        else:
+            try:
+                program = fuzzer(work / "programs", target)
+            except BuildError as error:
+                print(f"error: {error}", file=sys.stderr)
+                return 2
+            again = str(program)
+            slices = run(program, target, work, minutes=minutes, nice=nice, totals=totals)
+        for done in slices:
             print(
                 f"{target}: {done.cpu_seconds:.0f} s of processor time, {done.executions:,} inputs, "
                 f"{done.edges:,} edges",
@@ -47,9 +62,14 @@ def main() -> int:
             if done.failed:
                 failed = True
                 print(done.output[-6000:])
-                print(f"{target}: an input fails; run it again by\n    {program} {done.failed}", flush=True)
+                print(f"{target}: an input fails; run it again by\n    {again} {done.failed}", flush=True)
         if options.minimize:
-            n, size = minimize(program, target, work, totals=options.totals)
+            is_reader = target in READERS
+            n, size = (
+                session.minimize(target, work, totals=totals)
+                if is_reader
+                else minimize(program, target, work, totals=totals)
+            )
             print(f"{target}: {n} inputs of {size:,} bytes are kept", flush=True)
     return int(failed)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import io
 import os
+import zipfile
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -15,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokdfa import TokdfaError
+from tokdfa.errors import FileFormatError
 from tokdfa.splitting.named import NAMED
 from tokdfa.splitting.pretokenizer import pretokenizer
 from tokdfa.training import splitting as splitting_module
@@ -219,6 +222,12 @@ def test_an_interruption_changes_nothing(folder: Path, tmp_path: Path) -> None:
     assert kept.load() is None
 
 
+def npy(data: bytes) -> bytes:
+    stream = io.BytesIO()
+    np.save(stream, np.frombuffer(data, np.uint8))
+    return stream.getvalue()
+
+
 def test_a_spoiled_checkpoint_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "kept"
     Checkpoint(path, {}).save(PieceTable().counts(), 0, 0)
@@ -226,6 +235,31 @@ def test_a_spoiled_checkpoint_is_refused(tmp_path: Path) -> None:
     for data in (b"", b"text", whole[:-40], whole.replace(b"version", b"xxxxxxx")):
         path.write_bytes(data)
         with pytest.raises(TokdfaError, match="delete it"):
+            Checkpoint(path, {}).load()
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("request.npy", b"no array"),
+        ("request.npy", b"\x93NUMPY\x01\x00"),
+        ("request.npy", npy(b"[1]")),
+        ("request.npy", npy(b"[" * 100_000)),
+        ("text.npy", b"\x93NUMPY\x01\x00" + b"(" * 300),
+        ("text.npy", npy(b"a").replace(b"(1,)", b"(9,)")),
+        ("place.npy", b""),
+    ],
+)
+def test_an_archive_of_other_things_is_refused(tmp_path: Path, name: str, data: bytes) -> None:
+    path = tmp_path / "kept"
+    Checkpoint(path, {}).save(PieceTable().counts(), 0, 0)
+    with zipfile.ZipFile(path) as archive:
+        members = {member: archive.read(member) for member in archive.namelist()}
+    for packing, member in ((zipfile.ZIP_STORED, data), (zipfile.ZIP_DEFLATED, members[name])):
+        with zipfile.ZipFile(path, "w", packing) as archive:
+            for other, whole in members.items():
+                archive.writestr(other, member if other == name else whole)
+        with pytest.raises(FileFormatError, match=r"not a checkpoint.*delete it"):
             Checkpoint(path, {}).load()
 
 

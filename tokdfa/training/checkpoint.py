@@ -11,13 +11,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.errors import FileFormatError, TrainingError
+from tokdfa.errors import FileFormatError, TokenStreamError, TrainingError
+from tokdfa.stores.npy import read_header
 from tokdfa.training.atomic import write_atomically
 from tokdfa.training.pieces import PieceCounts
 
 __all__ = ["Checkpoint"]
 
 _VERSION = 1
+_NAMES = ("request", "text", "ends", "counts", "place")
 
 
 class Checkpoint:
@@ -49,11 +51,14 @@ class Checkpoint:
         except FileNotFoundError:
             return None
         try:
-            with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-                request = json.loads(arrays["request"].tobytes())
-                text, ends, counts, place = (arrays[name] for name in ("text", "ends", "counts", "place"))
-        except (ValueError, KeyError, EOFError, OSError, zipfile.BadZipFile) as error:
+            arrays = _read_arrays(data)
+            request = json.loads(arrays["request"].tobytes()) if arrays else None
+        except (ValueError, EOFError, OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+            # RuntimeError is what a member with a password and JSON nested too deeply raise.
             raise FileFormatError(f"not a checkpoint: {error}", where=str(self.path), hint="delete it") from None
+        if not isinstance(request, dict):
+            raise FileFormatError("not a checkpoint: its arrays do not fit together", where=str(self.path),
+                                  hint="delete it")  # fmt: skip
         if request != self._request:
             differing = [key for key in self._request if request.get(key) != self._request[key]]
             raise TrainingError(
@@ -61,6 +66,7 @@ class Checkpoint:
                 where=str(self.path),
                 hint="delete it to start again",
             )
+        text, ends, counts, place = (arrays[name] for name in ("text", "ends", "counts", "place"))
         if not _are_counts(text, ends, counts) or place.dtype != np.int64 or place.shape != (2,) or (place < 0).any():
             raise FileFormatError("not a checkpoint: its arrays do not fit together", where=str(self.path),
                                   hint="delete it")  # fmt: skip
@@ -82,6 +88,30 @@ class Checkpoint:
     def remove(self) -> None:
         """Delete the checkpoint, which is of no use after the training."""
         self.path.unlink(missing_ok=True)
+
+
+def _read_arrays(data: bytes) -> dict[str, npt.NDArray[Any]]:
+    """Return the arrays of an archive as `save` writes them; nothing where one is missing or of another kind.
+
+    numpy reads whatever is called an array, and lets through every exception that a header can cause.
+    """
+    found = {}
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        for name in _NAMES:
+            member = archive.NameToInfo.get(f"{name}.npy")
+            # Packed, a small file could take any amount of memory.
+            if member is None or member.compress_type != zipfile.ZIP_STORED or member.file_size > len(data):
+                return {}
+            stream = io.BytesIO(archive.read(member))
+            try:
+                dtype, count = read_header(stream, name)
+            except TokenStreamError:
+                return {}
+            array = np.frombuffer(stream.read(), np.uint8)
+            if len(array) != count * dtype.itemsize:
+                return {}
+            found[name] = array.view(dtype)
+    return found
 
 
 def _are_counts(text: npt.NDArray[Any], ends: npt.NDArray[Any], counts: npt.NDArray[Any]) -> bool:

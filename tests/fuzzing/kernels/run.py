@@ -38,14 +38,19 @@ def run_slice(program: Path, target: str, corpus: Path, artifacts: Path, *, seco
     """Run a target on a growing corpus."""
     corpus.mkdir(parents=True, exist_ok=True)
     artifacts.mkdir(parents=True, exist_ok=True)
-    before = set(artifacts.iterdir())
     command = [
         str(program), f"-max_len={MOST_BYTES[target]}", f"-max_total_time={seconds}", "-timeout=20",
         "-rss_limit_mb=3000", "-print_final_stats=1", "-use_value_profile=0", f"-artifact_prefix={artifacts}{os.sep}",
         str(corpus), *([str(CORPORA / target)] if (CORPORA / target).is_dir() else []),
     ]  # fmt: skip
+    return sliced(command, artifacts, nice=nice)
+
+
+def sliced(command: list[str], artifacts: Path, *, nice: int, cwd: Path | None = None) -> Slice:
+    """Run libFuzzer, which puts an input that fails into the folder `artifacts`."""
+    before = set(artifacts.iterdir())
     process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+        command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
         preexec_fn=lambda: os.nice(nice),
     )  # fmt: skip
     assert process.stdout
@@ -87,16 +92,22 @@ def minimize(program: Path, target: str, work: Path, *, totals: Path = TOTALS) -
     sources = [folder for folder in (old, work / "corpora" / target) if folder.is_dir()]
     command = [str(program), "-merge=1", f"-max_len={MOST_BYTES[target]}", str(fresh), *map(str, sources)]
     subprocess.run(command, capture_output=True, check=True)
+    kept, size = keep_smallest(fresh, old, KEPT_BYTES)
+    record(target, 0, 0, 0, revision_here(), corpus=kept, path=totals)
+    return kept, size
+
+
+def keep_smallest(fresh: Path, old: Path, most_bytes: int) -> tuple[int, int]:
+    """Replace what is in one folder by the smallest files of another; return their number and their bytes."""
     # The merge has looked at short inputs first, and has kept those that reach something new.
     inputs = sorted(fresh.iterdir(), key=lambda path: (path.stat().st_size, path.name))
     kept, size = [], 0
     for path in inputs:
-        if size + path.stat().st_size <= KEPT_BYTES:
+        if size + path.stat().st_size <= most_bytes:
             kept.append(path)
             size += path.stat().st_size
     shutil.rmtree(old, ignore_errors=True)
     old.mkdir(parents=True)
     for path in kept:
         shutil.copyfile(path, old / path.name[:16])
-    record(target, 0, 0, 0, revision_here(), corpus=len(kept), path=totals)
     return len(kept), size

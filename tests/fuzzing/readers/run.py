@@ -1,0 +1,54 @@
+"""The process that atheris fuzzes in: ``python -m tests.fuzzing.readers.run TARGET CPU_SECONDS FLAGS FOLDERS``.
+
+It is started by ``python -m tests.fuzzing``, which documents what there is to choose.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+import time
+import warnings
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+
+def main(name: str, cpu_seconds: float, arguments: list[str]) -> None:
+    """Fuzz one target until the processor time is spent; a find ends the process as libFuzzer ends it."""
+    import atheris
+
+    # The classes of code points are the same for all inputs.
+    with atheris.instrument_imports(include=["tokdfa"], exclude=["tokdfa.unicode", "tokdfa.wordpiece.codes"]):
+        from tests.fuzzing.readers.target import CORPORA, examine, target
+
+        warnings.simplefilter("error")
+        subject = target(name)
+        # What is imported or built once is no part of any input's time.
+        for path in sorted((CORPORA / name).iterdir()):
+            subject.check(path.read_bytes())
+        executions = 0
+
+        def one(data: bytes) -> None:
+            nonlocal executions
+            if time.process_time() > cpu_seconds:
+                print(f"#{executions}\tDONE", file=sys.stderr, flush=True)
+                os._exit(0)
+            executions += 1
+            examine(subject, data)
+
+        def change(data: bytes, longest: int, seed: int) -> bytes:
+            drawn = random.Random(seed)
+            if subject.change is None or drawn.random() < 0.15:
+                return atheris.Mutate(data, longest)
+            changed = subject.change(data, drawn)
+            return changed if len(changed) <= longest else data
+
+        flags = [f"-max_len={subject.longest}", "-timeout=60", "-rss_limit_mb=3000", "-print_final_stats=1"]
+        atheris.Setup([sys.argv[0], *flags, *arguments], one, custom_mutator=change)
+        atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], float(sys.argv[2]), sys.argv[3:])

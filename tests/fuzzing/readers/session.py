@@ -1,0 +1,61 @@
+"""Running a target of the readers for a while, and adding up what was done."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.fuzzing.kernels.run import SLICE, Slice, keep_smallest, sliced
+from tests.fuzzing.readers.target import CORPORA
+from tests.fuzzing.totals import ROOT, TOTALS, record, revision_here
+
+__all__ = ["MISSING", "is_installed", "minimize", "run", "run_slice"]
+
+MISSING = "the readers are fuzzed with atheris, a tool for developers that is not installed: pip install atheris"
+# JSON is long: a vocabulary of bytes alone has three thousand.
+KEPT_BYTES = 96 << 10
+
+
+def is_installed() -> bool:
+    """Return whether atheris is there."""
+    return importlib.util.find_spec("atheris") is not None
+
+
+def run_slice(target: str, work: Path, *, seconds: float, nice: int) -> Slice:
+    """Fuzz a target for some seconds of processor time, or until an input fails."""
+    corpus, artifacts = work / "corpora" / target, work / "artifacts" / target
+    for folder in (corpus, artifacts):
+        folder.mkdir(parents=True, exist_ok=True)
+    flags = [f"-artifact_prefix={artifacts}{os.sep}", str(corpus), str(CORPORA / target)]
+    command = [sys.executable, "-m", "tests.fuzzing.readers.run", target, str(seconds), *flags]
+    return sliced(command, artifacts, nice=nice, cwd=ROOT)
+
+
+def run(target: str, work: Path, *, minutes: float, nice: int, totals: Path = TOTALS) -> Iterator[Slice]:
+    """Run a target for some minutes of processor time; each slice is added to the totals and yielded."""
+    spent, revision = 0.0, revision_here()
+    while spent < 60 * minutes:
+        # A slice is begun by importing everything anew.
+        done = run_slice(target, work, seconds=min(2 * SLICE, 60 * minutes - spent + 1), nice=nice)
+        spent += done.cpu_seconds
+        finds = int(done.failed is not None)
+        record(target, done.cpu_seconds, done.executions, finds, revision, edges=done.edges, path=totals)
+        yield done
+        if done.failed:
+            return
+
+
+def minimize(target: str, work: Path, *, totals: Path = TOTALS) -> tuple[int, int]:
+    """Replace the committed corpus of a target by a small one that reaches the same; return its inputs and bytes."""
+    with tempfile.TemporaryDirectory() as folder:
+        sources = [str(place) for place in (CORPORA / target, work / "corpora" / target) if place.is_dir()]
+        command = [sys.executable, "-m", "tests.fuzzing.readers.run", target, "inf", "-merge=1", folder, *sources]
+        subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
+        kept = keep_smallest(Path(folder), CORPORA / target, KEPT_BYTES)
+    record(target, 0, 0, 0, revision_here(), corpus=kept[0], path=totals)
+    return kept
