@@ -187,12 +187,14 @@ def of_info(files: Files) -> Iterator[Run]:
     yield (files.json(rules, model={**tokenizer_json(rules)["model"], **dead}),)
     yield (files.entries("[UNK]", "a", "##b", "a b", "a"),)
     yield (files.entries("a", "##b"),)
-    odd = {"truncation": None, "padding": None, "post_processor": None}
+    odd: dict[str, Any] = {"truncation": None, "padding": None, "post_processor": None}
     odd["truncation"] = {"direction": "Right", "max_length": 512, "strategy": "LongestFirst", "stride": 0}
     odd["padding"] = {"strategy": "BatchLongest", "direction": "Right", "pad_id": 0, "pad_type_id": 0}
+    odd["padding"]["pad_token"] = "[PAD]"
     odd["post_processor"] = bert
     no = {"clean_text": False, "handle_chinese_chars": False, "strip_accents": False, "lowercase": False}
     yield (files.wordpiece(normalizer=no, **odd),)
+    yield (files.json(truncation=odd["truncation"], padding=odd["padding"]),)
     yield (files.wordpiece(("[UNK]", "a", "xb"), model={"continuing_subword_prefix": "x"}),)
     for language in ("(abc){1,2}|x", "a*", r"[^\s\S]"):
         yield merges, "--language", language

@@ -37,6 +37,11 @@ def check_file(kind: str, fields: dict[str, Any], path: Path, drawn: random.Rand
     except BaseException as error:
         skip_panic(error)
         return False
+    peer.no_truncation()
+    peer.no_padding()
+    if fields["decoder"] is None:
+        # Then the bytes are those of ByteLevel, which splits.
+        peer.decoder = tokenizers.decoders.ByteLevel()
     contents = tuple(token["content"] for token in fields["added_tokens"])
 
     def encoded(text: str) -> list[int] | None:

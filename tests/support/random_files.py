@@ -165,8 +165,12 @@ def character_file(drawn: random.Random) -> dict[str, Any]:
     if drawn.random() < 0.5:
         put("<unk>")
     as_bytes = drawn.random() < 0.5
+    # Some or many bytes may be missing, those of ASCII that are symbols (as in Gemma's vocabularies) among them.
+    share = drawn.choice([1, 1, 0.9, 0.5])
+    lacks = drawn.random() < 0.3
     for byte in range(256) if as_bytes else ():
-        put(f"<0x{byte:02X}>")
+        if drawn.random() < share and not (lacks and byte < 0x80 and chr(byte) in singles):
+            put(f"<0x{byte:02X}>")
     inner = [(prefix or "") + single for single in singles]
     for token in [*singles, *inner]:
         put(token)
@@ -265,7 +269,7 @@ def byte_file(drawn: random.Random) -> dict[str, Any]:
     fields |= {
         "normalizer": normalizer(drawn),
         "pre_tokenizer": as_one(drawn, [*steps, byte_level], "pretokenizers"),
-        "decoder": as_one(drawn, decoders, "decoders"),
+        "decoder": None if suffix is None and drawn.random() < 0.1 else as_one(drawn, decoders, "decoders"),
         "post_processor": drawn.choice([None, template]),
         "added_tokens": added_tokens(drawn, vocab, bytewise=True),
     }
@@ -355,10 +359,35 @@ def wordpiece_file(drawn: random.Random) -> dict[str, Any]:
     }
 
 
+def with_what_is_ignored(make: Callable[[random.Random], dict[str, Any]]) -> Callable[[random.Random], dict[str, Any]]:
+    """Return a maker of files with truncation, padding and unknown fields now and then."""
+
+    def made(drawn: random.Random) -> dict[str, Any]:
+        fields = make(drawn)
+        # Drawn apart, so that the other parts of a file do not depend on it.
+        odd = random.Random(drawn.random())
+        if odd.random() < 0.3:
+            fields["truncation"] = {"max_length": odd.randrange(3), "strategy": "LongestFirst", "stride": 0}
+        if odd.random() < 0.3:
+            fields["padding"] = {
+                "strategy": odd.choice(["BatchLongest", {"Fixed": 20}]),
+                "direction": odd.choice(["Left", "Right"]),
+                "pad_id": odd.randrange(3),
+                "pad_type_id": 0,
+                "pad_token": "[PAD]",
+            }
+        inner: Any = fields[odd.choice(["normalizer", "pre_tokenizer", "decoder", "model"])]
+        if isinstance(inner, dict) and odd.random() < 0.3:
+            inner["zz"] = odd.choice([None, 1, "x", {"type": "NFC"}])
+        return fields
+
+    return made
+
+
 KINDS: dict[str, Callable[[random.Random], dict[str, Any]]] = {
-    "characters": character_file,
-    "bytes": byte_file,
-    "wordpiece": wordpiece_file,
+    "characters": with_what_is_ignored(character_file),
+    "bytes": with_what_is_ignored(byte_file),
+    "wordpiece": with_what_is_ignored(wordpiece_file),
 }
 TEXTS: dict[str, Callable[[random.Random, tuple[str, ...]], str]] = {
     "characters": lambda drawn, extra: text(drawn, extra=extra),

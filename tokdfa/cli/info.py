@@ -146,7 +146,12 @@ def _of_semantics(semantics: str, fields: dict[str, Any]) -> list[tuple[str, obj
 
 
 def _of_what_is_left_out(parts: Sequence[str], _: dict[str, Any]) -> list[tuple[str, object]]:
-    return [("left out", f"{', '.join(parts)}: no special tokens are added around a text")] if parts else []
+    why = []
+    if not {"truncation", "padding"}.isdisjoint(parts):
+        why.append("ids are neither cut off nor filled up")
+    if not {"truncation", "padding"}.issuperset(parts):
+        why.append("no special tokens are added around a text")
+    return [("left out", f"{', '.join(parts)}: {', and '.join(why)}")] if parts else []
 
 
 def _of_seconds(seconds: dict[str, float | None], _: dict[str, Any]) -> list[tuple[str, object]]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.formats.contents import Contents
@@ -16,26 +16,24 @@ __all__ = ["Fallback", "SymbolReader"]
 
 @dataclass(frozen=True, slots=True)
 class Fallback:
-    """What a symbol outside the alphabet becomes: nothing, if neither `bytes` nor `unknown` is given.
+    """What a symbol outside the alphabet becomes.
 
     Attributes
     ----------
-    bytes : tuple of str, optional
-        A symbol for each byte: the symbol becomes those of its bytes.
+    bytes : tuple of str or None, optional
+        A symbol for each byte, None for a byte without one. The symbol becomes those of its bytes if all have one.
     unknown : str, optional
         Otherwise the symbol becomes this one.
     fuses : bool
         Whether several such symbols side by side become one.
+    drops : bool
+        Whether a symbol is left out, so that its neighbours may merge, if there is neither; otherwise it is refused.
     """
 
-    bytes: tuple[str, ...] | None = None
+    bytes: tuple[str | None, ...] | None = None
     unknown: str | None = None
     fuses: bool = False
-
-    @property
-    def drops(self) -> bool:
-        """Whether the symbol is left out, so that its neighbours may merge."""
-        return self.bytes is None and self.unknown is None
+    drops: bool = False
 
 
 class SymbolReader:
@@ -77,13 +75,30 @@ class SymbolReader:
         return chain.from_iterable((part,) if at % 2 else part for at, part in enumerate(parts))
 
     def _replaced(self, symbols: Iterable[str], fallback: Fallback) -> Iterator[str]:
-        fused = False
+        # The library puts an unknown symbol only before the next known one, and so after the bytes of others.
+        waits = False
         for symbol in symbols:
             if symbol in self._known:
-                fused = False
+                if waits:
+                    yield cast(str, fallback.unknown)
+                waits = False
                 yield symbol
-            elif fallback.bytes is not None:
-                yield from (fallback.bytes[byte] for byte in symbol.encode("utf-8", "surrogatepass"))
-            elif fallback.unknown is not None and not fused:
-                fused = fallback.fuses
-                yield fallback.unknown
+                continue
+            spelled = _bytes_of(symbol, fallback)
+            if None not in spelled:
+                yield from cast("list[str]", spelled)
+            elif fallback.unknown is not None:
+                if waits and not fallback.fuses:
+                    yield fallback.unknown
+                waits = True
+            elif not fallback.drops:
+                yield symbol
+        if waits:
+            yield cast(str, fallback.unknown)
+
+
+def _bytes_of(symbol: str, fallback: Fallback) -> list[str | None]:
+    """Return the symbols of the bytes of a symbol; None stands for those that there are none for."""
+    if fallback.bytes is None:
+        return [None]
+    return [fallback.bytes[byte] for byte in symbol.encode("utf-8", "surrogatepass")]

@@ -79,7 +79,8 @@ def _rewriting(tokenizer: Tokenizer) -> dict[str, str]:
     if rewriting is not None and rewriting.decoding is not None:
         described["decoder"] = " ".join(map(str, rewriting.decoding)) or "Fuse"
     if fallback is not None:
-        described["unknown_symbols"] = "their bytes" if fallback.bytes else f"{fallback.unknown!r}"
+        ways = ["their bytes"] if fallback.bytes else []
+        described["unknown_symbols"] = ", else ".join(ways + ([f"{fallback.unknown!r}"] if fallback.unknown else []))
     if prefix is not None:
         described["prefix"] = prefix
     return described

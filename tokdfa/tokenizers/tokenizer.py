@@ -284,7 +284,8 @@ class Tokenizer(NumberedTokens):
         contents = self._contents
         if not contents.drops_unknown:
             return None
-        return type(self)(replace(contents, fallback=Fallback(), drops_unknown=False), self.pretokenizer)
+        fallback = replace(contents.fallback or Fallback(), drops=True)
+        return type(self)(replace(contents, fallback=fallback, drops_unknown=False), self.pretokenizer)
 
     # Ids to text
 

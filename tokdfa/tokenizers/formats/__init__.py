@@ -3,8 +3,8 @@
 `read` below determines the format and calls its module: `tokenizer_json`, `tekken`, `tiktoken`, `sentencepiece`,
 `merges`, `vocabulary` (vocab.json beside merges.txt) and `wordpiece`. Each returns the same shape, `contents`, or
 refuses with the line or the JSON path. Shared: `json_text` (strict JSON with places), `pre_tokenizer` and `text_steps`
-(the components of a tokenizer.json), `ranks` (rules out of ranked words), `charsmap` (SentencePiece's table of
-characters).
+(the components of a tokenizer.json), `left_out` (what of it is read and not applied), `ranks` (rules out of ranked
+words), `charsmap` (SentencePiece's table of characters).
 
 Used by: `tokenizers.loading`.
 

@@ -25,7 +25,6 @@ def flatten(step: JsonObject, key: str) -> Iterator[JsonObject]:
     while stack:
         inner = stack.pop()
         if inner.get("type", str) == "Sequence":
-            inner.only(("type", key))
             if key not in inner.fields:
                 raise FileFormatError(f"the field {key!r} is missing", where=f"{inner.path}, {inner.where}")
             stack.extend(reversed(inner.objects(key)))
@@ -81,14 +80,12 @@ def read_pre_tokenizer(top: JsonObject) -> tuple[Splitting | None, bool]:
 
 def read_byte_level(step: JsonObject) -> tuple[bool, bool]:
     """Return whether a ByteLevel step puts a space before the text, and whether it splits."""
-    step.only(("type", "add_prefix_space", "trim_offsets", "use_regex"))
     step.get("trim_offsets", bool)
     return step.get("add_prefix_space", bool), step.get("use_regex", bool, True)
 
 
 def read_metaspace(step: JsonObject) -> tuple[str, str, bool]:
     """Return the replacement of spaces, where one is put before the text, and whether the text is split before each."""
-    step.only(("type", "replacement", "prepend_scheme", "split", "add_prefix_space", "str_rep"))
     replacement = step.get("replacement", str)
     if len(replacement) != 1 or step.get("str_rep", str, replacement) != replacement:
         raise FileFormatError(
@@ -107,19 +104,15 @@ def _read_splits(step: JsonObject, kind: str) -> Sequence[Split]:
     if kind == "Split":
         return (_read_split(step),)
     if kind == "Digits":
-        step.only(("type", "individual_digits"))
         return (patterns.digits(step.get("individual_digits", bool)),)
     if kind == "Punctuation":
-        step.only(("type", "behavior"))
         return (patterns.punctuation(_read_behavior(step, "Isolated")),)
     if kind == "CharDelimiterSplit":
-        step.only(("type", "delimiter"))
         delimiter = step.get("delimiter", str)
         if len(delimiter) != 1:
             raise FileFormatError("a delimiter must be one character", value=delimiter, where=step.place("delimiter"))
         return (Split(delimiter, "removed", literal=True),)
     if kind == "FixedLength":
-        step.only(("type", "length"))
         length = step.get("length", int)
         if not 1 <= length <= _LONGEST_PIECE:
             what = f"only lengths from 1 to {_LONGEST_PIECE} are modelled"
@@ -127,10 +120,8 @@ def _read_splits(step: JsonObject, kind: str) -> Sequence[Split]:
         return (patterns.fixed_length(length),)
     simple = {"Whitespace": patterns.whitespace, "WhitespaceSplit": patterns.whitespace_split}
     if kind in simple:
-        step.only(("type",))
         return (simple[kind](),)
     if kind == "BertPreTokenizer":
-        step.only(("type",))
         return patterns.bert()
     raise UnsupportedFeatureError(
         "a pre-tokenizer that is not modelled in this place", value=kind, where=step.place("type")
@@ -138,7 +129,6 @@ def _read_splits(step: JsonObject, kind: str) -> Sequence[Split]:
 
 
 def _read_split(step: JsonObject) -> Split:
-    step.only(("type", "pattern", "behavior", "invert"))
     text, literal = read_pattern(step)
     return Split(text, _read_behavior(step), step.get("invert", bool), literal=literal)
 

@@ -58,19 +58,14 @@ def read_normalizer(top: JsonObject) -> Normalizer | None:
 def _read_normalizer(step: JsonObject) -> Normalizer:
     kind = step.get("type", str)
     if kind in get_args(Form):
-        step.only(("type",))
         return UnicodeForm(cast(Form, kind))
     if kind == "Lowercase":
-        step.only(("type",))
         return Lowercase()
     if kind == "StripAccents":
-        step.only(("type",))
         return StripAccents()
     if kind == "Strip":
-        step.only(("type", "strip_left", "strip_right"))
         return Strip(step.get("strip_left", bool), step.get("strip_right", bool))
     if kind == "Prepend":
-        step.only(("type", "prepend"))
         prefix = step.get("prepend", str)
         if not prefix:
             # The library then loses track of the origin of characters, and drops some.
@@ -82,7 +77,6 @@ def _read_normalizer(step: JsonObject) -> Normalizer:
 
 
 def _read_replace(step: JsonObject) -> Replace:
-    step.only(("type", "pattern", "content"))
     pattern, literal = read_pattern(step)
     if not pattern:
         raise UnsupportedFeatureError("the pattern to replace is empty", value=pattern, where=step.place("pattern"))
@@ -108,17 +102,18 @@ def read_decoder(top: JsonObject, *, is_bytewise: bool, suffix: str | None) -> t
     root = top.object("decoder")
     read = list(flatten(root, "decoders")) if root else []
     kinds = [step.get("type", str) for step in read]
-    if not kinds:
+    if root is None:
         # The library then puts spaces between the tokens, although they are not in the text.
+        if is_bytewise and suffix is None:
+            return None
         raise UnsupportedFeatureError(
-            "a decoder is missing, so ids have no text", value=None, where=top.place("decoder")
+            "a decoder is missing, so ids have no text", value=None, where=top.place("decoder"), hint="set one"
         )
     behind = {"Fuse"} if suffix is None else {"Fuse", "Replace", "Strip"}
     if is_bytewise != ("ByteLevel" in kinds) or (is_bytewise and set(kinds[1:]) - behind):
         what = f"the decoder of {'bytes is' if is_bytewise else 'characters is not'} ByteLevel"
         raise UnsupportedFeatureError(what, value=kinds, where=top.place("decoder"))
     if is_bytewise:
-        read[0].only(("type", "add_prefix_space", "trim_offsets", "use_regex"))
         for flag, *default in (("add_prefix_space",), ("trim_offsets",), ("use_regex", True)):
             read[0].get(flag, bool, *default)
         if suffix is None:
@@ -127,7 +122,6 @@ def read_decoder(top: JsonObject, *, is_bytewise: bool, suffix: str | None) -> t
     is_fused = is_joined = False
     for step, kind in zip(read[is_bytewise:], kinds[is_bytewise:], strict=True):
         if kind == "Fuse":
-            step.only(("type",))
             is_fused = True
             continue
         if is_bytewise and kind == "Replace":
@@ -154,7 +148,6 @@ def _is_by_character(step: DecodeStep) -> bool:
 
 
 def _read_strip(step: JsonObject, is_fused: bool) -> DecodeStep:
-    step.only(("type", "content", "start", "stop"))
     character = step.get("content", str)
     if len(character) != 1:
         raise FileFormatError("the content must be one character", value=character, where=step.place("content"))
@@ -174,7 +167,6 @@ def _read_decode_replace(step: JsonObject) -> DecodeStep:
 
 
 def _read_byte_fallback(step: JsonObject) -> DecodeStep:
-    step.only(("type",))
     return ByteFallback()
 
 
@@ -184,7 +176,6 @@ def _read_decode_metaspace(step: JsonObject) -> DecodeStep:
 
 
 def _read_suffix(step: JsonObject) -> DecodeStep:
-    step.only(("type", "suffix"))
     suffix = step.get("suffix", str)
     if not suffix:
         raise UnsupportedFeatureError("the suffix is empty", value=suffix, where=step.place("suffix"))
@@ -192,7 +183,6 @@ def _read_suffix(step: JsonObject) -> DecodeStep:
 
 
 def _read_wordpiece(step: JsonObject) -> DecodeStep:
-    step.only(("type", "prefix", "cleanup"))
     return DecodeWordPiece(step.get("prefix", str), CLEANUP if step.get("cleanup", bool) else ())
 
 

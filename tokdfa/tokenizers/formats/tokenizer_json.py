@@ -17,8 +17,9 @@ from tokdfa.errors import FileFormatError, UnsupportedFeatureError
 from tokdfa.tokenizers.decoding import DecodeSuffix
 from tokdfa.tokenizers.formats.contents import Contents, Rewriting, has_bytes
 from tokdfa.tokenizers.formats.json_text import JsonObject, parse_object
+from tokdfa.tokenizers.formats.left_out import read_left_out
 from tokdfa.tokenizers.formats.merges import Pairs
-from tokdfa.tokenizers.formats.pre_tokenizer import flatten, read_byte_level, read_pre_tokenizer
+from tokdfa.tokenizers.formats.pre_tokenizer import read_pre_tokenizer
 from tokdfa.tokenizers.formats.text_steps import read_decoder, read_normalizer
 from tokdfa.tokenizers.formats.vocabulary import Vocabulary, check_vocabulary, over_bytes, over_characters
 from tokdfa.tokenizers.normalizers import Normalizer
@@ -27,30 +28,10 @@ from tokdfa.unicode.normalization import spaces
 __all__ = ["TOP_FIELDS", "read_added_tokens", "read_tokenizer_json"]
 
 TOP_FIELDS = [
-    "version",
-    "truncation",
-    "padding",
-    "added_tokens",
-    "normalizer",
-    "pre_tokenizer",
-    "post_processor",
-    "decoder",
-    "model",
-]
-_MODEL_FIELDS = [
-    "type",
-    "dropout",
-    "unk_token",
-    "continuing_subword_prefix",
-    "end_of_word_suffix",
-    "fuse_unk",
-    "byte_fallback",
-    "ignore_merges",
-    "vocab",
-    "merges",
+    *("version", "truncation", "padding", "added_tokens", "normalizer"),
+    *("pre_tokenizer", "post_processor", "decoder", "model"),
 ]
 _LETTERS_FOR_BYTES = "decoding mistakes these letters for bytes of the byte alphabet"
-_ADDED_FIELDS = ["id", "content", "single_word", "lstrip", "rstrip", "normalized", "special"]
 
 
 def read_tokenizer_json(data: bytes, path: Path) -> Contents:
@@ -64,10 +45,9 @@ def read_tokenizer_json(data: bytes, path: Path) -> Contents:
         If it asks for something that is not modelled exactly; the error gives the JSON path and the value.
     """
     top = parse_object(data, path)
+    # Unknown fields are ignored elsewhere; here the library fails on them.
     top.only(TOP_FIELDS)
     top.refuse_unless("version", ("1.0",), "an unknown version of the format")
-    for key in ("truncation", "padding"):
-        top.refuse_unless(key, (None,), f"{key} changes the ids")
     normalizer = read_normalizer(top)
     splitting, is_bytewise = read_pre_tokenizer(top)
     if splitting is not None and splitting.prefix_once and normalizer is not None and not normalizer.keeps_beginning:
@@ -76,7 +56,7 @@ def read_tokenizer_json(data: bytes, path: Path) -> Contents:
         raise UnsupportedFeatureError(what, value=normalizer, where=top.place("normalizer"))
     model = _model(top)
     suffix = model.get_or_none("end_of_word_suffix", str) or None
-    ignored = _read_post_processor(top)
+    ignored = read_left_out(top)
     vocabulary = check_vocabulary(model.get("vocab", dict), model.place("vocab"))
     pairs = _read_merges(model)
     whole_piece = bool(model.get_or_none("ignore_merges", bool))
@@ -98,7 +78,7 @@ def read_tokenizer_json(data: bytes, path: Path) -> Contents:
         # All bytes have tokens, so nothing is ever unknown, and unk_token, fuse_unk and byte_fallback have no effect.
         contents = over_bytes(vocabulary, pairs, path, "tokenizer.json", whole_piece=whole_piece)
     else:
-        fallback = _read_fallback(model, vocabulary)
+        fallback = _read_fallback(model, vocabulary, is_affixed=bool(prefix or suffix))
         if whole_piece and (suffix or prefix or fallback):
             raise UnsupportedFeatureError(
                 "ignore_merges is modelled only without suffix, prefix and unknown symbols",
@@ -114,7 +94,7 @@ def read_tokenizer_json(data: bytes, path: Path) -> Contents:
             whole_piece=whole_piece,
             fallback=fallback,
         )
-        contents = replace(contents, spelled_bytes=is_bytewise, drops_unknown=fallback is None)
+        contents = replace(contents, spelled_bytes=is_bytewise, drops_unknown=_may_drop(fallback))
     specials = read_added_tokens(top, vocabulary, is_bytewise)
     specials = _normalized(top, specials, normalizer, is_bytewise)
     _check_strips(top, specials)
@@ -146,29 +126,35 @@ def _check_spelled(vocabulary: Vocabulary, suffix: str, model: JsonObject) -> No
             raise UnsupportedFeatureError(what, value=spelling, where=model.place("vocab") + f".{spelling}")
 
 
-def _read_fallback(model: JsonObject, vocabulary: Vocabulary) -> Fallback | None:
-    """Return what unknown symbols become; None if the file does not say."""
+def _read_fallback(model: JsonObject, vocabulary: Vocabulary, *, is_affixed: bool) -> Fallback | None:
+    """Return what unknown symbols become; None if the file does not say.
+
+    Bytes that no unknown symbol has need no tokens: a character of ASCII that is a token itself, as the tab is in
+    Gemma's vocabularies, never becomes its byte. Symbols with a prefix or a suffix (`is_affixed`) may be others.
+    """
     known = set(vocabulary.spellings)
-    spelled = tuple(f"<0x{byte:02X}>" for byte in range(256))
-    there = [byte for byte in range(256) if spelled[byte] in known]
-    as_bytes = bool(model.get_or_none("byte_fallback", bool)) and bool(there)
-    if as_bytes and not has_bytes(there):
-        # Then the library puts some unknown symbols after the bytes of others.
-        raise UnsupportedFeatureError(
-            "byte fallback with only some of the bytes is not modelled",
-            value=len(there),
-            where=model.place("byte_fallback"),
-        )
-    if as_bytes:
-        return Fallback(bytes=spelled)
+    names = [f"<0x{byte:02X}>" for byte in range(256)]
+    spelled = tuple(name if name in known else None for name in names)
+    as_bytes = bool(model.get_or_none("byte_fallback", bool)) and any(spelled)
+    needless = () if is_affixed else (byte for byte in range(0x80) if chr(byte) in known)
+    if as_bytes and has_bytes([*needless, *(byte for byte in range(256) if spelled[byte])]):
+        return Fallback(bytes=tuple(names))
     unknown = model.get_or_none("unk_token", str)
-    if unknown is None:
-        return None
-    if unknown not in known:
+    if unknown is not None and unknown not in known:
         raise FileFormatError(
             "the unknown token is not in the vocabulary", value=unknown, where=model.place("unk_token")
         )
-    return Fallback(unknown=unknown, fuses=bool(model.get_or_none("fuse_unk", bool)))
+    if unknown is None and not as_bytes:
+        return None
+    fuses = bool(model.get_or_none("fuse_unk", bool)) and unknown is not None
+    return Fallback(bytes=spelled if as_bytes else None, unknown=unknown, fuses=fuses)
+
+
+def _may_drop(fallback: Fallback | None) -> bool:
+    """Return whether the library drops some symbols."""
+    if fallback is None:
+        return True
+    return fallback.unknown is None and fallback.bytes is not None and None in fallback.bytes
 
 
 def _normalized(
@@ -215,7 +201,6 @@ def _model(top: JsonObject) -> JsonObject:
     if model is None:
         raise FileFormatError("the model is missing", where=top.place("model"))
     model.refuse_unless("type", ("BPE",), "only BPE models can be read")
-    model.only(_MODEL_FIELDS)
     model.get_or_none("unk_token", str)
     model.get_or_none("fuse_unk", bool)
     model.get_or_none("byte_fallback", bool)
@@ -255,71 +240,6 @@ def _find_fault(rows: list[object], where: Callable[[int], str]) -> None:
             raise FileFormatError("a rule must be a pair of strings", value=row, where=where(index))
 
 
-def _read_post_processor(top: JsonObject) -> tuple[str, ...]:
-    """Return the steps that add special tokens around a text, which is left to the caller.
-
-    ByteLevel only moves offsets, which are not modelled.
-    """
-    root = top.object("post_processor")
-    adding = []
-    for step in flatten(root, "processors") if root else ():
-        kind = step.get("type", str)
-        if kind == "ByteLevel":
-            read_byte_level(step)
-        elif kind == "TemplateProcessing":
-            _check_template(step)
-            adding.append(kind)
-        elif kind in ("BertProcessing", "RobertaProcessing"):
-            _check_pair_processor(step, kind)
-            adding.append(kind)
-        else:
-            raise UnsupportedFeatureError("an unknown post-processor", value=kind, where=step.place("type"))
-    return tuple(adding)
-
-
-def _check_pair_processor(step: JsonObject, kind: str) -> None:
-    step.only(("type", "sep", "cls", *(("trim_offsets", "add_prefix_space") if kind == "RobertaProcessing" else ())))
-    for key in ("sep", "cls"):
-        pair = step.get(key, list)
-        if len(pair) != 2 or type(pair[0]) is not str or type(pair[1]) is not int or not 0 <= pair[1] < 1 << 32:
-            raise FileFormatError("a token and its id are expected", value=pair, where=step.place(key))
-    if kind == "RobertaProcessing":
-        step.get("trim_offsets", bool)
-        step.get("add_prefix_space", bool)
-
-
-def _check_template(step: JsonObject) -> None:
-    step.only(("type", "single", "pair", "special_tokens"))
-    for key in ("single", "pair"):
-        for item in step.objects(key):
-            kinds = [kind for kind in ("Sequence", "SpecialToken") if kind in item.fields]
-            inner = item.object(kinds[0]) if len(item.fields) == len(kinds) == 1 else None
-            if inner is None:
-                raise FileFormatError("a sequence or a special token is expected", value=item.fields, where=item.where)
-            inner.only(("id", "type_id"))
-            name = inner.get("id", str)
-            if kinds == ["Sequence"] and name not in ("A", "B"):
-                raise FileFormatError("a sequence must be A or B", value=name, where=inner.place("id"))
-            if not 0 <= inner.get("type_id", int) < 1 << 32:
-                raise FileFormatError(
-                    "a type must be a number", value=inner.fields["type_id"], where=inner.place("type_id")
-                )
-    tokens = step.object("special_tokens")
-    if tokens is None:
-        raise FileFormatError("no special tokens", where=step.place("special_tokens"))
-    for name in tokens.fields:
-        token = tokens.object(name)
-        if token is None:
-            raise FileFormatError("an object is expected", value=None, where=tokens.place(name))
-        token.only(("id", "ids", "tokens"))
-        token.get("id", str)
-        ids, names = token.get("ids", list), token.get("tokens", list)
-        if len(ids) != len(names) or not all(type(id) is int and 0 <= id < 1 << 32 for id in ids):
-            raise FileFormatError("an id for each token is expected", value=ids, where=token.place("ids"))
-        if not all(type(spelled) is str for spelled in names):
-            raise FileFormatError("tokens must be strings", value=names, where=token.place("tokens"))
-
-
 def read_added_tokens(top: JsonObject, vocabulary: Vocabulary, is_bytewise: bool) -> tuple[Special, ...]:
     """Return the added tokens of a tokenizer.json, checked; `is_bytewise` if it spells bytes as letters."""
     tokens = top.objects("added_tokens", [])
@@ -332,7 +252,6 @@ def read_added_tokens(top: JsonObject, vocabulary: Vocabulary, is_bytewise: bool
     contents: set[str] = set()
     last = -1
     for token in tokens:
-        token.only(_ADDED_FIELDS)
         content = token.get("content", str)
         flags: dict[str, Any] = {flag: token.get(flag, bool) for flag in ("single_word", "lstrip", "rstrip")}
         if not content or content in contents:

@@ -12,6 +12,7 @@ from tokdfa.encoding.special import Special
 from tokdfa.errors import AlphabetError, FileFormatError, UnsupportedFeatureError
 from tokdfa.tokenizers.formats.contents import LARGEST_ID
 from tokdfa.tokenizers.formats.json_text import JsonObject, check_surrogates, decode_utf8, parse_object
+from tokdfa.tokenizers.formats.left_out import read_left_out
 from tokdfa.tokenizers.formats.tokenizer_json import TOP_FIELDS, read_added_tokens
 from tokdfa.tokenizers.formats.vocabulary import Vocabulary
 from tokdfa.unicode.normalization import spaces, tables
@@ -100,10 +101,8 @@ def read_wordpiece_json(data: bytes, path: Path) -> WordPieceContents:
     top.refuse_unless("version", ("1.0",), "an unknown version of the format")
     vocabulary = _read_model(top)
     normalizer = _read_normalizer(top)
-    splitter = _read_step(top, "pre_tokenizer", "BertPreTokenizer", "WordPiece is not modelled with this")
-    splitter.only(("type",))
+    _read_step(top, "pre_tokenizer", "BertPreTokenizer", "WordPiece is not modelled with this")
     decoder = _read_step(top, "decoder", "WordPiece", "the decoder must be WordPiece")
-    decoder.only(("type", "prefix", "cleanup"))
     if decoder.get("prefix", str) != vocabulary.prefix:
         what = f"the model has the prefix {vocabulary.prefix!r}"
         raise UnsupportedFeatureError(what, value=decoder.fields["prefix"], where=decoder.place("prefix"))
@@ -123,6 +122,7 @@ def read_wordpiece_json(data: bytes, path: Path) -> WordPieceContents:
                 value=special.content,
                 where=where,
             )
+    read_left_out(top)
     ignored = tuple(key for key in ("truncation", "padding", "post_processor") if top.fields.get(key) is not None)
     cleanup = decoder.get("cleanup", bool)
     return WordPieceContents("tokenizer.json", vocabulary, normalizer, specials, cleanup, ignored)
@@ -133,7 +133,6 @@ def _read_model(top: JsonObject) -> WordPieceVocabulary:
     if model is None:
         raise FileFormatError("the model is missing", where=top.place("model"))
     model.refuse_unless("type", ("WordPiece",), "only WordPiece models can be read here")
-    model.only(("type", "unk_token", "continuing_subword_prefix", "max_input_chars_per_word", "vocab"))
     entries = model.get("vocab", dict)
     place = model.place("vocab")
     if not entries:
@@ -160,7 +159,6 @@ def _read_model(top: JsonObject) -> WordPieceVocabulary:
 
 def _read_normalizer(top: JsonObject) -> BertNormalizer:
     step = _read_step(top, "normalizer", "BertNormalizer", "WordPiece is not modelled with this")
-    step.only(("type", "clean_text", "handle_chinese_chars", "strip_accents", "lowercase"))
     lowercase = step.get("lowercase", bool)
     strip_accents = step.get_or_none("strip_accents", bool)
     return BertNormalizer(

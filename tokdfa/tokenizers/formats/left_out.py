@@ -1,0 +1,132 @@
+"""What a tokenizer.json asks for that shapes the input of a model: truncation, padding and special tokens around texts.
+
+It is checked, so that a file that tokenizers refuses is refused here; named, so that nobody misses it; and not applied.
+Ids are those of ``encode(text, add_special_tokens=False)`` before anything is cut off or filled up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from tokdfa.errors import FileFormatError, UnsupportedFeatureError
+from tokdfa.tokenizers.formats.json_text import JsonObject
+from tokdfa.tokenizers.formats.pre_tokenizer import flatten, read_byte_level
+
+__all__ = ["read_left_out"]
+
+_DIRECTIONS = ("Left", "Right")
+_STRATEGIES = ("LongestFirst", "OnlyFirst", "OnlySecond")
+_LARGEST_NUMBER, _LARGEST_SIZE = (1 << 32) - 1, (1 << 64) - 1
+
+
+def read_left_out(top: JsonObject) -> tuple[str, ...]:
+    """Return the names of what `encode` leaves out: truncation, padding, and post-processors that add special tokens.
+
+    Raises
+    ------
+    FileFormatError
+        If a field is missing or wrong; the error gives the JSON path and the value.
+    UnsupportedFeatureError
+        If a post-processor is unknown.
+    """
+    return (*_read_truncation(top), *_read_padding(top), *_read_post_processor(top))
+
+
+def _read_truncation(top: JsonObject) -> tuple[str, ...]:
+    truncation = top.object("truncation")
+    if truncation is None:
+        return ()
+    if "direction" in truncation.fields:
+        _one_of(truncation, "direction", _DIRECTIONS)
+    _one_of(truncation, "strategy", _STRATEGIES)
+    for key in ("max_length", "stride"):
+        _number(truncation, key, _LARGEST_SIZE)
+    return ("truncation",)
+
+
+def _read_padding(top: JsonObject) -> tuple[str, ...]:
+    padding = top.object("padding")
+    if padding is None:
+        return ()
+    strategy = padding.fields.get("strategy")
+    fixed = strategy.get("Fixed") if isinstance(strategy, dict) and len(strategy) == 1 else None
+    if strategy not in ("BatchLongest", {"BatchLongest": None}) and not _is_number(fixed, _LARGEST_SIZE):
+        what = 'a strategy must be "BatchLongest" or {"Fixed": length}'
+        raise FileFormatError(what, value=strategy, where=padding.place("strategy"))
+    _one_of(padding, "direction", _DIRECTIONS)
+    if padding.fields.get("pad_to_multiple_of") is not None:
+        _number(padding, "pad_to_multiple_of", _LARGEST_SIZE)
+    for key in ("pad_id", "pad_type_id"):
+        _number(padding, key, _LARGEST_NUMBER)
+    padding.get("pad_token", str)
+    return ("padding",)
+
+
+def _one_of(step: JsonObject, key: str, values: Collection[str]) -> None:
+    if step.get(key, str) not in values:
+        raise FileFormatError(f"it must be one of {', '.join(values)}", value=step.fields[key], where=step.place(key))
+
+
+def _number(step: JsonObject, key: str, largest: int) -> None:
+    if not 0 <= step.get(key, int) <= largest:
+        raise FileFormatError(f"a number must be from 0 to {largest}", value=step.fields[key], where=step.place(key))
+
+
+def _is_number(value: object, largest: int) -> bool:
+    return type(value) is int and 0 <= value <= largest
+
+
+def _read_post_processor(top: JsonObject) -> tuple[str, ...]:
+    # ByteLevel only moves offsets, which are not modelled.
+    root = top.object("post_processor")
+    adding = []
+    for step in flatten(root, "processors") if root else ():
+        kind = step.get("type", str)
+        if kind == "ByteLevel":
+            read_byte_level(step)
+        elif kind == "TemplateProcessing":
+            _check_template(step)
+            adding.append(kind)
+        elif kind in ("BertProcessing", "RobertaProcessing"):
+            _check_pair_processor(step, kind)
+            adding.append(kind)
+        else:
+            hint = "tokenizers has ByteLevel, TemplateProcessing, BertProcessing and RobertaProcessing"
+            raise UnsupportedFeatureError("an unknown post-processor", value=kind, where=step.place("type"), hint=hint)
+    return tuple(adding)
+
+
+def _check_pair_processor(step: JsonObject, kind: str) -> None:
+    for key in ("sep", "cls"):
+        pair = step.get(key, list)
+        if len(pair) != 2 or type(pair[0]) is not str or not _is_number(pair[1], _LARGEST_NUMBER):
+            raise FileFormatError("a token and its id are expected", value=pair, where=step.place(key))
+    if kind == "RobertaProcessing":
+        step.get("trim_offsets", bool, True)
+        step.get("add_prefix_space", bool, True)
+
+
+def _check_template(step: JsonObject) -> None:
+    for key in ("single", "pair"):
+        for item in step.objects(key):
+            kinds = [kind for kind in ("Sequence", "SpecialToken") if kind in item.fields]
+            inner = item.object(kinds[0]) if len(item.fields) == len(kinds) == 1 else None
+            if inner is None:
+                raise FileFormatError("a sequence or a special token is expected", value=item.fields, where=item.where)
+            name = inner.get("id", str)
+            if kinds == ["Sequence"] and name not in ("A", "B"):
+                raise FileFormatError("a sequence must be A or B", value=name, where=inner.place("id"))
+            _number(inner, "type_id", _LARGEST_NUMBER)
+    tokens = step.object("special_tokens")
+    if tokens is None:
+        raise FileFormatError("no special tokens", where=step.place("special_tokens"))
+    for name in tokens.fields:
+        token = tokens.object(name)
+        if token is None:
+            raise FileFormatError("an object is expected", value=None, where=tokens.place(name))
+        token.get("id", str)
+        ids, names = token.get("ids", list), token.get("tokens", list)
+        if len(ids) != len(names) or not all(_is_number(id, _LARGEST_NUMBER) for id in ids):
+            raise FileFormatError("an id for each token is expected", value=ids, where=token.place("ids"))
+        if not all(type(spelled) is str for spelled in names):
+            raise FileFormatError("tokens must be strings", value=names, where=token.place("tokens"))
