@@ -12,6 +12,7 @@ each says at its head what lives in it, in which order to read it and what it co
 `dictionary`       ordered rules, proper or not; `alphabet` spells token numbers; `arrays` checks ids
 `errors`           what is raised: what, value, where, what to do; `verdict` is a yes or no with its evidence
 `door`             the one way up, for values that answer or show themselves (`display`)
+`guesses`          what a name that does not exist was meant to be
 `kernels`          the inner loops in C, each behind a door that checks what it is given
 `unicode`          character classes and normalization forms, as each library has them
 `patterns`         regular expressions and word lists as automata over classes and bytes
@@ -37,6 +38,7 @@ The words are explained in ``notebooks/glossary.md``.
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -157,7 +159,11 @@ __all__ = ["__version__", *_HOMES]
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
-        raise AttributeError(f"module 'tokdfa' has no attribute {name!r}")
+        if name.startswith("_"):
+            raise AttributeError(f"module 'tokdfa' has no attribute {name!r}")
+        from tokdfa.guesses import UnknownNameError
+
+        raise UnknownNameError(sys.modules[__name__], name)
     value = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value
     return value

@@ -18,6 +18,7 @@ from functools import cached_property
 from typing import Literal, TypeAlias, cast, overload
 
 from tokdfa.errors import AlphabetError
+from tokdfa.guesses import Guided
 
 __all__ = ["TokenAlphabet", "Word", "concatenate", "iter_symbols", "quoted", "show"]
 
@@ -66,7 +67,7 @@ def quoted(word: Word) -> str:
     return repr(word)
 
 
-class TokenAlphabet(Sequence[Word]):
+class TokenAlphabet(Guided, Sequence[Word]):
     """A token alphabet Γ over a base alphabet Σ: distinct words, numbered, the symbols first.
 
     Immutable. Automata work on token numbers; this class maps them to words and back.

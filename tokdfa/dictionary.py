@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, cast, overload
 
 import numpy as np
 
+from tokdfa import door
 from tokdfa.alphabet import TokenAlphabet, Word, quoted, show
 from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.errors import AlphabetError, DictionaryError, ImproperDictionaryError
+from tokdfa.guesses import Guided
 from tokdfa.verdict import Verdict
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tokdfa.kernels.library import Struct
 
 __all__ = ["DeadRule", "Dictionary", "Folding", "ImproperRule", "Rule"]
@@ -100,7 +104,7 @@ class Folding(NamedTuple):
     made: Int32Array
 
 
-class Dictionary(Sequence[Rule]):
+class Dictionary(Guided, Sequence[Rule]):
     """A byte pair dictionary D = [u₁≀v₁, …, uₙ≀vₙ]: rules in order of priority, strongest first.
 
     Immutable and hashable. It is a sequence of :class:`Rule` objects; algorithms use the token numbers in
@@ -182,6 +186,19 @@ class Dictionary(Sequence[Rule]):
         if not 0 <= length <= len(self):
             raise DictionaryError("no such prefix", value=length, hint=f"0 to {len(self)} rules can be taken")
         return Dictionary((self[index] for index in range(length)), self.alphabet.symbols)
+
+    def save(self, path: str | Path, *, pretokenizer: str = "none", suffix: str | None = None) -> list[Path]:
+        """Write the rules as a merges.txt, a tokenizer.json, a .tiktoken file, or a folder, as its name says.
+
+        Parameters and errors are those of :func:`tokdfa.training.output.write_dictionary`. :func:`tokdfa.load` reads
+        the file back.
+
+        Returns
+        -------
+        list of Path
+            The files written.
+        """
+        return door.write_dictionary(self, path, pretokenizer=pretokenizer, suffix=suffix)
 
     @cached_property
     def birth(self) -> Int32Array:

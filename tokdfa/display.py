@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from tokdfa import door
+from tokdfa.guesses import Guided
 
 __all__ = ["Displayed"]
 
 
-class Displayed:
+class Displayed(Guided):
     """Something that notebooks show as a picture or a table; see :func:`tokdfa.draw.display.bundle`."""
 
     __slots__ = ()

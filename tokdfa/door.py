@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator
+    from pathlib import Path
     from typing import Any, TypeVar
 
     import networkx as nx
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from tokdfa.arrays import IntegerArray
     from tokdfa.automata.protocol import TokenAutomaton
     from tokdfa.automata.token_dfa import TokenDFA
+    from tokdfa.dictionary import Dictionary
     from tokdfa.patterns.finder import Wanted
     from tokdfa.searching.matches import Matches
     from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -39,6 +41,7 @@ __all__ = [
     "to_networkx",
     "transducer_to_dot",
     "validate",
+    "write_dictionary",
     "write_out",
 ]
 
@@ -47,13 +50,13 @@ def validate(
     tokenizer: AnyTokenizer,
     ids: npt.ArrayLike | Iterator[IntegerArray],
     *,
-    every: bool,
+    all: bool,
     window: bool,
     documents: int | npt.ArrayLike | None,
     literal: bool,
 ) -> Validation:
     """Call :func:`tokdfa.validate`."""
-    return _validate()(tokenizer, ids, every=every, window=window, documents=documents, literal=literal)
+    return _validate()(tokenizer, ids, all=all, window=window, documents=documents, literal=literal)
 
 
 def search(
@@ -91,6 +94,13 @@ def show(value: object) -> dict[str, str]:
     from tokdfa.draw.display import bundle
 
     return bundle(value)
+
+
+def write_dictionary(dictionary: Dictionary, path: str | Path, *, pretokenizer: str, suffix: str | None) -> list[Path]:
+    """Call :func:`tokdfa.training.output.write_dictionary`."""
+    from tokdfa.training.output import write_dictionary
+
+    return write_dictionary(dictionary, path, pretokenizer=pretokenizer, suffix=suffix)
 
 
 def dfa_to_dot(dfa: TokenDFA, *, max_labels: int | None) -> str:

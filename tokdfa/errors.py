@@ -15,6 +15,7 @@ __all__ = [
     "ImproperDictionaryError",
     "KernelError",
     "LimitExceededError",
+    "MissingFileError",
     "PatternError",
     "TokdfaError",
     "TokenStreamError",
@@ -101,6 +102,10 @@ class LimitExceededError(TokdfaError):
 
 class FileFormatError(TokdfaError):
     """A file that is damaged or not in the format it claims to be in."""
+
+
+class MissingFileError(TokdfaError, FileNotFoundError):
+    """A file or a folder that does not exist; it is a FileNotFoundError as well."""
 
 
 class UnsupportedFeatureError(FileFormatError):

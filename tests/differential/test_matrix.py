@@ -166,7 +166,7 @@ class Judge:
 
     def found(self, streams: Sequence[list[int]]) -> list[int | None]:
         starts = np.cumsum([0, *map(len, streams)])
-        verdict = validate(self.peer.tokenizer, np.concatenate(streams), documents=starts[:-1], every=True)
+        verdict = validate(self.peer.tokenizer, np.concatenate(streams), documents=starts[:-1], all=True)
         found: list[int | None] = [None] * len(streams)
         for violation in verdict.violations:
             document = int(np.searchsorted(starts, violation.start, side="right")) - 1

@@ -168,7 +168,7 @@ def test_documents(tmp_path: Path, documents: Any, message: str) -> None:
     for ids in ([83, 257, 83], [256, 257, 83]):
         for every in (False, True):
             with pytest.raises(TokenStreamError, match=message):
-                tokenizer.validate(ids, documents=documents, every=every)
+                tokenizer.validate(ids, documents=documents, all=every)
         with pytest.raises(TokenStreamError, match=message):
             tokdfa.validation_report(tokenizer, ids, documents=documents)
 

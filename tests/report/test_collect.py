@@ -76,7 +76,7 @@ def test_what_is_shown_is_the_stream(data: st.DataObject) -> None:
     chunks = [np.array(ids[low:high], dtype=np.int32) for low, high in zip([0, *cuts], [*cuts, len(ids)], strict=True)]
     collection = Collection(tokenizer, 1000)
     found = tuple(collection.watch(iter(chunks)))
-    assert found == validate(tokenizer, ids, every=True).violations
+    assert found == validate(tokenizer, ids, all=True).violations
     assert collection.tokens == len(ids)
     assert collection.violations == len(collection.shown) == collection.kinds.total() == sum(collection.places.counts)
     for violation, fields in zip(found, collection.shown, strict=True):

@@ -52,7 +52,7 @@ def test_canonical_streams(tokenizer: tokdfa.Tokenizer) -> None:
 
 
 def test_the_page_says_how_many_it_shows(tokenizer: tokdfa.Tokenizer) -> None:
-    report = tokdfa.validation_report(tokenizer, SINGLE * 300, max_shown=50, every=True)
+    report = tokdfa.validation_report(tokenizer, SINGLE * 300, max_shown=50, all=True)
     assert (report.n_violations, report.n_shown, len(report.verdict.violations)) == (300, 50, 300)
     html = report.to_html()
     page = check(html)
@@ -146,8 +146,8 @@ def incomplete(tmp_path_factory: pytest.TempPathFactory) -> tokdfa.Tokenizer:
 @settings(max_examples=40)
 @given(ids=st.lists(st.integers(60, 70) | st.integers(250, 266), max_size=12))
 def test_tokens_that_no_rule_makes(incomplete: tokdfa.Tokenizer, ids: list[int]) -> None:
-    report = tokdfa.validation_report(incomplete, ids, every=True)
-    assert report.verdict == incomplete.validate(ids, every=True)
+    report = tokdfa.validation_report(incomplete, ids, all=True)
+    assert report.verdict == incomplete.validate(ids, all=True)
     check(report.to_html())
 
 
@@ -213,13 +213,13 @@ def test_in_a_notebook(tokenizer: tokdfa.Tokenizer) -> None:
 def test_windows_and_documents(ids: list[int], separator: int, window: bool) -> None:
     tokenizer = tokdfa.default_tokenizer()
     ids = [id for id in ids if 0 <= id < tokenizer.n_ids or id == separator]
-    report = tokdfa.validation_report(tokenizer, ids, every=True, window=window, documents=separator)
-    assert report.verdict == tokenizer.validate(ids, every=True, window=window, documents=separator)
+    report = tokdfa.validation_report(tokenizer, ids, all=True, window=window, documents=separator)
+    assert report.verdict == tokenizer.validate(ids, all=True, window=window, documents=separator)
     page = check(report.to_html())
     assert f"documents, with {separator} between them" in page.texts["dl"]
     ids = [id for id in ids if id < tokenizer.n_ids]
-    report = tokdfa.validation_report(tokenizer, ids, every=True, window=True)
-    assert report.verdict == tokenizer.validate(ids, every=True, window=True)
+    report = tokdfa.validation_report(tokenizer, ids, all=True, window=True)
+    assert report.verdict == tokenizer.validate(ids, all=True, window=True)
     assert "cut out of a longer stream" in check(report.to_html()).texts["dl"]
 
 

@@ -54,7 +54,7 @@ def decode(tokenizer: Any, ids: list[int]) -> object:
 
 
 def validate(tokenizer: Any, ids: list[int]) -> object:
-    verdict = tokenizer.validate(ids, every=True)
+    verdict = tokenizer.validate(ids, all=True)
     return bool(verdict), [(found.index, found.ids, found.canonical_ids, found.reason) for found in verdict.violations]
 
 

@@ -52,7 +52,9 @@ def test_what_is_answered_fits_together(kind: type[AnyTokenizer], each: dict[typ
     assert tokenizer.validate(ids)
     assert len(tokenizer.search("ab", ids)) == 2
     assert int(tokenizer.means_something.sum()) == tokenizer.n_tokens + len(tokenizer.special_ids)
-    assert len(tokenizer.means_something) == tokenizer.n_ids == len(tokenizer.id_spellings.offsets) - 1
+    assert (
+        len(tokenizer.means_something) == tokenizer.n_ids == len(tokenizer) == len(tokenizer.id_spellings.offsets) - 1
+    )
     facts = json.loads(json.dumps(tokenizer.facts()))
     assert (facts["ids"], facts["tokens"], facts["format"]) == (tokenizer.n_ids, tokenizer.n_tokens, tokenizer.format)
     assert facts["fingerprint"] == tokenizer.fingerprint != tokenizer.digest
@@ -164,7 +166,7 @@ def test_a_new_kind_of_tokenizer_is_a_class_and_nothing_else() -> None:
     assert ids.tolist() == [2, 3, 4]
     assert tokenizer.decode(ids) == "abbaÄ"
     assert tokenizer.validate(ids)
-    verdict = tokenizer.validate([2, 1, 0, 4], every=True)
+    verdict = tokenizer.validate([2, 1, 0, 4], all=True)
     assert (verdict.index, verdict.ids, verdict.canonical_ids) == (1, (1, 0), (3,))
     assert [tuple(match) for match in tokenizer.search("b+", ids)] == [(1, 3, 0, 2)]
     stream = tokenizer.stream()

@@ -64,7 +64,7 @@ def test_bytes_that_are_not_utf8(tmp_path: Path) -> None:
 def test_violations(tmp_path: Path) -> None:
     tokenizer = over_characters(tmp_path)
     assert tokenizer.validate([3, 2])
-    verdict = tokenizer.validate([3, 2, 0, 1, 2, 0], every=True)
+    verdict = tokenizer.validate([3, 2, 0, 1, 2, 0], all=True)
     assert (verdict.index, verdict.canonical_ids, verdict.tokens) == (2, (3,), 6)
     assert [found.start for found in verdict.violations] == [2]
     assert "'▁' (0)" in verdict.reason

@@ -12,6 +12,7 @@ import pytest
 
 import tokdfa
 from tokdfa import Dictionary, TokdfaError, tokenize_single_pass
+from tokdfa.encoding.byte_alphabet import GPT2_ORDER
 from tokdfa.splitting.named import NAMED
 from tokdfa.splitting.pretokenizer import pretokenizer
 from tokdfa.training import atomic
@@ -53,6 +54,38 @@ def test_bytes_load_back_equal(over_bytes: Dictionary, tmp_path: Path, name: str
         if file.name != "vocab.json":
             assert tokdfa.load(file).dictionary == over_bytes
     assert sorted(os.listdir(tmp_path)) == [name]
+
+
+def test_a_dictionary_saves_itself(over_bytes: Dictionary, tmp_path: Path) -> None:
+    (path,) = over_bytes.save(tmp_path / "tokenizer.json", pretokenizer="gpt2")
+    assert path == tmp_path / "tokenizer.json"
+    tokenizer = tokdfa.load(path)
+    assert tokenizer.encode(SAMPLE).tolist() == spelled_ids(over_bytes, SAMPLE)
+
+
+def spelled_ids(dictionary: Dictionary, text: str) -> list[int]:
+    words = [bytes([byte]) for byte in GPT2_ORDER] + [rule.product for rule in dictionary]
+    return [words.index(word) for word in spelled(dictionary, text, "gpt2")]
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        [("ab", "c"), ("a", "b")],
+        [("a", "b"), ("b", "c"), ("ab", "c"), ("a", "bc")],
+        [("ab", "a"), ("a", "b"), ("b", "a")],
+    ],
+)
+@pytest.mark.parametrize("name", ["tokenizer.json", "x.tiktoken", "folder"])
+def test_rules_without_an_order_of_ids_are_written_only_as_rules(
+    tmp_path: Path, pairs: list[tuple[str, str]], name: str
+) -> None:
+    d = Dictionary([(u.encode(), v.encode()) for u, v in pairs])
+    with pytest.raises(TokdfaError, match="a rule uses a token before it is made, or makes one again"):
+        d.save(tmp_path / name)
+    assert os.listdir(tmp_path) == []
+    (path,) = d.save(tmp_path / "merges.txt")
+    assert path.read_text("utf-8") == "#version: 0.2\n" + "".join(f"{u} {v}\n" for u, v in pairs)
 
 
 def test_characters_load_back_equal(over_characters: Dictionary, tmp_path: Path) -> None:

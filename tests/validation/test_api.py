@@ -174,10 +174,10 @@ def test_verdict_and_index_are_those_of_the_definition(
 def test_chunks_do_not_matter(tuning: Tuning, data: st.DataObject, tokenizer: tuple[Tokenizer, Definition]) -> None:
     loaded, definition = tokenizer
     ids = np.array(data.draw(streams(definition)), dtype=np.int64)
-    whole_verdict = validate(loaded, ids, every=True, tuning=tuning)
+    whole_verdict = validate(loaded, ids, all=True, tuning=tuning)
     for size in (1, 2, 5):
         chunks = (ids[begin : begin + size] for begin in range(0, len(ids), size))
-        assert validate(loaded, chunks, every=True, tuning=tuning) == whole_verdict
+        assert validate(loaded, chunks, all=True, tuning=tuning) == whole_verdict
     assert validate(loaded, iter([ids]), tuning=tuning).violations == whole_verdict.violations[:1]
 
 
@@ -192,7 +192,7 @@ def test_repairing_all_violations_gives_the_canonical_ids(
     ids = data.draw(streams(definition, SYMBOLS))
     repaired: list[int] = []
     place = 0
-    for violation in validate(tokenizer, ids, every=True, tuning=tuning).violations:
+    for violation in validate(tokenizer, ids, all=True, tuning=tuning).violations:
         assert violation.canonical_ids is not None
         assert list(violation.ids) == ids[violation.start : violation.start + len(violation.ids)]
         assert definition.decode(violation.ids) == definition.decode(violation.canonical_ids)
@@ -353,7 +353,7 @@ def test_what_is_not_ids_is_refused_wherever_it_stands(tuning: Tuning, pattern: 
                 with pytest.raises(
                     TokenStreamError, match=r"^token 3: (negative id|id out of range|no token has this id)"
                 ):
-                    validate(tokenizer, chunks, every=every, tuning=tuning)
+                    validate(tokenizer, chunks, all=every, tuning=tuning)
     with pytest.raises(TokenStreamError, match="ids must be integers"):
         validate(tokenizer, [0.5], tuning=tuning)
 
@@ -424,7 +424,7 @@ def test_splitting_of_every_kind(tuning: Tuning, splitting: Splitting, data: st.
     expected = through_encode(tokenizer, ids)
     assert bool(verdict) == (ids == expected)
     assert verdict.index == (None if verdict else common_prefix(ids, expected))
-    assert validate(tokenizer, ids, every=True, tuning=tuning).violations[:1] == verdict.violations
+    assert validate(tokenizer, ids, all=True, tuning=tuning).violations[:1] == verdict.violations
 
 
 @cache

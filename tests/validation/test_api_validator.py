@@ -124,7 +124,7 @@ def test_windows_cut_from_a_long_stream() -> None:
     assert plain is not None
     assert found is not None
     assert (found.index, found.ids, found.canonical_ids) == (plain.index - 5, plain.ids, plain.canonical_ids)
-    assert len(validate(tokenizer, wrong, window=True, every=True, tuning=FEW).violations) == 1
+    assert len(validate(tokenizer, wrong, window=True, all=True, tuning=FEW).violations) == 1
     # Without being told, ends look wrong.
     assert not validate(tokenizer, [0xA9, *ids], tuning=FEW)
     assert validate(tokenizer, [0xA9, *ids, 0xC3], window=True, tuning=FEW)
@@ -139,7 +139,7 @@ def test_the_bytes_before_each_violation_in_a_window() -> None:
     for begin in range(len(ids)):
         for end in range(begin + 1, len(ids) + 1):
             window = ids[begin:end]
-            found = validate(tokenizer, window, window=True, every=True, tuning=FEW).violations
+            found = validate(tokenizer, window, window=True, all=True, tuning=FEW).violations
             several += len(found) > 1
             assert all(one.start + len(one.ids) <= other.start for one, other in pairwise(found))
             for violation in found:
@@ -184,21 +184,21 @@ def test_documents(data: st.DataObject) -> None:
         at, byte = at + (number > 0), byte + size * (number > 0)
         expected += [
             (violation.index + at, violation.byte_offset + byte, violation.ids, violation.canonical_ids)
-            for violation in validate(tokenizer, ids, every=True, tuning=FEW).violations
+            for violation in validate(tokenizer, ids, all=True, tuning=FEW).violations
         ]
         at, byte = at + len(ids), byte + len(tokenizer.decode_bytes(ids))
     chunks = iter([np.array(chunk, dtype=np.int64) for _, chunk in parts(stream, cuts)])
-    verdict = validate(tokenizer, chunks, documents=separator, every=True, tuning=FEW)
+    verdict = validate(tokenizer, chunks, documents=separator, all=True, tuning=FEW)
     found = [(v.index, v.byte_offset, v.ids, v.canonical_ids) for v in verdict.violations]
     assert found == expected
     # By where they begin.
     stream = [id for ids in documents for id in ids]
     starts = np.cumsum([0, *map(len, documents)])[: len(documents)]
-    verdict = validate(tokenizer, stream, documents=starts, every=True, tuning=FEW)
+    verdict = validate(tokenizer, stream, documents=starts, all=True, tuning=FEW)
     bad = [
         (int(start) + violation.index, violation.ids)
         for start, ids in zip(starts, documents, strict=True)
-        for violation in validate(tokenizer, ids, every=True, tuning=FEW).violations
+        for violation in validate(tokenizer, ids, all=True, tuning=FEW).violations
     ]
     assert [(violation.index, violation.ids) for violation in verdict.violations] == bad
 
@@ -211,7 +211,7 @@ def test_what_is_found_is_all_that_is_to_repair(data: st.DataObject) -> None:
     words = symbols_of(tokenizer)
     for place, id in data.draw(st.lists(st.tuples(st.integers(0, 60), st.sampled_from(words)), max_size=4)):
         ids[place : place + data.draw(st.integers(0, 1))] = [id]
-    violations = validate(tokenizer, ids, every=True, tuning=FEW).violations
+    violations = validate(tokenizer, ids, all=True, tuning=FEW).violations
     repaired: list[int] = []
     at = 0
     for violation in violations:

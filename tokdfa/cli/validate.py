@@ -71,7 +71,7 @@ def command(
     stream = iter_ids(ids, dtype=dtype)
     starts = None if documents is None else _documents(documents)
     if html_path is None:
-        verdict = validate(tokenizer, stream, every=every, window=window, documents=starts, literal=literal)
+        verdict = validate(tokenizer, stream, all=every, window=window, documents=starts, literal=literal)
     else:
         from tokdfa.report.validation import validation_report
         from tokdfa.training.atomic import check_writable
@@ -81,7 +81,7 @@ def command(
         report = validation_report(
             tokenizer,
             stream,
-            every=every,
+            all=every,
             window=window,
             documents=starts,
             literal=literal,

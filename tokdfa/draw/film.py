@@ -19,6 +19,7 @@ from tokdfa.draw.graph import Edge, Graph, Node
 from tokdfa.draw.labels import word_label
 from tokdfa.draw.render import can_render, to_svg
 from tokdfa.errors import LimitExceededError, TokdfaError
+from tokdfa.guesses import Guided
 
 __all__ = ["Film", "Frame"]
 
@@ -38,7 +39,7 @@ class Frame(NamedTuple):
     fresh: range
 
 
-class Film:
+class Film(Guided):
     """The construction of the token DFA of a dictionary by Algorithm 2, step by step.
 
     All steps are laid out as one picture, and each frame shows a part of it, so nothing changes place between frames.

@@ -205,7 +205,7 @@ def validation_report(
     tokenizer: AnyTokenizer,
     ids: npt.ArrayLike | Iterator[IntegerArray],
     *,
-    every: bool = False,
+    all: bool = False,
     window: bool = False,
     documents: int | npt.ArrayLike | None = None,
     literal: bool = False,
@@ -224,7 +224,7 @@ def validation_report(
     tokenizer : AnyTokenizer
     ids : array_like of int, or iterator of arrays
         The stream; an iterator gives it in chunks.
-    every : bool
+    all : bool
         Whether the verdict has all violations, or only the first. The page counts all of them either way.
     window, documents, literal
         See :func:`tokdfa.validate`.
@@ -250,7 +250,7 @@ def validation_report(
     """
     collection = Collection(tokenizer, max(max_shown, 1), window=window, documents=documents, literal=literal)
     violations = collection.watch(ids if isinstance(ids, Iterator) else [ids])
-    if every:
+    if all:
         found = tuple(violations)
     else:
         found = tuple(islice(violations, 1))

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from tokdfa.arrays import Int64Array, id_array
 from tokdfa.errors import LimitExceededError
+from tokdfa.guesses import Guided
 from tokdfa.patterns.budget import DEFAULT_MAX_SECONDS, DEFAULT_MAX_STATES, Budget
 from tokdfa.patterns.finder import Wanted, finder
 from tokdfa.searching.matches import Match, Matches
@@ -51,7 +52,7 @@ def search(
     return Searcher(tokenizer, pattern, wanted=wanted, aligned=aligned, table=table).search(ids)
 
 
-class Searcher:
+class Searcher(Guided):
     r"""A pattern, compiled to be searched for in streams of a tokenizer's ids.
 
     The ids are never decoded: the effect of each token on the automaton of the pattern is looked up. The ids need not

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from tokdfa import door
 from tokdfa.arrays import BoolArray, Int32Array, IntegerArray
 from tokdfa.encoding.special import Special
+from tokdfa.guesses import Guided
 from tokdfa.tokenizers.decoder import Decoder, Spellings
 from tokdfa.tokenizers.round_trip import BytesRoundTrip, RoundTrip
 from tokdfa.tokenizers.spelled import Spelled
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["AnyTokenizer"]
 
 
-class AnyTokenizer(ABC):
+class AnyTokenizer(Guided, ABC):
     """A tokenizer of any algorithm as its file and its library define it: text to ids and back.
 
     Immutable; made by :func:`tokdfa.load`. Whoever needs no more than this takes every tokenizer. What depends on the
@@ -75,6 +76,10 @@ class AnyTokenizer(ABC):
     @abstractmethod
     def n_ids(self) -> int:
         """One more than the largest id."""
+
+    def __len__(self) -> int:
+        """Return `n_ids`: ids go from 0 to ``len(tokenizer) - 1``, those of special tokens included."""
+        return self.n_ids
 
     @property
     @abstractmethod
@@ -217,7 +222,7 @@ class AnyTokenizer(ABC):
         self,
         ids: npt.ArrayLike | Iterator[IntegerArray],
         *,
-        every: bool = False,
+        all: bool = False,
         window: bool = False,
         documents: int | npt.ArrayLike | None = None,
         literal: bool = False,
@@ -228,8 +233,9 @@ class AnyTokenizer(ABC):
         ----------
         ids : array_like of int, or iterator of arrays
             The stream; an iterator gives it in chunks.
-        every : bool
-            Whether to go on after the first violation, from where token and piece borders meet again.
+        all : bool
+            Whether to find all violations, not only the first; `violations` of the answer has them. After each one, it
+            goes on from where token and piece borders meet again.
         window : bool
             Whether the stream was cut out of a longer one: then only that is judged which no context can excuse.
         documents : int or array_like of int, optional
@@ -254,7 +260,7 @@ class AnyTokenizer(ABC):
         >>> bool(verdict), verdict.index, verdict.canonical_ids
         (False, 1, (2513,))
         """
-        return door.validate(self, ids, every=every, window=window, documents=documents, literal=literal)
+        return door.validate(self, ids, all=all, window=window, documents=documents, literal=literal)
 
     def search(
         self,

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
+
 from tokdfa.alphabet import Word
 from tokdfa.dictionary import Dictionary
 from tokdfa.encoding.byte_alphabet import GPT2_ORDER, spell
@@ -31,7 +33,7 @@ _RESPELLED = {
 def write_dictionary(
     dictionary: Dictionary, path: str | Path, *, pretokenizer: str = "none", suffix: str | None = None
 ) -> list[Path]:
-    """Write a trained dictionary.
+    """Write a dictionary; :meth:`Dictionary.save` is this function.
 
     The name determines the format: ``….txt`` is a merges.txt, ``….json`` a tokenizer.json, and ``….tiktoken`` a rank
     file. A name without an ending is a folder with merges.txt, vocab.json and, if possible, tokenizer.json. Ids number
@@ -40,10 +42,10 @@ def write_dictionary(
     Parameters
     ----------
     dictionary : Dictionary
-        A dictionary as the trainers return it: proper, with no token made twice.
+        A dictionary as the trainers return it: proper, with no token made twice. A merges.txt holds any rules.
     path : str or Path
     pretokenizer : str
-        The name of the pre-tokenizer with which it was trained, for tokenizer.json.
+        The name of the pre-tokenizer with which it was trained, for tokenizer.json; the other files hold none.
     suffix : str, optional
         The ending of the last symbol of a piece, such as ``</w>``.
 
@@ -58,9 +60,27 @@ def write_dictionary(
         If the format cannot hold the dictionary, or there is no such format.
     OSError
         If a file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> d = tokdfa.train_greedy({b"low": 5, b"lower": 2, b"newest": 6}, 3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     (path,) = d.save(Path(folder, "merges.txt"))
+    ...     tokdfa.load(path).dictionary == d
+    True
     """
     path = Path(path)
     render = check_output(path, dictionary.alphabet.kind, pretokenizer, suffix)
+    n_symbols = dictionary.alphabet.n_symbols
+    if render is not _merges_txt and not np.array_equal(dictionary.product, n_symbols + np.arange(len(dictionary))):
+        raise TrainingError(
+            "ids number the products in the order of the rules, and here a rule uses a token before it is made, or "
+            "makes one again",
+            where=str(path),
+            hint="write a .txt file, which has no ids",
+        )
     if render is not None:
         write_atomically(path, render(dictionary))
         return [path]

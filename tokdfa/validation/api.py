@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from tokdfa.arrays import Int32Array, Int64Array, IntegerArray, id_array
 from tokdfa.errors import TokenStreamError
+from tokdfa.guesses import Guided
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.validation.judges.choice import judge_of, whole_walk
 from tokdfa.validation.judges.documents import DocumentsJudge, Judge, checked_separator, document_starts
@@ -30,7 +31,7 @@ def validate(
     tokenizer: AnyTokenizer,
     ids: npt.ArrayLike | Iterator[IntegerArray],
     *,
-    every: bool = False,
+    all: bool = False,
     window: bool = False,
     documents: int | npt.ArrayLike | None = None,
     literal: bool = False,
@@ -43,8 +44,9 @@ def validate(
     tokenizer : AnyTokenizer
     ids : array_like of int, or iterator of arrays
         The stream; an iterator gives it in chunks.
-    every : bool
-        Whether to go on after the first violation, from where token and piece borders meet again.
+    all : bool
+        Whether to find all violations, not only the first; `violations` of the answer has them. After each one, it
+        goes on from where token and piece borders meet again.
     window : bool
         Whether the stream was cut out of a longer one: then only what is wrong in any context is reported.
     documents : int or array_like of int, optional
@@ -88,7 +90,7 @@ def validate(
     validator = Validator(tokenizer, window=window, documents=documents, literal=literal, tuning=tuning)
     chunks = _chunks(ids if isinstance(ids, Iterator) else [ids], tuning.chunk)
     violations = _violations(validator, chunks)
-    found = tuple(violations if every else islice(violations, 1))
+    found = tuple(violations if all else islice(violations, 1))
     for chunk in chunks:
         validator.skip(chunk)
     validator.check_end()
@@ -102,7 +104,7 @@ def iter_violations(
     return _violations(Validator(tokenizer, tuning=tuning), _chunks(chunks, tuning.chunk))
 
 
-class Validator:
+class Validator(Guided):
     """A validator for a stream that comes in chunks, in memory that does not grow with the stream.
 
     The answer does not depend on how the stream is cut into chunks. The end of the stream is kept, back to the

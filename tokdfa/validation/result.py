@@ -23,7 +23,7 @@ class Validation(Verdict[Violation]):
     tokens : int
         The number of ids in the stream.
     violations : tuple of Violation
-        All violations if they were asked for, otherwise only the first; empty if there are none.
+        All violations if they were asked for (``all=True``), otherwise only the first; empty if there are none.
 
     Examples
     --------

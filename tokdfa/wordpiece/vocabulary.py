@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 from tokdfa.errors import AlphabetError
+from tokdfa.guesses import Guided
 
 __all__ = ["WordPieceVocabulary"]
 
@@ -14,7 +15,7 @@ _LARGEST_ID = 2**28 - 2
 _State: TypeAlias = tuple[dict[str, int], tuple[tuple[str, int], ...], str, str, int | None]
 
 
-class WordPieceVocabulary:
+class WordPieceVocabulary(Guided):
     """A WordPiece vocabulary: the pieces that may begin a word, and those that may continue it.
 
     Immutable. At the beginning of a word an entry is matched literally. After the beginning, only entries that start

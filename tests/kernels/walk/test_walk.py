@@ -99,13 +99,13 @@ def test_real_streams_in_chunks_of_any_size(data: Path) -> None:
     source = np.random.default_rng(1)
     spoiled = ids.copy()
     spoiled[source.choice(len(ids), 150, replace=False)] = source.integers(0, 100_000, 150)
-    expected = [tokenizer.validate(stream, every=True).violations for stream in (ids, spoiled)]
+    expected = [tokenizer.validate(stream, all=True).violations for stream in (ids, spoiled)]
     assert not expected[0]
     assert len(expected[1]) >= 8
     for size in (3, 1000, 9999):
         for stream, violations in zip((ids[:12_000], spoiled), expected, strict=True):
             chunks = iter([stream[at : at + size] for at in range(0, len(stream), size)])
-            assert tokenizer.validate(chunks, every=True).violations == violations
+            assert tokenizer.validate(chunks, all=True).violations == violations
 
 
 def test_specials_that_a_text_spells(data: Path) -> None:

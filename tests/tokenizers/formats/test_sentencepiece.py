@@ -109,7 +109,7 @@ def test_documents_are_judged_each_for_itself(byte_fallback: bool, tmp_path: Pat
             if drawn.random() < 0.3 and len(ids) > 1:
                 ids[:2] = ids[1::-1]
         starts = np.cumsum([0, *map(len, documents)])[:-1]
-        packed = tokenizer.validate([*chain(*documents)], documents=starts, every=True)
+        packed = tokenizer.validate([*chain(*documents)], documents=starts, all=True)
         separator = int(tokenizer.special_ids[-1])
         # Documents with an id between them, in chunks.
         stream = [id for ids in documents for id in (separator, *ids)][1:]
@@ -119,7 +119,7 @@ def test_documents_are_judged_each_for_itself(byte_fallback: bool, tmp_path: Pat
         found = iter(zip(packed.violations, separated, strict=True))
         bytes_before = 0
         for number, (ids, start) in enumerate(zip(documents, starts.tolist(), strict=True)):
-            for alone in tokenizer.validate(ids, every=True).violations:
+            for alone in tokenizer.validate(ids, all=True).violations:
                 n_wrong += 1
                 one, other = next(found)
                 assert (one.index, one.start, one.byte_offset) == (

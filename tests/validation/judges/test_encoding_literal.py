@@ -117,7 +117,7 @@ def test_the_index_of_what_cannot_be_encoded_is_that_of_the_first_token_that_can
     c, ab = words.index("c"), len(words)
     assert tokenizer.encode("ab cb").tolist() == [ab, c, b_end]
     for ids, index in (([c], 0), ([a_end, c], 1), ([ab, b_end, c], 2), ([ab, a_end, b_end, c], 3)):
-        violations = tokenizer.validate(ids, every=True).violations
+        violations = tokenizer.validate(ids, all=True).violations
         assert [violation.index for violation in violations] == [index], ids
         assert violations[0].ids == (c,)
         assert "cannot be encoded" in violations[0].reason
@@ -140,7 +140,7 @@ def test_only_what_differs_is_told_of_where_the_bytes_are_the_same() -> None:
         ([ab, a, b, special, space], [(1, (a, b), (ab,))]),
         ([a, b, ab, a, b, b, special, space], [(0, (a, b), (ab,)), (3, (a, b), (ab,))]),
     ):
-        violations = tokenizer.validate(ids, every=True).violations
+        violations = tokenizer.validate(ids, all=True).violations
         found = [(violation.index, violation.ids, violation.canonical_ids) for violation in violations]
         assert found == [*expected, (len(ids) - 1, (space,), ())]
 

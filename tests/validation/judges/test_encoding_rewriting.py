@@ -51,12 +51,12 @@ def test_parts_are_judged_as_the_whole_is(tokenizer: RewritingTokenizer, window:
     ids = tokenizer.encode("the then the\n\n" * 30)
     e, accent = vocabulary()["e"], [vocabulary()[spell(bytes([byte]))] for byte in "\u0301".encode()]
     spoiled = np.insert(ids, 100, [e, *accent])
-    whole = validate(tokenizer, spoiled, every=True)
+    whole = validate(tokenizer, spoiled, all=True)
     assert not whole
     tuning = Tuning(window=window)
     for size in (1, 7, len(spoiled)):
         assert validate(tokenizer, (ids[i : i + size] for i in range(0, len(ids), size)), tuning=tuning)
         chunks = (spoiled[i : i + size] for i in range(0, len(spoiled), size))
-        found = validate(tokenizer, chunks, every=True, tuning=tuning)
+        found = validate(tokenizer, chunks, all=True, tuning=tuning)
         assert found.violations == whole.violations
         assert found.tokens == len(spoiled)

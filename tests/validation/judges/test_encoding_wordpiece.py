@@ -74,7 +74,7 @@ def test_random_streams(window: int) -> None:
         found += validator.finish()
         _check(tokenizer, ids, found)
         bad += bool(found)
-        verdict = validate(tokenizer, ids, every=True, tuning=tuning)
+        verdict = validate(tokenizer, ids, all=True, tuning=tuning)
         assert bool(verdict) == (not found)
         assert verdict.tokens == len(ids)
     assert 100 < bad < 390
@@ -88,7 +88,7 @@ def test_random_vocabularies() -> None:
         tokenizer = WordPieceTokenizer(contents)
         for _ in range(20):
             ids = [dice.randrange(len(vocabulary)) for _ in range(dice.randint(1, 6))]
-            _check(tokenizer, ids, list(validate(tokenizer, ids, every=True).violations))
+            _check(tokenizer, ids, list(validate(tokenizer, ids, all=True).violations))
 
 
 def test_what_is_said() -> None:
@@ -132,7 +132,7 @@ def test_a_text_that_cannot_be_encoded_is_a_violation_and_no_error() -> None:
     contents = WordPieceContents("test", WordPieceVocabulary(["a", "##b", "c"]), BertNormalizer(), (), cleanup=True)
     tokenizer = WordPieceTokenizer(contents)
     for ids, index in (([1], 0), ([1, 0], 0), ([0, 2, 2, 1], None), ([0, 1, 2], None)):
-        violations = validate(tokenizer, ids, every=True).violations
+        violations = validate(tokenizer, ids, all=True).violations
         try:
             again = tokenizer.encode(tokenizer.decode(ids)).tolist()
         except AlphabetError:

@@ -4,7 +4,8 @@
 `merges`, `vocabulary` (vocab.json beside merges.txt) and `wordpiece`. Each returns the same shape, `contents`, or
 refuses with the line or the JSON path. Shared: `json_text` (strict JSON with places), `pre_tokenizer` and `text_steps`
 (the components of a tokenizer.json), `left_out` (what of it is read and not applied), `ranks` (rules out of ranked
-words), `charsmap` (SentencePiece's table of characters).
+words), `charsmap` (SentencePiece's table of characters). `by_name` answers for what is not
+a path: the `encodings` of tiktoken, or what was meant.
 
 Used by: `tokenizers.loading`.
 
@@ -54,11 +55,15 @@ def read(path: str | Path, format: str | None = None) -> Contents | WordPieceCon
     Parameters
     ----------
     path : str or Path
+        If there is nothing there, the name of an encoding; see
+        :func:`~tokdfa.tokenizers.formats.by_name.read_by_name`.
     format : str, optional
         One of `FORMATS`; detected from content and name by default.
 
     Raises
     ------
+    MissingFileError
+        If there is no such file, and no such encoding on this machine; the error says what was meant, or how to get it.
     FileFormatError
         If the file is not what it claims to be, or no format is recognised; the error says where.
     UnsupportedFeatureError
@@ -68,6 +73,12 @@ def read(path: str | Path, format: str | None = None) -> Contents | WordPieceCon
     OSError
         If it cannot be read.
     """
+    if format is not None and format not in FORMATS:
+        raise FileFormatError("unknown format", value=format, hint=f"the formats are {', '.join(FORMATS)}")
+    if not Path(path).exists():
+        from tokdfa.tokenizers.formats.by_name import read_by_name
+
+        return read_by_name(path, format)
     return _read(*_find(path, format))
 
 
@@ -84,8 +95,6 @@ def _is_wordpiece(data: bytes, path: Path, format: str) -> bool:
 def _find(path: str | Path, format: str | None) -> tuple[bytes, Path, str]:
     """Return the content of a file, its path and its format."""
     path = Path(path)
-    if format is not None and format not in FORMATS:
-        raise FileFormatError("unknown format", value=format, hint=f"the formats are {', '.join(FORMATS)}")
     if path.is_dir():
         path, format = _in_folder(path, format)
     elif path.name == "vocab.json":
