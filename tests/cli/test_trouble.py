@@ -83,11 +83,6 @@ def test_debugging_shows_the_traceback(
     assert lines[-1].startswith("tokdfa: error: unexpected KeyError")
 
 
-def test_no_command_is_trouble(capsys: pytest.CaptureFixture[str]) -> None:
-    assert commands.run() == 2
-    assert capsys.readouterr().err == "tokdfa: error: Missing command.\n"
-
-
 def test_an_interrupt_is_neither_yes_nor_no(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import os
+import sys
 from importlib import import_module
 
 import click
 
 import tokdfa
+from tokdfa.cli.completion import complete
 from tokdfa.cli.output import escaped
+from tokdfa.guesses import nearest
 
 __all__ = ["COMMANDS", "group", "run"]
 
@@ -28,7 +30,19 @@ COMMANDS: tuple[str, ...] = (
 )
 
 
-_COMPLETION = "_TOKDFA_COMPLETE"
+# Commands of other tools, and what does their job here.
+_MEANT = {
+    **dict.fromkeys(("check", "verify", "test"), "validate"),
+    **dict.fromkeys(("diff", "cmp", "equal", "equals"), "compare"),
+    **dict.fromkeys(("find", "grep", "match"), "search"),
+    **dict.fromkeys(("show", "describe", "stats", "inspect", "members"), "info"),
+    **dict.fromkeys(("tokenize", "tokenise"), "encode"),
+    "detokenize": "decode",
+    **dict.fromkeys(("learn", "fit"), "train"),
+    **dict.fromkeys(("plot", "dot", "graph", "film"), "draw"),
+    "help": "--help",
+    "version": "--version",
+}
 
 
 class _Context(click.Context):
@@ -50,8 +64,32 @@ class _LazyGroup(click.Group):
         command.context_class = _Context
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        # An option that does not exist is left to click.
+        if name not in COMMANDS and not name.startswith("-"):
+            meant = _MEANT.get(name) or nearest(name, COMMANDS)
+            ctx.fail(f"no such command: {name!r} ({f'did you mean {meant}?' if meant else 'tokdfa --help lists them'})")
+        return super().resolve_command(ctx, args)
 
-@click.group(cls=_LazyGroup, no_args_is_help=False, context_settings={"help_option_names": ["-h", "--help"]})
+
+_EPILOG = """\
+Exit status: 0 is yes, 1 is no, 2 is trouble, with one line on stderr.
+
+\b
+Completion in bash or zsh: eval "$(_TOKDFA_COMPLETE=bash_source tokdfa)", or
+zsh_source; in fish: _TOKDFA_COMPLETE=fish_source tokdfa | source
+"""
+
+
+@click.group(
+    cls=_LazyGroup,
+    no_args_is_help=False,
+    epilog=_EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(tokdfa.__version__, prog_name="tokdfa")
 def group() -> None:
     """Know what a tokenizer does: validate, compare, search and draw tokenizations, by their automata."""
@@ -62,10 +100,13 @@ def run(arguments: list[str]) -> int:
 
     `click`'s own ``main`` would exit with status 1 on a broken pipe, and take the end of a file for an interrupt.
     """
-    if instruction := os.environ.get(_COMPLETION):
-        from click.shell_completion import shell_complete
-
-        return shell_complete(group, {}, "tokdfa", _COMPLETION, instruction)
+    if (status := complete(group)) is not None:
+        return status
+    if not arguments:
+        # Nothing was asked, so this is neither yes nor no.
+        with group.make_context("tokdfa", [], resilient_parsing=True) as context:
+            print(context.get_help(), file=sys.stderr)
+        return 2
     with group.make_context("tokdfa", arguments) as context:
-        status: int = group.invoke(context)
-    return status
+        answer: int = group.invoke(context)
+    return answer

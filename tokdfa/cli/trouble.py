@@ -18,7 +18,7 @@ def report(error: BaseException) -> int:
 
     If the environment variable ``TOKDFA_DEBUG`` is set, the traceback comes first.
     """
-    from click.exceptions import Abort, ClickException, Exit
+    from click.exceptions import Abort, ClickException, Exit, UsageError
 
     from tokdfa.errors import TokdfaError
 
@@ -33,6 +33,9 @@ def report(error: BaseException) -> int:
         return _INTERRUPTED
     if isinstance(error, ClickException):
         message = error.format_message()
+        if isinstance(error, UsageError) and error.ctx is not None and error.ctx.parent is not None:
+            usage = error.ctx.get_usage().removeprefix("Usage: ")
+            message += f" (usage: {usage}; {error.ctx.command_path} --help says more)"
     elif isinstance(error, TokdfaError):
         message = str(error)
     elif isinstance(error, MemoryError):
