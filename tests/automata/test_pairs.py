@@ -12,7 +12,7 @@ from support.dictionaries import proper_dictionaries
 
 from tokdfa import CompactTokenDFA, Dictionary
 from tokdfa.arrays import checked_ids
-from tokdfa.automata.pairs import CUT, NO_TOKEN, PairTest, Tuning
+from tokdfa.automata.pairs import ALONE, CUT, NO_TOKEN, PairTest, Tuning
 from tokdfa.errors import TokenStreamError
 from tokdfa.tokenizers.default import default_dictionary
 
@@ -25,7 +25,8 @@ def one_by_one(automaton: CompactTokenDFA, numbers: list[int], ids: list[int], b
     before = CUT if behind is None else live[behind]
     marks = []
     for token in (live[id] for id in ids):
-        marks.append(token == NO_TOKEN or (token >= 0 and before >= 0 and not automaton.allows(before, token)))
+        beside = token in (NO_TOKEN, ALONE) or (before == ALONE and token != CUT)
+        marks.append(beside or (token >= 0 and before >= 0 and not automaton.allows(before, token)))
         before = token
     return marks
 
@@ -34,7 +35,7 @@ def one_by_one(automaton: CompactTokenDFA, numbers: list[int], ids: list[int], b
 @given(st.data(), proper_dictionaries(max_rules=12))
 def test_streams_with_cuts_and_gaps(tuning: Tuning, data: st.DataObject, rules: Dictionary) -> None:
     automaton = CompactTokenDFA(rules)
-    numbers = data.draw(st.permutations([*range(len(rules.alphabet)), CUT, NO_TOKEN, NO_TOKEN]))
+    numbers = data.draw(st.permutations([*range(len(rules.alphabet)), CUT, NO_TOKEN, NO_TOKEN, ALONE, ALONE]))
     id = st.integers(0, len(numbers) - 1)
     ids = data.draw(st.lists(id, max_size=40))
     behind = data.draw(st.none() | id)
@@ -42,6 +43,16 @@ def test_streams_with_cuts_and_gaps(tuning: Tuning, data: st.DataObject, rules: 
     test = PairTest(automaton, numbers, tuning=tuning)
     assert test.forbidden(checked_ids(ids, test.n_ids), behind).tolist() == expected
     assert test.first_forbidden(ids, behind) == (expected.index(True) if True in expected else None)
+
+
+@both_ways
+def test_what_stands_alone_may_stand_beside_a_cut(tuning: Tuning) -> None:
+    numbers = [0, 1, CUT, NO_TOKEN, ALONE]
+    test = PairTest(CompactTokenDFA(Dictionary([("a", "b")], "ab")), numbers, tuning=tuning)
+    for left, before in enumerate(numbers):
+        for right, after in enumerate(numbers[2:], 2):
+            expected = after in (NO_TOKEN, ALONE) or (before == ALONE and after != CUT)
+            assert test.forbidden(checked_ids([right], 5), left).tolist() == [expected], (before, after)
 
 
 def test_table_and_walk_agree_on_a_real_dictionary() -> None:

@@ -24,7 +24,7 @@ ALWAYS_INLINE bool forbidden_by_table(const int32_t *blocks, const uint64_t *bit
 
 ALWAYS_INLINE bool forbidden_by_history(const tokdfa_folding *folding, int32_t u, int32_t v) {
     if (u < 0 || v < 0) {
-        return v <= PAIR_NO_TOKEN || u == PAIR_ALONE;
+        return v <= PAIR_NO_TOKEN || (u == PAIR_ALONE && v != PAIR_CUT);
     }
     return merges_across(folding, u, v);
 }
