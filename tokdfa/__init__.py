@@ -10,7 +10,8 @@ each says at its head what lives in it, in which order to read it and what it co
 =================  ====================================================================================
 `bpe`              Algorithm 1 and its neighbours as printed: slow, obvious, the oracle
 `dictionary`       ordered rules, proper or not; `alphabet` spells token numbers; `arrays` checks ids
-`errors`           what is raised: what, value, where, what to do; `verdict` is a yes or no with its evidence
+`errors`           what is raised: what, value, where, what to do; `verdict` is a yes or no with its evidence;
+                   `locks` is the lock of what threads share
 `door`             the one way up, for values that answer or show themselves (`display`)
 `guesses`          what a name that does not exist was meant to be
 `kernels`          the inner loops in C, each behind a door that checks what it is given

@@ -81,7 +81,9 @@ def _fits(id: object) -> bool:
 
 
 def checked_ids(ids: npt.ArrayLike, n_ids: int, *, first: int = 0) -> Int32Array:
-    """Return ids as a contiguous and aligned int32 array, or raise an error if some value is not an id.
+    """Return ids as a new contiguous int32 array, or raise an error if some value is not an id.
+
+    The array is always a copy: what is checked is what is read later, whatever other threads write meanwhile.
 
     Parameters
     ----------
@@ -96,13 +98,14 @@ def checked_ids(ids: npt.ArrayLike, n_ids: int, *, first: int = 0) -> Int32Array
     TokenStreamError
         If they are not integers in one dimension, or one is negative or too large; the message says which.
     """
-    array = id_array(ids)
+    given = id_array(ids)
+    array = np.array(given, dtype=given.dtype.newbyteorder("="), order="C", copy=True, subok=False)
     if array.size and (array.min() < 0 or array.max() >= n_ids):
         place = int(np.argmax((array < 0) | (array >= n_ids)))
         what = "negative id" if array[place] < 0 else "id out of range"
         hint = f"ids go from 0 to {n_ids - 1}" if n_ids else "there are no ids"
         raise TokenStreamError(what, value=int(array[place]), where=f"token {first + place}", hint=hint)
-    return np.require(array, np.int32, ["C", "A"])
+    return array.astype(np.int32, copy=False)
 
 
 def running_sum(counts: npt.NDArray[np.integer[Any]]) -> Int64Array:

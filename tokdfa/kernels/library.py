@@ -56,7 +56,8 @@ def _open() -> tuple[Any, Any]:
         raise KernelError("the library of compiled kernels is truncated or of another version", where=str(place),
                           hint=_REBUILD)  # fmt: skip
     try:
-        library = declared.dlopen(str(place))
+        # Never closed: a daemon thread may still be within a kernel when the interpreter lets go of its modules.
+        library = declared.dlopen(str(place), getattr(declared, "RTLD_NODELETE", 0) | getattr(declared, "RTLD_NOW", 0))
         sources = declared.string(library.tokdfa_sources()).decode()
     except (OSError, AttributeError) as error:
         raise KernelError(f"the library of compiled kernels cannot be loaded, {error}", hint=_REBUILD) from error

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from threading import Lock
 from typing import Generic, TypeVar
+
+from tokdfa.locks import SHARED
 
 __all__ = ["RecentlyMade"]
 
@@ -23,17 +24,16 @@ class RecentlyMade(Generic[T]):
     def __init__(self, size: int) -> None:
         self.size = size
         self._kept: dict[Hashable, T] = {}
-        self._lock = Lock()
 
     def find(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return the value of a key, made now unless it is kept."""
-        with self._lock:
+        with SHARED:
             found = self._kept.pop(key, None)
             if found is not None:
                 self._kept[key] = found
                 return found
         made = make()
-        with self._lock:
+        with SHARED:
             self._kept[key] = made
             while len(self._kept) > self.size:
                 self._kept.pop(next(iter(self._kept)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from threading import Lock
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
@@ -13,6 +12,7 @@ import numpy as np
 from tokdfa.arrays import BoolArray, Int64Array
 from tokdfa.kernels.library import Struct
 from tokdfa.kernels.search.tables import spelled_of
+from tokdfa.locks import SHARED
 from tokdfa.searching.recent import RecentlyMade
 from tokdfa.tokenizers.decoder import Spellings
 from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -80,11 +80,11 @@ class Words:
         UnsupportedFeatureError
             If what an id adds to the text depends on more than whether it is the first or the last one.
         """
-        with _LOCK:
+        with SHARED:
             found = _FOUND.get(tokenizer)
         if found is None:
             found = cls._of(tokenizer)
-            with _LOCK:
+            with SHARED:
                 found = _FOUND.setdefault(tokenizer, found)
         return found
 
@@ -104,7 +104,6 @@ class Words:
 
 
 _FOUND: WeakKeyDictionary[AnyTokenizer, Words] = WeakKeyDictionary()
-_LOCK = Lock()
 
 
 def _behind(words: Spellings, more: Spellings) -> Spellings:

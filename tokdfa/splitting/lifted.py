@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 from codecs import getincrementaldecoder
 from functools import cached_property
-from threading import Lock
 from typing import NamedTuple, TypeAlias
 
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED
+from tokdfa.locks import SHARED
 from tokdfa.patterns.budget import Budget
 from tokdfa.patterns.utf8 import SymbolTries
 from tokdfa.splitting.hypotheses import Hypotheses, find_hypotheses
@@ -93,7 +93,6 @@ class LiftedSplitting:
         self._step_of_class = [self._symbol_effect(number) for number in range(self.hypotheses.n_classes)]
         self._ends: Mask = sum(1 << h for h, ends in enumerate(self.hypotheses.ends) if ends)
         # Threads share it. Apart from the numbers of effects, everything cached is the same whichever thread finds it.
-        self._lock = Lock()
         self._effects: list[_Effect] = []
         self._room = Budget(max_seconds=math.inf, what="what ids do to the automaton of the split pattern")
         self._number_of_effect: dict[_Effect, int] = {}
@@ -200,7 +199,7 @@ class LiftedSplitting:
         if before is not None:
             goes_on = effect.continues
             effect = _Effect(*(tuple(_image(mask, goes_on) for mask in masks) for masks in self._effects[before]))
-        with self._lock:
+        with SHARED:
             if effect not in self._number_of_effect:
                 n_hypotheses = len(self.hypotheses.moves)
                 self._room.spend(2 * n_hypotheses * (1 + n_hypotheses // 64))

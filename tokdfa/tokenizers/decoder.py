@@ -86,7 +86,7 @@ class Decoder:
         self._tuning = tuning
 
     def check(self, ids: npt.ArrayLike, first: int = 0) -> Int32Array:
-        """Return ids as an int32 array.
+        """Return ids as a new int32 array, which nobody else can change after they are checked.
 
         Parameters
         ----------
@@ -102,9 +102,11 @@ class Decoder:
         # A subclass of arrays may have masked ids.
         is_int32 = type(ids) is np.ndarray and ids.dtype == np.int32 and ids.ndim == 1
         is_int32 = is_int32 and ids.flags.c_contiguous and ids.flags.aligned  # type: ignore[union-attr]
-        # One pass if all is well: read as unsigned, negative ids are the largest.
-        if is_int32 and ids.view(np.uint32).max(initial=0) < self._first_hole:  # type: ignore[union-attr]
-            return ids  # type: ignore[return-value]
+        if is_int32:
+            own: Int32Array = ids.copy()  # type: ignore[union-attr]
+            # One pass if all is well: read as unsigned, negative ids are the largest.
+            if own.view(np.uint32).max(initial=0) < self._first_hole:
+                return own
         checked = checked_ids(ids, len(self._meaning), first=first)
         if checked.max(initial=-1) >= self._first_hole and not self._meaning[checked].all():
             index = int(np.argmin(self._meaning[checked]))

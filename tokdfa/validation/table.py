@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cached_property, lru_cache
-from threading import Lock
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.kernels.library import Struct
 from tokdfa.kernels.walk import parts as words
 from tokdfa.kernels.walk import walk as kernels
+from tokdfa.locks import SHARED
 from tokdfa.splitting.lifted import LiftedSplitting, LiftedState, TokenParts
 from tokdfa.splitting.steps import Splitting
 from tokdfa.tokenizers.canonical import check_overlaps, spelled_specials
@@ -75,7 +75,6 @@ class Table:
         self._backwards = Backwards(contents)
         bounds = model.doubts.bounds
         self.reach = max(self._backwards.longest, 2 + int(np.diff(bounds).max(initial=0)))
-        self._lock = Lock()
         # Row 0 and class 0 are empty.
         self._states: list[LiftedState | None] = [None]
         self._number_of_state: dict[LiftedState, int] = {}
@@ -102,7 +101,7 @@ class Table:
         """Return the struct that the kernels walk by, with a pair test; a new one if the table has grown."""
         known = self._walker
         if known is None or known[0] is not pairs:
-            with self._lock:
+            with SHARED:
                 doubts = self._model.doubts
                 walker = kernels.walker(
                     self._class_of_id,
@@ -131,7 +130,7 @@ class Table:
         LimitExceededError
             If the table becomes too large.
         """
-        with self._lock:
+        with SHARED:
             state = self._states[number]
             assert state is not None
             column = int(self._class_of_id[id])

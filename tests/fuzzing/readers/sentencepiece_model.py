@@ -50,7 +50,7 @@ def change(data: bytes, drawn: random.Random) -> bytes:
         for _ in range(drawn.choice((1, 1, 2, 4))):
             _change(model, drawn)
         changed: bytes = model.SerializeToString()
-    except (DecodeError, ValueError, UnicodeError):
+    except (DecodeError, ValueError, TypeError):
         changed = data
     if drawn.random() < 0.05:
         # A field that nobody knows, or one of another type.

@@ -325,3 +325,13 @@ def test_a_suffix() -> None:
     assert tokenizer.decode([6]) == library.decode([6]) == "abab"
     fields["decoder"]["suffix"] = "@"
     assert read(fields).decode([6, 2]) == theirs(fields).decode([6, 2]) == "abab</w>b</w>"
+
+
+def test_a_suffix_that_is_a_token_is_refused() -> None:
+    # The library never gives it by itself: it looks for the last character with the suffix, which is not there.
+    for vocab in ({"a": 0, "b": 1, "é": 2}, {**vocabulary(), "é": 300}):
+        fields = tokenizer_json([], pre_tokenizer=None, decoder={"type": "Fuse"})
+        fields["added_tokens"] = []
+        fields["model"] |= {"vocab": vocab, "merges": [], "end_of_word_suffix": "é"}
+        with pytest.raises(UnsupportedFeatureError, match=r"end_of_word_suffix: an end_of_word_suffix that is itself"):
+            read_tokenizer_json(as_bytes(fields), Path("tokenizer.json"))

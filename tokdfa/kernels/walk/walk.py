@@ -136,7 +136,8 @@ def accepts(by: Struct, ids: IntegerArray) -> int:
     """
     status: int
     if ids.itemsize == 4:
-        status = lib.tokdfa_accepts(by.pointer, ffi.from_buffer(_IDS, ids), len(ids))
+        # A copy: another thread may change the array between the check and the walk.
+        status = lib.tokdfa_accepts(by.pointer, ffi.from_buffer(_IDS, ids.copy()), len(ids))
     else:
         narrow = np.empty(len(ids), dtype=np.uint32)
         status = lib.tokdfa_accepts_wide(

@@ -66,12 +66,10 @@ def read_tokenizer_json(data: bytes, path: Path) -> Contents:
         raise UnsupportedFeatureError(
             "continuing_subword_prefix with ByteLevel is not modelled", value=prefix, where=where
         )
-    if is_bytewise and suffix in vocabulary.spellings:
-        # Then the symbol of one or more bytes cannot be distinguished from the end of a word.
+    if suffix in vocabulary.spellings:
+        # Then a symbol by itself cannot be distinguished from the end of a word.
         where = model.place("end_of_word_suffix")
-        raise UnsupportedFeatureError(
-            "an end_of_word_suffix that is itself a token of bytes", value=suffix, where=where
-        )
+        raise UnsupportedFeatureError("an end_of_word_suffix that is itself a token", value=suffix, where=where)
     if is_bytewise and suffix:
         _check_spelled(vocabulary, suffix, model)
     if is_bytewise and not suffix:

@@ -229,4 +229,8 @@ def read_vocabulary_and_merges(vocabulary: bytes, merges: bytes, vocabulary_path
         BYTE_OF[single] for single in singles & BYTE_OF.keys()
     ):
         return over_bytes(checked, pairs, vocabulary_path, "merges+vocab")
-    return over_characters(checked, pairs, "merges+vocab", suffix=suffix_in(pairs))
+    suffix = suffix_in(pairs)
+    if suffix in checked.spellings:
+        where = f"{vocabulary_path}, $.{suffix}"
+        raise UnsupportedFeatureError("a mark of the end of a word that is itself a token", value=suffix, where=where)
+    return over_characters(checked, pairs, "merges+vocab", suffix=suffix)
