@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import random
 from collections.abc import Callable
 from typing import Any
 
 from support.tokenizer_files import added_token, spell, tokenizer_json
+from tokdfa.unicode.graphemes_probe import charsmap
 
 LETTERS = "abcAé\u0301 \u2581"
-SYMBOLS = [*LETTERS, *"\u00e9e☃İ가1!#\t\n", "\ufb01", "\u212b", "\u1100", "\u1161", "\u0345", "\ufffd"]
+SYMBOLS = [
+    *LETTERS,
+    *"\u00e9e☃İ가1!#\t\n\r\x7f\u200b\u200d中©",
+    "\ufb01",
+    "\u212b",
+    "\u1100",
+    "\u1161",
+    "\u0345",
+    "\ufffd",
+]
 
 
 def text(drawn: random.Random, longest: int = 12, extra: tuple[str, ...] = ()) -> str:
@@ -20,11 +32,22 @@ def word(drawn: random.Random, symbols: str | list[str] = LETTERS, most: int = 3
     return "".join(drawn.choices(symbols, k=drawn.randrange(1, most + 1)))
 
 
+NORMALIZERS = [
+    *("NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "Strip", "Prepend", "Replace"),
+    *("BertNormalizer", "Nmt", "Precompiled", "ByteLevel"),
+]
+
+
+def rewriting_rules(drawn: random.Random) -> dict[str, str]:
+    """The rules of a table of characters: of single ones and of several, with marks after them or not."""
+    keys = [*(symbol for symbol in SYMBOLS if symbol != "\ufffd"), "a\u0301", "ab", "\u1100\u1161", "\r\n", "e\u0301"]
+    chosen = drawn.sample(keys, drawn.randrange(1, 8))
+    return {key: drawn.choice(["a", "", " ", "bb", "é", "\u2581", key]) for key in chosen}
+
+
 def normalizer(drawn: random.Random) -> dict[str, Any] | None:
     def one() -> dict[str, Any]:
-        kind = drawn.choice(
-            ["NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "Strip", "Prepend", "Replace", "Replace"]
-        )
+        kind = drawn.choice([*NORMALIZERS, "Replace"])
         if kind == "Strip":
             return {"type": kind, "strip_left": drawn.random() < 0.5, "strip_right": drawn.random() < 0.5}
         if kind == "Prepend":
@@ -33,6 +56,11 @@ def normalizer(drawn: random.Random) -> dict[str, Any] | None:
             strings = [{"String": spelled} for spelled in (" ", "ab", "\n")]
             pattern = drawn.choice([*strings, *({"Regex": spelled} for spelled in (r" {2,}", r"\s+", r"[^\p{L} ]"))])
             return {"type": kind, "pattern": pattern, "content": drawn.choice(["\u2581", "", " ", "a", "bb"])}
+        if kind == "BertNormalizer":
+            flags = {flag: drawn.random() < 0.6 for flag in ("clean_text", "handle_chinese_chars", "lowercase")}
+            return {"type": kind, **flags, "strip_accents": drawn.choice([None, True, False])}
+        if kind == "Precompiled":
+            return {"type": kind, "precompiled_charsmap": base64.b64encode(charsmap(rewriting_rules(drawn))).decode()}
         return {"type": kind}
 
     steps = [one() for _ in range(drawn.choice([0, 0, 1, 1, 2, 3]))]
@@ -151,11 +179,25 @@ def decoder(drawn: random.Random, suffix: str | None) -> dict[str, Any]:
     return dict(drawn.choice(options))
 
 
+def of_letters(drawn: random.Random) -> dict[str, Any] | None:
+    """A decoder for tokens over letters of the byte alphabet."""
+    byte_level = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}
+    strip = {"type": "Strip", "content": drawn.choice(" a"), "start": drawn.randrange(3), "stop": 0}
+    replace = {"type": "Replace", "pattern": {"String": "a"}, "content": " "}
+    after = drawn.sample([{"type": "Fuse"}, strip, replace], drawn.choice([0, 0, 1, 2]))
+    return drawn.choice([None, byte_level, {"type": "Sequence", "decoders": [byte_level, *after]}])
+
+
 def character_file(drawn: random.Random) -> dict[str, Any]:
     """A tokenizer.json over characters."""
     suffix = drawn.choice([None, None, None, "</w>"])
     prefix = drawn.choice([None, None, None, "##"])
+    rewriting = normalizer(drawn)
     singles = drawn.sample(SYMBOLS, drawn.randrange(6, len(SYMBOLS)))
+    has_letters = '"ByteLevel"' in json.dumps(rewriting)
+    if has_letters:
+        letters = {letter for symbol in SYMBOLS for letter in spell(symbol.encode())}
+        singles = [*singles, *(letter for letter in sorted(letters) if letter not in singles)]
     vocab: dict[str, int] = {}
 
     def put(token: str) -> str:
@@ -212,9 +254,9 @@ def character_file(drawn: random.Random) -> dict[str, Any]:
         "ignore_merges": drawn.random() < 0.2,
     }
     fields |= {
-        "normalizer": normalizer(drawn),
+        "normalizer": rewriting,
         "pre_tokenizer": pre_tokenizer(drawn),
-        "decoder": decoder(drawn, suffix),
+        "decoder": of_letters(drawn) if has_letters and drawn.random() < 0.7 else decoder(drawn, suffix),
         "added_tokens": added_tokens(drawn, vocab),
     }
     return fields

@@ -4,8 +4,8 @@ Read `protocol` first: what every tokenizer answers. Then `loading` (from a path
 bytes end there) and the kinds:
 
 - `tokenizer`: byte pair encoding whose ids spell the text one after the other;
-- `rewriting`: byte pair encoding that changes texts or decodes in steps (`normalizers`, `sentencepiece_normalizer`,
-  `decoding`);
+- `rewriting`: byte pair encoding that changes texts or decodes in steps (`normalizers`, `precompiled`,
+  `sentencepiece_normalizer`, `decoding`);
 - `wordpiece`: BERT's.
 
 What they are made of: `numbered` (tokens with their numbers, ids and bytes), `byte_dictionary` (dictionaries that a

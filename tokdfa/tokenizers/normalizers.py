@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
 
+from tokdfa.encoding.byte_alphabet import spell
 from tokdfa.splitting.steps import Split, Splitting
 from tokdfa.unicode.normalization import Form, lowercase, normalize, spaces, strip_accents
 
 __all__ = [
+    "ByteLetters",
     "Chain",
     "Lowercase",
+    "Nmt",
     "Normalizer",
     "Prepend",
     "Replace",
@@ -66,6 +69,33 @@ class StripAccents:
     def __call__(self, text: str) -> str:
         """Return `text` normalized."""
         return strip_accents(text)
+
+
+@dataclass(frozen=True)
+class Nmt:
+    """Without control characters, and with spaces for other white space and for what is invisible."""
+
+    keeps_beginning = False
+
+    def __call__(self, text: str) -> str:
+        """Return `text` normalized."""
+        return text.translate(_NMT)
+
+
+_NMT_REMOVED = (*range(0x01, 0x09), 0x0B, *range(0x0E, 0x20), 0x7F, 0x8F, 0x9F)
+_NMT_SPACES = (0x09, 0x0A, 0x0C, 0x0D, 0x1680, *range(0x200B, 0x2010), 0x2028, 0x2029, 0x2581, 0xFEFF, 0xFFFD)
+_NMT = dict.fromkeys(_NMT_REMOVED, "") | dict.fromkeys(_NMT_SPACES, " ")
+
+
+@dataclass(frozen=True)
+class ByteLetters:
+    """The bytes of the text as letters of GPT-2's alphabet."""
+
+    keeps_beginning = True
+
+    def __call__(self, text: str) -> str:
+        """Return `text` normalized."""
+        return spell(text.encode("utf-8"))
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from tokdfa.unicode import contains, ranges
-from tokdfa.unicode.normalization import characters_of, tables
+from tokdfa.unicode.normalization import characters_of, lowercase, normalize, tables
 
 __all__ = ["BertNormalizer", "effects", "punctuation"]
 
@@ -40,6 +40,16 @@ class BertNormalizer:
     chinese: bool = True
     strip_accents: bool = True
     lowercase: bool = True
+    keeps_beginning = False
+
+    def __call__(self, text: str) -> str:
+        """Return `text` normalized."""
+        data = tables()
+        if self.clean_text or self.chinese:
+            text = text.translate(_cleaning(self.clean_text, self.chinese))
+        if self.strip_accents:
+            text = "".join(part for part in normalize(text, "NFD") if part not in data.mark)
+        return lowercase(text) if self.lowercase else text
 
     def effect(self, character: str) -> str:
         """Return the normal form of `character` alone, which may be empty or have spaces around it."""
@@ -54,6 +64,16 @@ class BertNormalizer:
         if self.lowercase:
             text = "".join(data.lowercase.get(part, part) for part in text)
         return text
+
+
+@cache
+def _cleaning(clean_text: bool, chinese: bool) -> Mapping[int, str]:
+    """Return what cleaning, and spaces around ideographs, make of the characters that they change."""
+    only = BertNormalizer(clean_text, chinese, strip_accents=False, lowercase=False)
+    data = tables()
+    changed = {*data.space, *characters_of(data.control)} if clean_text else set()
+    changed.update(characters_of(data.chinese) if chinese else ())
+    return {ord(character): only.effect(character) for character in changed}
 
 
 @cache

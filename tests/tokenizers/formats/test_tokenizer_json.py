@@ -93,7 +93,7 @@ def nested(depth: int) -> dict[str, Any]:
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"version": "2.0"}, "$.version: an unknown version of the format: '2.0'"),
-    ({"normalizer": {"type": "Nmt"}}, "$.normalizer.type: a normalizer that is not modelled: 'Nmt'"),
+    ({"normalizer": {"type": "Shout"}}, "$.normalizer.type: a normalizer that tokenizers does not have: 'Shout'"),
     ({"normalizer": {"type": "Prepend", "prepend": ""}}, "$.normalizer.prepend: the text to prepend is empty: ''"),
     ({"flavour": 1}, "$.flavour: an unknown field: 'flavour'"),
     (
@@ -127,6 +127,20 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 ]
 
 WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"normalizer": {"type": "Precompiled"}}, "$.normalizer: the field 'precompiled_charsmap' is missing"),
+    (
+        {"normalizer": {"type": "Precompiled", "precompiled_charsmap": None}},
+        "$.normalizer.precompiled_charsmap: a string is expected: None",
+    ),
+    (
+        {"normalizer": {"type": "Precompiled", "precompiled_charsmap": "AA="}},
+        "$.normalizer.precompiled_charsmap: not base64: 'AA='",
+    ),
+    (
+        {"normalizer": {"type": "Precompiled", "precompiled_charsmap": "AAAA"}},
+        "$.normalizer.precompiled_charsmap: the character table is truncated: 0",
+    ),
+    ({"normalizer": {"type": "BertNormalizer"}}, "$.normalizer: the field 'lowercase' is missing"),
     ({"model": None}, "$.model: the model is missing"),
     ({"model": []}, "$.model: an object is expected: []"),
     ({"version": 1}, "$.version"),

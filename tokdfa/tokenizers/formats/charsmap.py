@@ -21,8 +21,10 @@ _BATCH = 1 << 12
 _LONGEST_KEY = 256
 
 
-def read_charsmap(blob: bytes, where: str) -> dict[str, str]:
+def read_charsmap(blob: bytes, where: str, *, is_text: bool = False) -> dict[str, str]:
     """Return the rules of a table, as a mapping from words to their replacements.
+
+    With `is_text` all replacements must be UTF-8, whether in use or not, as tokenizers demands.
 
     Raises
     ------
@@ -46,6 +48,12 @@ def read_charsmap(blob: bytes, where: str) -> dict[str, str]:
         raise FileFormatError(
             "the replacements in the character table do not end with a zero byte", value=replacements[-8:], where=where
         )
+    if is_text:
+        try:
+            replacements.decode("utf-8")
+        except UnicodeDecodeError as error:
+            what, value = "the replacements in the character table are not UTF-8", replacements[error.start :][:4]
+            raise FileFormatError(what, value=value, where=where) from None
     _check_units(units, len(replacements), where)
     rules = {}
     for key, value in _walk(units, where):

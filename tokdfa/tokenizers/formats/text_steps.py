@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from collections.abc import Callable
 from typing import cast, get_args
 
@@ -19,11 +21,14 @@ from tokdfa.tokenizers.decoding import (
     ReplaceWhole,
     StripWhole,
 )
+from tokdfa.tokenizers.formats.charsmap import read_charsmap
 from tokdfa.tokenizers.formats.json_text import JsonObject
 from tokdfa.tokenizers.formats.pre_tokenizer import flatten, read_metaspace, read_pattern
 from tokdfa.tokenizers.normalizers import (
+    ByteLetters,
     Chain,
     Lowercase,
+    Nmt,
     Normalizer,
     Prepend,
     Replace,
@@ -31,9 +36,11 @@ from tokdfa.tokenizers.normalizers import (
     StripAccents,
     UnicodeForm,
 )
+from tokdfa.tokenizers.precompiled import Precompiled
 from tokdfa.unicode.normalization import Form
+from tokdfa.wordpiece.normalizer import BertNormalizer
 
-__all__ = ["read_decoder", "read_normalizer"]
+__all__ = ["read_bert_normalizer", "read_decoder", "read_normalizer"]
 
 _LARGEST_COUNT = (1 << 63) - 1
 
@@ -59,10 +66,6 @@ def _read_normalizer(step: JsonObject) -> Normalizer:
     kind = step.get("type", str)
     if kind in get_args(Form):
         return UnicodeForm(cast(Form, kind))
-    if kind == "Lowercase":
-        return Lowercase()
-    if kind == "StripAccents":
-        return StripAccents()
     if kind == "Strip":
         return Strip(step.get("strip_left", bool), step.get("strip_right", bool))
     if kind == "Prepend":
@@ -73,7 +76,37 @@ def _read_normalizer(step: JsonObject) -> Normalizer:
         return Prepend(prefix)
     if kind == "Replace":
         return _read_replace(step)
-    raise UnsupportedFeatureError("a normalizer that is not modelled", value=kind, where=step.place("type"))
+    if kind == "Precompiled":
+        return _read_precompiled(step)
+    if kind == "BertNormalizer":
+        return read_bert_normalizer(step)
+    simple = {"Lowercase": Lowercase, "StripAccents": StripAccents, "Nmt": Nmt, "ByteLevel": ByteLetters}
+    if kind in simple:
+        return simple[kind]()
+    raise UnsupportedFeatureError("a normalizer that tokenizers does not have", value=kind, where=step.place("type"))
+
+
+def read_bert_normalizer(step: JsonObject) -> BertNormalizer:
+    """Return BERT's normalizer with the settings of a step."""
+    lowercase = step.get("lowercase", bool)
+    strip_accents = step.get_or_none("strip_accents", bool)
+    return BertNormalizer(
+        clean_text=step.get("clean_text", bool),
+        chinese=step.get("handle_chinese_chars", bool),
+        strip_accents=lowercase if strip_accents is None else strip_accents,
+        lowercase=lowercase,
+    )
+
+
+def _read_precompiled(step: JsonObject) -> Precompiled:
+    spelled, place = step.get("precompiled_charsmap", str), step.place("precompiled_charsmap")
+    try:
+        blob = base64.b64decode(spelled, validate=True)
+    except ValueError:
+        blob = b""
+    if base64.b64encode(blob).decode() != spelled:
+        raise FileFormatError("not base64", value=spelled, where=place)
+    return Precompiled(read_charsmap(blob, place, is_text=True), hashlib.sha256(blob).hexdigest())
 
 
 def _read_replace(step: JsonObject) -> Replace:
@@ -86,11 +119,14 @@ def _read_replace(step: JsonObject) -> Replace:
     return replace
 
 
-def read_decoder(top: JsonObject, *, is_bytewise: bool, suffix: str | None) -> tuple[DecodeStep, ...] | None:
+def read_decoder(
+    top: JsonObject, *, is_bytewise: bool, suffix: str | None, normalizer: Normalizer | None = None
+) -> tuple[DecodeStep, ...] | None:
     """Return the steps of the decoder of a tokenizer.json.
 
     None means that no steps are needed: tokens spell the text one after the other, in GPT-2's byte alphabet if
-    `is_bytewise`, or over characters with a space for the `suffix` of words.
+    `is_bytewise`, or over characters with a space for the `suffix` of words. Without a decoder, a pre-tokenizer or
+    `normalizer` ByteLevel tells the bytes; the library's own `decode` then puts spaces between tokens.
 
     Raises
     ------
@@ -102,34 +138,39 @@ def read_decoder(top: JsonObject, *, is_bytewise: bool, suffix: str | None) -> t
     root = top.object("decoder")
     read = list(flatten(root, "decoders")) if root else []
     kinds = [step.get("type", str) for step in read]
+    of_bytes = kinds[:1] == ["ByteLevel"]
     if root is None:
-        # The library then puts spaces between the tokens, although they are not in the text.
         if is_bytewise and suffix is None:
             return None
+        if isinstance(normalizer, Chain) and normalizer.steps[-1] == ByteLetters() and suffix is None:
+            return (DecodeByteLevel(),)
+        hint = "set the decoder that belongs to the model, such as ByteLevel, Metaspace, ByteFallback or BPEDecoder"
         raise UnsupportedFeatureError(
-            "a decoder is missing, so ids have no text", value=None, where=top.place("decoder"), hint="set one"
+            "a decoder is missing, so ids have no text", value=None, where=top.place("decoder"), hint=hint
         )
-    behind = {"Fuse"} if suffix is None else {"Fuse", "Replace", "Strip"}
-    if is_bytewise != ("ByteLevel" in kinds) or (is_bytewise and set(kinds[1:]) - behind):
+    behind = {"Fuse"} if is_bytewise and suffix is None else {"Fuse", "Replace", "Strip"}
+    if (is_bytewise and not of_bytes) or ("ByteLevel" in kinds[1:]) or (of_bytes and set(kinds[1:]) - behind):
         what = f"the decoder of {'bytes is' if is_bytewise else 'characters is not'} ByteLevel"
+        if of_bytes:
+            what = f"after the decoder ByteLevel only {', '.join(sorted(behind))} are modelled"
         raise UnsupportedFeatureError(what, value=kinds, where=top.place("decoder"))
-    if is_bytewise:
+    if of_bytes:
         for flag, *default in (("add_prefix_space",), ("trim_offsets",), ("use_regex", True)):
             read[0].get(flag, bool, *default)
-        if suffix is None:
+        if is_bytewise and suffix is None:
             return None
-    steps: list[DecodeStep] = [DecodeByteLevel()] if is_bytewise else []
+    steps: list[DecodeStep] = [DecodeByteLevel()] if of_bytes else []
     is_fused = is_joined = False
-    for step, kind in zip(read[is_bytewise:], kinds[is_bytewise:], strict=True):
+    for step, kind in zip(read[of_bytes:], kinds[of_bytes:], strict=True):
         if kind == "Fuse":
             is_fused = True
             continue
-        if is_bytewise and kind == "Replace":
+        if of_bytes and kind == "Replace":
             steps.append(ReplaceWhole(_read_replace(step)))
             continue
         if is_fused and kind != "Strip":
             raise UnsupportedFeatureError("a step after Fuse is not modelled", value=kind, where=step.place("type"))
-        made = _read_strip(step, is_fused or is_bytewise) if kind == "Strip" else _reader(step, kind)(step)
+        made = _read_strip(step, is_fused or of_bytes) if kind == "Strip" else _reader(step, kind)(step)
         if is_joined and not _is_by_character(made):
             # A run of bytes is one token by now, which such a step would treat as a whole.
             raise UnsupportedFeatureError(

@@ -96,7 +96,7 @@ def read_tokenizer_json(data: bytes, path: Path) -> Contents:
     specials = read_added_tokens(top, vocabulary, is_bytewise)
     specials = _normalized(top, specials, normalizer, is_bytewise)
     _check_strips(top, specials)
-    decoding = read_decoder(top, is_bytewise=is_bytewise, suffix=suffix)
+    decoding = read_decoder(top, is_bytewise=is_bytewise, suffix=suffix, normalizer=normalizer)
     if (
         decoding is None
         and suffix

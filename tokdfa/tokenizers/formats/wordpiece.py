@@ -13,6 +13,7 @@ from tokdfa.errors import AlphabetError, FileFormatError, UnsupportedFeatureErro
 from tokdfa.tokenizers.formats.contents import LARGEST_ID
 from tokdfa.tokenizers.formats.json_text import JsonObject, check_surrogates, decode_utf8, parse_object
 from tokdfa.tokenizers.formats.left_out import read_left_out
+from tokdfa.tokenizers.formats.text_steps import read_bert_normalizer
 from tokdfa.tokenizers.formats.tokenizer_json import TOP_FIELDS, read_added_tokens
 from tokdfa.tokenizers.formats.vocabulary import Vocabulary
 from tokdfa.unicode.normalization import spaces, tables
@@ -159,14 +160,7 @@ def _read_model(top: JsonObject) -> WordPieceVocabulary:
 
 def _read_normalizer(top: JsonObject) -> BertNormalizer:
     step = _read_step(top, "normalizer", "BertNormalizer", "WordPiece is not modelled with this")
-    lowercase = step.get("lowercase", bool)
-    strip_accents = step.get_or_none("strip_accents", bool)
-    return BertNormalizer(
-        clean_text=step.get("clean_text", bool),
-        chinese=step.get("handle_chinese_chars", bool),
-        strip_accents=lowercase if strip_accents is None else strip_accents,
-        lowercase=lowercase,
-    )
+    return read_bert_normalizer(step)
 
 
 def _read_step(top: JsonObject, key: str, kind: str, why: str) -> JsonObject:

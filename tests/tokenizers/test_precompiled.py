@@ -1,0 +1,108 @@
+"""The normalizers of tokenizers that are tables, beside the library's own."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import sentencepieces
+from support.seeds import seeds
+from support.unicode_texts import character, unicode_text
+
+import tokdfa.unicode
+from tokdfa.errors import FileFormatError
+from tokdfa.tokenizers.formats.charsmap import read_charsmap
+from tokdfa.tokenizers.normalizers import ByteLetters, Nmt, Normalizer
+from tokdfa.tokenizers.precompiled import Precompiled
+from tokdfa.unicode.graphemes_probe import charsmap
+from tokdfa.unicode.normalization import characters_of
+from tokdfa.unicode.tables import decode
+from tokdfa.wordpiece.normalizer import BertNormalizer
+
+library = pytest.importorskip("tokenizers").normalizers
+GRAPHEMES = json.loads((Path(tokdfa.unicode.__file__).parent / "data" / "graphemes.json").read_text(encoding="utf-8"))
+MEMBERS = [[*characters_of(decode(deltas))] for deltas in GRAPHEMES.values() if isinstance(deltas, list)]
+
+
+def nasty_rules(drawn: random.Random) -> dict[str, str]:
+    """Rules for characters of all classes that matter to graphemes, and for some sequences of them."""
+    rules = {}
+    for members in MEMBERS:
+        for chosen in drawn.sample(members, min(8, len(members))):
+            rules[chosen] = drawn.choice(["X", "", "YZ", "é", chosen + "\u0301"])
+    rules |= {"a": "b", "a\u0301": "Q", "\u00a9": "P", "\uac00": "H", "\u0915": "k", "\r": "CR", "\n": "LF"}
+    return {word: replacement for word, replacement in rules.items() if "\0" not in word}
+
+
+def trained_table(rule: str) -> bytes:
+    from sentencepiece import sentencepiece_model_pb2 as pb
+
+    model: Any = pb.ModelProto()  # type: ignore[attr-defined]
+    model.ParseFromString(sentencepieces.trained(rule, False))
+    return bytes(model.normalizer_spec.precompiled_charsmap)
+
+
+def pairs() -> list[tuple[Normalizer, Any]]:
+    tables = [charsmap(nasty_rules(random.Random(seed))) for seed in range(3)]
+    tables += [trained_table(rule) for rule in ("nmt_nfkc", "nfkc_cf")]
+    made: list[tuple[Normalizer, Any]] = [
+        (Precompiled(read_charsmap(table, "here", is_text=True), str(at)), library.Precompiled(table))
+        for at, table in enumerate(tables)
+    ]
+    for number in range(16):
+        flags = [bool(number >> bit & 1) for bit in range(4)]
+        names = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")
+        made.append((BertNormalizer(*flags), library.BertNormalizer(**dict(zip(names, flags, strict=True)))))
+    return [*made, (Nmt(), library.Nmt()), (ByteLetters(), library.ByteLevel())]
+
+
+def text(drawn: random.Random) -> str:
+    symbols = [drawn.choice(drawn.choice(MEMBERS)) if drawn.random() < 0.5 else character(drawn) for _ in range(8)]
+    return "".join(drawn.sample([*symbols, "a", "\u0301", "\r\n"], drawn.randrange(1, 9)))
+
+
+def check(seed: int, made: list[tuple[Normalizer, Any]]) -> None:
+    drawn = random.Random(seed)
+    for written in (text(drawn), unicode_text(drawn)):
+        for ours, theirs in made:
+            assert ours(written) == theirs.normalize_str(written), (seed, ours, ascii(written))
+
+
+def test_random_texts() -> None:
+    made = pairs()
+    for seed in range(300):
+        check(seed, made)
+
+
+@pytest.mark.slow
+def test_many_random_texts() -> None:
+    made = pairs()
+    for seed in seeds(50_000):
+        check(seed, made)
+    for code in (*range(0xD800), *range(0xE000, 0x110000)):
+        for ours, theirs in made:
+            written = f"a{chr(code)}b"
+            assert ours(written) == theirs.normalize_str(written), (ours, hex(code))
+
+
+def test_equality_and_copies() -> None:
+    one = Precompiled({"a": "b"}, "x")
+    twin = pickle.loads(pickle.dumps(one))
+    assert twin == one
+    assert hash(twin) == hash(one)
+    assert twin("a\u0301c") == "bc"
+    assert one != Precompiled({"a": "c"}, "y")
+    assert repr(one) == "Precompiled(x)"
+
+
+@pytest.mark.parametrize("rules", [{}, {"a": "b"}, {"a": "b", "ab": "c", "\U0001f600": "", "é": "e"}])
+def test_a_table_is_read_as_it_was_written(rules: dict[str, str]) -> None:
+    table = charsmap({**rules, "z": "z"})
+    assert read_charsmap(table, "here", is_text=True) == {**rules, "z": "z"}
+    if rules:
+        with pytest.raises(FileFormatError, match="not UTF-8"):
+            read_charsmap(table[:-2] + b"\xff\0", "here", is_text=True)

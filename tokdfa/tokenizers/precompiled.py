@@ -1,0 +1,68 @@
+"""The normalizer Precompiled of the library tokenizers: SentencePiece's table of characters, applied to graphemes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+
+from tokdfa.unicode.graphemes import map_graphemes
+
+__all__ = ["Precompiled"]
+
+# Only graphemes of fewer bytes are looked up as a whole.
+_LONG = 6
+
+
+class Precompiled:
+    """A table that replaces characters, and graphemes that begin with one of its words.
+
+    Parameters
+    ----------
+    rules : mapping of str to str
+        The replacement of each word.
+    digest : str
+        A name of the rules; tables with equal digests have the same rules.
+
+    Notes
+    -----
+    SentencePiece replaces the longest word at each place. The library takes a grapheme of fewer than six bytes as a
+    whole: the *shortest* word that it begins with replaces all of it, marks included. Longer graphemes, and those that
+    begin with no word, are replaced character by character. Read in tokenizers 0.23 (`normalizers/precompiled.rs`).
+    """
+
+    keeps_beginning = False
+
+    def __init__(self, rules: Mapping[str, str], digest: str) -> None:
+        self._rules = rules
+        self._digest = digest
+
+    def __reduce__(self) -> tuple[type[Precompiled], tuple[Mapping[str, str], str]]:
+        return Precompiled, (self._rules, self._digest)
+
+    def __call__(self, text: str) -> str:
+        """Return `text` with everything replaced."""
+        return map_graphemes(text, self._of_grapheme, self._of_characters)
+
+    def _of_grapheme(self, grapheme: str) -> str:
+        if len(grapheme.encode("utf-8", "surrogatepass")) < _LONG:
+            for end in range(1, len(grapheme) + 1):
+                replacement = self._rules.get(grapheme[:end])
+                if replacement is not None:
+                    return replacement
+        return self._of_characters(grapheme)
+
+    def _of_characters(self, text: str) -> str:
+        return text.translate(self._singles)
+
+    @cached_property
+    def _singles(self) -> dict[int, str]:
+        return {ord(word): replacement for word, replacement in self._rules.items() if len(word) == 1}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Precompiled) and self._digest == other._digest
+
+    def __hash__(self) -> int:
+        return hash(self._digest)
+
+    def __repr__(self) -> str:
+        return f"Precompiled({self._digest})"

@@ -1,0 +1,88 @@
+"""Graphemes as the library tokenizers cuts them: extended grapheme clusters, by its version of Unicode."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tokdfa.unicode.ranges import Ranges
+from tokdfa.unicode.tables import decode
+
+__all__ = ["map_graphemes"]
+
+_JOINER = "\u200d"
+_SYLLABLES = (0xAC00, 0xD7A3)
+_WITHOUT_TAIL = tuple((code, code) for code in range(_SYLLABLES[0], _SYLLABLES[1] + 1, 28))
+
+
+def map_graphemes(text: str, each: Callable[[str], str], plain: Callable[[str], str]) -> str:
+    """Return a text with its graphemes replaced.
+
+    Parameters
+    ----------
+    text : str
+    each : callable
+        The replacement of a grapheme of several characters.
+    plain : callable
+        The replacement of a text whose graphemes are single characters.
+
+    Notes
+    -----
+    Unicode Standard Annex 29, section 3, as the regular expression of its table 1c. The classes were extracted from the
+    library by ``python -m tokdfa.unicode.graphemes_probe``, which tries all code points.
+    """
+    if not _joining().search(text):
+        return plain(text)
+
+    def replaced(match: re.Match[str]) -> str:
+        found = match.group()
+        return plain(found) if match.lastindex or len(found) == 1 else each(found)
+
+    return _graphemes().sub(replaced, text)
+
+
+@cache
+def _classes() -> dict[str, str]:
+    """Return the classes as they are written between brackets in a pattern."""
+    data: dict[str, Any] = json.loads(Path(__file__).with_name("data").joinpath("graphemes.json").read_text("utf-8"))
+    sets = {name: decode(deltas) for name, deltas in data.items() if isinstance(deltas, list)}
+    sets |= {"syllable": (_SYLLABLES,), "without_tail": _WITHOUT_TAIL}
+    return {name: _spelled(ranges) for name, ranges in sets.items()}
+
+
+def _spelled(ranges: Ranges) -> str:
+    return "".join(f"\\U{first:08x}-\\U{last:08x}" for first, last in ranges)
+
+
+@cache
+def _joining() -> re.Pattern[str]:
+    """Return the pattern of what is in every grapheme of several characters."""
+    of = _classes()
+    some = "".join(of[name] for name in ("extending", "spacing", "prepended", "vowel", "tail", "lead", "flag"))
+    return re.compile(f"[{some}]|\r\n")
+
+
+@cache
+def _graphemes() -> re.Pattern[str]:
+    """Return the pattern of a grapheme, or, as its only group, of several that are single characters."""
+    of = _classes()
+    after = f"[{of['extending']}{of['spacing']}]"
+    links = f"[{of['linker']}{of['conjunct_extending']}]*"
+    special = "".join(of[name] for name in ("lead", "vowel", "tail", "syllable", "flag", "picture", "consonant"))
+    special += "".join(of[name] for name in ("control", "prepended", "extending", "spacing"))
+    syllable = f"(?:[{of['vowel']}]+|[{of['without_tail']}][{of['vowel']}]*|[{of['syllable']}])"
+    cores = (
+        f"[{of['lead']}]*{syllable}[{of['tail']}]*",
+        f"[{of['lead']}]+",
+        f"[{of['tail']}]+",
+        f"[{of['flag']}]{{2}}",
+        f"[{of['picture']}](?:[{of['extending']}]*{_JOINER}[{of['picture']}])*",
+        f"[{of['consonant']}](?:{links}[{of['linker']}]{links}[{of['consonant']}])*",
+        f"[^{of['control']}]",
+    )
+    # Ordinary characters are taken many at a time; the last one may have marks after it.
+    return re.compile(f"([^{special}]+(?!{after}))|\r\n|[{of['prepended']}]*(?:{'|'.join(cores)}){after}*|.", re.DOTALL)
