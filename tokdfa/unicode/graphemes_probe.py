@@ -44,7 +44,7 @@ def charsmap(rules: Mapping[str, str]) -> bytes:
         values.append(replacement.encode() + b"\0")
         where += len(values[-1])
     # A node with children has a block of its own; nodes without any have their values in one row.
-    blocks, leaves = [trie], []
+    blocks, leaves = [trie], list[dict[int, Any]]()
     for node in blocks:  # grows during the loop
         for label, child in node.items():
             if label:

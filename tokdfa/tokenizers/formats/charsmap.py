@@ -52,8 +52,8 @@ def read_charsmap(blob: bytes, where: str, *, is_text: bool = False) -> dict[str
         try:
             replacements.decode("utf-8")
         except UnicodeDecodeError as error:
-            what, value = "the replacements in the character table are not UTF-8", replacements[error.start :][:4]
-            raise FileFormatError(what, value=value, where=where) from None
+            what, odd = "the replacements in the character table are not UTF-8", replacements[error.start :][:4]
+            raise FileFormatError(what, value=odd, where=where) from None
     _check_units(units, len(replacements), where)
     rules = {}
     for key, value in _walk(units, where):

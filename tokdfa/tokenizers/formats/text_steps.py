@@ -43,6 +43,12 @@ from tokdfa.wordpiece.normalizer import BertNormalizer
 __all__ = ["read_bert_normalizer", "read_decoder", "read_normalizer"]
 
 _LARGEST_COUNT = (1 << 63) - 1
+_SIMPLE: dict[str, Callable[[], Normalizer]] = {
+    "Lowercase": Lowercase,
+    "StripAccents": StripAccents,
+    "Nmt": Nmt,
+    "ByteLevel": ByteLetters,
+}
 
 
 def read_normalizer(top: JsonObject) -> Normalizer | None:
@@ -80,9 +86,8 @@ def _read_normalizer(step: JsonObject) -> Normalizer:
         return _read_precompiled(step)
     if kind == "BertNormalizer":
         return read_bert_normalizer(step)
-    simple = {"Lowercase": Lowercase, "StripAccents": StripAccents, "Nmt": Nmt, "ByteLevel": ByteLetters}
-    if kind in simple:
-        return simple[kind]()
+    if kind in _SIMPLE:
+        return _SIMPLE[kind]()
     raise UnsupportedFeatureError("a normalizer that tokenizers does not have", value=kind, where=step.place("type"))
 
 
