@@ -24,6 +24,12 @@ __all__ = ["command"]
     "--pretokenizer", metavar="NAME|PATTERN|none", help="How A and B split text into pieces; default: as they say."
 )
 @click.option("--pretokenizer-b", metavar="NAME|PATTERN|none", help="The pre-tokenizer of B, if it differs.")
+@click.option(
+    "--specials",
+    metavar="FILE|NAME",
+    help="The special tokens of A and B, if they are rank files: a JSON file of them, or the name of an encoding.",
+)
+@click.option("--specials-b", metavar="FILE|NAME", help="The special tokens of B, if they differ.")
 @click.option("--format", "format_name", metavar="FORMAT", help="The format of A and B; detected by default.")
 @click.option("--format-b", metavar="FORMAT", help="The format of B, if it differs.")
 @html_option
@@ -34,6 +40,8 @@ def command(
     ignore_ids: bool,
     pretokenizer: str | None,
     pretokenizer_b: str | None,
+    specials: str | None,
+    specials_b: str | None,
     format_name: str | None,
     format_b: str | None,
     html_path: str | None,
@@ -55,8 +63,13 @@ def command(
         check_writable(html_path)
     with stages() as say_stage:
         sides = (
-            load(a, pretokenizer=pretokenizer, format=format_name),
-            load(b, pretokenizer=pretokenizer_b or pretokenizer, format=format_b or format_name),
+            load(a, pretokenizer=pretokenizer, specials=specials, format=format_name),
+            load(
+                b,
+                pretokenizer=pretokenizer_b or pretokenizer,
+                specials=specials_b or specials,
+                format=format_b or format_name,
+            ),
         )
         progress: Callable[[Stage], object] | None = say_stage and (lambda stage: say_stage(stage_words(stage)))
         found = compare(*sides, ignore_ids=ignore_ids, progress=progress)

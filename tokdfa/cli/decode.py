@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from tokdfa.cli.output import json_option, keep_line_ends, print_bytes, print_json, say
+from tokdfa.cli.output import json_option, keep_line_ends, print_bytes, print_json, say, specials_option
 
 __all__ = ["command"]
 
@@ -20,9 +20,12 @@ __all__ = ["command"]
     is_flag=True,
     help="Write the bytes unchanged, even where they are not UTF-8 or stdout cannot show them.",
 )
+@specials_option
 @click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK; detected by default.")
 @json_option
-def command(tok: str, ids: str, dtype: str | None, raw: bool, format_name: str | None, as_json: bool) -> int:
+def command(
+    tok: str, ids: str, dtype: str | None, raw: bool, specials: str | None, format_name: str | None, as_json: bool
+) -> int:
     """Write the text that IDS spell, special tokens included, with no newline added.
 
     TOK is a tokenizer.json, tekken.json, .model, .tiktoken, merges.txt or vocab.txt file, or a folder with one. IDS
@@ -33,7 +36,7 @@ def command(tok: str, ids: str, dtype: str | None, raw: bool, format_name: str |
     from tokdfa.stores import iter_ids
     from tokdfa.tokenizers.loading import load_decoder
 
-    decoder = load_decoder(tok, format=format_name)
+    decoder = load_decoder(tok, specials=specials, format=format_name)
     chunks = iter_ids(ids, dtype=dtype)
     if raw:
         for data in decoder.iter_bytes(chunks):

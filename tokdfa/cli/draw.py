@@ -75,6 +75,7 @@ def command(
     tok: str,
     language: str | None,
     rules: int | None,
+    specials: str | None,
     format_name: str | None,
     max_seconds: float,
     words: tuple[str, ...],
@@ -117,7 +118,7 @@ def command(
     from tokdfa.errors import UnsupportedFeatureError
     from tokdfa.tokenizers.loading import load_unsplit
 
-    tokenizer = load_unsplit(tok, format=format_name)
+    tokenizer = load_unsplit(tok, specials=specials, format=format_name)
     if tokenizer.algorithm not in _DRAWN:
         raise UnsupportedFeatureError("tokenizers of this kind cannot be drawn", value=tokenizer.algorithm, where=tok)
     return _DRAWN[tokenizer.algorithm](tokenizer, asked)

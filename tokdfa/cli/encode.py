@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from tokdfa.cli.output import json_option, print_json, say
+from tokdfa.cli.output import json_option, print_json, say, specials_option
 
 __all__ = ["command"]
 
@@ -20,6 +20,7 @@ __all__ = ["command"]
 @click.option(
     "--pretokenizer", metavar="NAME|PATTERN|none", help="How TOK splits text into pieces; default: as it says."
 )
+@specials_option
 @click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK; detected by default.")
 @json_option
 def command(
@@ -28,6 +29,7 @@ def command(
     path: str | None,
     output: str | None,
     pretokenizer: str | None,
+    specials: str | None,
     format_name: str | None,
     as_json: bool,
 ) -> int:
@@ -44,7 +46,7 @@ def command(
 
     if output is not None:
         check_writable(output)
-    tokenizer = load(tok, pretokenizer=pretokenizer, format=format_name)
+    tokenizer = load(tok, pretokenizer=pretokenizer, specials=specials, format=format_name)
     if text is None:
         assert path is not None
         data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from tokdfa.cli.output import seconds_option
+from tokdfa.cli.output import seconds_option, specials_option
 from tokdfa.cli.tuning import DEFAULT, Tuning
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ def automaton_options(command: F) -> F:
         click.option("--language", metavar="REGEX", help="Only the tokenizations of the texts that REGEX matches."),
         seconds_option,
         click.option("--rules", type=click.IntRange(min=0), metavar="N", help="Use only the first N rules."),
+        specials_option,
         click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK; detected by default."),
     ]
     for option in reversed(options):
@@ -50,12 +51,18 @@ class Folded(NamedTuple):
 
     @classmethod
     def load(
-        cls, tok: str, language: str | None, rules: int | None, format_name: str | None, max_seconds: float
+        cls,
+        tok: str,
+        language: str | None,
+        rules: int | None,
+        specials: str | None,
+        format_name: str | None,
+        max_seconds: float,
     ) -> Folded:
         """Read the dictionary of TOK, refusing an improper one, and the language."""
         from tokdfa.tokenizers.loading import load_byte_pairs
 
-        dictionary = load_byte_pairs(tok, pretokenizer="none", format=format_name).dictionary
+        dictionary = load_byte_pairs(tok, pretokenizer="none", specials=specials, format=format_name).dictionary
         return cls.of(dictionary, language, rules, max_seconds)
 
     @classmethod

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tokdfa.cli.output import json_option, print_fields, print_json, remark, seconds_option
+from tokdfa.cli.output import json_option, print_fields, print_json, remark, seconds_option, specials_option
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -28,6 +28,7 @@ _POLICIES = {
 @click.option(
     "--language", metavar="REGEX", help="Describe the correct tokenizations of the texts that REGEX matches in full."
 )
+@specials_option
 @click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK; detected by default.")
 @click.option(
     "--proper-out",
@@ -40,6 +41,7 @@ def command(
     tok: str,
     pretokenizer: str | None,
     language: str | None,
+    specials: str | None,
     format_name: str | None,
     proper_out: str | None,
     max_seconds: float,
@@ -59,11 +61,11 @@ def command(
     if language is not None:
         from tokdfa.cli.members import describe_members, print_members
 
-        members = describe_members(tok, language, format_name, max_seconds)
+        members = describe_members(tok, language, specials, format_name, max_seconds)
         (print_json if as_json else print_members)(members)
         return 0
     began = perf_counter()
-    tokenizer = load(tok, pretokenizer=pretokenizer, format=format_name)
+    tokenizer = load(tok, pretokenizer=pretokenizer, specials=specials, format=format_name)
     seconds = perf_counter() - began
     facts = tokenizer.facts()
     spent = {"load": seconds, **facts.pop("seconds", {})}

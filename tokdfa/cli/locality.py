@@ -39,6 +39,7 @@ def command(
     language: str | None,
     max_seconds: float,
     rules: int | None,
+    specials: str | None,
     format_name: str | None,
     longest: int,
     as_json: bool,
@@ -52,7 +53,7 @@ def command(
     from tokdfa.errors import UnsupportedFeatureError
     from tokdfa.tokenizers.loading import load_unsplit
 
-    tokenizer = load_unsplit(tok, format=format_name)
+    tokenizer = load_unsplit(tok, specials=specials, format=format_name)
     if tokenizer.algorithm not in _MEASURED:
         raise UnsupportedFeatureError(
             "the locality of such a tokenizer cannot be measured", value=tokenizer.algorithm, where=tok

@@ -15,7 +15,13 @@ _LONGEST_SHOWN = 60
 
 
 def describe_members(
-    tok: str, pattern: str, format_name: str | None, max_seconds: float, *, tuning: Tuning = DEFAULT
+    tok: str,
+    pattern: str,
+    specials: str | None,
+    format_name: str | None,
+    max_seconds: float,
+    *,
+    tuning: Tuning = DEFAULT,
 ) -> dict[str, Any]:
     """Return the fields of T^D(L): the size of its automaton, and the lengths and number of its members.
 
@@ -32,7 +38,7 @@ def describe_members(
     from tokdfa.automata.token_dfa import TokenDFA
     from tokdfa.errors import LimitExceededError
 
-    dictionary, language = Folded.load(tok, pattern, None, format_name, max_seconds)
+    dictionary, language = Folded.load(tok, pattern, None, specials, format_name, max_seconds)
     assert language is not None
     dfa = CompactTokenDFA(dictionary)  # The same for all languages, so it is built before the clock starts.
     began = perf_counter()

@@ -31,6 +31,7 @@ __all__ = [
     "remark",
     "say",
     "seconds_option",
+    "specials_option",
     "stages",
 ]
 
@@ -41,6 +42,13 @@ html_option = click.option(
     "html_path",
     metavar="FILE",
     help="Also write the findings to FILE as a web page; an old FILE is replaced.",
+)
+
+specials_option = click.option(
+    "--specials",
+    metavar="FILE|NAME",
+    help="The special tokens of a rank file: a JSON file of texts and ids, or with added_tokens_decoder as in a "
+    "tokenizer_config.json; or the name of an encoding, e.g. o200k_harmony.",
 )
 
 seconds_option = click.option(

@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING
 
 import click
 
-from tokdfa.cli.output import json_option, say, seconds_option
+from tokdfa.cli.output import json_option, say, seconds_option, specials_option
 from tokdfa.errors import PatternError
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ _SHOWN = 60
 @click.option("--aligned", is_flag=True, help="Find only matches that begin and end at token borders.")
 @click.option("--count", "only_count", is_flag=True, help="Print only the number of matches.")
 @click.option("--dtype", metavar="TYPE", help="Integer type of a .bin file or of raw standard input, e.g. uint16.")
+@specials_option
 @click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK; detected by default.")
 @seconds_option
 @json_option
@@ -59,6 +60,7 @@ def command(
     aligned: bool,
     only_count: bool,
     dtype: str | None,
+    specials: str | None,
     format_name: str | None,
     max_seconds: float,
     as_json: bool,
@@ -79,7 +81,7 @@ def command(
 
     *pattern, ids = pattern_and_ids
     searched = pattern[0] if words is None else _read_words(words)
-    tokenizer = load_unsplit(tok, format=format_name)
+    tokenizer = load_unsplit(tok, specials=specials, format=format_name)
     searcher = Searcher(tokenizer, searched, wanted=wanted, aligned=aligned, max_seconds=max_seconds)  # type: ignore[arg-type]
     chunks = iter_ids(ids, dtype=dtype)
     if only_count:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tokdfa.cli.output import html_option, json_option, print_json, remark, say
+from tokdfa.cli.output import html_option, json_option, print_json, remark, say, specials_option
 
 if TYPE_CHECKING:
     from tokdfa.arrays import Int64Array
@@ -38,6 +38,7 @@ __all__ = ["command"]
 @click.option(
     "--pretokenizer", metavar="NAME|PATTERN|none", help="How TOK splits text into pieces; default: as it says."
 )
+@specials_option
 @click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK; detected by default.")
 @html_option
 @json_option
@@ -50,6 +51,7 @@ def command(
     documents: str | None,
     literal: bool,
     pretokenizer: str | None,
+    specials: str | None,
     format_name: str | None,
     html_path: str | None,
     as_json: bool,
@@ -65,7 +67,7 @@ def command(
     from tokdfa.tokenizers.loading import load
     from tokdfa.validation.api import validate
 
-    tokenizer = load(tok, pretokenizer=pretokenizer, format=format_name)
+    tokenizer = load(tok, pretokenizer=pretokenizer, specials=specials, format=format_name)
     if tokenizer.pretokenizer is None and tokenizer.format != "sentencepiece":
         remark("pretokenizer: none, the whole text is one piece (choose another with --pretokenizer)")
     stream = iter_ids(ids, dtype=dtype)

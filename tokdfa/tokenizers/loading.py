@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tokdfa.errors import UnsupportedFeatureError, WrongTypeError
 from tokdfa.splitting.steps import Splitting
 from tokdfa.tokenizers.formats import read
 from tokdfa.tokenizers.formats.contents import Contents
+from tokdfa.tokenizers.formats.files import named
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
@@ -18,21 +19,36 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.decoder import Decoder
     from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
 
+Specials: TypeAlias = Mapping[str, int] | str | Path
+
 __all__ = ["load", "load_byte_pairs", "load_decoder", "load_unsplit", "tokenizer_of"]
 
 
-def load(path: str | Path, *, pretokenizer: str | None = None, format: str | None = None) -> AnyTokenizer:
-    r"""Load a tokenizer from a file or a folder.
+def load(
+    source: Any,
+    *,
+    pretokenizer: str | None = None,
+    specials: Specials | None = None,
+    format: str | None = None,
+) -> AnyTokenizer:
+    r"""Load a tokenizer from a file or a folder, or from an object of another library.
 
     Parameters
     ----------
-    path : str or Path
+    source : str, Path or object
         A ``tokenizer.json``, ``tekken.json``, ``.model``, ``.tiktoken``, ``merges.txt`` or ``vocab.txt`` file, or a
-        folder with one.
+        folder with one. Or an object, recognised by its attributes: a ``tokenizers.Tokenizer``; a tokenizer of
+        transformers, with a backend in Rust or over a SentencePiece model; a ``tiktoken.Encoding``; a tokenizer of
+        mistral-common; a ``SentencePieceProcessor``. Or what such a file contains: bytes, a file object, a dict of the
+        fields of a JSON file, or a dict of bytes and ranks.
     pretokenizer : str, optional
         What splits text into pieces: a name (gpt2, cl100k, o200k, llama3, qwen2, tekken, deepseek), a pattern, or
         "none". The default is what the file says, or "none" if it says nothing. A WordPiece tokenizer has its own. For
         CLIP's rules "clip" is allowed too: its pattern, its specials, and text in lower case, as in transformers.
+    specials : dict of str to int, str or Path, optional
+        The special tokens of a rank file, which does not name them: their texts and ids; or a JSON file of these, or
+        one with ``added_tokens_decoder`` as a ``tokenizer_config.json`` has; or the name of an encoding of tiktoken,
+        such as "o200k_harmony". The default is those that tiktoken gives to the files it publishes.
     format : str, optional
         One of :data:`tokdfa.tokenizers.formats.FORMATS`; detected by default.
 
@@ -49,8 +65,17 @@ def load(path: str | Path, *, pretokenizer: str | None = None, format: str | Non
         If it asks for something that is not modelled exactly.
     PatternError
         If the pattern cannot be read.
+    WrongTypeError
+        If the object is none of these.
     OSError
         If the file cannot be read.
+
+    Notes
+    -----
+    An object is taken as it is now, and not kept: what is changed in it later has no effect. Nothing is imported; the
+    attributes are those of transformers 4.57 and 5.23, tokenizers 0.22 and 0.23, tiktoken 0.14, mistral-common 1.13 and
+    sentencepiece 0.2. A tokenizer of transformers is what its backend does to texts and ids. If it is written in Python
+    over a SentencePiece model, it is that model with the ids of the object, as with ``split_special_tokens=True``.
 
     Examples
     --------
@@ -61,14 +86,27 @@ def load(path: str | Path, *, pretokenizer: str | None = None, format: str | Non
     ...     tokenizer = tokdfa.load(folder)
     >>> tokenizer.decode(tokenizer.encode("Akita")), len(tokenizer.encode("Akita"))
     ('Akita', 1)
+
+    Ranks in memory, with special tokens:
+
+    >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"ab": 256}
+    >>> tokenizer = tokdfa.load(ranks, specials={"<end>": 257})
+    >>> tokenizer.encode("ab").tolist(), tokenizer.decode([256, 257])
+    ([256], 'ab<end>')
     """
-    contents = read(path, format)
-    return _MAKERS[contents.algorithm](contents, pretokenizer, path)
+    contents = read(source, format, specials=specials)
+    return _MAKERS[contents.algorithm](contents, pretokenizer, source)
 
 
-def load_byte_pairs(path: str | Path, *, pretokenizer: str | None = None, format: str | None = None) -> Tokenizer:
+def load_byte_pairs(
+    path: str | Path,
+    *,
+    pretokenizer: str | None = None,
+    specials: Specials | None = None,
+    format: str | None = None,
+) -> Tokenizer:
     """Load a byte pair tokenizer, and refuse WordPiece; see :func:`load`."""
-    contents = read(path, format)
+    contents = read(path, format, specials=specials)
     if not isinstance(contents, Contents):
         raise UnsupportedFeatureError(
             f"this needs a byte pair tokenizer, and the file is {contents.algorithm}", where=str(path)
@@ -76,19 +114,19 @@ def load_byte_pairs(path: str | Path, *, pretokenizer: str | None = None, format
     return tokenizer_of(contents, pretokenizer)
 
 
-def load_unsplit(path: str | Path, *, format: str | None = None) -> AnyTokenizer:
+def load_unsplit(path: str | Path, *, specials: Specials | None = None, format: str | None = None) -> AnyTokenizer:
     """Load a tokenizer only for the spelling of its ids; see :func:`load`.
 
     A byte pair tokenizer is loaded without its pre-tokenizer, which takes time to build and does not affect how ids are
     spelled.
     """
-    contents = read(path, format)
+    contents = read(path, format, specials=specials)
     return _MAKERS[contents.algorithm](contents, "none" if isinstance(contents, Contents) else None, path)
 
 
-def load_decoder(path: str | Path, *, format: str | None = None) -> Decoder:
+def load_decoder(path: str | Path, *, specials: Specials | None = None, format: str | None = None) -> Decoder:
     """Load the decoder of a tokenizer; see :func:`load_unsplit`."""
-    return load_unsplit(path, format=format).decoder
+    return load_unsplit(path, specials=specials, format=format).decoder
 
 
 def tokenizer_of(contents: Contents, pretokenizer: str | None = None) -> Tokenizer:
@@ -101,7 +139,7 @@ def tokenizer_of(contents: Contents, pretokenizer: str | None = None) -> Tokeniz
     return RewritingTokenizer(contents, splitting)
 
 
-def _byte_pairs(contents: Contents, pretokenizer: str | None, path: str | Path) -> AnyTokenizer:
+def _byte_pairs(contents: Contents, pretokenizer: str | None, source: Any) -> AnyTokenizer:
     if contents.format == pretokenizer == "clip":
         from tokdfa.tokenizers.formats.merges import clip_as_transformers_has_it
 
@@ -109,18 +147,18 @@ def _byte_pairs(contents: Contents, pretokenizer: str | None, path: str | Path) 
     return tokenizer_of(contents, pretokenizer)
 
 
-def _wordpiece(contents: WordPieceContents, pretokenizer: str | None, path: str | Path) -> AnyTokenizer:
+def _wordpiece(contents: WordPieceContents, pretokenizer: str | None, source: Any) -> AnyTokenizer:
     from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
 
     if pretokenizer is not None:
         raise UnsupportedFeatureError(
-            "WordPiece is modelled only with BERT's pre-tokenizer", value=pretokenizer, where=str(path)
+            "WordPiece is modelled only with BERT's pre-tokenizer", value=pretokenizer, where=named(source)
         )
     return WordPieceTokenizer(contents)
 
 
 # The function that makes a tokenizer from the contents of a file, by its algorithm.
-_MAKERS: dict[str, Callable[[Any, str | None, str | Path], AnyTokenizer]] = {
+_MAKERS: dict[str, Callable[[Any, str | None, Any], AnyTokenizer]] = {
     "byte pair": _byte_pairs,
     "WordPiece": _wordpiece,
 }

@@ -115,7 +115,7 @@ class AnyTokenizer(Guided, ABC):
     @cached_property
     def special_ids(self) -> Int32Array:
         """The ids of the special tokens, ascending."""
-        return np.array(sorted(special.id for special in self.specials), dtype=np.int32)
+        return np.array(sorted({special.id for special in self.specials}), dtype=np.int32)
 
     @property
     @abstractmethod

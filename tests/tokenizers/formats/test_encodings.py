@@ -73,9 +73,7 @@ def test_an_encoding_in_the_cache_is_that_of_tiktoken(name: str, files: dict[str
     theirs = tiktoken.Encoding(**getattr(openai_public, name)())
     ours = tokdfa.load(name)
     assert ours.n_ids == theirs.n_vocab
-    assert {special.content: special.id for special in ours.specials} == {
-        content: id for content, id in theirs._special_tokens.items() if theirs.decode([id]) == content
-    }
+    assert {special.content: special.id for special in ours.specials} == theirs._special_tokens
     for text in TEXTS:
         assert ours.encode(text).tolist() == theirs.encode_ordinary(text)
     special = sorted(theirs._special_tokens.values())

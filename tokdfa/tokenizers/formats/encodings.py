@@ -7,19 +7,18 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tokdfa.encoding.byte_alphabet import BYTE_OF, GPT2_ORDER
-from tokdfa.encoding.special import Special
 from tokdfa.splitting.named import NAMED
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.formats.contents import Contents
 
-__all__ = ["ENCODINGS", "Encoding", "encoding_of_model", "how_to_get", "read_encoding"]
+__all__ = ["ENCODINGS", "PUBLISHED", "Encoding", "encoding_of_model", "how_to_get", "read_encoding"]
 
 _HOST = "https://openaipublic.blob.core.windows.net"
 # The rules of GPT-2 as they were first published, which tiktoken reads for the encoding gpt2.
@@ -29,7 +28,7 @@ _LARGEST_FILE = 1 << 24
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """An encoding of tiktoken: its rank file, the name of its pre-tokenizer, and specials that the file does not have.
+    """An encoding of tiktoken: its rank file, the name of its pre-tokenizer, and its special tokens with their ids.
 
     `sha256` is that of the published file, by which tiktoken knows it, too.
     """
@@ -37,7 +36,7 @@ class Encoding:
     file: str
     sha256: str
     pretokenizer: str
-    specials: dict[str, int] = field(default_factory=dict)
+    specials: dict[str, int]
 
     @property
     def url(self) -> str:
@@ -45,39 +44,60 @@ class Encoding:
         return f"{_HOST}/encodings/{self.file}"
 
 
+_END, _PROMPT = "<|endoftext|>", "<|endofprompt|>"
+_FILL_IN = ("<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>")
 _R50K = Encoding(
-    "r50k_base.tiktoken", "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930", "gpt2_tiktoken"
+    "r50k_base.tiktoken",
+    "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930",
+    "gpt2_tiktoken",
+    {_END: 50256},
 )
 _P50K = Encoding(
-    "p50k_base.tiktoken", "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069", "gpt2_tiktoken"
+    "p50k_base.tiktoken",
+    "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069",
+    "gpt2_tiktoken",
+    {_END: 50256},
 )
-_O200K = Encoding("o200k_base.tiktoken", "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d", "o200k")
+_CL100K = Encoding(
+    "cl100k_base.tiktoken",
+    "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
+    "cl100k",
+    {_END: 100257, **{name: id for id, name in enumerate(_FILL_IN, 100258)}, _PROMPT: 100276},
+)
+_O200K = Encoding(
+    "o200k_base.tiktoken",
+    "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
+    "o200k",
+    {_END: 199999, _PROMPT: 200018},
+)
 _HARMONY = {
-    "<|startoftext|>": 199998,
-    "<|return|>": 200002,
-    "<|constrain|>": 200003,
-    "<|channel|>": 200005,
-    "<|start|>": 200006,
-    "<|end|>": 200007,
-    "<|message|>": 200008,
-    "<|call|>": 200012,
+    199998: "<|startoftext|>",
+    199999: _END,
+    200002: "<|return|>",
+    200003: "<|constrain|>",
+    200005: "<|channel|>",
+    200006: "<|start|>",
+    200007: "<|end|>",
+    200008: "<|message|>",
+    200012: "<|call|>",
 }
-# tiktoken gives id 200018 two names, and decodes it to the one that o200k_base has.
-_RESERVED = sorted({*range(200000, 201088)} - {*_HARMONY.values(), 200018})
+_RESERVED = {_HARMONY.get(id, f"<|reserved_{id}|>"): id for id in range(199998, 201088)}
 
 ENCODINGS: dict[str, Encoding] = {
     # gpt2 has the ranks of r50k_base; tiktoken computes them from other files.
     "gpt2": _R50K,
     "r50k_base": _R50K,
     "p50k_base": _P50K,
-    "p50k_edit": replace(_P50K, specials={"<|fim_prefix|>": 50281, "<|fim_middle|>": 50282, "<|fim_suffix|>": 50283}),
-    "cl100k_base": Encoding(
-        "cl100k_base.tiktoken", "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7", "cl100k"
-    ),
+    "p50k_edit": replace(_P50K, specials={_END: 50256, **{name: id for id, name in enumerate(_FILL_IN, 50281)}}),
+    "cl100k_base": _CL100K,
     "o200k_base": _O200K,
-    "o200k_harmony": replace(_O200K, specials=_HARMONY | {f"<|reserved_{id}|>": id for id in _RESERVED}),
+    # Two special tokens share id 200018.
+    "o200k_harmony": replace(_O200K, specials={_PROMPT: 200018, **_RESERVED}),
 }
 """The encodings of tiktoken, by name."""
+
+PUBLISHED = {encoding.sha256: encoding for encoding in (_R50K, _P50K, _CL100K, _O200K)}
+"""The encoding that tiktoken publishes a rank file for, by the SHA-256 of the file."""
 
 # Models by the beginnings of their names, the longest that fits first.
 _MODELS = {
@@ -102,14 +122,14 @@ def read_encoding(name: str) -> Contents | None:
     in the folder that ``TIKTOKEN_ENCODINGS_BASE`` names, and in the working folder. Only the published file counts: its
     SHA-256 is checked, as tiktoken does.
     """
+    from tokdfa.tokenizers.formats.specials import specials_of
     from tokdfa.tokenizers.formats.tiktoken import read_tiktoken
 
     encoding = ENCODINGS[name]
     for path, data in _candidates(encoding):
         if hashlib.sha256(data).hexdigest() == encoding.sha256:
-            contents = read_tiktoken(data, path)
-            more = tuple(Special(id, content) for content, id in encoding.specials.items())
-            return replace(contents, specials=(*contents.specials, *more), splitting=NAMED[encoding.pretokenizer])
+            specials = specials_of(encoding.specials, name)
+            return replace(read_tiktoken(data, path), specials=specials, splitting=NAMED[encoding.pretokenizer])
     return None
 
 

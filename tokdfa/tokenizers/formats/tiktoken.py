@@ -9,11 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
-from tokdfa.encoding.special import Special
 from tokdfa.errors import FileFormatError
 from tokdfa.kernels.encode.rank_lines import LARGEST_RANK, read_rank_lines
 from tokdfa.tokenizers.formats.contents import Contents
+from tokdfa.tokenizers.formats.encodings import PUBLISHED
 from tokdfa.tokenizers.formats.ranks import from_ranks
+from tokdfa.tokenizers.formats.specials import specials_of
 
 __all__ = ["read_tiktoken"]
 
@@ -28,29 +29,12 @@ _FAULTS = {
 }
 _SHOWN = 24
 
-# tiktoken recognises the published files by their SHA-256 and gives them these tokens.
-_PUBLISHED_SPECIALS = {
-    "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7": {
-        "<|endoftext|>": 100257,
-        "<|fim_prefix|>": 100258,
-        "<|fim_middle|>": 100259,
-        "<|fim_suffix|>": 100260,
-        "<|endofprompt|>": 100276,
-    },
-    "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d": {
-        "<|endoftext|>": 199999,
-        "<|endofprompt|>": 200018,
-    },
-    "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069": {"<|endoftext|>": 50256},
-    "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930": {"<|endoftext|>": 50256},
-}
-
 
 def read_tiktoken(data: bytes, path: Path) -> Contents:
-    """Read a ``.tiktoken`` file.
+    """Read a ``.tiktoken`` file, or one of ranks by another name.
 
     The lines may be in any order. The specials are those that tiktoken gives to the published file; other files have
-    none.
+    none of their own.
 
     Raises
     ------
@@ -86,5 +70,6 @@ def read_tiktoken(data: bytes, path: Path) -> Contents:
             f"the same rank as in line {lines[one]}", value=int(ranks[other]), where=f"{path}, line {lines[other]}"
         )
     contents = from_ranks(words, ranks, path, "tiktoken", first_id=0)
-    specials = _PUBLISHED_SPECIALS.get(hashlib.sha256(data).hexdigest(), {})
-    return replace(contents, specials=tuple(Special(id, content) for content, id in specials.items()))
+    # tiktoken recognises the published files by their SHA-256.
+    published = PUBLISHED.get(hashlib.sha256(data).hexdigest())
+    return contents if published is None else replace(contents, specials=specials_of(published.specials, str(path)))

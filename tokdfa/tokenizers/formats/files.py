@@ -1,0 +1,176 @@
+"""Which file of a folder holds the tokenizer, what a file contains, and its format by its content and its name."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from os import PathLike
+from pathlib import Path
+
+from tokdfa.errors import FileFormatError, LimitExceededError
+
+__all__ = ["FORMATS", "LARGEST_FILE", "check_format", "content", "detect", "find", "named", "unpacked"]
+
+# Names for --format. "merges" distinguishes the two alphabets of merges.txt itself.
+FORMATS = (
+    "tokenizer.json",
+    "tekken",
+    "tiktoken",
+    "sentencepiece",
+    "merges+vocab",
+    "merges",
+    "merges-bytes",
+    "merges-characters",
+    "clip",
+    "vocab.txt",
+)
+
+LARGEST_FILE = 1 << 28
+_GZIP = b"\x1f\x8b"
+# Some have a version at the end, as in tokenizer.model.v3.
+_MODEL_NAME = re.compile(r"\.model(\.\w+)?$")
+# Lines of a rank file: base64 of one byte or more, a space and digits. A rule whose second part is a number may look
+# the same; eight in a row do not.
+_BASE64 = rb"(?=[^=])(?:[A-Za-z0-9+/]{4})*+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?+"
+_RANK_LINES = re.compile(rb"(?:\r?\n)*+(?:%s [0-9]{1,10}(?:\r?\n|\Z)){8}" % _BASE64)
+
+
+def find(path: str | Path, format: str | None) -> tuple[bytes, Path, str]:
+    """Return the content of a tokenizer file, or of the one in a folder, with its path and its format.
+
+    Raises
+    ------
+    FileFormatError
+        If there is none in a folder, it is empty, or its format is not recognised.
+    LimitExceededError
+        If it is larger than 256 MiB, unpacked.
+    OSError
+        If it cannot be read.
+    """
+    path = Path(path)
+    if path.is_dir():
+        path, format = _in_folder(path, format)
+    elif path.name == "vocab.json":
+        path, format = path.with_name("merges.txt"), format or "merges+vocab"
+    data = content(path)
+    if not data:
+        raise FileFormatError("the file is empty", where=str(path))
+    return data, path, format or detect(data, path)
+
+
+def named(source: object) -> str:
+    """Return what messages call a source: a path as it is, an object by its type."""
+    if isinstance(source, (str, PathLike)):
+        return str(source)
+    kind = type(source)
+    return f"<{kind.__module__.partition('.')[0]}.{kind.__qualname__}>".replace("builtins.", "")
+
+
+def check_format(format: str | None) -> None:
+    """Raise FileFormatError unless `format` is None or one of `FORMATS`."""
+    if format is not None and format not in FORMATS:
+        raise FileFormatError("unknown format", value=format, hint=f"the formats are {', '.join(FORMATS)}")
+
+
+def content(path: Path) -> bytes:
+    """Return the content of a file, unpacked if it is gzip."""
+    with path.open("rb") as file:
+        return unpacked(file.read(LARGEST_FILE + 1), path)
+
+
+def unpacked(data: bytes, path: Path) -> bytes:
+    """Return `data`, unpacked if it is gzip.
+
+    Raises
+    ------
+    FileFormatError
+        If it is damaged gzip.
+    LimitExceededError
+        If it is larger than 256 MiB, packed or unpacked.
+    """
+    if len(data) <= LARGEST_FILE and data.startswith(_GZIP):
+        try:
+            import gzip
+            from io import BytesIO
+
+            with gzip.open(BytesIO(data)) as file:
+                data = file.read(LARGEST_FILE + 1)
+        except (OSError, EOFError, zlib.error) as error:
+            raise FileFormatError(f"damaged gzip: {error}", where=str(path)) from None
+    if len(data) > LARGEST_FILE:
+        raise LimitExceededError(f"larger than {LARGEST_FILE} bytes", where=str(path))
+    return data
+
+
+def _in_folder(folder: Path, format: str | None) -> tuple[Path, str | None]:
+    names = {entry.name for entry in folder.iterdir()}
+    ranked = sorted(name for name in names if name.endswith(".tiktoken"))
+    if len(ranked) > 1 and format in (None, "tiktoken") and not names & {"tokenizer.json", "tekken.json", "merges.txt"}:
+        raise FileFormatError(
+            "there are several .tiktoken files", value=ranked, where=str(folder), hint="give the path of one of them"
+        )
+    merges = ("merges", "merges-bytes", "merges-characters")
+    candidates: list[tuple[str, tuple[str | None, ...]]] = [
+        ("tokenizer.json", ("tokenizer.json",)),
+        ("tekken.json", ("tekken",)),
+        # Llama-3 and GLM-4 have ranks in a file of that name; its content tells.
+        ("tokenizer.model", (None, "sentencepiece", "tiktoken")),
+        ("tiktoken.model", ("tiktoken",)),
+        ("spiece.model", ("sentencepiece",)),
+        ("sentencepiece.bpe.model", ("sentencepiece",)),
+        ("merges.txt", ("merges+vocab",) if "vocab.json" in names else merges),
+        *((name, ("tiktoken",)) for name in ranked),
+        ("merges.txt", merges),
+        ("vocab.txt", ("vocab.txt",)),
+    ]
+    for name, formats in candidates:
+        if name in names and (format is None or format in formats):
+            return folder / name, format or formats[0]
+    wanted = "tokenizer" if format is None else f"file of the format {format}"
+    raise FileFormatError(f"there is no {wanted} in this folder", where=str(folder), hint="give the path of the file")
+
+
+def detect(data: bytes, path: Path) -> str:
+    """Return the format of a file, judging by its first bytes and then by its name.
+
+    Raises
+    ------
+    FileFormatError
+        If it is not recognised.
+    """
+    from tokdfa.tokenizers.formats.merges import CLIP_HEADER
+
+    name = path.name.removesuffix(".gz")
+    if data.startswith(CLIP_HEADER.encode()):
+        return "clip"
+    if data.lstrip()[:1] == b"{":
+        key = b'"default_num_special_tokens"'
+        # A plain search first, because it is much faster.
+        return "tekken" if key in data and re.search(key + rb"\s*:", data) else "tokenizer.json"
+    if name.endswith(".tiktoken"):
+        return "tiktoken"
+    if data.startswith(b"#version") or name.endswith(("merges.txt", ".bpe", ".merges")):
+        return "merges"
+    if _RANK_LINES.match(data):
+        return "tiktoken"
+    # A protocol buffer whose first field is a piece.
+    if (_MODEL_NAME.search(name) and data.startswith(b"\n")) or _begins_with_piece(data):
+        return "sentencepiece"
+    if name.endswith(".json"):
+        return "tokenizer.json"
+    if name.endswith("vocab.txt"):
+        return "vocab.txt"
+    raise FileFormatError(
+        "the format cannot be recognised from content or name",
+        where=str(path),
+        hint=f"give --format: {', '.join(FORMATS)}",
+    )
+
+
+def _begins_with_piece(data: bytes) -> bool:
+    """Return whether the data begin as a SentencePiece model: field 1, a message of a string and a score."""
+    if data[:1] != b"\n":
+        return False
+    # The lengths of the first pieces are below 128, one byte each; the score is a float, field 2.
+    piece = data[2 : 2 + data[1]] if len(data) > 1 and data[1] < 0x80 else b""
+    return len(piece) > 6 and piece[0] == 0x0A and piece[2 + piece[1] : 3 + piece[1]] == b"\x15"

@@ -1,0 +1,73 @@
+"""The reader of each format, imported only when it is used."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tokdfa.tokenizers.formats.contents import Contents
+from tokdfa.tokenizers.formats.files import content
+
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
+
+__all__ = ["read_as"]
+
+
+def read_as(data: bytes, path: Path, format: str) -> Contents | WordPieceContents:
+    """Read the content of a tokenizer file; `path` is for messages, except where a second file is beside it.
+
+    Raises
+    ------
+    FileFormatError
+        If it is not in that format; the error says where.
+    UnsupportedFeatureError
+        If it asks for something that is not modelled exactly.
+    OSError
+        If the file beside it cannot be read.
+    """
+    if format == "vocab.txt":
+        from tokdfa.tokenizers.formats.wordpiece import read_vocab_txt
+
+        return read_vocab_txt(data, path)
+    if _is_wordpiece(data, path, format):
+        from tokdfa.tokenizers.formats.wordpiece import read_wordpiece_json
+
+        return read_wordpiece_json(data, path)
+    if format == "tokenizer.json":
+        from tokdfa.tokenizers.formats.tokenizer_json import read_tokenizer_json
+
+        return read_tokenizer_json(data, path)
+    if format == "tekken":
+        from tokdfa.tokenizers.formats.tekken import read_tekken
+
+        return read_tekken(data, path)
+    if format == "tiktoken":
+        from tokdfa.tokenizers.formats.tiktoken import read_tiktoken
+
+        return read_tiktoken(data, path)
+    if format == "sentencepiece":
+        from tokdfa.tokenizers.formats.sentencepiece import read_sentencepiece
+
+        return read_sentencepiece(data, path)
+    if format == "merges+vocab":
+        from tokdfa.tokenizers.formats.vocabulary import read_vocabulary_and_merges
+
+        beside = path.with_name("vocab.json")
+        return read_vocabulary_and_merges(content(beside), data, beside, path)
+    from tokdfa.tokenizers.formats.merges import read_clip, read_merges
+
+    if format == "clip":
+        return read_clip(data, path)
+    bytewise = {"merges": None, "merges-bytes": True, "merges-characters": False}[format]
+    return read_merges(data, path, bytewise=bytewise)
+
+
+def _is_wordpiece(data: bytes, path: Path, format: str) -> bool:
+    # A plain search first, because it is much faster; decoders and tokens may have this name as well.
+    if format != "tokenizer.json" or b'"WordPiece"' not in data:
+        return format == "vocab.txt"
+    from tokdfa.tokenizers.formats.json_text import parse_object
+
+    model = parse_object(data, path).fields.get("model")
+    return isinstance(model, dict) and model.get("type") == "WordPiece"
