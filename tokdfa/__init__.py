@@ -27,6 +27,7 @@ each says at its head what lives in it, in which order to read it and what it co
 `validation`       is a stream canonical, and if not, where, why, and what belongs there
 `searching`        patterns over the text of ids, without decoding
 `comparison`       do two tokenizers agree on every text
+`rollouts`         what of a rollout is a bug, what is drift, and what a junction
 `training`         greedy trainers, and the theory of what they optimise
 `draw`, `report`   pictures and pages
 `cli`              the commands
@@ -72,6 +73,15 @@ if TYPE_CHECKING:
     from tokdfa.errors import TokdfaError as TokdfaError
     from tokdfa.report.comparison import comparison_report as comparison_report
     from tokdfa.report.validation import validation_report as validation_report
+    from tokdfa.rollouts.api import Rollout as Rollout
+    from tokdfa.rollouts.api import check_rollout as check_rollout
+    from tokdfa.rollouts.api import check_rollouts as check_rollouts
+    from tokdfa.rollouts.api import iter_rollout_checks as iter_rollout_checks
+    from tokdfa.rollouts.result import RolloutCheck as RolloutCheck
+    from tokdfa.rollouts.result import RolloutChecks as RolloutChecks
+    from tokdfa.rollouts.stretch_class import Counts as Counts
+    from tokdfa.rollouts.stretch_class import Shares as Shares
+    from tokdfa.rollouts.stretch_class import StretchClass as StretchClass
     from tokdfa.searching.api import Match as Match
     from tokdfa.searching.api import Matches as Matches
     from tokdfa.searching.api import Searcher as Searcher
@@ -151,6 +161,15 @@ _HOMES = {
     "train": "tokdfa.training.api",
     "train_greedy": "tokdfa.training.greedy",
     "load": "tokdfa.tokenizers.loading",
+    "Counts": "tokdfa.rollouts.stretch_class",
+    "Rollout": "tokdfa.rollouts.api",
+    "RolloutCheck": "tokdfa.rollouts.result",
+    "RolloutChecks": "tokdfa.rollouts.result",
+    "Shares": "tokdfa.rollouts.stretch_class",
+    "StretchClass": "tokdfa.rollouts.stretch_class",
+    "check_rollout": "tokdfa.rollouts.api",
+    "check_rollouts": "tokdfa.rollouts.api",
+    "iter_rollout_checks": "tokdfa.rollouts.api",
     "search": "tokdfa.searching.api",
     "validate": "tokdfa.validation.api",
 }

@@ -10,7 +10,7 @@ import numpy as np
 
 from tokdfa.alphabet import Word
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array
-from tokdfa.errors import AlphabetError, AutomatonError, TokenStreamError
+from tokdfa.errors import AlphabetError, AutomatonError, TokenStreamError, UnsupportedFeatureError
 from tokdfa.tokenizers.decoded import Decoded
 
 if TYPE_CHECKING:
@@ -144,6 +144,33 @@ class RewritingRoundTrip(BytesRoundTrip):
     def decode(self, ids: Int32Array, *, begins: bool = True) -> Decoded:
         """Return the text of ids, and the end of what each adds; see :meth:`RoundTrip.decode`."""
         return self._at(begins).decode_with_ends(ids)
+
+    def spelled(self, ids: Int32Array) -> tuple[bytes, Int64Array]:
+        """Return the bytes of ids, and the end of each, within a symbol too where a token is a byte of one."""
+        data, ends = super().spelled(ids)
+        if self._places is not None and len(ids):
+            usual, varies, other, silent = self._places
+            lengths = usual[ids]
+            if varies == "first":
+                # Ids that are silent, and the one after them.
+                n_first = 1 if silent is None else int(np.argmin(np.append(silent[ids[:-1]], False))) + 1
+                lengths[:n_first] = other[ids[:n_first]]
+            elif varies == "last":
+                lengths[-1] = other[ids[-1]]
+            if int(lengths.sum()) == len(data):
+                ends = np.cumsum(lengths)
+        return data, ends
+
+    @cached_property
+    def _places(self) -> tuple[Int64Array, str, Int64Array, BoolArray | None] | None:
+        """The number of bytes that each id adds to a text, where that is all that it depends on; see `Spelled`."""
+        try:
+            spelled = self._tokenizer.spelled
+        except UnsupportedFeatureError:
+            return None
+        usual: Int64Array = np.diff(spelled.usual.offsets)
+        other = usual if spelled.other is None else np.diff(spelled.other.offsets)
+        return usual, spelled.varies, other, spelled.silent
 
     def encode(self, text: str, *, begins: bool = True) -> Int32Array:
         """Return the ids of a text; see :meth:`RoundTrip.encode`."""

@@ -8,8 +8,8 @@ Read in this order:
 3. `judges`: the algorithms that decide. `judges.choice` selects the one for a tokenizer.
 4. What the judges need: `model` (a tokenizer as tables over its ids), `table` (the machine of a pre-tokenizer over ids,
    made on demand), `window` and `items` (a part of a stream, its text, pieces and special tokens),
-   `buffer` (ids not judged yet), `doubts` and `spelled` (where pairs of neighbours are not enough). `tuning` says how
-   many ids are judged at once and kept.
+   `buffer` (ids not judged yet), `differences` (of two tokenizations), `doubts` and `spelled` (where pairs of
+   neighbours are not enough). `tuning` says how many ids are judged at once and kept.
 
 Used by: `Tokenizer.validate`, the command `validate`, `report`.
 

@@ -21,7 +21,7 @@ from tokdfa.validation.result import Validation, validation
 from tokdfa.validation.tuning import DEFAULT, Tuning
 from tokdfa.validation.violation import Violation
 
-__all__ = ["Validator", "iter_violations", "validate"]
+__all__ = ["Validator", "iter_violations", "n_accepted", "validate"]
 
 
 _WALKED = (np.dtype(np.int32), np.dtype(np.uint32), np.dtype(np.int64))
@@ -84,9 +84,9 @@ def validate(
     >>> verdict.index, verdict.canonical_ids
     (1, (2513,))
     """
-    n_accepted = None if window or literal or documents is not None else _n_accepted(tokenizer, ids, tuning)
-    if n_accepted is not None:
-        return validation(n_accepted)
+    accepted = None if window or literal or documents is not None else n_accepted(tokenizer, ids, tuning)
+    if accepted is not None:
+        return validation(accepted)
     validator = Validator(tokenizer, window=window, documents=documents, literal=literal, tuning=tuning)
     chunks = _chunks(ids if isinstance(ids, Iterator) else [ids], tuning.chunk)
     violations = _violations(validator, chunks)
@@ -257,7 +257,7 @@ def _violations(validator: Validator, chunks: Iterable[IntegerArray]) -> Iterato
     yield from validator.finish()
 
 
-def _n_accepted(tokenizer: AnyTokenizer, ids: object, tuning: Tuning) -> int | None:
+def n_accepted(tokenizer: AnyTokenizer, ids: object, tuning: Tuning = DEFAULT) -> int | None:
     """Return the number of ids if they are few and one walk shows that they are canonical; None if that is not known.
 
     The walk keeps no ids and has no other state, so for short streams nothing else is needed.

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array, Uint8Array, Uint16Array, Uint32Array
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, Uint16Array, Uint32Array
 from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.kernels.library import Struct
 from tokdfa.kernels.walk import parts as words
 from tokdfa.kernels.walk import walk as kernels
+from tokdfa.kernels.walk import wrong
 from tokdfa.locks import SHARED
 from tokdfa.splitting.lifted import LiftedSplitting, LiftedState, TokenParts
 from tokdfa.splitting.steps import Splitting
@@ -21,10 +22,13 @@ from tokdfa.validation.spelled import Backwards
 if TYPE_CHECKING:
     from tokdfa.validation.model import Model
 
-__all__ = ["Table"]
+__all__ = ["CONTEXT", "Table"]
 
 
 MAX_ENTRIES = 1 << 25
+
+CONTEXT = 8
+"""This number of ids has more symbols than a look-ahead sees."""
 
 
 class _Class(NamedTuple):
@@ -156,6 +160,45 @@ class Table:
             stop = low
             step *= 4
         return 0
+
+    def wrong_parts(self, pairs: Struct, ids: Int32Array, begins: Int64Array, ends: Int64Array) -> Int64Array:
+        """Return the parts of streams that something wrong is in; outside of them, all streams are canonical.
+
+        Parameters
+        ----------
+        pairs : Struct
+            The pair test.
+        ids : int32 array
+            Ids of the tokenizer.
+        begins, ends : int64 arrays
+            Stream k has the ids from ``begins[k]`` to ``ends[k]``.
+
+        Returns
+        -------
+        int64 array of shape (parts, 2)
+            The first id and the one after the last. A part begins and ends where its stream does, or where its text is
+            certainly cut, and no special token that the text spells goes across its ends.
+
+        Raises
+        ------
+        LimitExceededError
+            If the table becomes too large.
+        """
+        return wrong.wrong_parts(
+            lambda: self.walker(pairs),
+            self._where_cut,
+            ids,
+            begins,
+            ends,
+            back=CONTEXT,
+            reach=self.reach,
+            initial=self.initial * self.width,
+            learn=lambda row, id: self.learn(row // self.width, id),
+        )
+
+    @cached_property
+    def _where_cut(self) -> Struct:
+        return wrong.cuts(*self._cuts)
 
     # For single ids
 

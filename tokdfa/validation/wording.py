@@ -82,6 +82,8 @@ def parts(violation: Violation) -> Iterable[Part]:
                     MergedPair(*violation.merge),
                     ", merges across their border",
                 )
+        case ViolationKind.BORDER if violation.text is None:
+            yield "a token goes past a place where the text is cut into pieces"
         case ViolationKind.BORDER:
             yield from (*subject, " goes past the end of the piece ", text)
         case ViolationKind.NOT_UTF8:

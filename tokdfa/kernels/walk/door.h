@@ -104,4 +104,33 @@ int tokdfa_walk(const tokdfa_walker *walker, const uint32_t *ids, int64_t n, tok
 int tokdfa_accepts(const tokdfa_walker *walker, const uint32_t *ids, int64_t n);
 int tokdfa_accepts_wide(const tokdfa_walker *walker, const int64_t *ids, int64_t n, uint32_t *narrow);
 
+/* Where text is certainly cut between two ids: at `certain[n_classes * last_symbol[left] + first_symbol[right]]`. */
+typedef struct {
+    const int32_t *first_symbol;
+    const int32_t *last_symbol;
+    const uint8_t *certain;
+    int64_t n_classes;
+} tokdfa_cuts;
+
+/* A walk over many streams that goes on after what is wrong; stream k has the ids from begins[k] to ends[k]. What is
+   found, `count` pairs, are the first id and the id after the last one of parts that something wrong is in; see
+   wrong.py. */
+typedef struct {
+    const int64_t *begins;
+    const int64_t *ends;
+    int64_t n_begins;
+    int64_t back;  /* what is wrong is cut off from the ids up to this many before it is noticed, but for */
+    int64_t reach; /* a special token that the text spells, which begins at most this many ids before its end */
+    int64_t *found;
+    int64_t room;
+    int64_t count;
+    int64_t stream; /* where the walk is: the stream, the id in it, the row before it, the ids to walk over at once */
+    int64_t at;
+    int64_t row;
+    int64_t step;
+} tokdfa_wrong_job;
+
+int tokdfa_wrong_parts(const tokdfa_walker *walker, const tokdfa_cuts *cuts, const uint32_t *ids,
+                       tokdfa_wrong_job *job);
+
 #endif

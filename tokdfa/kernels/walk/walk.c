@@ -7,6 +7,7 @@
    is not allowed after all, or a lane began in a wrong state, the walk is repeated from there until it meets the first
    one again. */
 #include "pairs.h"
+#include "spells.h"
 
 enum { LANE = 1024, LANES = 4, BLOCK = LANE * LANES, SHORTEST = 256, WARM = 6, GROUP = 64 };
 
@@ -46,29 +47,11 @@ NEVER_INLINE bool is_doubtful(const tokdfa_walker *w, const uint32_t *ids, int64
     return false;
 }
 
-/* Whether the text that ends in the id at a place spells a special token. From `first` to `last` `node_at` has the nodes
-   of the tree of the specials, read backwards, that are reached on what the id has of them. */
-NEVER_INLINE bool spells(const tokdfa_walker *w, const uint32_t *ids, int64_t place, int32_t first, int32_t last) {
-    for (int32_t k = first; k < last; k++) {
-        int64_t node = w->node_at[k];
-        for (int64_t at = place - 1; at >= 0 && node > 0; at--) {
-            for (int64_t byte = w->offsets[ids[at] + 1] - 1; byte >= w->offsets[ids[at]] && node > 0; byte--) {
-                node = w->children[256 * node + w->text[byte]];
-            }
-        }
-        if (node < 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Look at the id at a marked place, which is reached in a row, and may or may not follow the one before it. */
 ALWAYS_INLINE sight look(const tokdfa_walker *w, const uint32_t *ids, int64_t place, uint32_t row, bool is_forbidden) {
     uint32_t number = w->class_of[ids[place]], entry = w->allowed[row + number];
     if (LIKELY(entry >> 2)) {
-        int32_t first = w->trigger[number], last = w->trigger[number + 1];
-        if (UNLIKELY(last > first) && spells(w, ids, place, first, last)) {
+        if (UNLIKELY(w->trigger[number + 1] > w->trigger[number]) && spells(w, ids, place)) {
             return (sight){0, ALARM};
         }
         uint32_t otherwise = w->other[row + number];

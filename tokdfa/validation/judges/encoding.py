@@ -7,17 +7,18 @@ from itertools import pairwise
 
 import numpy as np
 
-from tokdfa.arrays import Int32Array, Int64Array
+from tokdfa.arrays import Int32Array
 from tokdfa.errors import AlphabetError, LimitExceededError, TokenStreamError
 from tokdfa.tokenizers.decoded import Decoded
 from tokdfa.tokenizers.round_trip import RoundTrip
 from tokdfa.validation.buffer import Buffer
+from tokdfa.validation.differences import differences
 from tokdfa.validation.kind import ViolationKind
 from tokdfa.validation.tuning import DEFAULT, Tuning
 from tokdfa.validation.violation import Cause, Violation, common_prefix, spelled
 from tokdfa.validation.wording import MOST_NAMED
 
-__all__ = ["EncodingJudge"]
+__all__ = ["EncodingJudge", "bad_bytes"]
 
 
 class EncodingJudge:
@@ -173,7 +174,7 @@ class _Stretch:
     def _differences(self, canonical: Int32Array) -> Iterator[tuple[int, int, int, int, int]]:
         """Yield the differing parts of the ids and of the canonical ids, and the number of equal ids in each."""
         ids, others = self._ids, self._trip.ends(canonical, self._decoded, begins=self._begins)
-        for start, stop, low, high in _differences(ids, self._decoded.ends, canonical, others):
+        for start, stop, low, high in differences(ids, self._decoded.ends, canonical, others).tolist():
             same = common_prefix(ids[start:stop], canonical[low:high])
             if same == min(stop - start, high - low):
                 # Further on, tokens that add nothing to the text may be the same on both sides.
@@ -230,7 +231,7 @@ class _Stretch:
 
     def _not_utf8(self) -> Violation:
         """Return the violation at the first bytes that are not UTF-8."""
-        start, end = _bad_bytes(self._data)
+        start, end = bad_bytes(self._data)
         places = np.searchsorted(self._decoded.ends, (start, end - 1), side="right")
         begin, last = places.tolist()
         return Cause(kind=ViolationKind.NOT_UTF8, bad_bytes=self._data[start:end]).at(
@@ -243,44 +244,10 @@ class _Stretch:
         )
 
 
-def _differences(
-    ids: Int32Array, ends: Int64Array, canonical: Int32Array, others: Int64Array | None
-) -> Iterator[tuple[int, int, int, int]]:
-    """Yield where two tokenizations differ, as parts of each that add the same to the text.
-
-    If the ends of the canonical ids are unknown, the part is everything between their common prefix and suffix.
-    """
-    if others is None:
-        begin = common_prefix(ids, canonical)
-        rest = min(len(ids), len(canonical)) - begin
-        end = common_prefix(ids[::-1][:rest], canonical[::-1][:rest])
-        yield begin, len(ids) - end, begin, len(canonical) - end
-        return
-    # Tokens that add nothing end where others do, and such places do not show which tokens belong together.
-    bounds, other_bounds = (np.concatenate(([0], side)) for side in (ends, others))
-    common = np.intersect1d(_single(bounds), _single(other_bounds))
-    inner = common[common > 0]
-    starts, lows = (np.append(0, np.searchsorted(side, inner)) for side in (bounds, other_bounds))
-    stops, highs = np.append(starts[1:], len(ids)), np.append(lows[1:], len(canonical))
-    differ = stops - starts != highs - lows
-    part = np.repeat(np.arange(len(starts)), stops - starts)
-    comparable = np.flatnonzero(~differ[part])
-    others_of = canonical[comparable + (lows - starts)[part[comparable]]]
-    differ[part[comparable[ids[comparable] != others_of]]] = True
-    columns = (side[differ].tolist() for side in (starts, stops, lows, highs))
-    yield from zip(*columns, strict=True)
-
-
-def _bad_bytes(data: bytes) -> tuple[int, int]:
+def bad_bytes(data: bytes) -> tuple[int, int]:
     """Return the start and end of the first bytes that are not UTF-8; without any, the end of all bytes twice."""
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
         return error.start, error.end
     return len(data), len(data)
-
-
-def _single(bounds: Int64Array) -> Int64Array:
-    values, counts = np.unique(bounds, return_counts=True)
-    single: Int64Array = values[counts == 1]
-    return single

@@ -8,21 +8,17 @@ from itertools import chain
 
 import numpy as np
 
-from tokdfa.arrays import Int32Array, IntegerArray
+from tokdfa.arrays import Int32Array, Int64Array, IntegerArray
 from tokdfa.errors import LimitExceededError
 from tokdfa.kernels.walk import walk as kernels
 from tokdfa.validation.buffer import Buffer
 from tokdfa.validation.judges.pieces import PieceJudge
 from tokdfa.validation.model import Model
-from tokdfa.validation.table import Table
+from tokdfa.validation.table import CONTEXT, Table
 from tokdfa.validation.tuning import DEFAULT, Tuning
 from tokdfa.validation.violation import Violation
 
 __all__ = ["WalkJudge", "WholeWalk"]
-
-
-# This number of ids has more symbols than a look-ahead sees.
-_CONTEXT = 8
 
 
 class WholeWalk:
@@ -48,6 +44,10 @@ class WholeWalk:
             Contiguous; if they are not ids, the answer is no.
         """
         return kernels.accepts(self._table.walker(self._pairs.struct_for(len(ids))), ids) == kernels.DONE
+
+    def wrong_parts(self, ids: Int32Array, begins: Int64Array, ends: Int64Array) -> Int64Array:
+        """Return the parts of streams that something wrong is in; see :meth:`Table.wrong_parts`."""
+        return self._table.wrong_parts(self._pairs.struct_for(len(ids)), ids, begins, ends)
 
 
 class WalkJudge:
@@ -149,7 +149,7 @@ class WalkJudge:
         ids: Int32Array = np.concatenate((np.zeros(0, dtype=np.int32), *self._past))
         place += len(ids)
         # No special token that the text spells goes from before this to after `place`.
-        begin = self._table.last_certain(ids, place - _CONTEXT - self._table.reach)
+        begin = self._table.last_certain(ids, place - CONTEXT - self._table.reach)
         byte = self._byte + int(self._model.lengths[ids[:begin]].sum())
         self._judge = self._closely(self._first + begin, byte, self._tuning.close_window)
         self._until = max(self._until, self._first + place)
@@ -204,10 +204,10 @@ class WalkJudge:
         if self._n_past < self._patience:
             return
         # Usually such a place is near, and nothing else needs to be looked at.
-        begin = self._table.last_certain(ids, len(ids) - 1 - _CONTEXT - self._table.reach)
+        begin = self._table.last_certain(ids, len(ids) - 1 - CONTEXT - self._table.reach)
         joined = ids if begin else np.concatenate(self._past)
         skipped = self._n_past - len(joined)
-        begin = begin or self._table.last_certain(joined, len(joined) - 1 - _CONTEXT - self._table.reach)
+        begin = begin or self._table.last_certain(joined, len(joined) - 1 - CONTEXT - self._table.reach)
         kept = joined[begin:].copy()
         end = self._byte + self._here.size
         self._first += skipped + begin

@@ -1,0 +1,228 @@
+"""Stretches of rollouts are those of brute force: encoding the decoded text with the library, and comparing."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import real_tokenizers, rollouts
+from support.real_tokenizers import CORPORA, Real, extra
+from support.seeds import seeds
+from support.tokenizer_files import added_token, tokenizer_json
+
+import tokdfa
+from tokdfa.rollouts.stretch_class import StretchClass
+
+QWEN_PATTERN = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+NAMES = ("gpt2", "cl100k", "qwen", "llama3", "mistral v3")
+
+
+class Peer:
+    """A tokenizer, and what its library says of it."""
+
+    def __init__(self, real: Real, word_of: Callable[[int], bytes] | None = None) -> None:
+        self.real = real
+        self.is_padded = word_of is not None
+        known = {} if word_of is None else {word_of(id): id for id in reversed(real.ids)}
+        self.spell: Callable[[bytes], list[int]] = lambda word: (
+            [known[word]] if self.is_padded else real.encode(word.decode())
+        )
+        self.tokenizer = real.tokenizer
+        self.word_of = word_of or cache(lambda id: bytes(self.tokenizer.decode_bytes([id])))
+        self.cuts = () if self.tokenizer.finds_specials else {*self.tokenizer.special_ids.tolist()}
+
+
+@cache
+def peer(name: str, data: Path, folder: Path) -> Peer:
+    vocabs = data / "vocabs"
+    if name == "gpt2":
+        return Peer(real_tokenizers.by_tokenizers(name, vocabs / "gpt2" / "tokenizer.json"))
+    if name == "cl100k":
+        pattern = json.loads((vocabs / "patterns.json").read_text(encoding="utf-8"))[name]
+        return Peer(real_tokenizers.by_tiktoken(name, vocabs / "cl100k_base.tiktoken", pattern))
+    if name == "qwen":
+        path = extra("dashscope", "resources", "qwen.tiktoken")
+        return Peer(real_tokenizers.by_tiktoken(name, path, QWEN_PATTERN))
+    if name == "llama3":
+        return Peer(real_tokenizers.by_tokenizers(name, real_tokenizers.llama3(folder)[0]))
+    real = real_tokenizers.by_sentencepiece(name, vocabs / "mistral_v3.model")
+    return Peer(real, sentencepiece_words(vocabs / "mistral_v3.model"))
+
+
+def sentencepiece_words(path: Path) -> Callable[[int], bytes]:
+    library = pytest.importorskip("sentencepiece")
+    pieces = library.SentencePieceProcessor(model_file=str(path))
+
+    @cache
+    def word_of(id: int) -> bytes:
+        if pieces.is_byte(id):
+            return bytes([int(pieces.id_to_piece(id)[3:-1], 16)])
+        word: str = pieces.id_to_piece(id).replace("\u2581", " ")
+        return word.encode()
+
+    return word_of
+
+
+def found(check: tokdfa.RolloutCheck) -> list[rollouts.Expected]:
+    rows = [
+        rollouts.Expected(each.value, violation.start, violation.start + len(violation.ids), violation.canonical_ids)
+        for each in StretchClass
+        for violation in check.of_class(each)
+    ]
+    return sorted(rows, key=lambda row: row.start)
+
+
+def check_rollout(peer: Peer, ids: list[int], drawn: random.Random, counts: Counter[str]) -> None:
+    mask = rollouts.sampled(drawn, len(ids))
+    # SentencePiece puts a space before a text, and takes it away again.
+    given = ids
+    if peer.is_padded:
+        if not ids or not peer.word_of(ids[0])[1:] or not peer.word_of(ids[0]).startswith(b" "):
+            return
+        if rollouts.without_text([peer.word_of(id) for id in ids]):
+            return
+
+        def encode(text: str) -> list[int]:
+            return peer.real.encode(text[1:])
+    else:
+        encode = peer.real.encode
+    expected = rollouts.stretches(encode, peer.word_of, given, mask, peer.cuts)
+    prompt = next((at for at, flag in enumerate(mask) if flag), len(mask))
+    if drawn.random() < 0.5:
+        check = tokdfa.check_rollout(peer.tokenizer, given, mask)
+    else:
+        check = tokdfa.check_rollout(peer.tokenizer, given, mask[prompt:], prompt)
+    assert found(check) == expected, (peer.real.name, given, mask)
+    assert bool(check) == (not any(row.name == "bugs" for row in expected))
+    assert check.sampled == sum(mask)
+    counts.update(row.name for row in expected)
+    counts["no text"] += sum(row.canonical is None for row in expected)
+    counts["canonical"] += not expected
+    counts["rollouts"] += 1
+
+
+def drawn_rollout(peer: Peer, corpus: str, drawn: random.Random) -> list[int]:
+    parts: list[int] = []
+    for _ in range(drawn.randrange(1, 5)):
+        at = drawn.randrange(len(corpus))
+        text = corpus[at : at + drawn.choice([5, 40, 150, 400])]
+        if drawn.random() < 0.2:
+            text = real_tokenizers.text(drawn, peer.real.specials)
+        parts += peer.real.encode(text)
+        if peer.real.specials and drawn.random() < 0.4:
+            parts += peer.real.encode(drawn.choice(peer.real.specials))
+    if drawn.random() < 0.8:
+        parts = rollouts.drifted(drawn, parts, peer.spell, peer.word_of)
+    if peer.real.specials and drawn.random() < 0.2:
+        # A special token spelled by ordinary ones.
+        content = drawn.choice(peer.real.specials)
+        cut = drawn.randrange(1, max(len(content), 2))
+        at = drawn.randrange(len(parts) + 1)
+        parts[at:at] = peer.real.encode(content[:cut]) + peer.real.encode(content[cut:])
+    if drawn.random() < 0.2:
+        parts = real_tokenizers.spoiled(peer.real, parts, drawn)
+    return parts
+
+
+def check_many(peer: Peer, data: Path, n: int, seed: int) -> Counter[str]:
+    drawn = random.Random(f"{peer.real.name} {seed}")
+    corpora = [(data / "corpora" / name).read_text(encoding="utf-8")[:1_000_000] for name in CORPORA]
+    counts: Counter[str] = Counter()
+    for _ in range(n):
+        check_rollout(peer, drawn_rollout(peer, drawn.choice(corpora), drawn), drawn, counts)
+    return counts
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("llama3")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rollouts_of_real_tokenizers(name: str, data: Path, folder: Path) -> None:
+    counts = check_many(peer(name, data, folder), data, 60, 0)
+    assert min(counts["bugs"], counts["drift"], counts["junctions"]) > 20, counts
+    assert counts["canonical"] > 0, counts
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_many_rollouts_of_real_tokenizers(name: str, data: Path, folder: Path) -> None:
+    counts: Counter[str] = Counter()
+    for seed in seeds(10):
+        counts += check_many(peer(name, data, folder), data, 1000, seed + 1)
+    print(name, dict(counts))
+
+
+# Small tokenizers, at random: rules over bytes, what splits, special tokens that overlap and that ordinary ones spell.
+
+SYMBOLS = [*"ab ab 1\n'<|>", "  ", "é", "☃", "<|x|>", "<|", "it's", "\n\n", "12"]
+PATTERNS = [None, r"\p{L}+|[^\p{L}]+", r" ?\p{L}+| ?\d+|\s+(?!\S)|\s+|[^\s\p{L}\d]+", r"\s*[\r\n]+|\s+(?!\S)|\s+|\S+"]
+
+
+def small_file(drawn: random.Random) -> dict[str, Any]:
+    words = [symbol.encode()[i : i + 1] for symbol in SYMBOLS for i in range(len(symbol.encode()))]
+    rules: list[tuple[bytes, bytes]] = []
+    for _ in range(drawn.randrange(30)):
+        rule = (drawn.choice(words), drawn.choice(words))
+        if rule not in rules:
+            rules.append(rule)
+            words.append(rule[0] + rule[1])
+    fields = tokenizer_json(rules)
+    vocab = fields["model"]["vocab"]
+    contents = drawn.sample(["<|x|>", "<|end|>", "<", "a b", "|>"], drawn.randrange(3))
+    fields["added_tokens"] = [added_token(len(vocab) + at, content) for at, content in enumerate(contents)]
+    fields["model"]["ignore_merges"] = drawn.random() < 0.3
+    if drawn.random() < 0.3:
+        fields["model"]["merges"] = drawn.sample(fields["model"]["merges"], len(rules))
+    pattern = drawn.choice(PATTERNS)
+    if pattern is not None:
+        split = {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
+        byte_level = fields["pre_tokenizer"] | {"use_regex": False}
+        fields["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [split, byte_level]}
+    return fields
+
+
+def check_small(seed: int, path: Path, n: int, counts: Counter[str]) -> None:
+    drawn = random.Random(seed)
+    path.write_text(json.dumps(small_file(drawn)), encoding="utf-8")
+    try:
+        own = Peer(real_tokenizers.by_tokenizers(f"seed {seed}", path))
+    except (tokdfa.TokdfaError, ValueError):
+        counts["refused"] += 1
+        return
+    ids = own.real.ids
+    for _ in range(n):
+        parts: list[int] = []
+        for _ in range(drawn.randrange(1, 6)):
+            parts += own.real.encode("".join(drawn.choices(SYMBOLS, k=drawn.randrange(12))))
+            parts += drawn.choices(ids, k=drawn.choice([0, 0, 0, 1]))
+        parts = rollouts.drifted(drawn, parts, own.spell, own.word_of)
+        check_rollout(own, parts, drawn, counts)
+
+
+def test_rollouts_of_small_tokenizers(tmp_path: Path) -> None:
+    pytest.importorskip("tokenizers")
+    counts: Counter[str] = Counter()
+    for seed in range(80):
+        check_small(seed, tmp_path / "tokenizer.json", 10, counts)
+    assert min(counts[name] for name in ("bugs", "drift", "no text", "canonical")) > 50, counts
+    assert counts["junctions"] > 10, counts
+    assert counts["rollouts"] > 300, counts
+
+
+@pytest.mark.slow
+def test_many_rollouts_of_small_tokenizers(tmp_path: Path) -> None:
+    pytest.importorskip("tokenizers")
+    counts: Counter[str] = Counter()
+    for seed in seeds(2000):
+        check_small(1000 + seed, tmp_path / "tokenizer.json", 12, counts)
+    print(dict(counts))

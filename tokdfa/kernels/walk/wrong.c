@@ -1,0 +1,70 @@
+/* Walking over many streams, and on after what is wrong in them.
+
+   What is wrong is enclosed between two places where the text is certainly cut. The walk begins again after the second
+   one, with few ids at a time at first, for where something is wrong more of it is often near. */
+#include "pairs.h"
+#include "spells.h"
+
+enum { DONE = 0, UNSURE = 2, NO_ROOM = 5 };
+enum { SHORT = 128, LONG = 1 << 20 };
+
+ALWAYS_INLINE bool is_cut(const tokdfa_cuts *cuts, uint32_t left, uint32_t right) {
+    return cuts->certain[cuts->n_classes * cuts->last_symbol[left] + cuts->first_symbol[right]];
+}
+
+/* Note the part around an id of a stream that something wrong is noticed at, and begin again after it. A special token
+   that the text spells up to the end of the part is all in it. */
+static void note(const tokdfa_walker *walker, const tokdfa_cuts *cuts, const uint32_t *ids, int64_t n, int64_t first,
+                 int64_t place, tokdfa_wrong_job *job) {
+    int64_t end = place;
+    bool is_spelled = false;
+    do {
+        is_spelled = is_spelled || (end < n && walker->n_node_at > 0 && spells(walker, ids, end));
+        end++;
+    } while (end < n && !is_cut(cuts, ids[end - 1], ids[end]));
+    int64_t begin = greatest(place - (is_spelled ? job->reach : 0) - job->back, 0);
+    while (begin > 0 && !is_cut(cuts, ids[begin - 1], ids[begin])) {
+        begin--;
+    }
+    end = least(end, n);
+    int64_t *last = job->found + 2 * job->count - 2;
+    for (begin += first; job->count && last[0] >= first && last[1] >= begin; job->count--, last -= 2) {
+        begin = least(begin, last[0]);
+    }
+    last[2] = begin;
+    last[3] = first + end;
+    job->count++;
+    job->at = end;
+    job->step = SHORT;
+}
+
+/* Returns DONE at the end of the last stream; UNSURE where the table does not know the entry of the row at `row` for the
+   id at `at`; NO_ROOM if there is no room for another part. */
+TOKDFA_DOOR int tokdfa_wrong_parts(const tokdfa_walker *walker, const tokdfa_cuts *cuts, const uint32_t *ids,
+                                   tokdfa_wrong_job *job) {
+    for (; job->stream < job->n_begins; job->stream++, job->at = 0, job->row = walker->initial, job->step = LONG) {
+        int64_t first = job->begins[job->stream], n = job->ends[job->stream] - first;
+        const uint32_t *here = ids + first;
+        while (true) {
+            if (job->count == job->room) {
+                return NO_ROOM;
+            }
+            tokdfa_place place = {job->at, job->row, 0};
+            int status = tokdfa_walk(walker, here, least(n, job->at + job->step), &place);
+            job->at = place.at;
+            job->row = place.row;
+            if (status == UNSURE) {
+                return UNSURE;
+            }
+            if (status != DONE || (job->at == n && !walker->is_final[job->row / walker->width])) {
+                note(walker, cuts, here, n, first, job->at, job);
+                job->row = walker->initial;
+            }
+            if (job->at == n) {
+                break;
+            }
+            job->step = status == DONE ? least(2 * job->step, LONG) : SHORT;
+        }
+    }
+    return DONE;
+}

@@ -1,0 +1,322 @@
+"""Checking rollouts: what of their ids is not canonical, and who wrote it."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import chain, repeat
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array, id_array, running_sum
+from tokdfa.errors import TokdfaError, TokenStreamError, WrongTypeError
+from tokdfa.rollouts.finding import finder_of
+from tokdfa.rollouts.masks import checked_prompt, sampled_ids
+from tokdfa.rollouts.result import Found, RolloutCheck, RolloutChecks
+from tokdfa.rollouts.stretch_class import Counts, classes_of
+from tokdfa.rollouts.tuning import DEFAULT, Tuning
+from tokdfa.tokenizers.protocol import AnyTokenizer
+from tokdfa.validation.api import n_accepted
+from tokdfa.validation.judges.documents import checked_separator, document_starts
+
+__all__ = ["Rollout", "check_rollout", "check_rollouts", "iter_rollout_checks"]
+
+Documents = int | npt.ArrayLike | None
+
+
+class Rollout(NamedTuple):
+    """The ids of a rollout, and which of them the model sampled; see :func:`check_rollout`.
+
+    Examples
+    --------
+    >>> rollout = tokdfa.Rollout([64, 261, 1193], mask=[0, 1, 1])
+    >>> tokdfa.check_rollout(tokdfa.default_tokenizer(), *rollout).counts.drift
+    1
+    """
+
+    ids: npt.ArrayLike
+    mask: npt.ArrayLike | None = None
+    prompt: int = 0
+    documents: Documents = None
+
+
+def check_rollout(
+    tokenizer: AnyTokenizer,
+    ids: npt.ArrayLike,
+    mask: npt.ArrayLike | None = None,
+    prompt: int = 0,
+    documents: Documents = None,
+) -> RolloutCheck:
+    """Find what of a rollout is not canonical, and tell bugs from drift and junctions by the mask.
+
+    The ids are compared with the canonical ids of their text between neighbouring borders that both share. A stretch
+    that differs is a *bug* if none of its ids was sampled, *drift* if all were, and otherwise a *junction*.
+
+    Parameters
+    ----------
+    tokenizer : AnyTokenizer
+    ids : array_like of int
+        The ids of the rollout, prompt included.
+    mask : array_like of 0 and 1, optional
+        Whether each id was sampled by the model, as a loss mask says it: as long as the ids, and then it decides alone;
+        or as long as the ids after the prompt. By default all ids after the prompt were sampled.
+    prompt : int
+        The number of ids of the prompt, which were not sampled.
+    documents : int or array_like of int, optional
+        The id that separates documents, or the index of the first id of each. Each document is judged separately, and
+        the ids between them are not judged.
+
+    Returns
+    -------
+    RolloutCheck
+        Truthy iff there is no bug.
+
+    Raises
+    ------
+    TokenStreamError
+        If they are not ids of the tokenizer, the mask has another length or other values, the prompt is longer than
+        the ids, or documents do not begin in order; the error says which.
+    ImproperDictionaryError
+        If the dictionary is not proper and its format does not say what a library makes of it.
+
+    Notes
+    -----
+    Special tokens, those of chat templates included, split the text as they do in the tokenizer's own library. See
+    :class:`~tokdfa.rollouts.stretches.Stretches` for ids without a text and for tokenizers that normalize.
+
+    A canonical rollout costs what :func:`tokdfa.validate` costs, and some microseconds. If something is wrong, only
+    that and a few ids around it are decoded and encoded again; tokenizers that are validated by encoding encode all.
+
+    Examples
+    --------
+    >>> tokenizer = tokdfa.default_tokenizer()
+    >>> check = tokdfa.check_rollout(tokenizer, [64, 261, 1193, 462], mask=[0, 0, 1, 1])  # a≀ s≀ingle≀ man
+    >>> bool(check), check.counts
+    (True, Counts(bugs=0, drift=0, junctions=1))
+    >>> check.junctions[0].reason
+    "'ingle' (1193) never follows ' s' (261): rule 2257,  s≀ingle, merges across their border"
+    """
+    if documents is None:
+        accepted = n_accepted(tokenizer, ids)
+        if accepted is not None:
+            array = ids if type(ids) is np.ndarray and ids.dtype == np.int32 else np.asarray(ids, dtype=np.int32)
+            if mask is None:
+                return RolloutCheck(tokenizer, array, accepted - checked_prompt(prompt, accepted))
+            sampled = sampled_ids(mask, prompt, accepted)
+            return RolloutCheck(tokenizer, array, accepted if sampled is None else int(np.count_nonzero(sampled)))
+    (check,) = _checked_parcel(tokenizer, [_prepared(tokenizer, Rollout(ids, mask, prompt, documents))])
+    return check
+
+
+def check_rollouts(
+    tokenizer: AnyTokenizer,
+    ids: Iterable[npt.ArrayLike],
+    masks: Iterable[npt.ArrayLike | None] | None = None,
+    prompts: Iterable[int] | int = 0,
+    *,
+    threads: int | None = None,
+) -> RolloutChecks:
+    """Check many rollouts, with several threads; see :func:`check_rollout`.
+
+    Parameters
+    ----------
+    tokenizer : AnyTokenizer
+    ids : iterable of array_like of int
+        The ids of each rollout.
+    masks : iterable of array_like, optional
+        A mask, or None, for each rollout.
+    prompts : int or iterable of int
+        The number of ids of the prompt of each rollout, or of all of them.
+    threads : int, optional
+        The number of threads, at least one; by default one per core.
+
+    Raises
+    ------
+    TokenStreamError
+        As :func:`check_rollout` does; the error gives the rollout. If there are fewer or more masks or prompts than
+        rollouts.
+    ImproperDictionaryError
+        As :func:`check_rollout` does.
+
+    Examples
+    --------
+    >>> checks = tokdfa.check_rollouts(tokdfa.default_tokenizer(), [[64, 2513], [64, 261, 1193]], prompts=[1, 2])
+    >>> print(checks.reason)
+    2 rollouts, 5 ids, 2 sampled: 0 bugs, drift 0.0000 % (0 stretches), 1 junction
+    """
+    every_mask = repeat(None) if masks is None else iter(masks)
+    every_prompt = repeat(prompts) if isinstance(prompts, (int, np.integer)) else iter(prompts)
+    rollouts = _together(iter(ids), every_mask, every_prompt, masks is not None, not isinstance(every_prompt, repeat))
+    return RolloutChecks([*iter_rollout_checks(tokenizer, rollouts, threads=threads)])
+
+
+def iter_rollout_checks(
+    tokenizer: AnyTokenizer, rollouts: Iterable[Rollout], *, threads: int | None = None, tuning: Tuning = DEFAULT
+) -> Iterator[RolloutCheck]:
+    """Yield the check of each rollout, in order, holding only a few thousand rollouts at a time.
+
+    Parameters
+    ----------
+    tokenizer : AnyTokenizer
+    rollouts : iterable of Rollout
+    threads : int, optional
+        The number of threads, at least one; by default one per core.
+    tuning : Tuning, optional
+        The number of ids that are taken up at once.
+
+    Raises
+    ------
+    TokenStreamError, ImproperDictionaryError
+        As :func:`check_rollouts` does.
+
+    Examples
+    --------
+    >>> rollouts = (tokdfa.Rollout([64, 261, 1193], prompt=prompt) for prompt in range(4))
+    >>> [check.counts.drift for check in tokdfa.iter_rollout_checks(tokdfa.default_tokenizer(), rollouts)]
+    [1, 1, 0, 0]
+    """
+    if threads is not None and (not isinstance(threads, int) or isinstance(threads, bool) or threads < 1):
+        raise WrongTypeError("the number of threads must be a positive integer", value=threads)
+    n_threads = os.cpu_count() or 1 if threads is None else threads
+    parcels = _parcels(tokenizer, rollouts, tuning)
+    if n_threads == 1:
+        return chain.from_iterable(_checked_parcel(tokenizer, parcel) for parcel in parcels)
+    return _threaded(lambda parcel: _checked_parcel(tokenizer, parcel), parcels, n_threads)
+
+
+_ONE: Int64Array = np.zeros(1, dtype=np.int64)
+
+
+class _Prepared(NamedTuple):
+    """A rollout with its ids checked; `begins` and `ends` are those of its documents, or _ONE if there is only one."""
+
+    ids: Int32Array
+    sampled: BoolArray | None
+    begins: Int64Array
+    ends: Int64Array
+
+
+def _prepared(tokenizer: AnyTokenizer, rollout: Rollout) -> _Prepared:
+    ids, mask, prompt, documents = rollout
+    decoder = tokenizer.decoder
+    begins, ends = _ONE, None
+    if documents is None:
+        array = decoder.check(ids)
+        return _Prepared(array, sampled_ids(mask, prompt, len(array)), begins, begins)
+    if isinstance(documents, (int, np.integer, np.bool_)):
+        given = id_array(ids)
+        separators = np.flatnonzero(given == checked_separator(documents))
+        if len(separators) and not decoder.is_id(int(documents)):
+            given = given.copy()
+            given[separators] = decoder.placeholder_id
+        array = decoder.check(given)
+        begins, ends = np.append(0, separators + 1), np.append(separators, len(array))
+    else:
+        array = decoder.check(ids)
+        starts = document_starts(documents)
+        if len(starts) and starts[-1] > len(array):
+            raise TokenStreamError("a document begins after the end of the ids", value=int(starts[-1]))
+        begins = np.unique(np.append(0, starts))
+    ends = np.append(begins[1:], len(array)) if ends is None else ends
+    return _Prepared(array, sampled_ids(mask, prompt, len(array)), begins, ends)
+
+
+def _parcels(tokenizer: AnyTokenizer, rollouts: Iterable[Rollout], tuning: Tuning) -> Iterator[list[_Prepared]]:
+    """Yield rollouts, some at a time: enough for a thread to be worth it, and few enough to stay in a cache."""
+    parcel: list[_Prepared] = []
+    n_ids = 0
+    for number, rollout in enumerate(rollouts):
+        try:
+            parcel.append(_prepared(tokenizer, rollout))
+        except TokdfaError as error:
+            raise _of_rollout(error, number) from None
+        n_ids += len(parcel[-1].ids)
+        if n_ids >= tuning.parcel or len(parcel) >= tuning.most_rollouts:
+            yield parcel
+            parcel, n_ids = [], 0
+    if parcel:
+        yield parcel
+
+
+def _checked_parcel(tokenizer: AnyTokenizer, parcel: list[_Prepared]) -> list[RolloutCheck]:
+    """Return the checks of some rollouts, whose ids are walked over as one array."""
+    ids = np.concatenate([rollout.ids for rollout in parcel]) if len(parcel) > 1 else parcel[0].ids
+    offsets = running_sum(np.fromiter((len(rollout.ids) for rollout in parcel), dtype=np.int64, count=len(parcel)))
+    firsts = offsets.tolist()
+    if all(rollout.begins is _ONE for rollout in parcel):
+        begins, ends = offsets[:-1], offsets[1:]
+    else:
+        begins = np.concatenate([rollout.begins + first for rollout, first in zip(parcel, firsts, strict=False)])
+        own_ends = (rollout.ends if rollout.begins is not _ONE else np.array([len(rollout.ids)]) for rollout in parcel)
+        ends = np.concatenate([own + first for own, first in zip(own_ends, firsts, strict=False)])
+    found = finder_of(tokenizer).find(ids, np.ascontiguousarray(begins), np.ascontiguousarray(ends))
+    sizes = found.bounds[:, 1] - found.bounds[:, 0]
+    if not len(sizes):
+        return [RolloutCheck(tokenizer, rollout.ids, _n_sampled(rollout)) for rollout in parcel]
+    number = np.searchsorted(offsets, found.bounds[:, 0], side="right") - 1
+    # A stretch without ids may be at the very end.
+    number = np.minimum(number, len(parcel) - 1)
+    sampled = np.concatenate([_all_flags(rollout) for rollout in parcel])
+    classes = classes_of(found.bounds, sampled, offsets[number], offsets[number + 1])
+    key, room = 3 * number + classes, 3 * len(parcel)
+    counts = np.bincount(key, minlength=room).reshape(-1, 3).tolist()
+    ids_in = np.bincount(key, sizes, minlength=room).astype(np.int64).reshape(-1, 3).tolist()
+    bounds = np.searchsorted(number, np.arange(len(parcel) + 1)).tolist()
+    checks = []
+    for rollout, first, low, high, count, n_ids in zip(
+        parcel, firsts[:-1], bounds[:-1], bounds[1:], counts, ids_in, strict=True
+    ):
+        own = Found(found, classes, low, high, first) if low < high else None
+        checks.append(RolloutCheck(tokenizer, rollout.ids, _n_sampled(rollout), Counts(*count), Counts(*n_ids), own))
+    return checks
+
+
+def _n_sampled(rollout: _Prepared) -> int:
+    return len(rollout.ids) if rollout.sampled is None else int(np.count_nonzero(rollout.sampled))
+
+
+def _all_flags(rollout: _Prepared) -> BoolArray:
+    return np.ones(len(rollout.ids), dtype=np.bool_) if rollout.sampled is None else rollout.sampled
+
+
+def _threaded(
+    work: Callable[[list[_Prepared]], list[RolloutCheck]], parcels: Iterator[list[_Prepared]], n_threads: int
+) -> Iterator[RolloutCheck]:
+    with ThreadPoolExecutor(n_threads) as pool:
+        waiting: deque[Future[list[RolloutCheck]]] = deque()
+        for parcel in parcels:
+            waiting.append(pool.submit(work, parcel))
+            if len(waiting) > n_threads:
+                yield from waiting.popleft().result()
+        while waiting:
+            yield from waiting.popleft().result()
+
+
+def _together(
+    ids: Iterator[npt.ArrayLike],
+    masks: Iterator[npt.ArrayLike | None],
+    prompts: Iterator[int],
+    has_masks: bool,
+    has_prompts: bool,
+) -> Iterator[Rollout]:
+    missing = object()
+    number = 0
+    for number, each in enumerate(ids, 1):
+        mask, prompt = next(masks, missing), next(prompts, missing)
+        if mask is missing or prompt is missing:
+            what = "masks" if mask is missing else "prompts"
+            raise TokenStreamError(f"there are fewer {what} than rollouts", where=f"rollout {number - 1}")
+        yield Rollout(each, mask, prompt)  # type: ignore[arg-type]
+    for what, others in (("masks", masks), ("prompts", prompts)):
+        if (has_masks if what == "masks" else has_prompts) and next(others, missing) is not missing:
+            raise TokenStreamError(f"there are more {what} than rollouts", value=number)
+
+
+def _of_rollout(error: TokdfaError, number: int) -> TokdfaError:
+    where = f"rollout {number}" + (f", {error.where}" if error.where else "")
+    shown = {} if error.value is None else {"value": error.value}
+    return type(error)(error.what, where=where, hint=error.hint, **shown)

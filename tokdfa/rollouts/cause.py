@@ -1,0 +1,96 @@
+"""Why the ids of a stretch are not those that their text is encoded as."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tokdfa.arrays import Int32Array
+from tokdfa.errors import AlphabetError, TokenStreamError
+from tokdfa.rollouts.stretches import NOT_ENCODABLE, NOT_UTF8
+from tokdfa.tokenizers.protocol import AnyTokenizer
+from tokdfa.tokenizers.tokenizer import Tokenizer
+from tokdfa.validation.judges.choice import model_of
+from tokdfa.validation.judges.encoding import bad_bytes
+from tokdfa.validation.kind import ViolationKind
+from tokdfa.validation.model import Model
+from tokdfa.validation.violation import Cause, spelled
+from tokdfa.validation.wording import MOST_NAMED
+
+__all__ = ["cause_of"]
+
+
+def cause_of(tokenizer: AnyTokenizer, ids: Int32Array, canonical: Int32Array, outcome: int) -> tuple[Cause, int]:
+    """Return why a stretch is not canonical, and the number of its ids before the one that shows it.
+
+    Parameters
+    ----------
+    tokenizer : AnyTokenizer
+    ids, canonical : int32 arrays
+        The ids of the stretch, and the canonical ones.
+    outcome : int
+        What the tokenizer makes of its text; see :mod:`tokdfa.rollouts.stretches`.
+
+    Notes
+    -----
+    The cause depends on the stretch alone. Every border of a piece is a border of the canonical ids, so no two ids of a
+    stretch have one between them: a pair that the token DFA does not allow is wrong here. If all pairs are allowed
+    and all tokens are live, a token goes past the end of a piece.
+    """
+    last = max(len(ids) - 1, 0)
+    if outcome == NOT_UTF8:
+        data, _ = tokenizer.round_trip.spelled(ids)
+        start, end = bad_bytes(data)
+        return Cause(kind=ViolationKind.NOT_UTF8, bad_bytes=data[start:end]), last
+    if outcome == NOT_ENCODABLE:
+        return Cause(kind=ViolationKind.NOT_ENCODABLE, error=_error(tokenizer, ids)), 0
+    intruders = np.setdiff1d(canonical[np.isin(canonical, tokenizer.special_ids)], ids)
+    if tokenizer.finds_specials and len(intruders):
+        special = int(intruders[0])
+        text = next(special_token.text for special_token in tokenizer.specials if special_token.id == special)
+        return Cause(kind=ViolationKind.SPECIAL_TOKEN, special=special, text=text), last
+    if isinstance(tokenizer, Tokenizer) and tokenizer.is_plain and (model := model_of(tokenizer)).by_pairs:
+        return _by_pairs(model, ids, canonical)
+    trip = tokenizer.round_trip
+    right = canonical.tolist()[:MOST_NAMED]
+    if trip.takes_longest and len(ids):
+        spellings = spelled([int(ids[0]), *right], trip.spelling)
+        return Cause(kind=ViolationKind.NOT_LONGEST_MATCH, token=int(ids[0]), spellings=spellings), last
+    return _otherwise(tokenizer, ids, canonical), last
+
+
+def _by_pairs(model: Model, ids: Int32Array, canonical: Int32Array) -> tuple[Cause, int]:
+    """Return the cause where pairs of neighbours decide what merging gives."""
+    last = max(len(ids) - 1, 0)
+    wrong = np.flatnonzero(model.pairs.forbidden(ids)[1:] & ~model.dead[ids[1:]]) + 1
+    if len(wrong):
+        place = int(wrong[0])
+        return model.pair_cause(int(ids[place - 1]), int(ids[place])), place
+    if len(ids) and len(canonical) == 1 and model.alone[canonical[0]]:
+        text = model.tokenizer.decode(canonical)
+        return model.cause(ViolationKind.PIECE_IS_A_TOKEN, int(ids[0]), text=text), last
+    if model.special[ids].any():
+        return _otherwise(model.tokenizer, ids, canonical), last
+    dead = np.flatnonzero(model.dead[ids])
+    if len(dead):
+        place = int(dead[0])
+        kind = ViolationKind.WHOLE_PIECE_ONLY if model.alone[ids[place]] else ViolationKind.DEAD_TOKEN
+        return model.cause(kind, int(ids[place])), place
+    if model.tokenizer.pretokenizer is None:
+        return _otherwise(model.tokenizer, ids, canonical), last
+    return Cause(kind=ViolationKind.BORDER), last
+
+
+def _otherwise(tokenizer: AnyTokenizer, ids: Int32Array, canonical: Int32Array) -> Cause:
+    named = [*ids.tolist()[:MOST_NAMED], *canonical.tolist()[:MOST_NAMED]]
+    spellings = spelled(named, tokenizer.round_trip.spelling)
+    return Cause(kind=ViolationKind.ENCODED_OTHERWISE, spellings=spellings)
+
+
+def _error(tokenizer: AnyTokenizer, ids: Int32Array) -> str:
+    """Return the error of the tokenizer for the text of ids."""
+    trip = tokenizer.round_trip
+    try:
+        trip.encode(trip.decode(ids).text)
+    except (AlphabetError, TokenStreamError) as error:
+        return str(error)
+    return "a symbol has no token"

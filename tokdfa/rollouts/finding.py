@@ -1,0 +1,211 @@
+"""Finding the stretches of many rollouts: by a walk over their ids where a walk decides, else by the definition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache, partial
+
+import numpy as np
+
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array, running_sum
+from tokdfa.errors import AlphabetError, LimitExceededError
+from tokdfa.rollouts.by_encoding import bad_ids, find_by_encoding
+from tokdfa.rollouts.stretches import ENCODED, NOT_UTF8, Stretches, in_order, joined, nothing, without_ids
+from tokdfa.splitting.borders import CONTEXT as SYMBOLS
+from tokdfa.tokenizers.protocol import AnyTokenizer
+from tokdfa.tokenizers.tokenizer import Tokenizer
+from tokdfa.validation.api import validate
+from tokdfa.validation.differences import differences
+from tokdfa.validation.judges.choice import judge_of, model_of, whole_walk
+from tokdfa.validation.judges.encoding import EncodingJudge
+from tokdfa.validation.judges.walk import WholeWalk
+from tokdfa.validation.table import CONTEXT
+
+__all__ = ["Finder", "finder_of"]
+
+
+class Finder:
+    """Finds the stretches of streams that differ from the canonical ids, by the definition.
+
+    Streams that validation accepts by something cheaper than encoding are not encoded.
+
+    Parameters
+    ----------
+    tokenizer : AnyTokenizer
+    is_judged_by_encoding : bool
+        Whether validation encodes the streams of the tokenizer as well.
+    """
+
+    def __init__(self, tokenizer: AnyTokenizer, *, is_judged_by_encoding: bool) -> None:
+        self._tokenizer = tokenizer
+        self._encodes = is_judged_by_encoding
+
+    def find(self, ids: Int32Array, begins: Int64Array, ends: Int64Array) -> Stretches:
+        """Return the stretches of streams; stream k has the ids from ``begins[k]`` to ``ends[k]``.
+
+        Parameters
+        ----------
+        ids : int32 array
+            Ids of the tokenizer.
+        begins, ends : int64 arrays
+            Streams are in order and do not overlap.
+        """
+        streams = zip(begins.tolist(), ends.tolist(), strict=True)
+        return joined([self._in_stream(ids, begin, end) for begin, end in streams if end > begin])
+
+    def _in_stream(self, ids: Int32Array, begin: int, end: int) -> Stretches:
+        stream = ids[begin:end]
+        if not self._encodes and validate(self._tokenizer, stream):
+            return nothing()
+        return find_by_encoding(self._tokenizer.round_trip, stream).moved(begin)
+
+
+class WalkFinder(Finder):
+    """Finds stretches by one walk over all ids; only what is wrong is encoded, with a little around it.
+
+    Parameters
+    ----------
+    tokenizer : Tokenizer
+    walk : WholeWalk
+        The walk over its streams.
+
+    Notes
+    -----
+    The walk encloses what is wrong between two places where the text is certainly cut, and text up to such a place is
+    split in the same way whatever follows the next two symbols. So these parts are encoded with two more symbols, and
+    compared up to where they end. Where such a part is not UTF-8, its whole stream is judged by the definition.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, walk: WholeWalk) -> None:
+        super().__init__(tokenizer, is_judged_by_encoding=False)
+        self._bytewise = tokenizer
+        self._walk = walk
+        model = model_of(tokenizer)
+        self._lengths, self._special = model.lengths, model.special
+
+    def find(self, ids: Int32Array, begins: Int64Array, ends: Int64Array) -> Stretches:
+        """Return the stretches of streams; see :meth:`Finder.find`."""
+        try:
+            parts = self._walk.wrong_parts(ids, begins, ends)
+        except LimitExceededError:
+            return super().find(ids, begins, ends)
+        if not len(parts):
+            return nothing()
+        stream = np.searchsorted(begins, parts[:, 0], side="right") - 1
+        found, is_odd = self._encoded(ids, parts, stream, ends)
+        if not is_odd.any():
+            return found
+        return in_order(joined([found, *self._odd(ids, parts[is_odd], stream[is_odd], begins, ends)]), begins)
+
+    def _odd(
+        self, ids: Int32Array, parts: Int64Array, stream: Int64Array, begins: Int64Array, ends: Int64Array
+    ) -> Iterator[Stretches]:
+        """Yield the stretches of streams of which some parts are not UTF-8 or spell something odd."""
+        trip = self._tokenizer.round_trip
+        lows: list[int] = []
+        highs: list[int] = []
+        for number in np.unique(stream).tolist():
+            begin, end = int(begins[number]), int(ends[number])
+            bad = [low + np.flatnonzero(bad_ids(trip, ids[low:high])) for low, high in parts[stream == number].tolist()]
+            places = np.concatenate(bad)
+            if not len(places):
+                yield find_by_encoding(trip, ids[begin:end]).moved(begin)
+                continue
+            yield without_ids(np.column_stack((places, places + 1)), NOT_UTF8)
+            lows += [begin, *(places + 1).tolist()]
+            highs += [*places.tolist(), end]
+        if lows:
+            rest = np.array([lows, highs], dtype=np.int64)
+            yield self.find(ids, *np.ascontiguousarray(rest[:, rest[0] < rest[1]]))
+
+    def _encoded(
+        self, ids: Int32Array, parts: Int64Array, stream: Int64Array, ends: Int64Array
+    ) -> tuple[Stretches, BoolArray]:
+        """Return the stretches of parts, and for each part whether nothing is known of its stream."""
+        begin, stop, part = self._between_specials(ids, parts)
+        taken, offsets = _ranges(begin, np.minimum(stop + CONTEXT, ends[stream[part]]))
+        around = ids[taken]
+        data = self._bytewise.decode_bytes(around)
+        byte_at = running_sum(self._lengths[around])
+        inner = offsets[:-1] + (stop - begin)
+        # A special token ends the text.
+        specials = np.append(np.flatnonzero(self._special[around]), len(around))
+        after = np.minimum(specials[np.searchsorted(specials, inner)], offsets[1:])
+        rows = zip(byte_at[offsets[:-1]].tolist(), byte_at[inner].tolist(), byte_at[after].tolist(), strict=True)
+        odd: BoolArray = np.zeros(len(parts), dtype=np.bool_)
+        encode = self._bytewise.encode
+        encoded: list[Int32Array] = []
+        for number, (low, high, behind) in enumerate(rows):
+            try:
+                text = data[low:high].decode("utf-8")
+                if behind > high:
+                    text += data[high:behind].decode("utf-8", "ignore")[:SYMBOLS]
+                encoded.append(encode(text))
+            except (UnicodeDecodeError, AlphabetError):
+                odd[part[number]] = True
+                encoded.append(around[:0])
+        canonical, n_canonical, is_whole = _up_to(encoded, byte_at[inner] - byte_at[offsets[:-1]], self._lengths)
+        odd[part[~is_whole]] = True
+        # What is odd makes the whole stream so.
+        is_odd = np.isin(stream, stream[odd])
+        known = ~is_odd[part]
+        given, bounds = _ranges(begin, stop)
+        given = given[np.repeat(known, np.diff(bounds))]
+        canonical = canonical[np.repeat(known, n_canonical)]
+        return self._compared(ids, given, canonical), is_odd
+
+    def _between_specials(self, ids: Int32Array, parts: Int64Array) -> tuple[Int64Array, Int64Array, Int64Array]:
+        """Return the beginnings and ends of what is between the special tokens of parts, and the part of each."""
+        places, _ = _ranges(parts[:, 0], parts[:, 1])
+        cuts = places[self._special[ids[places]]]
+        begin = np.sort(np.concatenate((parts[:, 0], cuts + 1)))
+        stop = np.sort(np.concatenate((parts[:, 1], cuts)))
+        begin, stop = begin[begin < stop], stop[begin < stop]
+        return begin, stop, np.searchsorted(parts[:, 0], begin, side="right") - 1
+
+    def _compared(self, ids: Int32Array, given: Int64Array, canonical: Int32Array) -> Stretches:
+        """Return the stretches in which the ids at some places differ from the canonical ids of the same text."""
+        stretch = ids[given]
+        ends, others = np.cumsum(self._lengths[stretch]), np.cumsum(self._lengths[canonical])
+        rows = differences(stretch, ends, canonical, others)
+        chosen, offsets = _ranges(rows[:, 2], rows[:, 3])
+        bounds = np.column_stack((given[rows[:, 0]], given[rows[:, 1] - 1] + 1))
+        return Stretches(bounds, canonical[chosen], offsets, np.full(len(rows), ENCODED, dtype=np.int8))
+
+
+def _ranges(begins: Int64Array, stops: Int64Array) -> tuple[Int64Array, Int64Array]:
+    """Return the places of all ranges, one range after the other, and where each begins among them."""
+    offsets = running_sum(stops - begins)
+    places: Int64Array = np.arange(offsets[-1]) + np.repeat(begins - offsets[:-1], stops - begins)
+    return places, offsets
+
+
+def _up_to(
+    encoded: list[Int32Array], sizes: Int64Array, lengths: Int64Array
+) -> tuple[Int32Array, Int64Array, BoolArray]:
+    """Return the ids of texts up to a size in bytes, their number for each text, and whether one ends there."""
+    ids = np.concatenate(encoded)
+    counts = np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded))
+    offsets = running_sum(counts)
+    ends = running_sum(lengths[ids])
+    keep: BoolArray = ends[1:] <= np.repeat(ends[offsets[:-1]] + sizes, counts)
+    n_kept = np.diff(running_sum(keep.view(np.uint8))[offsets])
+    is_whole: BoolArray = ends[offsets[:-1] + n_kept] - ends[offsets[:-1]] == sizes
+    return ids[keep], n_kept, is_whole
+
+
+@lru_cache(maxsize=4)
+def finder_of(tokenizer: AnyTokenizer) -> Finder:
+    """Return what finds stretches of a tokenizer; those of the last few tokenizers are kept.
+
+    Raises
+    ------
+    ImproperDictionaryError
+        If the dictionary is not proper and its format does not say what a library makes of it.
+    """
+    begin, _ = judge_of(tokenizer)
+    walk = whole_walk(tokenizer)
+    if walk is not None and isinstance(tokenizer, Tokenizer):
+        return WalkFinder(tokenizer, walk)
+    encodes = isinstance(begin, partial) and begin.func is EncodingJudge
+    return Finder(tokenizer, is_judged_by_encoding=encodes)

@@ -1,0 +1,225 @@
+"""The answer for a rollout, and for many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import NamedTuple, TypeAlias, overload
+
+from tokdfa.arrays import Int32Array, Int64Array
+from tokdfa.display import Displayed
+from tokdfa.rollouts.cause import cause_of
+from tokdfa.rollouts.stretch_class import Counts, Shares, StretchClass
+from tokdfa.rollouts.stretches import ENCODED, Stretches
+from tokdfa.rollouts.wording import summary
+from tokdfa.tokenizers.protocol import AnyTokenizer
+from tokdfa.validation.violation import Cause, Violation, common_prefix
+
+__all__ = ["Found", "RolloutCheck", "RolloutChecks", "Violations"]
+
+Violations: TypeAlias = tuple[Violation, ...]
+
+
+class Found(NamedTuple):
+    """The stretches of a rollout among those of a parcel: from `low` to `high`, their rollout beginning at `first`."""
+
+    stretches: Stretches
+    classes: Int64Array
+    low: int
+    high: int
+    first: int
+
+
+_NONE = Counts()
+
+
+class RolloutCheck(Displayed):
+    """What of a rollout is not canonical, by who wrote it; truthy iff there is no bug.
+
+    Violations are made when they are asked for; counts and shares cost nothing.
+
+    Attributes
+    ----------
+    tokens : int
+        The number of ids.
+    sampled : int
+        The number of ids that the model sampled.
+    counts : Counts
+        The number of bugs, of stretches of drift and of junctions.
+    ids_in : Counts
+        The number of ids in them.
+
+    Examples
+    --------
+    >>> check = tokdfa.check_rollout(tokdfa.default_tokenizer(), [64, 261, 1193], prompt=1)
+    >>> bool(check), check.counts
+    (True, Counts(bugs=0, drift=1, junctions=0))
+    >>> check.drift[0].ids, check.drift[0].canonical_ids, check.drift[0].rule
+    ((261, 1193), (2513,), 2257)
+    >>> check.shares.drift
+    1.0
+    """
+
+    __slots__ = ("__dict__", "_found", "_ids", "_tokenizer", "counts", "ids_in", "sampled", "tokens")
+
+    def __init__(
+        self,
+        tokenizer: AnyTokenizer,
+        ids: Int32Array,
+        sampled: int,
+        counts: Counts = _NONE,
+        ids_in: Counts = _NONE,
+        found: Found | None = None,
+    ) -> None:
+        self._tokenizer = tokenizer
+        self._ids = ids
+        self._found = found
+        self.tokens = len(ids)
+        self.sampled = sampled
+        self.counts = counts
+        self.ids_in = ids_in
+
+    def __bool__(self) -> bool:
+        return not self.counts.bugs
+
+    @property
+    def holds(self) -> bool:
+        """Whether there is no bug."""
+        return not self.counts.bugs
+
+    @property
+    def witness(self) -> Violation | None:
+        """The first bug; None if there is none."""
+        return next(iter(self.bugs), None)
+
+    @property
+    def bugs(self) -> Violations:
+        """The stretches of which no id was sampled, in order."""
+        return self._by_class[StretchClass.BUG]
+
+    @property
+    def drift(self) -> Violations:
+        """The stretches of which all ids were sampled, in order."""
+        return self._by_class[StretchClass.DRIFT]
+
+    @property
+    def junctions(self) -> Violations:
+        """The stretches of which some ids were sampled and some were not, in order."""
+        return self._by_class[StretchClass.JUNCTION]
+
+    def of_class(self, stretch_class: StretchClass) -> Violations:
+        """Return the stretches of a class."""
+        return self._by_class[stretch_class]
+
+    @property
+    def shares(self) -> Shares:
+        """The share of frozen ids in bugs, of sampled ids in drift, and of all ids in junctions; 0 of none."""
+        return shares_of(self.ids_in, self.tokens, self.sampled)
+
+    @property
+    def reason(self) -> str:
+        """The answer in one line."""
+        return summary(self.tokens, self.sampled, self.counts, self.shares)
+
+    @cached_property
+    def _by_class(self) -> dict[StretchClass, Violations]:
+        found: dict[StretchClass, list[Violation]] = {each: [] for each in StretchClass}
+        trip = self._tokenizer.round_trip
+        for stretch_class, start, ids, canonical, outcome in self._stretches():
+            cause, shown_by = cause_of(self._tokenizer, ids, canonical, outcome)
+            index = start + (common_prefix(ids, canonical) if outcome == ENCODED else 0)
+            violation = cause.at(
+                index=index,
+                detected_at=max(start + shown_by, index),
+                byte_offset=len(trip.spelled(self._ids[:index])[0]) if index else 0,
+                start=start,
+                ids=ids,
+                canonical_ids=canonical if outcome == ENCODED else None,
+            )
+            found[stretch_class].append(violation)
+        return {each: tuple(violations) for each, violations in found.items()}
+
+    def iter_causes(self) -> Iterator[tuple[StretchClass, int, int, Cause]]:
+        """Yield the class, the first id, the number of ids and the cause of each stretch, in order."""
+        for stretch_class, start, ids, canonical, outcome in self._stretches():
+            yield stretch_class, start, len(ids), cause_of(self._tokenizer, ids, canonical, outcome)[0]
+
+    def _stretches(self) -> Iterator[tuple[StretchClass, int, Int32Array, Int32Array, int]]:
+        """Yield the class, the first id, the ids, the canonical ids and the outcome of each stretch."""
+        if self._found is None:
+            return
+        names = [*StretchClass]
+        found, numbers, low, high, first = self._found
+        for at in range(low, high):
+            start, stop = (found.bounds[at] - first).tolist()
+            canonical = found.canonical[found.offsets[at] : found.offsets[at + 1]]
+            yield names[int(numbers[at])], start, self._ids[start:stop], canonical, int(found.outcomes[at])
+
+    def __repr__(self) -> str:
+        return f"RolloutCheck({self.reason})"
+
+
+class RolloutChecks(Sequence[RolloutCheck]):
+    """The answers for many rollouts, in order; truthy iff none has a bug.
+
+    Attributes
+    ----------
+    tokens, sampled, counts, ids_in, shares, reason
+        As of :class:`RolloutCheck`, for all rollouts together.
+
+    Examples
+    --------
+    >>> checks = tokdfa.check_rollouts(tokdfa.default_tokenizer(), [[64, 2513], [64, 261, 1193]])
+    >>> len(checks), bool(checks), checks.counts.drift, round(checks.shares.drift, 2)
+    (2, True, 1, 0.4)
+    """
+
+    def __init__(self, checks: Sequence[RolloutCheck]) -> None:
+        self._checks = tuple(checks)
+        self.tokens = sum(check.tokens for check in checks)
+        self.sampled = sum(check.sampled for check in checks)
+        self.counts = _sum(check.counts for check in checks)
+        self.ids_in = _sum(check.ids_in for check in checks)
+
+    @property
+    def shares(self) -> Shares:
+        """The share of frozen ids in bugs, of sampled ids in drift, and of all ids in junctions; 0 of none."""
+        return shares_of(self.ids_in, self.tokens, self.sampled)
+
+    @property
+    def reason(self) -> str:
+        """The answer in one line."""
+        return summary(self.tokens, self.sampled, self.counts, self.shares, rollouts=len(self))
+
+    def __bool__(self) -> bool:
+        return not self.counts.bugs
+
+    def __len__(self) -> int:
+        return len(self._checks)
+
+    @overload
+    def __getitem__(self, index: int) -> RolloutCheck: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> RolloutChecks: ...
+
+    def __getitem__(self, index: int | slice) -> RolloutCheck | RolloutChecks:
+        """Return the answer for a rollout, or those for several."""
+        return RolloutChecks(self._checks[index]) if isinstance(index, slice) else self._checks[index]
+
+    def __repr__(self) -> str:
+        return f"RolloutChecks({self.reason})"
+
+
+def shares_of(ids_in: Counts, tokens: int, sampled: int) -> Shares:
+    """Return the shares of ids, given the numbers of ids in each class, of all ids and of those sampled."""
+    frozen = tokens - sampled
+    return Shares(
+        ids_in.bugs / frozen if frozen else 0.0,
+        ids_in.drift / sampled if sampled else 0.0,
+        ids_in.junctions / tokens if tokens else 0.0,
+    )
+
+
+def _sum(counts: Iterator[Counts]) -> Counts:
+    return Counts(*map(sum, zip(*counts, strict=True)))

@@ -1,0 +1,111 @@
+"""The stretches of rollouts whose ids are not those that their text is encoded as."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from tokdfa.arrays import Int32Array, Int64Array, running_sum
+
+__all__ = ["ENCODED", "NOT_ENCODABLE", "NOT_UTF8", "Stretches", "in_order", "joined", "nothing", "without_ids"]
+
+ENCODED, NOT_UTF8, NOT_ENCODABLE = 0, 1, 2
+"""What the tokenizer makes of the text of a stretch: ids; nothing, because no text has these ids; an error."""
+
+
+class Stretches(NamedTuple):
+    """Stretches of ids that differ from the canonical ids of their text, in order.
+
+    The canonical ids y of ids x are those that the text of x is encoded as. A border is shared if a token of x and a
+    token of y end there. Between two neighbouring borders that both share there is a stretch of x and a stretch of y,
+    and they differ if their ids do. Equal ids are stretches of one token each, so what differs is cut as finely as it
+    can be. Three things have no canonical ids beside them, or not these:
+
+    - Special tokens that `encode` never gives split the text, and what is between them is encoded separately. Documents
+      are encoded separately too.
+    - Ids whose bytes are not UTF-8 have no text. Neighbouring ones are a stretch without canonical ids, and what is
+      before and after them is encoded separately.
+    - If the canonical ids spell another text, because the tokenizer normalizes it, no border is known to be shared but
+      those of the longest common prefix and suffix, and those where the tokenizer certainly cuts the text.
+
+    Attributes
+    ----------
+    bounds : int64 array of shape (stretches, 2)
+        The first id of each and the one after the last, as places in the ids that were given.
+    canonical : int32 array
+        The canonical ids of all stretches, one after the other.
+    offsets : int64 array
+        Those of stretch i are ``canonical[offsets[i]:offsets[i + 1]]``.
+    outcomes : int8 array
+        ENCODED, NOT_UTF8 or NOT_ENCODABLE.
+    """
+
+    bounds: Int64Array
+    canonical: Int32Array
+    offsets: Int64Array
+    outcomes: np.ndarray[tuple[int], np.dtype[np.int8]]
+
+    def moved(self, places: int) -> Stretches:
+        """Return the same stretches with all bounds moved."""
+        return self._replace(bounds=self.bounds + places)
+
+    def chosen(self, low: int, high: int) -> Stretches:
+        """Return the stretches from `low` to `high`."""
+        first, last = self.offsets[low], self.offsets[high]
+        return Stretches(
+            self.bounds[low:high],
+            self.canonical[first:last],
+            self.offsets[low : high + 1] - first,
+            self.outcomes[low:high],
+        )
+
+
+def nothing() -> Stretches:
+    """Return no stretches."""
+    return Stretches(np.zeros((0, 2), np.int64), np.zeros(0, np.int32), np.zeros(1, np.int64), np.zeros(0, np.int8))
+
+
+def joined(parts: Iterable[Stretches]) -> Stretches:
+    """Return the stretches of all parts, which are in order."""
+    found = [*parts]
+    if not found:
+        return nothing()
+    if len(found) == 1:
+        return found[0]
+    sizes = np.concatenate([np.diff(part.offsets) for part in found])
+    return Stretches(
+        np.concatenate([part.bounds for part in found]),
+        np.concatenate([part.canonical for part in found]),
+        running_sum(sizes),
+        np.concatenate([part.outcomes for part in found]),
+    )
+
+
+def without_ids(bounds: Int64Array, outcome: int) -> Stretches:
+    """Return stretches without canonical ids."""
+    n = len(bounds)
+    offsets = np.zeros(n + 1, dtype=np.int64)
+    return Stretches(bounds, np.zeros(0, dtype=np.int32), offsets, np.full(n, outcome, dtype=np.int8))
+
+
+def in_order(found: Stretches, borders: Int64Array | None = None) -> Stretches:
+    """Return stretches in order, with neighbours that are not UTF-8 as one, unless one of `borders` is between them."""
+    order = np.argsort(found.bounds[:, 0], kind="stable")
+    bounds, outcomes = found.bounds[order], found.outcomes[order]
+    sizes, canonical = np.diff(found.offsets), found.canonical
+    if (order[1:] < order[:-1]).any():
+        parts = [canonical[found.offsets[at] : found.offsets[at + 1]] for at in order.tolist()]
+        canonical, sizes = np.concatenate((canonical[:0], *parts)), sizes[order]
+    is_bad = outcomes == NOT_UTF8
+    goes_on = np.append(False, is_bad[1:] & is_bad[:-1] & (bounds[1:, 0] == bounds[:-1, 1]))[: len(bounds)]
+    if borders is not None:
+        goes_on &= ~np.isin(bounds[:, 0], borders)
+    if not goes_on.any():
+        return Stretches(bounds, canonical, running_sum(sizes), outcomes)
+    first, last = ~goes_on, np.append(~goes_on[1:], True)
+    # Those that become one have no canonical ids.
+    return Stretches(
+        np.column_stack((bounds[first, 0], bounds[last, 1])), canonical, running_sum(sizes[first]), outcomes[first]
+    )
