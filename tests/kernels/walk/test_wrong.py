@@ -48,7 +48,7 @@ def test_what_is_outside_is_canonical_and_what_is_inside_is_not(tokenizer: Token
     n_wrong = 0
     for begin, end, stream in zip(begins.tolist(), ends.tolist(), streams, strict=True):
         own = [(low - begin, high - begin) for low, high in parts if begin <= low < end]
-        verdict = tokenizer.validate(stream, every=True)
+        verdict = tokenizer.validate(stream, all=True)
         assert bool(own) == (not verdict)
         n_wrong += bool(own)
         assert all(high <= len(stream) for _, high in own)
