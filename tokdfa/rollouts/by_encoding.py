@@ -7,10 +7,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array, running_sum
+from tokdfa.arrays import BoolArray, Int32Array, running_sum
 from tokdfa.errors import AlphabetError, TokenStreamError
 from tokdfa.rollouts.stretches import ENCODED, NOT_ENCODABLE, NOT_UTF8, Stretches, in_order, joined, without_ids
-from tokdfa.tokenizers.round_trip import RoundTrip
+from tokdfa.tokenizers.round_trip import Ends, RoundTrip
 from tokdfa.validation.differences import differences
 
 __all__ = ["bad_ids", "find_by_encoding"]
@@ -60,7 +60,7 @@ def _found_in(trip: RoundTrip, ids: Int32Array, begin: int, stop: int, *, begins
         if np.array_equal(part, canonical):
             continue
         # Ids that spell the same bytes show their borders even within a symbol.
-        others: Int64Array | None
+        others: Ends | None
         (data, ends), (other_data, others) = trip.spelled(part), trip.spelled(canonical)
         if data != other_data:
             ends, others = decoded.ends, trip.ends(canonical, decoded, begins=begins)

@@ -205,7 +205,7 @@ def finder_of(tokenizer: AnyTokenizer) -> Finder:
     """
     begin, _ = judge_of(tokenizer)
     walk = whole_walk(tokenizer)
-    if walk is not None and isinstance(tokenizer, Tokenizer):
+    if walk is not None and isinstance(tokenizer, Tokenizer) and tokenizer.is_plain:
         return WalkFinder(tokenizer, walk)
-    encodes = isinstance(begin, partial) and begin.func is EncodingJudge
+    encodes = isinstance(begin, partial) and (begin.func is EncodingJudge or not tokenizer.is_plain)
     return Finder(tokenizer, is_judged_by_encoding=encodes)

@@ -40,6 +40,8 @@ class Borders:
     ----------
     certain : bool array of shape (classes, classes)
         Whether there is a border between two symbols of these classes in every text.
+    separate : bool array of shape (classes, classes)
+        Whether, besides, the text before the border is split as if it ended there: no look-ahead sees across.
 
     Notes
     -----
@@ -55,19 +57,23 @@ class Borders:
         self._partition = Partition([ranges for tree in trees for ranges in _sets(tree)])
         n = self._partition.n_classes
         self.certain: BoolArray = np.zeros((n, n), dtype=np.bool_)
+        self.separate: BoolArray = np.zeros((n, n), dtype=np.bool_)
         simple = all(step.behavior == "isolated" for step in splitting.steps) and splitting.prefix_space is None
         if not simple or any(isinstance(node, Anchor) and node.place in _LOOKS_BACK for node in _nodes(trees)):
             return
         # Pairs for which the steps so far cut, or do not cut, in the same way whatever follows.
         settled: BoolArray = np.ones((n, n), dtype=np.bool_)
+        looks: BoolArray = np.zeros(n, dtype=np.bool_)
         column = 0
         for tree in trees:
             reader = _Reader(self._partition, column)
             ways = reader.read(tree)
             column = reader.column
-            settled &= ~reader.follow
-            self.certain |= settled & (ways.sure[:, None] | ways.sure[None, :])
-            settled &= ~ways.first[None, :]
+            settled &= ~reader.follow[:n, :n]
+            self.certain |= settled & (ways.sure[:n, None] | ways.sure[None, :n])
+            settled &= ~ways.first[None, :n]
+            looks |= reader.follow[:n, n]
+        self.separate |= self.certain & ~looks[:, None]
 
     @property
     def n_classes(self) -> int:
@@ -124,7 +130,7 @@ def _sets(tree: Node) -> list[Ranges]:
 
 @dataclass(frozen=True)
 class _Ways:
-    """How a part of a pattern may match, as bool arrays over the classes of symbols.
+    """How a part of a pattern may match, as bool arrays over the classes of symbols and the one for assertions.
 
     A match begins with one of `first` and ends with one of `last`, or is empty if `nullable`. There is a match,
     whatever follows, at every symbol of `sure`, and everywhere if `free`. A part that is `committed` does not
@@ -140,12 +146,17 @@ class _Ways:
 
 
 class _Reader:
-    """Reads a tree from left to right and collects the pairs of symbols that follow each other in a match."""
+    """Reads a tree from left to right and collects the pairs of symbols that follow each other in a match.
+
+    After the classes of symbols comes one more, for the places where an assertion looks at what follows.
+    """
 
     def __init__(self, partition: Partition, column: int) -> None:
-        self._members = partition.members
-        self._none: BoolArray = np.zeros(partition.n_classes, dtype=np.bool_)
-        self.follow: BoolArray = np.zeros((partition.n_classes, partition.n_classes), dtype=np.bool_)
+        n = partition.n_classes
+        self._members = np.append(partition.members, np.zeros((1, partition.members.shape[1]), dtype=np.bool_), axis=0)
+        self._none: BoolArray = np.zeros(n + 1, dtype=np.bool_)
+        self._looks: BoolArray = np.arange(n + 1) == n
+        self.follow: BoolArray = np.zeros((n + 1, n + 1), dtype=np.bool_)
         self.column = column
 
     def read(self, node: Node) -> _Ways:
@@ -172,7 +183,7 @@ class _Reader:
             return _Ways(body.first, body.last, sure, free, node.least == 0 or body.nullable, committed)
         if isinstance(node, Atomic):
             return replace(self.read(node.body), committed=True)
-        return _Ways(self._none, self._none, self._none, free=False, nullable=True)
+        return _Ways(self._looks, self._none, self._none, free=False, nullable=True)
 
     def _concat(self, parts: list[_Ways]) -> _Ways:
         first, last, sure = self._none, self._none, self._none

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from tokdfa.encoding.byte_alphabet import spell
 from tokdfa.splitting.steps import Split, Splitting
 from tokdfa.unicode.normalization import Form, lowercase, normalize, spaces, strip_accents
+from tokdfa.unicode.quick_check import changes
 
 __all__ = [
     "ByteLetters",
@@ -45,8 +46,19 @@ class UnicodeForm:
     keeps_beginning = True
 
     def __call__(self, text: str) -> str:
-        """Return `text` normalized."""
-        return normalize(text, self.form)
+        """Return `text` normalized; only stretches that change are looked at closely."""
+        if text.isascii():
+            return text
+        try:
+            data = text.encode("utf-8")
+        except UnicodeEncodeError:
+            return normalize(text, self.form)
+        parts: list[str] = []
+        at = 0
+        for change in changes(data, self.form):
+            parts += (data[at : change.begin].decode("utf-8"), change.normalized)
+            at = change.end
+        return "".join(parts) + data[at:].decode("utf-8") if parts else text
 
 
 @dataclass(frozen=True)

@@ -20,16 +20,20 @@ from tokdfa.errors import AlphabetError
 from tokdfa.tokenizers.decoded import Decoded
 from tokdfa.tokenizers.decoder import Decoder
 from tokdfa.tokenizers.decoding import DecodeSentencePiece, decode_tokens
+from tokdfa.tokenizers.form_cuts import FormCuts
 from tokdfa.tokenizers.formats.contents import Contents, Rewriting
+from tokdfa.tokenizers.normalizers import Chain, UnicodeForm
 from tokdfa.tokenizers.round_trip import RewritingRoundTrip, RoundTrip
 from tokdfa.tokenizers.sentencepiece_normalizer import SPACE, SentencePieceNormalizer
 from tokdfa.tokenizers.spelled import Spelled
 from tokdfa.tokenizers.spelled_by_steps import spelled_by_steps
 from tokdfa.tokenizers.tokenizer import Tokenizer
+from tokdfa.unicode.quick_check import is_normal
 
 if TYPE_CHECKING:
     from tokdfa.encoding.stream import EncodingStream
     from tokdfa.splitting.pretokenizer import PreTokenizer
+    from tokdfa.unicode.normalization import Form
 
 __all__ = ["RewritingTokenizer"]
 
@@ -67,6 +71,8 @@ class RewritingTokenizer(Tokenizer):
             If it is not a string.
         """
         check_text(text)
+        if self.form is not None and self._is_in_form(text):
+            return self.unnormalized.encode(text)
         surrogate = None if text.isascii() else _SURROGATE.search(text)
         if surrogate is not None:
             where = f"character {surrogate.start()}"
@@ -97,6 +103,40 @@ class RewritingTokenizer(Tokenizer):
 
         return HeldStream(lambda text, _: self.encode(text))
 
+    # Where normalizing is the identity
+
+    @cached_property
+    def form(self) -> Form | None:
+        """The normalization form that texts are brought into, if nothing else is done to them; None otherwise.
+
+        Ids of a text in that form are those of `unnormalized`. Texts that are not come from no canonical ids.
+        """
+        normalizer = self.rewriting.normalizer
+        steps = normalizer.steps if isinstance(normalizer, Chain) else ()
+        if len(steps) != 1 or not isinstance(steps[0], UnicodeForm) or not self.is_bytewise:
+            return None
+        if self.rewriting.decoding is not None or not replace(self._contents, rewriting=None).is_plain:
+            return None
+        return steps[0].form
+
+    @cached_property
+    def unnormalized(self) -> Tokenizer:
+        """The tokenizer without the normalizer, if there is a `form`."""
+        assert self.form is not None
+        twin = Tokenizer(replace(self._contents, rewriting=None), self.pretokenizer)
+        twin.piece_ids = self.piece_ids
+        return twin
+
+    def _is_in_form(self, text: str) -> bool:
+        """Return whether normalizing a text, or any part of it, gives it back."""
+        assert self.form is not None
+        if text.isascii():
+            return True
+        try:
+            return is_normal(text.encode("utf-8"), self.form)
+        except UnicodeEncodeError:
+            return False
+
     # Where every text is cut
 
     @cached_property
@@ -119,8 +159,11 @@ class RewritingTokenizer(Tokenizer):
     def cut_between(self, ids: Int32Array) -> BoolArray:
         """Return, for each id but the first, whether the text before it and the text from it on are encoded separately.
 
-        They are if no token and no user-defined piece has the two symbols at the border side by side.
+        Without a pre-tokenizer they are if no token and no user-defined piece has the two symbols at the border side by
+        side. With a `form`, see :class:`FormCuts`.
         """
+        if self.form is not None and self.pretokenizer is not None:
+            return self._form_cuts.between(ids)
         if self.behind is None:
             return np.zeros(max(len(ids) - 1, 0), dtype=np.bool_)
         first, last, inner = self._edges
@@ -129,6 +172,11 @@ class RewritingTokenizer(Tokenizer):
         is_inner = inner[np.minimum(np.searchsorted(inner, codes), len(inner) - 1)] == codes
         cut: BoolArray = (left >= 0) & (right >= 0) & ~is_inner
         return cut
+
+    @cached_property
+    def _form_cuts(self) -> FormCuts:
+        assert self.form is not None
+        return FormCuts(self.unnormalized, self.form)
 
     @cached_property
     def _edges(self) -> tuple[Int64Array, Int64Array, Int64Array]:

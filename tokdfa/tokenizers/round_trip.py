@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from tokdfa.alphabet import Word
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.errors import AlphabetError, AutomatonError, TokenStreamError, UnsupportedFeatureError
 from tokdfa.tokenizers.decoded import Decoded
+from tokdfa.unicode.quick_check import Change, changes
 
 if TYPE_CHECKING:
     from tokdfa.automata.protocol import TokenAutomaton
@@ -20,7 +22,9 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
     from tokdfa.wordpiece.stream import StreamState
 
-__all__ = ["BytesRoundTrip", "RewritingRoundTrip", "RoundTrip", "WordPieceRoundTrip"]
+__all__ = ["BytesRoundTrip", "Ends", "RewritingRoundTrip", "RoundTrip", "WordPieceRoundTrip"]
+
+Ends: TypeAlias = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 
 
 class RoundTrip(ABC):
@@ -71,8 +75,11 @@ class RoundTrip(ABC):
         """
 
     @abstractmethod
-    def ends(self, canonical: Int32Array, decoded: Decoded, *, begins: bool = True) -> Int64Array | None:
-        """Return, for each canonical id, its end in the text that was encoded; None if they have another text."""
+    def ends(self, canonical: Int32Array, decoded: Decoded, *, begins: bool = True) -> Ends | None:
+        """Return, for each canonical id, its end in the text that was encoded; None if they have another text.
+
+        An end that is nowhere in that text is not a whole number.
+        """
 
     @abstractmethod
     def spelling(self, id: int) -> Word:
@@ -114,7 +121,7 @@ class BytesRoundTrip(RoundTrip):
         """Return the ids of a text; see :meth:`RoundTrip.encode`."""
         return _encode_again(self._tokenizer, text)
 
-    def ends(self, canonical: Int32Array, decoded: Decoded, *, begins: bool = True) -> Int64Array | None:
+    def ends(self, canonical: Int32Array, decoded: Decoded, *, begins: bool = True) -> Ends | None:
         """Return the ends of the canonical ids in the text; None if they have more or fewer bytes."""
         ends: Int64Array = np.cumsum(self._lengths[canonical])
         return ends if decoded.ends[-1:].tolist() == ends[-1:].tolist() else None
@@ -176,8 +183,15 @@ class RewritingRoundTrip(BytesRoundTrip):
         """Return the ids of a text; see :meth:`RoundTrip.encode`."""
         return _encode_again(self._at(begins), text)
 
-    def ends(self, canonical: Int32Array, decoded: Decoded, *, begins: bool = True) -> Int64Array | None:
-        """Return the ends of the canonical ids in the text; None if they decode to another text."""
+    def ends(self, canonical: Int32Array, decoded: Decoded, *, begins: bool = True) -> Ends | None:
+        """Return the ends of the canonical ids in the text; None if they decode to another text.
+
+        If it is a text in another normalization form, ends are those in the text before, and half a byte after the
+        beginning of a stretch that changes if they are within it.
+        """
+        if self._tokenizer.form is not None:
+            ends = np.cumsum(self._lengths[canonical])
+            return _before_changes(ends, [*changes(decoded.text.encode("utf-8"), self._tokenizer.form)])
         try:
             again = self._at(begins).decode_with_ends(canonical)
         except TokenStreamError:
@@ -275,6 +289,22 @@ class WordPieceRoundTrip(RoundTrip):
             return self._tokenizer.language
         except AutomatonError:
             return None
+
+
+def _before_changes(ends: Int64Array, changed: list[Change]) -> Ends:
+    """Return where ends in a changed text are in the text before."""
+    if not changed:
+        return ends
+    begins, stops = (np.array([getattr(change, name) for change in changed]) for name in ("begin", "end"))
+    sizes = np.array([len(change.normalized.encode("utf-8")) for change in changed])
+    grown = np.cumsum(sizes - (stops - begins))
+    # Where each changed stretch ends in the text after, and what all of them up to it have added.
+    place = np.searchsorted(stops + grown, ends, side="right")
+    found: npt.NDArray[np.float64] = (ends - np.append(0, grown)[place]).astype(np.float64)
+    following = np.minimum(place, len(changed) - 1)
+    inside = (place < len(changed)) & (found > begins[following])
+    found[inside] = begins[following[inside]] + 0.5
+    return found
 
 
 def _encode_again(tokenizer: AnyTokenizer, text: str) -> Int32Array:

@@ -19,6 +19,7 @@ __all__ = [
     "Form",
     "NormalizationTables",
     "characters_of",
+    "joining",
     "lowercase",
     "normalize",
     "spaces",
@@ -137,6 +138,13 @@ def normalize(text: str, form: Form) -> str:
 
 
 @cache
+def joining() -> frozenset[str]:
+    """Return the characters that compose with some character before them."""
+    jamo = characters_of(((_VOWEL, _VOWEL + _VOWELS - 1), (_TAIL + 1, _TAIL + _TAILS - 1)))
+    return frozenset({pair[1] for pair in tables().compositions} | set(jamo))
+
+
+@cache
 def _changed(form: Form) -> re.Pattern[str]:
     """Return the pattern of the stretches that a form can change, each with what its first character can join."""
     data = tables()
@@ -149,10 +157,7 @@ def _changed(form: Form) -> re.Pattern[str]:
     kept = {character for character in changed if _composed(_ordered(data.decompose(character))) == character}
     if form == "NFKC":
         kept -= data.compatibility.keys()
-    joins = {pair[1] for pair in data.compositions} | set(
-        characters_of(((_VOWEL, _VOWEL + _VOWELS - 1), (_TAIL + 1, _TAIL + _TAILS - 1)))
-    )
-    changed = (changed - kept) | data.combining.keys() | joins
+    changed = (changed - kept) | data.combining.keys() | joining()
     some = _spelled(changed)
     return re.compile(f"[^{some}]?[{some}]+")
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array, Uint8Array
+from tokdfa.tokenizers.round_trip import Ends
 from tokdfa.validation.violation import common_prefix
 
 __all__ = ["differences"]
 
 
-def differences(ids: Int32Array, ends: Int64Array, canonical: Int32Array, others: Int64Array | None) -> Int64Array:
+def differences(ids: Int32Array, ends: Int64Array, canonical: Int32Array, others: Ends | None) -> Int64Array:
     """Return where two tokenizations of a text differ, as parts of each between neighbouring borders that both share.
 
     Parameters
@@ -18,8 +19,8 @@ def differences(ids: Int32Array, ends: Int64Array, canonical: Int32Array, others
     ids, ends : arrays
         Ids, and the end of each in the text, in bytes.
     canonical, others : arrays
-        Other ids, and the end of each. If the ends are unknown, the part is everything between their common prefix and
-        suffix.
+        Other ids, and the end of each, half a byte away from any where it is nowhere in the text. If the ends are
+        unknown, the part is everything between their common prefix and suffix.
 
     Returns
     -------
@@ -31,6 +32,8 @@ def differences(ids: Int32Array, ends: Int64Array, canonical: Int32Array, others
         rest = min(len(ids), len(canonical)) - begin
         end = common_prefix(ids[::-1][:rest], canonical[::-1][:rest])
         return np.array([[begin, len(ids) - end, begin, len(canonical) - end]], dtype=np.int64)
+    if others.dtype != np.int64:
+        ends, others = 2 * ends, (2 * others).astype(np.int64)
     # Tokens that add nothing end where others do, and such places do not show which tokens belong together.
     bounds, other_bounds = (np.concatenate(([0], side)) for side in (ends, others))
     is_single, is_other = _single(bounds), _single(other_bounds)

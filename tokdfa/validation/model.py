@@ -24,6 +24,8 @@ from tokdfa.validation.violation import Cause, spelled
 if TYPE_CHECKING:
     from tokdfa.splitting.borders import Borders
     from tokdfa.tokenizers.proper_part import ProperPart
+    from tokdfa.tokenizers.round_trip import RoundTrip
+    from tokdfa.unicode.normalization import Form
     from tokdfa.validation.table import Table
 
 __all__ = ["Model"]
@@ -32,9 +34,20 @@ __all__ = ["Model"]
 class Model:
     """A tokenizer and tables over its ids.
 
+    Parameters
+    ----------
+    tokenizer : Tokenizer
+    form : {"NFC", "NFD", "NFKC", "NFKD"}, optional
+        The form that texts have to be in. The tokenizer is then one without the normalizer, which does the same to such
+        texts; no other ones are those of canonical ids.
+    trip : RoundTrip, optional
+        What decodes and encodes with that normalizer, if there is a form.
+
     Attributes
     ----------
     tokenizer : Tokenizer
+    form : {"NFC", "NFD", "NFKC", "NFKD"} or None
+    trip : RoundTrip or None
     lengths : int64 array
         The number of bytes of each id.
     special : bool array
@@ -48,8 +61,10 @@ class Model:
         what the libraries give.
     """
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
+    def __init__(self, tokenizer: Tokenizer, form: Form | None = None, trip: RoundTrip | None = None) -> None:
         self.tokenizer = tokenizer
+        self.form = form
+        self.trip = trip
         self.lengths = np.diff(tokenizer.id_spellings.offsets)
         self.special: BoolArray = np.zeros(tokenizer.n_ids, dtype=np.bool_)
         self.special[tokenizer.special_ids] = True
@@ -124,6 +139,26 @@ class Model:
         if not self.by_pairs and self._part is not None:
             sequences += [*tokenizer.token_to_id[self._part.pairs]]
         return doubts(tuple(sequence.tolist()) for sequence in sequences if sequence.min() >= 0)
+
+    @cached_property
+    def joins(self) -> BoolArray:
+        """For each id, whether normalization may change its text, or what precedes it together with its text.
+
+        An id that begins within a symbol may complete one that it changes.
+        """
+        from tokdfa.kernels.normalization.quick_check import find_joining
+        from tokdfa.unicode.quick_check import form_tables
+
+        if self.form is None:
+            return np.zeros(self.tokenizer.n_ids, dtype=np.bool_)
+        return find_joining(form_tables(self.form), *self.tokenizer.id_spellings) & ~self.parts
+
+    @cached_property
+    def parts(self) -> BoolArray:
+        """For each id, whether the text before it and the text after it are normalized separately."""
+        parts: BoolArray = np.zeros(self.tokenizer.n_ids, dtype=np.bool_)
+        parts[[special.id for special in self.tokenizer.specials if special.level == 0]] = True
+        return parts
 
     @cached_property
     def opens(self) -> BoolArray:

@@ -10,6 +10,7 @@ import numpy as np
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, Uint16Array, Uint32Array
 from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.kernels.library import Struct
+from tokdfa.kernels.normalization.quick_check import no_form
 from tokdfa.kernels.walk import parts as words
 from tokdfa.kernels.walk import walk as kernels
 from tokdfa.kernels.walk import wrong
@@ -17,6 +18,7 @@ from tokdfa.locks import SHARED
 from tokdfa.splitting.lifted import LiftedSplitting, LiftedState, TokenParts
 from tokdfa.splitting.steps import Splitting
 from tokdfa.tokenizers.canonical import check_overlaps, spelled_specials
+from tokdfa.unicode.quick_check import borders, form_tables
 from tokdfa.validation.spelled import Backwards
 
 if TYPE_CHECKING:
@@ -32,13 +34,14 @@ CONTEXT = 8
 
 
 class _Class(NamedTuple):
-    """What all ids of a class have in common: their parts, and their parts of special tokens.
+    """What all ids of a class have in common: their parts, their parts of special tokens, their role in normalizing.
 
     None is the class of ids that no canonical stream has.
     """
 
     parts: TokenParts | Literal["special"] | None
     nodes: tuple[int, ...] = ()
+    role: int = 0
 
 
 class Table:
@@ -79,6 +82,8 @@ class Table:
         self._backwards = Backwards(contents)
         bounds = model.doubts.bounds
         self.reach = max(self._backwards.longest, 2 + int(np.diff(bounds).max(initial=0)))
+        if model.form is not None:
+            self.reach = max(self.reach, kernels.MOST_IDS)
         # Row 0 and class 0 are empty.
         self._states: list[LiftedState | None] = [None]
         self._number_of_state: dict[LiftedState, int] = {}
@@ -92,6 +97,10 @@ class Table:
         bounds = np.cumsum([0, *(len(known.nodes) for known in self._classes)]).astype(np.int32)
         nodes = np.array([node for known in self._classes for node in known.nodes], dtype=np.int32)
         self._specials = (bounds, nodes, self._backwards.children)
+        self._role = np.array(
+            [known.role | (kernels.SPELLS if known.nodes else 0) for known in self._classes], dtype=np.uint8
+        )
+        self._form = no_form() if model.form is None else form_tables(model.form)
         self._walker: tuple[Struct, Struct] | None = None
         self._is_final: Uint8Array = np.zeros(0, dtype=np.uint8)
         self._make_room(1)
@@ -122,6 +131,8 @@ class Table:
                     doubts.bounds,
                     doubts.ids,
                     pairs,
+                    self._role,
+                    self._form,
                 )
                 known = self._walker = (pairs, walker)
         return known[1]
@@ -140,7 +151,8 @@ class Table:
             column = int(self._class_of_id[id])
             allowed, other = (self._following(state, column, may_continue) for may_continue in (True, False))
             entry = number * self.width + column
-            look = allowed != other or not allowed or bool(self._classes[column].nodes)
+            known = self._classes[column]
+            look = allowed != other or not allowed or bool(known.nodes or known.role & kernels.JOINS)
             self._other[entry] = other * self.width << 2
             self._allowed[entry] = allowed * self.width << 2 | (kernels.LOOK if look else 0)
 
@@ -282,6 +294,10 @@ class Table:
             nodes = self._backwards.nodes(model.bytes_of(id))
             found[id] = 0 if nodes is None else self._class(_Class(parts[number[id]], nodes))
         found[model.special] = self._class(_Class("special"))
+        for role, ids in ((kernels.JOINS, model.joins), (kernels.PARTS, model.parts & (model.form is not None))):
+            for number in np.unique(found[ids & (found > 0)]).tolist():
+                known = self._classes[number]
+                found[ids & (found == number)] = self._class(known._replace(role=known.role | role))
         if len(self._classes) > kernels.MOST:
             raise LimitExceededError("the ids have too many classes", value=len(self._classes))
         return found.astype(np.uint16)
@@ -313,10 +329,13 @@ class Table:
         outer = []
         for symbol in words.outer_symbols(*model.tokenizer.id_spellings):
             classes = np.where(symbol >= 0, model.borders.classes_of(symbol), n).astype(np.int32)
+            if model.form is not None:
+                # Normalization may join other symbols to those before them, or change them.
+                classes[~borders(model.form)[np.maximum(symbol, 0)]] = n
             classes[self._class_of_id == 0] = n
             classes[model.special] = n
             outer.append(classes)
-        outer[1][model.special] = n + 1
+        outer[1][model.special & (model.parts | (model.form is None))] = n + 1
         return certain, outer[0], outer[1]
 
 

@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "../fold/door.h"
+#include "../normalization/door.h"
 
 /* The table of the pair test while it is built; see pairs.py. */
 typedef struct {
@@ -90,6 +91,9 @@ typedef struct {
     const int32_t *doubt_bounds;
     const int32_t *doubt_ids;
     const tokdfa_pair_test *pairs;
+    const uint8_t *role; /* of each class */
+    int64_t n_role;
+    const tokdfa_form *form;
 } tokdfa_walker;
 
 /* Where a walk is: the next id, the place in the tables where the row of the state before it begins, and the number of

@@ -6,6 +6,7 @@
    walk is a chain of look-ups; the marked places are collected without a branch and looked at afterwards. Where a pair
    is not allowed after all, or a lane began in a wrong state, the walk is repeated from there until it meets the first
    one again. */
+#include "../normalization/normal.h"
 #include "pairs.h"
 #include "spells.h"
 
@@ -15,7 +16,14 @@ enum { LANE = 1024, LANES = 4, BLOCK = LANE * LANES, SHORTEST = 256, WARM = 6, G
    every walk: nothing canonical goes on so, or, with UNKNOWN, that is not worked out yet. */
 enum { LOOK = 1, UNKNOWN = 2 };
 
-enum { DONE = 0, ALARM = 1, UNSURE = 2, NOT_FINAL = 3, NO_ID = 4 };
+enum { DONE = 0, ALARM = 1, UNSURE = 2, NOT_FINAL = 3, NO_ID = 4, UNDECIDED = 5 };
+
+/* What a class of ids can be: with JOINS, normalization may change its text or the text before it; texts before and after
+   an id with PARTS are normalized separately; with SPELLS, a special token may be spelled up to it. */
+enum { JOINS = 1, PARTS = 2, SPELLS = 4 };
+
+/* A stretch between two borders of normalization is looked at if it has at most this many bytes and ids. */
+enum { MOST_BYTES = 256, MOST_IDS = 128 };
 
 /* What was seen of a block of ids at first: the entries, and in each lane the marked places. */
 typedef struct {
@@ -47,12 +55,73 @@ NEVER_INLINE bool is_doubtful(const tokdfa_walker *w, const uint32_t *ids, int64
     return false;
 }
 
+/* Whether a symbol before which there is a border begins at a place, and is whole. */
+ALWAYS_INLINE bool has_border(const tokdfa_form *form, const uint8_t *place, const uint8_t *end) {
+    int64_t size = symbol_size(*place);
+    return size && size <= end - place && is_border(form, symbol_at(place, size));
+}
+
+/* Whether the text that ends in the id at a place is normalized from the last border on that is not within that id. The
+   text is UTF-8, but its last symbol may be cut short. */
+NEVER_INLINE int check_form(const tokdfa_walker *w, const uint32_t *ids, int64_t place) {
+    uint8_t text[MOST_BYTES];
+    uint32_t codes[MOST_BYTES];
+    const uint8_t *end = text + MOST_BYTES;
+    int64_t low = w->offsets[ids[place]], size = w->offsets[ids[place] + 1] - low, begin = MOST_BYTES - size;
+    if (size <= 0 || begin < 0) {
+        return UNDECIDED;
+    }
+    memcpy(text + begin, w->text + low, (size_t)size);
+    bool is_found = has_border(w->form, text + begin, end);
+    for (int64_t at = place - 1; !is_found && at >= 0 && !(w->role[w->class_of[ids[at]]] & PARTS); at--) {
+        int64_t high = w->offsets[ids[at] + 1];
+        size = high - w->offsets[ids[at]];
+        int64_t taken = least(size, begin);
+        begin -= taken;
+        memcpy(text + begin, w->text + (high - taken), (size_t)taken);
+        for (int64_t k = taken - 1; k >= 0 && !is_found; k--) {
+            if (has_border(w->form, text + begin + k, end)) {
+                begin += k;
+                is_found = true;
+            }
+        }
+        if (!is_found && (taken < size || place - at == MOST_IDS)) {
+            return UNDECIDED;
+        }
+    }
+    int64_t n = 0;
+    for (int64_t k = begin; k < MOST_BYTES; k += size) {
+        size = symbol_size(text[k]);
+        if (size == 0 || k + size > MOST_BYTES) {
+            break;
+        }
+        codes[n++] = symbol_at(text + k, size);
+    }
+    for (int64_t first = 0, next; first < n; first = next) {
+        for (next = first + 1; next < n && !is_border(w->form, codes[next]); next++) {
+        }
+        if (next - first > 1 || !is_border(w->form, codes[first])) {
+            int status = check_stretch(w->form, codes + first, next - first);
+            if (status != NORMAL) {
+                return status == CHANGED ? ALARM : UNDECIDED;
+            }
+        }
+    }
+    return DONE;
+}
+
 /* Look at the id at a marked place, which is reached in a row, and may or may not follow the one before it. */
 ALWAYS_INLINE sight look(const tokdfa_walker *w, const uint32_t *ids, int64_t place, uint32_t row, bool is_forbidden) {
     uint32_t number = w->class_of[ids[place]], entry = w->allowed[row + number];
     if (LIKELY(entry >> 2)) {
         if (UNLIKELY(w->trigger[number + 1] > w->trigger[number]) && spells(w, ids, place)) {
             return (sight){0, ALARM};
+        }
+        if (UNLIKELY(w->role[number] & JOINS)) {
+            int status = check_form(w, ids, place);
+            if (status != DONE) {
+                return (sight){0, status};
+            }
         }
         uint32_t otherwise = w->other[row + number];
         if (is_forbidden) {
@@ -173,7 +242,8 @@ static int look_at_marks(const tokdfa_walker *w, const uint32_t *ids, int64_t be
                          int64_t *at, uint32_t *row) {
     int64_t end = begin + LANES * lane;
     int status = DONE;
-    bool is_wary = w->n_node_at > 0 || w->n_doubt_keys > 0;
+    /* Whether there is more to look at than whether the pair is allowed, in some classes or in all. */
+    bool is_wary = w->n_node_at > 0 || w->form->n_border > 0, is_doubting = w->n_doubt_keys > 0;
     uint8_t is_forbidden[GROUP];
     for (int number = 0; number < LANES; number++) {
         int64_t low = begin + number * lane, high = low + lane, n_marks = seen->n_marks[number];
@@ -188,7 +258,9 @@ static int look_at_marks(const tokdfa_walker *w, const uint32_t *ids, int64_t be
             }
             int64_t place = low + marks[k];
             uint32_t entry = seen->entries[place - begin];
-            if (place < *at || (!is_forbidden[k % GROUP] && entry >> 2 && !is_wary)) {
+            if (place < *at ||
+                (!is_forbidden[k % GROUP] && entry >> 2 && !is_doubting &&
+                 !(is_wary && (w->role[w->class_of[ids[place]]] & (JOINS | SPELLS))))) {
                 continue;
             }
             if (place > low) {
@@ -216,7 +288,7 @@ static int look_at_marks(const tokdfa_walker *w, const uint32_t *ids, int64_t be
 
 /* Walk on through ids in range, as far as nothing speaks against them. Returns DONE; ALARM at an id that is not
    canonical there, or ends the spelling of a special token or something doubtful; UNSURE at one of which the table does
-   not know. */
+   not know; UNDECIDED at one up to which too much would have to be looked at to tell whether it is normalized. */
 ALWAYS_INLINE int walk(const tokdfa_walker *w, const uint32_t *ids, int64_t n, bool is_measured, tokdfa_place *place) {
     int64_t begin = place->at;
     uint32_t row = (uint32_t)place->row;

@@ -14,7 +14,23 @@ import numpy as np
 from tokdfa.arrays import Int32Array, Int64Array, IntegerArray, Uint8Array, Uint16Array, Uint32Array
 from tokdfa.kernels.library import Struct, ffi, lib
 
-__all__ = ["ALARM", "DONE", "LANE", "LOOK", "MOST", "UNKNOWN", "UNSURE", "Place", "accepts", "walker"]
+__all__ = [
+    "ALARM",
+    "DONE",
+    "JOINS",
+    "LANE",
+    "LOOK",
+    "MOST",
+    "MOST_IDS",
+    "PARTS",
+    "SPELLS",
+    "UNDECIDED",
+    "UNKNOWN",
+    "UNSURE",
+    "Place",
+    "accepts",
+    "walker",
+]
 
 
 LANE = 1024
@@ -30,6 +46,16 @@ MOST = (1 << 16) - 1
 DONE = 0
 ALARM = 1
 UNSURE = 2
+UNDECIDED = 5
+
+# The roles of classes of ids: normalization may change the text of an id, or the text before it together with it; texts
+# before and after an id are normalized separately; a special token may be spelled up to an id.
+JOINS = 1
+PARTS = 2
+SPELLS = 4
+
+# No more ids than these are looked back at to see whether their text is normalized.
+MOST_IDS = 128
 
 _IDS = ffi.typeof("uint32_t[]")
 _LONG_IDS = ffi.typeof("int64_t[]")
@@ -53,6 +79,8 @@ def walker(
     doubt_bounds: Int32Array,
     doubt_ids: Int32Array,
     pairs: Struct,
+    role: Uint8Array,
+    form: Struct,
 ) -> Struct:
     """Return what streams are walked over by.
 
@@ -77,11 +105,17 @@ def walker(
         Sequences of ids that call for a closer look; see :class:`tokdfa.validation.doubts.Doubts`.
     pairs : Struct
         Of :func:`tokdfa.kernels.walk.pairs.pair_test`.
+    role : uint8 array, one entry a class
+        0, or JOINS, PARTS and SPELLS as bits: SPELLS for classes with nodes. A class with JOINS or SPELLS has the mark
+        LOOK in all its entries.
+    form : Struct
+        Of :func:`tokdfa.kernels.normalization.quick_check.form_struct`; it has borders if a class has JOINS.
     """
     return Struct(
         "tokdfa_walker", class_of=class_of, length_of=length_of, allowed=allowed, other=other, is_final=is_final,
         width=width, initial=initial, trigger=trigger, node_at=node_at, children=children, text=text, offsets=offsets,
         doubt_keys=doubt_keys, doubt_range=doubt_range, doubt_bounds=doubt_bounds, doubt_ids=doubt_ids, pairs=pairs,
+        role=role, form=form,
     )  # fmt: skip
 
 
@@ -113,7 +147,8 @@ class Place:
         -------
         int
             DONE; ALARM at an id that is not canonical there, or ends the spelling of a special token or something
-            doubtful; UNSURE at one of which the table does not know.
+            doubtful; UNSURE at one of which the table does not know; UNDECIDED at one up to which too much would have
+            to be looked at to see whether it is normalized.
         """
         status: int = lib.tokdfa_walk(by.pointer, ffi.from_buffer(_IDS, ids), len(ids), self.pointer)
         return status

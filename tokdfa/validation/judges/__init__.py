@@ -1,9 +1,9 @@
 """The judges of streams: each one decides where a stream is not canonical, for one kind of tokenizer.
 
 `choice` says which judge decides for which tokenizer. `walk` is the fast one: one look-up an id, and a closer look by
-`pieces` only where something is wrong. `whole` is for dictionaries without a pre-tokenizer. `encoding` is the
-definition, decoding and encoding again, for all others. `open` judges parts cut out of a longer stream, `documents`
-each document for itself, with any of the others.
+`pieces`, or by `encoding` where texts are normalized, only where something is wrong. `whole` is for dictionaries
+without a pre-tokenizer. `encoding` is the definition, decoding and encoding again, for all others. `open` judges parts
+cut out of a longer stream, `documents` each document for itself, with any of the others.
 
 All have `feed`, `finish` and `n_kept`; `documents` defines that protocol.
 """

@@ -11,6 +11,7 @@ from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.tokenizers.closed import is_closed
 from tokdfa.tokenizers.formats.contents import LEFTMOST_FORMATS
 from tokdfa.tokenizers.protocol import AnyTokenizer
+from tokdfa.tokenizers.rewriting import RewritingTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.validation.judges.documents import Judge
 from tokdfa.validation.judges.encoding import EncodingJudge
@@ -62,7 +63,7 @@ def _(
     literal: bool = False,
     tuning: Tuning = DEFAULT,
 ) -> tuple[Begin, Int64Array | None]:
-    if not tokenizer.is_plain:
+    if not tokenizer.is_plain and not _is_walked_in_form(tokenizer):
         if window:
             raise UnsupportedFeatureError("windows cannot be judged if decoding changes the text")
         return partial(EncodingJudge, tokenizer.round_trip, literal=literal, tuning=tuning), None
@@ -92,7 +93,18 @@ def whole_walk(tokenizer: AnyTokenizer) -> WholeWalk | None:
 @lru_cache(maxsize=4)
 def model_of(tokenizer: Tokenizer) -> Model:
     """Return the tables over the ids of a tokenizer; those of the last few tokenizers are kept."""
+    if isinstance(tokenizer, RewritingTokenizer) and tokenizer.form is not None:
+        return Model(tokenizer.unnormalized, tokenizer.form, tokenizer.round_trip)
     return Model(tokenizer)
+
+
+@lru_cache(maxsize=4)
+def _is_walked_in_form(tokenizer: Tokenizer) -> bool:
+    """Return whether a tokenizer only brings texts into a normalization form, and is otherwise judged by walking."""
+    if not isinstance(tokenizer, RewritingTokenizer) or tokenizer.form is None:
+        return False
+    begin = _judges(model_of(tokenizer), literal=False, tuning=DEFAULT)
+    return isinstance(begin, partial) and begin.func is WalkJudge
 
 
 def _judges(model: Model, literal: bool, tuning: Tuning) -> Begin:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
 
-from tokdfa.arrays import Int32Array
+from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.errors import AlphabetError, LimitExceededError, TokenStreamError
 from tokdfa.tokenizers.decoded import Decoded
 from tokdfa.tokenizers.round_trip import RoundTrip
@@ -19,6 +20,9 @@ from tokdfa.validation.violation import Cause, Violation, common_prefix, spelled
 from tokdfa.validation.wording import MOST_NAMED
 
 __all__ = ["EncodingJudge", "bad_bytes"]
+
+
+_BLOCK = 1 << 16
 
 
 class EncodingJudge:
@@ -40,6 +44,11 @@ class EncodingJudge:
         Whether special tokens that `encode` never gives are judged by the text that they decode to, and split nothing.
     tuning : Tuning, optional
         How many ids are judged at once, and how many are kept at most.
+
+    Attributes
+    ----------
+    buffer : Buffer
+        The ids that have not been judged yet.
     """
 
     def __init__(
@@ -47,25 +56,29 @@ class EncodingJudge:
     ) -> None:
         self._trip = trip
         self._max_ids = tuning.max_ids
-        self._buffer = Buffer(first, byte, tuning.window)
+        self.buffer = Buffer(first, byte, tuning.window)
         self._is_cut = trip.cuts & (not literal)
         self._begins = True  # Whether a text begins with the next id.
 
     @property
     def n_kept(self) -> int:
         """The number of ids kept."""
-        return len(self._buffer)
+        return len(self.buffer)
 
     @property
     def byte(self) -> int:
         """The byte offset of the next token to be judged."""
-        return self._buffer.byte
+        return self.buffer.byte
 
-    def feed(self, ids: Int32Array) -> Iterator[Violation]:
-        """Take more ids, and yield the violations that they make certain."""
-        self._buffer.append(ids)
-        while self._buffer.is_full():
-            window = self._buffer.window
+    def feed(self, ids: Int32Array, until: int | None = None) -> Iterator[Violation]:
+        """Take more ids, and yield the violations that they make certain.
+
+        With `until`, judging stops once token `until` of the stream has been judged.
+        """
+        buffer = self.buffer
+        buffer.append(ids)
+        while buffer.is_full() and (until is None or buffer.first <= until):
+            window = buffer.window
             places = np.flatnonzero(self._trip.cut_between(window) | self._is_cut[window[:-1]])
             found = self._judge(window[: int(places[-1]) + 1], final=False) if len(places) else None
             if found is not None:
@@ -73,12 +86,12 @@ class EncodingJudge:
                 continue
             if len(window) > self._max_ids:
                 break
-            self._buffer.drop(0, 0)
-        if len(self._buffer) > self._max_ids:
+            buffer.drop(0, 0)
+        if len(buffer) > self._max_ids:
             raise LimitExceededError(
                 "the stream is too long to be judged as a whole",
-                where=f"token {self._buffer.first + self._max_ids}",
-                hint=f"after token {self._buffer.first} there is no place where its text is certainly cut; "
+                where=f"token {buffer.first + self._max_ids}",
+                hint=f"after token {buffer.first} there is no place where its text is certainly cut; "
                 "validate the stream in parts",
             )
 
@@ -89,12 +102,12 @@ class EncodingJudge:
     def finish(self) -> Iterator[Violation]:
         """End the stream, and yield the remaining violations."""
         # At the end of the stream nothing is undecided.
-        yield from self._judge(self._buffer.all(), final=True) or ()
+        yield from self._judge(self.buffer.all(), final=True) or ()
 
     def _judge(self, ids: Int32Array, final: bool) -> Iterator[Violation] | None:
         """Judge the first ids and drop them; None if the place where they go wrong depends on what follows."""
-        buffer = self._buffer
-        wrong: list[_Stretch] = []
+        buffer = self.buffer
+        found: list[_Stretch] = []
         byte, begins = buffer.byte, self._begins
         bounds = np.concatenate(([-1], np.flatnonzero(self._is_cut[ids]), [len(ids)])).tolist()
         for before, stop in pairwise(bounds):
@@ -104,15 +117,36 @@ class EncodingJudge:
             is_open = not final and stop == len(ids)
             if stop == before + 1 and (is_open or not begins):
                 continue
-            stretch = _Stretch(self._trip, ids[before + 1 : stop], buffer.first + before + 1, byte, begins)
-            if is_open and not stretch.is_decided():
+            for stretch in self._stretches(ids[before + 1 : stop], buffer.first + before + 1, byte, begins):
+                found.append(stretch)
+                byte += stretch.size
+            if is_open and not found[-1].is_decided():
                 return None
-            if not stretch.is_canonical:
-                wrong.append(stretch)
-            byte += stretch.size
         self._begins = bounds[-2] == len(ids) - 1
         buffer.drop(len(ids), byte - buffer.byte)
-        return (violation for stretch in wrong for violation in stretch.violations())
+        return (violation for stretch in found if not stretch.is_canonical for violation in stretch.violations())
+
+    def _stretches(self, ids: Int32Array, first: int, byte: int, begins: bool) -> Iterator[_Stretch]:
+        """Yield the stretches to be judged: all of the ids, or up to and after each symbol that is not UTF-8.
+
+        What is right before such a symbol depends on it, back to the last place where the text is cut.
+        """
+        whole = _Stretch(self._trip, ids, first, byte, begins)
+        if whole.bad is None:
+            yield whole
+            return
+        at = 0
+        for start, stop in _bad_symbols(*self._trip.spelled(ids)):
+            places = np.flatnonzero(self._trip.cut_between(ids[at:start]))
+            cut = at + int(places[-1]) + 1 if len(places) else at
+            for low, high in ((at, cut), (cut, stop)):
+                if low < high:
+                    stretch = _Stretch(self._trip, ids[low:high], first + low, byte, begins and low == 0)
+                    yield stretch
+                    byte += stretch.size
+            at = stop
+        if at < len(ids):
+            yield _Stretch(self._trip, ids[at:], first + at, byte, begins=False)
 
     def _size(self, ids: Int32Array) -> int:
         return int(self._trip.decode(ids).ends[-1])
@@ -127,6 +161,8 @@ class _Stretch:
         Their number of bytes.
     is_canonical : bool
         Whether they are the encoding of their text.
+    bad : tuple of int, or None
+        The first of the ids whose bytes are not UTF-8, and the one after them; None if they are.
     """
 
     def __init__(self, trip: RoundTrip, ids: Int32Array, first: int, byte: int, begins: bool) -> None:
@@ -139,12 +175,15 @@ class _Stretch:
         self._known: list[tuple[int, int, int, int, int]] | None = None
         self._error: AlphabetError | None = None
         self.is_canonical = False
+        self.bad: tuple[int, int] | None = None
         try:
             self._decoded = trip.decode(ids, begins=begins)
         except TokenStreamError:
             self._data, ends = trip.spelled(ids)
             self._decoded = Decoded("", ends)
             self.size = len(self._data)
+            start, end = self._bad_bytes = bad_bytes(self._data)
+            self.bad = int(np.searchsorted(ends, start, "right")), int(np.searchsorted(ends, end - 1, "right")) + 1
             return
         self.size = int(self._decoded.ends[-1:].sum())
         try:
@@ -231,17 +270,31 @@ class _Stretch:
 
     def _not_utf8(self) -> Violation:
         """Return the violation at the first bytes that are not UTF-8."""
-        start, end = bad_bytes(self._data)
-        places = np.searchsorted(self._decoded.ends, (start, end - 1), side="right")
-        begin, last = places.tolist()
+        assert self.bad is not None
+        start, end = self._bad_bytes
+        begin, stop = self.bad
         return Cause(kind=ViolationKind.NOT_UTF8, bad_bytes=self._data[start:end]).at(
             index=self._first + begin,
-            detected_at=self._first + last,
+            detected_at=self._first + stop - 1,
             byte_offset=self._byte + start,
             start=self._first + begin,
-            ids=self._ids[begin : last + 1],
+            ids=self._ids[begin:stop],
             canonical_ids=None,
         )
+
+
+def _bad_symbols(data: bytes, ends: Int64Array) -> Iterator[tuple[int, int]]:
+    """Yield the first id and the one after the last of each symbol that is not UTF-8."""
+    at = 0
+    while at < len(data):
+        block = data[at : at + _BLOCK]
+        try:
+            at += codecs.utf_8_decode(block, "strict", at + len(block) == len(data))[1]
+        except UnicodeDecodeError as error:
+            start, end = at + error.start, at + error.end
+            first, last = np.searchsorted(ends, (start, end - 1), side="right").tolist()
+            yield first, last + 1
+            at = int(ends[last])
 
 
 def bad_bytes(data: bytes) -> tuple[int, int]:

@@ -9,6 +9,7 @@ import numpy as np
 from tokdfa.arrays import Int32Array
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.splitting.lifted import LiftedState, TokenParts
+from tokdfa.unicode.quick_check import borders, is_normal
 from tokdfa.validation.judges.walk import WalkJudge
 from tokdfa.validation.kind import ViolationKind
 from tokdfa.validation.model import Model
@@ -20,13 +21,15 @@ __all__ = ["OpenJudge"]
 
 
 _MOST_CONTINUATIONS = 3
+_CONTINUATIONS = bytes(range(0x80, 0xC0))
 
 
 class OpenJudge:
     """A judge that finds what is not canonical whatever comes before the ids and, unless the text ends, after them.
 
     Up to the first place where the text is certainly cut, the ids must be possible after some beginning of a text;
-    every hypothesis that any text leads to is tried. From there on nothing hangs on what was before.
+    every hypothesis that any text leads to is tried, and the text must be in the normalization form, if there is one.
+    From there on nothing hangs on what was before.
 
     Parameters
     ----------
@@ -65,6 +68,7 @@ class OpenJudge:
         self._before: int | None = None
         self._state = self._table.anywhere
         self._continuations = 0
+        self._unnormalized = b""  # The text from the last place on before which normalization changes nothing.
         self._walk: WalkJudge | None = None
 
     @property
@@ -104,10 +108,27 @@ class OpenJudge:
             target = self._table.lifted.initial if self._table.lifted.is_final(self._state) else None
         elif isinstance(parts, TokenParts):
             target = self._following(id, parts)
-        if target is None:
+        if target is None or not self._is_in_form(id):
+            target, self._unnormalized = None, b""
             yield self._violation(self._cause(id), id)
         self._state = self._table.anywhere if target is None else target
         self._before = None if target is None else id
+
+    def _is_in_form(self, id: int) -> bool:
+        """Return whether normalization leaves the text so far as it is, whatever precedes it."""
+        form = self._model.form
+        if form is None:
+            return True
+        if self._model.parts[id]:
+            self._unnormalized = b""
+            return True
+        # The stream may begin within a symbol.
+        data = (self._unnormalized + self._model.bytes_of(id)).lstrip(_CONTINUATIONS)
+        text = data.decode("utf-8", "ignore")
+        steady = borders(form)
+        place = next((n for n in range(len(text) - 1, 0, -1) if steady[ord(text[n])]), 0)
+        self._unnormalized = data[len(text[:place].encode()) :] if place else data
+        return is_normal(text.encode("utf-8"), form)
 
     def _following(self, id: int, parts: TokenParts) -> LiftedState | None:
         if self._before is None and parts.head:

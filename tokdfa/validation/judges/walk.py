@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
@@ -12,6 +13,7 @@ from tokdfa.arrays import Int32Array, Int64Array, IntegerArray
 from tokdfa.errors import LimitExceededError
 from tokdfa.kernels.walk import walk as kernels
 from tokdfa.validation.buffer import Buffer
+from tokdfa.validation.judges.encoding import EncodingJudge
 from tokdfa.validation.judges.pieces import PieceJudge
 from tokdfa.validation.model import Model
 from tokdfa.validation.table import CONTEXT, Table
@@ -54,7 +56,8 @@ class WalkJudge:
     """A judge that finds violations in a stream, with a few look-ups per id where there are none.
 
     Where the walk ends, the pieces are judged by :class:`PieceJudge`, starting from a place where the text is certainly
-    cut, so the findings are the same. After them the walk starts again.
+    cut, so the findings are the same. After them the walk starts again. Where texts are brought into a normalization
+    form before they are split, the walk looks at what may change, and :class:`EncodingJudge` judges where it ends.
 
     Parameters
     ----------
@@ -69,7 +72,8 @@ class WalkJudge:
     def __init__(self, model: Model, first: int = 0, byte: int = 0, *, tuning: Tuning = DEFAULT) -> None:
         self._model = model
         self._tuning = tuning
-        self._judge: PieceJudge | None = None
+        self._judge: PieceJudge | EncodingJudge | None = None
+        self._is_sure = True
         self._until = -1
         self._begin(first, byte)
 
@@ -92,9 +96,11 @@ class WalkJudge:
         self._first, self._byte, self._n_past = first, byte, 0
         self._patience = self._tuning.patience
 
-    def _closely(self, first: int, byte: int, window: int | None = None) -> PieceJudge:
+    def _closely(self, first: int, byte: int, window: int | None = None) -> PieceJudge | EncodingJudge:
         """Return what judges piece by piece from a token of the stream on."""
         size = self._tuning.window if window is None else window
+        if self._model.trip is not None:
+            return EncodingJudge(self._model.trip, first, byte, tuning=replace(self._tuning, window=size))
         return PieceJudge(self._model, Buffer(first, byte, size), tuning=self._tuning)
 
     @property
@@ -135,7 +141,8 @@ class WalkJudge:
             buffer = self._judge.buffer
             first, byte, ids = buffer.first, buffer.byte, buffer.take_all()
             closed = self._closely(first, byte)
-            found = chain(closed.feed(ids), closed.finish()) if self._until < sys.maxsize else iter(())
+            is_wrong = self._until < sys.maxsize and self._is_sure
+            found = chain(closed.feed(ids), closed.finish()) if is_wrong else iter(())
             violation = next(found, None)
             if violation is None:
                 return
@@ -174,6 +181,7 @@ class WalkJudge:
         while True:
             status = self._place.walk(self._table.walker(pairs), ids)
             if status != kernels.UNSURE:
+                self._is_sure = status != kernels.UNDECIDED
                 return int(here.at)
             try:
                 self._table.learn(self._state, int(ids[here.at]))

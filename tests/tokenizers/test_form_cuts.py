@@ -1,0 +1,48 @@
+"""Places where normalized texts are cut: both sides are encoded by themselves, by the library as well."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.normalized import normalized_file, text
+from support.seeds import seeds
+
+import tokdfa
+from tokdfa.errors import TokdfaError
+from tokdfa.tokenizers.rewriting import RewritingTokenizer
+
+
+def test_both_sides_of_a_cut_are_encoded_by_themselves(tmp_path: Path) -> None:
+    tokenizers = pytest.importorskip("tokenizers")
+    n_cuts = n_changed = 0
+    for seed in seeds(25):
+        drawn = random.Random(seed)
+        path = tmp_path / "tokenizer.json"
+        path.write_text(json.dumps(normalized_file(drawn)), encoding="utf-8")
+        try:
+            tokenizer = tokdfa.load(path)
+        except TokdfaError:
+            continue
+        assert isinstance(tokenizer, RewritingTokenizer)
+        if tokenizer.form is None:
+            continue
+        theirs = tokenizers.Tokenizer.from_file(str(path))
+        for _ in range(20):
+            # Of any text, normalized or not.
+            ids = tokenizer.unnormalized.encode(text(drawn))
+            spelled = tokenizer.decode(ids)
+            ends = np.cumsum([len(tokenizer.decode_bytes([id])) for id in ids.tolist()])
+            encoded = tokenizer.encode(spelled).tolist()
+            n_changed += encoded != ids.tolist()
+            for place in np.flatnonzero(tokenizer.cut_between(ids)).tolist():
+                data = spelled.encode()
+                left, right = data[: ends[place]].decode(), data[ends[place] :].decode()
+                sides = [theirs.encode(side, add_special_tokens=False).ids for side in (left, right)]
+                assert sides[0] + sides[1] == encoded, (seed, left, right)
+                n_cuts += 1
+    assert n_cuts > 300
+    assert n_changed > 50

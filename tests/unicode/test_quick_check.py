@@ -1,0 +1,73 @@
+"""What of a text a normalization form changes, against normalizing all of it."""
+
+from __future__ import annotations
+
+import random
+from itertools import chain
+from typing import get_args
+
+import pytest
+from support.normalized import SYMBOLS
+
+from tokdfa.unicode import SCALARS
+from tokdfa.unicode.normalization import Form, normalize, tables
+from tokdfa.unicode.quick_check import borders, changes, is_normal
+
+FORMS: tuple[Form, ...] = get_args(Form)
+
+
+def check_code_points(step: int) -> None:
+    codes = [*chain.from_iterable(range(first, last + 1, step) for first, last in SCALARS)]
+    codes += map(ord, {*tables().combining, *tables().decompositions})
+    for form in FORMS:
+        for code in codes:
+            character = chr(code)
+            for text in (character, "a" + character, "\u1100" + character, character + "\u0301"):
+                assert is_normal(text.encode(), form) == (normalize(text, form) == text), (form, hex(code))
+
+
+def test_some_code_points() -> None:
+    check_code_points(211)
+
+
+@pytest.mark.slow
+def test_all_code_points() -> None:
+    check_code_points(1)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_changes_are_what_normalizing_does(form: Form) -> None:
+    drawn = random.Random(form)
+    n_changes = n_normal = 0
+    for _ in range(3_000):
+        text = "".join(drawn.choices([*SYMBOLS, "x" * 20, "a" + "\u0334" * 90], k=drawn.randrange(9)))
+        text = normalize(text, form) if drawn.random() < 0.3 else text
+        data = text.encode()
+        at, parts = 0, []
+        for begin, end, normalized in changes(data, form):
+            assert at <= begin < end
+            assert normalized != data[begin:end].decode() != ""
+            parts += [data[at:begin].decode(), normalized]
+            at = end
+            n_changes += 1
+        assert "".join(parts) + data[at:].decode() == normalize(text, form)
+        assert is_normal(data, form) == (normalize(text, form) == text)
+        n_normal += not parts
+    assert n_changes > 1_000
+    assert n_normal > 800
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_both_sides_of_a_border_are_normalized_by_themselves(form: Form) -> None:
+    drawn = random.Random(form)
+    steady = borders(form)
+    met = 0
+    for _ in range(5_000):
+        left, right = ("".join(drawn.choices(SYMBOLS, k=drawn.randrange(1, 4))) for _ in range(2))
+        if steady[ord(right[0])]:
+            met += 1
+            assert normalize(left + right, form) == normalize(left, form) + normalize(right, form)
+            assert normalize(right, form)[0] == right[0] or len(right) > 1
+    assert met > 1_000
+    assert not steady[0x301]
+    assert steady[ord("a")]

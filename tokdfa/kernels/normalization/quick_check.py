@@ -1,0 +1,96 @@
+"""Whether texts are in a normalization form, without normalizing them.
+
+A text has a border before every character that never changes and never changes with what precedes it. Only stretches
+with other characters are looked at, those of up to `MOST_CHARACTERS`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, Uint64Array
+from tokdfa.kernels.library import Struct, ffi, lib, readable, writable
+
+__all__ = ["MOST_CHARACTERS", "find_joining", "first_change", "form_struct", "no_form"]
+
+
+MOST_CHARACTERS = 64
+
+_TEXT = ffi.typeof("uint8_t[]")
+
+
+def form_struct(
+    border: Uint64Array,
+    mark: Int32Array,
+    order: Uint8Array,
+    whole: Int32Array,
+    bounds: Int32Array,
+    parts: Int32Array,
+    pair: Int64Array,
+    composed: Int32Array,
+    *,
+    composes: bool,
+) -> Struct:
+    """Return a normalization form.
+
+    Parameters
+    ----------
+    border : uint64 array of 17,408 entries
+        Bit c of the whole is set if there is a border before code point c.
+    mark, order : int32 and uint8 arrays
+        The code points with a combining class other than 0, ascending, and their classes.
+    whole, bounds, parts : int32 arrays
+        The code points that decompose, ascending: number i to ``parts[bounds[i]:bounds[i + 1]]``, without the Hangul
+        syllables.
+    pair, composed : int64 and int32 arrays
+        The pairs that compose, ``left << 32 | right``, ascending, and the results, without the Hangul syllables.
+    composes : bool
+        Whether the form composes what it has decomposed.
+    """
+    return Struct(
+        "tokdfa_form", border=border, mark=mark, order=order, whole=whole, bounds=bounds, parts=parts, pair=pair,
+        composed=composed, composes=int(composes),
+    )  # fmt: skip
+
+
+def no_form() -> Struct:
+    """Return the form of texts that nothing changes."""
+    none, orders = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.uint8)
+    pairs, borders = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.uint64)
+    return form_struct(borders, none, orders, none, none, none, pairs, none, composes=False)
+
+
+def first_change(form: Struct, text: bytes | memoryview) -> int:
+    """Return the byte at which the first stretch of a text begins that changes, or is too long to be looked at.
+
+    Parameters
+    ----------
+    form : Struct
+        One with borders.
+    text : bytes or memoryview
+        UTF-8, contiguous.
+
+    Returns
+    -------
+    int
+        The length of the text if nothing changes.
+    """
+    place: int = lib.tokdfa_first_change(form.pointer, ffi.from_buffer(_TEXT, text), len(text))
+    return place
+
+
+def find_joining(form: Struct, text: Uint8Array, offsets: Int64Array) -> BoolArray:
+    """Return, for each word, whether it begins within a symbol, or has a whole one without a border before it.
+
+    Parameters
+    ----------
+    form : Struct
+        One with borders.
+    text, offsets : uint8 and int64 arrays
+        Word i is ``text[offsets[i]:offsets[i + 1]]``; it need not be UTF-8.
+    """
+    joins: BoolArray = np.zeros(len(offsets) - 1, dtype=np.bool_)
+    lib.tokdfa_find_joining(
+        form.pointer, readable(text, np.uint8), readable(offsets, np.int64), len(joins), writable(joins, np.bool_)
+    )
+    return joins

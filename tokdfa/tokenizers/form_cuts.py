@@ -1,0 +1,60 @@
+"""Where texts that are normalized and then split into pieces are certainly cut."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from tokdfa.arrays import BoolArray, Int32Array
+from tokdfa.kernels.walk.parts import outer_symbols
+from tokdfa.splitting.borders import Borders
+from tokdfa.tokenizers.tokenizer import Tokenizer
+from tokdfa.unicode.normalization import Form
+from tokdfa.unicode.quick_check import borders
+
+__all__ = ["FormCuts"]
+
+
+class FormCuts:
+    """The places between ids where what precedes and what follows is encoded separately, whatever it is.
+
+    Parameters
+    ----------
+    tokenizer : Tokenizer
+        One over bytes with a pre-tokenizer, without the normalizer.
+    form : {"NFC", "NFD", "NFKC", "NFKD"}
+        What texts are brought into.
+
+    Notes
+    -----
+    Three things could join the two sides. Normalization does not if there is a border before both symbols at the place:
+    then neither of them changes. The pre-tokenizer does not if it cuts every text between two such symbols and no
+    look-ahead sees across. Special tokens do not if none of them has these symbols side by side.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, form: Form) -> None:
+        assert tokenizer.pretokenizer is not None
+        certain = Borders(tokenizer.pretokenizer)
+        n = certain.n_classes
+        # One more class for what is cut short, empty, or changes.
+        self._separate: BoolArray = np.zeros((n + 1, n + 1), dtype=np.bool_)
+        self._separate[:n, :n] = certain.separate
+        steady = borders(form)
+        self._first_symbol, self._last_symbol = outer_symbols(*tokenizer.id_spellings)
+        self._first, self._last = (
+            np.where((symbol >= 0) & steady[np.maximum(symbol, 0)], certain.classes_of(symbol), n)
+            for symbol in (self._first_symbol, self._last_symbol)
+        )
+        specials = tokenizer.specials if tokenizer.finds_specials else ()
+        pairs = {(ord(a) << 32) | ord(b) for special in specials for a, b in pairwise(special.text)}
+        self._inside = np.array(sorted(pairs), dtype=np.int64)
+
+    def between(self, ids: Int32Array) -> BoolArray:
+        """Return, for each id but the first, whether it is such a place."""
+        left, right = ids[:-1], ids[1:]
+        found: BoolArray = self._separate[self._last[left], self._first[right]]
+        if len(self._inside) and found.any():
+            symbols = self._last_symbol[left].astype(np.int64) << 32 | self._first_symbol[right]
+            found &= ~np.isin(symbols, self._inside)
+        return found

@@ -1,0 +1,128 @@
+"""Whether a text is in a normalization form, and which stretches of it are not, found without normalizing the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from tokdfa.arrays import BoolArray
+from tokdfa.kernels.library import Struct
+from tokdfa.kernels.normalization.quick_check import first_change, form_struct
+from tokdfa.unicode.normalization import HANGUL_FIRST, HANGUL_LAST, Form, joining, normalize, tables
+from tokdfa.unicode.ranges import LAST
+
+__all__ = ["Change", "borders", "changes", "form_tables", "is_normal"]
+
+
+_STRETCH = 64
+
+
+def is_normal(data: bytes, form: Form) -> bool:
+    """Return whether a text, as UTF-8, is in a normalization form.
+
+    Normalizing it then gives it back. All texts in a form are closed under taking parts.
+
+    Examples
+    --------
+    >>> from tokdfa.unicode.quick_check import is_normal
+    >>> is_normal("caf\u00e9".encode(), "NFC"), is_normal("cafe\u0301".encode(), "NFC")
+    (True, False)
+    """
+    return next(changes(data, form), None) is None
+
+
+def changes(data: bytes, form: Form) -> Iterator[Change]:
+    """Yield the stretches of a text, as UTF-8, that a normalization form changes, in order.
+
+    Examples
+    --------
+    >>> from tokdfa.unicode.quick_check import changes
+    >>> [tuple(change) for change in changes("cafe\u0301".encode(), "NFC")]
+    [(3, 6, 'é')]
+    """
+    known, steady = form_tables(form), borders(form)
+    view = memoryview(data)
+    at = 0
+    while True:
+        begin = at + first_change(known, view[at:])
+        if begin == len(data):
+            return
+        size = _STRETCH
+        while True:
+            stretch = data[begin : begin + size].decode("utf-8", "ignore")
+            end = next((n for n, symbol in enumerate(stretch) if n and steady[ord(symbol)]), None)
+            if end is not None or begin + size >= len(data):
+                break
+            size *= 4
+        stretch = stretch[:end]
+        at = begin + len(stretch.encode("utf-8"))
+        normalized = normalize(stretch, form)
+        # The stretch may only have been too long for the kernel.
+        if normalized != stretch:
+            yield Change(begin, at, normalized)
+
+
+class Change(NamedTuple):
+    """A stretch of a text, from byte `begin` to byte `end`, and what normalization makes of it."""
+
+    begin: int
+    end: int
+    normalized: str
+
+
+@cache
+def borders(form: Form) -> BoolArray:
+    """Return, for each code point, whether every text has a border before it.
+
+    Normalization never changes such a character, nor anything across the place before it: what precedes the border and
+    what follows it are normalized by themselves.
+
+    Notes
+    -----
+    Such a character is unchanged alone, has no combining class, and the first part of its decomposition composes with
+    nothing that precedes it; see Unicode Standard Annex 15, section 9.
+    """
+    data = tables()
+    found: BoolArray = np.ones(LAST + 1, dtype=np.bool_)
+    seconds = joining() if form in ("NFC", "NFKC") else frozenset[str]()
+    for character in {*data.combining, *seconds}:
+        found[ord(character)] = False
+    changed = {*data.decompositions, *(data.compatibility if form in ("NFKC", "NFKD") else ())}
+    for character in changed:
+        first = data.decompose(character, compatibility=form in ("NFKC", "NFKD"))[0]
+        if first in data.combining or first in seconds or normalize(character, form) != character:
+            found[ord(character)] = False
+    if form in ("NFD", "NFKD"):
+        found[HANGUL_FIRST : HANGUL_LAST + 1] = False
+    found.setflags(write=False)
+    return found
+
+
+@cache
+def form_tables(form: Form) -> Struct:
+    """Return what the kernels know of a form."""
+    data = tables()
+    marks = sorted(data.combining)
+    decompositions = dict(data.decompositions)
+    if form in ("NFKC", "NFKD"):
+        decompositions |= data.compatibility
+    wholes = sorted(decompositions)
+    pairs = sorted((ord(pair[0]) << 32 | ord(pair[1]), ord(whole)) for pair, whole in data.compositions.items())
+    return form_struct(
+        np.packbits(borders(form), bitorder="little").view("<u8").astype(np.uint64),
+        _codes("".join(marks)),
+        np.array([data.combining[mark] for mark in marks], dtype=np.uint8),
+        _codes("".join(wholes)),
+        np.cumsum([0, *(len(decompositions[whole]) for whole in wholes)]).astype(np.int32),
+        _codes("".join(decompositions[whole] for whole in wholes)),
+        np.array([pair for pair, _ in pairs], dtype=np.int64),
+        np.array([whole for _, whole in pairs], dtype=np.int32),
+        composes=form in ("NFC", "NFKC"),
+    )
+
+
+def _codes(text: str) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
+    return np.array([*map(ord, text)], dtype=np.int32)
