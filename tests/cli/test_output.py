@@ -36,7 +36,7 @@ def files(tmp_path: Path) -> Path:
 
 
 def _id(byte: int) -> int:
-    from tokdfa.encoding.byte_alphabet import GPT2_ORDER
+    from tokdfa.unicode.byte_alphabet import GPT2_ORDER
 
     return list(GPT2_ORDER).index(byte)
 

@@ -206,7 +206,7 @@ def test_byte_level(prefix_space: bool) -> None:
 
 def check_pieces(splitting: Splitting, theirs: Any, texts: list[str]) -> None:
     """Compare pieces that are spelled in the byte alphabet, in which an inserted space can be seen."""
-    from tokdfa.encoding.byte_alphabet import BYTE_OF
+    from tokdfa.unicode.byte_alphabet import BYTE_OF
 
     ours = PreTokenizer(splitting)
     for text in texts:

@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 from support.seeds import seeds
 
-from tokdfa.encoding.byte_alphabet import BYTE_OF
 from tokdfa.splitting.named import NAMED
 from tokdfa.splitting.pretokenizer import pretokenizer
 from tokdfa.training.api import Reading, count_corpus_pieces, train
 from tokdfa.training.greedy import train_greedy
 from tokdfa.training.pieces import count_pieces, with_end_of_word
+from tokdfa.unicode.byte_alphabet import BYTE_OF
 
 CORPORA = ["fra_eng_en.txt", "english.txt"]
 PART = 300_000

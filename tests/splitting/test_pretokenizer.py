@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from tokdfa.errors import LimitExceededError, PatternError
+from tokdfa.splitting.matches import behave
 from tokdfa.splitting.named import NAMED
-from tokdfa.splitting.pretokenizer import PreTokenizer, behave, pretokenizer
+from tokdfa.splitting.pretokenizer import PreTokenizer, pretokenizer
 from tokdfa.splitting.steps import Split, Splitting
 
 

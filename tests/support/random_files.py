@@ -137,13 +137,22 @@ def splitting_step(drawn: random.Random) -> dict[str, Any]:
     return {"type": kind, **fields.get(kind, {})}
 
 
-SIMPLE = ["Whitespace", "WhitespaceSplit", "BertPreTokenizer"]
+def byte_step(drawn: random.Random) -> dict[str, Any]:
+    """A step that splits letters for bytes, some of which are numeric, punctuation or of another script."""
+    if drawn.random() < 0.5:
+        return splitting_step(drawn)
+    patterns = [*({"Regex": spelled} for spelled in ("[0-9][0-9]", "[Ġ²¹¼ªº]+", r"\p{Lu}+", r"\w(?!\w)", r".\z"))]
+    behavior = drawn.choice(BEHAVIORS)
+    return {"type": "Split", "pattern": drawn.choice(patterns), "behavior": behavior, "invert": drawn.random() < 0.3}
+
+
+SIMPLE = ["Whitespace", "WhitespaceSplit", "BertPreTokenizer", "UnicodeScripts"]
 
 
 def pre_tokenizer(drawn: random.Random) -> dict[str, Any] | None:
     steps = [splitting_step(drawn) for _ in range(drawn.choice([0, 0, 0, 1, 1, 2]))]
     if drawn.random() < 0.5:
-        steps.insert(0, metaspace(drawn))
+        steps.insert(drawn.choice([0, 0, len(steps)]), metaspace(drawn))
     return as_one(drawn, steps, "pretokenizers")
 
 
@@ -299,6 +308,8 @@ def byte_file(drawn: random.Random) -> dict[str, Any]:
         "special_tokens": {"<x>": {"id": "<x>", "ids": [7], "tokens": ["<x>"]}},
     }
     steps = [splitting_step(drawn) for _ in range(drawn.choice([0, 0, 0, 1, 2]))]
+    # Steps that see letters for bytes, as in Falcon.
+    after_bytes = [byte_step(drawn) for _ in range(drawn.choice([0, 0, 0, 1, 2]))]
     after = [
         {"type": "Fuse"},
         {"type": "Replace", "pattern": {"String": suffix or "a"}, "content": " "},
@@ -310,7 +321,7 @@ def byte_file(drawn: random.Random) -> dict[str, Any]:
     ]
     fields |= {
         "normalizer": normalizer(drawn),
-        "pre_tokenizer": as_one(drawn, [*steps, byte_level], "pretokenizers"),
+        "pre_tokenizer": as_one(drawn, [*steps, byte_level, *after_bytes], "pretokenizers"),
         "decoder": None if suffix is None and drawn.random() < 0.1 else as_one(drawn, decoders, "decoders"),
         "post_processor": drawn.choice([None, template]),
         "added_tokens": added_tokens(drawn, vocab, bytewise=True),

@@ -12,7 +12,6 @@ import pytest
 
 import tokdfa
 from tokdfa import Dictionary, TokdfaError, tokenize_single_pass
-from tokdfa.encoding.byte_alphabet import GPT2_ORDER
 from tokdfa.splitting.named import NAMED
 from tokdfa.splitting.pretokenizer import pretokenizer
 from tokdfa.training import atomic
@@ -20,6 +19,7 @@ from tokdfa.training.api import Reading
 from tokdfa.training.greedy import train_greedy
 from tokdfa.training.output import check_output, write_dictionary
 from tokdfa.training.pieces import count_pieces, with_end_of_word
+from tokdfa.unicode.byte_alphabet import GPT2_ORDER
 
 TEXT = "The widest river is wider than the widest street, isn't it?\n\n  12345 größer, größte 中文中文\r\n" * 3
 SAMPLE = "the widest größten rivers' 1234 中文 it's\n \n x"

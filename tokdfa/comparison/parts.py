@@ -166,6 +166,8 @@ class Parts:
             return Obstacle.NO_PAIRS
         if any(not side.dictionary.properness() and side.format not in LEFTMOST_FORMATS for side in (a, b)):
             return Obstacle.UNCLEAR_SEMANTICS
+        if any(how.byte_steps for how in self.splittings):
+            return Obstacle.PRETOKENIZER
         settings = {(how.prefix_space, how.metaspace, how.prefix_once) for how in self.splittings}
         if len(settings) > 1:
             return Obstacle.ONE_ADDS_SPACES

@@ -10,7 +10,7 @@ pieces (package `splitting`), and a piece becomes ids. The engine for pieces dep
 
 `piece_ids` chooses among them and is where to start reading; what it gives is `encoded`. `stretch`, `long_piece` and
 `stream` do the same for texts that come in parts, `batches` for many texts on all cores. `texts` refuses what is no
-text; `byte_alphabet` is GPT-2's spelling of bytes as characters.
+text.
 
 Used by: `tokenizers`.
 

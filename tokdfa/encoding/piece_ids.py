@@ -11,10 +11,10 @@ import numpy as np
 
 from tokdfa.alphabet import Word
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array, running_sum
-from tokdfa.encoding.byte_alphabet import CHARACTER_OF
 from tokdfa.encoding.encoded import Encoded
 from tokdfa.encoding.symbols import SymbolReader
 from tokdfa.errors import AlphabetError
+from tokdfa.unicode.byte_alphabet import CHARACTER_OF
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.formats.contents import Contents

@@ -3,7 +3,8 @@
 Read in this order:
 
 1. `steps`: the content of a file, a sequence of splitting steps; `named`: the patterns in use, by name.
-2. `pretokenizer`: their meaning by definition, with a backtracking engine.
+2. `pretokenizer`: their meaning by definition, with a backtracking engine; `matches`: what a step makes of matches of
+   its pattern; `byte_steps`: steps that come after ByteLevel, and split bytes.
 3. `step_trees`, `scan`, `hypotheses`: the same as an unambiguous automaton that guesses where pieces begin.
 4. `machine`, `machine_building`: its determinization; `known_machines`: those in use are shipped, not built anew.
 5. `splitter`, `split_tables`: the machine over UTF-8 in C, on whole texts and on streams.

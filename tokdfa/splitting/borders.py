@@ -59,6 +59,7 @@ class Borders:
         self.certain: BoolArray = np.zeros((n, n), dtype=np.bool_)
         self.separate: BoolArray = np.zeros((n, n), dtype=np.bool_)
         simple = all(step.behavior == "isolated" for step in splitting.steps) and splitting.prefix_space is None
+        simple = simple and not splitting.byte_steps
         if not simple or any(isinstance(node, Anchor) and node.place in _LOOKS_BACK for node in _nodes(trees)):
             return
         # Pairs for which the steps so far cut, or do not cut, in the same way whatever follows.

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from tokdfa.splitting.steps import Behavior, Split, Splitting
 
-__all__ = ["NAMED", "bert", "digits", "fixed_length", "punctuation", "whitespace", "whitespace_split"]
+__all__ = [
+    "NAMED",
+    "ONE_SCRIPT",
+    "bert",
+    "digits",
+    "fixed_length",
+    "punctuation",
+    "unicode_scripts",
+    "whitespace",
+    "whitespace_split",
+]
+
+ONE_SCRIPT = r"\p{unicode_script}+"
+"""A character with a script and all after it that have the same one or any: no regular expression of the library."""
 
 _CONTRACTIONS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 _SPACES = r"\s*[\r\n]+|\s+(?!\S)|\s+"
@@ -79,6 +92,11 @@ def whitespace_split() -> Split:
 def bert() -> tuple[Split, Split]:
     """Return the two steps of BertPreTokenizer of tokenizers, which drops spaces."""
     return whitespace_split(), Split(r"\p{is_bert_punctuation}")
+
+
+def unicode_scripts() -> Split:
+    """Return the step UnicodeScripts of tokenizers, which drops spaces before the first character with a script."""
+    return Split(ONE_SCRIPT, "removed", invert=True)
 
 
 def fixed_length(length: int) -> Split:

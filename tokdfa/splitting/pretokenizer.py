@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tokdfa.arrays import Int64Array
 from tokdfa.errors import LimitExceededError, PatternError
 from tokdfa.splitting.known_machines import is_known
+from tokdfa.splitting.matches import Span, split_piece
 from tokdfa.splitting.named import NAMED
-from tokdfa.splitting.steps import Behavior, Split, Splitting
+from tokdfa.splitting.steps import Split, Splitting
 from tokdfa.unicode import version
 from tokdfa.unicode.utf8 import begins_symbol
 
 if TYPE_CHECKING:
     from tokdfa.patterns.syntax import Node
+    from tokdfa.splitting.byte_steps import ByteSteps
     from tokdfa.splitting.splitter import Splitter
 
-__all__ = ["PreTokenizer", "behave", "pretokenizer"]
-
-Span: TypeAlias = tuple[int, int]
-Flagged: TypeAlias = list[tuple[Span, bool]]
+__all__ = ["PreTokenizer", "pretokenizer"]
 
 
 class PreTokenizer:
@@ -72,7 +73,9 @@ class PreTokenizer:
         """Whether text may be dropped, so that the pieces need not cover all of it."""
         if self.splitter is not None:
             return self.splitter.drops_text
-        return self.splitting.library == "tiktoken" or any(step.behavior == "removed" for step in self.splitting.steps)
+        return self.splitting.library == "tiktoken" or any(
+            step.behavior == "removed" for step in self.splitting.all_steps
+        )
 
     @cached_property
     def splitter(self) -> Splitter | None:
@@ -92,7 +95,15 @@ class PreTokenizer:
         text : str
         begins : bool
             Whether `text` begins a text, rather than following a special token.
+
+        Returns
+        -------
+        list of str
+            The bytes of a character that is cut apart are halves of surrogate pairs, as of ``surrogateescape``.
         """
+        if self.splitting.byte_steps:
+            data, bounds = self.byte_pieces(text, begins=begins)
+            return [data[start:end].decode("utf-8", "surrogateescape") for start, end in bounds.tolist()]
         spaced = self.spelled(text, begins=begins)
         spans = self._spans_by_machine(spaced)
         if spans is None:
@@ -102,8 +113,10 @@ class PreTokenizer:
     def spans(self, text: str, *, begins: bool = True) -> list[Span]:
         """Return the pieces of `text` as pairs (start, end) of offsets in code points; see :meth:`split`.
 
-        A space that is put before a piece has no width.
+        A space that is put before a piece has no width, and a character that is cut apart is in several pieces.
         """
+        if self.splitting.byte_steps:
+            return self._around_bytes(text, begins)
         spaced = self.spelled(text, begins=begins)
         spans = self._spans_by_machine(spaced)
         if spans is None:
@@ -114,7 +127,7 @@ class PreTokenizer:
     def spelled(self, text: str, *, begins: bool = True) -> str:
         """Return `text` with the space put before it and with spaces replaced; see :meth:`split`."""
         space = self._space
-        text = text.replace(" ", space)
+        text = text if self.splitting.metaspace_at else text.replace(" ", space)
         puts = self.splitting.prefix_space == 0 and (begins or not self.splitting.prefix_once)
         return space + text if puts and text and text[0] != space else text
 
@@ -136,22 +149,70 @@ class PreTokenizer:
         pairs: list[Span] = spans.tolist()
         return pairs
 
+    # Steps that split bytes
+
+    def byte_pieces(self, text: str, *, begins: bool = True) -> tuple[bytes, Int64Array]:
+        """Return the pieces of `text` as UTF-8 with the spaces put into it, and the byte offsets of each piece.
+
+        They are those of :meth:`split`, and need not be UTF-8 themselves.
+
+        Raises
+        ------
+        UnicodeEncodeError
+            If the text has half of a surrogate pair.
+        """
+        data, spans = _joined(self._before_bytes.split(text, begins=begins))
+        return data, self._byte_steps.spans(data, spans)
+
+    @cached_property
+    def _before_bytes(self) -> PreTokenizer:
+        return _shared(replace(self.splitting, byte_steps=()))
+
+    @cached_property
+    def _byte_steps(self) -> ByteSteps:
+        from tokdfa.splitting.byte_steps import ByteSteps
+
+        return ByteSteps(self.splitting.byte_steps)
+
+    def _around_bytes(self, text: str, begins: bool) -> list[Span]:
+        pieces, whole = self._before_bytes.split(text, begins=begins), self._before_bytes.spans(text, begins=begins)
+        places: list[int] = []
+        for piece, (start, end) in zip(pieces, whole, strict=True):
+            # Of each byte, the place of its character in the text; what is put before a piece is at its beginning.
+            first = end - len(piece)
+            places += [max(first + at, start) for at, symbol in enumerate(piece) for _ in symbol.encode()]
+        _, found = self.byte_pieces(text, begins=begins)
+        ends = [end for _, end in whole]
+        spans = []
+        for first, last in found.tolist():
+            start = places[first]
+            stop = min([places[last - 1] + 1, *(end for end in ends if end >= places[last - 1])])
+            spans.append((start, max(stop, start)))
+        return spans
+
     # The definition
 
     def split_backtracking(self, text: str, *, begins: bool = True) -> list[str]:
         """Return the same as :meth:`split`, by the backtracking engine."""
-        text = text.replace(" ", self._space)
-        return [prefix + text[start:end] for prefix, (start, end) in self._split(text, begins)]
+        spelled = text.replace(" ", self._space)
+        pieces = [prefix + spelled[start:end] for prefix, (start, end) in self._split(text, begins)]
+        if not self.splitting.byte_steps:
+            return pieces
+        data, spans = _joined(pieces)
+        found = self._byte_steps.spans_backtracking(data, spans)
+        return [data[start:end].decode("utf-8", "surrogateescape") for start, end in found.tolist()]
 
     def spans_backtracking(self, text: str, *, begins: bool = True) -> list[Span]:
         """Return the same as :meth:`spans`, by the backtracking engine."""
-        return [span for _, span in self._split(text.replace(" ", self._space), begins)]
+        if self.splitting.byte_steps:
+            return self._around_bytes(text, begins)
+        return [span for _, span in self._split(text, begins)]
 
     @cached_property
     def _trees(self) -> list[Node]:
         from tokdfa.splitting.step_trees import step_tree
 
-        return [step_tree(step, self.splitting) for step in self.splitting.steps]
+        return [step_tree(step, self.splitting) for step in self.splitting.all_steps]
 
     @cached_property
     def _programs(self) -> list[Any]:
@@ -161,8 +222,10 @@ class PreTokenizer:
 
     def _split(self, text: str, begins: bool) -> list[tuple[str, Span]]:
         pieces: list[tuple[str, Span]] = [("", (0, len(text)))] if text else []
+        replaces_at = self.splitting.metaspace_at
         at = self.splitting.prefix_space if begins or not self.splitting.prefix_once else None
-        for index, (step, program) in enumerate(zip(self.splitting.steps, self._programs, strict=True)):
+        for index, (step, program) in enumerate(zip(self.splitting.steps, self._programs, strict=False)):
+            text = text.replace(" ", self._space) if index == replaces_at else text
             pieces = self._put_spaces(pieces, text) if index == at else pieces
             pieces = [
                 inner
@@ -170,22 +233,20 @@ class PreTokenizer:
                 for inner in _shift(self._split_piece(prefix + text[start:end], step, program), prefix, start)
             ]
         if at == len(self.splitting.steps):
-            pieces = self._put_spaces(pieces, text)
+            pieces = self._put_spaces(pieces, text.replace(" ", self._space))
         return pieces
 
     def _put_spaces(self, pieces: Iterable[tuple[str, Span]], text: str) -> list[tuple[str, Span]]:
-        space = self._space
-        return [("" if text[span[0]] == space else space, span) for _, span in pieces]
+        space, once = self._space, self.splitting.prefix_once
+        return [("" if text[span[0]] == space or (once and span[0]) else space, span) for _, span in pieces]
 
     def _split_piece(self, piece: str, step: Split, program: Any) -> list[Span]:
-        matches = (match.span() for match in program.finditer(piece))
         if self.splitting.library == "tiktoken":
-            return list(matches)
-        flagged = list(_with_gaps(matches, len(piece)))
-        return behave([(span, matched != step.invert) for span, matched in flagged], step.behavior)
+            return [match.span() for match in program.finditer(piece)]
+        return split_piece(piece, step, program)
 
     def __str__(self) -> str:
-        return self.name or " · ".join(step.pattern for step in self.splitting.steps)
+        return self.name or " · ".join(step.pattern for step in self.splitting.all_steps)
 
     def __repr__(self) -> str:
         library = self.splitting.library
@@ -198,47 +259,11 @@ def _check_tiktoken(splitting: Splitting) -> None:
         raise PatternError("tiktoken splits by one pattern, nothing else", value=splitting)
 
 
-def _with_gaps(matches: Iterable[Span], length: int) -> Iterator[tuple[Span, bool]]:
-    """Yield the matches and the gaps between them, each with whether it is a match."""
-    at = 0
-    for start, end in matches:
-        if at < start:
-            yield (at, start), False
-        yield (start, end), True
-        at = end
-    if at < length:
-        yield (at, length), False
-
-
-def behave(flagged: Flagged, behavior: Behavior) -> list[Span]:
-    """Return the pieces that a behavior of tokenizers makes of matches and the gaps between them.
-
-    Parameters
-    ----------
-    flagged : list of (span, whether it is a match)
-        They cover the text.
-    behavior : str
-        ``removed`` drops the matches; ``isolated`` makes each a piece; ``contiguous`` joins matches that touch;
-        ``merged_with_previous`` and ``merged_with_next`` join a match with the piece before or after it, unless that
-        is a match, too.
-    """
-    if behavior == "removed":
-        return [span for span, matched in flagged if not matched]
-    if behavior == "isolated":
-        return [span for span, _ in flagged]
-    backward = behavior == "merged_with_next"
-    merged: list[list[int]] = []
-    previous: bool | None = None
-    for (start, end), matched in reversed(flagged) if backward else flagged:
-        joins = matched == previous if behavior == "contiguous" else matched and previous is False
-        previous = matched
-        if not joins:
-            merged.append([start, end])
-        elif backward:
-            merged[-1][0] = start
-        else:
-            merged[-1][1] = end
-    return [(start, end) for start, end in (reversed(merged) if backward else merged)]
+def _joined(pieces: list[str]) -> tuple[bytes, Int64Array]:
+    """Return pieces as UTF-8, one after the other, and their offsets in it."""
+    data = [piece.encode("utf-8") for piece in pieces]
+    ends = np.cumsum([0, *map(len, data)], dtype=np.int64)
+    return b"".join(data), np.stack((ends[:-1], ends[1:]), axis=1)
 
 
 def _shift(spans: Iterable[Span], prefix: str, start: int) -> Iterator[tuple[str, Span]]:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from functools import cache
+
 from tokdfa.errors import PatternError
 from tokdfa.patterns.budget import Budget
-from tokdfa.patterns.syntax import Concat, Node, Repeat, Symbols, children, is_nullable, parse
+from tokdfa.patterns.syntax import Alternate, Concat, Node, Repeat, Symbols, children, is_nullable, parse
+from tokdfa.splitting.named import ONE_SCRIPT
 from tokdfa.splitting.steps import Split, Splitting
+from tokdfa.unicode import Ranges, ranges, union
+from tokdfa.unicode.tables import names
 
 __all__ = ["step_tree"]
 
@@ -20,6 +26,8 @@ def step_tree(step: Split, splitting: Splitting, budget: Budget | None = None) -
     """
     if step.literal:
         tree: Node = Concat(tuple(Symbols(((ord(symbol), ord(symbol)),)) for symbol in step.pattern))
+    elif step.pattern == ONE_SCRIPT:
+        tree = Alternate(tuple(map(_of_one_script, _scripts())))
     else:
         tree = parse(step.pattern, splitting.library, budget)
     if is_nullable(tree):
@@ -28,6 +36,20 @@ def step_tree(step: Split, splitting: Splitting, budget: Budget | None = None) -
         # Libraries differ in what they prefer when an iteration of a repetition is empty.
         raise PatternError("a split pattern must not repeat something that may be empty", value=step.pattern)
     return tree
+
+
+def _of_one_script(script: Ranges) -> Node:
+    return Concat(
+        (Symbols(script), Repeat(Symbols(union(script, ranges("unicode_script_any", "tokenizers"))), 0, None))
+    )
+
+
+@cache
+def _scripts() -> tuple[Ranges, ...]:
+    """Return the classes of characters that UnicodeScripts of tokenizers distinguishes."""
+    return tuple(
+        ranges(name, "tokenizers") for name in names("tokenizers") if re.fullmatch(r"unicode_script_\d+", name)
+    )
 
 
 def _repeats_nullable(tree: Node) -> bool:

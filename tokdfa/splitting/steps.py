@@ -27,7 +27,9 @@ class Splitting:
 
     With `prefix_space`, a stretch that does not begin with a space gets one before the step of that index; with
     `prefix_once`, only a stretch that begins the text does. If `metaspace` is a character, it replaces all spaces
-    before the first step; then `prefix_space` is None or 0 and adds this character instead of a space.
+    before the step of index `metaspace_at`; then `prefix_space` is None or the same index and adds this character
+    instead of a space. Last, `byte_steps` split the pieces, spelled in GPT-2's byte alphabet, and may so cut a
+    character apart.
     """
 
     library: Library
@@ -35,8 +37,15 @@ class Splitting:
     prefix_space: int | None = None
     metaspace: str | None = None
     prefix_once: bool = False
+    metaspace_at: int = 0
+    byte_steps: tuple[Split, ...] = ()
 
     @property
     def is_nothing(self) -> bool:
         """Whether every text is one piece and stays unchanged."""
-        return not self.steps and self.prefix_space is None and self.metaspace is None
+        return not self.steps and not self.byte_steps and self.prefix_space is None and self.metaspace is None
+
+    @property
+    def all_steps(self) -> tuple[Split, ...]:
+        """The steps, those that split bytes last."""
+        return (*self.steps, *self.byte_steps)

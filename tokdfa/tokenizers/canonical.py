@@ -197,6 +197,8 @@ def _check(tokenizer: Tokenizer) -> None:
     splitting = None if pretokenizer is None else pretokenizer.splitting
     if splitting is not None and (splitting.prefix_space is not None or splitting.metaspace is not None):
         raise UnsupportedFeatureError("the pre-tokenizer puts spaces into the text")
+    if splitting is not None and splitting.byte_steps:
+        raise UnsupportedFeatureError("the pre-tokenizer splits the bytes of a character")
 
 
 def spelled_specials(tokenizer: Tokenizer) -> list[bytes]:

@@ -14,9 +14,9 @@ from typing import Protocol
 
 import numpy as np
 
-from tokdfa.encoding.byte_alphabet import BYTE_OF
 from tokdfa.tokenizers.decoded import Decoded
 from tokdfa.tokenizers.normalizers import Replace
+from tokdfa.unicode.byte_alphabet import BYTE_OF
 
 __all__ = [
     "CLEANUP",

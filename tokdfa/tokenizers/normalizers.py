@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
 
-from tokdfa.encoding.byte_alphabet import spell
 from tokdfa.splitting.steps import Split, Splitting
+from tokdfa.unicode.byte_alphabet import spell
 from tokdfa.unicode.normalization import Form, lowercase, normalize, spaces, strip_accents
 from tokdfa.unicode.quick_check import changes
 

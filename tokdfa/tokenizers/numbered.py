@@ -11,13 +11,13 @@ import numpy as np
 from tokdfa.alphabet import Word
 from tokdfa.arrays import BoolArray, Int32Array, running_sum
 from tokdfa.dictionary import Dictionary
-from tokdfa.encoding.byte_alphabet import BYTE_OF
 from tokdfa.errors import AlphabetError
 from tokdfa.kernels.spelling.spell import spell
 from tokdfa.tokenizers.decoder import Decoder, Spellings, spellings
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.spelled import Spelled, spelled_with_suffix
+from tokdfa.unicode.byte_alphabet import BYTE_OF
 
 __all__ = ["NumberedTokens"]
 

@@ -234,6 +234,8 @@ class Tokenizer(NumberedTokens):
         pretokenizer = self.pretokenizer
         if pretokenizer is None:
             return self.encode_piece(text)
+        if pretokenizer.splitting.byte_steps:
+            return self._encode_byte_pieces(text, pretokenizer, begins)
         if not self.is_bytewise or pretokenizer.splitter is None:
             return self.encode_pieces(pretokenizer.split(text, begins=begins)).ids
         try:
@@ -241,6 +243,16 @@ class Tokenizer(NumberedTokens):
         except UnicodeEncodeError as error:
             raise AlphabetError("half of a surrogate pair", value=error.object[error.start]) from None
         return self.piece_ids.encode_text(data, pretokenizer.splitter)
+
+    def _encode_byte_pieces(self, text: str, pretokenizer: PreTokenizer, begins: bool) -> Int32Array:
+        """Return the ids of a stretch whose pieces may begin and end within characters."""
+        try:
+            data, spans = pretokenizer.byte_pieces(text, begins=begins)
+        except UnicodeEncodeError as error:
+            raise AlphabetError("half of a surrogate pair", value=error.object[error.start]) from None
+        if self.is_bytewise:
+            return self.piece_ids.encode_spans(data, spans).ids
+        return self.encode_pieces([data[start:end] for start, end in spans.tolist()]).ids
 
     def foreign_character(self, text: str, *, begins: bool) -> int:
         """Return the place of the character for which a stretch was refused."""

@@ -14,10 +14,10 @@ import numpy as np
 
 from tokdfa.alphabet import Word
 from tokdfa.dictionary import Dictionary
-from tokdfa.encoding.byte_alphabet import GPT2_ORDER, spell
 from tokdfa.errors import TrainingError
 from tokdfa.splitting.named import NAMED
 from tokdfa.training.atomic import write_atomically, write_together
+from tokdfa.unicode.byte_alphabet import GPT2_ORDER, spell
 
 __all__ = ["check_output", "write_dictionary"]
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from tokdfa.alphabet import Kind, TokenAlphabet, Word, concatenate, iter_symbols
 from tokdfa.arrays import Int32Array
-from tokdfa.encoding.byte_alphabet import GPT2_ORDER
 from tokdfa.errors import TrainingError
+from tokdfa.unicode.byte_alphabet import GPT2_ORDER
 
 __all__ = ["COUNT_RULES", "TIE_RULES", "CountRule", "GreedyRules", "TieRule", "base_alphabet", "symbol_ranks"]
 

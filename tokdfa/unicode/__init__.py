@@ -3,8 +3,8 @@
 Libraries ship tables of different Unicode versions, so the meaning of a pattern or a normalizer depends on its own
 library's tables. `ranges` has sets of code points and their algebra, `tables` the classes by library, `normalization`
 the forms, `quick_check` what of a text they change, `graphemes` the borders of graphemes, `utf8` the places where
-symbols begin among bytes. `probe`, `normalization_probe` and `graphemes_probe` make the tables in ``data/`` by querying
-the libraries; run them when a library changes.
+symbols begin among bytes, `byte_alphabet` GPT-2's spelling of bytes as characters. `probe`, `normalization_probe` and
+`graphemes_probe` make the tables in ``data/`` by querying the libraries; run them when a library changes.
 
 Callers: `patterns`, `splitting`, `tokenizers`, `wordpiece`.
 

@@ -179,7 +179,27 @@ def _probe_own_classes() -> dict[str, list[int]]:
         "whitespace_space": regex_space,
         "whitespace_word": ~regex_space & ~regex_other,
     }
-    return {name: _deltas(mask, text) for name, mask in masks.items()}
+    return {name: _deltas(mask, text) for name, mask in (masks | _probe_scripts(text)).items()}
+
+
+def _probe_scripts(text: str) -> dict[str, Mask]:
+    """Return the scripts that UnicodeScripts distinguishes, by number, and the characters that belong to any."""
+    from tokenizers import pre_tokenizers
+
+    split = pre_tokenizers.UnicodeScripts().pre_tokenize_str
+    # What has no script is dropped at the beginning of a text.
+    of_any = np.fromiter((not split(character) for character in text), dtype=np.bool_, count=len(text))
+    place = np.flatnonzero(~of_any)
+    examples: list[str] = []
+    masks: list[Mask] = []
+    for run, (start, end) in split("".join(text[at] for at in place.tolist())):
+        same = (number for number, example in enumerate(examples) if len(split(example + run[0])) == 1)
+        number = next(same, len(examples))
+        if number == len(examples):
+            examples.append(run[0])
+            masks.append(np.zeros(len(text), dtype=np.bool_))
+        masks[number][place[start:end]] = True
+    return {"unicode_script_any": of_any} | {f"unicode_script_{number:03}": mask for number, mask in enumerate(masks)}
 
 
 def _bracket(members: Iterable[int]) -> str:

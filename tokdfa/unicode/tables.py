@@ -20,6 +20,7 @@ __all__ = [
     "case_variants",
     "decode",
     "fold_expansions",
+    "names",
     "ranges",
     "universe",
     "version",
@@ -78,8 +79,9 @@ def ranges(name: str, table: Table = "tiktoken") -> Ranges:
         ``White_Space``, ``Any``, ``ASCII`` or ``Assigned``; case, spaces, hyphens and underscores do not matter. Or
         one of ``\s``, ``\w``, ``\d``, with the backslash. The table ``tokenizers`` also has the classes of its own
         pre-tokenizers: ``is_numeric`` (Digits), ``is_punctuation`` (Punctuation), ``is_bert_punctuation``,
-        ``is_whitespace`` (WhitespaceSplit), and ``whitespace_word`` and ``whitespace_space``, the two classes of
-        Whitespace.
+        ``is_whitespace`` (WhitespaceSplit), ``whitespace_word`` and ``whitespace_space``, the two classes of
+        Whitespace, and those of UnicodeScripts: ``unicode_script_any``, which has no script, and
+        ``unicode_script_000`` and so on, one for each script.
     table : {"tiktoken", "tokenizers", "regex"}
         The library: libraries use different versions of Unicode.
 
@@ -114,6 +116,11 @@ def ranges(name: str, table: Table = "tiktoken") -> Ranges:
     if key == "assigned":
         return complement(ranges("Cn", table), universe(table))
     raise PatternError("no such character class", value=name, where=f"table {table} {version(table)}")
+
+
+def names(table: Table) -> tuple[str, ...]:
+    """Return the names of the classes that a table lists, in its order."""
+    return tuple(_data(table)["classes"])
 
 
 def _category(short: str, table: Table, classes: dict[str, list[int]]) -> Ranges:

@@ -107,12 +107,12 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         "$.model.continuing_subword_prefix: continuing_subword_prefix with ByteLevel is not modelled",
     ),
     (
-        {"pre_tokenizer": {"type": "UnicodeScripts"}},
-        "$.pre_tokenizer.type: a pre-tokenizer that is not modelled in this place: 'UnicodeScripts'",
+        {"pre_tokenizer": {"type": "Shout"}},
+        "$.pre_tokenizer.type: a pre-tokenizer that tokenizers does not have: 'Shout'",
     ),
     (
         {"pre_tokenizer": {"type": "Sequence", "pretokenizers": [WITHOUT_SPLITTING, WITHOUT_SPLITTING]}},
-        "$.pre_tokenizer.pretokenizers[1]: a step after ByteLevel is not modelled",
+        "$.pre_tokenizer.pretokenizers[1]: ByteLevel after ByteLevel is not modelled",
     ),
     (
         {"post_processor": {"type": "Shuffle"}},
@@ -239,6 +239,12 @@ def test_sequences_in_sequences() -> None:
 # Pre-tokenizers
 
 BYTES = {**WITHOUT_SPLITTING, "add_prefix_space": True}
+FALCON: list[dict[str, Any]] = [
+    {"type": "Punctuation", "behavior": "Contiguous"},
+    tokenizer_json()["pre_tokenizer"],
+    {"type": "Digits", "individual_digits": False},
+    {"type": "Split", "pattern": {"Regex": "[0-9][0-9][0-9]"}, "behavior": "Isolated", "invert": False},
+]
 STEPS: list[list[dict[str, Any]]] = [
     [tokenizer_json()["pre_tokenizer"]],
     [{**tokenizer_json()["pre_tokenizer"], "add_prefix_space": True}],
@@ -251,6 +257,13 @@ STEPS: list[list[dict[str, Any]]] = [
     [{"type": "WhitespaceSplit"}, BYTES],
     [{"type": "BertPreTokenizer"}, WITHOUT_SPLITTING],
     [{"type": "Digits", "individual_digits": True}, tokenizer_json()["pre_tokenizer"]],
+    [{"type": "UnicodeScripts"}, WITHOUT_SPLITTING],
+    [{"type": "FixedLength"}, WITHOUT_SPLITTING],
+    [{"type": "FixedLength", "length": 3}, BYTES],
+    FALCON,
+    [BYTES, {"type": "Digits", "individual_digits": True}],
+    [{"type": "WhitespaceSplit"}, BYTES, {"type": "Punctuation", "behavior": "Removed"}, {"type": "FixedLength"}],
+    [BYTES, {"type": "UnicodeScripts"}, {"type": "BertPreTokenizer"}],
     *(
         [{"type": "Split", "pattern": pattern, "behavior": behavior, "invert": invert}, BYTES]
         for behavior in ("Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous")
@@ -266,6 +279,8 @@ SPLIT_TEXTS = [
     "  \t<|end|>",
     "中文 aé\x1c\u0301ʕAb",
     "²a",
+    "\u00b2\u00fc1234567²³ 12½\u4fb2\u00bc",
+    "日本語 ひらがなカタカナー abc кириллица العربية\u0301 ☃",
 ]
 
 

@@ -12,8 +12,8 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tokdfa.encoding.byte_alphabet import BYTE_OF, GPT2_ORDER
 from tokdfa.splitting.named import NAMED
+from tokdfa.unicode.byte_alphabet import BYTE_OF, GPT2_ORDER
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.formats.contents import Contents

@@ -14,12 +14,12 @@ import numpy as np
 from tokdfa.alphabet import Word
 from tokdfa.arrays import Int32Array
 from tokdfa.dictionary import Dictionary
-from tokdfa.encoding.byte_alphabet import BYTE_OF, CHARACTER_OF, GPT2_ORDER, is_spelled, read_words
 from tokdfa.encoding.special import Special
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError
 from tokdfa.splitting.steps import Split, Splitting
 from tokdfa.tokenizers.formats.contents import Contents, Rewriting, number_bytes
 from tokdfa.tokenizers.formats.json_text import decode_utf8
+from tokdfa.unicode.byte_alphabet import BYTE_OF, CHARACTER_OF, GPT2_ORDER, is_spelled, read_words
 
 __all__ = [
     "CLIP_HEADER",

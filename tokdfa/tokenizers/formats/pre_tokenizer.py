@@ -16,7 +16,8 @@ _BEHAVIORS: dict[str, Behavior] = {
     "".join(word.title() for word in behavior.split("_")): behavior for behavior in get_args(Behavior)
 }
 _PREPEND_SCHEMES = ("always", "first", "never")
-_LONGEST_PIECE = 64
+# The machine counts up to a thousand or so characters; with longer pieces a text is split as a whole.
+_LONGEST_PIECE = 1 << 20
 
 
 def flatten(step: JsonObject, key: str) -> Iterator[JsonObject]:
@@ -51,31 +52,36 @@ def read_pre_tokenizer(top: JsonObject) -> tuple[Splitting | None, bool]:
     if root is None:
         return None, False
     splits: list[Split] = []
+    byte_steps: list[Split] = []
     prefix_space = metaspace = None
     prefix_once = is_bytewise = False
-    for index, step in enumerate(flatten(root, "pretokenizers")):
+    metaspace_at = 0
+    for step in flatten(root, "pretokenizers"):
         kind = step.get("type", str)
-        if is_bytewise:
-            raise UnsupportedFeatureError(
-                "a step after ByteLevel is not modelled", value=kind, where=f"{step.path}, {step.where}"
-            )
-        if kind == "ByteLevel" and metaspace is None:
+        if kind in ("ByteLevel", "Metaspace") and (is_bytewise or metaspace is not None):
+            what = f"{kind} after {'ByteLevel' if is_bytewise else 'Metaspace'} is not modelled"
+            hint = "one of the two is enough: letters for bytes, or a letter for spaces"
+            raise UnsupportedFeatureError(what, value=kind, where=f"{step.path}, {step.where}", hint=hint)
+        if kind == "ByteLevel":
             is_bytewise = True
             puts_space, uses_pattern = read_byte_level(step)
             if puts_space:
                 prefix_space = len(splits)
             if uses_pattern:
                 splits.extend(patterns.NAMED["gpt2"].steps)
-        elif kind == "Metaspace" and index == 0:
+        elif kind == "Metaspace":
             metaspace, scheme, splits_there = read_metaspace(step)
+            metaspace_at = len(splits)
             if scheme != "never":
-                prefix_space = 0
+                prefix_space = metaspace_at
             prefix_once = scheme == "first"
             if splits_there:
                 splits.append(Split(metaspace, "merged_with_next", literal=True))
         else:
-            splits.extend(_read_splits(step, kind))
-    return Splitting("tokenizers", tuple(splits), prefix_space, metaspace, prefix_once), is_bytewise
+            # After ByteLevel a step sees letters for bytes.
+            (byte_steps if is_bytewise else splits).extend(_read_splits(step, kind))
+    steps = (tuple(splits), prefix_space, metaspace, prefix_once, metaspace_at, tuple(byte_steps))
+    return Splitting("tokenizers", *steps), is_bytewise
 
 
 def read_byte_level(step: JsonObject) -> tuple[bool, bool]:
@@ -113,19 +119,21 @@ def _read_splits(step: JsonObject, kind: str) -> Sequence[Split]:
             raise FileFormatError("a delimiter must be one character", value=delimiter, where=step.place("delimiter"))
         return (Split(delimiter, "removed", literal=True),)
     if kind == "FixedLength":
-        length = step.get("length", int)
+        length = step.get("length", int, 5)
         if not 1 <= length <= _LONGEST_PIECE:
-            what = f"only lengths from 1 to {_LONGEST_PIECE} are modelled"
+            what = f"a length must be from 1 to {_LONGEST_PIECE}"
             raise UnsupportedFeatureError(what, value=length, where=step.place("length"))
         return (patterns.fixed_length(length),)
-    simple = {"Whitespace": patterns.whitespace, "WhitespaceSplit": patterns.whitespace_split}
+    simple = {
+        "Whitespace": patterns.whitespace,
+        "WhitespaceSplit": patterns.whitespace_split,
+        "UnicodeScripts": patterns.unicode_scripts,
+    }
     if kind in simple:
         return (simple[kind](),)
     if kind == "BertPreTokenizer":
         return patterns.bert()
-    raise UnsupportedFeatureError(
-        "a pre-tokenizer that is not modelled in this place", value=kind, where=step.place("type")
-    )
+    raise UnsupportedFeatureError("a pre-tokenizer that tokenizers does not have", value=kind, where=step.place("type"))
 
 
 def _read_split(step: JsonObject) -> Split:

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from tokdfa.encoding.byte_alphabet import is_spelled
 from tokdfa.encoding.special import Special
 from tokdfa.encoding.symbols import Fallback
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError
@@ -23,6 +22,7 @@ from tokdfa.tokenizers.formats.pre_tokenizer import read_pre_tokenizer
 from tokdfa.tokenizers.formats.text_steps import read_decoder, read_normalizer
 from tokdfa.tokenizers.formats.vocabulary import Vocabulary, check_vocabulary, over_bytes, over_characters
 from tokdfa.tokenizers.normalizers import Normalizer
+from tokdfa.unicode.byte_alphabet import is_spelled
 from tokdfa.unicode.normalization import spaces
 
 __all__ = ["TOP_FIELDS", "read_added_tokens", "read_tokenizer_json"]

@@ -12,12 +12,12 @@ import numpy as np
 from tokdfa.alphabet import Word, iter_symbols
 from tokdfa.arrays import Int32Array
 from tokdfa.dictionary import Dictionary
-from tokdfa.encoding.byte_alphabet import BYTE_OF, is_spelled, read_words
 from tokdfa.encoding.symbols import Fallback
 from tokdfa.errors import AlphabetError, FileFormatError, UnsupportedFeatureError
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents, check_bytes, has_bytes, number_bytes
 from tokdfa.tokenizers.formats.json_text import parse_object
 from tokdfa.tokenizers.formats.merges import Pairs, check_rules, check_suffix, read_pairs, suffix_in, symbols_of
+from tokdfa.unicode.byte_alphabet import BYTE_OF, is_spelled, read_words
 
 __all__ = ["Vocabulary", "check_vocabulary", "over_bytes", "over_characters", "read_vocabulary_and_merges"]
 

@@ -123,6 +123,7 @@ def _judges(model: Model, literal: bool, tuning: Tuning) -> Begin:
         keeps_text = (
             splitting.prefix_space is None
             and splitting.metaspace is None
+            and not splitting.byte_steps
             and all(step.behavior != "removed" for step in splitting.steps)
         )
         return partial(WalkJudge, model, tuning=tuning) if keeps_text else by_encoding

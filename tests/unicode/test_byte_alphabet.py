@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.tokenizer_files import GPT2_BYTES, SPELLED
 
-from tokdfa.encoding.byte_alphabet import BYTE_OF, CHARACTER_OF, GPT2_ORDER, is_spelled, read_words, spell
+from tokdfa.unicode.byte_alphabet import BYTE_OF, CHARACTER_OF, GPT2_ORDER, is_spelled, read_words, spell
 
 
 def test_the_alphabet_is_that_of_the_library() -> None:
