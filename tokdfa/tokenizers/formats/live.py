@@ -62,10 +62,10 @@ def read_object(source: Any, format: str | None = None) -> Contents | WordPieceC
         return _read_mapping(source, path, format)
     inner = None if isinstance(source, type) else source
     for _ in range(_DEEPEST):
-        for name, read in _READERS.items():
-            value = _attribute(inner, name, path)
-            if value is not None:
-                return read(inner, value, path, format)
+        for names, read in _READERS.items():
+            values = [_attribute(inner, name, path) for name in names]
+            if not any(value is None for value in values):
+                return read(inner, values[0], path, format)
         inner = next((found for name in _WITHIN if (found := _attribute(inner, name, path)) is not None), None)
     hint = f"tokdfa.load takes {_TAKEN}"
     if not isinstance(source, type) and callable(_attribute(source, "convert_tokens_to_ids", path)):
@@ -184,10 +184,9 @@ def _read_encoding(source: Any, ranks: Any, path: Path, format: str | None) -> C
     contents = _ranked(_given(ranks, dict, "_mergeable_ranks", path), path)
     pattern = _given(_attribute(source, "_pat_str", path), str, "_pat_str", path)
     given = _given(_attribute(source, "_special_tokens", path), dict, "_special_tokens", path)
-    ids = list(given.values())
-    shared = {id for id in ids if isinstance(id, int) and ids.count(id) > 1} if len(set(ids)) < len(ids) else ()
-    decoded = {id: _asked(lambda id=id: source.decode([id]), f"text of {id}", path) for id in shared}  # type: ignore[misc]
-    specials = specials_of(given, str(path), decoded=decoded)
+    specials = specials_of(
+        given, str(path), decoded=lambda id: _asked(lambda: source.decode([id]), f"text of {id}", path)
+    )
     taken = set(contents.ids.tolist())
     for special in specials:
         if special.id in taken:
@@ -208,10 +207,11 @@ def _read_tekken(source: Any, rows: Any, path: Path, format: str | None) -> Cont
     contents = _ranked(ranks, path, n_specials, "tekken")
     pairs: dict[Any, Any] = {}
     for row in _given(rows, list, "_all_special_tokens", path):
-        if not isinstance(row, Mapping) or row.get("rank") != len(pairs) or row.get("token_str") in pairs:
+        text = row.get("token_str") if isinstance(row, Mapping) and row.get("rank") == len(pairs) else None
+        if not isinstance(text, str) or text in pairs:
             what = f"the special token of rank {len(pairs)} is expected here, with a text of its own"
             raise UnsupportedFeatureError(what, value=row, where=str(path))
-        pairs[row.get("token_str")] = len(pairs)
+        pairs[text] = len(pairs)
     if len(pairs) != n_specials:
         raise FileFormatError(f"{n_specials} special tokens are expected", value=len(pairs), where=str(path))
     return replace(contents, splitting=Splitting("tiktoken", (Split(pattern),)), specials=specials_of(pairs, str(path)))
@@ -300,15 +300,16 @@ def _read_slow(source: Any, model: Any, path: Path, format: str | None) -> Conte
 
 _Reader = Callable[[Any, Any, Path, str | None], "Contents | WordPieceContents"]
 
-# The attribute by which an object is recognised, and its reader.
-_READERS: dict[str, _Reader] = {
-    "backend_tokenizer": _read_fast,
-    "to_str": _read_tokenizer,
-    "_mergeable_ranks": _read_encoding,
-    "_all_special_tokens": _read_tekken,
-    "serialized_model_proto": _read_processor,
-    "sp_model": _read_slow,
-    "read": _read_file,
+# The attributes by which an object is recognised, and its reader, which gets the first of them.
+_READERS: dict[tuple[str, ...], _Reader] = {
+    ("backend_tokenizer",): _read_fast,
+    ("to_str",): _read_tokenizer,
+    ("_mergeable_ranks",): _read_encoding,
+    # Objects of transformers may have the first of these, with another meaning.
+    ("_all_special_tokens", "_model", "num_special_tokens"): _read_tekken,
+    ("serialized_model_proto",): _read_processor,
+    ("sp_model",): _read_slow,
+    ("read",): _read_file,
 }
 # Attributes by which mistral-common, and transformers over it, have what is recognised; they are nested three deep.
 _WITHIN = ("instruct_tokenizer", "tokenizer", "_model")

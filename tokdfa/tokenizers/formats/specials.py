@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -72,7 +72,7 @@ def with_specials(
 
 
 def specials_of(
-    pairs: Mapping[Any, Any], where: str, *, decoded: Mapping[int, str] | None = None
+    pairs: Mapping[Any, Any], where: str, *, decoded: Callable[[int], str] | None = None
 ) -> tuple[Special, ...]:
     """Return special tokens, checked.
 
@@ -81,8 +81,8 @@ def specials_of(
     pairs : mapping of str to int
     where : str
         For messages.
-    decoded : mapping of int to str, optional
-        The text to which an id decodes if several special tokens share it.
+    decoded : function of int to str, optional
+        Returns the text to which an id decodes; called if several special tokens share it.
 
     Raises
     ------
@@ -96,27 +96,26 @@ def specials_of(
     pairs = {str.__str__(text) if isinstance(text, str) else text: id for text, id in pairs.items()}
     for text, id in pairs.items():
         if not isinstance(text, str) or not text:
-            raise FileFormatError("the text of a special token must be a string of one character or more", value=text,
-                                  where=where)  # fmt: skip
+            what = "the text of a special token must be a string of one character or more"
+            raise FileFormatError(what, value=text, where=where)
         check_surrogates(text, where)
         if type(id) is not int or not 0 <= id <= LARGEST_ID:
-            raise FileFormatError(
-                f"the id of the special token {text!r} must be an integer from 0 to {LARGEST_ID}", value=id, where=where
-            )
+            what = f"the id of the special token {text!r} must be an integer from 0 to {LARGEST_ID}"
+            raise FileFormatError(what, value=id, where=where)
         of_id.setdefault(id, []).append(text)
-    last = {id: texts[0] for id, texts in of_id.items() if len(texts) == 1}
-    # tiktoken decodes a shared id to the one that its table of hashes puts last.
-    harmony = ENCODINGS["o200k_harmony"].specials
-    last |= {200018: "<|endofprompt|>"} if pairs == harmony else dict(decoded or {})
+    is_harmony = pairs == ENCODINGS["o200k_harmony"].specials
+    last: dict[int, str] = {}
     for id, texts in of_id.items():
-        if last.get(id) not in texts:
-            raise UnsupportedFeatureError(
-                f"the special tokens {texts[0]!r} and {texts[1]!r} share an id, and which of them it decodes to is not "
-                "defined",
-                value=id,
-                where=where,
-                hint="give one of them",
-            )
+        if len(texts) == 1:
+            last[id] = texts[0]
+        elif is_harmony:
+            # tiktoken decodes a shared id to the one that its table of hashes puts last.
+            last[id] = "<|endofprompt|>"
+        elif decoded is not None and (text := decoded(id)) in texts:
+            last[id] = text
+        else:
+            what = f"{texts[0]!r} and {texts[1]!r} share an id, and which of them it decodes to is not defined"
+            raise UnsupportedFeatureError(what, value=id, where=where, hint="give one of them")
     # Of those that share an id, the last one is what it decodes to.
     ordered = sorted(pairs.items(), key=lambda pair: (pair[1], pair[0] == last[pair[1]]))
     return tuple(Special(id, text) for text, id in ordered)

@@ -1,0 +1,82 @@
+"""Live objects and rank files against their own libraries: ids, and verdicts with their index."""
+
+from __future__ import annotations
+
+import random
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.live import OF_TRANSFORMERS, REAL, SMALL, Live, any_text, spoiled
+from support.seeds import seeds
+
+import tokdfa
+from tokdfa import AnyTokenizer
+
+# Texts and spoiled streams in all; they are dealt out to ten parts, so that one can be repeated.
+N_TEXTS, N_SPOILED, N_PARTS = 100_000, 10_000, 10
+
+
+def made(name: str, request: pytest.FixtureRequest, folder: Path) -> Live:
+    if name in SMALL:
+        return SMALL[name](folder, folder)
+    if name in OF_TRANSFORMERS:
+        pytest.importorskip("transformers", reason="transformers is not among the tests' packages: install it for this")
+    return {**REAL, **OF_TRANSFORMERS}[name](request.getfixturevalue("data"), folder)
+
+
+def compare_texts(peer: Live, tokenizer: AnyTokenizer, seed: int, numbers: range) -> list[list[int]]:
+    """Compare the ids of texts, and return them."""
+    drawn = random.Random(seed)
+    streams = []
+    for number in numbers:
+        text = any_text(drawn, number, peer.texts)
+        ids = peer.encode(text)
+        assert tokenizer.encode(text).tolist() == ids, (seed, number, text)
+        streams.append(ids)
+    return streams
+
+
+def compare_streams(peer: Live, tokenizer: AnyTokenizer, seed: int, streams: list[list[int]]) -> int:
+    """Compare the verdicts on spoiled streams; return how many are not canonical."""
+    drawn = random.Random(seed)
+    wrong = 0
+    for ids in streams:
+        stream = spoiled(drawn, ids, peer.ids)
+        expected = peer.expected(stream)
+        verdict = tokenizer.validate(stream)
+        assert bool(verdict) == (None in expected), (seed, stream, expected)
+        # What a library puts for bytes that are not UTF-8 is encoded somehow; that is not an index.
+        told = peer.decode is None or verdict.canonical_ids is not None
+        assert verdict or not told or verdict.index in expected, (seed, stream, expected, verdict.index)
+        wrong += not verdict
+    return wrong
+
+
+def run_part(peer: Live, tokenizer: AnyTokenizer, seed: int, n_texts: int, n_spoiled: int) -> int:
+    streams = compare_texts(peer, tokenizer, seed, range(seed * n_texts, (seed + 1) * n_texts))
+    assert all(np.array_equal(peer.encode(""), ids) for ids in [tokenizer.encode("").tolist()])
+    return compare_streams(peer, tokenizer, seed, [ids for ids in streams if ids][:n_spoiled])
+
+
+@pytest.mark.parametrize("name", [*SMALL, *REAL, *OF_TRANSFORMERS])
+def test_texts_and_streams(name: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    peer = made(name, request, tmp_path)
+    tokenizer = tokdfa.load(peer.source, **peer.options)
+    assert run_part(peer, tokenizer, 7, 200, 100) > 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*SMALL, *REAL, *OF_TRANSFORMERS])
+def test_many_texts_and_streams(name: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    peer = made(name, request, tmp_path)
+    tokenizer = tokdfa.load(peer.source, **peer.options)
+    began, wrong, parts = time.process_time(), 0, seeds(N_PARTS)
+    for seed in parts:
+        wrong += run_part(peer, tokenizer, seed, N_TEXTS // N_PARTS, N_SPOILED // N_PARTS)
+    n = len(parts)
+    print(
+        f"\n{name}: {n * N_TEXTS // N_PARTS:,} texts, {n * N_SPOILED // N_PARTS:,} spoiled streams, {wrong:,} of them "
+        f"not canonical, {time.process_time() - began:.0f} s of CPU time"
+    )

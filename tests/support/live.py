@@ -1,0 +1,331 @@
+"""Live tokenizers of other libraries, each with what its own library does, and texts from every corner of Unicode."""
+
+from __future__ import annotations
+
+import base64
+import json
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support import sentencepieces
+from support.extra import llama3_json, ranks_of, write_tiktoken
+from support.real_tokenizers import SYMBOLS
+from support.tokenizer_files import RANKS, tokenizer_json
+
+KIMI = "|".join(
+    [
+        r"[\p{Han}]+",
+        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+        *(r"\p{N}{1,3}", r" ?[^\s\p{L}\p{N}]+[\r\n]*", r"\s*[\r\n]+", r"\s+(?!\S)", r"\s+"),
+    ]
+)  # fmt: skip
+LLAMA3 = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
+    r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+N_BLOCKS = 0x1100
+
+
+@dataclass(frozen=True)
+class Live:
+    """What `tokdfa.load` is given, and its own library's functions.
+
+    `words` are the bytes of each id where ids spell the text one after the other; `decode` does it where not. The ids
+    in `cuts` are special: they split a stream and are never found in a text.
+    """
+
+    source: Any
+    encode: Callable[[str], list[int]]
+    ids: list[int]
+    words: dict[int, bytes] | None = None
+    decode: Callable[[list[int]], str] | None = None
+    cuts: frozenset[int] = frozenset()
+    texts: tuple[str, ...] = ()
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def expected(self, ids: list[int]) -> set[int | None]:
+        """The index of the first violation, None for none; two where the text before bad bytes is encoded otherwise."""
+        start = 0
+        for stop in (*(place for place, id in enumerate(ids) if id in self.cuts), len(ids)):
+            found = self._expected(ids[start:stop])
+            if found != {None}:
+                return {None if index is None else start + index for index in found}
+            start = stop + 1
+        return {None}
+
+    def _expected(self, ids: list[int]) -> set[int | None]:
+        if self.decode is not None:
+            return {apart(ids, self.encode(self.decode(ids)))}
+        assert self.words is not None
+        pieces = [self.words[id] for id in ids]
+        spelled = b"".join(pieces)
+        try:
+            return {apart(ids, self.encode(spelled.decode()))}
+        except UnicodeDecodeError as error:
+            bad = next(i for i, end in enumerate(accumulate(map(len, pieces))) if end > error.start)
+            before = apart(ids, self.encode(spelled[: error.start].decode()))
+            return {bad} if before is None else {bad, min(before, bad)}
+
+
+def apart(ids: list[int], others: list[int]) -> int | None:
+    if ids == others:
+        return None
+    short = min(len(ids), len(others))
+    return next((k for k in range(short) if ids[k] != others[k]), short)
+
+
+def any_text(drawn: random.Random, number: int, texts: tuple[str, ...] = ()) -> str:
+    """Return a text; 4,352 consecutive numbers visit every block of 256 code points, surrogates aside."""
+    low = number % N_BLOCKS * 256
+    corner = [chr(drawn.randrange(low, low + 256)) for _ in range(drawn.randrange(1, 6))]
+    anywhere = [chr(drawn.randrange(0x110000)) for _ in range(drawn.randrange(3))]
+    parts = [*corner, *anywhere, *drawn.choices(SYMBOLS, k=drawn.randrange(8))]
+    if texts and drawn.random() < 0.2:
+        parts.append(drawn.choice(texts))
+    drawn.shuffle(parts)
+    return "".join(part for part in parts if not "\ud800" <= part[:1] <= "\udfff")
+
+
+def spoiled(drawn: random.Random, ids: list[int], among: list[int]) -> list[int]:
+    """Return ids with one to three edits: some left out, some put in, two exchanged."""
+    stream = ids.copy()
+    for _ in range(drawn.randrange(1, 4)):
+        place = drawn.randrange(len(stream) + 1)
+        if drawn.random() < 0.3 and place + 1 < len(stream):
+            stream[place : place + 2] = stream[place : place + 2][::-1]
+        else:
+            stream[place : place + drawn.randrange(2)] = drawn.choices(among, k=drawn.randrange(3))
+    return stream
+
+
+# Where the vocabularies come from
+
+
+@cache
+def ranks_in(path: Path) -> dict[bytes, int]:
+    rows = (line.split() for line in path.read_bytes().splitlines() if line)
+    return {base64.b64decode(word): int(rank) for word, rank in rows}
+
+
+def _by_tiktoken(encoding: Any, source: Any = None, **options: Any) -> Live:
+    ids = sorted(encoding._mergeable_ranks.values())
+    specials = encoding._special_tokens
+    words = {id: encoding.decode_single_token_bytes(id) for id in (*ids, *specials.values())}
+    few = tuple(list(specials)[:50])
+    return Live(
+        encoding if source is None else source,
+        encoding.encode_ordinary,
+        ids + [specials[text] for text in few],
+        words,
+        cuts=frozenset(specials.values()),
+        texts=few,
+        options=options,
+    )
+
+
+def _encoding(pattern: str, ranks: dict[bytes, int], specials: dict[str, int]) -> Any:
+    tiktoken = pytest.importorskip("tiktoken")
+    return tiktoken.Encoding("x", pat_str=pattern, mergeable_ranks=ranks, special_tokens=specials)
+
+
+def _harmony(data: Path, _: Path) -> Live:
+    public = pytest.importorskip("tiktoken_ext.openai_public")
+    ranks = ranks_in(data / "vocabs" / "o200k_base.tiktoken")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(public, "load_tiktoken_bpe", lambda *_, **__: ranks)
+        return _by_tiktoken(_encoding(public.o200k_base()["pat_str"], ranks, public.o200k_harmony()["special_tokens"]))
+
+
+def _kimi(data: Path, _: Path) -> Live:
+    specials = {"[BOS]": 163584, "<|im_end|>": 163586}
+    return _by_tiktoken(_encoding(KIMI, ranks_in(data / "vocabs" / "cl100k_base.tiktoken"), specials))
+
+
+def _ranks_in_a_folder(folder: Path, ranks: dict[bytes, int], pattern: str) -> Live:
+    write_tiktoken(ranks, folder / "tokenizer.model")
+    specials = {"<|begin_of_text|>": len(ranks), "<|eot_id|>": len(ranks) + 9}
+    (folder / "specials.json").write_text(json.dumps(specials))
+    encoding = _encoding(pattern, ranks, specials)
+    return _by_tiktoken(encoding, folder, pretokenizer=pattern, specials=folder / "specials.json")
+
+
+def _llama3(_: Path, folder: Path) -> Live:
+    model: Any = llama3_json()["model"]
+    return _ranks_in_a_folder(folder, ranks_of(model["vocab"]), LLAMA3)
+
+
+def _tekken(_: Path, __: Path) -> Live:
+    mistral = pytest.importorskip("mistral_common.tokens.tokenizers.mistral")
+    path = Path(mistral.__file__).parents[2] / "data" / "tekken_240911.json"
+    tokenizer = mistral.MistralTokenizer.from_file(path)
+    inner = tokenizer.instruct_tokenizer.tokenizer
+    n, model = inner.num_special_tokens, inner._model
+    words = {n + rank: model.decode_single_token_bytes(rank) for rank in model._mergeable_ranks.values()}
+    return Live(
+        tokenizer,
+        lambda text: inner.encode(text, bos=False, eos=False),
+        [*range(20), *words],
+        words,
+        cuts=frozenset(range(n)),
+        texts=("<s>", "[INST]"),
+    )
+
+
+def _by_processor(processor: Any, source: Any = None) -> Live:
+    ids = list(range(processor.get_piece_size()))
+    control = frozenset(filter(processor.is_control, ids))
+    few = tuple(processor.id_to_piece(id) for id in ids[:20])
+    return Live(
+        processor if source is None else source,
+        processor.encode,
+        ids,
+        decode=processor.decode,
+        cuts=control,
+        texts=few,
+    )
+
+
+def _mistral_model(name: str) -> Path:
+    mistral = pytest.importorskip("mistral_common")
+    return Path(mistral.__file__).parent / "data" / name
+
+
+def _mistral_sentencepiece(_: Path, __: Path) -> Live:
+    mistral = pytest.importorskip("mistral_common.tokens.tokenizers.mistral")
+    tokenizer = mistral.MistralTokenizer.from_file(_mistral_model("tokenizer.model.v1"))
+    return _by_processor(tokenizer.instruct_tokenizer.tokenizer._model, tokenizer)
+
+
+def _processor(data: Path, _: Path) -> Live:
+    library = pytest.importorskip("sentencepiece")
+    return _by_processor(library.SentencePieceProcessor(model_file=str(data / "vocabs" / "mistral_v3.model")))
+
+
+def _small_processor(rule: str) -> Live:
+    library = pytest.importorskip("sentencepiece")
+    return _by_processor(library.SentencePieceProcessor(model_proto=sentencepieces.trained(rule, True)))
+
+
+def _by_tokenizers(peer: Any, source: Any = None) -> Live:
+    added = tuple(token.content for token in peer.get_added_tokens_decoder().values())
+    # Padding and truncation are not applied here; the object that is loaded keeps them.
+    bare = type(peer).from_str(peer.to_str())
+    bare.no_padding()
+    bare.no_truncation()
+    return Live(
+        peer if source is None else source,
+        lambda text: bare.encode(text, add_special_tokens=False).ids,
+        sorted(peer.get_vocab(with_added_tokens=True).values()),
+        decode=lambda ids: peer.decode(ids, skip_special_tokens=False),
+        texts=added,
+    )
+
+
+def _tokenizer(data: Path, name: str) -> Any:
+    return pytest.importorskip("tokenizers").Tokenizer.from_file(str(data / "vocabs" / name))
+
+
+def _small_tokenizer(_: Path, __: Path) -> Live:
+    return _by_tokenizers(pytest.importorskip("tokenizers").Tokenizer.from_str(json.dumps(tokenizer_json())))
+
+
+# transformers
+
+
+def _fast(peer: Any) -> Live:
+    transformers = pytest.importorskip("transformers")
+    wrapped = transformers.PreTrainedTokenizerFast(tokenizer_object=peer, clean_up_tokenization_spaces=False)
+    live = _by_tokenizers(wrapped.backend_tokenizer, wrapped)
+    # By transformers' own functions.
+    return Live(
+        wrapped,
+        lambda text: wrapped.encode(text, add_special_tokens=False),
+        live.ids,
+        decode=wrapped.decode,
+        texts=live.texts,
+    )
+
+
+def _slow(name: str, path: Path, **options: Any) -> Live:
+    transformers = pytest.importorskip("transformers")
+    kind = getattr(transformers, name, None)
+    if kind is None and name == "SentencePieceBackend":
+        pytest.importorskip(
+            "transformers.tokenization_utils_sentencepiece", reason="only transformers 5 has this class"
+        )
+        kind = transformers.tokenization_utils_sentencepiece.SentencePieceBackend
+    peer = kind(vocab_file=str(path), **options)
+    if not hasattr(peer, "sp_model"):
+        pytest.skip(f"{name} of transformers {transformers.__version__} is not written in Python")
+    model = peer.sp_model
+    pieces = [model.id_to_piece(id) for id in range(model.get_piece_size())]
+    ids = peer.convert_tokens_to_ids(pieces)
+    back = {theirs: id for id, theirs in enumerate(ids)}
+    control = {theirs for id, theirs in enumerate(ids) if model.is_control(id)}
+    return Live(
+        peer,
+        lambda text: peer.encode(text, add_special_tokens=False, split_special_tokens=True),
+        ids,
+        decode=lambda ids: model.decode([back[id] for id in ids]),
+        cuts=frozenset(control),
+        texts=tuple(pieces[:20]),
+    )
+
+
+def _mistral_backend(_: Path, folder: Path) -> Live:
+    transformers = pytest.importorskip("transformers")
+    backend = getattr(transformers, "MistralCommonBackend", None)
+    if backend is None:
+        pytest.skip("only transformers 5 has MistralCommonBackend")
+    live = _tekken(folder, folder)
+    path = folder / "tekken.json"
+    path.write_bytes(_mistral_model("tekken_240911.json").read_bytes())
+    peer = backend(path)
+    return Live(
+        peer,
+        lambda text: peer.encode(text, add_special_tokens=False),
+        live.ids,
+        live.words,
+        cuts=live.cuts,
+        texts=live.texts,
+    )
+
+
+# By name: what needs neither data nor transformers; what needs data; what needs transformers.
+SMALL: dict[str, Callable[[Path, Path], Live]] = {
+    "tokenizers.Tokenizer, small": _small_tokenizer,
+    "tiktoken.Encoding, small": lambda *_: _by_tiktoken(_encoding(LLAMA3, dict(RANKS), {"<|end|>": 900})),
+    "ranks in tokenizer.model, small": lambda _, folder: _ranks_in_a_folder(folder, dict(RANKS), KIMI),
+    "SentencePieceProcessor, small": lambda *_: _small_processor("identity"),
+    "SentencePieceProcessor with a table, small": lambda *_: _small_processor("nmt_nfkc"),
+    "mistral-common, tekken": _tekken,
+    "mistral-common, SentencePiece": _mistral_sentencepiece,
+}
+REAL: dict[str, Callable[[Path, Path], Live]] = {
+    "tokenizers.Tokenizer, GPT-2": lambda data, _: _by_tokenizers(_tokenizer(data, "gpt2/tokenizer.json")),
+    "tokenizers.Tokenizer, BERT": lambda data, _: _by_tokenizers(_tokenizer(data, "bert_uncased_tokenizer.json")),
+    "tiktoken.Encoding, o200k_harmony": _harmony,
+    "tiktoken.Encoding, Kimi's pattern": _kimi,
+    "ranks in tokenizer.model, Llama-3": _llama3,
+    "SentencePieceProcessor, Mistral": _processor,
+}
+OF_TRANSFORMERS: dict[str, Callable[[Path, Path], Live]] = {
+    "transformers, fast, small": lambda data, folder: _fast(_small_tokenizer(data, folder).source),
+    "transformers, fast, GPT-2": lambda data, _: _fast(_tokenizer(data, "gpt2/tokenizer.json")),
+    "transformers, LlamaTokenizer": lambda *_: _slow(
+        "LlamaTokenizer", _mistral_model("tokenizer.model.v1"), legacy=True
+    ),
+    "transformers, NllbTokenizer": lambda *_: _slow("NllbTokenizer", _mistral_model("tokenizer.model.v1")),
+    "transformers, SentencePieceBackend": lambda *_: _slow(
+        "SentencePieceBackend", _mistral_model("tokenizer.model.v1")
+    ),
+    "transformers, MistralCommonBackend": _mistral_backend,
+}
