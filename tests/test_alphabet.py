@@ -59,7 +59,8 @@ def test_base_tokenizations() -> None:
         (ABC, "abxc", "offset 2: symbol not in the base alphabet: 'x'"),
         (ABC, b"ab", "expected a word over characters, not bytes"),
         (ABC, ["a"], "not list"),
-        (BYTES, "ab", "expected a word over bytes, not str"),
+        (BYTES, "\ud800", "expected a word over bytes, not str"),
+        (BYTES, ["ab"], "expected a word over bytes, not list"),
         (SYMBOLS, "low", "expected a word over symbols, not str"),
         (SYMBOLS, ["l"], "offset 0: symbol not in the base alphabet"),
     ],
@@ -67,6 +68,28 @@ def test_base_tokenizations() -> None:
 def test_words_that_are_not_over_the_alphabet(alphabet: TokenAlphabet, word, message: str) -> None:
     with pytest.raises(AlphabetError, match=message):
         alphabet.base_tokenization(word)
+
+
+def test_over_bytes_strings_are_their_utf8() -> None:
+    alphabet = TokenAlphabet(bytes(range(256)), ["é".encode(), b" s", " sé".encode()])
+    assert alphabet.number("é") == alphabet.number("é".encode()) == 256
+    assert alphabet.numbers(["a", " s", b" s", 5]) == (97, 257, 257, 5)
+    assert alphabet.base_tokenization("é") == (0xC3, 0xA9)
+    assert alphabet.text(["é", " s"]) == "é s".encode()
+    for word in ("\ud800", "ab", "Ġs", 1.5):
+        with pytest.raises(AlphabetError, match="not a token of this alphabet"):
+            alphabet.number(word)  # type: ignore[arg-type]
+    with pytest.raises(AlphabetError, match="write the space itself: ' s'; Ġ stands for it"):
+        alphabet.number("Ġs")
+    # Σ may be any bytes, and then some strings have no token.
+    assert TokenAlphabet(b"ab").number("a") == 0
+    with pytest.raises(AlphabetError, match="not a token of this alphabet"):
+        TokenAlphabet(b"ab").number("é")
+
+
+def test_where_strings_are_the_words_bytes_are_not() -> None:
+    with pytest.raises(AlphabetError, match="the tokens here are over characters"):
+        ABC.number(b"a")
 
 
 @pytest.mark.parametrize("token", ["x", "", "cb", b"a", ("a",), None, 1.5, ["a"]])

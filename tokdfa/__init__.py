@@ -13,7 +13,7 @@ each says at its head what lives in it, in which order to read it and what it co
 `errors`           what is raised: what, value, where, what to do; `verdict` is a yes or no with its evidence;
                    `locks` is the lock of what threads share
 `door`             the one way up, for values that answer or show themselves (`display`)
-`guesses`          what a name that does not exist was meant to be
+`guesses`          what a name that does not exist was meant to be; `arguments`, what an argument of another kind was
 `kernels`          the inner loops in C, each behind a door that checks what it is given
 `unicode`          character classes and normalization forms, as each library has them
 `patterns`         regular expressions and word lists as automata over classes and bytes

@@ -122,7 +122,7 @@ class TokenAlphabet(Guided, Sequence[Word]):
         return self._words[: self.n_symbols]
 
     def number(self, token: Word) -> int:
-        """Return the number of `token`.
+        """Return the number of `token`; over bytes, a string is its UTF-8.
 
         Raises
         ------
@@ -132,10 +132,31 @@ class TokenAlphabet(Guided, Sequence[Word]):
         try:
             return self._numbers[token]
         except (KeyError, TypeError):
-            raise AlphabetError("not a token of this alphabet", value=token) from None
+            word = self._utf8(token)
+            if word in self._numbers:
+                return self._numbers[word]
+            raise AlphabetError("not a token of this alphabet", value=token, hint=self._hint(token)) from None
+
+    def _utf8(self, text: object) -> bytes | None:
+        """Return the UTF-8 of a string over bytes, which can mean nothing else; None for all else."""
+        if self.kind != "bytes" or not isinstance(text, str):
+            return None
+        try:
+            return text.encode()
+        except UnicodeEncodeError:
+            return None
+
+    def _hint(self, token: object) -> str | None:
+        if self.kind == "bytes" and isinstance(token, str) and "Ġ" in token:
+            spaced = token.replace("Ġ", " ")
+            if self._utf8(spaced) in self._numbers:
+                return f"write the space itself: {spaced!r}; Ġ stands for it in merges.txt"
+        if self.kind != "bytes" and isinstance(token, bytes):
+            return f"the tokens here are over {self.kind}"
+        return None
 
     def numbers(self, tokenization: Iterable[Word | int]) -> tuple[int, ...]:
-        """Return a tokenization as token numbers: spelled tokens are looked up, numbers are checked."""
+        """Return a tokenization as token numbers: spelled tokens are looked up as by `number`, numbers are checked."""
         numbers = []
         for token in tokenization:
             if isinstance(token, int):
@@ -174,11 +195,16 @@ class TokenAlphabet(Guided, Sequence[Word]):
         return tuple(numbers)
 
     def word(self, text: Word | Iterable[str]) -> Word:
-        """Return `text` as a word of this alphabet's type; text of another type is an error."""
+        """Return `text` as a word of this alphabet's type; text of another type is an error.
+
+        Over bytes, a string is its UTF-8.
+        """
         if isinstance(text, _TYPES[self.kind]):
             return cast(Word, text)
         if self.kind == "symbols" and not isinstance(text, (str, bytes)):
             return tuple(text)
+        if (word := self._utf8(text)) is not None:
+            return word
         raise AlphabetError(f"expected a word over {self.kind}, not {type(text).__name__}", value=text)
 
     def extended(self, token: Word) -> TokenAlphabet:

@@ -56,9 +56,13 @@ def id_array(ids: npt.ArrayLike) -> IntegerArray:
     try:
         array = np.asarray(ids)
     except (ValueError, OverflowError):
-        raise TokenStreamError("ids must be integers in one dimension", value=ids) from None
+        hint = "a stream is one list; give several one by one" if isinstance(ids, (list, tuple)) else None
+        raise TokenStreamError("ids must be integers in one dimension", value=ids, hint=hint) from None
     if array.ndim == 0:
-        raise TokenStreamError("ids must be integers in one dimension", value=ids)
+        hint = "encode(text) gives the ids of a text, tokdfa.stores.iter_ids(path) those in a file"
+        raise TokenStreamError(
+            "ids must be integers in one dimension", value=ids, hint=hint if isinstance(ids, str) else None
+        )
     if array.ndim != 1:
         raise TokenStreamError("ids must be in one dimension", value=array.shape, hint="flatten the array")
     if array.size == 0:

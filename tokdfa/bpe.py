@@ -26,6 +26,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from tokdfa.alphabet import Word
+from tokdfa.arguments import wrong_argument
 from tokdfa.dictionary import Dictionary, Rule
 
 __all__ = ["tokenize_leftmost", "tokenize_rounds", "tokenize_single_pass"]
@@ -84,8 +85,8 @@ def tokenize_leftmost(dictionary: Dictionary, word: Word | Iterable[str]) -> tup
     >>> tokdfa.tokenize_leftmost(d, "baaab")
     ('b', 'aa', 'a', 'b')
     """
-    priority = _priorities(dictionary)
     tau = _base_tokenization(dictionary, word)
+    priority = _priorities(dictionary)
     while (rule := _strongest_applicable(tau, priority)) is not None:
         place = _first_place(tau, rule)
         assert place is not None
@@ -108,8 +109,8 @@ def tokenize_rounds(dictionary: Dictionary, word: Word | Iterable[str]) -> tuple
     >>> tokdfa.tokenize_rounds(d, "baaab")
     ('b', 'aa', 'a', 'b')
     """
-    priority = _priorities(dictionary)
     tau = _base_tokenization(dictionary, word)
+    priority = _priorities(dictionary)
     while (rule := _strongest_applicable(tau, priority)) is not None:
         while (place := _first_place(tau, rule)) is not None:
             tau[place : place + 2] = [rule.product]
@@ -117,6 +118,13 @@ def tokenize_rounds(dictionary: Dictionary, word: Word | Iterable[str]) -> tuple
 
 
 def _base_tokenization(dictionary: Dictionary, word: Word | Iterable[str]) -> list[Word]:
+    if not isinstance(dictionary, Dictionary):
+        raise wrong_argument(
+            dictionary,
+            "a dictionary",
+            "tokdfa.tokenize_leftmost(dictionary, word)",
+            swapped=isinstance(word, Dictionary),
+        )
     alphabet = dictionary.alphabet
     return list(alphabet.spell(alphabet.base_tokenization(word)))
 

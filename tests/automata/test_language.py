@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from itertools import islice
+from itertools import islice, product
 
 import pytest
 from hypothesis import assume, given
@@ -26,6 +26,15 @@ def test_members_are_counted_and_listed_in_order(dfa: TokenDFA) -> None:
     found = Language(dfa)
     assert [found.count(length) for length in range(7)] == [counts[length] for length in range(7)]
     assert list(islice(found, len(members))) == members
+
+
+@given(token_dfas("ab", max_states=5))
+def test_membership_is_that_of_the_automaton(dfa: TokenDFA) -> None:
+    found = Language(dfa)
+    for length in range(5):
+        for word in product(range(len(dfa.alphabet)), repeat=length):
+            assert (word in found) == (list(word) in found) == accepts(dfa, word)
+    assert not any(other in found for other in ((-1,), (len(dfa.alphabet),), ("a",), (None,), "a", 0, None))
 
 
 @given(token_dfas("ab", max_states=5))

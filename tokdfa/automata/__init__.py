@@ -10,7 +10,8 @@ Read `protocol` first: a token automaton has four members, and every decision pr
 - `regex`, `finite`, `lift`: languages of texts, and their tokenizations;
 - `boolean`, `product`, `inclusion`, `equivalence`, `minimize`, `explicit`, `language`: the algebra, and the members
   of a language; all of them use `exploration` to visit what is reachable;
-- `graph` converts to and from networkx, `runs` shows runs as evidence, `checks` rejects invalid numbers.
+- `graph` converts to and from networkx, `runs` shows runs as evidence, `checks` rejects invalid
+  numbers, `dead_ends` warns of masks that allow nothing.
 
 Callers: all higher packages. `transducers` and `tokenizers` build on `compact`, `validation` on `pairs`.
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
 from operator import eq
-from typing import Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
 from tokdfa.alphabet import TokenAlphabet
 from tokdfa.arrays import BoolArray
+from tokdfa.automata.dead_ends import warn_of_dead_end
 from tokdfa.automata.protocol import ListedAutomaton, MaskedAutomaton, TokenAutomaton
+from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.display import Displayed
 from tokdfa.errors import AutomatonError
 
@@ -128,8 +130,14 @@ class Combination(Displayed, Generic[S, T]):
         Notes
         -----
         The mask is computed lazily, so a transition may lead to a dead end, from which nothing is accepted. The masks
-        of ``TokenDFA.from_automaton(combination, alphabet).trim()`` have no dead ends.
+        of ``TokenDFA.from_automaton(combination, alphabet).trim()`` have no dead ends. Where one is reached that allows
+        no token at all, there is a :class:`~tokdfa.automata.dead_ends.DeadEndWarning`.
         """
+        mask = self._mask(state)
+        warn_of_dead_end(self, state, mask)
+        return mask
+
+    def _mask(self, state: Pair[S, T]) -> BoolArray:
         p, q = state
         first = None if p is None else _mask(self.first, p)
         second = None if q is None else _mask(self.second, q)
@@ -240,7 +248,12 @@ def _common_spelling(first: TokenAlphabet | None, second: TokenAlphabet | None) 
     return max(first, second, key=len)
 
 
-def _mask(automaton: TokenAutomaton[S], state: S) -> BoolArray:
+def _mask(automaton: object, state: Any) -> BoolArray:
+    # What is a dead end of one automaton need not be one of both.
+    if isinstance(automaton, Combination):
+        return automaton._mask(state)
+    if isinstance(automaton, TokenDFA):
+        return automaton.mask_of_moves(state)
     if not isinstance(automaton, MaskedAutomaton):
         raise AutomatonError("the automaton has no masks", value=automaton)
     return automaton.allowed_mask(state)

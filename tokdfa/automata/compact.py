@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tokdfa.alphabet import TokenAlphabet, Word
+from tokdfa.arguments import wrong_argument
 from tokdfa.arrays import BoolArray, Int32Array
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.dictionary import Dictionary
@@ -101,6 +102,8 @@ class CompactTokenDFA(Displayed):
     """
 
     def __init__(self, dictionary: Dictionary, *, max_intervals: int = DEFAULT_MAX_INTERVALS) -> None:
+        if not isinstance(dictionary, Dictionary):
+            raise wrong_argument(dictionary, "a dictionary", "tokdfa.CompactTokenDFA(dictionary)")
         self.dictionary = dictionary
         self._max_intervals = max_intervals
         self.alphabet: TokenAlphabet = dictionary.alphabet

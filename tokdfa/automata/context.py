@@ -8,6 +8,7 @@ from itertools import count
 from typing import NamedTuple
 
 from tokdfa.alphabet import TokenAlphabet, Word, concatenate, quoted
+from tokdfa.arguments import wrong_argument
 from tokdfa.automata.runs import Run, run_from
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.errors import LimitExceededError
@@ -67,6 +68,8 @@ def context_invariance(dfa: TokenDFA, *, max_configurations: int = DEFAULT_MAX_C
     >>> bool(verdict), verdict.witness.text
     (False, 'aa')
     """
+    if not isinstance(dfa, TokenDFA):
+        raise wrong_argument(dfa, "a token DFA", "tokdfa.context_invariance(dfa)")
     reached: dict[int, list[int]] = {}
     for token, state in sorted(set(zip(dfa.tokens.tolist(), dfa.targets.tolist(), strict=True))):
         reached.setdefault(token, []).append(state)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tokdfa.alphabet import TokenAlphabet, Word, show
+from tokdfa.arguments import wrong_argument
 from tokdfa.automata.context import context_invariance
 from tokdfa.automata.regex import language as regular_language
 from tokdfa.automata.token_dfa import TokenDFA
@@ -241,6 +242,13 @@ class _Folding:
 
 def _start(dictionary: Dictionary, language: TokenDFA | str | None, check: bool, max_transitions: int) -> _Folding:
     """Return the base token DFA A₀, ready for the rules."""
+    if not isinstance(dictionary, Dictionary):
+        raise wrong_argument(
+            dictionary,
+            "a dictionary",
+            "tokdfa.token_dfa(dictionary, language)",
+            swapped=isinstance(language, Dictionary),
+        )
     if check:
         dictionary.require_proper()
     symbols = TokenAlphabet(dictionary.alphabet.symbols)

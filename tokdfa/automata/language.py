@@ -11,6 +11,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
+from tokdfa.arguments import wrong_argument
 from tokdfa.arrays import Int32Array
 from tokdfa.automata.exploration import explore, reached, shortest_way
 from tokdfa.automata.protocol import TokenAutomaton
@@ -30,7 +31,7 @@ class Language(Displayed, Generic[S]):
     """The language of a token automaton, whose reachable part is explored once.
 
     Iteration yields the members as tuples of token numbers, shortest first and those of equal length in token order.
-    For an infinite language the iteration does not end.
+    For an infinite language the iteration does not end. ``in`` takes such a tuple, or a list, and always ends.
 
     Parameters
     ----------
@@ -61,6 +62,9 @@ class Language(Displayed, Generic[S]):
         max_states: int = DEFAULT_MAX_STATES,
         max_transitions: int = DEFAULT_MAX_TRANSITIONS,
     ) -> None:
+        if not hasattr(type(automaton), "moves"):
+            raise wrong_argument(automaton, "a token DFA, or another automaton,", "tokdfa.Language(automaton)")
+
         def check(what: str, count: int, limit: int) -> None:
             if count > limit:
                 raise LimitExceededError(
@@ -173,6 +177,19 @@ class Language(Displayed, Generic[S]):
         longest = self.longest
         for length in count() if longest is None else range(longest + 1):
             yield from self._members(length)
+
+    def __contains__(self, member: object) -> bool:
+        """Return whether a sequence of token numbers is a member."""
+        if not isinstance(member, (tuple, list)):
+            return False
+        state = 0
+        for token in member:
+            row = self._rows[state]
+            found = row[row[:, 0] == token, 1] if isinstance(token, (int, np.integer)) else row[:0, 1]
+            if not len(found):
+                return False
+            state = int(found[0])
+        return bool(self._counts[0][state])
 
     def _members(self, length: int) -> Iterator[tuple[int, ...]]:
         """Yield the members of `length` tokens, in token order."""

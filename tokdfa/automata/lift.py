@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from tokdfa.alphabet import TokenAlphabet, show
+from tokdfa.arguments import wrong_argument
 from tokdfa.arrays import BoolArray, Int32Array
 from tokdfa.automata.boolean import Combination, intersection
 from tokdfa.automata.compact import CompactTokenDFA
@@ -146,6 +147,8 @@ def lift(dfa: TokenDFA, alphabet: TokenAlphabet | Dictionary, trie: TokenTrie | 
     >>> sorted(d.alphabet.spell(member) for member in tokdfa.Language(lifted))
     [('a', 'a'), ('aa',), ('b', 'a', 'a'), ('b', 'aa'), ('ba', 'a')]
     """
+    if not isinstance(dfa, TokenDFA):
+        raise wrong_argument(dfa, "a token DFA", "tokdfa.lift(dfa, alphabet)", swapped=isinstance(alphabet, TokenDFA))
     return Lifted(dfa, alphabet.alphabet if isinstance(alphabet, Dictionary) else alphabet, trie)
 
 
@@ -182,5 +185,10 @@ def tokenized_language(
     >>> sorted(d.alphabet.spell(member) for member in tokdfa.Language(correct))
     [('aa',), ('b', 'aa')]
     """
+    call = "tokdfa.tokenized_language(dictionary, language)"
+    if not isinstance(dictionary, Dictionary):
+        raise wrong_argument(dictionary, "a dictionary", call, swapped=isinstance(language, Dictionary))
+    if not isinstance(language, TokenDFA):
+        raise wrong_argument(language, "a DFA of a language", call)
     compact = CompactTokenDFA(dictionary) if dfa is None else dfa
     return intersection(compact, lift(language.over(TokenAlphabet(dictionary.alphabet.symbols)), dictionary.alphabet))

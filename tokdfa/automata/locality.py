@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tokdfa.alphabet import Word
+from tokdfa.arguments import wrong_argument
 from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.automata.runs import Run, run_from
 from tokdfa.automata.token_dfa import TokenDFA
@@ -83,7 +84,7 @@ def dloc(dfa: TokenDFA, k: int, *, max_sets: int = DEFAULT_MAX_SETS) -> DegreeOf
     >>> tokdfa.dloc(tokdfa.token_dfa(d), 1).degree, tokdfa.dloc(tokdfa.token_dfa(d), 0).degree
     (1, 3)
     """
-    _check_length(k)
+    _check(dfa, k, "tokdfa.dloc(dfa, k)")
     serial = count()
     # Largest set first, then longest tokenization, so that one of several equal sets is followed to its end.
     queue: list[tuple[int, int, int, frozenset[int], tuple[int, ...]]] = []
@@ -151,7 +152,7 @@ def k_locality(dfa: TokenDFA, k: int, *, max_pairs: int = DEFAULT_MAX_PAIRS) -> 
     >>> bool(tokdfa.k_locality(even, 3))
     False
     """
-    _check_length(k)
+    _check(dfa, k, "tokdfa.k_locality(dfa, k)")
     paths = _PairGraph(dfa, max_pairs)
     if paths.local_from is not None and k >= paths.local_from:
         return Verdict(True, None, f"the last {k} tokens of a run determine its state")
@@ -170,7 +171,9 @@ def local_from(dfa: TokenDFA, *, max_pairs: int = DEFAULT_MAX_PAIRS) -> int | No
     return _PairGraph(dfa, max_pairs).local_from
 
 
-def _check_length(k: int) -> None:
+def _check(dfa: TokenDFA, k: int, call: str) -> None:
+    if not isinstance(dfa, TokenDFA):
+        raise wrong_argument(dfa, "a token DFA", call, swapped=isinstance(k, TokenDFA))
     if k < 0:
         raise AutomatonError("a number of tokens is not negative", value=k, where="k")
 

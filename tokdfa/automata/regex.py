@@ -8,6 +8,7 @@ from typing import cast
 import numpy as np
 
 from tokdfa.alphabet import TokenAlphabet, Word
+from tokdfa.arguments import is_tokenizer, wrong_argument
 from tokdfa.arrays import BoolArray, Int32Array
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.dictionary import Dictionary
@@ -70,6 +71,8 @@ def language(
     >>> tokdfa.language("a(b|c)*", "abc")
     <TokenDFA: 2 states (1 final), 3 transitions, 3 tokens>
     """
+    if issubclass(type(pattern), (Dictionary, TokenAlphabet)):
+        raise wrong_argument(pattern, "a pattern", "tokdfa.language(pattern, symbols)", swapped=True)
     return _language(pattern, _base_alphabet(symbols), table, Budget(max_states, max_seconds))
 
 
@@ -85,6 +88,8 @@ def _base_alphabet(symbols: str | bytes | Iterable[Word] | TokenAlphabet | Dicti
         symbols = symbols.alphabet
     if isinstance(symbols, TokenAlphabet):
         symbols = symbols.symbols
+    if is_tokenizer(symbols):
+        raise wrong_argument(symbols, "an alphabet or a dictionary", "tokdfa.language(pattern, symbols)")
     return TokenAlphabet(symbols)
 
 

@@ -13,6 +13,7 @@ from tokdfa import door
 from tokdfa.alphabet import TokenAlphabet, Word, iter_symbols
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.automata.checks import checked
+from tokdfa.automata.dead_ends import warn_of_dead_end
 from tokdfa.automata.protocol import TokenAutomaton
 from tokdfa.display import Displayed
 from tokdfa.errors import AlphabetError, AutomatonError
@@ -253,7 +254,17 @@ class TokenDFA(Displayed):
         return iter(self._rows[state].items())
 
     def allowed_mask(self, state: int) -> BoolArray:
-        """Return whether `state` has a transition on each token, as a bool array over the token numbers."""
+        """Return whether `state` has a transition on each token, as a bool array over the token numbers.
+
+        A state that is not final and has no transition at all is a
+        :class:`~tokdfa.automata.dead_ends.DeadEndWarning`; :meth:`trim` removes such states.
+        """
+        mask = self.mask_of_moves(state)
+        warn_of_dead_end(self, state, mask)
+        return mask
+
+    def mask_of_moves(self, state: int) -> BoolArray:
+        """Return :meth:`allowed_mask` without a warning, for products in which a dead end may be none."""
         state = checked(state, self.n_states, "state", "mask")
         allowed = np.zeros(len(self.alphabet), dtype=np.bool_)
         allowed[self.tokens[self.offsets[state] : self.offsets[state + 1]]] = True

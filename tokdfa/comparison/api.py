@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tokdfa.arguments import wrong_argument
 from tokdfa.comparison.dictionaries import compare_dictionaries
 from tokdfa.comparison.findings import Stage
 from tokdfa.comparison.result import Comparison
@@ -42,6 +43,8 @@ def compare(
 
     Raises
     ------
+    WrongTypeError
+        If one is neither a dictionary nor a tokenizer.
     AlphabetError
         If they are not two dictionaries, or two tokenizers of one algorithm.
     ImproperDictionaryError
@@ -60,6 +63,9 @@ def compare(
     """
     if isinstance(a, Dictionary) and isinstance(b, Dictionary):
         return compare_dictionaries(a, b)
+    for given in (a, b):
+        if not isinstance(given, (AnyTokenizer, Dictionary)):
+            raise wrong_argument(given, "a tokenizer or a dictionary", "tokdfa.compare(a, b)")
     if not isinstance(a, AnyTokenizer) or not isinstance(b, AnyTokenizer) or a.algorithm != b.algorithm:
         raise AlphabetError(
             "only two dictionaries, or two tokenizers of one algorithm, can be compared",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from tokdfa.arguments import is_tokenizer, wrong_argument
 from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.encoding.texts import check_texts
 from tokdfa.errors import AlphabetError, WrongTypeError
@@ -56,8 +57,8 @@ def encode_batch(tokenizer: AnyTokenizer, texts: Iterable[str], *, threads: int 
     AlphabetError
         If a document has a symbol for which the tokenizer has no token, or a lone surrogate; the error says where.
     WrongTypeError
-        If a document is not a string, or `texts` is a single string, or the number of threads is not a positive
-        integer.
+        If the tokenizer is none, a document is not a string, `texts` is a single string, or the number of threads is
+        not a positive integer.
 
     Examples
     --------
@@ -82,6 +83,10 @@ def iter_encoded(tokenizer: AnyTokenizer, texts: Iterable[str], *, threads: int 
     >>> [ids.tolist() for ids in tokdfa.iter_encoded(tokdfa.default_tokenizer(), texts)]
     [[64, 462], [64, 2513, 462]]
     """
+    if not is_tokenizer(tokenizer):
+        raise wrong_argument(
+            tokenizer, "a tokenizer", "tokdfa.encode_batch(tokenizer, texts)", swapped=is_tokenizer(texts)
+        )
     check_texts(texts)
     if threads is not None and (not isinstance(threads, int) or isinstance(threads, bool) or threads < 1):
         raise WrongTypeError("the number of threads must be a positive integer", value=threads)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
+from tokdfa.arguments import with_article
 from tokdfa.errors import WrongTypeError
 
 __all__ = ["check_bytes_or_text", "check_text", "check_texts"]
@@ -42,8 +43,4 @@ def check_texts(texts: object) -> None:
 
 
 def _refuse(value: object, what: str, hint: str | None) -> NoReturn:
-    raise WrongTypeError(f"{what}, not {_article(type(value).__name__)}", value=value, hint=hint)
-
-
-def _article(name: str) -> str:
-    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+    raise WrongTypeError(f"{what}, not {with_article(type(value).__name__)}", value=value, hint=hint)

@@ -113,7 +113,8 @@ def _given_words(words: object) -> list[bytes]:
     given = []
     for place, word in enumerate(words):
         if not isinstance(word, (str, bytes)):
-            raise WrongTypeError("a word is a str or bytes", value=word, where=f"word {place}")
+            hint = "the pattern comes before the ids" if isinstance(word, (int, np.integer)) else None
+            raise WrongTypeError("a word is a str or bytes", value=word, where=f"word {place}", hint=hint)
         try:
             given.append(word.encode("utf-8") if isinstance(word, str) else word)
         except UnicodeEncodeError as error:

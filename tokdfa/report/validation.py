@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy.typing as npt
 
+from tokdfa.arguments import wrong_argument
 from tokdfa.arrays import IntegerArray
 from tokdfa.draw.labels import word_label
 from tokdfa.report.collect import Collection
@@ -248,6 +249,8 @@ def validation_report(
     >>> bool(report.verdict), report.n_violations, report.to_html()[:15]
     (False, 1, '<!doctype html>')
     """
+    if isinstance(ids, AnyTokenizer):
+        raise wrong_argument(tokenizer, "a tokenizer", "tokdfa.validation_report(tokenizer, ids)", swapped=True)
     collection = Collection(tokenizer, max(max_shown, 1), window=window, documents=documents, literal=literal)
     violations = collection.watch(ids if isinstance(ids, Iterator) else [ids])
     if all:

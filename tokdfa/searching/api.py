@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from tokdfa.arguments import is_tokenizer, wrong_argument
 from tokdfa.arrays import Int64Array, id_array
-from tokdfa.errors import LimitExceededError
+from tokdfa.errors import LimitExceededError, WrongTypeError
 from tokdfa.guesses import Guided
 from tokdfa.patterns.budget import DEFAULT_MAX_SECONDS, DEFAULT_MAX_STATES, Budget
 from tokdfa.patterns.finder import Wanted, finder
@@ -49,6 +50,14 @@ def search(
     >>> tokdfa.search(tokenizer, "[a-z]+n", tokenizer.encode("a single man"))[0]
     Match(start_byte=2, end_byte=5, start_token=1, end_token=2)
     """
+    if isinstance(ids, str) and not isinstance(pattern, str):
+        raise WrongTypeError(
+            "ids are integers, and the pattern comes before them",
+            value=ids,
+            hint="tokdfa.search(tokenizer, pattern, ids), or tokenizer.search(pattern, ids)",
+        )
+    if is_tokenizer(pattern) or is_tokenizer(ids):
+        raise wrong_argument(tokenizer, "a tokenizer", "tokdfa.search(tokenizer, pattern, ids)", swapped=True)
     return Searcher(tokenizer, pattern, wanted=wanted, aligned=aligned, table=table).search(ids)
 
 
@@ -120,6 +129,10 @@ class Searcher(Guided):
         max_matches: int = DEFAULT_MAX_MATCHES,
         tuning: Tuning = DEFAULT,
     ) -> None:
+        if not is_tokenizer(tokenizer):
+            raise wrong_argument(
+                tokenizer, "a tokenizer", "tokdfa.Searcher(tokenizer, pattern)", swapped=is_tokenizer(pattern)
+            )
         self.tokenizer = tokenizer
         self.max_pending = max_pending
         self.max_matches = max_matches

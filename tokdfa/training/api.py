@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from tokdfa.alphabet import Word
+from tokdfa.arguments import wrong_argument
 from tokdfa.dictionary import Dictionary
 from tokdfa.errors import TrainingError
 from tokdfa.training.corpus import Corpus
@@ -159,6 +160,10 @@ def train(
     """
     from tokdfa.training.greedy import train_greedy
 
+    if not isinstance(merges, int):
+        raise wrong_argument(
+            merges, "a number of rules", "tokdfa.train(sources, merges)", swapped=isinstance(sources, int)
+        )
     chosen = {
         "level": level, "unit": unit, "end_of_word": end_of_word, "tie": tie, "count": count,
         "min_frequency": min_frequency, "max_token_length": max_token_length,

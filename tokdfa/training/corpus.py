@@ -66,7 +66,8 @@ class Corpus:
             found = list(_expand(source))
             if not found:
                 what = "no files in this folder" if os.path.isdir(source) else "no such file, and no file matches it"
-                raise TrainingError(what, value=source)
+                hint = "sources are files: write the text into one" if any(map(str.isspace, source)) else None
+                raise TrainingError(what, value=source, hint=hint)
             files.extend(found)
         if not files:
             raise TrainingError("a corpus is at least one file")

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokdfa.alphabet import TokenAlphabet, Word, concatenate
+from tokdfa.arguments import wrong_argument
 from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.dictionary import Dictionary, Rule
 from tokdfa.errors import LimitExceededError, TrainingError
@@ -70,6 +71,8 @@ def train_greedy(
     >>> [str(rule) for rule in d]
     ['w≀e', 'l≀o', 'n≀e']
     """
+    if not isinstance(pieces, Mapping):
+        raise wrong_argument(pieces, "a mapping from pieces to their counts", "tokdfa.train_greedy(pieces, merges)")
     rules = GreedyRules(tie, count, min_frequency, max_token_length)
     return trace_greedy(pieces, merges, rules, alphabet, progress).dictionary
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tokdfa.arguments import wrong_argument
 from tokdfa.automata.exploration import Numbering
 from tokdfa.errors import AutomatonError, LimitExceededError
 from tokdfa.transducers.arcs import Arc, Output, show_output
@@ -52,6 +53,8 @@ def determinize(transducer: Transducer, *, check: bool = True, max_states: int =
     >>> T.n_states, bool(T.subsequentiality()), T.outputs("baa")
     (6, True, frozenset({('b', 'aa')}))
     """
+    if not isinstance(transducer, Transducer):
+        raise wrong_argument(transducer, "a transducer", "tokdfa.determinize(transducer)")
     trim = transducer.trim()
     if check:
         for verdict, what in (

@@ -11,6 +11,7 @@ from itertools import islice
 import numpy as np
 import numpy.typing as npt
 
+from tokdfa.arguments import wrong_argument
 from tokdfa.arrays import Int32Array, Int64Array, IntegerArray, id_array
 from tokdfa.errors import TokenStreamError
 from tokdfa.guesses import Guided
@@ -87,6 +88,8 @@ def validate(
     accepted = None if window or literal or documents is not None else n_accepted(tokenizer, ids, tuning)
     if accepted is not None:
         return validation(accepted)
+    if isinstance(ids, AnyTokenizer):
+        raise wrong_argument(tokenizer, "a tokenizer", "tokdfa.validate(tokenizer, ids)", swapped=True)
     validator = Validator(tokenizer, window=window, documents=documents, literal=literal, tuning=tuning)
     chunks = _chunks(ids if isinstance(ids, Iterator) else [ids], tuning.chunk)
     violations = _violations(validator, chunks)
@@ -162,6 +165,8 @@ class Validator(Guided):
         literal: bool = False,
         tuning: Tuning = DEFAULT,
     ) -> None:
+        if not isinstance(tokenizer, AnyTokenizer):
+            raise wrong_argument(tokenizer, "a tokenizer", "tokdfa.validate(tokenizer, ids)")
         self._decoder = tokenizer.decoder
         self._window = window
         self._judge: Judge | DocumentsJudge
@@ -262,7 +267,7 @@ def n_accepted(tokenizer: AnyTokenizer, ids: object, tuning: Tuning = DEFAULT) -
 
     The walk keeps no ids and has no other state, so for short streams nothing else is needed.
     """
-    if not tuning.walks:
+    if not tuning.walks or not isinstance(tokenizer, Guided):
         return None
     try:
         array = np.array(ids) if type(ids) is list else ids

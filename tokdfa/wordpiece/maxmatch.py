@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tokdfa.arguments import wrong_argument
 from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
 
 __all__ = ["max_match"]
@@ -39,6 +40,13 @@ def max_match(vocabulary: WordPieceVocabulary, word: str) -> list[int]:
     >>> vocabulary.spell(tokdfa.max_match(vocabulary, "abbc"))
     ['ab', '##b', '##c']
     """
+    if not isinstance(vocabulary, WordPieceVocabulary):
+        raise wrong_argument(
+            vocabulary,
+            "a vocabulary",
+            "tokdfa.max_match(vocabulary, word)",
+            swapped=isinstance(word, WordPieceVocabulary),
+        )
     if vocabulary.longest_word is not None and len(word) > vocabulary.longest_word:
         return [vocabulary.unknown_word(word)]
     ids = []

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import lru_cache, partial, singledispatch
 from typing import TypeAlias
 
+from tokdfa.arguments import wrong_argument
 from tokdfa.arrays import Int64Array
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.tokenizers.closed import is_closed
@@ -48,6 +49,8 @@ def judge_of(
     ImproperDictionaryError
         If the dictionary is not proper and its format does not say what a library makes of it.
     """
+    if not isinstance(tokenizer, AnyTokenizer):
+        raise wrong_argument(tokenizer, "a tokenizer", "tokdfa.validate(tokenizer, ids)")
     if window or documents:
         what = f"windows and documents of a {tokenizer.algorithm} tokenizer cannot be judged"
         raise UnsupportedFeatureError(what)
