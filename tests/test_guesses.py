@@ -48,6 +48,8 @@ VALUES: dict[str, Any] = {
     "Film": tokdfa.Film(TOY),
     "WordPieceVocabulary": WORDPIECE,
     "LinMaxMatch": tokdfa.LinMaxMatch(WORDPIECE),
+    "RolloutCheck": tokdfa.check_rollout(TOKENIZER, [64, 261, 1193], [False, True, True]),
+    "RolloutChecks": tokdfa.check_rollouts(TOKENIZER, [[64, 261, 1193]], [[False, True, True]]),
 }
 PAIRS = [(kind, name) for kind, names in GUESSES.items() for name in names]
 

@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeAlias, overload
 
 from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.display import Displayed
+from tokdfa.guesses import Guided
 from tokdfa.rollouts.cause import cause_of
 from tokdfa.rollouts.stretch_class import Counts, Shares, StretchClass
 from tokdfa.rollouts.stretches import ENCODED, Stretches
@@ -159,7 +160,7 @@ class RolloutCheck(Displayed):
         return f"RolloutCheck({self.reason})"
 
 
-class RolloutChecks(Sequence[RolloutCheck]):
+class RolloutChecks(Guided, Sequence[RolloutCheck]):
     """The answers for many rollouts, in order; truthy iff none has a bug.
 
     Attributes

@@ -4,16 +4,30 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from tokdfa.errors import MissingFileError
 from tokdfa.guesses import nearest
+from tokdfa.splitting.named import NAMED
 from tokdfa.tokenizers.formats.contents import Contents
-from tokdfa.tokenizers.formats.encodings import ENCODINGS, encoding_of_model, how_to_get, read_encoding
+from tokdfa.tokenizers.formats.encodings import ENCODINGS, encoding_of_model, how_to_get, published_file
+from tokdfa.tokenizers.formats.specials import specials_of
+from tokdfa.tokenizers.formats.tiktoken import read_tiktoken
 
-__all__ = ["read_by_name"]
+__all__ = ["read_by_name", "read_encoding"]
 
 _MOST_NEIGHBOURS = 1000
+
+
+def read_encoding(name: str) -> Contents | None:
+    """Return the contents of an encoding as tiktoken has it, its pre-tokenizer included; None if no file is here."""
+    found = published_file(name)
+    if found is None:
+        return None
+    encoding, (path, data) = ENCODINGS[name], found
+    specials = specials_of(encoding.specials, name)
+    return replace(read_tiktoken(data, path), specials=specials, splitting=NAMED[encoding.pretokenizer])
 
 
 def read_by_name(path: str | Path, format: str | None = None) -> Contents:

@@ -10,15 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from tokdfa.splitting.named import NAMED
 from tokdfa.unicode.byte_alphabet import BYTE_OF, GPT2_ORDER
 
-if TYPE_CHECKING:
-    from tokdfa.tokenizers.formats.contents import Contents
-
-__all__ = ["ENCODINGS", "PUBLISHED", "Encoding", "encoding_of_model", "how_to_get", "read_encoding"]
+__all__ = ["ENCODINGS", "PUBLISHED", "Encoding", "encoding_of_model", "how_to_get", "published_file"]
 
 _HOST = "https://openaipublic.blob.core.windows.net"
 # The rules of GPT-2 as they were first published, which tiktoken reads for the encoding gpt2.
@@ -114,22 +109,18 @@ _SHIPPED = {
 }
 
 
-def read_encoding(name: str) -> Contents | None:
-    """Return the contents of an encoding as tiktoken has it, its pre-tokenizer included; None if no file is here.
+def published_file(name: str) -> tuple[Path, bytes] | None:
+    """Return the rank file of an encoding, its path and its content; None if it is not on this machine.
 
     Files are looked for in tiktoken's cache (the folder that ``TIKTOKEN_CACHE_DIR`` or ``DATA_GYM_CACHE_DIR`` names,
     otherwise ``data-gym-cache`` in the folder for temporary files), in the caches that come with installed packages,
     in the folder that ``TIKTOKEN_ENCODINGS_BASE`` names, and in the working folder. Only the published file counts: its
     SHA-256 is checked, as tiktoken does.
     """
-    from tokdfa.tokenizers.formats.specials import specials_of
-    from tokdfa.tokenizers.formats.tiktoken import read_tiktoken
-
     encoding = ENCODINGS[name]
     for path, data in _candidates(encoding):
         if hashlib.sha256(data).hexdigest() == encoding.sha256:
-            specials = specials_of(encoding.specials, name)
-            return replace(read_tiktoken(data, path), specials=specials, splitting=NAMED[encoding.pretokenizer])
+            return path, data
     return None
 
 
@@ -139,7 +130,7 @@ def encoding_of_model(name: str) -> str | None:
 
 
 def how_to_get(name: str) -> str:
-    """Return the command that fetches the file of an encoding to where :func:`read_encoding` finds it."""
+    """Return the command that fetches the file of an encoding to where :func:`published_file` finds it."""
     if _place("tiktoken", "tiktoken") is not None and os.environ.get("TIKTOKEN_CACHE_DIR") != "":
         return f"""python -c "import tiktoken; tiktoken.get_encoding('{name}')\""""
     return f"curl -O {ENCODINGS[name].url}"
