@@ -167,7 +167,7 @@ def a_slow_tokenizer(drawn: random.Random) -> Case:
     if kind == 0:
         parts[drawn.choice(list(parts))] = drawn.choice(ODD)
     elif kind == 1:
-        ids = spoiled_dict(drawn, ids)
+        ids = {piece: id for piece, id in spoiled_dict(drawn, ids).items() if piece in ids}
     elif kind == 2:
         parts["added_tokens_decoder"] = spoiled_dict(drawn, added)
     else:

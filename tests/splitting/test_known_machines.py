@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -42,3 +42,10 @@ def test_others_are_built() -> None:
     # The same pattern of another library has other classes.
     gpt2 = NAMED["gpt2"]
     assert known_machine(Splitting("tiktoken", gpt2.steps)) is None
+
+
+@pytest.mark.parametrize("name", ["llama3", "qwen2"])
+def test_these_split_alike_in_both_libraries(name: str) -> None:
+    # Llama-3, GLM-4 and Qwen come as files of both.
+    of_tiktoken = build_machine(replace(NAMED[name], library="tiktoken"))
+    assert as_text(of_tiktoken) == as_text(build_machine(NAMED[name]))

@@ -26,6 +26,8 @@ _LIKE_LLAMA3 = (
 )  # fmt: skip
 _UPPER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]"
 _LOWER = r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
+_NOT_HAN = r"&&[^\p{Han}]]"
+_KIMI_UPPER, _KIMI_LOWER = _UPPER.replace("]", _NOT_HAN), _LOWER.replace("]", _NOT_HAN)
 _LIKE_O200K = (
     rf"[^\r\n\p{{L}}\p{{N}}]?{_UPPER}*{_LOWER}+%(end)s|[^\r\n\p{{L}}\p{{N}}]?{_UPPER}+{_LOWER}*%(end)s"
     rf"|%(digits)s| ?[^\s\p{{L}}\p{{N}}]+[\r\n/]*|{_SPACES}"
@@ -52,6 +54,16 @@ NAMED: dict[str, Splitting] = {
     "llama3": Splitting("tokenizers", (Split(_LIKE_LLAMA3 % r"\p{N}{1,3}"),)),
     "qwen2": Splitting("tokenizers", (Split(_LIKE_LLAMA3 % r"\p{N}"),)),
     "tekken": Splitting("tiktoken", (Split(_LIKE_O200K % {"end": "", "digits": r"\p{N}"}),)),
+    "kimi": Splitting(
+        "tiktoken",
+        (
+            Split(
+                rf"[\p{{Han}}]+|[^\r\n\p{{L}}\p{{N}}]?{_KIMI_UPPER}*{_KIMI_LOWER}+{_CONTRACTIONS}?"
+                rf"|[^\r\n\p{{L}}\p{{N}}]?{_KIMI_UPPER}+{_KIMI_LOWER}*{_CONTRACTIONS}?|\p{{N}}{{1,3}}"
+                rf"| ?[^\s\p{{L}}\p{{N}}]+[\r\n]*|{_SPACES}"
+            ),
+        ),
+    ),
     "deepseek": Splitting(
         "tokenizers",
         (

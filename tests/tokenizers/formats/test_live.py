@@ -217,6 +217,7 @@ def test_shifted_ids_are_applied(byte_fallback: bool) -> None:
         ({"sp_model": object()}, "its sp_model is no SentencePieceProcessor"),
         ({"added_tokens_decoder": {9000: SimpleNamespace(content="x", special=False)}}, "that is not special"),
         ({"added_tokens_decoder": {1 << 24: SimpleNamespace(content="x", special=True)}}, "has the id of another"),
+        ({"added_tokens_decoder": {9000: SimpleNamespace(content="\u4e00", special=True)}}, "unknown to the model"),
         ({"added_tokens_decoder": []}, "must be of type dict"),
         ({"convert_tokens_to_ids": lambda pieces: [None] * len(pieces)}, "the id of a piece of the object"),
         ({"convert_tokens_to_ids": None}, "the object cannot give its ids"),

@@ -287,6 +287,10 @@ def _read_slow(source: Any, model: Any, path: Path, format: str | None) -> Conte
         if not _attribute(token, "special", path) and id not in specials:
             what = "an added token that is not special, which is found in texts, is not modelled"
             raise UnsupportedFeatureError(what, value=text, where=str(path))
+        if unknown is not None and text and set(text).isdisjoint(pieces):
+            # It gets its id where it stands in a text, because unknown characters are looked up as a token.
+            what = "an added token of characters that are unknown to the model is not modelled"
+            raise UnsupportedFeatureError(what, value=text, where=str(path))
         specials[id] = text
     taken = specials.keys() & set(own)
     if taken or any(not 0 <= id <= LARGEST_ID for id in specials):
