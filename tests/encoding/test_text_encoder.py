@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ import tokdfa
 from tokdfa.encoding.special import Special
 from tokdfa.encoding.special_finder import SpecialFinder
 from tokdfa.errors import AlphabetError
+from tokdfa.kernels.library import lib, writable
 
 
 @pytest.fixture(scope="module")
@@ -82,3 +84,34 @@ def test_special_tokens_are_found_beside_plain_texts(tokenizer: tokdfa.Tokenizer
     assert finder.finds_none("<a> |b|")
     assert not finder.finds_none("x<|b|>")
     assert np.array_equal(tokenizer.encode("<|a|>"), by_pieces(tokenizer, "<|a|>"))
+
+
+PAUSED = -7
+
+
+def test_calls_that_pause_give_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "x.tiktoken"
+    path.write_bytes(tiktoken_lines(ranks([b"he", b" t", b" the", b"th", b"the", b"aa", b"aaaa", b"ab", b"ba"])))
+    tokenizer = tokdfa.load(path, pretokenizer="cl100k")
+    assert tokenizer.pretokenizer is not None
+    texts = [WORDS * 700, "ab" * 9_000, "a" * 20_001 + "b", " " * 9_000 + "the", ("the " + "aab" * 50) * 90]
+    expected = [by_pieces(tokenizer, text) for text in texts]
+    apart = {text: tokenizer.encode_pieces([text[:9_000], "the"]).ids.tolist() for text in texts}
+    encoder = tokenizer.piece_ids.text_encoder(tokenizer.pretokenizer.splitter)
+    pieces = encoder.run._pieces
+    for at_a_time in (1, 2, 7, 100, 5_000):
+        pieces.struct.pointer.at_a_time = at_a_time
+        for text, ids in zip(texts, expected, strict=True):
+            assert tokenizer.encode(text).tolist() == ids
+            # What nobody goes on with leaves nothing behind.
+            data = text.encode()
+            out = np.empty(len(data) + 4, np.int32)
+            pieces.make_room(max(pieces.longest, len(data)))
+            calls = 1
+            status = lib.tokdfa_encode_text(encoder.run._pointer, data, len(data), writable(out, np.int32))
+            while status == PAUSED and calls < 60:
+                status = lib.tokdfa_encode_on(encoder.run._pointer, data, len(data), writable(out, np.int32))
+                calls += 1
+            assert calls > 1 or at_a_time == 5_000
+            assert tokenizer.encode(WORDS).tolist() == by_pieces(tokenizer, WORDS)
+            assert tokenizer.encode_pieces([text[:9_000], "the"]).ids.tolist() == apart[text]

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from tokdfa.kernels.wordpiece.end_to_end import Room, index_words
+from tokdfa.kernels.wordpiece.end_to_end import Room, encode, encode_text, index_words
 from tokdfa.wordpiece.end_to_end import EndToEnd
 from tokdfa.wordpiece.maxmatch import max_match
 from tokdfa.wordpiece.normalizer import BertNormalizer
@@ -105,3 +105,29 @@ def test_room_for_one_word_is_for_the_longest_that_counts() -> None:
         21,
         17,
     ]
+
+
+@pytest.mark.parametrize("at_a_time", [1, 2, 5, 40])
+def test_calls_that_pause_give_the_same(at_a_time: int) -> None:
+    dice = random.Random(at_a_time)
+    vocabulary = WordPieceVocabulary(["[UNK]", "a", "##b", "c", "##c", "é", "中", ",", "-", "ab", "b"])
+    machine = EndToEnd(vocabulary, BertNormalizer(), {"[c]": 1000, "- a": 1001})
+    for _ in range(40):
+        texts = ["".join(dice.choices([*SYMBOLS, *"abc  ", "[c]", "- a"], k=dice.randrange(60))) for _ in range(3)]
+        for offsets in ("characters", "bytes", None):
+            expected, bounds = machine.encode_batch(texts, offsets)  # type: ignore[arg-type]
+            data = " ".join(texts).encode()
+            stops = np.cumsum([len(text.encode()) + 1 for text in texts]) - 1
+            room = Room(len(data), -1, offsets=offsets is not None)
+            room.pointer.at_a_time = at_a_time
+            rows = encode(machine._tables, data, stops, offsets == "bytes", room)
+            assert rows.tolist() == bounds.tolist()
+            n = int(rows[-1])
+            assert room.ids[:n].tolist() == expected.ids.tolist()
+            if offsets is not None:
+                assert room.begins[:n].tolist() == expected.begins.tolist()
+                assert room.ends[:n].tolist() == expected.ends.tolist()
+        data = texts[0].encode()
+        room = Room(len(data), -1)
+        room.pointer.at_a_time = at_a_time
+        assert encode_text(machine._pointer, data, room).tolist() == machine.encode_ids(texts[0]).tolist()

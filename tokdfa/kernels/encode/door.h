@@ -22,7 +22,8 @@ enum {
     TOKDFA_INVALID = -3,
     TOKDFA_CUT_SHORT = -4,
     TOKDFA_NO_ROOM = -5,
-    TOKDFA_LACKS_IDS = -6
+    TOKDFA_LACKS_IDS = -6,
+    TOKDFA_PAUSED = -7
 };
 
 /* The machine of a split pattern. The states are numbered from 0 in steps of 1 << class_bits, and a cell is a state
@@ -110,7 +111,13 @@ int64_t tokdfa_recall_piece(tokdfa_piece_memory *memory, const uint8_t *text, in
 void tokdfa_remember_piece(tokdfa_piece_memory *memory, const uint8_t *text, int64_t size, int64_t begin, int64_t end,
                            const int32_t *ids, int64_t n_ids);
 
-/* What encodes pieces. */
+/* Where the tokenization of a long word pauses; see one_pass.h. */
+typedef struct {
+    int64_t is_on;
+    int64_t n, place, token, furthest, returned;
+} tokdfa_pause;
+
+/* What encodes pieces. It and its memory are of one thread; the tables are read-only and may be of many. */
 typedef struct {
     const tokdfa_token_tables *tables; /* the dictionary */
     const tokdfa_token_tables *whole;  /* the tokens that stand for a piece when they are all of it */
@@ -120,6 +127,8 @@ typedef struct {
     int64_t n_left;
     int64_t next; /* the entry of what begins that comes next */
     int64_t n;    /* the number of ids */
+    int64_t at_a_time; /* a call pauses after about so many bytes, that signals are heeded; 0 for never */
+    tokdfa_pause pause;
 } tokdfa_piece_encoder;
 
 int64_t tokdfa_encode_pieces(tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size, const int64_t *begun,

@@ -157,14 +157,29 @@ ALWAYS_INLINE bool allows(const tokdfa_token_tables *tables, int64_t u, int64_t 
 
    `out` gets the tokens and has room for one a byte; `left` is room for a bit a place and one more, all zeros, and so
    again afterwards. Returns the number of tokens; -1 if the word has no tokenization, for it has a symbol that is not
-   in the alphabet. */
+   in the alphabet. After `most` tokens, if that is not 0, it returns TOKDFA_PAUSED, and `pause` has where; a call with
+   the same arguments goes on there. */
 static inline int64_t tokenize(const tokdfa_token_tables *tables, const uint8_t *text, int64_t size, int64_t begin,
-                               int64_t end, int32_t *out, uint64_t *left) {
+                               int64_t end, int32_t *out, uint64_t *left, int64_t most, tokdfa_pause *pause) {
     const int32_t *records = tables->records;
-    int64_t n = 0, place = begin, furthest = begin;
+    int64_t n = 0, place = begin, furthest = begin, token;
     bool returned = false;
-    int64_t token = longest_word(tables, text, size, place, end);
+    if (most && pause->is_on) {
+        n = pause->n;
+        place = pause->place;
+        token = pause->token;
+        furthest = pause->furthest;
+        returned = pause->returned;
+        pause->is_on = 0;
+    } else {
+        token = longest_word(tables, text, size, place, end);
+    }
+    int64_t steps = most ? most : INT64_MAX;
     while (true) {
+        if (UNLIKELY(steps-- == 0)) {
+            *pause = (tokdfa_pause){1, n, place, token, furthest, returned};
+            return TOKDFA_PAUSED;
+        }
         while (token >= 0) {
             const int64_t stop = place + records[RECORD * token + LENGTH] - begin;
             const bool in_vain = returned && left[stop >> 6] >> (stop & 63) & 1;

@@ -109,13 +109,25 @@ NEVER_INLINE void look_further(const tokdfa_piece_encoder *pieces, const uint8_t
     }
 }
 
+/* Forget where a tokenization has paused, with which nobody went on. */
+ALWAYS_INLINE void forget_pause(tokdfa_piece_encoder *pieces) {
+    if (UNLIKELY(pieces->pause.is_on)) {
+        pieces->pause.is_on = 0;
+        memset(pieces->left, 0, (size_t)pieces->n_left * sizeof *pieces->left);
+    }
+}
+
 /* Write the ids of a piece that is by itself; return their number, or how the encoding ends here. */
-NEVER_INLINE int64_t tokenize_alone(const tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size,
+NEVER_INLINE int64_t tokenize_alone(tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size,
                                     int64_t begin, int64_t end, int32_t *out) {
     if (!pieces->is_proper) {
         return TOKDFA_TOO_LONG;
     }
-    const int64_t n_ids = tokenize(pieces->tables, text, size, begin, end, out, pieces->left);
+    const int64_t n_ids = tokenize(pieces->tables, text, size, begin, end, out, pieces->left, pieces->at_a_time,
+                                   &pieces->pause);
+    if (n_ids == TOKDFA_PAUSED) {
+        return n_ids;
+    }
     for (int64_t i = 0; i < n_ids; i++) {
         out[i] = pieces->tables->ids[out[i]];
     }
@@ -123,7 +135,7 @@ NEVER_INLINE int64_t tokenize_alone(const tokdfa_piece_encoder *pieces, const ui
 }
 
 /* Write the ids of a piece that is not remembered in front; return their number, or how the encoding ends here. */
-NEVER_INLINE int64_t write_other(const tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size,
+NEVER_INLINE int64_t write_other(tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size,
                                  const piece_block *block, int k, int32_t *out) {
     const noted_piece *piece = block->noted + k;
     const int64_t length = piece->end - piece->begin;
@@ -156,12 +168,19 @@ NEVER_INLINE int64_t write_other(const tokdfa_piece_encoder *pieces, const uint8
 
    `next` and the number of ids `n` are in `pieces`, and come to where the encoding ends. `out` has room for one id a
    byte and AT_ONCE more; `ends` gets, at i, where the ids of entry i end, unless it is NULL. Returns 0; or FOREIGN
-   before a piece with a symbol that is not in the alphabet, TOO_LONG before one that is too long for improper rules. */
+   before a piece with a symbol that is not in the alphabet, TOO_LONG before one that is too long for improper rules;
+   or PAUSED, when a call with the same arguments goes on. */
 ALWAYS_INLINE int64_t encode_pieces(tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size,
                                     const int64_t *begun, int64_t stop, int32_t *out, int64_t *ends) {
     piece_block block;
     int64_t n = pieces->n;
+    const int64_t most = pieces->at_a_time ? (begun[pieces->next] >> EVENT_BITS) + pieces->at_a_time : INT64_MAX;
     for (int64_t start = pieces->next; start < stop; start += BLOCK) {
+        if (UNLIKELY(begun[start] >> EVENT_BITS >= most)) {
+            pieces->next = start;
+            pieces->n = n;
+            return TOKDFA_PAUSED;
+        }
         const int count = (int)least(BLOCK, stop - start);
         const int n_rest = look_into_memory(pieces, text, size, begun + start, count, &block);
         if (n_rest) {

@@ -7,9 +7,9 @@ import numpy as np
 from tokdfa.arrays import Int32Array, Int64Array, Uint64Array
 from tokdfa.kernels.library import Struct, ffi, lib, readable, writable
 
-__all__ = ["DONE", "FOREIGN", "ROOM", "TOO_LONG", "PieceRun"]
+__all__ = ["AT_A_TIME", "DONE", "FOREIGN", "ROOM", "TOO_LONG", "PieceRun"]
 
-DONE, FOREIGN, TOO_LONG = 0, -1, -2
+DONE, FOREIGN, TOO_LONG, _PAUSED = 0, -1, -2, -7
 """How an encoding of pieces ends: with all of them, or before one with a symbol that is not in the alphabet, or before
 one that is too long for rules that are improper."""
 
@@ -17,6 +17,9 @@ ROOM = 4
 """What is written after the last id at most."""
 
 _FIRST_ROOM = 1 << 14
+
+AT_A_TIME = 1 << 18
+"""Bytes after which a call comes back, so that signals are heeded: a few milliseconds."""
 
 
 class PieceRun:
@@ -43,9 +46,10 @@ class PieceRun:
 
     def __init__(self, tables: Struct, whole: Struct, memory: Struct, *, is_proper: bool) -> None:
         self.longest = _FIRST_ROOM
+        pause = Struct("tokdfa_pause", is_on=0, n=0, place=0, token=0, furthest=0, returned=0)
         self.struct = Struct(
             "tokdfa_piece_encoder", tables=tables, whole=whole, memory=memory, is_proper=is_proper,
-            left=_bits(self.longest), next=0, n=0,
+            left=_bits(self.longest), next=0, n=0, at_a_time=AT_A_TIME, pause=pause,
         )  # fmt: skip
 
     def make_room(self, longest: int) -> None:
@@ -65,7 +69,12 @@ class PieceRun:
 
     def go_on(self, next: int, n: int) -> None:
         """Go on with another piece, and from this number of ids on."""
-        self.struct.pointer.next, self.struct.pointer.n = next, n
+        pointer = self.struct.pointer
+        pointer.next, pointer.n = next, n
+        if pointer.pause.is_on:
+            # An interrupted call has left its room as it was.
+            pointer.pause.is_on = 0
+            self.struct.fields["left"].fill(0)
 
     def encode(self, text: bytes, begun: Int64Array, out: Int32Array, ends: Int64Array) -> int:
         """Encode pieces from `next` on.
@@ -90,17 +99,13 @@ class PieceRun:
         assert len(text) <= self.longest
         assert len(out) >= len(text) + ROOM
         assert len(ends) >= len(begun) - 1
-        return int(
-            lib.tokdfa_encode_pieces(
-                self.struct.pointer,
-                text,
-                len(text),
-                readable(begun, np.int64),
-                len(begun) - 1,
-                writable(out, np.int32),
-                writable(ends, np.int64) if len(ends) else ffi.NULL,
-            )
-        )
+        pointers = writable(out, np.int32), writable(ends, np.int64) if len(ends) else ffi.NULL
+        given = self.struct.pointer, text, len(text), readable(begun, np.int64), len(begun) - 1, *pointers
+        status = _PAUSED
+        # Between the calls signals are heeded, such as Ctrl-C.
+        while status == _PAUSED:
+            status = int(lib.tokdfa_encode_pieces(*given))
+        return status
 
 
 def _bits(size: int) -> Uint64Array:

@@ -13,13 +13,15 @@ int64_t VARIANT(encode_pieces)(tokdfa_piece_encoder *pieces, const uint8_t *text
 
 /* Encode a text, UTF-8 and all of it, from where `texts` says to its end. `out` has room for one id a byte and AT_ONCE
    more. Returns the number of ids; or FOREIGN or TOO_LONG at the piece that begins at begun[pieces->next], INVALID or
-   CUT_SHORT at split->at where the text is not UTF-8 or ends within a symbol, NO_ROOM when `split` must have more.
+   CUT_SHORT at split->at where the text is not UTF-8 or ends within a symbol, NO_ROOM when `split` must have more,
+   PAUSED when there is more to do.
    Through the door also LACKS_IDS, when there is a token without an id. */
 int64_t VARIANT(encode_on)(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size, int32_t *out) {
     tokdfa_piece_encoder *pieces = texts->pieces;
     tokdfa_split_run *split = texts->split;
     const tokdfa_splitting *splitting = split->splitting;
     int64_t *begun = split->begun;
+    const int64_t most = pieces->at_a_time ? split->at + pieces->at_a_time : INT64_MAX;
     while (true) {
         const int64_t status = encode_pieces(pieces, text, size, begun, texts->n_pieces, out, NULL);
         if (status) {
@@ -38,6 +40,9 @@ int64_t VARIANT(encode_on)(tokdfa_text_encoder *texts, const uint8_t *text, int6
             texts->n_pieces = n_begun + 1;
             texts->is_over = 1;
             continue;
+        }
+        if (UNLIKELY(split->at >= most)) {
+            return TOKDFA_PAUSED;
         }
         const int64_t stretch = least(TOKDFA_STRETCH, size - split->at);
         if (split->n_waiting + stretch + 2 > split->n_trail) {
@@ -88,6 +93,7 @@ TOKDFA_DOOR int64_t tokdfa_encode_text(tokdfa_text_encoder *texts, const uint8_t
     texts->split->at = texts->split->state = texts->split->n_waiting = 0;
     texts->split->begun[0] = 0;
     texts->pieces->next = texts->pieces->n = 0;
+    forget_pause(texts->pieces);
     texts->n_pieces = texts->is_over = 0;
     return tokdfa_encode_on(texts, text, size, out);
 }

@@ -14,7 +14,7 @@ from tokdfa.kernels.library import Struct, lib, writable
 
 __all__ = ["CUT_SHORT", "FOREIGN", "INVALID", "LACKS_IDS", "TOO_LONG", "TextRun"]
 
-FOREIGN, TOO_LONG, INVALID, CUT_SHORT, _NO_ROOM, LACKS_IDS = range(-1, -7, -1)
+FOREIGN, TOO_LONG, INVALID, CUT_SHORT, _NO_ROOM, LACKS_IDS, _PAUSED = range(-1, -8, -1)
 """How an encoding ends when it does not end well: FOREIGN and TOO_LONG as for pieces; where the text is not UTF-8, or
 ends within a symbol; with tokens that have no id."""
 
@@ -67,10 +67,11 @@ class TextRun:
         out: Int32Array = np.empty(len(data) + ROOM, dtype=np.int32)
         pointer = writable(out, np.int32)
         n: int = lib.tokdfa_encode_text(self._pointer, data, len(data), pointer)
-        while n in (TOO_LONG, _NO_ROOM):
+        # Between the calls signals are heeded, such as Ctrl-C.
+        while n in (TOO_LONG, _NO_ROOM, _PAUSED):
             if n == TOO_LONG:
                 self._encode_piece(data, out)
-            else:
+            elif n == _NO_ROOM:
                 # A long stretch that only what follows it can settle, such as spaces without end.
                 self._split.grow(2 * self._split.room)
             n = lib.tokdfa_encode_on(self._pointer, data, len(data), pointer)

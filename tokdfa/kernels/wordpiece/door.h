@@ -60,7 +60,7 @@ typedef struct {
     uint8_t folds;        /* and are taken in lower case */
 } tokdfa_wordpiece;
 
-/* The outputs, and room for one word; see end_to_end.wide.c. */
+/* The outputs, and room for one word, of one thread; see end_to_end.wide.c. */
 typedef struct {
     int32_t *ids;     /* room for one per byte of the texts, and one more */
     int64_t *begins;  /* where each token begins in its text, and ends; as much room, */
@@ -70,13 +70,15 @@ typedef struct {
     int64_t n_symbols;
     int64_t *sources; /* twice as many */
     int32_t *lengths; /* as many */
+    int64_t at_a_time; /* a call pauses between two words after about so many bytes; 0 for never */
+    int64_t is_paused; /* where it has paused: in which text, */
+    int64_t row, start, at, shift, n; /* where that begins, the place in it, what offsets lack, and the tokens so far */
 } tokdfa_wordpiece_room;
 
 int64_t tokdfa_encode_wordpiece(const tokdfa_wordpiece *tables, const uint8_t *text, int64_t size,
-                                const int64_t *stops, int64_t n_stops, int wide, const tokdfa_wordpiece_room *room,
-                                int64_t *rows);
+                                const int64_t *stops, int64_t n_stops, int wide, tokdfa_wordpiece_room *room, int64_t *rows);
 int64_t tokdfa_encode_wordpiece_text(const tokdfa_wordpiece *tables, const uint8_t *text, int64_t size,
-                                     const tokdfa_wordpiece_room *room);
+                                     tokdfa_wordpiece_room *room);
 void tokdfa_index_wordpieces(const uint64_t *low, const uint64_t *high, const int32_t *ids, int64_t n_ids,
                              uint64_t *words, int64_t n_words);
 

@@ -10,9 +10,12 @@ from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.kernels.library import Struct, lib, readable, writable
 from tokdfa.kernels.wordpiece.codes import LONGEST_INDEXED
 
-__all__ = ["Room", "encode", "encode_text", "index_words"]
+__all__ = ["AT_A_TIME", "Room", "encode", "encode_text", "index_words"]
 
 _NOTHING = np.empty(0, np.int64)
+
+AT_A_TIME = 1 << 18
+"""Bytes after which a call comes back, so that signals are heeded: a few milliseconds."""
 
 
 def index_words(low: Any, high: Any, ids: Int32Array, n_slots: int) -> Any:
@@ -84,6 +87,13 @@ class Room:
             symbols=np.empty(symbols, np.int32),
             sources=sources,
             lengths=np.empty(symbols, np.int32),
+            at_a_time=AT_A_TIME,
+            is_paused=0,
+            row=0,
+            start=0,
+            at=0,
+            shift=0,
+            n=0,
         )
         self.pointer = self._struct.pointer
 
@@ -110,16 +120,10 @@ def encode(tables: Struct, data: bytes, stops: Int64Array, wide: bool, room: Roo
         Text t has the tokens ``rows[t]`` to ``rows[t + 1]``.
     """
     rows = np.empty(len(stops) + 1, np.int64)
-    lib.tokdfa_encode_wordpiece(
-        tables.pointer,
-        data,
-        len(data),
-        readable(stops, np.int64),
-        len(stops),
-        wide,
-        room.pointer,
-        writable(rows, np.int64),
-    )
+    pointers = readable(stops, np.int64), len(stops), wide, room.pointer, writable(rows, np.int64)
+    # Between the calls signals are heeded, such as Ctrl-C.
+    while lib.tokdfa_encode_wordpiece(tables.pointer, data, len(data), *pointers) < 0:
+        pass
     return rows
 
 
@@ -140,4 +144,6 @@ def encode_text(tables: Any, data: bytes, room: Room) -> Int32Array:
     int32 array
         The tokens, a view of the room.
     """
-    return room.ids[: lib.tokdfa_encode_wordpiece_text(tables, data, len(data), room.pointer)]
+    while (n := lib.tokdfa_encode_wordpiece_text(tables, data, len(data), room.pointer)) < 0:
+        pass
+    return room.ids[:n]

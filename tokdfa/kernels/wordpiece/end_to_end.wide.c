@@ -305,15 +305,33 @@ ALWAYS_INLINE bool read_ascii_word(const tokdfa_wordpiece *w, reader *from, int6
 
 /* Tokenize texts that come one after the other, each followed by one byte that belongs to none. */
 ALWAYS_INLINE int64_t encode(const tokdfa_wordpiece *w, const uint8_t *text, int64_t size, const int64_t *stops,
-                             int64_t n_stops, const tokdfa_wordpiece_room *room, int64_t *rows, bool wide,
+                             int64_t n_stops, tokdfa_wordpiece_room *room, int64_t *rows, bool wide,
                              const bool spans) {
-    tokens to = {room->ids, room->begins, room->ends, 0, spans};
-    int64_t at = 0;
-    for (int64_t row = 0; row < n_stops; row++) {
-        rows[row] = to.n;
+    bool goes_on = room->is_paused;
+    tokens to = {room->ids, room->begins, room->ends, goes_on ? room->n : 0, spans};
+    int64_t at = goes_on ? room->start : 0;
+    const int64_t most = room->at_a_time ? (goes_on ? room->at : 0) + room->at_a_time : INT64_MAX;
+    for (int64_t row = goes_on ? room->row : 0; row < n_stops; row++) {
         reader from = {text, at, stops[row], at, at, wide};
+        if (UNLIKELY(goes_on)) {
+            from.at = room->at;
+            from.shift = room->shift;
+            goes_on = false;
+            room->is_paused = 0;
+        } else {
+            rows[row] = to.n;
+        }
         sequence items = {NULL, NULL};
         while (from.at < from.end || items.next != items.stop) {
+            if (UNLIKELY(from.at >= most && items.next == items.stop)) {
+                room->is_paused = 1;
+                room->row = row;
+                room->start = from.start;
+                room->at = from.at;
+                room->shift = from.shift;
+                room->n = to.n;
+                return -1;
+            }
             word gathered = {room, 0, 0, spans};
             ender end = a_space;
             int64_t begun = from.at - from.shift;
@@ -350,11 +368,11 @@ ALWAYS_INLINE int64_t encode(const tokdfa_wordpiece *w, const uint8_t *text, int
 
 /* Tokenize texts, with offsets if there is room for them; see tokdfa_encode_wordpiece. */
 int64_t VARIANT(encode_wordpiece)(const tokdfa_wordpiece *tables, const uint8_t *text, int64_t size,
-                                  const int64_t *stops, int64_t n_stops, int wide, const tokdfa_wordpiece_room *room,
+                                  const int64_t *stops, int64_t n_stops, int wide, tokdfa_wordpiece_room *room,
                                   int64_t *rows);
 
 int64_t VARIANT(encode_wordpiece)(const tokdfa_wordpiece *tables, const uint8_t *text, int64_t size,
-                                  const int64_t *stops, int64_t n_stops, int wide, const tokdfa_wordpiece_room *room,
+                                  const int64_t *stops, int64_t n_stops, int wide, tokdfa_wordpiece_room *room,
                                   int64_t *rows) {
     if (room->n_ends) {
         return encode(tables, text, size, stops, n_stops, room, rows, wide != 0, true);
@@ -364,20 +382,21 @@ int64_t VARIANT(encode_wordpiece)(const tokdfa_wordpiece *tables, const uint8_t 
 
 #ifndef TOKDFA_WIDE
 int64_t encode_wordpiece_wide(const tokdfa_wordpiece *tables, const uint8_t *text, int64_t size, const int64_t *stops,
-                              int64_t n_stops, int wide, const tokdfa_wordpiece_room *room, int64_t *rows);
+                              int64_t n_stops, int wide, tokdfa_wordpiece_room *room, int64_t *rows);
 
 /* Tokenize texts in `size` bytes of valid UTF-8. Text t ends at stops[t]; the next one begins one byte later, and the
    byte between is not a letter or digit. The tokens of text t are rows[t] to rows[t + 1]. Offsets count bytes if `wide`,
-   otherwise code points; there are none unless there is room for them. Returns the number of tokens. */
+   otherwise code points; there are none unless there is room for them. Returns the number of tokens; or -1 if it pauses,
+   when a call with the same arguments goes on. */
 TOKDFA_DOOR int64_t tokdfa_encode_wordpiece(const tokdfa_wordpiece *tables, const uint8_t *text, int64_t size,
                                             const int64_t *stops, int64_t n_stops, int wide,
-                                            const tokdfa_wordpiece_room *room, int64_t *rows) {
+                                            tokdfa_wordpiece_room *room, int64_t *rows) {
     return CHOOSE(encode_wordpiece)(tables, text, size, stops, n_stops, wide, room, rows);
 }
 
-/* Tokenize one text; the room has none for offsets. */
+/* Tokenize one text; the room has none for offsets. It may pause as well. */
 TOKDFA_DOOR int64_t tokdfa_encode_wordpiece_text(const tokdfa_wordpiece *tables, const uint8_t *text, int64_t size,
-                                                 const tokdfa_wordpiece_room *room) {
+                                                 tokdfa_wordpiece_room *room) {
     int64_t rows[2];
     return CHOOSE(encode_wordpiece)(tables, text, size, &size, 1, 1, room, rows);
 }
