@@ -26,6 +26,7 @@ SIZES = {
     "qwen2": (18, 11, 3),
     "o200k": (25, 19, 3),
     "tekken": (18, 10, 3),
+    "kimi": (26, 21, 3),
     "deepseek": (22, 12, 3),
 }
 TEXT = "I've  got 12345 Straßen,\r\n\n \t中文x's!! \n    \n  x \U0001f600 "

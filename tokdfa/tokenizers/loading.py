@@ -43,8 +43,8 @@ def load(
         fields of a JSON file, or a dict of bytes and ranks.
     pretokenizer : str, optional
         What splits text into pieces: a name (gpt2, cl100k, o200k, llama3, qwen2, tekken, kimi, deepseek), a pattern,
-        or "none". The default is what the file says, or "none" if it says nothing. A WordPiece tokenizer has its own. For
-        CLIP's rules "clip" is allowed too: its pattern, its specials, and text in lower case, as in transformers.
+        or "none". The default is what the file says, or "none" if it says nothing. A WordPiece tokenizer has its own.
+        For CLIP's rules "clip" is allowed too: its pattern, its specials, and text in lower case, as in transformers.
     specials : dict of str to int, str or Path, optional
         The special tokens of a rank file, which does not name them: their texts and ids; or a JSON file of these, or
         one with ``added_tokens_decoder`` as a ``tokenizer_config.json`` has; or the name of an encoding of tiktoken,
