@@ -130,3 +130,9 @@ def test_shells_are_helped_to_complete() -> None:
     environment = {**os.environ, "_TOKDFA_COMPLETE": "bash_complete", "COMP_WORDS": "tokdfa val", "COMP_CWORD": "1"}
     done = _start(stdout=subprocess.PIPE, env=environment)
     assert (done.returncode, done.stdout) == (0, "plain,validate\n")
+
+
+def test_ids_in_the_place_of_the_tokenizer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "ids.bin").write_bytes(b"\1\0\2\0")
+    assert commands.run("validate", tmp_path / "ids.bin", _vocabulary(tmp_path)) == 2
+    assert "(this is a file of ids, and the tokenizer comes first)" in capsys.readouterr().err

@@ -160,10 +160,13 @@ def detect(data: bytes, path: Path) -> str:
         return "tokenizer.json"
     if name.endswith("vocab.txt"):
         return "vocab.txt"
+    is_ids = data.startswith(b"\x93NUMPY") or path.suffix in (".npy", ".bin")
     raise FileFormatError(
         "the format cannot be recognised from content or name",
         where=str(path),
-        hint=f"give --format: {', '.join(FORMATS)}",
+        hint="this is a file of ids, and the tokenizer comes first"
+        if is_ids
+        else f"give --format: {', '.join(FORMATS)}",
     )
 
 
