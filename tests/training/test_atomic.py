@@ -76,3 +76,24 @@ def test_nothing_is_left_of_what_fails(tmp_path: Path) -> None:
     assert caught.value.filename == str(tmp_path / "two")
     assert (tmp_path / "one").read_bytes() == b"before"
     assert [path.name for path in tmp_path.iterdir()] == ["one"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fchmod"), reason="this system has no such permissions")
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o755, 0o444])
+def test_a_file_keeps_its_permissions(mode: int, tmp_path: Path) -> None:
+    path = tmp_path / "old"
+    path.write_bytes(b"old")
+    path.chmod(mode)
+    seen = []
+
+    def parts() -> Iterator[bytes]:
+        # Nobody who could not read the old file can read a part of the new one.
+        seen.append((tmp_path / ".old.part").stat().st_mode & 0o777)
+        yield b"new"
+
+    write_atomically(path, parts())
+    assert (path.read_bytes(), path.stat().st_mode & 0o777, seen) == (b"new", mode, [mode])
+    write_atomically(tmp_path / "new", b"new")
+    mask = os.umask(0)
+    os.umask(mask)
+    assert (tmp_path / "new").stat().st_mode & 0o777 == 0o666 & ~mask

@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import stat
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TypeAlias
+from typing import BinaryIO, TypeAlias
 
 __all__ = ["check_writable", "write_atomically", "write_together"]
 
@@ -41,8 +42,8 @@ def check_writable(path: str | Path) -> None:
 def write_atomically(path: str | Path, data: Data) -> None:
     """Write a file under a temporary name in the same folder, then move it to its place.
 
-    An existing file stays until the new one is complete and on disk. A device or a pipe is written to directly. The
-    data are bytes, or several parts in order.
+    An existing file stays until the new one is complete and on disk; the new one has its permissions. A device or a
+    pipe is written to directly. The data are bytes, or several parts in order.
 
     Raises
     ------
@@ -87,6 +88,15 @@ def write_together(contents: Mapping[str | Path, Data] | Mapping[Path, bytes]) -
             os.close(folder)
 
 
+def _keep_mode(stream: BinaryIO, path: Path) -> None:
+    """Give a new file the permissions of the one that it replaces, before anything is in it.
+
+    Some file systems have none to give, and the owner may be another.
+    """
+    with contextlib.suppress(OSError, AttributeError):
+        os.fchmod(stream.fileno(), stat.S_IMODE(path.stat().st_mode))
+
+
 def _is_device(path: Path) -> bool:
     """Return whether `path` is written to directly, as a device or a pipe; the real path of a pipe need not exist."""
     return path.exists() and not path.is_file() and not path.is_dir()
@@ -103,6 +113,8 @@ def _write(place: Path, path: Path, data: Data, *, sync: bool = False) -> None:
     """Write to a temporary place; errors name the file that it is to become."""
     try:
         with place.open("wb") as stream:
+            if sync:
+                _keep_mode(stream, path)
             for part in [data] if isinstance(data, bytes) else data:
                 stream.write(part)
             stream.flush()
