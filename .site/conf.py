@@ -119,7 +119,7 @@ def make_plain(app: Sphinx, what: str, name: str, item: object, options: object,
 
 
 def setup(app: Sphinx) -> None:
-    """Tell Sphinx when to do these."""
+    """Register the functions above with Sphinx."""
     app.add_transform(LinkPublicNames)
     app.connect("doctree-read", settle_types)
     app.connect("missing-reference", resolve_public_name)

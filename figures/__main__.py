@@ -15,9 +15,9 @@ HELPERS = {"__init__", "__main__", "bars", "chart", "table", "training_growth"}
 
 GALLERY = """# Figures
 
-`python -m figures` draws them all and writes this page; each stands beside the script that draws it and the data that
-it shows. What was measured is measured anew by `python -m figures --measure NAME`, and throughput by the benchmark that
-its script names.
+`python -m figures` draws all figures and writes this page. Each figure is kept beside the script that draws it and the
+data that it shows. `python -m figures --measure NAME` repeats a measurement; throughput is measured by the benchmark
+that the script of its figure names.
 """
 READERS: dict[str, Callable[[Path], object]] = {".csv": read_table, ".json": read_tables}
 

@@ -56,13 +56,13 @@ def test_base_tokenizations() -> None:
 @pytest.mark.parametrize(
     ("alphabet", "word", "message"),
     [
-        (ABC, "abxc", "offset 2: symbol not in the base alphabet: 'x'"),
+        (ABC, "abxc", "offset 2: the symbol is not in the base alphabet: 'x'"),
         (ABC, b"ab", "expected a word over characters, not bytes"),
         (ABC, ["a"], "not list"),
         (BYTES, "\ud800", "expected a word over bytes, not str"),
         (BYTES, ["ab"], "expected a word over bytes, not list"),
         (SYMBOLS, "low", "expected a word over symbols, not str"),
-        (SYMBOLS, ["l"], "offset 0: symbol not in the base alphabet"),
+        (SYMBOLS, ["l"], "offset 0: the symbol is not in the base alphabet"),
     ],
 )
 def test_words_that_are_not_over_the_alphabet(alphabet: TokenAlphabet, word, message: str) -> None:
@@ -108,13 +108,13 @@ def test_numbers_out_of_range(number: int) -> None:
 @pytest.mark.parametrize(
     ("symbols", "tokens", "message"),
     [
-        ("aba", (), "symbol given twice: 'a'"),
-        (["lo", ""], (), "a symbol is a non-empty string or a single byte: ''"),
+        ("aba", (), "the symbol is given twice: 'a'"),
+        (["lo", ""], (), "a symbol must be a non-empty string or a single byte: ''"),
         ([b"ab"], (), "one byte"),
         ([b"a", "b"], (), "all bytes or all strings"),
-        ([1], (), "a symbol is a non-empty string"),
+        ([1], (), "a symbol must be a non-empty string"),
         ([("a", "b")], (), "all bytes or all strings"),
-        ("ab", ["ab", "ab"], "token given twice: 'ab'"),
+        ("ab", ["ab", "ab"], "the token is given twice: 'ab'"),
         ("ab", ["a"], "two symbols or more: 'a'"),
         ("ab", [""], "two symbols or more: ''"),
         ("ab", ["abc"], "token 'abc' uses a symbol that is not in the base alphabet: 'c'"),

@@ -56,12 +56,12 @@ def test_parts_over_longer_symbols_may_be_joined() -> None:
 @pytest.mark.parametrize(
     ("pairs", "message"),
     [
-        ([("a", "b"), ("a",)], r"rule 1: a rule is a pair of words: \('a',\)"),
-        ([("a", "b"), "ab"], "rule 1: a rule is a pair of words: 'ab'"),
-        ([("a", "")], "rule 0: a part of a rule is a non-empty word: ''"),
-        ([("a", 1)], "rule 0: a part of a rule is a non-empty word: 1"),
-        ([("a", "b"), (b"a", b"b")], "rule 1: bytes and strings in one dictionary"),
-        ([("a", b"b")], "rule 0: bytes and strings in one dictionary"),
+        ([("a", "b"), ("a",)], r"rule 1: a rule must be a pair of words: \('a',\)"),
+        ([("a", "b"), "ab"], "rule 1: a rule must be a pair of words: 'ab'"),
+        ([("a", "")], "rule 0: a part of a rule must be a non-empty word: ''"),
+        ([("a", 1)], "rule 0: a part of a rule must be a non-empty word: 1"),
+        ([("a", "b"), (b"a", b"b")], "rule 1: one dictionary cannot have both bytes and strings"),
+        ([("a", b"b")], "rule 0: one dictionary cannot have both bytes and strings"),
     ],
 )
 def test_what_is_not_a_rule(pairs, message: str) -> None:

@@ -108,7 +108,7 @@ class TokenAlphabet(Guided, Sequence[Word]):
         numbers = {word: number for number, word in enumerate(base)}
         if len(numbers) != len(base):
             twice = next(word for number, word in enumerate(base) if numbers[word] != number)
-            raise AlphabetError("symbol given twice", value=twice)
+            raise AlphabetError("the symbol is given twice", value=twice)
         for word in tokens:
             _check_token(word, self.kind, numbers)
             numbers[word] = len(words)
@@ -190,7 +190,7 @@ class TokenAlphabet(Guided, Sequence[Word]):
         for offset, symbol in enumerate(iter_symbols(word)):
             number = self._numbers.get(symbol)
             if number is None:
-                raise AlphabetError("symbol not in the base alphabet", value=symbol, where=f"offset {offset}")
+                raise AlphabetError("the symbol is not in the base alphabet", value=symbol, where=f"offset {offset}")
             numbers.append(number)
         return tuple(numbers)
 
@@ -257,17 +257,17 @@ def _read_symbols(symbols: str | bytes | Iterable[Word]) -> tuple[Kind, list[Wor
     items = list(symbols)
     for item in items:
         if not isinstance(item, (str, bytes, tuple)) or len(item) == 0:
-            raise AlphabetError("a symbol is a non-empty string or a single byte", value=item)
+            raise AlphabetError("a symbol must be a non-empty string or a single byte", value=item)
     if items and all(isinstance(item, bytes) for item in items):
         if any(len(item) != 1 for item in items):
-            raise AlphabetError("a symbol of a byte alphabet is one byte", value=max(items, key=len))
+            raise AlphabetError("a symbol of a byte alphabet must be one byte", value=max(items, key=len))
         return "bytes", items
     if all(isinstance(item, str) and len(item) == 1 for item in items):
         return "characters", items
     as_words: list[Word] = [(item,) if isinstance(item, str) else item for item in items]
     for word in as_words:
         if not (isinstance(word, tuple) and len(word) == 1 and isinstance(word[0], str) and word[0]):
-            raise AlphabetError("the symbols of one alphabet are all bytes or all strings", value=word)
+            raise AlphabetError("the symbols of an alphabet must be all bytes or all strings", value=word)
     return "symbols", as_words
 
 
@@ -278,6 +278,6 @@ def _check_token(word: Word, kind: Kind, numbers: dict[Word, int]) -> None:
         if symbol not in numbers:
             raise AlphabetError(f"token {quoted(word)} uses a symbol that is not in the base alphabet", value=symbol)
     if len(word) < 2:
-        raise AlphabetError("a token that is not a symbol has two symbols or more", value=word)
+        raise AlphabetError("a token that is not a symbol must have two symbols or more", value=word)
     if word in numbers:
-        raise AlphabetError("token given twice", value=word)
+        raise AlphabetError("the token is given twice", value=word)

@@ -376,10 +376,10 @@ class _JoinedSpellings:
 
 def _checked_pair(index: int, pair: object) -> tuple[Word, Word]:
     if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-        raise DictionaryError("a rule is a pair of words", value=pair, where=f"rule {index}")
+        raise DictionaryError("a rule must be a pair of words", value=pair, where=f"rule {index}")
     for part in pair:
         if not isinstance(part, (bytes, str, tuple)) or len(part) == 0:
-            raise DictionaryError("a part of a rule is a non-empty word", value=part, where=f"rule {index}")
+            raise DictionaryError("a part of a rule must be a non-empty word", value=part, where=f"rule {index}")
     return pair[0], pair[1]
 
 
@@ -389,7 +389,9 @@ def _default_symbols(rows: list[tuple[Word, Word]]) -> bytes | Iterable[Word]:
         return bytes(range(256))
     if any(isinstance(part, bytes) for part in parts):
         mixed = next(index for index, row in enumerate(rows) if any(isinstance(part, bytes) for part in row))
-        raise DictionaryError("bytes and strings in one dictionary", value=rows[mixed], where=f"rule {mixed}")
+        raise DictionaryError(
+            "one dictionary cannot have both bytes and strings", value=rows[mixed], where=f"rule {mixed}"
+        )
     return sorted({symbol for part in parts for symbol in cast("str | tuple[str, ...]", part)})
 
 

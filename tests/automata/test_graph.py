@@ -32,14 +32,14 @@ def test_a_graph_made_by_hand() -> None:
 
 def test_graphs_that_are_no_token_dfas() -> None:
     graph = nx.MultiDiGraph()
-    with pytest.raises(AutomatonError, match="exactly one node has the attribute initial: 0"):
+    with pytest.raises(AutomatonError, match="exactly one node must have the attribute initial: 0"):
         TokenDFA.from_networkx(graph)
     graph.add_node(0, initial=True)
     graph.add_edge(0, 1)
-    with pytest.raises(AutomatonError, match="edge from 0 to 1: the token of an edge is a word"):
+    with pytest.raises(AutomatonError, match="edge from 0 to 1: the token of an edge must be a word"):
         TokenDFA.from_networkx(graph)
     graph.remove_edge(0, 1)
     graph.add_edge(0, 1, token="a")
     graph.add_edge(0, 0, token="a")
-    with pytest.raises(AutomatonError, match="two transitions on one token"):
+    with pytest.raises(AutomatonError, match="two transitions on the same token"):
         TokenDFA.from_networkx(graph)

@@ -93,7 +93,7 @@ def test_samples_are_uniform() -> None:
 
 def test_there_must_be_something_to_draw_or_to_count() -> None:
     dfa = TokenDFA.from_edges([(0, "a", 1)], finals=[1])
-    with pytest.raises(AutomatonError, match="no member of this many tokens: 2"):
+    with pytest.raises(AutomatonError, match="the language has no member with this number of tokens: 2"):
         Language(dfa).sample(2)
     with pytest.raises(AutomatonError, match="not negative"):
         Language(dfa).count(-1)

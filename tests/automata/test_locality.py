@@ -144,7 +144,7 @@ def test_as_many_pairs_as_there_are_fit_the_budget() -> None:
 
 @pytest.mark.parametrize("decide", [dloc, k_locality])
 def test_lengths_are_not_negative(decide) -> None:
-    with pytest.raises(AutomatonError, match="k: a number of tokens is not negative: -1"):
+    with pytest.raises(AutomatonError, match="k: the number of tokens must not be negative: -1"):
         decide(TokenDFA.universal("a"), -1)
 
 

@@ -73,7 +73,7 @@ def test_what_is_not_an_automaton_is_refused(transitions, initial, finals, messa
 
 
 def test_two_transitions_on_one_token_are_refused() -> None:
-    with pytest.raises(AutomatonError, match="state 0: two transitions on one token: 'ab'"):
+    with pytest.raises(AutomatonError, match="state 0: two transitions on the same token: 'ab'"):
         TokenDFA.from_edges([(0, "ab", 0), (0, "ab", 1)], finals=[0])
 
 

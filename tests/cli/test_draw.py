@@ -60,7 +60,7 @@ def test_a_language_a_prefix_and_the_minimal_automaton(merges: Path, tmp_path: P
         (["-o", "picture.dot", "--around", "aaa"], "'aaa'"),
         (["-o", "nowhere/picture.dot"], "No such file or directory"),
         ([], "Missing option '-o'"),
-        (["-o", "picture.svg", "--max-states", "3", "--film"], "more than 3 to draw"),
+        (["-o", "picture.svg", "--max-states", "3", "--film"], "more than the limit of 3"),
     ],
 )
 def test_trouble_is_one_line(
@@ -93,7 +93,7 @@ def test_a_run_is_painted_as_far_as_it_goes(merges: Path, tmp_path: Path, capsys
     assert output.read_text(encoding="utf-8").count("penwidth=2.5") == 2
     assert capsys.readouterr().err == ""
     assert run("draw", merges, "-o", output, "--run", "b a a b") == 0
-    assert "as far as it goes" in capsys.readouterr().err
+    assert "up to where it stops" in capsys.readouterr().err
 
 
 def test_the_surroundings_of_a_token(merges: Path, tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_without_graphviz(merges: Path, tmp_path: Path, monkeypatch: pytest.Monk
 def test_a_real_dictionary_is_not_drawn_whole(data: Path, tmp_path: Path, capsys) -> None:
     output = tmp_path / "picture.dot"
     assert run("draw", data / "vocabs/gpt2", "-o", output) == 1
-    assert "the automaton has 50,001 states, more than 500 to draw" in capsys.readouterr().out
+    assert "the automaton has 50,001 states, more than the limit of 500" in capsys.readouterr().out
     assert run("draw", data / "vocabs/gpt2", "-o", output, "--rules", 20) == 0
     assert output.stat().st_size > 0
     assert run("draw", data / "vocabs/gpt2", "-o", output, "--around", "The") == 0

@@ -82,7 +82,7 @@ def test_draw(tok: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert 'label="##bc", style=dashed' in picture.read_text()
     assert run("draw", tok, "-o", picture) == 0
     assert run("draw", tok, "-o", picture, "--max-states", "3", "--word", "abcz") == 2
-    assert "more than 3 to draw" in capsys.readouterr().err
+    assert "more than the limit of 3" in capsys.readouterr().err
     assert run("draw", tok, "-o", picture, "--max-states", "3") == 1
     assert "not drawn: the trie has" in capsys.readouterr().out
     assert run("draw", tok, "-o", picture, "--language", "a*") == 2

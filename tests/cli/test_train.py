@@ -112,16 +112,16 @@ def test_more_merges_than_pairs(corpus: Path, tmp_path: Path) -> None:
         (b"", (), "the corpus contains no text"),
         (b"\xff\xfe\x00a\x00", (), "corpus.txt, byte 0: not UTF-8 text"),
         (TEXT.encode()[:-1] + b"\x89PNG", (), "byte 263: not UTF-8 text"),
-        (b"text", ("--pretokenizer", "gpt5"), "no pre-tokenizer of that name: 'gpt5'"),
+        (b"text", ("--pretokenizer", "gpt5"), "no pre-tokenizer has this name: 'gpt5'"),
         (b"text", ("--pretokenizer", "(a"), "pattern"),
-        (b"text", ("--end-of-word", "attached"), "marks words of characters"),
-        (b"text", ("--alphabet", "abc"), "the symbols are bytes, of which all 256 are included"),
-        (b"text", ("--output", "x.bin"), "no format has this ending"),
+        (b"text", ("--end-of-word", "attached"), "marks words made of characters, not of bytes"),
+        (b"text", ("--alphabet", "abc"), "the symbols are bytes, and all 256 are included"),
+        (b"text", ("--output", "x.bin"), "no output format has this suffix"),
         (b"text", ("--merges", "-1"), "-1 is not in the range"),
         (b"text", ("--tie", "random"), "'random' is not one of"),
         (b"text", ("--output", "missing/merges.txt"), "no such folder: 'missing'"),
         (b"text", ("--output", "corpus.txt/folder"), "Not a directory"),
-        (b"text", ("--output", "/dev/full"), "there is a file where a folder should be written: '/dev/full'"),
+        (b"text", ("--output", "/dev/full"), "a folder should be written here, but there is a file: '/dev/full'"),
     ],
 )
 def test_trouble(
@@ -173,7 +173,7 @@ def test_exact_on_a_tiny_corpus(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert out.read_text().splitlines()[1] == "a b"
     capsys.readouterr()
     assert run(*options, "--method", "exact", "--tie", "huggingface") == 2
-    assert "has no meaning for --method exact: '--tie'" in capsys.readouterr().err
+    assert "cannot be used with --method exact: '--tie'" in capsys.readouterr().err
 
 
 def test_exact_refuses_a_large_corpus(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -51,7 +51,7 @@ def test_exit_status_and_words(tok: Path, ids: dict[str, Path], capsys: pytest.C
     assert "' t' (256): rule 2,  t≀he" in reason
     assert first.startswith(f"token 2, byte 3: {reason} ")
     assert first.endswith("[from token 2: 256 257, canonical 258]")
-    assert last == "not canonical: the first violation is shown, 5 tokens"
+    assert last == "not canonical: 5 tokens, only the first violation is shown"
     assert captured.err == ""
 
 
@@ -77,7 +77,7 @@ def test_all_violations(tok: Path, tmp_path: Path, capsys: pytest.CaptureFixture
     assert run(tok, tmp_path / "ids.npy", "--all", "--json") == 1
     assert [row["index"] for row in json.loads(capsys.readouterr().out)["violations"]] == [2, 7]
     assert run(tok, tmp_path / "ids.npy", "--all") == 1
-    assert capsys.readouterr().out.splitlines()[-1] == "not canonical: 2 violations, 9 tokens"
+    assert capsys.readouterr().out.splitlines()[-1] == "not canonical: 9 tokens, 2 violations"
 
 
 def test_formats_of_ids(tok: Path, tmp_path: Path) -> None:
@@ -97,8 +97,7 @@ def test_dictionaries_alone_say_so(tmp_path: Path, capsys: pytest.CaptureFixture
         assert run(tmp_path / tok, tmp_path / "ids.txt", "--json") == 0
         captured = capsys.readouterr()
         assert (
-            captured.err
-            == "tokdfa: pretokenizer: none, the whole text is one piece (choose another with --pretokenizer)\n"
+            captured.err == "tokdfa: no pre-tokenizer: the whole text is one piece (choose one with --pretokenizer)\n"
         )
         json.loads(captured.out)
         assert run(tmp_path / tok, tmp_path / "ids.txt", "--pretokenizer", "gpt2") == 0
@@ -123,8 +122,8 @@ def test_dictionaries_alone_say_so(tmp_path: Path, capsys: pytest.CaptureFixture
         ("ids.bin", b"abcd", ["--dtype", "float32"], "not an integer type"),
         ("ids.bin", b"abcd", [], "give --dtype"),
         ("ids.npy", b"", [], "no ids: the file is empty"),
-        ("ids.npy", b"\x93NUMPY", [], "not a whole .npy file"),
-        ("ids.parquet", b"PAR1", [], "ids are read from .npy, .bin, .json and .txt files"),
+        ("ids.npy", b"\x93NUMPY", [], "not a complete .npy file"),
+        ("ids.parquet", b"PAR1", [], "no ids can be read from a file with this suffix"),
     ],
 )
 def test_bad_ids(
@@ -170,7 +169,7 @@ def test_missing_files_and_improper_dictionaries(
         (tmp_path / "merges.txt", ids["good"], "not proper: rule 0, ab≀a"),
     ):
         assert run(tokenizer, stream) == 2
-        lines = [line for line in capsys.readouterr().err.splitlines() if "pretokenizer: none" not in line]
+        lines = [line for line in capsys.readouterr().err.splitlines() if "no pre-tokenizer:" not in line]
         assert len(lines) == 1
         assert message in lines[0]
 
@@ -234,6 +233,6 @@ def test_windows_without_a_pattern_are_refused(tmp_path: Path, capsys: pytest.Ca
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.splitlines()[-1].startswith(
-        "tokdfa: error: windows can be judged only if a pre-tokenizer cuts the text"
+        "tokdfa: error: a window can be judged only if a pre-tokenizer cuts the text"
     )
     assert run(tmp_path / "merges.txt", tmp_path / "ids.txt", "--window", "--pretokenizer", "gpt2") == 0

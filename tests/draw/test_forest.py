@@ -43,5 +43,5 @@ def test_a_forest_is_drawn_with_a_leaf_a_symbol_and_a_root_a_unit(text: str, mer
 
 
 def test_large_forests_are_refused() -> None:
-    with pytest.raises(TokdfaError, match="more than 500 to draw"):
+    with pytest.raises(TokdfaError, match="more than the limit of 500"):
         forest_graph("a" * 501)

@@ -113,5 +113,5 @@ def test_the_page_of_a_film_needs_no_network() -> None:
 
 
 def test_a_film_may_be_too_long() -> None:
-    with pytest.raises(LimitExceededError, match="after 2 rules there are 3 states, more than 2 to draw"):
+    with pytest.raises(LimitExceededError, match="after 2 rules there are 3 states, more than the limit of 2"):
         Film(DICTIONARY, max_states=2)

@@ -71,5 +71,5 @@ def test_an_empty_prefix_and_an_empty_vocabulary() -> None:
 
 
 def test_a_picture_may_be_too_large() -> None:
-    with pytest.raises(LimitExceededError, match="the trie has 9 nodes, more than 8 to draw"):
+    with pytest.raises(LimitExceededError, match="the trie has 9 nodes, more than the limit of 8"):
         trie_graph(VOCABULARY, max_nodes=8)

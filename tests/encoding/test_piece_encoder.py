@@ -112,7 +112,7 @@ def test_a_copy_has_a_memory_of_its_own() -> None:
 
 def test_foreign_symbols_and_bad_bounds_are_refused() -> None:
     encoder = PieceEncoder(OnePass(Dictionary.from_pairs([(b"a", b"b")], b"ab")), np.arange(3, dtype=np.int32))
-    with pytest.raises(TokdfaError, match=r"piece 1: a symbol that is not in the base alphabet: b'ax'$"):
+    with pytest.raises(TokdfaError, match=r"piece 1: the symbol is not in the base alphabet: b'ax'$"):
         encoder.encode(*joined([b"ab", b"ax", b"b"]))
     text = b"abab"
     for bounds in ([0, 0, 4], [0, 5], [-1, 2], [2, 1]):

@@ -261,9 +261,9 @@ def test_symbols_without_token(tmp_path: Path) -> None:
         content["pre_tokenizer"] = pre_tokenizer
         tokenizer = tokdfa.load(write(tmp_path, content))
         for text, character in (("abéx", 3), ("ab<|end|>é中a", 10), ("éab" * 200 + "x", 600), ("b" * 600 + "éX", 601)):
-            with pytest.raises(AlphabetError, match=rf"^character {character}: symbol not in the base alphabet"):
+            with pytest.raises(AlphabetError, match=rf"^character {character}: the symbol is not in the base alphabet"):
                 tokenizer.encode(text)
             byte = len(text[:character].encode())
             for size in (1, 5, 1000):
-                with pytest.raises(AlphabetError, match=f"^byte {byte}: symbol not in the base alphabet"):
+                with pytest.raises(AlphabetError, match=f"^byte {byte}: the symbol is not in the base alphabet"):
                     streamed(tokenizer, text.encode(), [size])

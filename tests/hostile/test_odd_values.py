@@ -98,7 +98,7 @@ def test_an_error_of_a_type_is_a_type_error(tokenizer: Any) -> None:
 
 @pytest.mark.parametrize("texts", ["the", b"the", bytearray(b"the")], ids=shown)
 def test_one_text_is_not_several(tokenizer: Any, texts: Any) -> None:
-    with pytest.raises(WrongTypeError, match="one text where several are expected"):
+    with pytest.raises(WrongTypeError, match="expected several texts, not one"):
         encode_batch(tokenizer, texts)
 
 
@@ -182,11 +182,11 @@ def test_documents_that_are_taken(tmp_path: Path, documents: Any) -> None:
 @pytest.mark.parametrize(
     ("pattern", "error", "message"),
     [
-        (None, WrongTypeError, "a pattern is a str or an iterable of words: None"),
-        (5, WrongTypeError, "a pattern is a str or an iterable of words: 5"),
-        (b"the", WrongTypeError, "a pattern is a str or an iterable of words: b'the'"),
-        (["the", None], WrongTypeError, "word 1: a word is a str or bytes: None"),
-        ([b"the", 3], WrongTypeError, "word 1: a word is a str or bytes: 3"),
+        (None, WrongTypeError, "a pattern must be a str or an iterable of words: None"),
+        (5, WrongTypeError, "a pattern must be a str or an iterable of words: 5"),
+        (b"the", WrongTypeError, "a pattern must be a str or an iterable of words: b'the'"),
+        (["the", None], WrongTypeError, "word 1: a word must be a str or bytes: None"),
+        ([b"the", 3], WrongTypeError, "word 1: a word must be a str or bytes: 3"),
         ("t\udcffe", PatternError, "pattern, offset 1: half of a surrogate pair"),
         ("[\ud800-\udfff]", PatternError, "pattern, offset 1: half of a surrogate pair"),
         (["the", "\udcff"], PatternError, "word 1: half of a surrogate pair"),

@@ -39,15 +39,15 @@ HEAD = re.compile(
 )
 INTRODUCTION = """# From the papers to the code
 
-Each numbered statement of the papers has a test of its name. This table is read off the tests
-(`python -m tests.paper.table` writes it, a test keeps it up to date): the statement, what the test says of it, and the
-modules of the package it goes to.
+Each numbered statement of the papers has a test named after it. `python -m tests.paper.table` generates this table
+from the tests, and a test keeps it up to date. It gives the statement, what the test says of it, and the modules of the
+package that the test imports.
 """
 
 
 @dataclass(frozen=True)
 class Row:
-    """One test: the statement, what is said of it, the modules it imports from, and where it stands."""
+    """One test: the statement, what is said of it, the modules it imports from, and its file."""
 
     statement: str
     says: str

@@ -97,7 +97,7 @@ def test_sec_2_2_strings_do_not_tell_which_tree_is_meant() -> None:
     assert to_dictionary(one) == to_dictionary(other)
     assert (bool(validity(one)), bool(validity(other))) == (True, False)
     assert from_dictionary(to_dictionary(one)) == one
-    with pytest.raises(TokdfaError, match="two rules make one token: 'abc'"):
+    with pytest.raises(TokdfaError, match="two rules make the same token: 'abc'"):
         from_dictionary(Dictionary.from_pairs([("a", "b"), ("b", "c"), ("ab", "c"), ("a", "bc")]))
 
 

@@ -109,7 +109,7 @@ def test_equal_splittings_have_equal_representations() -> None:
 @pytest.mark.parametrize(
     ("pattern", "error", "what"),
     [
-        ("no_such_name", PatternError, "no pre-tokenizer of that name"),
+        ("no_such_name", PatternError, "no pre-tokenizer has this name"),
         ("", PatternError, "must not match the empty text"),
         ("a*", PatternError, "must not match the empty text"),
         (r"(?<=a)b", PatternError, "look-behind"),

@@ -58,14 +58,14 @@ def test_bad_binary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
     refused("ids.bin", b"abc", "ends in the middle of a uint16: '3 bytes'", "uint16")
     refused("ids.bin", b"", "ids.bin: no ids: the file is empty", "uint16")
-    refused("ids.bin", b"ab", "does not say what its integers are .give --dtype")
+    refused("ids.bin", b"ab", "does not record the type of its integers .give --dtype")
     refused("ids.bin", b"ab", "not an integer type: 'float32'", "float32")
     refused("ids.bin", b"ab", "not an integer type: 'nonsense'", "nonsense")
     refused("ids.bin", b"ab", "not an integer type: 'bool'", "bool")
     refused("ids.npy", b"", "ids.npy: no ids: the file is empty")
-    refused("ids.npy", b"abc", "not a whole .npy file")
-    refused("ids.npy", saved(np.arange(100))[:-1], "not a whole .npy file")
-    refused("ids.npy", saved(np.arange(100))[:20], "not a whole .npy file")
+    refused("ids.npy", b"abc", "not a complete .npy file")
+    refused("ids.npy", saved(np.arange(100))[:-1], "not a complete .npy file")
+    refused("ids.npy", saved(np.arange(100))[:20], "not a complete .npy file")
     refused("ids.npy", saved(np.arange(3.0)), "ids.npy: ids must be integers: 'float64'")
     refused("ids.npy", saved(np.array([True])), "ids.npy: ids must be integers: 'bool'")
     refused("ids.npy", saved(np.zeros((2, 2), int)), r"ids.npy: ids must be in one dimension: \(2, 2\)")
@@ -74,17 +74,17 @@ def test_bad_binary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     refused("ids.npy", saved(np.array(3)), r"ids must be in one dimension: \(\)")
     for dtype in ("nonsense", "i4,i4", "(2,)i4", "", "é", "u3", "uint16 ", "i" + "9" * 99):
         refused("ids.bin", b"ab", "not an integer type", dtype)
-    refused("ids.npy", saved(np.arange(3)), "a dtype is only for .bin files", "uint16")
-    refused("ids.csv", b"1,2", "ids are read from .npy, .bin, .json and .txt files: '.csv'")
+    refused("ids.npy", saved(np.arange(3)), "a dtype can be given only for .bin files", "uint16")
+    refused("ids.csv", b"1,2", "no ids can be read from a file with this suffix: '.csv'")
     stream = io.BytesIO()
     np.savez(stream, a=np.arange(3))
     refused("ids.npy", stream.getvalue(), "an archive of arrays")
-    for data, message in ((b"abc", "standard input, token 1: the stream ends in the middle"), (b"", "it is empty")):
+    for data, message in ((b"abc", "standard input, token 1: the stream ends in the middle"), (b"", "input is empty")):
         monkeypatch.setattr(sys, "stdin", Stdin(data))
         with pytest.raises(TokenStreamError, match=message):
             collect("-", "uint16")
     monkeypatch.setattr(sys, "stdin", Stdin(b" \n"))
-    with pytest.raises(TokenStreamError, match="only white space"):
+    with pytest.raises(TokenStreamError, match="nothing but white space"):
         collect("-")
     with pytest.raises(FileNotFoundError):
         collect(tmp_path / "none.npy")

@@ -73,5 +73,5 @@ def test_headers_that_are_refused(tmp_path: Path, header: str, message: str) -> 
 def test_versions_that_are_refused(tmp_path: Path, version: bytes) -> None:
     header = "{'descr': '<u2', 'fortran_order': False, 'shape': (3,), }"
     (tmp_path / "ids.npy").write_bytes(_npy(header, version))
-    with pytest.raises(TokenStreamError, match="there is no version"):
+    with pytest.raises(TokenStreamError, match="there is no format version"):
         collect(tmp_path / "ids.npy")

@@ -242,7 +242,7 @@ def test_a_folder_is_searched_in_order(tmp_path: Path) -> None:
     [
         ([], None, r"there is no tokenizer in this folder"),
         (["merges.txt"], "tekken", "there is no file of the format tekken in this folder"),
-        (["a.tiktoken", "b.tiktoken"], None, r"there are several .tiktoken files: \['a.tiktoken', 'b.tiktoken'\]"),
+        (["a.tiktoken", "b.tiktoken"], None, r"several .tiktoken files: \['a.tiktoken', 'b.tiktoken'\]"),
         (["merges.txt"], "pickle", "unknown format: 'pickle'"),
     ],
 )
@@ -258,7 +258,7 @@ def test_folders_without_a_tokenizer(names: list[str], format: str | None, messa
     [
         ("merges.txt", b"", "the file is empty"),
         ("merges.txt", b"\x1f\x8b\x08garbage", "damaged gzip"),
-        ("some.file", b"a b\n", "the format cannot be recognised from content or name"),
+        ("some.file", b"a b\n", "the format cannot be recognised from the content or the name of the file"),
         ("tokenizer.model", b"\n\x0e\n\x05<unk>", "not a SentencePiece model|needs more packages"),
     ],
 )

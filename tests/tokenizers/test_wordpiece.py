@@ -172,7 +172,7 @@ def test_bad_files(tmp_path: Path) -> None:
     (tmp_path / "tokenizer.json").write_text(json.dumps(FILE))
     with pytest.raises(UnsupportedFeatureError, match="only with BERT's pre-tokenizer: 'gpt2'"):
         tokdfa.load(tmp_path / "tokenizer.json", pretokenizer="gpt2")
-    with pytest.raises(UnsupportedFeatureError, match="this needs a byte pair tokenizer, and the file is WordPiece"):
+    with pytest.raises(UnsupportedFeatureError, match="this needs a byte pair tokenizer, but the file is WordPiece"):
         load_byte_pairs(tmp_path / "tokenizer.json")
 
 

@@ -150,7 +150,7 @@ def test_tiktoken_loads_it_and_agrees(over_bytes: Dictionary, tmp_path: Path) ->
     [
         ("characters", "x.tiktoken", {}, "holds dictionaries over bytes"),
         ("characters", "merges.txt", {}, "no room for spaces"),
-        ("bytes", "x.model", {}, "no format has this ending: '.model'"),
+        ("bytes", "x.model", {}, "no output format has this suffix: '.model'"),
         ("bytes", "x.json", {"pretokenizer": r"\w+|\W"}, "needs a named pre-tokenizer"),
         ("symbols", "x.json", {"pretokenizer": "whitespace"}, "no symbols of several characters"),
         ("symbols", "x.json", {"pretokenizer": "gpt2", "suffix": "</w>"}, "must be whitespace"),

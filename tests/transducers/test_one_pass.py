@@ -84,10 +84,10 @@ def test_empty_word_and_empty_dictionary() -> None:
 @pytest.mark.parametrize(
     ("rules", "alphabet", "word", "message"),
     [
-        ([("a", "b")], "ab", "abxab", "^offset 2: symbol not in the base alphabet: 'x'$"),
-        ([("a", "b")], "ab", "ab\ud800", "^offset 2: symbol not in the base alphabet: "),
-        ([(b"a", b"b")], b"ab", b"aab\xff", "^offset 3: symbol not in the base alphabet: "),
-        ([("a", "b")], ["a", "b", "c</w>"], ("a", "b", "c"), "^offset 2: symbol not in the base alphabet: "),
+        ([("a", "b")], "ab", "abxab", "^offset 2: the symbol is not in the base alphabet: 'x'$"),
+        ([("a", "b")], "ab", "ab\ud800", "^offset 2: the symbol is not in the base alphabet: "),
+        ([(b"a", b"b")], b"ab", b"aab\xff", "^offset 3: the symbol is not in the base alphabet: "),
+        ([("a", "b")], ["a", "b", "c</w>"], ("a", "b", "c"), "^offset 2: the symbol is not in the base alphabet: "),
         ([("a", "b")], "ab", b"ab", "expected a word over characters, not bytes"),
     ],
 )

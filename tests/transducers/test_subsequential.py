@@ -100,9 +100,9 @@ def test_every_kind_of_symbol_and_foreign_ones() -> None:
     assert words.alphabet.spell(tokens.tolist()) == (("a", "b</w>"),)
     stream = SubsequentialTransducer(Dictionary.from_pairs([("a", "b")], "ab")).stream()
     stream.feed("ab")
-    with pytest.raises(AlphabetError, match="offset 3: symbol not in the base alphabet: 'x'"):
+    with pytest.raises(AlphabetError, match="offset 3: the symbol is not in the base alphabet: 'x'"):
         stream.feed("axb")
-    with pytest.raises(AlphabetError, match="offset 1: symbol not in the base alphabet: 'x'"):
+    with pytest.raises(AlphabetError, match="offset 1: the symbol is not in the base alphabet: 'x'"):
         SubsequentialTransducer(Dictionary.from_pairs([("a", "b")], "ab"))("ax")
 
 

@@ -123,7 +123,7 @@ def test_what_is_no_transducer_is_refused(arcs, initial, finals, message) -> Non
 
 def test_foreign_symbols_are_refused() -> None:
     for read in (EXAMPLE, EXAMPLE.outputs, lambda word: list(EXAMPLE.iter_runs(word))):
-        with pytest.raises(TokdfaError, match="offset 1: symbol not in the base alphabet: 'x'"):
+        with pytest.raises(TokdfaError, match="offset 1: the symbol is not in the base alphabet: 'x'"):
             read("ax")
 
 

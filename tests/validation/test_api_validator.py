@@ -237,7 +237,7 @@ def test_refusals() -> None:
         Contents(format="tiktoken", dictionary=tokenizer.dictionary, ids=tokenizer.token_to_id),
         PreTokenizer(Splitting("tokenizers", (Split(r"\s", "removed"),))),
     )
-    with pytest.raises(UnsupportedFeatureError, match="windows can be judged only if"):
+    with pytest.raises(UnsupportedFeatureError, match="a window can be judged only if"):
         Validator(dropping, window=True, tuning=FEW)
     assert validate(dropping, [97, 98, 97], documents=98, tuning=FEW)
 

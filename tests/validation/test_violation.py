@@ -37,7 +37,7 @@ SENTENCES: list[tuple[ViolationKind, dict[str, Any], str]] = [
     (K.NOT_UTF8, {"bad_bytes": b"\xe2\x82"}, "the bytes e2 82 are not UTF-8, so no text has these ids"),
     (K.SPECIAL_TOKEN, {"special": 9, "text": "<e>"}, "the text spells the special token '<e>' (9)"),
     (K.DEAD_TOKEN, {"token": 1}, "merging never gives 'a' (1)"),
-    (K.WHOLE_PIECE_ONLY, {"token": 1}, "'a' (1) is given only for a whole piece"),
+    (K.WHOLE_PIECE_ONLY, {"token": 1}, "'a' (1) is emitted only as a whole piece"),
     (K.PIECE_IS_A_TOKEN, {"text": "abc"}, "the piece 'abc' is a token, and is emitted without merging"),
     (
         K.NOT_LONGEST_MATCH,

@@ -47,7 +47,7 @@ def test_ids_may_be_given() -> None:
         ({"a": -1}, "the id of 'a' is not an integer from 0 to 268435454: -1"),
         ({"a": 1 << 28}, "268435454: 268435456"),
         ({"a": True}, "not an integer"),
-        (["a", b"b"], "an entry of a WordPiece vocabulary is a string: b'b'"),
+        (["a", b"b"], "an entry of a WordPiece vocabulary must be a string: b'b'"),
     ],
 )
 def test_what_is_no_vocabulary_is_refused(entries: object, message: str) -> None:

@@ -255,7 +255,7 @@ def _mask(automaton: object, state: Any) -> BoolArray:
     if isinstance(automaton, TokenDFA):
         return automaton.mask_of_moves(state)
     if not isinstance(automaton, MaskedAutomaton):
-        raise AutomatonError("the automaton has no masks", value=automaton)
+        raise AutomatonError("this automaton has no masks", value=automaton)
     return automaton.allowed_mask(state)
 
 

@@ -14,7 +14,7 @@ def checked(value: int, bound: int, what: str, where: str) -> int:
     try:
         number = operator.index(value)
     except TypeError:
-        raise AutomatonError(f"a {what} is an integer", value=value, where=where) from None
+        raise AutomatonError(f"a {what} must be an integer", value=value, where=where) from None
     if not 0 <= number < bound:
         raise AutomatonError(f"{what} out of range", value=value, where=where, hint=f"0 to {bound - 1} exist")
     return number

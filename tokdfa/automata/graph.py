@@ -47,12 +47,12 @@ def from_networkx(graph: nx.MultiDiGraph[Any]) -> TokenDFA:
     states = {node: state for state, node in enumerate(graph.nodes)}
     initial = [states[node] for node, given in graph.nodes(data="initial") if given]
     if len(initial) != 1:
-        raise AutomatonError("exactly one node has the attribute initial", value=len(initial))
+        raise AutomatonError("exactly one node must have the attribute initial", value=len(initial))
     finals = [states[node] for node, given in graph.nodes(data="final") if given]
     edges = []
     for p, q, token in graph.edges(data="token"):
         if not isinstance(token, (bytes, str, tuple)) or len(token) == 0:
-            raise AutomatonError("the token of an edge is a word", value=token, where=f"edge from {p!r} to {q!r}")
+            raise AutomatonError("the token of an edge must be a word", value=token, where=f"edge from {p!r} to {q!r}")
         edges.append((states[p], token, states[q]))
     dfa = TokenDFA.from_edges(edges, initial[0], finals=finals, n_states=len(states))
     alphabet = graph.graph.get("alphabet")

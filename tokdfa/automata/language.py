@@ -104,7 +104,7 @@ class Language(Displayed, Generic[S]):
     def count(self, length: int) -> int:
         """Return the number of members of exactly `length` tokens."""
         if length < 0:
-            raise AutomatonError("a length is not negative", value=length)
+            raise AutomatonError("the length must not be negative", value=length)
         return self._count(length)[0]
 
     @cached_property
@@ -236,7 +236,7 @@ class Language(Displayed, Generic[S]):
             If no member has this length.
         """
         if not self.count(length):
-            raise AutomatonError("no member of this many tokens", value=length)
+            raise AutomatonError("the language has no member with this number of tokens", value=length)
         rng = rng or random.Random()
         state, tokens = 0, []
         for left in range(length - 1, -1, -1):

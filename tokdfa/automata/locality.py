@@ -175,7 +175,7 @@ def _check(dfa: TokenDFA, k: int, call: str) -> None:
     if not isinstance(dfa, TokenDFA):
         raise wrong_argument(dfa, "a token DFA", call, swapped=isinstance(k, TokenDFA))
     if k < 0:
-        raise AutomatonError("a number of tokens is not negative", value=k, where="k")
+        raise AutomatonError("the number of tokens must not be negative", value=k, where="k")
 
 
 class _PairGraph:

@@ -86,7 +86,7 @@ class TokenDFA(Displayed):
     ) -> None:
         n = len(transitions)
         if n == 0:
-            raise AutomatonError("a DFA has at least one state, the initial one")
+            raise AutomatonError("a DFA must have at least one state, the initial one")
         offsets = np.zeros(n + 1, dtype=np.int64)
         tokens: list[int] = []
         targets: list[int] = []
@@ -178,7 +178,7 @@ class TokenDFA(Displayed):
         for p, word, q in rows:
             row = transitions[checked(p, n_states, "state", f"transition {p} {word!r} {q}")]
             if row.setdefault(alphabet.number(word), q) != q:
-                raise AutomatonError("two transitions on one token", value=word, where=f"state {p}")
+                raise AutomatonError("two transitions on the same token", value=word, where=f"state {p}")
         return cls(alphabet, transitions, initial, finals=finals)
 
     @classmethod

@@ -21,7 +21,9 @@ __all__ = ["command"]
 @click.argument("b")
 @click.option("--ignore-ids", is_flag=True, help="Compare the spelling of the tokens, not their ids.")
 @click.option(
-    "--pretokenizer", metavar="NAME|PATTERN|none", help="How A and B split text into pieces; default: as they say."
+    "--pretokenizer",
+    metavar="NAME|PATTERN|none",
+    help="How A and B split text into pieces; default: what they specify.",
 )
 @click.option("--pretokenizer-b", metavar="NAME|PATTERN|none", help="The pre-tokenizer of B, if it differs.")
 @click.option(

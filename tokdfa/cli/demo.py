@@ -67,7 +67,7 @@ def command(output: Path) -> int:
 
     page = output / "spoiled.html"
     tokdfa.validation_report(tokenizer, spoiled, title=str(rules), source=str(output / "spoiled.npy")).save(page)
-    say(f"page        {page}: the same to look at, in a browser")
+    say(f"page        {page}: the same answer as a web page")
 
     toy = tokdfa.token_dfa(tokdfa.Dictionary.from_pairs(_PREFIX, alphabet="teh"))
     picture = output / "toy.dot"

@@ -120,7 +120,9 @@ def command(
 
     tokenizer = load_unsplit(tok, specials=specials, format=format_name)
     if tokenizer.algorithm not in _DRAWN:
-        raise UnsupportedFeatureError("tokenizers of this kind cannot be drawn", value=tokenizer.algorithm, where=tok)
+        raise UnsupportedFeatureError(
+            "tokenizers of this algorithm cannot be drawn", value=tokenizer.algorithm, where=tok
+        )
     return _DRAWN[tokenizer.algorithm](tokenizer, asked)
 
 
@@ -148,7 +150,7 @@ def _draw_rules(tokenizer: Tokenizer, asked: Asked) -> int:
     fresh = () if asked.minimal else _fresh(folded, dfa)
     graph = dfa_graph(dfa, max_labels=asked.max_labels, fresh=fresh, run=painted)
     if painted is not None and dfa.run(painted) is None:
-        remark("the automaton does not accept all of these tokens in a row; the run is highlighted as far as it goes")
+        remark("the automaton does not accept this sequence of tokens; the run is highlighted up to where it stops")
     return _write(graph, output, dfa.n_states, dfa.n_transitions, as_json)
 
 
@@ -240,8 +242,8 @@ def _draw_transducer(dfa: TokenDFA, output: Path, max_states: int, as_json: bool
     if machine.n_states > max_states:
         from tokdfa.errors import LimitExceededError
 
-        what = f"the transducer has {machine.n_states:,} states, more than {max_states:,} to draw"
-        raise LimitExceededError(what, hint="draw only the first rules, with --rules N, or raise --max-states")
+        what = f"the transducer has {machine.n_states:,} states, more than the limit of {max_states:,}"
+        raise LimitExceededError(what, hint="use only the first rules, with --rules N, or raise --max-states")
     return _write(transducer_graph(machine), output, machine.n_states, machine.n_arcs, as_json)
 
 
@@ -292,15 +294,14 @@ def _sum_up(automaton: CompactTokenDFA | TokenDFA, max_states: int, as_json: boo
         print_json({"states": summary.states, "transitions": summary.transitions, "path": None, "densest": densest})
         return 1
     say(
-        f"not drawn: the automaton has {summary.states:,} states, more than {max_states:,} to draw, "
+        f"not drawn: the automaton has {summary.states:,} states, more than the limit of {max_states:,}, "
         f"and {summary.transitions:,} transitions"
     )
     for dense in summary.densest:
-        say(
-            f"  state {dense.state}: {dense.n_tokens:,} tokens lead to it ({', '.join(dense.examples)} …), "
-            f"{dense.n_moves:,} can follow"
-        )
-    say("--around TOKEN draws a part of it, --rules N only the first rules; --max-states raises the limit")
+        shown = ", ".join(dense.examples) + " …" * (dense.n_tokens > len(dense.examples))
+        leading = "1 token leads" if dense.n_tokens == 1 else f"{dense.n_tokens:,} tokens lead"
+        say(f"  state {dense.state}: {leading} to it{f' ({shown})' * bool(shown)}, {dense.n_moves:,} can follow")
+    say("Draw a part with --around TOKEN or --rules N, or raise the limit with --max-states.")
     return 1
 
 
@@ -310,8 +311,8 @@ def _sum_up_trie(trie: FailureTrie, max_states: int, as_json: bool) -> int:
         n_arrows = len(trie) - 2 + 1 + sum(target >= 0 for target in trie.failure)
         print_json({"states": len(trie), "transitions": n_arrows, "path": None, "densest": []})
     else:
-        say(f"not drawn: the trie has {len(trie):,} nodes, more than {max_states:,} to draw")
-        say("--word W draws the nodes visited on the word W; --max-states raises the limit")
+        say(f"not drawn: the trie has {len(trie):,} nodes, more than the limit of {max_states:,}")
+        say("Draw only the nodes visited on a word with --word W, or raise the limit with --max-states.")
     return 1
 
 

@@ -18,7 +18,7 @@ __all__ = ["command"]
 @click.option("--file", "path", metavar="F", help="Encode the UTF-8 text of this file; - is standard input.")
 @click.option("--output", "-o", metavar="O", help="Write the ids to this .npy file instead of printing them.")
 @click.option(
-    "--pretokenizer", metavar="NAME|PATTERN|none", help="How TOK splits text into pieces; default: as it says."
+    "--pretokenizer", metavar="NAME|PATTERN|none", help="How TOK splits text into pieces; default: what TOK specifies."
 )
 @specials_option
 @click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK; detected by default.")

@@ -38,9 +38,7 @@ def refuse_options(algorithm: str, **options: object) -> None:
     """Refuse options that were given but have no meaning for tokenizers of `algorithm`."""
     for name, value in options.items():
         if value not in (None, False, ()):
-            raise click.BadParameter(
-                f"has no meaning for {algorithm}, which TOK is; leave it out", param_hint=f"--{name}"
-            )
+            raise click.BadParameter(f"cannot be used with a {algorithm} tokenizer such as TOK", param_hint=f"--{name}")
 
 
 class Folded(NamedTuple):

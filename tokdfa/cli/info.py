@@ -23,7 +23,7 @@ _POLICIES = {
 @click.command("info")
 @click.argument("tok")
 @click.option(
-    "--pretokenizer", metavar="NAME|PATTERN|none", help="How TOK splits text into pieces; default: as it says."
+    "--pretokenizer", metavar="NAME|PATTERN|none", help="How TOK splits text into pieces; default: what TOK specifies."
 )
 @click.option(
     "--language", metavar="REGEX", help="Describe the correct tokenizations of the texts that REGEX matches in full."
@@ -80,7 +80,7 @@ def _write_proper(tokenizer: AnyTokenizer, path: str) -> bool:
 
     dictionary = tokenizer.proper_dictionary
     if dictionary is None:
-        remark("nothing written: in their order, the merges are not a proper dictionary that merges as TOK does")
+        remark("nothing written: the merges in their order are not a proper dictionary that merges as TOK does")
         return False
     write_dictionary(dictionary, path)
     return True
@@ -109,7 +109,7 @@ def _print(fields: dict[str, Any]) -> None:
 
 def _of_improper(proper: bool, fields: dict[str, Any]) -> list[tuple[str, object]]:
     offence = fields["first_offending_rule"]
-    why = offence["reason"] if offence else "some rules are of equal strength: their leftmost pair merges first"
+    why = offence["reason"] if offence else "some rules have equal strength: their leftmost pair merges first"
     return [] if proper else [("improper", why)]
 
 

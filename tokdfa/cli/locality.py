@@ -56,7 +56,7 @@ def command(
     tokenizer = load_unsplit(tok, specials=specials, format=format_name)
     if tokenizer.algorithm not in _MEASURED:
         raise UnsupportedFeatureError(
-            "the locality of such a tokenizer cannot be measured", value=tokenizer.algorithm, where=tok
+            "the locality of tokenizers of this algorithm cannot be measured", value=tokenizer.algorithm, where=tok
         )
     asked = Asked(language, rules, max_seconds, longest)
     measure, show = _MEASURED[tokenizer.algorithm]

@@ -80,10 +80,11 @@ def _shown(word: Any) -> str:
 def print_members(fields: dict[str, Any]) -> None:
     """Print the fields of :func:`describe_members` for people."""
     shortest = fields["shortest"]
-    finite = f"yes, up to {fields['longest']} tokens" if fields["finite"] else "no"
+    longest, of_language = fields["longest"], fields["states_of_language"]
+    finite = f"yes, up to {longest} token{'s' * (longest != 1)}" if fields["finite"] else "no"
     rows = {
-        "language": f"{fields['language']}: {fields['states_of_language']:,} states over symbols",
-        "states": f"{fields['states']:,}, {fields['states_minimal']:,} in the minimal one",
+        "language": f"{fields['language']}: {of_language:,} state{'s' * (of_language != 1)} over symbols",
+        "states": f"{fields['states']:,}, {fields['states_minimal']:,} in the minimal automaton",
         "transitions": f"{fields['transitions']:,}",
         "empty": "yes" if fields["empty"] else "no",
         "finite": "yes" if fields["empty"] else finite,

@@ -57,7 +57,7 @@ seconds_option = click.option(
     default=DEFAULT_MAX_SECONDS,
     show_default=True,
     metavar="N",
-    help="Give up if building the automaton of a pattern takes longer.",
+    help="Give up if building the automaton of the pattern takes more than N seconds.",
 )
 
 

@@ -126,7 +126,7 @@ def command(
     chosen = {name: options[name] for name in DEFAULTS if given(name) is not click.core.ParameterSource.DEFAULT}
     if like is not None and method == "exact":
         raise TrainingError(
-            "--method exact imitates no other trainer", value=f"--like {like}", hint="leave one of the two out"
+            "--method exact cannot be combined with --like", value=f"--like {like}", hint="leave one of the two out"
         )
     meant = options | resolve(like, chosen)
     reading = Reading(pretokenizer, meant["level"], meant["unit"], meant["end_of_word"])
@@ -134,14 +134,14 @@ def command(
         for name in ("tie", "count", "min_frequency", "max_token_length"):
             if given(name) is not click.core.ParameterSource.DEFAULT:
                 raise TrainingError(
-                    "this option has no meaning for --method exact",
+                    "this option cannot be used with --method exact",
                     value=f"--{name.replace('_', '-')}",
                     hint="leave one of the two out",
                 )
     rules = GreedyRules(meant["tie"], meant["count"], meant["min_frequency"], meant["max_token_length"])
     if alphabet is not None and reading.kind != "characters":
         raise TrainingError(
-            "--alphabet adds characters, but the symbols are bytes, of which all 256 are included",
+            "--alphabet adds characters, but here the symbols are bytes, and all 256 are included anyway",
             value=alphabet,
             hint="leave it out, or give --level character",
         )
@@ -181,7 +181,7 @@ def command(
         n_rules, n_pieces, n_unique = (fields[name] for name in ("rules", "pieces", "unique_pieces"))
         say(
             f"{n_rules:,} rule{'s' * (n_rules != 1)} from {n_pieces:,} piece{'s' * (n_pieces != 1)}, "
-            f"{n_unique:,} of them different"
+            f"{n_unique:,} distinct"
         )
         say(f"written to {', '.join(fields['files'])} in {fields['seconds']:.2f} s")
     return 0

@@ -36,7 +36,7 @@ __all__ = ["command"]
     "that they decode to.",
 )
 @click.option(
-    "--pretokenizer", metavar="NAME|PATTERN|none", help="How TOK splits text into pieces; default: as it says."
+    "--pretokenizer", metavar="NAME|PATTERN|none", help="How TOK splits text into pieces; default: what TOK specifies."
 )
 @specials_option
 @click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK; detected by default.")
@@ -69,7 +69,7 @@ def command(
 
     tokenizer = load(tok, pretokenizer=pretokenizer, specials=specials, format=format_name)
     if tokenizer.pretokenizer is None and tokenizer.format != "sentencepiece":
-        remark("pretokenizer: none, the whole text is one piece (choose another with --pretokenizer)")
+        remark("no pre-tokenizer: the whole text is one piece (choose one with --pretokenizer)")
     stream = iter_ids(ids, dtype=dtype)
     starts = None if documents is None else _documents(documents)
     if html_path is None:
@@ -101,13 +101,12 @@ def command(
             }
         )
     elif verdict:
-        say(f"canonical: {verdict.tokens:,} tokens")
+        say(f"canonical: {_counted(verdict.tokens, 'token')}")
     else:
         for violation in verdict.violations:
             say(_line(violation))
-        count = len(verdict.violations)
-        found = f"{count:,} violation{'s' * (count != 1)}" if every else "the first violation is shown"
-        say(f"not canonical: {found}, {verdict.tokens:,} tokens")
+        found = _counted(len(verdict.violations), "violation") if every else "only the first violation is shown"
+        say(f"not canonical: {_counted(verdict.tokens, 'token')}, {found}")
     return 0 if verdict else 1
 
 
@@ -129,6 +128,10 @@ def _line(violation: Violation) -> str:
         f"token {violation.index}, byte {violation.byte_offset}: {violation.reason} "
         f"[from token {violation.start}: {_ids(violation.ids)}{canonical}]"
     )
+
+
+def _counted(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'s' * (n != 1)}"
 
 
 def _ids(ids: tuple[int, ...]) -> str:

@@ -28,7 +28,7 @@ _OUTCOMES_OF_PARTS: Final = {
     (Part.DICTIONARY, Outcome.EQUIVALENT): "the same tokens for every piece",
     (Part.DICTIONARY, Outcome.DIFFERENT): "different tokens for some pieces",
     (Part.DICTIONARY, Outcome.UNKNOWN): "different rules, with unknown effect",
-    (Part.PRETOKENIZER, Outcome.DIFFERENT): "different pieces of some texts",
+    (Part.PRETOKENIZER, Outcome.DIFFERENT): "different pieces for some texts",
     (Part.PRETOKENIZER, Outcome.UNKNOWN): "different patterns, with unknown effect",
     (Part.SEMANTICS, Outcome.SAME): "Algorithm 1, which is the same as merging leftmost here",
     (Part.SEMANTICS, Outcome.DIFFERENT): "Algorithm 1; merging leftmost, strongest rule first, differs from it here",

@@ -84,8 +84,8 @@ class Film(Guided):
         for i, dfa in enumerate(iter_token_dfas(dictionary, language)):
             if dfa.n_states > max_states:
                 raise LimitExceededError(
-                    f"after {i} rules there are {dfa.n_states} states, more than {max_states} to draw",
-                    hint="film the first rules only",
+                    f"after {i} rules there are {dfa.n_states} states, more than the limit of {max_states}",
+                    hint="film only the first rules, or raise the limit",
                 )
             caption = f"A{i}"
             if i:

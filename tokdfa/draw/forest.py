@@ -39,7 +39,7 @@ def forest_graph(forest: Sequence[Merge], *, max_nodes: int = 500) -> Graph:
     n_nodes = sum(1 for unit in forest for _ in iter_submerges(unit))
     if n_nodes > max_nodes:
         hint = "draw the forest of a shorter text"
-        raise LimitExceededError(f"the forest has {n_nodes:,} nodes, more than {max_nodes:,} to draw", hint=hint)
+        raise LimitExceededError(f"the forest has {n_nodes:,} nodes, more than the limit of {max_nodes:,}", hint=hint)
     nodes: list[Node] = []
     edges: list[Edge] = []
 

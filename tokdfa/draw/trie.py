@@ -45,7 +45,7 @@ def trie_graph(
     nodes = _without_copies(trie, vocabulary) if words is None else _met(trie, words)
     if max_nodes is not None and len(nodes) > max_nodes:
         raise LimitExceededError(
-            f"the trie has {len(nodes):,} nodes, more than {max_nodes:,} to draw",
+            f"the trie has {len(nodes):,} nodes, more than the limit of {max_nodes:,}",
             hint="draw only the nodes of a few words",
         )
     shown = set(nodes)

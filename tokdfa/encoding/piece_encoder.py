@@ -198,7 +198,7 @@ class PieceEncoder:
         if status == FOREIGN:
             index = run.next
             raise AlphabetError(
-                "a symbol that is not in the base alphabet",
+                "the symbol is not in the base alphabet",
                 value=text[bounds[index] : bounds[index + 1]],
                 where=f"piece {index}",
             )

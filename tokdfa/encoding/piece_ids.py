@@ -258,11 +258,11 @@ class PieceIds:
         if self._contents.spelled_bytes:
             piece = "".join(map(CHARACTER_OF.__getitem__, cast(bytes, piece)))
         if isinstance(piece, bytes):
-            raise AlphabetError("a piece of text is expected here", value=piece, where=f"piece {index}")
+            raise AlphabetError("a piece of text was expected", value=piece, where=f"piece {index}")
         symbols = self._symbol_reader.read(piece)
         if not self._numbers.keys() >= set(symbols):
             place, symbol = next((i, symbol) for i, symbol in enumerate(symbols) if symbol not in self._numbers)
-            raise ForeignSymbolError("symbol not in the base alphabet", symbol, index, place)
+            raise ForeignSymbolError("the symbol is not in the base alphabet", symbol, index, place)
         return tuple(symbols) if self._contents.dictionary.alphabet.kind == "symbols" else "".join(symbols)
 
     @cached_property

@@ -53,9 +53,7 @@ class TextEncoder:
         if ids == LACKS_IDS:
             return None
         if ids == FOREIGN:
-            raise AlphabetError(
-                "a symbol that is not in the base alphabet", where=f"the piece at byte {self.run.piece}"
-            )
+            raise AlphabetError("the symbol is not in the base alphabet", where=f"the piece at byte {self.run.piece}")
         at = self.run.at
         what = "the text ends within a symbol" if ids == CUT_SHORT else "not UTF-8"
         raise PatternError(what, value=data[at : at + 4], where=f"byte {at}")

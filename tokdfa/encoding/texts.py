@@ -39,7 +39,7 @@ def check_texts(texts: object) -> None:
         If they are a string or bytes.
     """
     if isinstance(texts, (str, bytes, bytearray)):
-        _refuse(texts, "one text where several are expected", "put it in a list")
+        _refuse(texts, "expected several texts, not one", "put the text in a list")
 
 
 def _refuse(value: object, what: str, hint: str | None) -> NoReturn:

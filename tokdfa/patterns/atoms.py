@@ -120,14 +120,14 @@ class AtomReader:
                 self.at = number.end()
                 value = int(number[number.lastindex or 0], 16)
                 if not contains(self.universe, value):
-                    self.refuse("a code point that no text has", at)
+                    self.refuse("no text has this code point", at)
                 # Without braces, Oniguruma reads \xHH as a byte of UTF-8.
                 if value < 0x80 or symbol != "x" or number.lastindex or self.table != "tokenizers":
                     return value
         if symbol in _REFUSED_ESCAPES:
             self.refuse(f"{_REFUSED_ESCAPES[symbol]} is not supported", at)
         if symbol.isascii() and symbol.isalnum():
-            self.refuse("an escape that is unknown or not supported", at)
+            self.refuse("this escape is unknown or not supported", at)
         return ord(symbol)
 
     # Brackets
@@ -144,7 +144,7 @@ class AtomReader:
             self.budget.check_time()
             here = self.at
             if here >= len(self.pattern):
-                self.refuse("a bracket that is not closed", at)
+                self.refuse("the bracket is not closed", at)
             symbol = self.pattern[here]
             if symbol == "]" and here > start:
                 self.at += 1
@@ -156,14 +156,14 @@ class AtomReader:
                 operands[-1].append(self.bracket(here, depth + 1))
             elif self.pattern.startswith(("&&", "--", "~~", "||"), here):
                 if symbol != "&" or self.table == "regex":
-                    self.refuse("a set operation that is not supported", here, "to match the symbol itself, escape it")
+                    self.refuse("this set operation is not supported", here, "to match the symbol itself, escape it")
                 self.at += 2
                 operands.append([])
             else:
                 operands[-1].append(self.bracket_item(here, start))
         sets = [union(*operand) for operand in operands]
         if len(sets) > 1 and not all(operands):
-            self.refuse("an intersection with nothing", at)
+            self.refuse("the intersection has an empty side", at)
         symbols = sets[0]
         for other in sets[1:]:
             symbols = intersection(symbols, other)
@@ -173,36 +173,36 @@ class AtomReader:
         """Read a class, a symbol or a range of symbols."""
         if self.pattern[here] == "\\":
             if here + 1 >= len(self.pattern):
-                self.refuse("a backslash at the end", here)
+                self.refuse("the pattern ends with a backslash", here)
             self.at = here + 1
             found = self.class_escape(here)
             if found is not None:
                 symbols, positive = found
                 if self.pattern[self.at : self.at + 1] == "-" and self.pattern[self.at + 1 : self.at + 2] != "]":
-                    self.refuse("a range that begins with a class", here)
+                    self.refuse("the range begins with a class", here)
                 if self.flags.ignore_case and case_variants(symbols, self.table) != symbols:
                     if not positive:
-                        self.refuse("a negated class in a bracket without case is not supported", here)
+                        self.refuse("a negated class in a bracket is not supported when case is ignored", here)
                     symbols = case_variants(symbols, self.table)
                 return symbols
         elif self.pattern[here] == "-" and here > start and self.pattern[here + 1 : here + 2] != "]":
-            self.refuse("a hyphen that may or may not mean a range", here, "escape it, or write it last")
+            self.refuse("the hyphen may or may not mean a range", here, "escape it, or write it last")
         first = last = self.bracket_symbol(here)
         follow = self.pattern[self.at : self.at + 2]
         if len(follow) == 2 and follow[0] == "-" and follow[1] != "]":
             if follow == "--":
-                self.refuse("a hyphen that may or may not mean a range", self.at, "escape it")
+                self.refuse("the hyphen may or may not mean a range", self.at, "escape it")
             self.at += 1
             at = self.at
             if self.pattern[at] == "[" and self.table != "regex":
-                self.refuse("a range that ends in a bracket", here)
+                self.refuse("the range ends in a bracket", here)
             last = self.bracket_symbol(at)
             if last < first:
-                self.refuse("a range that ends before it begins", here)
+                self.refuse("the range ends before it begins", here)
         symbols = intersection(((first, last),), self.universe)
         if self.flags.ignore_case:
             if any(contains(symbols, symbol) for symbol in fold_expansions(self.table)):
-                self.refuse("without case this matches sequences of several symbols", here, "write out what is meant")
+                self.refuse("ignoring case, this matches sequences of several symbols", here, "write out what is meant")
             symbols = case_variants(symbols, self.table)
         return symbols
 
@@ -213,14 +213,14 @@ class AtomReader:
             code_point = ord(self.pattern[here])
         else:
             if self.pattern[here + 1 : here + 2] in tuple("sSdDwWpP"):
-                self.refuse("a range that ends in a class", here)
+                self.refuse("the range ends in a class", here)
             self.at = here + 1
             if self.pattern.startswith("b", self.at):
                 self.at += 1
                 return 8
             if self.at >= len(self.pattern):
-                self.refuse("a backslash at the end", here)
+                self.refuse("the pattern ends with a backslash", here)
             code_point = self.code_point(here)
         if not contains(self.universe, code_point):
-            self.refuse(f"the text of {self.table} has no surrogates", here)
+            self.refuse(f"texts of {self.table} have no surrogates", here)
         return code_point

@@ -82,10 +82,10 @@ def read_dialect(pattern: str, table: Table, budget: Budget | None = None) -> Op
         If it is too long, nested too deeply or has too many different atoms, or takes longer than `budget` allows.
     """
     if not isinstance(pattern, str):
-        raise WrongTypeError("a pattern is a str", value=pattern)
+        raise WrongTypeError("a pattern must be a str", value=pattern)
     if half := _SURROGATE.search(pattern):
         raise PatternError(
-            "half of a surrogate pair, which no text has",
+            "half of a surrogate pair, which cannot occur in a text",
             value=half[0],
             where=f"pattern, offset {half.start()}",
             hint="on a command line, bytes that are not UTF-8",
@@ -143,7 +143,7 @@ class _Reader(AtomReader):
             else:
                 self.literal(ord(symbol), at)
         if self.outer:
-            self.refuse("a group that is not closed", self.places[self.outer[-1][0]])
+            self.refuse("the group is not closed", self.places[self.outer[-1][0]])
         return Operators("".join(self.pieces), list(self.numbers), self.places, self.looks)
 
     # Output
@@ -176,7 +176,7 @@ class _Reader(AtomReader):
         rest = self.pattern[self.at : self.at + 3]
         for prefix, what in _REFUSED_GROUPS.items():
             if rest.startswith(prefix):
-                self.refuse(f"{what} is not regular, or not supported", at)
+                self.refuse(f"{what} is not supported, or not regular", at)
         if rest[:2] in _PASSED_GROUPS:
             kind = rest[:2]
             self.at += 2
@@ -192,12 +192,12 @@ class _Reader(AtomReader):
             self.at = flag.end()
             if flag[3] == ")":
                 if self.pieces:
-                    self.refuse("flags after the beginning", at, "write (?flags:…)")
+                    self.refuse("flags must be at the beginning of the pattern", at, "write (?flags:…)")
                 self.flags = inner
                 return
             self.flags = inner
         elif rest.startswith(("?", "*")):
-            self.refuse("a group of a kind that is not supported", at)
+            self.refuse("this kind of group is not supported", at)
         self.operator("(" + kind, at)
         self.outer.append((start, flags))
         self.depth += 1
@@ -216,7 +216,7 @@ class _Reader(AtomReader):
 
     def close_group(self, at: int) -> None:
         if not self.outer:
-            self.refuse("a closing parenthesis without an opening one", at)
+            self.refuse("the closing parenthesis has no opening one", at)
         start, self.flags = self.outer.pop()
         self.depth -= 1
         self.operator(")", at)
@@ -229,7 +229,7 @@ class _Reader(AtomReader):
         if self.table == "tokenizers" and self.last_atom is not None and before == "}" and self.pieces[-1] == "}":
             # After an interval, Oniguruma reads + as one more repetition, and ? in several ways.
             if symbol != "+":
-                self.refuse("a quantifier after an interval", at)
+                self.refuse("a quantifier cannot follow an interval", at)
             self.pieces[self.last_atom : self.last_atom] = "(?:"
             self.places[self.last_atom : self.last_atom] = [at] * 3
             self.emit(")", at)
@@ -256,7 +256,7 @@ class _Reader(AtomReader):
 
     def literal(self, code_point: int, at: int) -> None:
         if not contains(self.universe, code_point):
-            self.refuse(f"the text of {self.table} has no surrogates", at)
+            self.refuse(f"texts of {self.table} have no surrogates", at)
         symbols: Ranges = ((code_point, code_point),)
         literals = ""
         if self.flags.ignore_case:
@@ -264,13 +264,13 @@ class _Reader(AtomReader):
             literals = self.literals + chr(code_point).casefold()
             expansions = fold_expansions(self.table)
             if code_point in expansions or any(sequence in literals for sequence in expansions.values()):
-                self.refuse("without case this matches sequences of another length", at, "write out what is meant")
+                self.refuse("ignoring case, this matches sequences of another length", at, "write out what is meant")
         self.add(symbols, at)
         self.literals = literals[-_LONGEST_FOLD:]
 
     def escape(self, at: int) -> None:
         if self.at >= len(self.pattern):
-            self.refuse("a backslash at the end", at)
+            self.refuse("the pattern ends with a backslash", at)
         symbol = self.pattern[self.at]
         anchors: dict[str, Place] = {"A": "start of text", "z": "end of text"}
         if self.table == "regex":

@@ -73,7 +73,7 @@ def finder(
     program = compile_program(node, budget)
     if wanted == "all" and any(look.last_line for look in program.assertions):
         raise PatternError(
-            "all matches of a pattern with $, which holds at two places, are not supported",
+            "all matches of a pattern with $ are not supported, because $ holds at two places",
             value=pattern,
             hint=r"\Z is the end of the text, (?m:$) that of a line",
         )
@@ -109,25 +109,25 @@ def _seen_from(forward: ClassDFA, backward: ClassDFA) -> ClassDFA:
 def _given_words(words: object) -> list[bytes]:
     """Return words as bytes, or raise an error if they are not a list of words."""
     if isinstance(words, (bytes, bytearray)) or not isinstance(words, Iterable):
-        raise WrongTypeError("a pattern is a str or an iterable of words", value=words)
+        raise WrongTypeError("a pattern must be a str or an iterable of words", value=words)
     given = []
     for place, word in enumerate(words):
         if not isinstance(word, (str, bytes)):
             hint = "the pattern comes before the ids" if isinstance(word, (int, np.integer)) else None
-            raise WrongTypeError("a word is a str or bytes", value=word, where=f"word {place}", hint=hint)
+            raise WrongTypeError("a word must be a str or bytes", value=word, where=f"word {place}", hint=hint)
         try:
             given.append(word.encode("utf-8") if isinstance(word, str) else word)
         except UnicodeEncodeError as error:
             half = error.object[error.start]
             raise PatternError(
-                "half of a surrogate pair, which no text has", value=half, where=f"word {place}"
+                "half of a surrogate pair, which cannot occur in a text", value=half, where=f"word {place}"
             ) from None
     return given
 
 
 def _word_finder(words: Sequence[bytes], wanted: Wanted) -> Finder:
     if not all(words):
-        raise PatternError("an empty word is found everywhere and nowhere", value=words.index(b""))
+        raise PatternError("an empty word cannot be searched for", value=words.index(b""))
     found = find_words(without_hidden(words) if wanted == "first" else words, leftmost=wanted != "all")
     nowhere = determinize(compile_program(Alternate(())), searching=True)
     return Finder(found.dfa, found.length, found.shorter, max(map(len, words), default=0), nowhere)

@@ -208,17 +208,17 @@ class _Conversion:
 
     def repeat(self, body: Node, least: int, most: int | None, mode: Mode) -> Node:
         if isinstance(body, (LookAhead, Anchor)):
-            raise PatternError("a repeated assertion, which is the same as a single one", value=self.pattern)
+            raise PatternError("an assertion is repeated, which means the same as a single one", value=self.pattern)
         return Repeat(body, least, most, mode)
 
     def look(self, body: Node, negated: bool, at: int) -> Node:
         test = _one_symbol_test(body)
         if test is None:
             raise PatternError(
-                "a look-ahead at more than one symbol",
+                "a look-ahead of more than one symbol is not supported",
                 value=self.pattern[at : at + 40],
                 where=f"pattern, offset {at}",
-                hint="(?=x) and (?!x) are possible where x is one symbol or the end of the text",
+                hint="(?=x) and (?!x) can be used if x is one symbol or the end of the text",
             )
         symbols, at_end = test
         return LookAhead(complement(symbols, universe(self.table)), not at_end) if negated else LookAhead(*test)

@@ -94,7 +94,7 @@ def find_hypotheses(splitting: Splitting, budget: Budget | None = None) -> Hypot
             raise found
         return found
     if splitting.prefix_space or splitting.metaspace_at:
-        raise PatternError("a space before pieces of a later step cannot be expressed by an automaton", value=splitting)
+        raise PatternError("spaces inserted by a later step cannot be expressed by an automaton", value=splitting)
     if splitting.byte_steps:
         raise PatternError("steps that split bytes cannot be expressed by an automaton over symbols", value=splitting)
     steps = [_Step(step, splitting, budget) for step in splitting.steps]

@@ -94,7 +94,7 @@ class LiftedSplitting:
         self._ends: Mask = sum(1 << h for h, ends in enumerate(self.hypotheses.ends) if ends)
         # Threads share it. Apart from the numbers of effects, everything cached is the same whichever thread finds it.
         self._effects: list[_Effect] = []
-        self._room = Budget(max_seconds=math.inf, what="what ids do to the automaton of the split pattern")
+        self._room = Budget(max_seconds=math.inf, what="the effects of ids on the automaton of the split pattern")
         self._number_of_effect: dict[_Effect, int] = {}
         self._longer: dict[tuple[int | None, int], int] = {}
         self._applied: dict[tuple[Mask, int, bool, bool], Mask] = {}

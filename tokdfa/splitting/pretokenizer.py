@@ -301,5 +301,5 @@ def pretokenizer(splitting: str | Splitting) -> PreTokenizer:
         return _shared(NAMED[splitting], splitting)
     if re.fullmatch(r"[\w.-]+", splitting, re.ASCII):
         hint = f"use a pattern or one of {', '.join(NAMED)}"
-        raise PatternError("no pre-tokenizer of that name", value=splitting, hint=hint)
+        raise PatternError("no pre-tokenizer has this name", value=splitting, hint=hint)
     return _shared(Splitting("tiktoken", (Split(splitting),)))

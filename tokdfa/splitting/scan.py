@@ -62,7 +62,9 @@ class Scan:
         target = np.where(alive[target], target, 0)
         block = _indistinguishable(target, matched)
         if len(set(block[dfa.initial].tolist())) > 1:
-            raise PatternError("an anchor at the beginning of a match looks back, which a split pattern cannot")
+            raise PatternError(
+                "an anchor at the beginning of a match looks back, which is not supported in a split pattern"
+            )
         self.start = int(block[dfa.initial[-1]])
         first = np.unique(block, return_index=True)[1]
         self.target: Int32Array = block[target[first]]
@@ -95,5 +97,8 @@ def _refuse_last_line(tree: Node) -> None:
     nodes = [tree]
     for node in nodes:  # grows during the loop
         if isinstance(node, Anchor) and node.place == "end of last line":
-            raise PatternError("the end of the last line is two symbols away", hint=r"\z is the end of the text")
+            raise PatternError(
+                "$ may hold one line end before the end of the text, which is not supported",
+                hint=r"\z is the end of the text",
+            )
         nodes.extend(children(node))

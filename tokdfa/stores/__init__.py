@@ -63,11 +63,15 @@ def iter_ids(source: str | Path, *, dtype: str | None = None, tuning: Tuning = D
     if suffix == ".bin":
         if dtype is None:
             raise TokenStreamError(
-                "a .bin file does not say what its integers are", where=str(path), hint="give --dtype, such as uint16"
+                "a .bin file does not record the type of its integers",
+                where=str(path),
+                hint="give --dtype, such as uint16",
             )
         return iter_bin(path, dtype_of(dtype), tuning=tuning)
     if dtype is not None:
-        raise TokenStreamError("a dtype is only for .bin files and standard input", value=dtype, where=str(path))
+        raise TokenStreamError(
+            "a dtype can be given only for .bin files and standard input", value=dtype, where=str(path)
+        )
     if suffix == ".npy":
         return iter_npy(path, tuning=tuning)
     if suffix == ".json":
@@ -75,10 +79,10 @@ def iter_ids(source: str | Path, *, dtype: str | None = None, tuning: Tuning = D
     if suffix == ".txt":
         return _of_file(path, partial(iter_text, tuning=tuning))
     raise TokenStreamError(
-        "ids are read from .npy, .bin, .json and .txt files",
+        "no ids can be read from a file with this suffix",
         value=path.suffix,
         where=str(path),
-        hint="give such a file, or - for standard input",
+        hint="use .npy, .bin, .json or .txt, or - for standard input",
     )
 
 

@@ -51,7 +51,7 @@ def iter_npy(path: Path, *, tuning: Tuning = DEFAULT) -> Iterator[IntegerArray]:
     if size != expected:
         fault = "cut short" if size < expected else "there is data after its array"
         raise TokenStreamError(
-            f"not a whole .npy file of integers: {fault}",
+            f"not a complete .npy file of integers: {fault}",
             value=f"{size} bytes instead of {expected}",
             where=str(path),
         )
@@ -90,7 +90,7 @@ def iter_stream(stream: BinaryIO, dtype: Dtype, name: str, *, tuning: Tuning = D
             hint="is it another --dtype?",
         )
     if not count:
-        raise TokenStreamError("no ids: it is empty", where=name)
+        raise TokenStreamError("no ids: the input is empty", where=name)
 
 
 def _size(stream: BinaryIO, path: Path) -> int:

@@ -57,16 +57,16 @@ def read_header(stream: BinaryIO, name: str) -> tuple[Dtype, int]:
     """
 
     def refuse(what: str) -> NoReturn:
-        raise TokenStreamError(f"not a whole .npy file of integers: {what}", where=name)
+        raise TokenStreamError(f"not a complete .npy file of integers: {what}", where=name)
 
     begin = stream.read(len(_MAGIC) + 2)
     if begin.startswith(_ARCHIVES):
-        raise TokenStreamError("an archive of arrays where one array is expected", where=name)
+        raise TokenStreamError("an archive of arrays was given where one array is expected", where=name)
     if not begin.startswith(_MAGIC) or len(begin) < len(_MAGIC) + 2:
-        refuse("it does not begin like one")
+        refuse("it does not begin like a .npy file")
     major, minor = begin[-2:]
     if major not in _LENGTHS or minor:
-        refuse(f"there is no version {major}.{minor}")
+        refuse(f"there is no format version {major}.{minor}")
     size = stream.read(_LENGTHS[major])
     length = int.from_bytes(size, "little")
     if len(size) < _LENGTHS[major] or length > _LONGEST:
@@ -96,7 +96,9 @@ def _dtype(value: str, name: str) -> Dtype:
 
 def _count(value: str, name: str) -> int:
     if not _SHAPE.fullmatch(value):
-        raise TokenStreamError("not a whole .npy file of integers: its shape is not a tuple", value=value, where=name)
+        raise TokenStreamError(
+            "not a complete .npy file of integers: its shape is not a tuple", value=value, where=name
+        )
     shape = tuple(map(int, re.findall(r"[0-9]+", value)))
     if len(shape) != 1 or "," not in value:
         raise TokenStreamError("ids must be in one dimension", value=shape, where=name, hint="flatten the array")

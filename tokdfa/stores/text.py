@@ -74,7 +74,7 @@ def _text(blocks: Iterator[bytes], name: str) -> Iterator[IntegerArray]:
         if len(rest) > LONGEST:
             _refuse(rest, f"{name}, line {line}")
     if empty:
-        raise TokenStreamError("no ids: there is only white space", where=name)
+        raise TokenStreamError("no ids: it holds nothing but white space", where=name)
 
 
 def _json(blocks: Iterator[bytes], name: str) -> Iterator[IntegerArray]:
@@ -102,7 +102,7 @@ class _JsonArray:
         ids: IntegerArray = np.empty(0, dtype=np.int64)
         if self._place == "before" and self._skip_space():
             if not self._rest.startswith(b"["):
-                self._refuse("an array of integers is expected")
+                self._refuse("expected an array of integers")
             self._take(1)
             self._place = "inside"
         if self._place == "inside":
@@ -114,7 +114,7 @@ class _JsonArray:
     def finish(self) -> None:
         """Check that the array has ended."""
         if self._place == "before":
-            raise TokenStreamError("no ids: it is empty", where=self._name)
+            raise TokenStreamError("no ids: the input is empty", where=self._name)
         if self._place == "inside":
             where = f"{self._name}, byte {self._offset + len(self._rest)}"
             raise TokenStreamError("the array is not closed", where=where, hint="is the file cut short?")
@@ -182,7 +182,9 @@ def _refuse(word: bytes, where: str) -> NoReturn:
         what = "an integer of more than 64 bits" if _exceeds_64_bits(word) else "an integer with leading zeros"
         raise TokenStreamError(what, value=_shown(word), where=where)
     if word.startswith(b"+") and _INTEGER.fullmatch(word[1:]):
-        raise TokenStreamError("an integer with a plus sign", value=_shown(word), where=where, hint="leave it out")
+        raise TokenStreamError(
+            "an integer must not have a plus sign", value=_shown(word), where=where, hint="leave it out"
+        )
     if _FLOAT.fullmatch(word):
         raise TokenStreamError("ids must be integers, not floats", value=_shown(word), where=where)
     raise TokenStreamError("not an integer", value=_shown(word), where=where)
@@ -190,7 +192,7 @@ def _refuse(word: bytes, where: str) -> NoReturn:
 
 def _refuse_item(item: bytes, where: str) -> NoReturn:
     if item.startswith((b"[", b"{")):
-        raise TokenStreamError("one flat array of integers is expected", value=_shown(item), where=where)
+        raise TokenStreamError("expected one flat array of integers", value=_shown(item), where=where)
     if not item:
         raise TokenStreamError("a comma with nothing before or after it", where=where)
     _refuse(item, where)

@@ -192,11 +192,11 @@ def _check(tokenizer: Tokenizer) -> None:
         raise UnsupportedFeatureError("the automaton of a whole tokenizer needs a dictionary over bytes")
     if len(tokenizer.whole_piece_tokens):
         number = int(tokenizer.whole_piece_tokens[0])
-        raise UnsupportedFeatureError("a token is given only for a whole piece", value=tokenizer.token(number))
+        raise UnsupportedFeatureError("a token is emitted only as a whole piece", value=tokenizer.token(number))
     pretokenizer = tokenizer.pretokenizer
     splitting = None if pretokenizer is None else pretokenizer.splitting
     if splitting is not None and (splitting.prefix_space is not None or splitting.metaspace is not None):
-        raise UnsupportedFeatureError("the pre-tokenizer puts spaces into the text")
+        raise UnsupportedFeatureError("the pre-tokenizer inserts spaces into the text")
     if splitting is not None and splitting.byte_steps:
         raise UnsupportedFeatureError("the pre-tokenizer splits the bytes of a character")
 
@@ -216,6 +216,4 @@ def check_overlaps(contents: list[bytes]) -> None:
             inner = (content[start:end] for end in range(start + 1, len(content) + (start > 0)))
             within = next((part for part in inner if part in whole), None)
             if crossing or within:
-                raise UnsupportedFeatureError(
-                    "special tokens that overlap one another", value=(content, crossing or within)
-                )
+                raise UnsupportedFeatureError("special tokens overlap one another", value=(content, crossing or within))

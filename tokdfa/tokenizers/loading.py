@@ -109,7 +109,7 @@ def load_byte_pairs(
     contents = read(path, format, specials=specials)
     if not isinstance(contents, Contents):
         raise UnsupportedFeatureError(
-            f"this needs a byte pair tokenizer, and the file is {contents.algorithm}", where=str(path)
+            f"this needs a byte pair tokenizer, but the file is {contents.algorithm}", where=str(path)
         )
     return tokenizer_of(contents, pretokenizer)
 

@@ -53,7 +53,7 @@ class Reading:
 
     def __post_init__(self) -> None:
         if self.end_of_word is not None and self.level == "byte":
-            raise TrainingError(f"{_MARK} marks words of characters", hint="choose the level character")
+            raise TrainingError(f"{_MARK} marks words made of characters, not of bytes", hint="choose level character")
 
     @property
     def suffix(self) -> str | None:

@@ -62,7 +62,7 @@ class Checkpoint:
         if request != self._request:
             differing = [key for key in self._request if request.get(key) != self._request[key]]
             raise TrainingError(
-                f"a checkpoint of another training, which differs in {', '.join(differing) or 'the version'}",
+                f"this checkpoint is of another training, which differs in {', '.join(differing) or 'the version'}",
                 where=str(self.path),
                 hint="delete it to start again",
             )

@@ -65,12 +65,12 @@ class Corpus:
         for source in map(str, sources):
             found = list(_expand(source))
             if not found:
-                what = "no files in this folder" if os.path.isdir(source) else "no such file, and no file matches it"
+                what = "no files in this folder" if os.path.isdir(source) else "no file has this name or matches it"
                 hint = "sources are files: write the text into one" if any(map(str.isspace, source)) else None
                 raise TrainingError(what, value=source, hint=hint)
             files.extend(found)
         if not files:
-            raise TrainingError("a corpus is at least one file")
+            raise TrainingError("a corpus needs at least one file")
         return cls(tuple(files), tuning)
 
     def size(self) -> int | None:
@@ -153,5 +153,5 @@ def _skip(stream: BinaryIO, offset: int, path: str, block: int) -> None:
     while offset:
         passed = len(stream.read(min(offset, block)))
         if not passed:
-            raise TrainingError("the file has become shorter", where=path)
+            raise TrainingError("the file became shorter while it was read", where=path)
         offset -= passed

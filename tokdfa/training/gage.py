@@ -55,7 +55,7 @@ def compress(data: T, spare: T | None = None) -> Compressed[T]:
         spare = _unused(data)
     symbols = [spare[i : i + 1] for i in range(len(spare))]
     if len(set(symbols)) < len(symbols) or any(symbol in data for symbol in symbols):
-        raise TrainingError("a spare symbol is in use already", value=spare)
+        raise TrainingError("the spare symbol is already in use", value=spare)
     if not data:
         return Compressed(data, ())
     dictionary = train_greedy({data: 1}, len(symbols), tie="oldest-pair", count="overlapping")

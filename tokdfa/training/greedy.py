@@ -106,7 +106,7 @@ def trace_greedy(
     from tokdfa.kernels.train import merging
 
     if merges < 0:
-        raise TrainingError("the number of merges is negative", value=merges)
+        raise TrainingError("the number of merges must not be negative", value=merges)
     # Pieces counted as bytes need no second look.
     counted = isinstance(pieces, PieceCounts) and alphabet is None
     symbols = TokenAlphabet(bytes(range(256))) if counted else base_alphabet(pieces, alphabet)

@@ -34,7 +34,7 @@ class LongestPieceEncoder:
     def __init__(self, vocabulary: Iterable[str], *, unknown: str = "<unk>", cache_size: int = 1 << 16) -> None:
         self._order = {piece: index for index, piece in enumerate(dict.fromkeys(vocabulary))}
         if "" in self._order:
-            raise TrainingError("a piece of a vocabulary is not empty")
+            raise TrainingError("a piece of a vocabulary must not be empty")
         self._longest = max(map(len, self._order), default=0)
         self._unknown = unknown
         self._cache: dict[str, tuple[str, ...]] = {}

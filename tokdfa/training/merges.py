@@ -52,7 +52,7 @@ def iter_submerges(merge: Merge) -> Iterator[Merge]:
                 raise LimitExceededError("a merge is nested too deeply", hint=f"{_DEEPEST} levels are allowed")
             stack.extend(((inner[1], depth + 1), (inner[0], depth + 1)))
         elif not isinstance(inner, str) or not inner:
-            raise TrainingError("a merge is a symbol or a pair of merges", value=inner)
+            raise TrainingError("a merge must be a symbol or a pair of merges", value=inner)
 
 
 def yield_of(merge: Merge) -> str:
@@ -152,7 +152,7 @@ def to_dictionary(merges: Sequence[Merge], alphabet: str | None = None) -> Dicti
     pairs = []
     for merge in merges:
         if isinstance(merge, str):
-            raise TrainingError("a rule is made of a pair", value=merge)
+            raise TrainingError("a rule must be a pair", value=merge)
         pairs.append((yield_of(merge[0]), yield_of(merge[1])))
     return Dictionary.from_pairs(pairs, alphabet)
 
@@ -174,13 +174,13 @@ def from_dictionary(dictionary: Dictionary) -> tuple[Merge, ...]:
     """
     dictionary.require_proper()
     if dictionary.alphabet.kind != "characters":
-        raise TrainingError("merges are made of characters", value=dictionary.alphabet.kind)
+        raise TrainingError("merges must be made of characters", value=dictionary.alphabet.kind)
     trees: dict[str, Merge] = {}
     merges = []
     for index, rule in enumerate(dictionary):
         left, right = cast("tuple[str, str]", rule)
         if left + right in trees:
-            raise TrainingError("two rules make one token", value=left + right, where=f"rule {index}")
+            raise TrainingError("two rules make the same token", value=left + right, where=f"rule {index}")
         merge = (trees.get(left, left), trees.get(right, right))
         trees[left + right] = merge
         merges.append(merge)

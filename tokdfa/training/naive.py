@@ -58,7 +58,7 @@ def train_naive(
     """
     rules = GreedyRules(tie, count, min_frequency, max_token_length)
     if merges < 0:
-        raise TrainingError("the number of merges is negative", value=merges)
+        raise TrainingError("the number of merges must not be negative", value=merges)
     symbols = base_alphabet(pieces, alphabet)
     words = list(symbols)
     texts = [list(symbols.base_tokenization(piece)) for piece in pieces]

@@ -27,7 +27,7 @@ def possible_merges(text: str, width: int) -> dict[Merge, int]:
     *A Formal Perspective on Byte-Pair Encoding*, appendix B.2.
     """
     if width > _WIDEST:
-        raise LimitExceededError("too many merges have yields this wide", value=width, hint=f"{_WIDEST} at most")
+        raise LimitExceededError("too many merges have a yield of this length", value=width, hint=f"{_WIDEST} at most")
     counts: dict[Merge, int] = {}
     # The trees that end at each place, with the places where they begin, longest first.
     ending: list[list[tuple[Merge, int]]] = [[]]

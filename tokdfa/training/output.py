@@ -112,7 +112,7 @@ def check_output(
     path = Path(path)
     is_folder = path.is_dir() or path.suffix == ""
     if is_folder and path.exists() and not path.is_dir():
-        raise TrainingError("there is a file where a folder should be written", value=str(path))
+        raise TrainingError("a folder should be written here, but there is a file", value=str(path))
     if not is_folder and not path.parent.is_dir():
         raise TrainingError("no such folder", value=str(path.parent))
     # Checked before hours of training. A file is replaced in its folder; devices are written to directly.
@@ -126,14 +126,14 @@ def check_output(
         return _merges_txt
     if path.suffix == ".tiktoken":
         if kind != "bytes":
-            raise TrainingError("a .tiktoken file holds dictionaries over bytes", where=str(path))
+            raise TrainingError("a .tiktoken file can hold only dictionaries over bytes", where=str(path))
         return _tiktoken
     if path.suffix == ".json":
         if fault := _tokenizer_json_fault(kind, pretokenizer, suffix):
             raise TrainingError(fault, where=str(path), hint="write a .txt file or a folder")
         return lambda dictionary: _tokenizer_json(dictionary, pretokenizer, suffix)
     hint = "write merges.txt, tokenizer.json, a name ending in .tiktoken, or a folder"
-    raise TrainingError("no format has this ending", value=path.suffix, where=str(path), hint=hint)
+    raise TrainingError("no output format has this suffix", value=path.suffix, where=str(path), hint=hint)
 
 
 def _spelling(word: Word) -> str:
@@ -157,7 +157,7 @@ def _merges_txt(dictionary: Dictionary) -> bytes:
     for index, parts in enumerate(lines):
         if any(not part.isprintable() or " " in part for part in parts):
             raise TrainingError(
-                "a merges.txt has no room for spaces and control characters",
+                "a merges.txt cannot hold spaces and control characters",
                 value=parts,
                 where=f"rule {index}",
                 hint="train over bytes, or with the pre-tokenizer whitespace, or write a tokenizer.json",

@@ -59,7 +59,7 @@ class PieceCounts(Mapping[bytes, int]):
         try:
             return {piece.decode(): count for piece, count in zip(self, self.counts.tolist(), strict=True)}
         except UnicodeDecodeError as error:
-            raise TrainingError("a piece that is not UTF-8 has no characters", value=error.object) from None
+            raise TrainingError("a piece is not UTF-8, so it has no characters", value=error.object) from None
 
     def __getitem__(self, piece: bytes) -> int:
         return self._dict[piece]

@@ -73,9 +73,9 @@ class GreedyRules:
             if name not in names:
                 raise TrainingError(f"unknown {what}", value=name, hint=f"use one of {', '.join(names)}")
         if self.min_frequency < 1:
-            raise TrainingError("the minimum frequency of a merge is 1 or more", value=self.min_frequency)
+            raise TrainingError("the minimum frequency must be 1 or more", value=self.min_frequency)
         if self.max_token_length is not None and self.max_token_length < 2:
-            raise TrainingError("a product has two symbols or more", value=self.max_token_length)
+            raise TrainingError("a merged token has at least two symbols", value=self.max_token_length)
         if self.max_token_length is not None and self.tie == "huggingface":
             raise TrainingError(
                 "tokenizers limits the length of tokens in a different way",
@@ -97,11 +97,11 @@ def base_alphabet(pieces: Mapping[Any, int], alphabet: str | bytes | Sequence[Wo
     """
     kinds = {type(piece) for piece in pieces}
     if len(kinds) > 1 or not kinds <= {bytes, str, tuple}:
-        raise TrainingError("the pieces are all bytes, all strings or all tuples of strings", value=kinds)
+        raise TrainingError("the pieces must be all bytes, all strings or all tuples of strings", value=kinds)
     if any(len(piece) == 0 for piece in pieces):
-        raise TrainingError("a piece is not empty")
+        raise TrainingError("a piece must not be empty")
     if any(count < 1 for count in pieces.values()):
-        raise TrainingError("a piece occurs once or more", value=min(pieces.values()))
+        raise TrainingError("a piece must occur at least once", value=min(pieces.values()))
     if alphabet is None and kinds in ({bytes}, set()):
         return TokenAlphabet(bytes(range(256)))
     found = set(iter_symbols(concatenate(pieces, _KINDS[kinds.pop()]) if kinds else ""))

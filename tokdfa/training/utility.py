@@ -125,5 +125,5 @@ def greedy_bound(curvature: Fraction | float) -> float:
     *A Formal Perspective on Byte-Pair Encoding*, Theorem 3.10.
     """
     if curvature < 0:
-        raise TrainingError("a curvature is not negative", value=curvature)
+        raise TrainingError("the curvature must not be negative", value=curvature)
     return 1.0 if curvature == 0 else -math.expm1(-float(curvature)) / float(curvature)

@@ -73,7 +73,7 @@ class ByteCode:
             if foreign:
                 offset = next(i for i, symbol in enumerate(_units(word)) if symbol in foreign)
                 raise AlphabetError(
-                    "symbol not in the base alphabet", value=word[offset : offset + 1], where=f"offset {offset}"
+                    "the symbol is not in the base alphabet", value=word[offset : offset + 1], where=f"offset {offset}"
                 )
         return self.encode(word)
 

@@ -250,7 +250,7 @@ class TransducerStream:
             symbol = self._symbol.get(word[i : i + 1])
             if symbol is None:
                 raise AlphabetError(
-                    "symbol not in the base alphabet", value=word[i : i + 1], where=f"offset {self.n_read}"
+                    "the symbol is not in the base alphabet", value=word[i : i + 1], where=f"offset {self.n_read}"
                 )
             output, self._state = step(self._state, symbol)
             self.n_read += 1

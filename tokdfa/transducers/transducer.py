@@ -77,7 +77,7 @@ class Transducer(Displayed):
     ) -> None:
         n = len(arcs)
         if n == 0:
-            raise AutomatonError("a transducer has at least one state, the initial one")
+            raise AutomatonError("a transducer must have at least one state, the initial one")
         self.alphabet = alphabet
         self.arcs = tuple(
             tuple(sorted({checked_arc(alphabet, n, state, arc) for arc in row})) for state, row in enumerate(arcs)

@@ -93,7 +93,7 @@ def parts(violation: Violation) -> Iterable[Part]:
         case ViolationKind.DEAD_TOKEN:
             yield from ("merging never gives ", *subject)
         case ViolationKind.WHOLE_PIECE_ONLY:
-            yield from (*subject, " is given only for a whole piece")
+            yield from (*subject, " is emitted only as a whole piece")
         case ViolationKind.PIECE_IS_A_TOKEN:
             yield from ("the piece ", text, " is a token, and is emitted without merging")
         case ViolationKind.NOT_LONGEST_MATCH:

@@ -226,7 +226,7 @@ class EndToEnd:
     def _tokenize(self, data: bytes, stops: Int64Array, offsets: str | None) -> tuple[Tokens, Int64Array]:
         """Run the kernel; the id of unknown words is -1 if there is no unknown token."""
         if offsets not in (None, "characters", "bytes"):
-            raise TokdfaError("offsets are counted in characters or in bytes", value=offsets)
+            raise TokdfaError("offsets must be counted in characters or in bytes", value=offsets)
         room = Room(len(data), self._limit, offsets=offsets is not None)
         rows = encode(self._tables, data, stops, offsets == "bytes", room)
         n = int(rows[-1])
@@ -249,7 +249,7 @@ class EndToEnd:
 
 def _check_added(token: str, normalizer: BertNormalizer) -> None:
     if not token:
-        raise AlphabetError("an added token is empty")
+        raise AlphabetError("an added token must not be empty")
     _utf8(token)
     if normalizer.strip_accents and tables().decompose(token[0])[0] in tables().combining:
         # It would be cut out of the middle of a combining sequence.

@@ -64,7 +64,7 @@ class WordPieceVocabulary(Guided):
         lost = []
         for entry, number in pairs:
             if not isinstance(entry, str):
-                raise AlphabetError("an entry of a WordPiece vocabulary is a string", value=entry)
+                raise AlphabetError("an entry of a WordPiece vocabulary must be a string", value=entry)
             if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= _LARGEST_ID:
                 raise AlphabetError(f"the id of {entry!r} is not an integer from 0 to {_LARGEST_ID}", value=number)
             if number in self._entries:
@@ -75,7 +75,9 @@ class WordPieceVocabulary(Guided):
             self._ids[entry] = number
             self._entries[number] = entry
         if longest_word is not None and longest_word < 0:
-            raise AlphabetError("the longest word has a negative length", value=longest_word, hint="None is no limit")
+            raise AlphabetError(
+                "the length of the longest word must not be negative", value=longest_word, hint="None means no limit"
+            )
         self.duplicates = tuple(lost)
         self.prefix = prefix
         self.unknown = unknown

@@ -191,7 +191,7 @@ def test_in_a_folder_and_in_a_stream(tmp_path: Path) -> None:
     [
         (lambda model: setattr(model.trainer_spec, "model_type", 1), "only BPE models can be read: 'UNIGRAM'"),
         (lambda model: setattr(model.trainer_spec, "treat_whitespace_as_suffix", True), "white space as a suffix"),
-        (lambda model: setattr(model.pieces[-1], "type", 5), "a type of piece that is not modelled: 'UNUSED'"),
+        (lambda model: setattr(model.pieces[-1], "type", 5), "this type of piece is not modelled: 'UNUSED'"),
         (lambda model: setattr(model.pieces[-1], "score", float("nan")), "the score is not a number"),
         (lambda model: setattr(model.pieces[-1], "piece", model.pieces[-2].piece), "a duplicate piece"),
         (lambda model: setattr(model.pieces[-1], "piece", ""), "a piece must have 1 to 1024 characters"),

@@ -122,7 +122,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"added_tokens": [added_token(263, "é")]}, "$.added_tokens[0].content: decoding mistakes these letters for bytes"),
     (
         model(merges=[["a", "\u4e2d"]], vocab={**vocabulary(), "\u4e2d": 900, "a\u4e2d": 901}),
-        "$.model.merges[0]: a rule with a character outside GPT-2's byte alphabet: 'a 中'",
+        "$.model.merges[0]: the rule has a character outside GPT-2's byte alphabet: 'a 中'",
     ),
 ]
 
@@ -312,7 +312,7 @@ def test_a_model_over_characters() -> None:
 
 
 def test_unknown_characters_are_refused_not_dropped() -> None:
-    with pytest.raises(tokdfa.TokdfaError, match=r"^character 1: symbol not in the base alphabet: 'x'"):
+    with pytest.raises(tokdfa.TokdfaError, match=r"^character 1: the symbol is not in the base alphabet: 'x'"):
         read(over_characters()).encode("axb")
 
 

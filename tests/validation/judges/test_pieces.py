@@ -70,8 +70,8 @@ def test_every_short_stream(tuning: Tuning) -> None:
     ("ids", "reason"),
     [
         ([256, 99], "the piece 'abc' is a token, and is emitted without merging"),
-        ([258, 97], "'abc' (258) is given only for a whole piece"),
-        ([32, 258], "'abc' (258) is given only for a whole piece"),
+        ([258, 97], "'abc' (258) is emitted only as a whole piece"),
+        ([32, 258], "'abc' (258) is emitted only as a whole piece"),
         ([97, 0xFF, 98, 99], "the bytes ff are not UTF-8, so no text has these ids"),
         ([97, 0xE2, 0x82, 98, 99], "the bytes e2 82 are not UTF-8, so no text has these ids"),
         ([*b"<e>", 98], "the text spells the special token '<e>' (300)"),

@@ -161,7 +161,7 @@ def read_merges(data: bytes, path: Path, *, bytewise: bool | None = None) -> Con
     elif bytewise and not all(map(is_spelled, stems)):
         index = next(i for i, stem in enumerate(stems) if not is_spelled(stem)) % len(pairs.left)
         raise FileFormatError(
-            "a character outside GPT-2's byte alphabet",
+            "the rule has a character outside GPT-2's byte alphabet",
             value=f"{pairs.left[index]} {pairs.right[index]}",
             where=pairs.where(index),
         )
@@ -211,7 +211,10 @@ def read_clip(data: bytes, path: Path) -> Contents:
     pairs = read_pairs(data, path, _CLIP_RULES)
     if len(pairs.left) < _CLIP_RULES:
         raise FileFormatError(
-            "rules are missing", value=len(pairs.left), where=str(path), hint=f"CLIP uses {_CLIP_RULES} of them"
+            "the file has too few rules",
+            value=len(pairs.left),
+            where=str(path),
+            hint=f"CLIP uses {_CLIP_RULES} of them",
         )
     characters = [CHARACTER_OF[byte] for byte in GPT2_ORDER]
     symbols = characters + [character + END_OF_WORD for character in characters]

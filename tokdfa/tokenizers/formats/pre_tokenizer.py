@@ -102,7 +102,7 @@ def read_metaspace(step: JsonObject) -> tuple[str, str, bool]:
         raise FileFormatError("unknown scheme", value=scheme, where=step.place("prepend_scheme"))
     # Files older than the schemes have a flag instead, which the library still compares with the scheme.
     if not step.get("add_prefix_space", bool, True) and scheme != "never":
-        raise FileFormatError("the flag contradicts the scheme", value=False, where=step.place("add_prefix_space"))
+        raise FileFormatError("the flag contradicts prepend_scheme", value=False, where=step.place("add_prefix_space"))
     return replacement, scheme, step.get("split", bool, True)
 
 

@@ -149,7 +149,7 @@ def _read_pieces(model: Any, path: Path) -> _Pieces:
             group[text] = id
         else:
             name = kinds.Type.Name(piece.type)
-            raise UnsupportedFeatureError("a type of piece that is not modelled", value=name, where=f"{where}.type")
+            raise UnsupportedFeatureError("this type of piece is not modelled", value=name, where=f"{where}.type")
     pieces = _Pieces(normal, ("", -1), others["control"], others["user_defined"], others["byte"])
     if len(others["unknown"]) != 1:
         raise FileFormatError(

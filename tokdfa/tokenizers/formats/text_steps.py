@@ -151,7 +151,7 @@ def read_decoder(
             return (DecodeByteLevel(),)
         hint = "set the decoder that belongs to the model, such as ByteLevel, Metaspace, ByteFallback or BPEDecoder"
         raise UnsupportedFeatureError(
-            "a decoder is missing, so ids have no text", value=None, where=top.place("decoder"), hint=hint
+            "the decoder is missing, so ids have no text", value=None, where=top.place("decoder"), hint=hint
         )
     behind = {"Fuse"} if is_bytewise and suffix is None else {"Fuse", "Replace", "Strip"}
     if (is_bytewise and not of_bytes) or ("ByteLevel" in kinds[1:]) or (of_bytes and set(kinds[1:]) - behind):
@@ -243,5 +243,5 @@ _DECODERS = {
 
 def _reader(step: JsonObject, kind: str) -> Callable[[JsonObject], DecodeStep]:
     if kind not in _DECODERS:
-        raise UnsupportedFeatureError("a decoder that is not modelled", value=kind, where=step.place("type"))
+        raise UnsupportedFeatureError("this decoder is not modelled", value=kind, where=step.place("type"))
     return _DECODERS[kind]

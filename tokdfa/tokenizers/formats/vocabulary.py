@@ -91,7 +91,7 @@ def over_bytes(vocabulary: Vocabulary, pairs: Pairs, path: Path, format: str, *,
         index = int(np.argmax(foreign[rules].any(axis=1)))
         rule = f"{pairs.left[index]} {pairs.right[index]}"
         raise UnsupportedFeatureError(
-            "a rule with a character outside GPT-2's byte alphabet", value=rule, where=pairs.where(index)
+            "the rule has a character outside GPT-2's byte alphabet", value=rule, where=pairs.where(index)
         )
     # Provisional numbers: the bytes, then the longer words in the order of the vocabulary.
     long = np.flatnonzero(lengths > 1)

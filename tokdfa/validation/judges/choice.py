@@ -52,7 +52,7 @@ def judge_of(
     if not isinstance(tokenizer, AnyTokenizer):
         raise wrong_argument(tokenizer, "a tokenizer", "tokdfa.validate(tokenizer, ids)")
     if window or documents:
-        what = f"windows and documents of a {tokenizer.algorithm} tokenizer cannot be judged"
+        what = f"windows and documents cannot be judged for a {tokenizer.algorithm} tokenizer"
         raise UnsupportedFeatureError(what)
     return partial(EncodingJudge, tokenizer.round_trip, literal=literal, tuning=tuning), None
 
@@ -68,7 +68,7 @@ def _(
 ) -> tuple[Begin, Int64Array | None]:
     if not tokenizer.is_plain and not _is_walked_in_form(tokenizer):
         if window:
-            raise UnsupportedFeatureError("windows cannot be judged if decoding changes the text")
+            raise UnsupportedFeatureError("a window cannot be judged if decoding changes the text")
         return partial(EncodingJudge, tokenizer.round_trip, literal=literal, tuning=tuning), None
     model = model_of(tokenizer)
     inner = _judges(model, literal, tuning)

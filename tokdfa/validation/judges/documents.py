@@ -157,7 +157,7 @@ def checked_separator(separator: int | np.integer[Any] | np.bool_) -> int:
     if isinstance(separator, (bool, np.bool_)):
         raise TokenStreamError("documents must be given by an id or by their beginnings", value=separator)
     if not 0 <= separator <= _LAST:
-        raise TokenStreamError("the id that separates documents must be an id, from 0 on", value=int(separator))
+        raise TokenStreamError("the id that separates documents must not be negative", value=int(separator))
     return int(separator)
 
 

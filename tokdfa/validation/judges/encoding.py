@@ -91,8 +91,7 @@ class EncodingJudge:
             raise LimitExceededError(
                 "the stream is too long to be judged as a whole",
                 where=f"token {buffer.first + self._max_ids}",
-                hint=f"after token {buffer.first} there is no place where its text is certainly cut; "
-                "validate the stream in parts",
+                hint=f"after token {buffer.first} nothing certainly cuts the text; validate the stream in parts",
             )
 
     def finish_open(self) -> Iterator[Violation]:

@@ -53,12 +53,12 @@ class OpenJudge:
     def __init__(self, model: Model, first: int = 0, byte: int = 0, *, tuning: Tuning = DEFAULT) -> None:
         if model.tokenizer.pretokenizer is None:
             raise UnsupportedFeatureError(
-                "windows can be judged only if a pre-tokenizer cuts the text, and there is none",
-                hint="name the pre-tokenizer, if there is one",
+                "a window can be judged only if a pre-tokenizer cuts the text, and this tokenizer has none",
+                hint="name the pre-tokenizer that it is used with",
             )
         if model.table is None or not model.by_pairs or len(model.doubts.keys):
             raise UnsupportedFeatureError(
-                "windows can be judged only if a pattern cuts the text and pairs of tokens over bytes decide",
+                "a window can be judged only if a split pattern cuts the text and pairs of tokens over bytes decide",
                 value=str(model.tokenizer.pretokenizer),
             )
         self._model = model

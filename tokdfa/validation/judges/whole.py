@@ -198,7 +198,7 @@ class WholeJudge:
                 ahead *= 2
             if begin == self._floor:
                 raise LimitExceededError(
-                    f"what is wrong begins more than {self._history} tokens before",
+                    f"the violation begins more than {self._history} tokens earlier",
                     where=f"token {window.first + place}",
                 )
             back *= 4
