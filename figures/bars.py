@@ -55,7 +55,7 @@ def dot_chart(
     ----------
     groups : mapping from heading to a mapping from case to a mapping from name to value
     title, label : str
-        What stands above, and what the axis shows.
+        The title above, and the label of the axis.
     note : sequence of str
         Lines below.
     """

@@ -7,7 +7,7 @@ from html import escape
 from math import ceil, floor, log10
 from typing import TypeAlias
 
-# Okabe and Ito's colours, which everybody can tell apart.
+# Okabe and Ito's colours, which everybody can distinguish.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
 MARKS = ("circle", "square", "diamond", "triangle")
 

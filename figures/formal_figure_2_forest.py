@@ -13,12 +13,12 @@ _STEP, _LEVEL, _BOTTOM = 48, 60, 270
 
 
 def draw() -> str:
-    """Draw the trees above the text; each merge stands above the middle of what it yields."""
+    """Draw the trees above the text, with each merge above the middle of its yield."""
     parts = [text(16, 22, "⟨[a,b], [c,b], [[a,b],a], [[[a,b],a],[c,b]]⟩ on abaabacbcb", font_size="14")]
     at = 0
 
     def grow(merge: Merge, is_root: bool) -> tuple[float, int]:
-        """Draw a tree from position `at` on; return where its root stands, and its height."""
+        """Draw a tree from position `at` on; return the place of its root, and its height."""
         nonlocal at
         if isinstance(merge, str):
             x = 30.0 + at * _STEP

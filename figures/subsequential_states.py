@@ -79,7 +79,7 @@ def exponent(rows: list[Row], column: str) -> float:
 
 
 def expectation(rows: list[Row], rules: int = 1000) -> str:
-    """Return how many states random letters come to, if they go on growing as between the last two points."""
+    """Return the number of states that random letters reach if it goes on growing as between the last two points."""
     mine = [(row["rules"], row["states"]) for row in rows if row["text"] == "random letters"]
     (before, fewer), (last, more) = mine[-2:]
     factor = (more / fewer) ** (100 / (last - before))
@@ -92,7 +92,7 @@ def draw(rows: list[Row]) -> str:
     for name in TEXTS:
         mine = [row for row in rows if row["text"] == name]
         for column, label in (("states", ""), ("minimal", ", minimal")):
-            # For random letters no power of |D| describes it: when half of all pairs merge, tokens hang on each other
+            # For random letters no power of |D| describes it: when half of all pairs merge, tokens depend on each other
             # over any distance.
             power = "" if name == "random letters" else f": |D|^{exponent(mine, column):.2f}"
             series[f"{name}{label}{power}"] = [(row["rules"], row[column]) for row in mine]

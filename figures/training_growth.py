@@ -18,7 +18,7 @@ from figures.table import Row
 MERGES, TEXTS, PLAIN_TEXTS = 200, [1 << n for n in range(12, 23)], 1 << 16
 SYMBOLS, NUMBERS, PLAIN_NUMBERS = 1 << 15, [50 << n for n in range(8)], 800
 REPEATS = 3
-# Two beginnings of sentences, so many symbols each, with up to so many merges.
+# Two beginnings of sentences, by their number of symbols, with up to a number of merges.
 SEARCHES = [(16, 4), (64, 2)]
 DRAWS = 5
 

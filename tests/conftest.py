@@ -19,7 +19,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 @pytest.fixture(scope="session")
 def data() -> Path:
-    """The folder with `vocabs` and `corpora`; tests that need it skip where there is none."""
+    """The folder with `vocabs` and `corpora`; tests that need it skip if there is none."""
     folder = os.environ.get("TOKDFA_DATA")
     if not folder:
         pytest.skip("TOKDFA_DATA is unset: it names the folder with the real vocabularies and corpora")

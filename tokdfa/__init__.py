@@ -14,7 +14,7 @@ each says at its head what lives in it, in which order to read it and what it co
                    `locks` is the lock of what threads share
 `door`             the one way up, for values that answer or show themselves (`display`)
 `guesses`          what a name that does not exist was meant to be; `arguments`, what an argument of another kind was
-`kernels`          the inner loops in C, each behind a door that checks what it is given
+`kernels`          the inner loops in C, and the modules that check their arguments
 `unicode`          character classes and normalization forms, as each library has them
 `patterns`         regular expressions and word lists as automata over classes and bytes
 `automata`         token automata: the fold (Algorithm 2), the compact token DFA, the algebra, locality

@@ -15,7 +15,7 @@ from tokdfa.errors import AlphabetError
 @given(token_dfas(max_states=4), token_dfas(max_states=4))
 def test_the_witness_is_a_shortest_difference(first: TokenDFA, second: TokenDFA) -> None:
     verdict = first.equivalence(second)
-    # Together they have at most eight states and a sink, so eight tokens tell any two apart.
+    # Together they have at most eight states and a sink, so eight tokens distinguish any two.
     differences = language(first, 8) ^ language(second, 8)
     assert bool(verdict) == (not differences)
     if differences:

@@ -19,7 +19,7 @@ dfas = token_dfas("ab", max_states=3)
 def _first(accepted) -> tuple[int, ...] | None:
     """The first of all tokenizations, shortest first and then in token order, for which `accepted` holds.
 
-    Two automata of three states, each with a sink, are told apart by at most fifteen tokens; pairs of useful states
+    Two automata of three states, each with a sink, are distinguished by at most fifteen tokens; pairs of useful states
     are fewer by far, and what is found longer than eight tokens is not looked for here.
     """
     return next((sequence for sequence in iter_tokenizations(2, 8) if accepted(sequence)), None)

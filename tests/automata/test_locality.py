@@ -113,7 +113,7 @@ def test_the_degree_belongs_to_the_automaton() -> None:
 
 
 def test_a_long_memory() -> None:
-    # A chain of 400 a's: its states are told apart by where it ends only.
+    # A chain of 400 a's: its states differ only in where it ends.
     n = 400
     chain = TokenDFA(TokenAlphabet("a"), [{0: p + 1} for p in range(n)] + [{}], finals=[n])
     assert local_from(chain) == n

@@ -1,4 +1,4 @@
-"""Minimization, against the definition: two states are one when no continuation tells them apart."""
+"""Minimization, against the definition: two states are one if no continuation distinguishes them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def residuals(dfa: TokenDFA, longest: int) -> set[frozenset[tuple[int, ...]]]:
 @given(token_dfas(max_states=6))
 def test_minimal_dfas_have_one_state_for_each_residual_language(dfa: TokenDFA) -> None:
     minimal = dfa.minimize()
-    # Two different states of at most six are told apart by at most five tokens.
+    # Two different states of at most six are distinguished by at most five tokens.
     expected = residuals(dfa, 5)
     assert language(minimal, 6) == language(dfa, 6)
     assert minimal.n_states == max(len(expected), 1)

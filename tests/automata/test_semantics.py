@@ -140,7 +140,7 @@ def test_a_late_part_alone_makes_no_difference() -> None:
 @pytest.mark.parametrize(
     ("rules", "agree"),
     [
-        # The second time a live rule stands there it is dead.
+        # The second time that a live rule occurs there, it is dead.
         ([("a", "b"), ("b", "a"), ("a", "b")], True),
         # Rule 2 is live the second time. Nothing comes between, so that using it early or late is the same.
         ([("a", "a"), ("a", "aa"), ("aa", "aaa"), ("aa", "a"), ("aa", "aaa")], False),

@@ -121,7 +121,7 @@ def documents(text: str) -> None:
 
 
 def cut(text: str, size: int) -> list[str]:
-    """Return a text in parts that end with lines, each of at least so many characters."""
+    """Return a text in parts that end with lines, each of at least this number of characters."""
     parts, start = [], 0
     while start < len(text):
         stop = text.find("\n", start + size) + 1 or len(text)

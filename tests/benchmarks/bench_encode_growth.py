@@ -48,7 +48,7 @@ def algorithm_1(tokens: Ints, left: Ints, right: Ints, product: Ints) -> Ints:
 
 
 def texts(tokenizer: Tokenizer, size: int) -> Iterator[tuple[str, bytes]]:
-    """Yield the adversarial texts of so many bytes, one at a time."""
+    """Yield the adversarial texts of this number of bytes, one at a time."""
     draw = np.random.default_rng(1)
     words = [bytes(word) for word in tokenizer.dictionary.alphabet]  # type: ignore[arg-type]
     yield "equal letters", b"a" * size

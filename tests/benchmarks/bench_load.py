@@ -62,7 +62,7 @@ def of_json(path: Path) -> list[Library]:
 
 
 def of_ranks(path: Path, name: str) -> list[Library]:
-    """Return those that read a .tiktoken file, told its pattern."""
+    """Return those that read a .tiktoken file, given its pattern."""
     import gigatoken
     import splintr
     import tiktoken

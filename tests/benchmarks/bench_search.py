@@ -271,7 +271,7 @@ def bench_memory(_: int) -> None:
 
 
 def stream(pattern: str, times: int) -> None:
-    """Search so many times a million ids, chunk by chunk, and print the peak of memory."""
+    """Search a number of millions of ids, chunk by chunk, and print the peak of memory."""
     tokenizer = tokdfa.load(data() / "vocabs/gpt2", pretokenizer="none")
     text = (data() / "corpora" / "english.txt").read_text("utf-8")
     words = sorted(set(regex.findall(r"\p{L}{6,}", text)))[:10_000]

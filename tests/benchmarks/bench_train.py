@@ -251,7 +251,7 @@ def silence() -> Any:
 
 
 def own_peak_memory() -> int:
-    """Return the most bytes this process has held; what getrusage tells includes those of its parent when it forked."""
+    """Return the most bytes this process has held; getrusage includes those of its parent when it forked."""
     status = Path("/proc/self/status").read_text(encoding="ascii")
     return int(status.split("VmHWM:")[1].split()[0]) * 1024
 

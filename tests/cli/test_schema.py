@@ -269,7 +269,7 @@ EXAMPLES: dict[str, Callable[[Files], Iterator[Run]]] = {
 # What no example here has.
 ELSEWHERE = {
     "info": {
-        # A whole file of CLIP has 48,894 rules; and Windows does not tell how much memory a process had.
+        # A whole file of CLIP has 48,894 rules; and Windows does not report the memory of a process.
         "#/$defs/byte_pairs/properties/format = 'clip'",
         "#/$defs/byte_pairs/properties/peak_memory_bytes = 'null'",
         "#/$defs/wordpiece/properties/peak_memory_bytes = 'null'",

@@ -91,7 +91,7 @@ def test_what_is_reported() -> None:
 
 
 def pair_counts(a: Dictionary, b: Dictionary) -> tuple[int, int]:
-    """How many pairs of common live tokens only one of two dictionaries keeps apart, by Algorithm 1."""
+    """The number of pairs of common live tokens that only one of two dictionaries keeps apart, by Algorithm 1."""
     words = [word for word in a.alphabet if word in b.alphabet]
     live = [word for word in words if all(tokenize_single_pass(d, word) == (word,) for d in (a, b))]
     kept = [{(u, v) for u in live for v in live if tokenize_single_pass(d, u + v) == (u, v)} for d in (a, b)]

@@ -94,7 +94,7 @@ def test_special_tokens(side: Sides) -> None:
     check_different(none, one, "<x>")
     assert compare(one[0], side(added_tokens=[added_token(n, "<x>")])[0])
     check_different(one, side(added_tokens=[added_token(n, "<y>")]), "<x>")
-    # Found where it stands, but with the space before it.
+    # Found in its place, but with the space before it.
     stripping = side(added_tokens=[added_token(n, "<x>", lstrip=True)])
     check_different(one, stripping, "\n<x>", proven=False)
     single = side(added_tokens=[added_token(n, "<x>", single_word=True)])

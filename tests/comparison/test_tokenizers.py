@@ -180,7 +180,7 @@ def test_ids(tmp_path: Path) -> None:
 
 
 def test_improper_ranks(tmp_path: Path) -> None:
-    # abc comes about through ab, which is weaker.
+    # abc is made through ab, which is weaker.
     improper = [b"abc", b"ab"]
     a, b = (write(tmp_path / f"{name}.tiktoken", improper, name) for name in ("cl100k", "llama3"))
     assert not a.dictionary.properness()
@@ -282,7 +282,7 @@ def test_cl100k_with_the_long_s(cl100k) -> None:
 
 @pytest.mark.slow
 def test_llama3(tmp_path: Path) -> None:
-    # Its ranks are improper: 107 tokens come about through weaker ones, and 588 as whole pieces only.
+    # Its ranks are improper: 107 tokens are made through weaker ones, and 588 only as whole pieces.
     file = llama3_json()
     written = write_json({**file, "added_tokens": []}, tmp_path / "tokenizer.json")
     ranks = write_tiktoken(ranks_of(file["model"]["vocab"]), tmp_path / "llama3.tiktoken")

@@ -13,7 +13,7 @@ from tokdfa import Tokenizer
 
 CORPORA = ["english", "python_code", "multilingual", "fra_eng_en"]
 
-# What patterns tell apart, and what tokens are made of.
+# Symbols that patterns distinguish, and symbols that tokens are made of.
 ALPHABET = [
     *(" ", "  ", "      ", "\n", "\r\n", "\n\n", "\t", "\x0b", "\x1c", "\x85", "\xa0", "\u2028", "\u3000"),
     *("a", "b", "ab", "the", "The", "ING", "Ab", "é", "ſ", "ʕ", "ǅ", "ª", "中", "国", "の", "ア", "한", "ا", "क", "ि"),

@@ -47,7 +47,7 @@ FRAGMENTS = (
 class Own:
     """A tokenizer as tokdfa loads it, and its own library's functions from texts to ids and back.
 
-    Where decoding is spelling ids one behind the other, it is left to :class:`Judge`.
+    If decoding spells ids one after the other, it is left to :class:`Judge`.
     """
 
     tokenizer: Tokenizer

@@ -99,7 +99,7 @@ def check_dictionaries(seed: int, _: Path) -> str:
             key = len(word), len(of_a) + len(of_b), word
             text, *sides = found.witness
             assert (len(text), len(sides[0]) + len(sides[1]), text) <= key, word
-            break  # What follows is longer or as long and greater; of as many symbols the tokens are told below.
+            break  # What follows is longer, or as long and greater; tokens of equally long texts are compared below.
     return "equivalent" if found else "different"
 
 

@@ -98,7 +98,7 @@ def stream(dice: random.Random, symbols: list[str], longest: int) -> tuple[str, 
 def matching_ends(pattern: str, text: str) -> list[list[int]]:
     """For each place of the text where it may be matched from, the ends of all its matches but the empty one.
 
-    Every stretch is asked for by itself, as what is followed by so many symbols and the end.
+    Every stretch is asked for separately, as one that is followed by a number of symbols and the end.
     """
     n = len(text)
     programs = [regex.compile(f"(?:{pattern})(?=(?s:.{{{n - end}}})\\Z)", regex.V0) for end in range(n + 1)]
@@ -153,7 +153,7 @@ OVERLOOKED = {14755}
 
 
 def check(seed: int) -> int:
-    """Check the pattern of a seed; return how many matches there were."""
+    """Check the pattern of a seed, and return the number of matches."""
     if seed in OVERLOOKED:
         return 0
     dice = random.Random(seed)

@@ -75,7 +75,7 @@ def check_verdict(peer: Real, ids: list[int]) -> bool:
 def check_texts(peer: Real, count: int, seed: int, judge: int = 5) -> tuple[int, int]:
     """Compare random texts and, of every `judge`-th, the verdicts on its ids and on them after edits.
 
-    Return how many streams were judged, and how many were wrong.
+    Return the number of streams that were judged, and of those that were wrong.
     """
     drawn = random.Random(f"{peer.name} {seed}")
     judged = wrong = 0

@@ -25,7 +25,7 @@ from tokdfa.splitting.steps import Behavior, Split, Splitting
 from tokdfa.unicode import Ranges, Table, intersection, union, version
 
 CORPORA = ("english.txt", "python_code.txt", "multilingual.txt", "fra_eng_en.txt")
-# What the patterns, or the versions of Unicode, tell apart.
+# Symbols that the patterns, or the versions of Unicode, distinguish.
 SYMBOLS = (
     "  \t\n\r\x0b\x1c\x1d\x85\xa0\u2028\u3000''sSltTrReEvVdDmMaAzéÉßſ\u017f\u0295\u02b0ǅ中ひ\u0301\u0345\u094d"
     "12\u0661\u00b2\u2167!?/,.-_€™😀\u200d\ufe0f\U0001f3fd\0\x7f\ue000\U000e0041\U0002ebf0\u1c89\ua7ce\u0897"
@@ -94,7 +94,7 @@ def restricted(node: Node, symbols: Ranges) -> Node:
 def definition_on_all_texts(name: str, most: int) -> list[npt.NDArray[np.uint8]]:
     """Return for each length the places where pieces begin, as bits, in all texts of that length of representatives.
 
-    The backtracking engine looks for one match a text and step. What follows the first piece is a text by itself, for
+    The backtracking engine looks for one match a text and step. What follows the first piece is a text of its own, for
     no pattern looks back, and what a later step makes of a piece was found out when that was a text.
     """
     symbols = REPRESENTATIVES[name]
@@ -287,13 +287,13 @@ def test_steps_of_files(step: dict[str, Any], tmp_path: Path) -> None:
         expected = theirs.pre_tokenize_str(text)
         assert ours.split(text) == ours.split_backtracking(text) == [piece for piece, _ in expected], text
         assert ours.spans(text) == ours.spans_backtracking(text), text
-        # The library takes a piece that is all put there for the character behind it.
+        # The library takes a piece that was inserted as a whole for the character after it.
         assert splitting.prefix_space == 0 or ours.spans(text) == [span for _, span in expected], text
 
 
 @pytest.mark.parametrize("behind", [[], ["<s>"]])
 def test_where_metaspace_comes_once(behind: list[str]) -> None:
-    """Behind a special token nothing is put in front."""
+    """After a special token nothing is put before the text."""
     tokenizers = pytest.importorskip("tokenizers")
     from tokenizers import models, pre_tokenizers
 

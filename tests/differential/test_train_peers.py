@@ -82,7 +82,7 @@ def by_sentencepiece(text: str, symbols: int, merges: int) -> list[str]:
         split_by_number=False, max_sentencepiece_length=512, max_sentence_length=1 << 20, minloglevel=2,
     )  # fmt: skip
     processor = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
-    # Symbols come last, behind <unk>, <s> and </s> and the pieces in the order in which they were made.
+    # Symbols come last, after <unk>, <s> and </s> and the pieces in the order in which they were made.
     return [processor.id_to_piece(number) for number in range(3, 3 + merges)]
 
 

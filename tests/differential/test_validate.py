@@ -98,7 +98,7 @@ def expected_index(library: Library, ids: Sequence[int]) -> int | None:
 
 
 def check_edits(data: Path, name: str, n_edits: int, seed: int) -> dict[str, int]:
-    """Compare verdict and index after `n_edits` edits; return how many of each kind were not canonical."""
+    """Compare verdict and index after `n_edits` edits; return the number of each kind that were not canonical."""
     peer = library(name, data)
     drawn = random.Random(f"{name} {seed}")
     spoiled = dict.fromkeys(EDITS, 0)

@@ -42,7 +42,7 @@ def test_texts_are_encoded_as_their_pieces(tokenizer: tokdfa.Tokenizer) -> None:
 def test_texts_of_several_stretches(tokenizer: tokdfa.Tokenizer) -> None:
     draw = random.Random(2)
     text = random_text(draw, 12_000)
-    # So many spaces that the trail of what only the end settles must grow.
+    # Enough spaces to make the trail of what only the end settles grow.
     text = text + " " * 50_000 + "\n" + text + "中" * 9_000 + " " * 30_000
     assert tokenizer.encode(text).tolist() == by_pieces(tokenizer, text)
 

@@ -43,7 +43,7 @@ def test_texts_of_every_length(tokenizer: tokdfa.Tokenizer, size: int) -> None:
 
 @pytest.mark.parametrize("size", [100, 10_000, 40_000])
 def test_what_waits_for_its_end(tokenizer: tokdfa.Tokenizer, size: int) -> None:
-    # Only what follows the spaces tells whether the last one is a piece's own; long pieces are merged elsewhere.
+    # Only what follows the spaces decides whether the last one is a piece of its own; long pieces are merged elsewhere.
     for text in (" " * size, " " * size + "the", "the" + " " * size + "\n", "hell" * size):
         assert tokenizer.encode(text).tolist() == by_pieces(tokenizer, text)
 

@@ -83,7 +83,7 @@ def revision_here() -> str:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Hold a lock on the folder of a file, so that nothing but the file is left behind."""
+    """Hold a lock on the folder of a file, so that only the file remains."""
     import fcntl
 
     folder = os.open(path.parent, os.O_RDONLY)

@@ -169,8 +169,8 @@ def failing_together(faults: list[Mutant], tree: Path, tests: list[str]) -> list
 def main() -> int:
     """Run a stage over a sample; status 1 if faults survive that nobody has judged."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__.splitlines()[0])  # type: ignore[union-attr]
-    parser.add_argument("--size", type=int, default=200, help="how many faults")
-    parser.add_argument("--skip", type=int, default=0, help="how many of them to leave out, the first ones")
+    parser.add_argument("--size", type=int, default=200, help="the number of faults")
+    parser.add_argument("--skip", type=int, default=0, help="the number of faults to skip at the beginning")
     parser.add_argument("--seed", type=int, default=13)
     parser.add_argument("--subject", default="", help="only files whose path contains this")
     parser.add_argument("--stage", choices=STAGES, default="own", help="which tests; `all` is for survivors")
@@ -229,7 +229,7 @@ def main() -> int:
 
 
 def report(chosen: list[Mutant], known: dict[str, dict[str, str]]) -> int:
-    """Print what survived, judged or not, and how many were caught."""
+    """Print what survived, judged or not, and the number that were caught."""
     reasons: dict[str, str] = json.loads(EQUIVALENT.read_text(encoding="utf-8")) if EQUIVALENT.exists() else {}
     ran = [mutant for mutant in chosen if known.get(mutant.key)]
     survivors = [mutant for mutant in ran if set(known[mutant.key].values()) == {"passed"}]

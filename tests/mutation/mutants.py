@@ -23,7 +23,7 @@ NAMES = {"min": "max", "max": "min", "any": "all", "all": "any", "argmax": "argm
 
 @dataclass(frozen=True)
 class Mutant:
-    """One fault: bytes `start` to `end` of `file`, in which `before` stands, become `after`."""
+    """One fault: bytes `start` to `end` of `file`, which are `before`, become `after`."""
 
     file: str
     function: str
@@ -37,7 +37,7 @@ class Mutant:
 
     @property
     def key(self) -> str:
-        """What tells the mutant from all others, wherever its lines move."""
+        """The key that distinguishes the mutant from all others, wherever its lines move."""
         number = f" #{self.occurrence}" if self.occurrence else ""
         return f"{self.file} {self.function}: {self.before} → {self.after}{number}"
 
@@ -47,7 +47,7 @@ class Mutant:
 
 
 def mutants(file: str, source: str) -> list[Mutant]:
-    """Return every fault that can be planted in a source, in the order in which they stand there."""
+    """Return every fault that can be planted in a source, in the order of their places."""
     lines = [0]
     for line in source.encode().splitlines(keepends=True):
         lines.append(lines[-1] + len(line))
@@ -68,7 +68,7 @@ def _variants(
     node: ast.AST, path: tuple[str, ...], is_test: bool = False
 ) -> Iterator[tuple[str, ast.stmt | ast.expr, str, str]]:
     """Yield (function, node, kind, what it becomes) for a node and all below it."""
-    # Neither types nor decorators nor words are what is tested; and in 3.11 parts of f-strings stand nowhere.
+    # Types, decorators and words are not tested; and in 3.11 parts of f-strings have no place.
     if isinstance(node, (ast.JoinedStr, ast.Import, ast.ImportFrom)) or _is_only_for_types(node):
         return
     if path and isinstance(node, (ast.stmt, ast.expr)):

@@ -162,7 +162,7 @@ def test_example_2_and_figure_3() -> None:
     for dfa, figure in zip(automata, FIGURE_3, strict=True):
         assert dfa.isomorphism(figure)
         assert dfa.n_states == figure.n_states
-    # The paper says that ba stands on two transitions of A2.
+    # The paper says that two transitions of A2 are labelled ba.
     assert [token for _, token, _ in automata[2].edges()].count("ba") == 3
 
 

@@ -74,7 +74,7 @@ def test_definition_6_transducers() -> None:
     transducer = Transducer(alphabet, [[(0, (), 1), (0, (0,), 0)], [(1, (2,), 0)]], finals={0: (0,)})
     runs = {(run.states, run.output) for run in transducer.iter_runs("aab")}
     assert runs == {((0, 0, 1, 0), ("a", "ab"))}
-    # An accepting run ends where F is defined, and F is written behind it.
+    # An accepting run ends where F is defined, and F is written after it.
     assert transducer.relation(all_words("ab", 2)) == {
         ("", ("a",)),
         ("a", ("a", "a")),

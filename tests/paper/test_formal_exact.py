@@ -42,7 +42,7 @@ def test_def_5_6_the_literal_guard_misses_the_optimum_of_aaa() -> None:
 
 
 def misses(guard: str, longest: int, merges: int) -> tuple[int, int]:
-    """Return how many texts there are, and of how many the guard misses the optimum."""
+    """Return the number of texts, and the number of those for which the guard misses the optimum."""
     texts = [text for text in all_words("abc", longest) if text]
     brute: dict[str, int] = {}
     missed = 0

@@ -221,7 +221,7 @@ class Unit:
 def algorithm_2_as_printed(text: str, merges: int) -> tuple[list[str], list[tuple[str, str]]]:
     """The faster trainer line by line, its loop included, which goes from 0 to M.
 
-    The queue is a table of positions, out of which the largest entry is taken; of equals the one that begins first.
+    The queue is a table of positions, out of which the largest entry is taken, the first to begin among equals.
     Positions of a pair that overlap are merged from the left, and counted so.
     """
     units = [Unit(symbol) for symbol in text]

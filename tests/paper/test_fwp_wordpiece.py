@@ -63,7 +63,7 @@ def test_max_match_is_its_definition_on_random_words() -> None:
 
 def test_lin_max_match_on_the_word_of_the_figure() -> None:
     assert VOCABULARY.spell(LinMaxMatch(VOCABULARY).tokenize("abcz")) == ["a", "##bc", "##z"]
-    # Matching stops behind "abc" at z: a is popped, and "bc" is where the link leads, whose pop is ##bc.
+    # Matching stops after "abc" at z: a is popped, and "bc" is where the link leads, whose pop is ##bc.
     trie = FailureTrie.of(VOCABULARY)
     stuck = next(node for node in range(len(trie)) if trie.path(node) == "abc")
     assert VOCABULARY.spell(pop.id for pop in trie.pops[stuck]) == ["a"]

@@ -290,7 +290,7 @@ def test_what_is_nowhere_is_not_found(tuning: Tuning, pattern) -> None:
 
 
 def test_what_is_read_beyond_a_match_is_not_read_again_and_again(tuning: Tuning) -> None:
-    # Behind every a all the rest is read in the hope of a b: were that done for each, it would take days.
+    # After every a, all the rest is read in search of a b. If that were done for each a, it would take days.
     ids = np.zeros(100_000, dtype=np.int32)
     for pattern in ("a|a*b", "(?:a|ba)|(?:a|b)*c"):
         found = search(Vocabulary([b"aaaa"]), pattern, ids, tuning=tuning)

@@ -1,4 +1,4 @@
-"""Searching ids that do not spell the text one behind the other: what is searched is the decoded text."""
+"""Searching ids that do not spell the text one after the other: the decoded text is searched."""
 
 from __future__ import annotations
 

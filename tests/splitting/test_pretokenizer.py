@@ -1,4 +1,4 @@
-"""Pre-tokenizers: names, behaviors, refusals; that they split as their libraries do stands in differential/."""
+"""Pre-tokenizers: names, behaviors, refusals; for what they split, compared with their libraries, see differential/."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The machine of a splitting: its size, its streams, its refusals; what it splits stands in differential/."""
+"""The machine of a splitting: its size, its streams, its refusals; for what it splits, see differential/."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def token_dfas(
     """Partial DFAs with useless states as often as not."""
     alphabet = TokenAlphabet(symbols, tokens)
     n = draw(st.integers(1, max_states))
-    # The last value stands for a missing transition.
+    # The last value means a missing transition.
     targets = st.lists(st.integers(0, n), min_size=len(alphabet), max_size=len(alphabet))
     rows = [{token: q for token, q in enumerate(draw(targets)) if q < n} for _ in range(n)]
     finals = [state for state in range(n) if draw(st.booleans())]

@@ -48,7 +48,7 @@ def random_text(dice: random.Random, added: Sequence[str] = ("[SEP]", "[MASK]"))
 
 
 def spelling_vocabulary(dice: random.Random) -> dict[str, int]:
-    """Return a vocabulary in which most characters are entries by themselves, so that ids tell what they became."""
+    """Return a vocabulary in which most characters are entries of their own, so that ids show what they became."""
     entries = {"[UNK]": 0, "[SEP]": 1, "[MASK]": 2}
     for first, last in _BLOCKS:
         for code in range(first, last):

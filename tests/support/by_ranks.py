@@ -9,7 +9,7 @@ import numpy as np
 
 
 def merge(word: bytes, ranks: dict[bytes, int]) -> list[bytes]:
-    """Merge as tiktoken does: the pair of the lowest rank, of equals the leftmost, until none is left."""
+    """Merge as tiktoken does: the pair of the lowest rank, the leftmost of equals, until none is left."""
     parts = [bytes([byte]) for byte in word]
     while True:
         found = [(ranks[a + b], at) for at, (a, b) in enumerate(pairwise(parts)) if a + b in ranks]
@@ -20,7 +20,7 @@ def merge(word: bytes, ranks: dict[bytes, int]) -> list[bytes]:
 
 
 def merge_by_queue(ranks: dict[bytes, int], piece: bytes) -> list[int]:
-    """Merge the pair of least rank, of equals the leftmost, until none is left: O(n log n)."""
+    """Merge the pair of least rank, the leftmost of equals, until none is left: O(n log n)."""
     words: list[bytes] = [piece[i : i + 1] for i in range(len(piece))]
     after = list(range(1, len(words) + 1))
     before = list(range(-1, len(words) - 1))

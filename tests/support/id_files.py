@@ -109,7 +109,7 @@ ORACLES: dict[str, Callable[[bytes, str], list[int] | None]] = {
 
 
 def must_be_read(kind: str, data: bytes) -> bool:
-    """Tell whether a file may not be refused: for .npy, whether numpy writes it so, and else always."""
+    """Return whether a file may not be refused: for .npy, whether numpy writes it so, and else always."""
     if kind != "npy":
         return True
     array = np.load(io.BytesIO(data), allow_pickle=False)

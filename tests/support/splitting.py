@@ -17,7 +17,7 @@ def pieces_of_tokenizers(pattern: str, text: str) -> list[tuple[str, bool]]:
 def pieces_of_tiktoken(pattern: str, texts: Sequence[str]) -> list[list[str]]:
     """Return the pieces that tiktoken makes of short texts.
 
-    It tells ids only. But a piece that is a token as a whole becomes that token, so a vocabulary of all factors of all
+    It gives only ids. But a piece that is a token as a whole becomes that token, so a vocabulary of all factors of all
     texts shows the pieces.
     """
     import tiktoken
@@ -33,7 +33,7 @@ def pieces_of_tiktoken(pattern: str, texts: Sequence[str]) -> list[list[str]]:
 
 
 def tiktoken_agrees(pattern: str, texts: Sequence[str], pieces: Sequence[Sequence[str]]) -> bool:
-    """Tell whether tiktoken splits every text into these pieces, which together are the whole text.
+    """Return whether tiktoken splits every text into these pieces, which together are the whole text.
 
     Of any number of texts of any length. Merging starts with two bytes. Where no token has two bytes, it never starts,
     and a token of three or more bytes is a whole piece; what is between them is then looked at in two further ways: as
@@ -80,7 +80,7 @@ def _short_stretches(split: Sequence[bytes]) -> list[bytes]:
 
 
 def _agree_between(split: Sequence[bytes], tokens: Sequence[bytes]) -> bool:
-    """Tell whether the pieces of one or two bytes are tokens; inside longer ones the tokens do not matter."""
+    """Return whether the pieces of one or two bytes are tokens; inside longer ones the tokens do not matter."""
     ends = {0}
     at = 0
     for token in tokens:
@@ -113,4 +113,4 @@ REPRESENTATIVES = {
     "tekken": "'aA中\u03011 \n\t!/",
     "deepseek": "1中aé\u0301!€ \n\t\0",
 }
-"""For each named pattern a symbol of every kind that it tells apart, letters of contractions being a few kinds."""
+"""For each named pattern a symbol of every kind that it distinguishes; letters of contractions are of several kinds."""

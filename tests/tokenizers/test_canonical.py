@@ -21,7 +21,7 @@ WORDS = [b"ab", b"abc", b" a", b" ab", b"\n\n", b"  ", b"\xc3\xa9", b"a\xc3", b"
 
 
 def oracle(pattern: str, ranks: dict[bytes, int]) -> Any:
-    """Return the encoding of tiktoken and a function that tells whether ids are canonical."""
+    """Return the encoding of tiktoken and a function that decides whether ids are canonical."""
     tiktoken = pytest.importorskip("tiktoken")
     encoding = tiktoken.Encoding("oracle", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
 

@@ -1,4 +1,4 @@
-"""Neighbours: pairs of tokens tell all that merging gives, whatever the priorities are."""
+"""Neighbours: pairs of tokens determine what merging gives, whatever the priorities are."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def allows(of: Neighbours, left: bytes, right: bytes) -> bool:
 
 
 def check(source: random.Random, path: Path) -> bool:
-    """Compare all words of up to seven symbols; tell whether the ranks are improper."""
+    """Compare all words of up to seven symbols, and return whether the ranks are improper."""
     every = [bytes(word) for n in (2, 3, 4, 5) for word in product(b"ab" if n > 3 else b"abc", repeat=n)]
     words = source.sample(every, source.randint(3, 12))
     if source.random() < 0.4:

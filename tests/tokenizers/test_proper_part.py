@@ -1,4 +1,4 @@
-"""The proper part of improper ranks: it tells what merging does but where it says that it does not."""
+"""The proper part of improper ranks: it merges alike except where it says that it does not."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_the_part_is_everything_if_and_only_if_it_always_merges_alike(tmp_path: 
                 proper = list(tokenize_leftmost(part.dictionary, word))
                 is_told = bool(late.intersection(merged)) or bool(pairs.intersection(pairwise(proper)))
                 assert merged == proper or is_told
-                # What is told of is another merging, where there is no late token in the other one as well.
+                # Only a different merging is reported, where the other one has no late token either.
                 assert merged != proper or not pairs.intersection(pairwise(proper)) or late.intersection(proper)
                 differs |= merged != proper
         assert part.is_everything != differs

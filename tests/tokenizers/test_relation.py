@@ -20,7 +20,7 @@ from tokdfa.tokenizers.relation import relation_fingerprint, splitting_form
 
 
 def over_characters(dictionary: Dictionary) -> Tokenizer:
-    """A tokenizer whose ids are told by the spelling of the tokens."""
+    """A tokenizer whose ids are given by the spelling of the tokens."""
     ids = [sum(3**i * (1 + "abc".index(symbol)) for i, symbol in enumerate(word)) for word in dictionary.alphabet]
     import numpy as np
 

@@ -50,7 +50,7 @@ PARTS = [
     "\u4e2d",
 ]
 THREADS = 3
-# So many ids make a table that later ones are walked through by.
+# After this number of ids a table is built, by which later ones are walked over.
 LONG = 9000
 
 Question = tuple[Callable[[Any, Any], object], Any]

@@ -41,7 +41,7 @@ def test_why_a_file_cannot_be_written(name: str, code: int, tmp_path: Path) -> N
 
 
 def test_locked_folders_and_devices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Whoever may write everywhere, as root may, is told so as well.
+    # A user who may write everywhere, like root, gets the same answer.
     asked = []
 
     def access(path: Path, mode: int) -> bool:

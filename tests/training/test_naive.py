@@ -27,14 +27,14 @@ def test_ties_go_to_the_pair_that_the_rule_names(tie: str, merges: list[tuple[st
 
 
 def test_age_and_place_are_told_apart() -> None:
-    # After lo, the pair (lo, w) stands first in the text, but er has been there from the beginning.
+    # After lo, the pair (lo, w) comes first in the text, but er has been there from the beginning.
     pieces = {"low": 1, "lower": 1, "her": 1}
     assert [str(rule) for rule in train_naive(pieces, 2, tie="first-seen")] == ["l≀o", "lo≀w"]
     assert [str(rule) for rule in train_naive(pieces, 2, tie="oldest-pair")] == ["l≀o", "e≀r"]
 
 
 def test_bytes_are_compared_in_the_order_of_the_byte_alphabet_of_gpt2() -> None:
-    # Space is U+0120 there, behind the letters; in the order of bytes it would come first.
+    # Space is U+0120 there, after the letters; in the order of bytes it would come first.
     assert list(train_naive({b" a": 2, b"bc": 2}, 1, tie="huggingface")) == [(b"b", b"c")]
 
 

@@ -81,7 +81,7 @@ def test_what_is_not_functional_is_refused() -> None:
 
 
 def residuals(transducer: Transducer, prefixes: int, suffixes: int) -> int:
-    """Count the different functions that are left to compute behind the words that begin words of the domain."""
+    """Count the different functions that are left to compute after the prefixes of words of the domain."""
     words = list(all_words("ab", prefixes + suffixes))
     outputs = {word: output for word in words if (output := transducer(word)) is not None}
     seen = set()

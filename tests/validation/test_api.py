@@ -222,7 +222,7 @@ def test_bytes_that_are_not_utf8(
         first = next(n for n in range(len(ids)) if len(definition.decode(ids[: n + 1])) > start)
         assert (verdict.index, verdict.byte_offset) == (first, start)
     elif finds or not any(id in definition.content_of for id in ids):
-        # Something before is wrong, whatever stands in the place of the bad bytes.
+        # Something before is wrong, whatever replaces the bad bytes.
         assert verdict.index is not None
         for more in ("", "a", " ", "\n", "é", "€", "<", "!"):
             assert common_prefix(definition.encode(data_of_ids[:start].decode() + more), ids) <= verdict.index

@@ -1,4 +1,4 @@
-"""Validation of windows and of documents, and of everything behind a violation, by brute force."""
+"""Validation of windows and of documents, and of everything after a violation, by brute force."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_windows_cut_from_a_long_stream() -> None:
     assert found is not None
     assert (found.index, found.ids, found.canonical_ids) == (plain.index - 5, plain.ids, plain.canonical_ids)
     assert len(validate(tokenizer, wrong, window=True, all=True, tuning=FEW).violations) == 1
-    # Without being told, ends look wrong.
+    # Without window=True, ends look wrong.
     assert not validate(tokenizer, [0xA9, *ids], tuning=FEW)
     assert validate(tokenizer, [0xA9, *ids, 0xC3], window=True, tuning=FEW)
 

@@ -1,4 +1,4 @@
-"""Two tokenizers are told apart by a shortest text, or proved to be alike."""
+"""Two tokenizers are distinguished by a shortest text, or proved to be alike."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_vocabularies_that_differ(other: list[str], text: str) -> None:
     "other",
     [
         [*BASE, "[unused0]", "A", "##!", "##A", "", "a b", "##"],  # What text never has.
-        [*BASE, "##" + "b" * 100],  # Too long behind any beginning.
+        [*BASE, "##" + "b" * 100],  # Too long after any beginning.
     ],
 )
 def test_entries_without_effect_make_no_difference(other: list[str]) -> None:
@@ -56,7 +56,7 @@ def test_entries_without_effect_make_no_difference(other: list[str]) -> None:
 
 
 def test_an_entry_that_longer_ones_keep_from_being_used() -> None:
-    # Behind an a every b goes to ab or ##ab, and nothing else stands before ##bb.
+    # After an a, every b goes to ab or ##ab, and nothing else precedes ##bb.
     entries = ["[UNK]", "a", "ab", "##a", "##ab", "abb", "##abb"]
     assert first_difference(_machine(entries), _machine([*entries, "##b"])) == SeparatingText("abbb", ((0,), (5, 7)))
     assert first_difference(_machine(["[UNK]", "a", "ab"]), _machine(["[UNK]", "a", "ab", "##b"])) == SeparatingText(

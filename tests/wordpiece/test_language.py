@@ -159,7 +159,7 @@ def test_the_figure_is_local_from_two_on() -> None:
     vocabulary = WordPieceVocabulary(["a", "abcd", "##b", "##bc", "##z"])
     language = WordLanguage(vocabulary, limited=False)
     assert language.local_from == 2
-    # Behind a ##b there may still come abcd, behind ##b alone only ##bc.
+    # After a and ##b, abcd may still come; after ##b alone, only ##bc.
     assert language.k_locality(1).reason == "two runs read ##b and end in different states"
 
 

@@ -1,4 +1,4 @@
-"""``tokdfa locality``: how many of the last tokens determine the state of a tokenizer's automaton."""
+"""``tokdfa locality``: the number of last tokens that determine the state of a tokenizer's automaton."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def command(
     longest: int,
     as_json: bool,
 ) -> int:
-    """Show in how many states runs on the same K tokens can end, and from which K on they end in only one.
+    """Show the number of states in which runs on the same K tokens can end, and from which K on it is one.
 
     The automaton accepts the correct tokenizations of all texts, or of those that REGEX matches, by the dictionary of
     TOK alone: pre-tokenizer and special tokens are left out. Degrees are given for the automaton that Algorithm 2

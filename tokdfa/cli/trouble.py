@@ -27,7 +27,7 @@ def report(error: BaseException) -> int:
     if os.environ.get("TOKDFA_DEBUG"):
         _complain("".join(traceback.format_exception(error)))
     if isinstance(error, BrokenPipeError):
-        return 2  # The reader of the pipe is gone, so there is nobody to tell.
+        return 2  # The reader of the pipe is gone, so nobody would see a message.
     if isinstance(error, (Abort, KeyboardInterrupt)):
         _complain("tokdfa: interrupted\n")
         return _INTERRUPTED

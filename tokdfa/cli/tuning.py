@@ -1,4 +1,4 @@
-"""How large the automata may be that a command writes out."""
+"""The size limits of the automata that a command writes out."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["DEFAULT", "Tuning"]
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """The thresholds of the commands that show explicit automata: how long one waits before the command refuses.
+    """The thresholds of the commands that show explicit automata: they limit the waiting time before a refusal.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ DONE: Final = -1
 
 
 class Target(NamedTuple):
-    """A state behind some bytes.
+    """The state after some bytes.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class Target(NamedTuple):
     cut_b: bool
 
 
-# What some bytes do: for each state those behind them.
+# The effect of some bytes: for each state the states after them.
 Effect: TypeAlias = tuple[tuple[Target, ...], ...]
 
 
@@ -65,8 +65,8 @@ class Joint:
     ends : list of bool
         Whether the end of the text confirms a state between symbols.
     within : list of (int, int)
-        The states within a symbol that were met so far, numbered after the others: the state behind the symbol, and
-        what may follow.
+        The states within a symbol that were met so far, numbered after the others: the state after the symbol, and the
+        number of what may follow.
 
     Raises
     ------
@@ -137,17 +137,17 @@ class Joint:
         """A symbol of each nonempty class, the classes in no particular order."""
         of_code_point = self._class_of_code_point.copy()
         of_code_point[0xD800:0xE000] = -1
-        # A printable one if there is one.
+        # A printable symbol if the class has one.
         order = np.concatenate((np.arange(0x21, len(of_code_point)), np.arange(0x21)))
         found, first = np.unique(of_code_point[order], return_index=True)
         return [chr(order[at]) for number, at in zip(found.tolist(), first.tolist(), strict=True) if number >= 0]
 
     def moves(self, state: int, symbol: str) -> tuple[tuple[int, int, int], ...]:
-        """Return what a symbol may do in a state between symbols: the states behind it, and what it does to pieces."""
+        """Return the moves on a symbol in a state between symbols: the states after it, and what it does to pieces."""
         return self._by_class[int(self._class_of_code_point[ord(symbol)])][state]
 
     def follow(self, following: int, data: bytes) -> int:
-        """Return what may follow behind bytes that go on with a symbol; DONE, or NOWHERE if they cannot."""
+        """Return what may follow after bytes that continue a symbol: DONE at its end, NOWHERE if they cannot."""
         for byte in data:
             if following <= NOWHERE:
                 return NOWHERE
@@ -191,7 +191,7 @@ class Joint:
         return effect
 
     def _extended(self, effect: int, symbols: dict[int, int]) -> int:
-        """Return the effect of one more symbol, of one of these classes, of which only the beginning follows."""
+        """Return the effect of one more symbol, of one of these classes, or of its beginning."""
         extended = []
         is_first = effect == self._before
         for targets in self._effects[effect]:

@@ -11,8 +11,8 @@ __all__ = ["DEFAULT", "Tuning"]
 class Tuning:
     """The thresholds of comparing tokenizers.
 
-    They decide how many texts are tried, and with that which of several separating texts is found, and how often it is
-    left open whether a shorter one exists; never whether two tokenizers are equivalent.
+    They limit the number of texts that are tried. So they decide which of several separating texts is found, and how
+    often it is left open whether a shorter one exists; never whether two tokenizers are equivalent.
 
     Parameters
     ----------
@@ -22,9 +22,9 @@ class Tuning:
     max_texts : int
         Number of separating texts of the least length among which the least is looked for.
     max_seconds : float
-        Seconds that this may take; and that each kind of texts is tried for where no search can decide.
+        Seconds that this may take, and for which each kind of texts is tried if no search can decide.
     max_specials : int
-        Number of special tokens that only one of the two has, that are tried beside something else.
+        Number of special tokens of only one of the two that are tried next to other text.
     """
 
     longest_tried: int = 2

@@ -23,9 +23,9 @@ class WholePieces:
         self._joint = joint
 
     def texts(self, word: str, *, of_second: bool) -> tuple[str | None, str | None]:
-        """Return a text of which a word is a piece under one splitting, and one of which it is not under the other.
+        """Return a text in which the word is a piece of one splitting, and one in which it is no piece of the other.
 
-        None if there is no such text. They are as short as the states allow, but not proven to be shortest.
+        Each is None if there is no such text. They are as short as the states allow, but not proven to be shortest.
         """
         joint = self._joint
         # The states after the beginning of the word, and whether the other splitting has cut it alike.
@@ -51,7 +51,7 @@ class WholePieces:
 
     @cached_property
     def _behind(self) -> tuple[list[tuple[str | None, str | None]], list[tuple[str | None, str | None]]]:
-        """For each splitting, what can follow each state if a piece ends there, and if none of the other one does."""
+        """For each splitting, a text that can follow each state if its piece ends there, and if only its piece does."""
         joint = self._joint
         found: tuple[list[tuple[str | None, str | None]], ...] = ([], [])
         for state in range(joint.n_states):

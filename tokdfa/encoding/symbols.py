@@ -98,7 +98,7 @@ class SymbolReader:
 
 
 def _bytes_of(symbol: str, fallback: Fallback) -> list[str | None]:
-    """Return the symbols of the bytes of a symbol; None stands for those that there are none for."""
+    """Return the symbols of the bytes of a symbol, None for bytes that have no symbol."""
     if fallback.bytes is None:
         return [None]
     return [fallback.bytes[byte] for byte in symbol.encode("utf-8", "surrogatepass")]

@@ -1,6 +1,6 @@
-"""The door to the compiled kernels: the library, checked arrays, and structs that are built once.
+"""The access to the compiled kernels: the library, checked arrays, and structs that are built once.
 
-The C code trusts what it is given. So every array passes through :func:`readable`, :func:`writable` or :class:`Struct`,
+The C code trusts its arguments. So every array passes through :func:`readable`, :func:`writable` or :class:`Struct`,
 which check its type and its layout, and every integer has been checked before it gets here.
 """
 
@@ -36,7 +36,7 @@ def _is_older_than_its_sources(library: Path, sources: str) -> bool:
 
 
 def _open() -> tuple[Any, Any]:
-    """Return cffi's interface and the library, once it is certain that they belong together."""
+    """Return cffi's interface and the library, after checking that they belong together."""
     try:
         from tokdfa.kernels import _ffi
 
@@ -44,7 +44,7 @@ def _open() -> tuple[Any, Any]:
     except ImportError as error:
         raise KernelError("the compiled kernels are missing", where=str(_HERE), hint=_REBUILD) from error
     except Exception as error:
-        # Half a module, in whatever way Python or cffi takes offence at it.
+        # An incomplete module, whatever error Python or cffi raises for it.
         what = "the declarations of the compiled kernels are broken"
         raise KernelError(what, where=str(_HERE / "_ffi.py"), hint=_REBUILD) from error
     places = [path for path in _HERE.glob("_kernels.*") if path.suffix in {".so", ".dylib", ".dll"}]
@@ -92,12 +92,12 @@ def readable(array: Array, dtype: Any) -> Any:
     array : array
         Contiguous, aligned, in the machine's byte order, of any shape.
     dtype : dtype
-        What its elements have to be.
+        The required type of its elements.
 
     Raises
     ------
     TypeError
-        If they are something else: that is a mistake of the caller, who checks what users give.
+        If they are of another type. That is a mistake of the caller, who checks the input of users.
     """
     flags = array.flags
     if array.dtype != dtype or not (flags.c_contiguous and flags.aligned):
@@ -114,13 +114,13 @@ def writable(array: Array, dtype: Any) -> Any:
 
 
 def _said(array: Array) -> str:
-    """Say what an array is."""
+    """Describe an array."""
     lacking = [name for name in ("c_contiguous", "aligned") if not getattr(array.flags, name)]
     return " ".join([str(array.dtype), *(f"without {name}" for name in lacking)])
 
 
 def check_memory(status: int) -> int:
-    """Return what a kernel returned, unless it is that there was no memory.
+    """Return the result of a kernel, unless it reports that there was not enough memory.
 
     Raises
     ------
@@ -132,20 +132,20 @@ def check_memory(status: int) -> int:
 
 
 class Struct:
-    """A struct of the kernels, and what its pointers point to, alive as long as it is.
+    """A struct of the kernels, which keeps alive the arrays that its pointers point to.
 
     Parameters
     ----------
     name : str
         The type, as ``door.h`` declares it.
     **fields : array, Struct or int
-        All fields but lengths: where an array is given for the field ``x``, its number of elements goes to the field
+        All fields except lengths: the number of elements of an array given for the field ``x`` goes to the field
         ``n_x`` if there is one.
 
     Attributes
     ----------
     pointer
-        What C is given.
+        The pointer that is passed to C.
     fields : dict
         The fields as they were given.
 
@@ -176,7 +176,7 @@ class Struct:
             raise TypeError(f"{name} lacks {', '.join(wanted)}")
 
     def set(self, field: str, value: Array) -> None:
-        """Point to another array, of any size; the one before is let go."""
+        """Point to another array, of any size; the previous one is released."""
         types = dict(ffi.typeof(self._name).fields)
         setattr(self.pointer, field, self._value(field, types[field].type, value))
         if f"n_{field}" in types:

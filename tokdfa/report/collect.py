@@ -66,7 +66,7 @@ class Collection:
     ----------
     tokenizer : AnyTokenizer
     max_shown : int
-        How many violations are kept with what is around them.
+        The number of violations that are kept with their surroundings.
     window, documents, literal
         See :class:`~tokdfa.Validator`.
 

@@ -14,7 +14,7 @@ class Tuning:
     Parameters
     ----------
     block : int
-        Number of ids that are searched at once. What is kept of them has to stay in the second-level cache.
+        Number of ids that are searched at once. The data kept for them must stay in the second-level cache.
     patience : int
         Number of ids of a stream after which it pays to compute the effect of every token on the automaton of the
         pattern; before that, tokens are read byte by byte.

@@ -15,7 +15,7 @@ __all__ = ["is_closed"]
 
 
 def is_closed(tokenizer: Tokenizer) -> bool:
-    """Return whether no text that ids spell has a symbol that is in no token by itself.
+    """Return whether every symbol of the texts that ids spell is itself a token.
 
     If a text may have such a symbol, the symbol is dropped or the text refused, and pairs of neighbouring ids do not
     show which. The suffix of words and the spaces that a pre-tokenizer inserts are not considered.

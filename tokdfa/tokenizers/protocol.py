@@ -34,27 +34,28 @@ __all__ = ["AnyTokenizer"]
 class AnyTokenizer(Guided, ABC):
     """A tokenizer of any algorithm as its file and its library define it: text to ids and back.
 
-    Immutable; made by :func:`tokdfa.load`. Whoever needs no more than this takes every tokenizer. What depends on the
-    algorithm is asked of the tokenizer, or registered by its class where the work is done
-    (:func:`functools.singledispatch`): how streams are judged, how two of them are compared, what is drawn.
+    Tokenizers are immutable and made by :func:`tokdfa.load`. Code that uses only this interface works with every
+    tokenizer. What depends on the algorithm is a method of the tokenizer, or registered for its class where the work is
+    done (:func:`functools.singledispatch`): how streams are judged, how two tokenizers are compared, what is drawn.
 
     Attributes
     ----------
     algorithm : str
-        What makes tokens of words: "byte pair", "WordPiece".
+        The algorithm that tokenizes words: "byte pair", "WordPiece".
     semantics : str
-        How the algorithm chooses: "leftmost", the strongest pair and of equals the leftmost at once; "longest match".
+        How the algorithm chooses: "leftmost" is the strongest pair, and the leftmost one of equally strong pairs;
+        "longest match".
     format : str
         The format of the file.
     pretokenizer : PreTokenizer, str or None
-        What cuts text into pieces, or its name; None when all of a text is one piece.
+        The pre-tokenizer that cuts text into pieces, or its name; None if each text is one piece.
     specials : tuple of Special
     finds_specials : bool
         Whether `encode` finds the specials in its text. The ids of specials cut a stream either way.
     is_plain : bool
         Whether texts are encoded unchanged, and ids spell them one after the other.
     ignored : tuple of str
-        What else the file asks for, which `encode` leaves out: special tokens at the ends.
+        What else the file asks for and `encode` leaves out, such as special tokens at the ends.
 
     Examples
     --------
@@ -94,7 +95,7 @@ class AnyTokenizer(Guided, ABC):
     @property
     @abstractmethod
     def sizes(self) -> dict[str, int]:
-        """What the tokenizer is made of, and how many there are: its rules, its entries."""
+        """The numbers of the parts that the tokenizer is made of: its rules, its entries."""
 
     @property
     def pair_automaton(self) -> PairAutomaton | None:
@@ -108,7 +109,7 @@ class AnyTokenizer(Guided, ABC):
         Raises
         ------
         UnsupportedFeatureError, LimitExceededError
-            If whether there is one cannot be told.
+            If it cannot be decided whether there is one.
         """
         return None
 
@@ -120,19 +121,19 @@ class AnyTokenizer(Guided, ABC):
     @property
     @abstractmethod
     def fingerprint(self) -> str:
-        """A SHA-256, in hexadecimal, of what the tokenizer does: equal ones give every text the same ids."""
+        """A SHA-256, in hexadecimal, of what the tokenizer does: if two are equal, every text has the same ids."""
 
     @property
     @abstractmethod
     def digest(self) -> str:
-        """A SHA-256, in hexadecimal, of what the tokenizer is made of, which takes less time than the fingerprint.
+        """A SHA-256, in hexadecimal, of what the tokenizer is made of; it takes less time than the fingerprint.
 
         Tokenizers of equal digests are the same, decoding included, whatever the format of their files.
         """
 
     @abstractmethod
     def facts(self) -> dict[str, Any]:
-        """Return what ``tokdfa info`` says: JSON values by name."""
+        """Return the facts that ``tokdfa info`` prints: JSON values by name."""
 
     # Text to ids
 
@@ -145,14 +146,14 @@ class AnyTokenizer(Guided, ABC):
         Raises
         ------
         AlphabetError
-            If the text has what the tokenizer has no token for, or a lone surrogate; says where.
+            If the text has a symbol for which the tokenizer has no token, or a lone surrogate; the error says where.
         WrongTypeError
-            If it is no string.
+            If it is not a string.
         """
 
     @abstractmethod
     def stream(self) -> EncodingStream:
-        """Return a stream to feed a text to, part by part; it gives out ids as soon as they are settled."""
+        """Return a stream that takes a text part by part, and returns ids as soon as they are settled."""
 
     # Ids to text
 
@@ -167,37 +168,37 @@ class AnyTokenizer(Guided, ABC):
     @property
     @abstractmethod
     def spelled(self) -> Spelled:
-        """What each id adds to the text of a stream, by its place.
+        """The spelling that each id adds to the text of a stream, depending on its place.
 
         Raises
         ------
         UnsupportedFeatureError
-            If it hangs on more than whether the id is the first or the last one.
+            If that depends on more than whether the id is the first or the last one.
         """
 
     @property
     @abstractmethod
     def decoder(self) -> Decoder:
-        """Spells ids chunk by chunk."""
+        """The decoder, which spells ids chunk by chunk."""
 
     def decode_bytes(self, ids: npt.ArrayLike) -> bytes:
-        """Return the bytes that `ids` stand for, special tokens spelled out.
+        """Return the bytes that `ids` spell, special tokens included.
 
         Raises
         ------
         TokenStreamError
-            If they are not integers in one dimension, or one means nothing; says which.
+            If they are not integers in one dimension, or one means nothing; the error says which.
         """
         return b"".join(self.decoder.iter_bytes([ids]))
 
     def decode(self, ids: npt.ArrayLike) -> str:
-        """Return the text that `ids` stand for, special tokens spelled out.
+        """Return the text that `ids` spell, special tokens included.
 
         Raises
         ------
         TokenStreamError
-            If they are not integers in one dimension, or one means nothing, or their bytes are not UTF-8; says which
-            token, and which byte.
+            If they are not integers in one dimension, or one means nothing, or their bytes are not UTF-8; the error
+            says which token and which byte.
         """
         return "".join(self.decoder.iter_text([ids]))
 
@@ -213,7 +214,7 @@ class AnyTokenizer(Guided, ABC):
 
     @cached_property
     def round_trip(self) -> RoundTrip:
-        """What decodes ids and encodes their text again, which decides whether they are canonical."""
+        """The round trip that decodes ids and encodes their text again, which decides whether they are canonical."""
         return BytesRoundTrip(self)
 
     # What is decided by packages above this one
@@ -237,12 +238,13 @@ class AnyTokenizer(Guided, ABC):
             Whether to find all violations, not only the first; `violations` of the answer has them. After each one, it
             goes on from where token and piece borders meet again.
         window : bool
-            Whether the stream was cut out of a longer one: then only that is judged which no context can excuse.
+            Whether the stream was cut out of a longer one: then only what is wrong in any context is a violation.
         documents : int or array_like of int, optional
-            The id between documents, or for each document its first token: each document is judged for itself.
+            The id between documents, or the index of the first token of each document; each document is judged
+            separately.
         literal : bool
-            Whether ids of special tokens that `encode` never gives are what `decode` makes of them, and so never
-            canonical. By default they cut the stream.
+            Whether ids of special tokens that `encode` never gives are judged by the text that `decode` gives for them,
+            and so never canonical. By default they cut the stream.
 
         Returns
         -------
@@ -252,7 +254,7 @@ class AnyTokenizer(Guided, ABC):
         Raises
         ------
         TokenStreamError, ImproperDictionaryError, UnsupportedFeatureError
-            As :func:`tokdfa.validate`, which this is.
+            As in :func:`tokdfa.validate`, which this method calls.
 
         Examples
         --------
@@ -271,19 +273,19 @@ class AnyTokenizer(Guided, ABC):
         aligned: bool = False,
         table: Table = "regex",
     ) -> Matches:
-        """Return the matches of a pattern in the text that ids stand for.
+        """Return the matches of a pattern in the text that ids spell.
 
         Parameters
         ----------
         pattern : str, or iterable of str or bytes
-            A regular expression; or words, any one of which is looked for as it is spelled.
+            A regular expression; or words, each of which is searched for literally.
         ids : array_like of int
             All of the text, in one dimension.
         wanted : {"longest", "first", "all"}
-            The leftmost matches and of those the longest, those that a backtracking engine finds first, or every
-            stretch of the text that matches.
+            The leftmost and then longest matches, those that a backtracking engine finds first, or every stretch of the
+            text that matches.
         aligned : bool
-            Whether matches have to begin and end at borders of tokens.
+            Whether matches must begin and end at borders of tokens.
         table : {"regex", "tokenizers", "tiktoken"}
             The library whose dialect and character classes the expression is written in.
 
@@ -294,7 +296,7 @@ class AnyTokenizer(Guided, ABC):
         Raises
         ------
         PatternError, LimitExceededError, TokenStreamError, UnsupportedFeatureError
-            As :func:`tokdfa.search`, which this is.
+            As in :func:`tokdfa.search`, which this method calls.
 
         Examples
         --------

@@ -225,11 +225,11 @@ class RewritingTokenizer(Tokenizer):
         return self._tokens[id]
 
     def decode(self, ids: npt.ArrayLike) -> str:
-        """Return the text that `ids` stand for, special tokens included if the decoder does so."""
+        """Return the text that `ids` spell, special tokens included if the decoder includes them."""
         return self.decode_with_ends(ids).text
 
     def decode_with_ends(self, ids: npt.ArrayLike) -> Decoded:
-        """Return the text that `ids` stand for, and for each the end of what it adds, in bytes.
+        """Return the text that `ids` spell, and for each id the end, in bytes, of what it adds.
 
         Raises
         ------

@@ -35,7 +35,7 @@ def spelled_by_steps(tokens: Sequence[str], steps: Sequence[DecodeStep], file_fo
     Raises
     ------
     UnsupportedFeatureError
-        If what a token adds to the text hangs on more than whether it is the first or the last one.
+        If what a token adds to the text depends on more than whether it is the first or the last one.
     """
     at_end = all(isinstance(step, DecodeSuffix) for step in steps)
     at_start = all(

@@ -59,7 +59,7 @@ def validate(
         ``encode(decode(ids)) == ids``. By default they split the stream, and the parts between them are judged
         separately.
     tuning : Tuning, optional
-        How many ids are judged at once, and how many are kept; see :class:`~tokdfa.validation.tuning.Tuning`.
+        The numbers of ids that are judged at once and kept; see :class:`~tokdfa.validation.tuning.Tuning`.
 
     Returns
     -------
@@ -126,7 +126,7 @@ class Validator(Guided):
         that `decode` makes of them; they are then never canonical. By default they split the stream, and the parts
         between them are judged separately.
     tuning : Tuning, optional
-        How many ids are judged at once, and how many are kept; see :class:`~tokdfa.validation.tuning.Tuning`.
+        The numbers of ids that are judged at once and kept; see :class:`~tokdfa.validation.tuning.Tuning`.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""How many ids of a stream are judged at once, kept, and looked at again."""
+"""The numbers of ids of a stream that are judged at once, kept, and looked at again."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ class Tuning:
         Number of ids that are decoded and judged at once where pairs of ids do not decide at once. Smaller windows take
         less memory, larger ones fewer steps; a window grows until it has a place where its text is certainly cut.
     close_window : int
-        The same where a walk has found that something is wrong: it is mostly found within a few ids.
+        The same after a walk has found that something is wrong, which is mostly within a few ids.
     patience : int
-        Number of ids walked over before those are dropped that nothing wrong can begin with.
+        Number of ids walked over before those with which no violation can begin are dropped.
     head : int
         Number of ids of a chunk that are walked over together with those before it, which may be looked at again.
     history : int
-        Number of judged ids that are kept in case what is wrong after them begins with them, where nothing cuts the
-        text. What begins earlier is refused.
+        Number of judged ids that are kept if nothing cuts the text, because a violation found later may begin with
+        them. If it begins even earlier, the stream is refused.
     max_ids : int
         Number of ids that are kept, of 4 bytes each, where the text has no place that is certainly cut. Longer streams
         are refused.

@@ -111,7 +111,7 @@ def program(
 
 def fuzzer(folder: Path, target: str, *, optimize: str = "-O2") -> Path:
     """Compile a target for libFuzzer, with addresses and undefined behaviour checked."""
-    # The judge's own steps are counted too, or it would not be told what its twin makes of an input.
+    # The judge's own steps are counted too, or it would not learn what its twin does with an input.
     flags = [optimize, *CHECKED, "-fsanitize=fuzzer-no-link,address,undefined"]
     return program(
         folder / target,

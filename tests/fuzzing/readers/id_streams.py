@@ -57,7 +57,7 @@ def check(data: bytes) -> bool:
 
 
 def _is_odd_space(kind: str, data: bytes) -> bool:
-    """Return whether white space that JSON does not have stands before an array."""
+    """Return whether white space that JSON does not allow precedes an array."""
     return kind == "json" and data[:1] in b"\v\f"
 
 

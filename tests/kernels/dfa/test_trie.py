@@ -1,4 +1,4 @@
-"""Tries of words, against lists of their beginnings, running every word by itself, and looking for it everywhere."""
+"""Tries of words, against lists of their beginnings, running every word on its own, and looking for it everywhere."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def test_table_with_full_buckets() -> None:
 
 
 def merge_plainly(word: list[int], rules: Rules) -> list[int]:
-    """Merge the strongest pair, of equals the leftmost, until there is none."""
+    """Merge the strongest pair, the leftmost of equally strong ones, until none is left."""
     word = list(word)
     while True:
         found = [(rules[pair], place) for place, pair in enumerate(pairwise(word)) if pair in rules]

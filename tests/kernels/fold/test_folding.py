@@ -15,7 +15,7 @@ def fold_plainly(rules: Dictionary) -> tuple[list[set[str]], dict[str, int], lis
     """Fold by keeping for every state the set of tokens that it allows; every token leads to one state.
 
     Returns these sets, the state of each token and the blockers: where a part is dead, as the kernel says it, and
-    otherwise the first rule behind which no state reached by u allows v.
+    otherwise the first rule after which no state reached by u allows v.
     """
     allowed = [set(rules.alphabet.symbols)]
     reached = dict.fromkeys(rules.alphabet.symbols, 0)

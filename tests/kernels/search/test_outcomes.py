@@ -38,7 +38,7 @@ def test_outcomes_of_words_of_a_list(sought: list[str], words: list[tuple[bytes,
             assert outcome == AT_REST | state << 32
             assert cut or run[-1] == state
         elif outcome != -1:
-            # One match is told of, the leftmost and longest one.
+            # Only one match is reported, the leftmost and longest one.
             start, end = min(spans, key=lambda span: (span[0], -span[1]))
             assert outcome & MATCH
             assert ((outcome & 0xFFFF) - BIAS, outcome >> 16 & 0xFF) == (start, end)

@@ -1,4 +1,4 @@
-"""The table of forbidden pairs, against the matrix that it stands for."""
+"""The table of forbidden pairs, compared with the matrix that it encodes."""
 
 from __future__ import annotations
 

@@ -149,7 +149,7 @@ def test_many_changed_models(tmp_path: Path) -> None:
 
 
 def test_the_table_of_characters(tmp_path: Path) -> None:
-    # Code points by themselves, and behind a letter.
+    # Code points on their own, and after a letter.
     data = sentencepieces.trained("nmt_nfkc", True)
     path = tmp_path / "x.model"
     path.write_bytes(data)

@@ -54,7 +54,7 @@ def test_random_models_are_judged_as_the_library_answers(tmp_path: Path) -> None
                 ids.insert(drawn.randrange(len(ids) + 1), drawn.choice(sorted(control)))
             assert not check(tokenizer, ids, encode(decode(ids)))
             found[bool(tokenizer.validate(ids))] += 1
-    # By default what is between control pieces is judged by itself.
+    # By default the text between control pieces is judged separately.
     assert found[True] > 20
     assert found[False] > 5
 
@@ -124,7 +124,7 @@ def test_the_index_of_what_cannot_be_encoded_is_that_of_the_first_token_that_can
 
 
 def test_only_what_differs_is_told_of_where_the_bytes_are_the_same() -> None:
-    # Behind the special token a space is dropped, so that all is encoded again, what is before it by itself.
+    # A space after the special token is dropped, so everything is encoded again, with the part before it on its own.
     dictionary = Dictionary([(b"a", b"b")], bytes(range(256)))
     contents = Contents(
         format="tiktoken",

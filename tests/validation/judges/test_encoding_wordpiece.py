@@ -128,7 +128,7 @@ def test_specials_with_spaces_are_looked_for_across_words() -> None:
 
 
 def test_a_text_that_cannot_be_encoded_is_a_violation_and_no_error() -> None:
-    # Without a token for unknown words; the second entry is spelled with its prefix only in front of all.
+    # Without a token for unknown words; the second entry is spelled with its prefix only at the very beginning.
     contents = WordPieceContents("test", WordPieceVocabulary(["a", "##b", "c"]), BertNormalizer(), (), cleanup=True)
     tokenizer = WordPieceTokenizer(contents)
     for ids, index in (([1], 0), ([1, 0], 0), ([0, 2, 2, 1], None), ([0, 1, 2], None)):

@@ -28,7 +28,7 @@ def tuning(request: pytest.FixtureRequest) -> Tuning:
 
 
 def tokenizer_of(specials: tuple[Special, ...] = (), *, first_id: int = 0) -> Tokenizer:
-    # a≀bc is dead, so that abc comes about as a whole piece only.
+    # a≀bc is dead, so that abc is made only as a whole piece.
     dictionary = Dictionary([(b"a", b"b"), (b"b", b"c"), (b"a", b"bc")], bytes(range(256)))
     ids = np.arange(first_id, first_id + len(dictionary.alphabet), dtype=np.int32)
     contents = Contents(
@@ -136,7 +136,7 @@ def test_what_is_kept_does_not_grow_with_the_stream(tuning: Tuning, size: int) -
 
 
 def improper() -> Tokenizer:
-    """Ranks abc, ab, bc, ca, cab: abc is stronger than the ab that it is made of; cab never comes about."""
+    """Ranks abc, ab, bc, ca, cab: abc is stronger than the ab that it is made of; cab is never made."""
     pairs = [(b"a", b"bc", 0), (b"ab", b"c", 0), (b"a", b"b", 1), (b"b", b"c", 2), (b"c", b"a", 3), (b"ca", b"b", 4)]
     dictionary = Dictionary([pair[:2] for pair in pairs], bytes(range(256)))
     number = dictionary.alphabet.number

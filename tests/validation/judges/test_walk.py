@@ -96,14 +96,14 @@ def test_where_what_is_wrong_is_in_a_long_stream(size: int) -> None:
 
 @pytest.mark.parametrize("size", [1, 10_000])
 def test_what_begins_a_special_token_is_not_forgotten(size: int) -> None:
-    # It is cut in many places, at any of which ids before it may be forgotten, and its last byte tells.
+    # It is cut in many places, at any of which the ids before it may be forgotten, and its last byte decides.
     special = "<a a a a a a a a a a e>"
     tokenizer = tokenizer_of(r" ?[ab]+|[^\sab]+|\s+", special)
     model = Model(tokenizer)
     spelled = tokenizer.encode(special[:-1]).tolist()
     filler = tokenizer.encode("ab? " * DEFAULT.patience).tolist()
     for n_read in range(1, len(spelled) + 1):
-        # Of what is walked over some is forgotten for the first time when so many ids of it are read.
+        # When this number of ids have been walked over, some of them are forgotten for the first time.
         before = filler[n_read - DEFAULT.patience :]
         stream = np.array([*before, *spelled, ord(">"), *tokenizer.encode(" ab")], dtype=np.int32)
         judge = WalkJudge(model)

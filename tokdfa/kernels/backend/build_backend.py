@@ -36,12 +36,12 @@ def _compiler() -> list[str]:
 
 
 def get_requires_for_build_wheel(config_settings: Settings = None) -> list[str]:
-    """Return what building needs: a compiler from pip where the machine has none."""
+    """Return the requirements of a build: a compiler from pip if the machine has none."""
     return [*build_meta.get_requires_for_build_wheel(config_settings), *_compiler()]
 
 
 def get_requires_for_build_editable(config_settings: Settings = None) -> list[str]:
-    """Return what an editable installation needs."""
+    """Return the requirements of an editable installation."""
     return [*build_meta.get_requires_for_build_editable(config_settings), *_compiler()]
 
 

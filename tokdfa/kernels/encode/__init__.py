@@ -1,7 +1,7 @@
-"""Encoding: splitting texts, encoding pieces, and the tables that this takes.
+"""Encoding: splitting texts, encoding pieces, and the tables for both.
 
 `split` runs the machine of a split pattern, `rules` and `one_pass` have the tables of a dictionary, `memory` the pieces
-that were seen before, `pieces` and `texts` encode with all of them; `events` has the numbers that stand for what a
-symbol does. `rank_lines` reads files of ranks, `subsequential` writes transducers out. How the loops work is said at
-the head of the C files.
+seen before, and `pieces` and `texts` encode with all of them; `events` has the codes of what a symbol does.
+`rank_lines` reads files of ranks, and `subsequential` writes transducers out. The head of each C file explains how its
+loops work.
 """

@@ -1,4 +1,4 @@
-"""What a symbol does to the pieces of a text, in numbers; ``door.h`` has the same ones."""
+"""The codes of what a symbol does to the pieces of a text; ``door.h`` has the same ones."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ __all__ = ["BEGINS", "CONTINUES", "DROPPED", "EVENT_BITS", "EVENT_MASK", "UNSETT
 CONTINUES = 0
 BEGINS = 1
 DROPPED = 2
-"""What a symbol does: go on with the piece, begin one, or begin text that is left out."""
+"""What a symbol does: continue the piece, begin one, or begin text that is left out."""
 
 UNSETTLED = 3
-"""What a symbol does when hypotheses differ in it."""
+"""What a symbol does when the hypotheses differ about it."""
 
 EVENT_BITS = 2
-"""What begins is written ``offset << EVENT_BITS | event``."""
+"""An entry for what begins is ``offset << EVENT_BITS | event``."""
 
 EVENT_MASK = (1 << EVENT_BITS) - 1

@@ -10,25 +10,26 @@ from tokdfa.kernels.library import Struct, lib, writable
 __all__ = ["ENTRY", "LONGEST_KEPT", "SET", "key_of", "new_memory", "recall", "remember"]
 
 LONGEST_KEPT = 512
-"""Longer pieces, in bytes, are not remembered."""
+"""The maximum length in bytes of a piece that is remembered."""
 
 ENTRY = 4
 _WAYS = 4
 SET = ENTRY * _WAYS
-"""The machine words of a set."""
+"""The number of machine words of a set."""
 
 _IDS_INSIDE = 3
 
 
 def new_memory(n_pieces: int, shelf: int | None = None) -> Struct:
-    """Return an empty memory; what is not used of it costs no memory of the machine.
+    """Return an empty memory; the parts of it that are not used take no memory of the machine.
 
     Parameters
     ----------
     n_pieces : int
-        How many pieces are remembered at most; rounded up to a power of two. A piece takes 32 bytes.
+        The maximum number of pieces that are remembered, rounded up to a power of two. A piece takes 32 bytes.
     shelf : int, optional
-        Machine words for long pieces and for many ids, at least LONGEST_KEPT; by default as many as the pieces take.
+        The number of machine words for long pieces and for many ids, at least LONGEST_KEPT; by default as many as the
+        pieces take.
     """
     sets = 1 << max(0, (n_pieces + _WAYS - 1) // _WAYS - 1).bit_length()
     size = max(SET * sets, 2 * LONGEST_KEPT) if shelf is None else max(shelf, LONGEST_KEPT)

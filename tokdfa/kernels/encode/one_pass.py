@@ -1,4 +1,4 @@
-"""The tables in which words are found by their text and pairs are judged; tokenizing from left to right."""
+"""The tables for finding words by their text and for testing pairs; tokenizing from left to right."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ __all__ = [
 ]
 
 LONGEST_PACKED = 15
-"""The longest word, in bytes, that has a slot of its own; longer ones are in the trie."""
+"""The length in bytes of the longest word that has a slot of its own; longer ones are in the trie."""
 
 RECORD = 8
 LENGTH, SHORTER, STATE, READ, BIRTH, HEAD, TAIL, NUMBER = range(RECORD)
-"""The columns of the records of tokens: the number of bytes; the longest live token that is a proper prefix, or -1; the
-number of what the rule that made the state reached on it makes, and the last token read in that state, or -1 for the
-initial state; the birth as a number; head and tail (see :class:`~tokdfa.dictionary.Folding`), -1 for symbols; the
-number. Numbers are those of symbols, and then of tokens in the order of their births; the birth of symbols is the last
-symbol."""
+"""The columns of the records of tokens: the number of bytes; the longest live token that is a proper prefix, or -1; for
+the state reached on the token, the number of the product of the rule that made the state, and the last token read in
+that state, or -1 for the initial state; the birth as a number; head and tail (see
+:class:`~tokdfa.dictionary.Folding`), -1 for symbols; the number. Symbols are numbered first, then tokens in the order
+of their births; the birth of symbols is the last symbol."""
 
 
 class Words(NamedTuple):
-    """The tables in which words are found by their text.
+    """The tables for finding words by their text.
 
     Attributes
     ----------
@@ -66,14 +66,14 @@ class Words(NamedTuple):
 
 
 def index_words(text: Uint8Array, offsets: Int64Array, live: BoolArray) -> Words:
-    """Build the tables in which words are found by their text.
+    """Build the tables for finding words by their text.
 
     Parameters
     ----------
     text, offsets : uint8 and int64 arrays
         Word i is ``text[offsets[i]:offsets[i + 1]]``; the words are distinct and not empty.
     live : bool array
-        The words marked are found, the others left out.
+        The words that are marked can be found, the others are left out.
     """
     sizes = np.empty(4, dtype=np.int64)
     given = (readable(offsets, np.int64), readable(live, np.bool_), len(live))
@@ -117,7 +117,7 @@ def tables_of(
     symbol : int32 array
         For words over bytes the token of each byte, -1 for foreign ones; empty for other words.
     ids : int32 array, one entry a token
-        What the tokens are called outside.
+        The id of each token.
     ids_of_numbers : int32 array
         The same by number; empty where words are not merged.
     """

@@ -1,4 +1,4 @@
-"""Encoding pieces, with a memory of those seen before."""
+"""Encoding pieces, with a memory of the pieces seen before."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from tokdfa.kernels.library import Struct, ffi, lib, readable, writable
 __all__ = ["AT_A_TIME", "DONE", "FOREIGN", "ROOM", "TOO_LONG", "PieceRun"]
 
 DONE, FOREIGN, TOO_LONG, _PAUSED = 0, -1, -2, -7
-"""How an encoding of pieces ends: with all of them, or before one with a symbol that is not in the alphabet, or before
-one that is too long for rules that are improper."""
+"""How an encoding of pieces ends: after all of them, before one with a symbol that is not in the alphabet, or before
+one that is too long for improper rules."""
 
 ROOM = 4
-"""What is written after the last id at most."""
+"""The maximum number of places that are written after the last id."""
 
 _FIRST_ROOM = 1 << 14
 
@@ -23,14 +23,14 @@ AT_A_TIME = 1 << 18
 
 
 class PieceRun:
-    """What encodes pieces, and the room that it works in. Not to be used by two threads at a time.
+    """An encoder of pieces, with its working memory. It must not be used by two threads at the same time.
 
     Parameters
     ----------
     tables : Struct
         The dictionary, ``tokdfa_token_tables``.
     whole : Struct
-        The tokens that stand for a piece when they are all of it.
+        The tokens that a piece becomes without merging if it is spelled like one of them.
     memory : Struct
         See :func:`~tokdfa.kernels.encode.memory.new_memory`.
     is_proper : bool
@@ -39,9 +39,9 @@ class PieceRun:
     Attributes
     ----------
     struct : Struct
-        What C is given, ``tokdfa_piece_encoder``.
+        The ``tokdfa_piece_encoder`` that is passed to C.
     longest : int
-        The longest text, in bytes, that there is room for.
+        The length in bytes of the longest text that there is room for.
     """
 
     def __init__(self, tables: Struct, whole: Struct, memory: Struct, *, is_proper: bool) -> None:
@@ -68,7 +68,7 @@ class PieceRun:
         return int(self.struct.pointer.n)
 
     def go_on(self, next: int, n: int) -> None:
-        """Go on with another piece, and from this number of ids on."""
+        """Continue with another piece, and from this number of ids on."""
         pointer = self.struct.pointer
         pointer.next, pointer.n = next, n
         if pointer.pause.is_on:

@@ -22,9 +22,9 @@ def read_rank_lines(data: bytes) -> tuple[Uint8Array, Int64Array, Int64Array, In
     ranks, lines : int64 arrays
         Its rank, and the number of its line, from 1 on.
     fault, place : int
-        0 if all is well, else what is wrong with the last of the lines read, and at which byte of `data`: 1 a character
-        that is not of base64, 2 base64 that does not come out even, 3 no word, 4 no space after it, 5 no rank, 6
-        something after the rank, 7 a rank greater than LARGEST_RANK.
+        0 if there is no fault, otherwise the fault of the last line that was read, and its place as a byte of `data`:
+        1 a character outside the base64 alphabet, 2 base64 of an invalid length, 3 no word, 4 no space after the word,
+        5 no rank, 6 something after the rank, 7 a rank greater than LARGEST_RANK.
     """
     n_lines = lib.tokdfa_count_lines(data, len(data))
     text = np.empty(3 * (len(data) // 4) + 3, dtype=np.uint8)

@@ -1,4 +1,4 @@
-"""Rules as a hash table from pairs of tokens to what merging them makes."""
+"""Rules as a hash table from pairs of tokens to the products of merging them."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from tokdfa.kernels.library import Struct, lib, readable, writable
 __all__ = ["BUCKET", "NOTHING", "NO_NUMBER", "index_rules", "merged"]
 
 NO_NUMBER = (1 << 21) - 1
-"""No token has it: it stands for the neighbour that the first and the last token do not have."""
+"""The number of no token, used for the missing neighbours of the first and the last token."""
 
 NOTHING = 0
-"""What merging a pair makes that is no rule."""
+"""The product of a pair that no rule merges."""
 
 BUCKET = 8
-# On average; the more, the smaller the table, and the oftener a bucket has too few places.
+# On average. With more, the table is smaller, and a bucket has too few places more often.
 _IN_BUCKET = 4.4
 
 
@@ -30,19 +30,19 @@ def _room_for_rules(n: int) -> Uint64Array:
 
 
 def index_rules(left: Int32Array, right: Int32Array, product: Int32Array) -> tuple[Uint64Array, Int32Array]:
-    """Put the rules ``left[i]≀right[i]`` into a table; of equal pairs the first one counts.
+    """Put the rules ``left[i]≀right[i]`` into a table; the first of equal pairs counts.
 
     Parameters
     ----------
     left, right, product : int32 arrays
-        Numbers of tokens, those of products greater than 0, and all less than NO_NUMBER.
+        Numbers of tokens, all less than NO_NUMBER; those of products are greater than 0.
 
     Returns
     -------
     rules : uint64 array
         The table.
     of_symbols : int32 array of shape (65536,)
-        What merging makes of the tokens u and v below 256, at ``u << 8 | v``.
+        The product of merging the tokens u and v below 256, at ``u << 8 | v``.
     """
     rules = _room_for_rules(len(left))
     of_symbols: Int32Array = np.zeros(1 << 16, dtype=np.int32)
@@ -57,5 +57,5 @@ def index_rules(left: Int32Array, right: Int32Array, product: Int32Array) -> tup
 
 
 def merged(tables: Struct, u: int, v: int) -> int:
-    """Return the number of what the rule u≀v of some tables makes, or NOTHING if there is no such rule."""
+    """Return the number of the product of the rule u≀v of some tables, or NOTHING if there is no such rule."""
     return int(lib.tokdfa_merged(tables.pointer, u, v))

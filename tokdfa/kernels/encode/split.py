@@ -11,16 +11,16 @@ from tokdfa.kernels.library import Struct, ffi, lib, readable, writable
 __all__ = ["BLOCK_BITS", "PAIR_EVENTS", "SplitRun", "close", "split_lines"]
 
 BLOCK_BITS = 7
-"""Code points that agree but for this number of bits share a page of the table of classes."""
+"""Code points that agree except for this number of low bits share a page of the table of classes."""
 
 PAIR_EVENTS = 2 * EVENT_BITS + 1
-"""The bits of an entry for two symbols that tell what they do: whether anything is unsettled, the first, the second."""
+"""The bits of an entry for two symbols that say what they do: whether anything is unsettled, the first, the second."""
 
 
 class SplitRun:
-    """A machine that reads a text, part by part, and the room that it works in.
+    """A machine that reads a text, part by part, with its working memory.
 
-    Not to be used by two threads at a time.
+    It must not be used by two threads at the same time.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class SplitRun:
     ----------
     splitting : Struct
     struct : Struct
-        What C is given, ``tokdfa_split_run``.
+        The ``tokdfa_split_run`` that is passed to C.
     begun : int64 array
         Gets what begins, ascending: ``offset << EVENT_BITS | event``.
     trail_at : int64 array
@@ -71,7 +71,7 @@ class SplitRun:
         return int(self.struct.pointer.n_waiting)
 
     def grow(self, room: int) -> None:
-        """Make room for this number of bytes; what is waiting is kept, and ``begun[0]``."""
+        """Make room for this number of bytes; what is waiting and ``begun[0]`` are kept."""
         trail, trail_at, begun, n = self._trail, self.trail_at, self.begun, self.n_waiting
         self._allocate(room)
         self._trail[:n], self.trail_at[:n], self.begun[0] = trail[:n], trail_at[:n], begun[0]
@@ -79,7 +79,7 @@ class SplitRun:
             self.struct.set(field, array)
 
     def read(self, data: bytes, base: int) -> bool:
-        """Read more of the text, and tell whether it is UTF-8 so far; `at` is where it is not.
+        """Read more of the text, and return whether it is UTF-8 so far; `at` is where it is not.
 
         Parameters
         ----------
@@ -93,18 +93,18 @@ class SplitRun:
         return bool(lib.tokdfa_split_on(self.struct.pointer, data, len(data), base))
 
     def finish(self) -> None:
-        """Settle what is waiting for the end of the text."""
+        """Settle the symbols that wait for the end of the text."""
         lib.tokdfa_walk_back(self.struct.pointer)
 
 
 def split_lines(splitting: Struct, text: bytes) -> Int64Array | None:
-    """Split each line of a text by itself; a line ends after its line feed.
+    """Split each line of a text separately; a line ends after its line feed.
 
     Returns
     -------
     int64 array or None
-        What begins, and last the end of the text: ``offset << EVENT_BITS | event``. A line begins something in any
-        case. None if a line is not UTF-8.
+        What begins, and last the end of the text: ``offset << EVENT_BITS | event``. Every line begins something. None
+        if a line is not UTF-8.
     """
     run = SplitRun(splitting, len(text))
     n_begun = lib.tokdfa_split_lines(run.struct.pointer, text, len(text))

@@ -13,7 +13,7 @@ from tokdfa.kernels.library import Struct, check_memory, lib, readable, writable
 __all__ = ["LONGEST_STATE", "Construction", "WordNumbers", "partition"]
 
 LONGEST_STATE = 1 << 16
-"""The longest that a state may be when it is written down, as ``subsequential.c`` does."""
+"""The maximum length of a state as ``subsequential.c`` writes it down."""
 
 T = TypeVar("T", np.int32, np.int64)
 
@@ -58,7 +58,7 @@ class WordNumbers:
         return self._pool[: self.offsets[-1]]
 
     def grow(self) -> None:
-        """Make twice the room where less than half of it is left, or less than the longest word needs."""
+        """Double the room if less than half of it is left, or less than the longest word needs."""
         n = len(self)
         if self._offsets[n] + LONGEST_STATE > len(self._pool) // 2:
             self._pool = _doubled(self._pool)
@@ -71,7 +71,7 @@ class WordNumbers:
 
 
 class Construction:
-    """A construction that is going on.
+    """A construction under way.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class Construction:
         The token that a node spells, or -1.
     allowed : bool array of shape (states of the token DFA, tokens)
     goes_on : bool array of shape (states of the token DFA, nodes)
-        Whether a token that begins with what the node spells, and is longer, is allowed.
+        Whether a longer token that begins with what the node spells is allowed.
     reached : int32 array, one entry a token
         The state of the token DFA after it.
 
@@ -119,7 +119,7 @@ class Construction:
         )  # fmt: skip
 
     def go_on(self) -> bool:
-        """Go on until all states have their transitions, or there is no room for more; return whether it is done."""
+        """Continue until all states have their transitions, or there is no room for more; return whether it is done."""
         return check_memory(lib.tokdfa_write_out(self._trie.pointer, self._struct.pointer)) != _NO_ROOM
 
     def grow(self) -> None:
@@ -137,7 +137,7 @@ class Construction:
         return int(np.diff(self.states.offsets).max())
 
     def transitions(self) -> tuple[Int32Array, Int32Array, Int32Array]:
-        """Return, when it is done, the targets and what is written, by state and symbol, and what is at the end."""
+        """Return the finished targets and outputs by state and symbol, and the outputs at the end of a text."""
         n = len(self.states)
         target, written = (array[: n * self.n_symbols].reshape(n, -1) for array in (self._target, self._written))
         return target, written, self._ends[:n]
@@ -148,7 +148,7 @@ def _doubled(array: npt.NDArray[T]) -> npt.NDArray[T]:
 
 
 def partition(target: Int32Array, written: Int32Array, ends: Int32Array) -> tuple[Int32Array, int]:
-    """Return the coarsest partition of the states into blocks of equal outputs and equal next blocks.
+    """Return the coarsest partition of the states into blocks with equal outputs and equal next blocks.
 
     Blocks are split, round by round, by the blocks that their states lead to.
 

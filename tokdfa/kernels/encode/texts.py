@@ -15,8 +15,8 @@ from tokdfa.kernels.library import Struct, lib, writable
 __all__ = ["CUT_SHORT", "FOREIGN", "INVALID", "LACKS_IDS", "TOO_LONG", "TextRun"]
 
 FOREIGN, TOO_LONG, INVALID, CUT_SHORT, _NO_ROOM, LACKS_IDS, _PAUSED = range(-1, -8, -1)
-"""How an encoding ends when it does not end well: FOREIGN and TOO_LONG as for pieces; where the text is not UTF-8, or
-ends within a symbol; with tokens that have no id."""
+"""How an encoding fails: FOREIGN and TOO_LONG as for pieces; where the text is not UTF-8, or ends within a symbol; with
+tokens that have no id."""
 
 _STRETCH = 1 << 13
 _FIRST_ROOM = 2 * _STRETCH
@@ -24,12 +24,12 @@ _SHORT = 1 << 12
 
 
 class TextRun:
-    """What encodes texts, and the room that it works in. Not to be used by two threads at a time.
+    """An encoder of texts, with its working memory. It must not be used by two threads at the same time.
 
     Parameters
     ----------
     pieces : PieceRun
-        What encodes the pieces, and remembers them.
+        The encoder of the pieces, which remembers them.
     splitting : Struct
         The machine, ``tokdfa_splitting``, that cuts texts into pieces.
     lacks_ids : bool
@@ -53,7 +53,7 @@ class TextRun:
         self._pointer = self._struct.pointer
 
     def encode(self, data: bytes) -> Int32Array | int:
-        """Return the ids of a text, or how its encoding ends when it does not end well; then see `piece` and `at`."""
+        """Return the ids of a text, or how its encoding fails; then `piece` and `at` say where."""
         size = len(data)
         if size <= _SHORT:
             n = lib.tokdfa_encode_short(self._pointer, data, size)
@@ -81,7 +81,7 @@ class TextRun:
         return out
 
     def _encode_piece(self, data: bytes, out: Int32Array) -> None:
-        """Encode the piece that comes next, and go on after it."""
+        """Encode the next piece, and continue after it."""
         assert self._encode_long is not None
         index, n = self._pieces.next, self._pieces.n
         start, end = (int(begun) >> EVENT_BITS for begun in self._split.begun[index : index + 2])

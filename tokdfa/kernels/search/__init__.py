@@ -1,6 +1,6 @@
-"""Searching streams of ids for what their text matches.
+"""Searching streams of ids for matches in their text.
 
-`tables` has what a search reads: what ids spell, the automata, and what tokens do to them, each a struct that is built
-once. `run` has the searches themselves, leftmost matches and all of them, and the struct of a search under way. Callers
-have checked ids against the vocabulary.
+`tables` builds the structs that a search reads, each of them once: the spellings of ids, the automata, and the effects
+of tokens on the automata. `run` has the searches themselves, for leftmost matches and for all of them, and the struct
+of a search under way. Callers have checked ids against the vocabulary.
 """

@@ -15,18 +15,18 @@ __all__ = ["ALIGNED", "FINAL", "Search"]
 ALIGNED, FINAL = 1, 2
 """Options: matches begin and end at borders of tokens; the stream ends with the chunk."""
 
-# Matches are fetched so many at a time.
+# The number of matches that are fetched at a time.
 _ROOM = 1 << 14
-# So much is remembered of what was read in vain beyond the end of a match.
+# The number of entries for what was read in vain beyond the end of a match.
 _MEMORY = 1 << 14
-# So many lines of pairs of a state and a token are remembered; a line has eight numbers.
+# The number of lines for pairs of a state and a token that are remembered; a line has eight numbers.
 _LINES, _LINE = 1 << 16, 8
-# Room for what is found out about a stretch of tokens; see at_rest.h.
+# Room for what is noted about a stretch of tokens; see at_rest.h.
 _STRETCHES = 8 * (1024 + 66)
 _STARTS = 1 << 10
 
 _NO_STEPS: Int64Array = np.empty(0, dtype=np.int64)
-# All that is not room; see ``door.h``.
+# All fields that are not working memory; see ``door.h``.
 _PLACES = (
     *("token", "offset", "state", "position", "pending", "end_token", "end_offset", "end", "start", "last"),
     *("floor", "idle_token", "first", "more", "has_futile", "stretch_begin", "stretch_end", "run"),
@@ -34,15 +34,15 @@ _PLACES = (
 
 
 class Search:
-    """A search under way, and the room that it needs.
+    """A search under way, with its working memory.
 
-    One search is run by one thread at a time; several may run on one machine.
+    One thread at a time runs a search; several searches may share one machine.
 
     Attributes
     ----------
     at
-        Where it stands: the fields of ``tokdfa_search``, which says what they are. Tokens are counted from the first id
-        of the chunk at hand, which is that of number ``at.first`` of the stream; bytes from the beginning of the
+        The place of the search: the fields of ``tokdfa_search``, which explains them. Tokens are counted from the first
+        id of the current chunk, which is number ``at.first`` in the stream; bytes are counted from the beginning of the
         stream.
     """
 
@@ -62,7 +62,7 @@ class Search:
         self.at: Any = self._struct.pointer
 
     def begin(self, state: int) -> None:
-        """Begin with a new stream, in a state."""
+        """Begin a new stream in a state."""
         at = self.at
         for place in _PLACES:
             setattr(at, place, 0)
@@ -76,7 +76,7 @@ class Search:
         machine : Struct
             Of :func:`tokdfa.kernels.search.tables.machine_of`.
         ids : int32 array
-            They begin with those that `at` speaks of; checked against the machine's text.
+            The first of them is the one at which `at` counts tokens from; checked against the machine's text.
         options : int
             A sum of `ALIGNED` and, when the stream ends with this chunk, `FINAL`.
 
@@ -97,7 +97,7 @@ class Search:
             yield self._found[:n_found].copy()
 
     def all(self, machine: Struct, ids: Int32Array, options: int) -> Iterator[Int64Array]:
-        """Yield all matches, in the order of their ends and then of their starts; otherwise as :meth:`leftmost`."""
+        """Yield all matches, in the order of their ends and then of their starts; otherwise like :meth:`leftmost`."""
         at = self.at
         pointer = readable(ids, np.int32)
         at.more = 1

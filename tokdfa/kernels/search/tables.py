@@ -1,4 +1,4 @@
-"""What a search reads: what ids spell, the automata of the pattern, and what tokens do to their states."""
+"""The tables of a search: the spellings of ids, the automata of the pattern, and the effects of tokens on states."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ __all__ = [
 ]
 
 TOLD = ("delay", "restart", "right", "fixed", "shorter", "ending", "alive", "end_restart")
-"""What is told of a state: the fields of ``tokdfa_told``, each a column of an int64 array."""
+"""What is recorded for a state: the fields of ``tokdfa_told``, each a column of an int64 array."""
 assert [name for name, _ in ffi.typeof("tokdfa_told").fields] == list(TOLD)
 
 MOST_CLASSES = 1 << 16
-"""Classes of tokens are smaller numbers."""
+"""The numbers of classes of tokens are smaller than this."""
 LONGEST_IN_CLASS = 0x7FFF
-"""Where tokens have classes or marks, none is longer."""
+"""The maximum length of tokens that have classes or marks."""
 
 _N_SYMBOLS = 257
 _MOST_COLUMNS = 258
@@ -41,7 +41,7 @@ _NO_MARKS = np.zeros(0, dtype=np.uint64)
 
 
 def spelled_of(text: Uint8Array, offsets: Int64Array, cuts: BoolArray) -> Struct:
-    """Return what ids stand for.
+    """Return the spellings of ids as C reads them.
 
     Parameters
     ----------
@@ -140,21 +140,21 @@ def _moves(
 
 
 NO_MOVES = _moves()
-"""What is known of tokens at first: nothing. Each is read symbol by symbol."""
+"""What is known of the effects of tokens at first: nothing. Each token is read symbol by symbol."""
 
 
 def token_effects(text: Struct, forward: Struct, max_effects: int) -> tuple[Int32Array, Int32Array]:
-    """Return what each token does to all states at once.
+    """Return the effect of each token on all states at once.
 
-    An effect maps states to entries. Equal effects are shared, and what a symbol makes of an effect is computed once:
-    what is left for a symbol of a token is one look-up.
+    An effect maps states to entries. Equal effects are shared, and the effect of one more symbol is computed once, so
+    each symbol of a token takes one look-up.
 
     Parameters
     ----------
     text, forward : Struct
         Of :func:`spelled_of` and :func:`forward_of`.
     max_effects : int
-        When there are more, nothing is returned; times the states, it is at most 2^29.
+        If there are more, nothing is returned. At most 2^29 divided by the number of states.
 
     Returns
     -------
@@ -162,13 +162,13 @@ def token_effects(text: Struct, forward: Struct, max_effects: int) -> tuple[Int3
         The number of the effect of the id; 0 is that of reading nothing.
     effects : int32 array of shape (effects, states)
         Four times the state reached from a state, plus 1 if a match has ended or the search has died on the way, plus 2
-        if it has died on the first symbol. Empty when there are too many.
+        if it has died on the first symbol. Empty if there are too many.
     """
     n_ids, n_states = text.pointer.n_starts - 1, forward.pointer.n_told // len(TOLD)
     if max_effects < 1:
         return np.empty(0, dtype=np.int32), np.empty((0, n_states), dtype=np.int32)
     effect: Int32Array = np.empty(n_ids, dtype=np.int32)
-    # What is not written of this costs no memory.
+    # The parts of this that are never written take no memory.
     effects: Int32Array = np.empty((max_effects + 1, n_states), dtype=np.int32)
     n_effects = check_memory(
         lib.tokdfa_token_effects(
@@ -181,7 +181,7 @@ def token_effects(text: Struct, forward: Struct, max_effects: int) -> tuple[Int3
 def classes_of(
     text: Struct, forward: Struct, effect: Int32Array, effects: Int32Array
 ) -> tuple[Int32Array, Int32Array, int]:
-    """Return the classes of tokens that do the same.
+    """Return the classes of tokens with equal effects.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ def classes_of(
 
 
 def idle_outcomes(text: Struct, forward: Struct, backward: Struct, *, with_runs: bool) -> tuple[Int64Array, Int32Array]:
-    """Return what tokens do to the idle state, and, if wanted, the states on the way.
+    """Return the effects of tokens on the idle state and, if wanted, the states on the way.
 
     The pattern has no assertions and is not aligned, so that a search begins anew in the idle state.
 
@@ -246,10 +246,10 @@ def idle_outcomes(text: Struct, forward: Struct, backward: Struct, *, with_runs:
 def moves_by_class(
     text: Struct, forward: Struct, effect: Int32Array, effects: Int32Array, backward: Struct | None
 ) -> Struct:
-    """Return what tokens do where they have classes.
+    """Return the effects of tokens that have classes.
 
-    Outcomes from the idle state are known beside, where the pattern has no assertions and is not aligned; otherwise
-    `backward` is None.
+    Outcomes from the idle state are included if the pattern has no assertions and is not aligned; otherwise `backward`
+    is None.
     """
     properties, entries, n_classes = classes_of(text, forward, effect, effects)
     outcomes = _NO_LONGS if backward is None else idle_outcomes(text, forward, backward, with_runs=False)[0]
@@ -257,7 +257,7 @@ def moves_by_class(
 
 
 def moves_at_rest(text: Struct, forward: Struct, backward: Struct) -> Struct:
-    """Return what tokens do where there are too many classes; no token is longer than `LONGEST_IN_CLASS`."""
+    """Return the effects of tokens if there are too many classes; no token is longer than `LONGEST_IN_CLASS`."""
     outcomes, runs = idle_outcomes(text, forward, backward, with_runs=True)
     groups = np.empty(2 * (forward.pointer.n_told // len(TOLD)), dtype=np.uint64)
     marks = np.empty(len(outcomes), dtype=np.uint64)
@@ -272,5 +272,5 @@ def moves_at_rest(text: Struct, forward: Struct, backward: Struct) -> Struct:
 
 
 def machine_of(text: Struct, forward: Struct, backward: Struct, moves: Struct) -> Struct:
-    """Return what a search runs."""
+    """Return the machine that a search runs."""
     return Struct("tokdfa_machine", text=text, forward=forward, backward=backward, moves=moves)

@@ -2,6 +2,6 @@
 
 `pairs` builds the table of all pairs and marks the ids that may not follow the one before them; `parts` takes the
 words of all ids apart, as the machine lifted to ids needs them; `walk` walks over ids, and `wrong` over many streams
-and on after what is wrong in them. Callers have checked that ids are in range, but for `accepts`, which checks by
+and on after violations in them. Callers have checked that ids are in range, except for `accepts`, which checks that
 itself.
 """

@@ -1,8 +1,9 @@
 """The pair test over streams of ids: by going back in time, or by a table of bits.
 
-The table is the matrix of rows (states of the minimal token DFA) by columns (classes of tokens that no row tells
-apart), a bit set where the row forbids the column. Most of its blocks of `BLOCK` bits are empty and most of the others
-equal, so each row is a list of numbers of distinct blocks: some megabytes, where the matrix has hundreds.
+The table is the matrix of rows (states of the minimal token DFA) by columns (classes of tokens that no row
+distinguishes); a bit is set where the row forbids the column. Most of its blocks of `BLOCK` bits are empty and most of
+the others are equal, so each row is a list of numbers of distinct blocks: some megabytes, where the matrix has
+hundreds.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ __all__ = ["ALONE", "BLOCK", "CUT", "NO_TOKEN", "build_table", "mark_pairs", "pa
 BLOCK = 1 << 9
 _WORDS = BLOCK >> 6
 
-# What an id can be beside a live token: something that anything may precede and follow, or what nothing may precede.
+# An id that is no live token is one that anything may precede and follow, or one that nothing may precede.
 CUT = -1
 NO_TOKEN = -2
-# A token that stands alone in its piece: nothing may precede or follow it there.
+# A token that is the whole of its piece: nothing may precede or follow it there.
 ALONE = -3
 
 _NO_LOOKUP: Int64Array = np.zeros(0, dtype=np.int64)
@@ -43,13 +44,13 @@ def build_table(
     states : int32 array
         The states that get rows, ascending, the initial state 0 among them.
     n_columns, first_dead : int
-        The columns. Of the last two, the first is never forbidden and the other one always. So are those from
-        `first_dead` up to these.
+        The columns. Of the last two, the first is never forbidden and the other one always; so are those from
+        `first_dead` up to these two.
 
     Returns
     -------
     row_of : int32 array, one entry a state and one more
-        The row of each state, -1 for none; at last that of a row which forbids all but the last column but one.
+        The row of each state, -1 for none; the last entry is a row that forbids all columns except the last but one.
     blocks : int32 array of rows × ceil(n_columns / BLOCK) entries
         For each row and each block of columns the number of its bits.
     bits : uint64 array of BLOCK / 64 words a block
@@ -111,7 +112,7 @@ def pair_test(
 
 
 def mark_pairs(test: Struct, ids: Int32Array, behind: int | None) -> BoolArray:
-    """Tell for each id whether it may not follow the one before it.
+    """Return for each id whether it may not follow the one before it.
 
     Parameters
     ----------

@@ -12,7 +12,8 @@ from tokdfa.kernels.library import Struct, lib, readable, writable
 __all__ = ["BAD", "MOST_EFFECTS", "SPELLS", "number_keys", "outer_symbols", "parts_of_key", "take_apart"]
 
 
-# What is told of a word: that no text has it; that it spells part of a special token at its beginning, or a whole one.
+# What is recorded of a word: that no text has it; that it spells part of a special token at its beginning, or a whole
+# one.
 BAD = 1
 SPELLS = 2
 
@@ -35,15 +36,15 @@ def take_apart(
     text, offsets : uint8 and int64 arrays
         Word i is ``text[offsets[i]:offsets[i + 1]]``.
     skipped : bool array, one entry a word
-        Whether nothing is to be known of it but that it is `BAD`.
+        Whether only `BAD` is to be recorded for it.
     class_of : uint16 array of shape (0x110000,)
         The class of each code point, less than `n_classes`.
     n_classes : int
     children : int32 array
         The tree of special tokens; see :class:`tokdfa.validation.spelled.Backwards`.
     effect_after : callable
-        Returns the number of the effect, at most `MOST_EFFECTS`, of what has an effect, or None for nothing, and then a
-        symbol of a class. It is asked once for each pair that occurs.
+        Takes the number of an effect, or None for that of nothing, and a class of symbols. Returns the number of the
+        effect of both, at most `MOST_EFFECTS`. It is called once for each pair that occurs.
 
     Returns
     -------
@@ -77,7 +78,7 @@ def take_apart(
 
 
 def parts_of_key(key: int) -> tuple[bytes, int | None, bytes]:
-    """Return the parts that a key of :func:`take_apart` stands for: head, number of the effect or None, and tail."""
+    """Return the parts of a key of :func:`take_apart`: head, number of the effect or None, and tail."""
     head, tail = ((key >> shift & 0xFFFFFF).to_bytes(3, "big").lstrip(b"\0") for shift in (40, 16))
     effect = key & 0xFFFF
     return head, effect - 1 if effect else None, tail
@@ -104,7 +105,7 @@ def number_keys(keys: Uint64Array, most: int) -> tuple[Uint64Array, Int32Array] 
 
 
 def outer_symbols(text: Uint8Array, offsets: Int64Array) -> tuple[Int32Array, Int32Array]:
-    """Return the code points of the first and of the last symbol of each word; -1 where it is cut, or there is none."""
+    """Return the code points of the first and of the last symbol of each word; -1 if it is cut, or there is none."""
     first, last = np.empty((2, len(offsets) - 1), dtype=np.int32)
     lib.tokdfa_outer_symbols(
         readable(text, np.uint8),

@@ -35,12 +35,12 @@ __all__ = [
 
 LANE = 1024
 
-# What an entry of the table has beside the row that it leads to, which is shifted by two bits. Row 0 is the end of
-# every walk: nothing canonical goes on so, or, with UNKNOWN, that is not worked out yet.
+# The flags of an entry of the table, next to the row that it leads to, which is shifted by two bits. Row 0 is the end
+# of every walk: nothing canonical continues like this or, with UNKNOWN, that is not computed yet.
 LOOK = 1
 UNKNOWN = 2
 
-# No class of ids, and no number of bytes of an id, is larger.
+# The largest class of ids, and the largest number of bytes of an id.
 MOST = (1 << 16) - 1
 
 DONE = 0
@@ -82,7 +82,7 @@ def walker(
     role: Uint8Array,
     form: Struct,
 ) -> Struct:
-    """Return what streams are walked over by.
+    """Return the tables for walking over streams.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def walker(
 
 
 class Place:
-    """Where a walk is: the next id, where the row of the state before it begins, the bytes of the ids walked over.
+    """The place of a walk: the next id, where the row of the state before it begins, the bytes of the ids walked over.
 
     Attributes
     ----------
@@ -134,7 +134,7 @@ class Place:
         self.pointer: Any = ffi.new("tokdfa_place *")
 
     def walk(self, by: Struct, ids: Int32Array) -> int:
-        """Walk on through ids, as far as nothing speaks against them.
+        """Continue the walk through ids up to the first that may be wrong.
 
         Parameters
         ----------
@@ -146,9 +146,9 @@ class Place:
         Returns
         -------
         int
-            DONE; ALARM at an id that is not canonical there, or ends the spelling of a special token or something
-            doubtful; UNSURE at one of which the table does not know; UNDECIDED at one up to which too much would have
-            to be looked at to see whether it is normalized.
+            DONE; ALARM at an id that is not canonical there, or ends the spelling of a special token or a doubtful
+            sequence; UNSURE at an id that the table does not cover yet; UNDECIDED at an id up to which too much would
+            have to be looked at to see whether it is normalized.
         """
         status: int = lib.tokdfa_walk(by.pointer, ffi.from_buffer(_IDS, ids), len(ids), self.pointer)
         return status
@@ -167,7 +167,7 @@ def accepts(by: Struct, ids: IntegerArray) -> int:
     Returns
     -------
     int
-        DONE if it is; otherwise what stopped the walk, or something else if an id is out of range, or no text ends so.
+        DONE if it is; otherwise what stopped the walk, or another code if an id is out of range, or no text ends so.
     """
     status: int
     if ids.itemsize == 4:

@@ -87,7 +87,7 @@ class Contents:
     suffix : str, optional
         What is appended to the last symbol of a piece, such as ``</w>``.
     spelled_bytes : bool
-        Whether symbols that are characters stand for bytes, in GPT-2's alphabet.
+        Whether the characters of the symbols represent bytes, in GPT-2's alphabet.
     prefix : str, optional
         What is put before every symbol of a piece except the first, such as ``##``.
     atoms : tuple of str

@@ -63,7 +63,7 @@ _OLD_SPECIALS = [
 def read_tekken(data: bytes, path: Path) -> Contents:
     """Read a tekken.json.
 
-    The ids of the special tokens come first. The configuration says how many of the ranked tokens are used.
+    The ids of the special tokens come first. The configuration gives the number of ranked tokens that are used.
 
     Raises
     ------

@@ -47,7 +47,7 @@ class DocumentsJudge:
     begin : callable
         Returns a judge, given the index of its first token in the stream, and the byte offset of that token.
     lengths : int64 array, optional
-        How many bytes an id has. Without it every judge keeps count itself, in its attribute `byte`.
+        The number of bytes of each id. Without it every judge counts bytes itself, in `byte`.
     starts : int64 array, optional
         The tokens that begin documents, ascending. Without it documents end at separators.
     separator_size : int

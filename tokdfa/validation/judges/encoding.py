@@ -43,7 +43,7 @@ class EncodingJudge:
     literal : bool
         Whether special tokens that `encode` never gives are judged by the text that they decode to, and split nothing.
     tuning : Tuning, optional
-        How many ids are judged at once, and how many are kept at most.
+        The number of ids that are judged at once, and the maximum number that are kept.
 
     Attributes
     ----------

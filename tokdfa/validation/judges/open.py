@@ -29,7 +29,7 @@ class OpenJudge:
 
     Up to the first place where the text is certainly cut, the ids must be possible after some beginning of a text;
     every hypothesis that any text leads to is tried, and the text must be in the normalization form, if there is one.
-    From there on nothing hangs on what was before.
+    From there on nothing depends on what came before.
 
     Parameters
     ----------

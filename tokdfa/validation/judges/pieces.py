@@ -38,7 +38,7 @@ class PieceJudge:
     buffer : Buffer, optional
         An empty one, which knows where the stream goes on and how large windows are.
     tuning : Tuning, optional
-        How many ids are judged at once where no buffer is given, and how many are kept at most.
+        The number of ids that are judged at once if no buffer is given, and the maximum number that are kept.
 
     Attributes
     ----------

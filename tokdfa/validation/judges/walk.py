@@ -66,7 +66,7 @@ class WalkJudge:
     first, byte : int
         The index of the first token fed in the stream, and the offset of its first byte.
     tuning : Tuning, optional
-        How many ids are walked over, looked at closely and kept at a time.
+        The numbers of ids that are walked over, looked at closely and kept at a time.
     """
 
     def __init__(self, model: Model, first: int = 0, byte: int = 0, *, tuning: Tuning = DEFAULT) -> None:

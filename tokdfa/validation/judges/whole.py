@@ -56,7 +56,7 @@ class WholeJudge:
     first, byte : int
         The index of the first token fed in the stream, and the offset of its first byte.
     tuning : Tuning, optional
-        How many ids are judged at once and kept.
+        The numbers of ids that are judged at once and kept.
     """
 
     def __init__(self, model: Model, first: int = 0, byte: int = 0, *, tuning: Tuning = DEFAULT) -> None:
@@ -204,10 +204,10 @@ class WholeJudge:
             back *= 4
 
     def _settled(self, window: Window, begin: int, end: int, closed: bool) -> Int32Array:
-        """Return the canonical ids of the text from id `begin` to byte `end`, as far as they do not hang on the rest.
+        """Return the canonical ids of the text from id `begin` to byte `end`, as far as they do not depend on the rest.
 
         Whatever follows, there is a last token that begins up to `end`, and it ends there or later. What is before
-        that token is canonical by itself; so what all these beginnings have in common is settled.
+        that token is canonical on its own; so what all these beginnings have in common is settled.
         """
         low = int(window.starts[begin]) if begin < len(window.ids) else end
         if closed:
