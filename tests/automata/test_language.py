@@ -95,7 +95,7 @@ def test_there_must_be_something_to_draw_or_to_count() -> None:
     dfa = TokenDFA.from_edges([(0, "a", 1)], finals=[1])
     with pytest.raises(AutomatonError, match="the language has no member with this number of tokens: 2"):
         Language(dfa).sample(2)
-    with pytest.raises(AutomatonError, match="not negative"):
+    with pytest.raises(AutomatonError, match="must not be negative"):
         Language(dfa).count(-1)
 
 

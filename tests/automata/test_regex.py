@@ -128,7 +128,7 @@ def test_symbols_outside_the_alphabet_make_no_words() -> None:
     [
         (r"(a)\1", "reference"),
         ("(?<=a)b", "look-behind"),
-        ("a(?=bc)", "look-ahead at more than one symbol"),
+        ("a(?=bc)", "look-ahead of more than one symbol"),
         ("(?>a|ab)c", "atomic group"),
         ("(?:ab)*+", "possessive repetition"),
         ("(a", "."),

@@ -144,9 +144,9 @@ def test_no_ids_at_all_are_canonical(tokenizer: Any, ids: Any) -> None:
     [
         (True, "by an id or by their beginnings: True"),
         (np.False_, "by an id or by their beginnings"),
-        (-1, "from 0 on: -1"),
-        (np.int64(-1), "from 0 on: -1"),
-        (10**30, "from 0 on: 1000"),
+        (-1, "must not be negative: -1"),
+        (np.int64(-1), "must not be negative: -1"),
+        (10**30, "must not be negative: 1000"),
         (5.0, "the beginnings of documents must be integers in one dimension: 5.0"),
         ("3", "the beginnings of documents must be integers in one dimension: '3'"),
         ([0.0], "the beginnings of documents must be integers in one dimension: 'float64'"),

@@ -37,7 +37,7 @@ def test_def_2_1_merges_are_trees() -> None:
     assert show_merge(FIG_2[3]) == "[[[a,b],a],[c,b]]"
     assert list(iter_submerges((AB, "a"))) == [(AB, "a"), AB, "a", "b", "a"]
     for no_merge in ((), ("a",), ("a", ""), 1, ("a", ("b", 2))):
-        with pytest.raises(TokdfaError, match="a merge is"):
+        with pytest.raises(TokdfaError, match="a merge must be"):
             yield_of(no_merge)  # type: ignore[arg-type]
     deep: Merge = "a"
     for _ in range(600):

@@ -179,7 +179,7 @@ def test_empty_texts() -> None:
     [
         (r"(a)\1", "back-reference"),
         ("(?<=a)b", "look-behind"),
-        ("a(?=bc)", "look-ahead at more than one symbol"),
+        ("a(?=bc)", "look-ahead of more than one symbol"),
         ("(?>a|ab)c", "atomic"),
         ("(?:ab)++", "possessive"),
         (r"\Aa", "looks back"),

@@ -148,8 +148,8 @@ def test_tiktoken_loads_it_and_agrees(over_bytes: Dictionary, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("kind", "name", "options", "message"),
     [
-        ("characters", "x.tiktoken", {}, "holds dictionaries over bytes"),
-        ("characters", "merges.txt", {}, "no room for spaces"),
+        ("characters", "x.tiktoken", {}, "can hold only dictionaries over bytes"),
+        ("characters", "merges.txt", {}, "cannot hold spaces"),
         ("bytes", "x.model", {}, "no output format has this suffix: '.model'"),
         ("bytes", "x.json", {"pretokenizer": r"\w+|\W"}, "needs a named pre-tokenizer"),
         ("symbols", "x.json", {"pretokenizer": "whitespace"}, "no symbols of several characters"),

@@ -110,7 +110,7 @@ def test_budgets() -> None:
         ([[(2, (), 0)]], 0, {}, "state 0: symbol out of range: 2"),
         ([[(0, (9,), 0)]], 0, {}, "state 0: token out of range: 9"),
         ([[(0, (), 1)]], 0, {}, "state 0: target out of range: 1"),
-        ([[(0, (), "x")]], 0, {}, "a target is an integer: 'x'"),
+        ([[(0, (), "x")]], 0, {}, "a target must be an integer: 'x'"),
         ([[]], 1, {}, "initial state: state out of range"),
         ([[]], 0, {3: ()}, "final states: state out of range"),
         ([[]], 0, {0: (7,)}, "final state 0: token out of range"),

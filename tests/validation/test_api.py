@@ -393,7 +393,7 @@ def test_history_is_bounded(tuning: Tuning) -> None:
     # A b far to the right decides how the text before it is cut.
     rules = [(b"a", b"b"), (b"a", b"ab"), (b"a", b"aab"), (b"a", b"aaab"), (b"a", b"aaaab")]
     tokenizer = tokenizer_of(rules)
-    with pytest.raises(TokdfaError, match="begins more than 2 tokens before"):
+    with pytest.raises(TokdfaError, match="begins more than 2 tokens earlier"):
         validate(tokenizer, [*b"aaaaaaaaaaab"], tuning=tuning)
 
 

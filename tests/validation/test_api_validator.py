@@ -247,7 +247,7 @@ def test_windows_take_a_pattern() -> None:
     whole = Tokenizer(Contents(format="tiktoken", dictionary=cut.dictionary, ids=cut.token_to_id))
     assert validate(cut, [97, 98], window=True, tuning=FEW) is not None
     with pytest.raises(
-        UnsupportedFeatureError, match=r"a pre-tokenizer cuts the text, and there is none .name the pre-"
+        UnsupportedFeatureError, match=r"a pre-tokenizer cuts the text, and this tokenizer has none .name"
     ):
         validate(whole, [97, 98], window=True, tuning=FEW)
 

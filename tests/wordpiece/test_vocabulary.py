@@ -56,7 +56,7 @@ def test_what_is_no_vocabulary_is_refused(entries: object, message: str) -> None
 
 
 def test_a_negative_limit_is_refused() -> None:
-    with pytest.raises(AlphabetError, match="negative length: -1"):
+    with pytest.raises(AlphabetError, match="must not be negative: -1"):
         WordPieceVocabulary(["a"], longest_word=-1)
 
 

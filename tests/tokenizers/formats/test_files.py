@@ -93,7 +93,7 @@ def test_content_alone(data: bytes, format: str) -> None:
     ],
 )
 def test_what_is_not_recognised(data: bytes) -> None:
-    with pytest.raises(FileFormatError, match="cannot be recognised from content or name"):
+    with pytest.raises(FileFormatError, match="cannot be recognised from the content or the name"):
         detect(data, Path("<bytes>"))
 
 

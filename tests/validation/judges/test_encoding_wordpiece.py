@@ -148,7 +148,7 @@ def test_a_text_that_cannot_be_encoded_is_a_violation_and_no_error() -> None:
 def test_a_stream_without_a_cut_is_bounded() -> None:
     tuning = Tuning(window=16, max_ids=64)
     tokenizer = _tokenizer()
-    with pytest.raises(LimitExceededError, match="no place where its text is certainly cut"):
+    with pytest.raises(LimitExceededError, match="nothing certainly cuts the text"):
         validate(tokenizer, [1, *[3] * 200], tuning=tuning)
     assert validate(tokenizer, [1, *[3] * 50], tuning=tuning)
 

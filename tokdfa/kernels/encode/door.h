@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-/* What Python has to know as well: tokdfa/kernels/encode/events.py has the same numbers, and a test compares them. */
+/* Python has to know these as well: tokdfa/kernels/encode/events.py has the same numbers, and a test compares them. */
 enum {
     TOKDFA_CONTINUES = 0,
     TOKDFA_BEGINS = 1,
@@ -44,10 +44,10 @@ typedef struct {
     const int32_t *pairs;
     const uint8_t *pair_class; /* 128 */
     int64_t pair_bits;
-    const uint8_t *borne_out; /* by the number of a state: the hypothesis that the end of the text bears out */
+    const uint8_t *borne_out; /* by the number of a state: the hypothesis that the end of the text confirms */
 } tokdfa_splitting;
 
-/* A splitting that is going on, and room for it: `trail`, `trail_at` and `begun` have one length. */
+/* A splitting under way, and room for it: `trail`, `trail_at` and `begun` have the same length. */
 typedef struct {
     const tokdfa_splitting *splitting;
     int32_t *trail; /* the cells since there was one hypothesis */
@@ -55,7 +55,7 @@ typedef struct {
     int64_t *trail_at; /* the offsets of their symbols */
     int64_t *begun;    /* what begins: the offset, shifted by TOKDFA_EVENT_BITS, and the event */
     int64_t state, n_waiting, n_begun;
-    int64_t at; /* where in the whole text the reading stands */
+    int64_t at; /* the place in the whole text up to which it has been read */
 } tokdfa_split_run;
 
 int tokdfa_split_on(tokdfa_split_run *split, const uint8_t *text, int64_t size, int64_t base);
@@ -75,10 +75,10 @@ typedef struct {
     const int32_t *records; /* eight entries a token */
     const uint64_t *rules;
     int64_t n_rules;
-    const int32_t *of_symbols; /* 65536: what merging makes of tokens u and v below 256, at u << 8 | v */
+    const int32_t *of_symbols; /* 65536: the product of merging the tokens u and v below 256, at u << 8 | v */
     const int32_t *symbol;     /* 256: the token of a byte, or -1; or none at all, for words that are not bytes */
     int64_t n_symbol;
-    const int32_t *ids;            /* by token: what it is called outside */
+    const int32_t *ids;            /* by token: its id */
     const int32_t *ids_of_numbers; /* the same by number */
 } tokdfa_token_tables;
 
@@ -96,7 +96,7 @@ int tokdfa_allows(const tokdfa_token_tables *tables, int64_t u, int64_t v);
 int64_t tokdfa_tokenize(const tokdfa_token_tables *tables, const uint8_t *text, int64_t size, int32_t *out,
                         uint64_t *left);
 
-/* A memory of pieces; see memory.h. All zeros in the beginning. */
+/* A memory of pieces; see memory.h. All zeros at first. */
 typedef struct {
     uint64_t *entries;
     int64_t n_entries;
@@ -117,15 +117,15 @@ typedef struct {
     int64_t n, place, token, furthest, returned;
 } tokdfa_pause;
 
-/* What encodes pieces. It and its memory are of one thread; the tables are read-only and may be of many. */
+/* An encoder of pieces. It and its memory belong to one thread; the tables are read-only and may be shared. */
 typedef struct {
     const tokdfa_token_tables *tables; /* the dictionary */
-    const tokdfa_token_tables *whole;  /* the tokens that stand for a piece when they are all of it */
+    const tokdfa_token_tables *whole;  /* the tokens that pieces spelled like them become without merging */
     tokdfa_piece_memory *memory;
     int64_t is_proper; /* whether the dictionary is */
-    uint64_t *left;    /* zeros, and so again: room to tokenize pieces of up to 64 * n_left - 1 bytes */
+    uint64_t *left;    /* zeros before and afterwards: room to tokenize pieces of up to 64 * n_left - 1 bytes */
     int64_t n_left;
-    int64_t next; /* the entry of what begins that comes next */
+    int64_t next; /* the next entry of what begins */
     int64_t n;    /* the number of ids */
     int64_t at_a_time; /* a call pauses after about so many bytes, that signals are heeded; 0 for never */
     tokdfa_pause pause;
@@ -134,14 +134,14 @@ typedef struct {
 int64_t tokdfa_encode_pieces(tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size, const int64_t *begun,
                              int64_t stop, int32_t *out, int64_t *ends);
 
-/* What encodes texts. */
+/* An encoder of texts. */
 typedef struct {
     tokdfa_piece_encoder *pieces;
     tokdfa_split_run *split;
     int32_t *out; /* room for the ids of texts that are not longer than n_out - TOKDFA_AT_ONCE bytes */
     int64_t n_out;
     int64_t lacks_ids; /* whether there are tokens without an id */
-    int64_t n_pieces;  /* of what `split` has found, the entries that are to be encoded */
+    int64_t n_pieces;  /* the entries to be encoded of those that `split` has found */
     int64_t is_over;   /* whether they are the last */
 } tokdfa_text_encoder;
 
@@ -166,7 +166,7 @@ typedef struct {
     const int32_t *token; /* by node: the token that it spells, or -1 */
     int64_t n_token;
     const uint8_t *allowed; /* states of the token DFA by tokens */
-    const uint8_t *goes_on; /* states by nodes: whether a longer token that begins like the node is allowed */
+    const uint8_t *goes_on; /* states by nodes: whether a longer token that begins with the node's word is allowed */
     const int32_t *reached; /* by token: the state of the token DFA after it */
     int64_t n_reached;
 } tokdfa_live_trie;

@@ -1,4 +1,4 @@
-/* The memory of pieces by itself. */
+/* The memory of pieces, on its own. */
 #include "memory.h"
 
 TOKDFA_DOOR void tokdfa_key_of_piece(const uint8_t *text, int64_t size, int64_t begin, int64_t end, uint64_t *key) {

@@ -2,10 +2,9 @@
 
    It is a cache of sets of four entries; an entry is four machine words, two are a cache line. A short piece is kept
    packed, with up to three ids beside it: two in one word, and the third with the number of ids in the other. Longer
-   pieces and more ids are kept on a shelf, where they are found by the place that stands in their stead; of a longer
-   piece the entry has the hash. A piece that is met again moves up by one place in its set, and a new one takes the
-   first free place, or the last, where what stood there is forgotten; so the frequent pieces stand in front and stay.
-   When the shelf is full, everything is forgotten. */
+   pieces and more ids are kept on a shelf, and the entry has their place there; for a longer piece the entry has the
+   hash. A piece that is met again moves up by one place in its set. A new piece takes the first free place, or replaces
+   the last one. So the frequent pieces are at the front and stay. When the shelf is full, everything is forgotten. */
 #ifndef TOKDFA_MEMORY_H
 #define TOKDFA_MEMORY_H
 
@@ -50,7 +49,7 @@ ALWAYS_INLINE int64_t set_of(const tokdfa_piece_memory *memory, uint64_t hashed)
     return (int64_t)(hashed >> 20 & (uint64_t)(memory->n_entries / SET - 1)) * SET;
 }
 
-/* Take the ids of a piece from the shelf; the answer is -1 if another piece stands there. */
+/* Take the ids of a piece from the shelf; returns -1 if another piece is there. */
 NEVER_INLINE int64_t recall_from_shelf(const tokdfa_piece_memory *memory, const uint8_t *text, int64_t size,
                                        int64_t begin, int64_t end, int64_t place, int64_t n_ids, int32_t *out) {
     const uint64_t *shelf = memory->shelf + place;
@@ -96,8 +95,8 @@ ALWAYS_INLINE int64_t find_among(const uint64_t *entries, int64_t first, int64_t
 
 /* Write the ids of an entry to `out` and return their number.
 
-   Up to two more places of `out` are written than there are ids. The answer is -1 if the entry is that of another long
-   piece with the same hash. */
+   Up to two more places of `out` are written than there are ids. Returns -1 if the entry is that of another long piece
+   with the same hash. */
 ALWAYS_INLINE int64_t recall(const tokdfa_piece_memory *memory, int64_t entry, const uint8_t *text, int64_t size,
                              int64_t begin, int64_t end, int32_t *out) {
     const uint64_t pair = memory->entries[entry + 2], rest = memory->entries[entry + 3];

@@ -5,8 +5,8 @@
    are found by walking from place to place, the longest token first and shorter ones when the pair is not allowed, and
    stepping back when nothing fits; a place that was left in vain is never entered again. The time is linear.
 
-   What is read for a token or a pair stands side by side in memory, and a bit for each word and each pair that exists
-   tells most others without touching the tables: the time goes into waiting for memory.
+   The data that is read for a token or a pair is kept side by side in memory, and a bit for each word and each pair
+   that exists rules out most others without touching the tables, because most of the time goes into waiting for memory.
 
    The short words are in an open-addressing hash table `slots`: the packing (two machine words), one more than the
    word's number (0 where the slot is free), and nothing. The first 15 bytes of longer words are there too, cut, with
@@ -21,10 +21,10 @@
 
 #define SLOT 4
 
-/* The record of a token: its number of bytes; the longest live token that is a proper prefix, or -1; the number of what
-   the rule that made the state reached on it makes, and the last token read in that state, or -1 for the initial state;
-   its birth as a number; head and tail, -1 for symbols; its number. Numbers are those of symbols, and then of tokens in
-   the order of their births; the birth of symbols is the last symbol. */
+/* The record of a token: its number of bytes; the longest live token that is a proper prefix, or -1; for the state
+   reached on it, the number of the product of the rule that made the state, and the last token read in that state, or
+   -1 for the initial state; its birth as a number; head and tail, -1 for symbols; its number. Symbols are numbered
+   first, then tokens in the order of their births; the birth of symbols is the last symbol. */
 #define RECORD 8
 enum { LENGTH, SHORTER, STATE, READ, BIRTH, HEAD, TAIL, NUMBER };
 
@@ -115,7 +115,7 @@ ALWAYS_INLINE int64_t find_word(const tokdfa_token_tables *tables, const uint8_t
     return (int64_t)tables->slots[slot_of(tables->slots, tables->n_slots, word, hashed) + 2] - 1;
 }
 
-/* Ask for what `find_word` will read of a short word. */
+/* Prefetch what `find_word` will read for a short word. */
 ALWAYS_INLINE void prefetch_word(const tokdfa_token_tables *tables, uint64_t hashed) {
     if (may_have(tables->filter, tables->n_filter, hashed)) {
         PREFETCH(tables->slots + SLOT * ((int64_t)(hashed >> 20) & (tables->n_slots / SLOT - 1)));
@@ -155,10 +155,10 @@ ALWAYS_INLINE bool allows(const tokdfa_token_tables *tables, int64_t u, int64_t 
 
 /* Tokenize text[begin] to text[end], which is not empty.
 
-   `out` gets the tokens and has room for one a byte; `left` is room for a bit a place and one more, all zeros, and so
-   again afterwards. Returns the number of tokens; -1 if the word has no tokenization, for it has a symbol that is not
-   in the alphabet. After `most` tokens, if that is not 0, it returns TOKDFA_PAUSED, and `pause` has where; a call with
-   the same arguments goes on there. */
+   `out` gets the tokens and has room for one per byte. `left` has room for one bit per place and one more, all zeros
+   before and afterwards. Returns the number of tokens; -1 if the word has no tokenization because one of its symbols is
+   not in the alphabet. After `most` tokens, if that is not 0, it returns TOKDFA_PAUSED, and `pause` has where; a call
+   with the same arguments continues there. */
 static inline int64_t tokenize(const tokdfa_token_tables *tables, const uint8_t *text, int64_t size, int64_t begin,
                                int64_t end, int32_t *out, uint64_t *left, int64_t most, tokdfa_pause *pause) {
     const int32_t *records = tables->records;

@@ -1,7 +1,7 @@
 /* Encoding pieces with a memory of those seen before, a block at a time.
 
-   What is in memory comes late, and so it is asked for early: in each of several passes over a block something is found
-   out about every piece, and what the next pass needs is requested. */
+   Memory answers late, so it is asked early: each of several passes over a block computes one thing about every piece,
+   and prefetches what the next pass needs. */
 #ifndef TOKDFA_PIECES_H
 #define TOKDFA_PIECES_H
 
@@ -17,7 +17,7 @@
    IS_TOKEN minus this. */
 enum { LEFT_OUT = -1, MERGED = -2, ALONE = -3, IS_TOKEN = -4 };
 
-/* What is found out about a piece. */
+/* What the passes compute about a piece. */
 typedef struct {
     packed_word key;
     int64_t begin, end;
@@ -33,9 +33,9 @@ typedef struct {
     int32_t rest[BLOCK], waiting[BLOCK], waiting_long[BLOCK];
 } piece_block;
 
-/* Note the keys of all pieces of a block and where those are that are remembered; return the number of those that need
-   another look. Text that is left out may spell a piece that is remembered, so it is told from pieces before the memory
-   answers. */
+/* Note the keys of all pieces of a block, and where the remembered ones are; return the number of pieces that need
+   another look. Text that is left out may spell a piece that is remembered, so it is sorted out before the memory is
+   asked. */
 ALWAYS_INLINE int look_into_memory(const tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size,
                                    const int64_t *begun, int count, piece_block *block) {
     const uint64_t *entries = pieces->memory->entries;
@@ -68,7 +68,8 @@ ALWAYS_INLINE int look_into_memory(const tokdfa_piece_encoder *pieces, const uin
     return n_rest;
 }
 
-/* Note where the ids are of pieces that are not in the front of their sets, and merge those that are not known. */
+/* Note where the ids of those pieces are that are not at the front of their sets, and merge the pieces that are
+   unknown. */
 NEVER_INLINE void look_further(const tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size, int n_rest,
                                piece_block *block) {
     const tokdfa_token_tables *tables = pieces->tables;
@@ -109,7 +110,7 @@ NEVER_INLINE void look_further(const tokdfa_piece_encoder *pieces, const uint8_t
     }
 }
 
-/* Forget where a tokenization has paused, with which nobody went on. */
+/* Forget where a tokenization has paused that was not continued. */
 ALWAYS_INLINE void forget_pause(tokdfa_piece_encoder *pieces) {
     if (UNLIKELY(pieces->pause.is_on)) {
         pieces->pause.is_on = 0;
@@ -117,7 +118,7 @@ ALWAYS_INLINE void forget_pause(tokdfa_piece_encoder *pieces) {
     }
 }
 
-/* Write the ids of a piece that is by itself; return their number, or how the encoding ends here. */
+/* Write the ids of a piece that is encoded on its own; return their number, or how the encoding ends here. */
 NEVER_INLINE int64_t tokenize_alone(tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size,
                                     int64_t begin, int64_t end, int32_t *out) {
     if (!pieces->is_proper) {
@@ -134,7 +135,7 @@ NEVER_INLINE int64_t tokenize_alone(tokdfa_piece_encoder *pieces, const uint8_t 
     return n_ids < 0 ? TOKDFA_FOREIGN : n_ids;
 }
 
-/* Write the ids of a piece that is not remembered in front; return their number, or how the encoding ends here. */
+/* Write the ids of a piece that is not at the front of its set; return their number, or how the encoding ends here. */
 NEVER_INLINE int64_t write_other(tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size,
                                  const piece_block *block, int k, int32_t *out) {
     const noted_piece *piece = block->noted + k;
@@ -153,7 +154,7 @@ NEVER_INLINE int64_t write_other(tokdfa_piece_encoder *pieces, const uint8_t *te
         return 1;
     }
     if (piece->where >= 0) {
-        /* Another long piece has this hash. This one may be a token, which only now is looked for. */
+        /* Another long piece has this hash. This one may be a token, which has not been looked for yet. */
         const int64_t token = find_word(pieces->whole, text, size, piece->begin, piece->end, piece->key);
         if (token >= 0) {
             out[0] = pieces->whole->ids[token];
@@ -166,10 +167,10 @@ NEVER_INLINE int64_t write_other(tokdfa_piece_encoder *pieces, const uint8_t *te
 /* Encode the pieces of begun[next] to begun[stop]: where pieces and text that is left out begin, ascending, as offset
    and event; each ends where the next one begins, and none is empty.
 
-   `next` and the number of ids `n` are in `pieces`, and come to where the encoding ends. `out` has room for one id a
-   byte and AT_ONCE more; `ends` gets, at i, where the ids of entry i end, unless it is NULL. Returns 0; or FOREIGN
+   `next` and the number of ids `n` are in `pieces`, and are set to where the encoding ends. `out` has room for one id
+   per byte and AT_ONCE more; `ends` gets, at i, where the ids of entry i end, unless it is NULL. Returns 0; or FOREIGN
    before a piece with a symbol that is not in the alphabet, TOO_LONG before one that is too long for improper rules;
-   or PAUSED, when a call with the same arguments goes on. */
+   or PAUSED, when a call with the same arguments continues. */
 ALWAYS_INLINE int64_t encode_pieces(tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size,
                                     const int64_t *begun, int64_t stop, int32_t *out, int64_t *ends) {
     piece_block block;

@@ -1,10 +1,10 @@
-/* Rules as a hash table from pairs of tokens to what merging them makes, small enough for the second-level cache.
+/* Rules as a hash table from pairs of tokens to the products of merging them, small enough for the second-level cache.
 
-   Tokens are numbered such that what a stronger rule makes has the smaller number, the symbols before all others; so
-   the number of the product is the priority, too. An entry is one machine word: the two parts and the product, of 21
-   bits each. A bucket is a cache line of eight entries, 0 where there is none, which are compared at once. The sign of
-   its last entry tells that there were more, and that they are in the buckets after it. Pairs of tokens below 256,
-   which are asked for most, have a table of their own. */
+   Tokens are numbered such that the product of a stronger rule has the smaller number, with the symbols before all
+   others. So the number of the product is also the priority. An entry is one machine word: the two parts and the
+   product, of 21 bits each. A bucket is a cache line of eight entries, 0 where there is none, which are compared at
+   once. The sign of its last entry says that there were more, which are in the buckets after it. Pairs of tokens below
+   256, which are asked for most, have a table of their own. */
 #ifndef TOKDFA_RULES_H
 #define TOKDFA_RULES_H
 
@@ -17,7 +17,7 @@
 #define BUCKET 8
 #define OVERFULL ((uint64_t)1 << 63)
 
-/* What merging a pair makes that is no rule. */
+/* The product of a pair that no rule merges. */
 #define NOTHING 0
 
 ALWAYS_INLINE uint64_t pair_of(int64_t u, int64_t v) {
@@ -45,7 +45,7 @@ ALWAYS_INLINE int64_t among(const uint64_t *bucket, uint64_t pair) {
     return (int64_t)((first[0] | first[1] | first[2] | first[3]) & NUMBER_MASK);
 }
 
-/* What `merged` does of a pair whose bucket has too few places, when `made` was found in it. */
+/* The part of `merged` for a pair whose bucket has too few places, if `made` was found in it. */
 NEVER_INLINE int64_t merged_further(const uint64_t *rules, int64_t n_rules, int64_t bucket, uint64_t pair,
                                     int64_t made) {
     while (made == NOTHING && rules[bucket + BUCKET - 1] & OVERFULL) {
@@ -58,10 +58,10 @@ NEVER_INLINE int64_t merged_further(const uint64_t *rules, int64_t n_rules, int6
     return made;
 }
 
-/* What `merged` does of a pair whose bucket is known.
+/* The part of `merged` for a pair whose bucket is known.
 
-   What a pair is, no predictor can know; so this is arithmetic without branches, but for overfull buckets, which are
-   few. */
+   No branch predictor can know the outcome for a pair, so this is arithmetic without branches, except for the few
+   overfull buckets. */
 ALWAYS_INLINE int64_t merged_in(const uint64_t *rules, int64_t n_rules, int64_t bucket, uint64_t pair) {
     int64_t made = among(rules + bucket, pair);
     if (UNLIKELY(rules[bucket + BUCKET - 1] & OVERFULL)) {
@@ -70,7 +70,7 @@ ALWAYS_INLINE int64_t merged_in(const uint64_t *rules, int64_t n_rules, int64_t 
     return made;
 }
 
-/* The number of what the rule u≀v makes, or NOTHING if there is no such rule. */
+/* The number of the product of the rule u≀v, or NOTHING if there is no such rule. */
 ALWAYS_INLINE int64_t merged(const uint64_t *rules, int64_t n_rules, int64_t u, int64_t v) {
     const uint64_t pair = pair_of(u, v);
     return merged_in(rules, n_rules, bucket_of(n_rules, pair), pair);

@@ -3,7 +3,8 @@
    Where the machine has one hypothesis, what a symbol does is known when it is read. Where it has several, the steps
    are kept on a trail, and when one hypothesis is left, the trail is walked back along its ancestors.
 
-   Each step waits for the one before it. So two symbols of ASCII are one step where nothing is unsettled by them. */
+   Each step waits for the one before it. So two symbols of ASCII are read in one step if they leave nothing unsettled.
+   */
 #ifndef TOKDFA_SPLIT_H
 #define TOKDFA_SPLIT_H
 
@@ -13,10 +14,10 @@
 #define EVENT_BITS TOKDFA_EVENT_BITS
 #define EVENT_MASK ((1 << EVENT_BITS) - 1)
 #define PAIR_EVENTS TOKDFA_PAIR_EVENTS
-/* In the entry for two symbols: that something is unsettled. */
+/* In the entry for two symbols: whether something is unsettled. */
 #define PAIR_UNSETTLED (1 << 2 * EVENT_BITS)
 
-/* The length of the UTF-8 sequence at `at`, which is not ASCII; 0 if it is cut short, -1 if it is none. */
+/* The length of the UTF-8 sequence at `at`, which is not ASCII; 0 if it is cut short, -1 if it is invalid. */
 NEVER_INLINE int64_t length_of_symbol(const uint8_t *text, int64_t at, int64_t end) {
     const uint8_t first = text[at];
     uint8_t low = 0x80, high = 0xBF;
@@ -96,14 +97,14 @@ static inline int64_t settle(const tokdfa_splitting *splitting, const int32_t *t
     return n_out;
 }
 
-/* Where a run of the machine stands. */
+/* The place of a run of the machine. */
 typedef struct {
     int64_t state, n_trail, n_out;
     int64_t read;   /* the number of bytes read */
-    int64_t length; /* of what comes next: 0 if it is cut short, -1 if it is not UTF-8 */
+    int64_t length; /* of the next symbol: 0 if it is cut short, -1 if it is not UTF-8 */
 } split_end;
 
-/* Run the machine over `size` bytes of text, the first of which has the offset `base` in the whole, from `state` on.
+/* Run the machine from `state` over `size` bytes of text, the first of which has the offset `base` in the whole text.
 
    `trail` and `trail_at` have `n_trail` entries, and room for one a byte more; `out` gets what begins, and has room for
    an entry for each byte and each entry of the trail, and one more. */
@@ -121,7 +122,7 @@ ALWAYS_INLINE split_end split_text(const tokdfa_splitting *splitting, const uint
             if ((first | second) < 0x80) {
                 const int32_t entry = pairs[row + ((int64_t)pair_class[first] << pair_bits | pair_class[second])];
                 if (LIKELY(!(entry & PAIR_UNSETTLED))) {
-                    /* Written in any case: where pieces begin is no matter for the branch predictor. */
+                    /* Always written: the branch predictor cannot know where pieces begin. */
                     const int does = entry >> EVENT_BITS & EVENT_MASK, then = entry & EVENT_MASK;
                     out[n_out] = (base + at) << EVENT_BITS | does;
                     n_out += does != TOKDFA_CONTINUES;
@@ -165,7 +166,7 @@ ALWAYS_INLINE split_end split_text(const tokdfa_splitting *splitting, const uint
     return end;
 }
 
-/* Settle a trail for the hypothesis that the end of the text bears out; return the number of entries. */
+/* Settle a trail for the hypothesis that the end of the text confirms; return the number of entries. */
 ALWAYS_INLINE int64_t settle_at_end(const tokdfa_splitting *splitting, const int32_t *trail, const int64_t *trail_at,
                                     int64_t n_trail, int64_t state, int64_t *out) {
     const int64_t hypothesis = splitting->borne_out[state >> splitting->class_bits];

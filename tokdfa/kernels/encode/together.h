@@ -1,12 +1,11 @@
 /* Merging many short words together: one merge in each of them in turn.
 
-   The merges within a word wait for each other, and for memory; those of different words do not. So in each round every
-   word has its strongest pair merged, of equals the leftmost, without a branch that a predictor could get wrong; and
-   only when that is done in all words, the new pairs are looked up. A word is given by its lanes, one a byte, of which
-   there are 16 or 64: which bytes begin tokens (a bit each), the number of each token, and for each the rank of its
-   pair with the next one: one less than the number of what merging them makes and, below it, the lane. Ranks are
-   compared as unsigned numbers, so that the pairs that do not merge, whose number is nothing, come after all others by
-   that arithmetic. */
+   The merges within a word wait for each other, and for memory; those of different words do not. So in each round the
+   strongest pair of every word is merged, the leftmost of equally strong ones, without a branch that a predictor could
+   get wrong. Only when that is done in all words are the new pairs looked up. A word is given by its lanes, one per
+   byte, of which there are 16 or 64: which bytes begin tokens (a bit each), the number of each token, and the rank of
+   its pair with the next one. A rank is one less than the number of the product and, below it, the lane. Ranks are
+   compared as unsigned numbers, so pairs that do not merge, whose number is NOTHING, come after all others. */
 #ifndef TOKDFA_TOGETHER_H
 #define TOKDFA_TOGETHER_H
 
@@ -14,7 +13,8 @@
 #include "door.h"
 #include "rules.h"
 
-/* Words are shorter than this; the last lane stands for the neighbours that the first and the last token lack. */
+/* Words are shorter than this; the last lane takes the place of the missing neighbours of the first and the last token.
+   */
 #define LANE_BITS 6
 #define LANES (1 << LANE_BITS)
 #define FEW_LANES 16
@@ -22,14 +22,14 @@
 #define LANE_MASK (LANES - 1)
 
 #define UNRANKED 0xFFFFFFFFu
-/* The ranks of pairs that do not merge are this at least. */
+/* The ranks of pairs that do not merge are at least this. */
 #define NO_RANK (0u - LANES)
 
-/* This many ids of a word are written without asking how many it has. */
+/* This number of ids of a word are written without checking how many it has. */
 #define AT_ONCE TOKDFA_AT_ONCE
 
-/* Of the lanes, the few or all are in use; the tokens are further on in the one case than in the other, so that what is
-   in use is close together. */
+/* Either FEW_LANES or all lanes are in use. The place of the tokens depends on which, so that the used parts are close
+   together. */
 typedef struct {
     _Alignas(64) uint32_t lane[2 * LANES];
 } lanes;
@@ -38,9 +38,9 @@ ALWAYS_INLINE uint32_t rank_of(int64_t made, int64_t lane) {
     return (uint32_t)(made - 1) << LANE_BITS | (uint32_t)lane;
 }
 
-/* Set up the word of `n` bytes (at most 15) that is packed here in the few lanes, all of which are written, whatever
-   the length: how long a word is, no predictor can know. Returns the bits of the lanes where tokens begin; 0 if a byte
-   is not in the alphabet. */
+/* Set up the word of `n` bytes (at most 15) that is packed here in the few lanes. All of these are written whatever the
+   length, which no predictor can know. Returns the bits of the lanes where tokens begin; 0 if a byte is not in the
+   alphabet. */
 ALWAYS_INLINE uint64_t begin_short_word(const int32_t *of_symbols, const int32_t *symbol, packed_word word, int64_t n,
                                         lanes *room) {
     uint32_t *ranks = room->lane, *tokens = room->lane + FEW_LANES;
@@ -90,7 +90,7 @@ ALWAYS_INLINE uint32_t least_rank(const uint32_t *ranks, int n_lanes) {
     return found;
 }
 
-/* Two pairs of a word that have come about, and where their ranks go. */
+/* The two new pairs of a word, and where their ranks go. */
 typedef struct {
     uint64_t pair[2];
     int64_t bucket[2];
@@ -98,8 +98,8 @@ typedef struct {
     int32_t lane[2];
 } new_pairs;
 
-/* Merge the strongest pair of each of the words; those that have none stay behind. Return the number of the others,
-   whose new pairs are in `found`, and what is to be read of them has been asked for. */
+/* Merge the strongest pair of each of the words; those that have none are left out. Return the number of the others,
+   whose new pairs are in `found`, with their data prefetched. */
 ALWAYS_INLINE int64_t merge_strongest(const uint64_t *rules, int64_t n_rules, lanes *words, uint64_t *begun,
                                       int32_t *waiting, int64_t n_waiting, int n_lanes, new_pairs *found) {
     const uint64_t neighbour = (uint64_t)1 << (n_lanes - 1);
@@ -116,7 +116,7 @@ ALWAYS_INLINE int64_t merge_strongest(const uint64_t *rules, int64_t n_rules, la
         const uint32_t token = (strongest >> LANE_BITS) + 1;
         const uint64_t bit = (uint64_t)1 << here, starts = begun[w];
         const uint64_t after_here = (starts | neighbour) & ~((bit << 1) - 1);
-        /* What is gone is a token, so that the neighbour's bit, which is the last, is still there. */
+        /* The bit that was removed is that of a token, so the neighbour's bit, which is the last, is still there. */
         const int gone = __builtin_ctzll(after_here), after = __builtin_ctzll(after_here & (after_here - 1));
         /* No bit below gives the last lane. */
         const uint64_t before = starts & (bit - 1);
@@ -158,7 +158,7 @@ ALWAYS_INLINE void merge_together(const uint64_t *rules, int64_t n_rules, lanes 
 }
 
 /* Write the ids of the tokens of a word to `out` and return their number; there is one at least. Up to AT_ONCE places
-   of `out` are written, even if the ids are fewer: their number, no predictor can know. */
+   of `out` are written, even if the ids are fewer, because no predictor can know their number. */
 ALWAYS_INLINE int64_t finish_word(const lanes *word, int n_lanes, uint64_t starts, const int32_t *ids, int32_t *out) {
     const int64_t n_ids = count_ones(starts);
     const uint32_t *tokens = word->lane + n_lanes;

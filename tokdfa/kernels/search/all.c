@@ -2,8 +2,8 @@
 #include "backwards.h"
 #include "search.h"
 
-/* How many matches end at a place. Where they begin is put into `starts`, the nearest first, as far as there is room.
-   `right` is the kind of the symbol after the place. */
+/* The number of matches that end at a place. Their beginnings go to `starts`, the nearest first, as far as there is
+   room. `right` is the kind of the symbol after the place. */
 static int64_t starts_of(const int32_t *ids, const tokdfa_machine *machine, bool aligned, int64_t right,
                          place_in_ids here, int64_t end, int64_t *starts, int64_t most) {
     const tokdfa_backward *backward = machine->backward;
@@ -69,8 +69,8 @@ static void skip_by_class(const tokdfa_machine *machine, tokdfa_search *at, cons
 }
 
 /* Find all matches in a chunk of ids, in the order of their ends and then of their starts, and write them down as far
-   as there is room. Returns how many numbers have been written; `more` tells whether the search is not through with the
-   chunk. If there is no room for those that end at one place, it returns how many these are, negative. */
+   as there is room. Returns how many numbers have been written; `more` says whether a part of the chunk is still to be
+   searched. If there is no room for the matches that end at one place, it returns minus their number. */
 TOKDFA_DOOR int64_t tokdfa_find_all(const tokdfa_machine *machine, tokdfa_search *search, const int32_t *ids, int64_t n,
                                     int64_t options) {
     const tokdfa_spelled *text = machine->text;

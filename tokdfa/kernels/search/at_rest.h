@@ -1,9 +1,9 @@
-/* Skipping tokens at which nothing happens, where the automaton is too large for a table of what tokens do.
+/* Skipping tokens at which nothing happens, if the automaton is too large for a table of the effects of tokens.
 
-   The automaton is at rest after a token when it is in the state into which that token leads from the idle state. Then
-   the token alone tells what may come of the next one: as long as none goes on with what the one before it has begun,
-   each leaves the automaton at rest. So stretches of tokens are looked over first, all at once, for those at which
-   something may happen; and only these are read, by what is remembered of the pair of state and token. */
+   The automaton is at rest after a token if it is in the state to which that token leads from the idle state. Then the
+   token alone determines what the next one may do: as long as no token continues what the one before it has begun, each
+   leaves the automaton at rest. So a stretch of tokens is first scanned as a whole for those at which something may
+   happen; and only these are read, by what is remembered for the pair of state and token. */
 #ifndef TOKDFA_AT_REST_H
 #define TOKDFA_AT_REST_H
 
@@ -14,13 +14,13 @@
    share a line of the cache. */
 enum { VALUE = 1, GOES_ON = 2, SLOT = 4, LINE = 8 };
 
-/* The number of tokens that are looked over at a time. Rows of room for them are not a power of two apart, or they
-   would be in each other's way in the cache. */
+/* The number of tokens that are scanned at a time. Their rows are not a power of two apart, or they would evict each
+   other from the cache. */
 enum { STRETCH = 1024, ROW = STRETCH + 66 };
 
-/* What is found out about a stretch: where each token begins; and for each run of tokens that are not at rest, where it
-   begins, what its only match is, 0 for none, which token has that, and the last token that it covers. Then come the
-   runs that are being read, with the state that each has reached and the groups that go on with that. */
+/* What is noted about a stretch: where each token begins; and for each run of tokens that are not at rest, where it
+   begins, its only match, 0 for none, the token that has it, and the last token that it covers. Then come the runs that
+   are being read, with the state that each has reached and the groups that continue from there. */
 enum { POSITIONS, STARTS, EXPECTED, MATCHED, UNTIL, READING, REACHED, OPEN, N_ROWS };
 
 /* What becomes of a run with one more token. */
@@ -61,7 +61,7 @@ ALWAYS_INLINE int64_t look_over(const int32_t *restrict ids, const uint64_t *res
     return (int64_t)n_noted;
 }
 
-/* What a token does, the groups of tokens that go on with that, and what becomes of a run. */
+/* What a token does, the groups of tokens that continue from there, and what becomes of a run. */
 typedef struct {
     int64_t outcome;
     uint64_t goes_on;
@@ -98,8 +98,8 @@ ALWAYS_INLINE int64_t expected_of(reading it) {
     return (it.outcome & -(int64_t)(it.fate == HAS_MATCH)) | -(int64_t)(it.fate == HARD);
 }
 
-/* Turn the tokens noted in a stretch into runs, each of them entered at rest; whether it is, must be seen later. What
-   is expected of a run is INTRICATE where it must be read again. The last run is one of these, at the end. */
+/* Turn the tokens noted in a stretch into runs, each assumed to be entered at rest, which is checked later. A run that
+   must be read again is expected to be INTRICATE. The last run, at the end, is one of these. */
 ALWAYS_INLINE void sift(const int32_t *stretch, int64_t size, const tokdfa_moves *moves, const int64_t *steps,
                         uint64_t lines, int64_t n_noted, int64_t *room) {
     int64_t *starts = room + STARTS * ROW, *expected = room + EXPECTED * ROW, *matched = room + MATCHED * ROW;
@@ -107,7 +107,7 @@ ALWAYS_INLINE void sift(const int32_t *stretch, int64_t size, const tokdfa_moves
     int64_t *open_for = room + OPEN * ROW;
     expected[0] = INTRICATE;
     uint64_t n_runs = 1, n_reading = 0;
-    /* What is remembered lies far apart in memory: all of it is asked for before any of it is read. */
+    /* What is remembered is far apart in memory: all of it is prefetched before any of it is read. */
     for (int64_t number = 1; number < n_noted; number++) {
         const int64_t place = starts[number];
         const uint32_t id = (uint32_t)stretch[place], before = (uint32_t)stretch[place - 1];
@@ -168,7 +168,7 @@ ALWAYS_INLINE void write_match(const int32_t *ids, const uint64_t *marks, int64_
 /* The place at which a pair is remembered from now on. */
 NEVER_INLINE uint64_t remember(const tokdfa_machine *machine, int64_t *steps, uint64_t lines, int64_t state, int64_t id) {
     const uint64_t key = pair_key(state, id), line = line_of(key, lines);
-    /* The pair that has come last is the one to go. */
+    /* The pair that came last is replaced. */
     const uint64_t slot = steps[line] < 0 ? line : line + SLOT;
     const int64_t outcome = outcome_of(machine, state, id);
     const bool pending = (outcome & (MATCH | COMPLETE)) == MATCH;
@@ -178,9 +178,9 @@ NEVER_INLINE uint64_t remember(const tokdfa_machine *machine, int64_t *steps, ui
     return slot;
 }
 
-/* Go on with a leftmost search that stands between two tokens with no match pending, as far as all is simple.
+/* Continue a leftmost search that is between two tokens with no match pending, as long as all is simple.
 
-   Returns how many numbers have been written to `found` now. The search stands at the end, or before a token that is
+   Returns how many numbers have been written to `found` now. The search is then at the end or before a token that is
    not simple, or there is little room for matches; a match may be pending. */
 NEVER_INLINE int64_t skim(const tokdfa_machine *machine, tokdfa_search *search, const int32_t *restrict ids, int64_t n,
                           int64_t n_found) {
@@ -210,7 +210,7 @@ NEVER_INLINE int64_t skim(const tokdfa_machine *machine, tokdfa_search *search, 
         int64_t known = outcomes[id];
         uint64_t going_on = it_is;
         if (pending && size_of(it_is) == 0) {
-            break; /* what has no text ends nothing */
+            break; /* a token without text ends nothing */
         }
         if (pending && found[n_found + 1] < position) {
             /* The match ends within the token before. If this one cannot change it, that is read again from there. */
@@ -257,7 +257,7 @@ NEVER_INLINE int64_t skim(const tokdfa_machine *machine, tokdfa_search *search, 
         state = known >> STATE_SHIFT;
         goes_on = going_on;
         if (known & MATCH) {
-            /* A match that is pending stands after those found until it is certain, or gives way to another one. */
+            /* A pending match is kept after those found until it is certain, or replaced by another one. */
             write_match(ids, marks, token, position, known, found + n_found);
             pending = !(known & COMPLETE);
             n_found += pending ? 0 : 4;

@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-/* What ids stand for: the bytes of id i are bytes[starts[i] >> 1] to bytes[starts[i + 1] >> 1]. The lowest bit of
+/* The spellings of ids: the bytes of id i are bytes[starts[i] >> 1] to bytes[starts[i + 1] >> 1]. The lowest bit of
    starts[i] is set for a special token, which is read as one symbol, the edge of the text. */
 typedef struct {
     const uint8_t *bytes;
@@ -12,21 +12,21 @@ typedef struct {
     int64_t n_starts; /* the number of ids, plus 1 */
 } tokdfa_spelled;
 
-/* What is told of a state of the searching automaton; all of it fits into one line of the cache. */
+/* What is recorded for a state of the searching automaton; it fits into one line of the cache. */
 typedef struct {
     int64_t delay;       /* how many bytes ago a match has ended; -1 for none */
-    int64_t restart;     /* where to begin anew at its end */
+    int64_t restart;     /* where to restart at its end */
     int64_t right;       /* the kind of the symbol after it */
     int64_t fixed;       /* its length; 0 if that must be found */
     int64_t shorter;     /* a state whose match is the next shorter one */
     int64_t ending;      /* bytes since the end of a match if the text ends here, plus 16 times the kind after it; or -1 */
     int64_t alive;       /* the columns, modulo 64, after which the search may not be dead */
-    int64_t end_restart; /* where to begin anew at the end of a match if the text ends here */
+    int64_t end_restart; /* where to restart at the end of a match if the text ends here */
 } tokdfa_told;
 
 /* A searching automaton. State q goes to table[q * n_columns + c] on column c; state 0 is the sink. column_of has the
    columns of the bytes and then that of the edge of the text; border is the column that comes after every token, -1 for
-   none. told holds a tokdfa_told a state. In the state idle most of a text is read, when nothing has begun to match. */
+   none. told holds a tokdfa_told per state. Most of a text is read in the state idle, in which no match has begun. */
 typedef struct {
     const uint16_t *column_of;
     const int32_t *table;
@@ -50,7 +50,7 @@ typedef struct {
     int64_t delayed; /* whether it takes the symbol before a match to know that it begins after that symbol */
 } tokdfa_backward;
 
-/* What tokens do, once that is known; see tokens.h. */
+/* The effects of tokens, once they are known; see tokens.h. */
 typedef struct {
     const int32_t *properties;
     const int32_t *entries;
@@ -63,10 +63,10 @@ typedef struct {
     const uint64_t *groups;
 } tokdfa_moves;
 
-/* A search under way. Positions are counted in bytes from the beginning of the stream, tokens from that of the chunk
-   at hand. */
+/* A search under way. Positions are counted in bytes from the beginning of the stream, tokens from that of the current
+   chunk. */
 typedef struct {
-    /* Where it stands: at an offset in a token that begins at the position. */
+    /* Its place: at an offset in a token that begins at the position. */
     int64_t token, offset, state, position;
     /* A match that may still become another one, and where it ends; its start, or its end if the start is not known;
        the state in which its end was seen. */
@@ -74,17 +74,17 @@ typedef struct {
     int64_t floor;      /* where the last match ended; no match begins before it */
     int64_t idle_token; /* a token before which nothing has begun to match */
     int64_t first;      /* the place of the chunk in the stream, in tokens */
-    int64_t more;       /* whether the search has stopped for want of room */
+    int64_t more;       /* whether the search has stopped because there is no more room */
     /* Four numbers a match: its start and end in bytes, its first token and the token after its last one. */
     int64_t *found;
     int64_t n_found;
-    /* What has been read in vain beyond pending matches; futile has 2^k entries, of which none counts at first. */
+    /* What has been read in vain beyond pending matches; futile has 2^k entries, all invalid at first. */
     int64_t *passed;
     int64_t n_passed;
     int64_t *futile;
     int64_t n_futile;
     int64_t has_futile;
-    /* Of searches for all matches: where those that end at one place begin. */
+    /* For searches for all matches: where those that end at one place begin. */
     int64_t *starts;
     int64_t n_starts;
     /* Of at_rest.h: pairs of states and tokens that are remembered, 2^k lines of them, all -1 at first; the stretch at
@@ -96,7 +96,7 @@ typedef struct {
     int64_t n_room;
 } tokdfa_search;
 
-/* What a search runs. */
+/* The machine that a search runs. */
 typedef struct {
     const tokdfa_spelled *text;
     const tokdfa_forward *forward;

@@ -1,4 +1,5 @@
-/* What tokens do to all states of a searching automaton at once, and the classes of tokens that do the same. */
+/* The effects of tokens on all states of a searching automaton at once, and the classes of tokens with equal effects.
+   */
 #include <stdlib.h>
 
 #include "search.h"
@@ -6,7 +7,7 @@
 /* The number of the last effect: that of an equal one before it, if there is one. */
 static int32_t number(const int32_t *effects, int32_t *known, uint64_t buckets, int64_t n_effects, int64_t n_states) {
     const int32_t *last = effects + n_effects * n_states;
-    /* Four sums that do not wait for each other. */
+    /* Four sums, so that none waits for another. */
     uint64_t keys[4] = {1, 2, 3, 4}, key = 0;
     for (int64_t state = 0; state < n_states; state++) {
         keys[state & 3] = (keys[state & 3] ^ (uint64_t)last[state]) * HASH;
@@ -39,7 +40,8 @@ static int32_t *entries_by_column(const tokdfa_forward *forward, int64_t n_state
     return entries;
 }
 
-/* What a column makes of an effect; it is kept whether the first symbol of a token, not another one, is death. */
+/* The effect followed by a column; whether the first symbol of a token ends the search is kept apart from the others.
+   */
 static void follow(const int32_t *restrict entries, const int32_t *restrict effect, bool is_first, int64_t n_states,
                    int32_t *restrict made) {
     for (int64_t state = 0; state < n_states; state++) {
@@ -48,8 +50,8 @@ static void follow(const int32_t *restrict entries, const int32_t *restrict effe
     }
 }
 
-/* What each of the tokens does to all states; see the door. `effects` has room for max_effects + 1 of them. Returns
-   their number; 0 if there are more than max_effects. */
+/* The effect of each token on all states; see the Python module. `effects` has room for max_effects + 1 of them.
+   Returns their number; 0 if there are more than max_effects. */
 TOKDFA_DOOR int64_t tokdfa_token_effects(const tokdfa_spelled *text, const tokdfa_forward *forward, int64_t max_effects,
                                          int32_t *effect, int32_t *effects) {
     const int64_t n_columns = forward->n_columns, n_states = forward->n_table / n_columns;
@@ -71,7 +73,7 @@ TOKDFA_DOOR int64_t tokdfa_token_effects(const tokdfa_spelled *text, const tokdf
     for (int64_t state = 0; state < n_states; state++) {
         effects[state] = (int32_t)(4 * state);
     }
-    /* Effect 0 is that of reading nothing. It is no one's equal, so that what follows it is known to come first. */
+    /* Effect 0 is that of reading nothing. It equals no other, so that the symbol after it is known to be the first. */
     int64_t n_effects = 1;
     for (int64_t id = 0; id < text->n_starts - 1 && n_effects; id++) {
         const uint8_t *bytes = text->bytes + begin_of(text, id);

@@ -1,17 +1,17 @@
 /* Searching a stream of ids for the leftmost matches of a pattern over its text, none overlapping another.
 
-   Ids are read one token at a time as long as nothing happens: a table tells for each state and each class of tokens
-   where the token leads and whether something happens on the way. Where something does, its symbols are read one by
-   one. That finds the end of a match; where it begins is found by reading backwards from there. */
+   Ids are read one token at a time as long as nothing happens: for each state and each class of tokens, a table has the
+   state that the token leads to, and whether something happens on the way. If something does, the token's symbols are
+   read one by one. That finds the end of a match; its beginning is found by reading backwards from there. */
 #include "../common/wide.h"
 #include "at_rest.h"
 #include "backwards.h"
 #include "search.h"
 
-/* Every so many tokens read beyond a pending match are remembered as leading to nothing. */
+/* The interval, in tokens read beyond a pending match, at which it is remembered that they lead to nothing. */
 enum { STRIDE = 16 };
 
-/* Where a search stands, in registers; see tokdfa_search. */
+/* The place of a search, in registers; see tokdfa_search. */
 typedef struct {
     int64_t token, offset, state, position;
     int64_t end_token, end_offset, end, start, last;
@@ -152,7 +152,7 @@ ALWAYS_INLINE int64_t find_start(cursor *at, const tokdfa_spelled *text, const t
 }
 
 /* Find the matches in a chunk of ids, and write them down as far as there is room. Returns how many numbers have been
-   written; `more` tells whether the search is not through with the chunk. */
+   written; `more` says whether a part of the chunk is still to be searched. */
 int64_t VARIANT(find_leftmost)(const tokdfa_machine *machine, tokdfa_search *search, const int32_t *ids, int64_t n,
                                int64_t options);
 

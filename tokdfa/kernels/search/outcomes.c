@@ -1,4 +1,4 @@
-/* What is known of tokens before a search: what they do to the idle state, and which of them may go on with what. */
+/* What is known of tokens before a search: their effects on the idle state, and which of them may continue which. */
 #include "search.h"
 
 enum { MOST_COLUMNS = 258 };
@@ -76,7 +76,7 @@ static int64_t idle_outcome(const tokdfa_spelled *text, const tokdfa_forward *fo
 }
 
 /* The outcomes of all tokens from the idle state. The pattern has no assertions and is not aligned, so that a search
-   begins anew in the idle state. `runs` has an entry a byte, or is NULL. */
+   restarts in the idle state. `runs` has an entry per byte, or is NULL. */
 TOKDFA_DOOR void tokdfa_idle_outcomes(const tokdfa_spelled *text, const tokdfa_forward *forward,
                                       const tokdfa_backward *backward, int64_t *outcomes, int32_t *runs) {
     for (int64_t id = 0; id < text->n_starts - 1; id++) {
@@ -84,9 +84,9 @@ TOKDFA_DOOR void tokdfa_idle_outcomes(const tokdfa_spelled *text, const tokdfa_f
     }
 }
 
-/* How often each column is in the way: the number of states that it leads to where it does not lead the idle one, times
-   that of the tokens that begin with it. Columns that may end the search are left out: those are of states with a match
-   pending, when nobody asks. */
+/* The weight of each column: the number of states that it leads elsewhere than the idle state, times the number of
+   tokens that begin with it. Columns that may end the search are left out: they matter only in states with a match
+   pending, in which the weight is not used. */
 static void weigh(const tokdfa_spelled *text, const tokdfa_forward *forward, const bool *used, int64_t *weight) {
     const int64_t n_columns = forward->n_columns, n_states = forward->n_table / n_columns;
     const int32_t *of_idle = forward->table + forward->idle * n_columns;
@@ -108,8 +108,8 @@ static void weigh(const tokdfa_spelled *text, const tokdfa_forward *forward, con
     }
 }
 
-/* Put the columns into groups, the heaviest first, each into the lightest group. Those that lead no state to a place of
-   its own are in group 0 with each other. */
+/* Put the columns into groups, the heaviest first, each into the lightest group. Those that lead every state where they
+   lead the idle one are all in group 0. */
 static void share_groups(int64_t *weight, int64_t n_columns, uint8_t *group) {
     int64_t load[N_GROUPS] = {INT64_MAX};
     memset(group, 0, (size_t)n_columns);

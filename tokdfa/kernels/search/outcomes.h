@@ -44,7 +44,7 @@ static int64_t outcome_of(const tokdfa_machine *machine, int64_t state, int64_t 
             }
         } else if (at_rest && !pending && !complete &&
                    state == (special ? alone >> STATE_SHIFT : moves->runs[begin + place])) {
-            /* From here on it makes no difference that something had begun to match. */
+            /* From here on it no longer matters that something had begun to match. */
             return alone;
         }
     }
@@ -57,7 +57,7 @@ static int64_t outcome_of(const tokdfa_machine *machine, int64_t state, int64_t 
     return (start + BIAS) | end << END_SHIFT | MATCH | (complete ? COMPLETE : 0) | state_bits(state);
 }
 
-/* The state after a token that is read from an offset on, beginning anew; -1 if there is another match. */
+/* The state after a token that is read from an offset on, after a restart; -1 if there is another match. */
 static int64_t state_after(const tokdfa_machine *machine, int64_t id, int64_t offset) {
     const tokdfa_forward *forward = machine->forward;
     const uint8_t *bytes = machine->text->bytes + begin_of(machine->text, id);

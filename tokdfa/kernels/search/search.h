@@ -1,4 +1,4 @@
-/* What the kernels of a search share: reading tokens symbol by symbol, and what they do in one go. */
+/* What the kernels of a search share: reading tokens symbol by symbol, and the effects of whole tokens. */
 #ifndef TOKDFA_SEARCH_H
 #define TOKDFA_SEARCH_H
 
@@ -17,17 +17,19 @@ enum { EDGE = 256 };
    2 if the search is dead after the first symbol. */
 enum { LENGTH_SHIFT = 16, LENGTH_MASK = 0x7FFF, CLASS_MASK = 0xFFFF };
 
-/* Outcomes, what a token does to a state: bits 0 to 15 tell where a match begins, counted from the start of the token,
-   plus BIAS; 16 to 23 where it ends, counted likewise; then come the marks: there is a match; it is complete; where it
-   begins is known if the state is the idle one only; the state is at rest. Those from 32 on have the state after the
-   token. What is less simple is INTRICATE; DEAD is what ends the search before it has seen another match. */
+/* Outcomes, the effects of a token on a state: bits 0 to 15 give where a match begins, counted from the start of the
+   token, plus BIAS; bits 16 to 23 where it ends, counted likewise; then come the marks: there is a match; it is
+   complete; its beginning is known only if the state is the idle one; the state is at rest. Bits from 32 on have the
+   state after the token. Whatever is less simple is INTRICATE; DEAD ends the search before it has seen another match.
+   */
 enum { START_MASK = 0xFFFF, BIAS = 1 << 15, END_SHIFT = 16, END_MASK = 0xFF };
 enum { MATCH_BIT = 24, COMPLETE_BIT = 25, LOOSE_BIT = 26, AT_REST_BIT = 27, STATE_SHIFT = 32 };
 enum { MATCH = 1 << MATCH_BIT, COMPLETE = 1 << COMPLETE_BIT, LOOSE = 1 << LOOSE_BIT, AT_REST = 1 << AT_REST_BIT };
 enum { INTRICATE = -1, DEAD = -2 };
 
-/* Marks of ids, for those at rest: bits 0 to 39 tell by which groups of tokens the state after the token may be led to another place than
-   the idle one; from 40 on there is the group of the token; then whether something happens in it; then its length. */
+/* Marks of ids, for those at rest: bits 0 to 39 give the groups of tokens that may lead the state after the token
+   elsewhere than the idle state; from 40 on there is the group of the token; then whether something happens in it; then
+   its length. */
 enum { N_GROUPS = 40, GROUP_SHIFT = 40, GROUP_MASK = 0x3F, HAPPENS_SHIFT = 46, SIZE_OF_MARKS = 47 };
 
 #define HASH 0x9E3779B97F4A7C15u

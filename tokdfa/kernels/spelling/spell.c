@@ -2,7 +2,7 @@
 #include "../common/base.h"
 #include "door.h"
 
-/* Most words are shorter; these are copied without asking how long they are, where there is room. */
+/* Most words are shorter; where there is room, these are copied without looking at their lengths. */
 enum { SHORT = 16 };
 
 /* The length of the word of each number, 0 for negative ones. Returns the sum. */

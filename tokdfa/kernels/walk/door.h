@@ -31,8 +31,9 @@ typedef struct {
     int64_t n_distinct;
 } tokdfa_pair_job;
 
-/* The pair test over ids. With a table, `lookup` has for each id the place in `blocks` where its row begins, times 2^32,
-   plus its column; without one it is empty. `tokens` has for each id its live token, or one of PAIR_... of pairs.h. */
+/* The pair test over ids. With a table, `lookup` has for each id the place in `blocks` where its row begins, times
+   2^32, plus its column; without one it is empty. `tokens` has for each id its live token, or one of PAIR_... of
+   pairs.h. */
 typedef struct {
     const int64_t *lookup;
     int64_t n_lookup;
@@ -59,8 +60,8 @@ typedef struct {
     const int32_t *following;
     uint64_t *key;
     uint8_t *told;
-    int64_t word;   /* the words before it are done */
-    int64_t before; /* the effect, and the class of the symbol after it, that are not known */
+    int64_t word;   /* the words before this one are done */
+    int64_t before; /* the effect and the class of the symbol after it for which no effect is known */
     int64_t symbol;
 } tokdfa_part_job;
 
@@ -69,7 +70,7 @@ int64_t tokdfa_number_keys(const uint64_t *keys, int64_t n, int32_t *known, int6
                            int64_t most, int32_t *number);
 void tokdfa_outer_symbols(const uint8_t *text, const int64_t *offsets, int64_t n_words, int32_t *first, int32_t *last);
 
-/* What a stream is walked over by; see walk.py. */
+/* The tables for walking over a stream; see walk.py. */
 typedef struct {
     const uint16_t *class_of;
     int64_t n_class_of; /* the number of ids */
@@ -96,8 +97,8 @@ typedef struct {
     const tokdfa_form *form;
 } tokdfa_walker;
 
-/* Where a walk is: the next id, the place in the tables where the row of the state before it begins, and the number of
-   bytes of the ids walked over. */
+/* The place of a walk: the next id, the place in the tables where the row of the state before it begins, and the number
+   of bytes of the ids walked over. */
 typedef struct {
     int64_t at;
     int64_t row;

@@ -1,7 +1,7 @@
 /* Building the table of the pair test, and the test over streams of ids.
 
-   What a state forbids is what the state that it was copied from forbids and one interval more. So a row is that of the
-   next state above that has one, with some blocks replaced. */
+   A state forbids what the state that it was copied from forbids, and one interval more. So its row is that of the next
+   state above that has one, with some blocks replaced. */
 #include "pairs.h"
 
 #include "../common/base.h"
@@ -20,7 +20,7 @@ static uint64_t hash_of(const uint64_t *block) {
     return key;
 }
 
-/* What a block adds to the hash of a row in which it has this place. */
+/* The contribution of a block to the hash of a row in which it has this place. */
 static uint64_t part_of_hash(int64_t place, int32_t block) {
     return mixed(mixed((uint64_t)place << 32 | (uint32_t)block) + 0x9E3779B97F4A7C15u);
 }
@@ -59,7 +59,7 @@ static void set_bits(uint64_t *block, int64_t low, int64_t high) {
     }
 }
 
-/* Forbid n intervals of columns more, ascending, in a row of blocks. Returns false if there is no room. */
+/* Forbid n more intervals of columns, ascending, in a row of blocks. Returns false if there is no room. */
 static bool forbid(tokdfa_pair_job *job, int32_t *row, uint64_t *hash, const int64_t *intervals, int64_t n) {
     uint64_t block[PAIR_BLOCK_WORDS];
     int64_t open = -1;
@@ -105,10 +105,11 @@ static int32_t number_row(tokdfa_pair_job *job, int64_t a_row) {
     return (int32_t)job->n_made++;
 }
 
-/* Make the rows of the states from job->done on, and at last one that forbids all columns but the last but one. Returns
-   the number of rows made by then: one more than there are states if all are, fewer if there is no room for more
-   blocks. Block 0 is the empty one, and `known` has twice as many places as there is room for blocks; the blocks so far
-   are entered first. The last column is forbidden to every row, and so are those from `first_dead` to the last two. */
+/* Make the rows of the states from job->done on, and finally one that forbids all columns except the last but one.
+   Returns the number of rows made by then: one more than there are states if all are, fewer if there is no room for
+   more blocks. Block 0 is the empty one, and `known` has twice as many places as there is room for blocks; the blocks
+   so far are entered first. The last column is forbidden to every row, and so are those from `first_dead` to the last
+   two. */
 TOKDFA_DOOR int64_t tokdfa_build_pair_table(tokdfa_pair_job *job) {
     int64_t a_row = (job->n_columns + (1 << PAIR_BLOCK_SHIFT) - 1) >> PAIR_BLOCK_SHIFT, free_column = job->n_columns - 2;
     memset(job->known, -1, (size_t)job->n_known * sizeof *job->known);
@@ -145,7 +146,8 @@ TOKDFA_DOOR int64_t tokdfa_build_pair_table(tokdfa_pair_job *job) {
     return job->done;
 }
 
-/* Mark the ids that may not follow the one before them; `behind` precedes them, -1 at the beginning of a text. */
+/* Mark the ids that may not follow the one before them. `behind` is the id before the first, -1 at the beginning of a
+   text. */
 TOKDFA_DOOR void tokdfa_mark_pairs(const tokdfa_pair_test *test, const int32_t *ids, int64_t n, int64_t behind,
                                    uint8_t *marks) {
     if (test->n_lookup) {

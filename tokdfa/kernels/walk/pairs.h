@@ -1,8 +1,9 @@
 /* The pair test over ids: by a table of bits, or by going back in time.
 
-   The table is the matrix of rows (states of the minimal token DFA) by columns (classes of tokens that no row tells
-   apart), a bit set where the row forbids the column. Most of its blocks of PAIR_BLOCK bits are empty and most of the
-   others equal, so each row is a list of numbers of distinct blocks: some megabytes, where the matrix has hundreds. */
+   The table is the matrix of rows (states of the minimal token DFA) by columns (classes of tokens that no row
+   distinguishes); a bit is set where the row forbids the column. Most of its blocks of PAIR_BLOCK bits are empty and
+   most of the others are equal, so each row is a list of numbers of distinct blocks: some megabytes, where the matrix
+   has hundreds. */
 #ifndef TOKDFA_PAIRS_H
 #define TOKDFA_PAIRS_H
 
@@ -11,8 +12,8 @@
 
 enum { PAIR_BLOCK_SHIFT = 9, PAIR_BLOCK_WORDS = 1 << (PAIR_BLOCK_SHIFT - 6) };
 
-/* What an id can be beside a live token: something that anything may precede and follow; what nothing may precede; a
-   token that stands alone in its piece, so that nothing may precede or follow it there. */
+/* An id that is no live token is one that anything may precede and follow; one that nothing may precede; or a token
+   that is the whole of its piece, so that nothing may precede or follow it there. */
 enum { PAIR_CUT = -1, PAIR_NO_TOKEN = -2, PAIR_ALONE = -3 };
 
 ALWAYS_INLINE bool forbidden_by_table(const int32_t *blocks, const uint64_t *bits, int64_t left,

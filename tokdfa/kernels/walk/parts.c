@@ -7,12 +7,12 @@
    the effect below, 0 for none. */
 enum { HEAD_SHIFT = 40, TAIL_SHIFT = 16, MOST_HEAD = 3 };
 
-/* What is told of a word besides: that no text has it; that part of a special token is spelled at its beginning, or a
+/* What else is recorded of a word: that no text has it; that part of a special token is spelled at its beginning, or a
    whole one within it. */
 enum { BAD = 1, SPELLS = 2 };
 
-/* The length of the symbol that begins at `at`, and its code point; 0 if it is cut short by the end, -1 if the bytes are
-   not UTF-8. As Python decodes: no overlong forms, no surrogates, nothing above U+10FFFF. */
+/* The length of the symbol that begins at `at`, and its code point; 0 if it is cut short by the end, -1 if the bytes
+   are not UTF-8. As Python decodes: no overlong forms, no surrogates, nothing above U+10FFFF. */
 static int symbol_at(const uint8_t *at, const uint8_t *end, int32_t *code_point) {
     uint8_t lead = *at;
     if (lead < 0x80) {
@@ -40,8 +40,8 @@ static int symbol_at(const uint8_t *at, const uint8_t *end, int32_t *code_point)
     return length;
 }
 
-/* Whether the end of a word, of which the bytes up to `end` are left, is the end of a special token up to where the word
-   begins, or has a whole one. */
+/* Whether the end of a word, of which the bytes up to `end` are left, is the end of a special token up to where the
+   word begins, or has a whole one. */
 static bool spells(const int32_t *children, const uint8_t *begin, const uint8_t *end) {
     for (const uint8_t *last = begin + 1; last <= end; last++) {
         int64_t node = 0;
@@ -56,7 +56,7 @@ static bool spells(const int32_t *children, const uint8_t *begin, const uint8_t 
     return false;
 }
 
-/* The key of a word, or BAD, or -1 where what follows an effect is not known; then it is noted in the job. */
+/* The key of a word, or BAD, or -1 if the effect after some effect is not known yet; that is then noted in the job. */
 static int key_of(tokdfa_part_job *job, const uint8_t *begin, const uint8_t *end, uint64_t *key) {
     const uint8_t *at = begin;
     uint64_t head = 0, tail = 0, effect = 0;
@@ -92,8 +92,8 @@ static int key_of(tokdfa_part_job *job, const uint8_t *begin, const uint8_t *end
     return 0;
 }
 
-/* Take the words from job->word on apart. Returns 1 when all are, and 0 where it is not known what follows an effect:
-   entry (job->before + 1) * n_classes + job->symbol of `following`. */
+/* Take apart the words from job->word on. Returns 1 when all are done, and 0 if the effect after some effect is not
+   known: entry (job->before + 1) * n_classes + job->symbol of `following`. */
 TOKDFA_DOOR int tokdfa_take_apart(tokdfa_part_job *job) {
     for (; job->word < job->n_words; job->word++) {
         const uint8_t *begin = job->text + job->offsets[job->word], *end = job->text + job->offsets[job->word + 1];
@@ -111,8 +111,8 @@ TOKDFA_DOOR int tokdfa_take_apart(tokdfa_part_job *job) {
     return 1;
 }
 
-/* Number keys in the order in which they first occur. `known` has -1 in each of its n_known places, a power of two and at
-   least twice `most`. Returns how many there are; -1 if more than `most`. */
+/* Number keys in the order in which they first occur. `known` has -1 in each of its n_known places, a power of two and
+   at least twice `most`. Returns the number of distinct keys; -1 if there are more than `most`. */
 TOKDFA_DOOR int64_t tokdfa_number_keys(const uint64_t *keys, int64_t n, int32_t *known, int64_t n_known,
                                        uint64_t *distinct, int64_t most, int32_t *number) {
     int64_t n_distinct = 0;

@@ -1,19 +1,18 @@
 /* Walking ids through the machine of a pre-tokenizer and the pair test.
 
-   The machine is a table: a row for each state, a column for each class of ids that do the same to it. Most borders of
-   tokens are certain to be borders of pieces, or the pair test has nothing to say there; the table has a mark for the
-   others. So a block of ids is first walked as if every pair were allowed, in several lanes side by side, for such a
-   walk is a chain of look-ups; the marked places are collected without a branch and looked at afterwards. Where a pair
-   is not allowed after all, or a lane began in a wrong state, the walk is repeated from there until it meets the first
-   one again. */
+   The machine is a table: a row for each state, a column for each class of ids with the same effect. Most borders of
+   tokens are certain to be borders of pieces, or need no pair test; the table has a mark for the others. So a block of
+   ids is first walked as if every pair were allowed, in several lanes side by side, because such a walk is a chain of
+   look-ups; the marked places are collected without a branch and looked at afterwards. If a pair is not allowed after
+   all, or a lane began in a wrong state, the walk is repeated from there until it meets the first one again. */
 #include "../normalization/normal.h"
 #include "pairs.h"
 #include "spells.h"
 
 enum { LANE = 1024, LANES = 4, BLOCK = LANE * LANES, SHORTEST = 256, WARM = 6, GROUP = 64 };
 
-/* What an entry of the table has beside the row that it leads to, which is shifted by two bits. Row 0 is the end of
-   every walk: nothing canonical goes on so, or, with UNKNOWN, that is not worked out yet. */
+/* The flags of an entry of the table, next to the row that it leads to, which is shifted by two bits. Row 0 is the end
+   of every walk: nothing canonical continues like this or, with UNKNOWN, that is not computed yet. */
 enum { LOOK = 1, UNKNOWN = 2 };
 
 enum { DONE = 0, ALARM = 1, UNSURE = 2, NOT_FINAL = 3, NO_ID = 4, UNDECIDED = 5 };
@@ -25,7 +24,7 @@ enum { JOINS = 1, PARTS = 2, SPELLS = 4 };
 /* A stretch between two borders of normalization is looked at if it has at most this many bytes and ids. */
 enum { MOST_BYTES = 256, MOST_IDS = 128 };
 
-/* What was seen of a block of ids at first: the entries, and in each lane the marked places. */
+/* The results of the first walk over a block of ids: the entries, and in each lane the marked places. */
 typedef struct {
     uint32_t entries[BLOCK];
     uint32_t marks[LANES][LANE];
@@ -33,7 +32,7 @@ typedef struct {
     uint32_t first_row[LANES];
 } block;
 
-/* Where the row after a marked place begins, and DONE; or why there is none. */
+/* Where the row after a marked place begins, and DONE; or the reason why there is no such row. */
 typedef struct {
     uint32_t row;
     int status;
@@ -134,8 +133,8 @@ ALWAYS_INLINE sight look(const tokdfa_walker *w, const uint32_t *ids, int64_t pl
     return (sight){entry >> 2, entry >> 2 ? DONE : entry & UNKNOWN ? UNSURE : ALARM};
 }
 
-/* Tell of some marked places whether the id there may not follow the one before it. What belongs to different places is
-   asked for at once, for little of it is in the nearest cache. */
+/* Find for some marked places whether the id there may not follow the one before it. The data for different places is
+   requested together, because little of it is in the nearest cache. */
 static void test_pairs(const tokdfa_pair_test *test, const uint32_t *ids, int64_t low, const uint32_t *marks, int64_t n,
                        uint8_t *is_forbidden) {
     if (!test->n_lookup) {
@@ -162,8 +161,8 @@ static void test_pairs(const tokdfa_pair_test *test, const uint32_t *ids, int64_
     }
 }
 
-/* Walk on and look at every mark at once, until `end` or, if `seen` is given, until the walk that is noted there is met:
-   its entries are those of the ids from `base` on. */
+/* Continue the walk and look at every mark at once, until `end` or, if `seen` is given, until it meets the walk noted
+   there, whose entries are those of the ids from `base` on. */
 static int walk_carefully(const tokdfa_walker *w, const uint32_t *ids, int64_t end, const block *seen, int64_t base,
                           int64_t *at, uint32_t *row) {
     while (*at < end) {
@@ -192,7 +191,7 @@ ALWAYS_INLINE void speculate(const tokdfa_walker *w, const uint32_t *restrict id
     const uint32_t *restrict table = w->allowed;
     const uint32_t *ids_1 = ids + lane, *ids_2 = ids_1 + lane, *ids_3 = ids_2 + lane;
     uint64_t r0 = row, r1 = row, r2 = row, r3 = row;
-    /* What was some ids before hardly ever matters. */
+    /* What came some ids earlier hardly ever matters. */
     for (int64_t k = lane - WARM; k < lane; k++) {
         r1 = table[r1 + class_of[ids[k]]] >> 2;
         r2 = table[r2 + class_of[ids_1[k]]] >> 2;
@@ -251,7 +250,7 @@ static int look_at_marks(const tokdfa_walker *w, const uint32_t *ids, int64_t be
         if (*at == low && *row != seen->first_row[number]) {
             status = walk_carefully(w, ids, end, seen, begin, at, row);
         }
-        /* Between places that are looked at the walk was right; `at` and `row` tell how far and where it is. */
+        /* Between the places looked at, the first walk was right; `at` and `row` say how far it is, and where. */
         for (int64_t k = 0; k < n_marks && status == DONE; k++) {
             if (k % GROUP == 0) {
                 test_pairs(w->pairs, ids, low, marks + k, least(GROUP, n_marks - k), is_forbidden);
@@ -286,9 +285,9 @@ static int look_at_marks(const tokdfa_walker *w, const uint32_t *ids, int64_t be
     return DONE;
 }
 
-/* Walk on through ids in range, as far as nothing speaks against them. Returns DONE; ALARM at an id that is not
-   canonical there, or ends the spelling of a special token or something doubtful; UNSURE at one of which the table does
-   not know; UNDECIDED at one up to which too much would have to be looked at to tell whether it is normalized. */
+/* Continue the walk through ids in range, up to the first that may be wrong. Returns DONE; ALARM at an id that is not
+   canonical there, or ends the spelling of a special token or a doubtful sequence; UNSURE at an id that the table does
+   not cover yet; UNDECIDED at an id up to which too much would have to be looked at to see whether it is normalized. */
 ALWAYS_INLINE int walk(const tokdfa_walker *w, const uint32_t *ids, int64_t n, bool is_measured, tokdfa_place *place) {
     int64_t begin = place->at;
     uint32_t row = (uint32_t)place->row;

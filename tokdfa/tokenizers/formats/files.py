@@ -107,7 +107,10 @@ def _in_folder(folder: Path, format: str | None) -> tuple[Path, str | None]:
     ranked = sorted(name for name in names if name.endswith(".tiktoken"))
     if len(ranked) > 1 and format in (None, "tiktoken") and not names & {"tokenizer.json", "tekken.json", "merges.txt"}:
         raise FileFormatError(
-            "there are several .tiktoken files", value=ranked, where=str(folder), hint="give the path of one of them"
+            "this folder has several .tiktoken files",
+            value=ranked,
+            where=str(folder),
+            hint="give the path of one of them",
         )
     merges = ("merges", "merges-bytes", "merges-characters")
     candidates: list[tuple[str, tuple[str | None, ...]]] = [
@@ -162,7 +165,7 @@ def detect(data: bytes, path: Path) -> str:
         return "vocab.txt"
     is_ids = data.startswith(b"\x93NUMPY") or path.suffix in (".npy", ".bin")
     raise FileFormatError(
-        "the format cannot be recognised from content or name",
+        "the format cannot be recognised from the content or the name of the file",
         where=str(path),
         hint="this is a file of ids, and the tokenizer comes first"
         if is_ids
