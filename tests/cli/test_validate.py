@@ -163,7 +163,7 @@ def test_missing_files_and_improper_dictionaries(
 ) -> None:
     (tmp_path / "merges.txt").write_text("#version: 0.2\nab a\na b\n")
     for tokenizer, stream, message in (
-        (tmp_path / "nothing.json", ids["good"], "nothing.json: No such file"),
+        (tmp_path / "nothing.json", ids["good"], "nothing.json: no such file"),
         (tok, tmp_path / "nothing.npy", "nothing.npy: No such file"),
         (tok, tmp_path / "nothing.txt", "nothing.txt: No such file"),
         (tmp_path / "merges.txt", ids["good"], "not proper: rule 0, ab≀a"),
