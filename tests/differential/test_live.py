@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import time
 from pathlib import Path
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from support.live import OF_TRANSFORMERS, REAL, SMALL, Live, any_text, spoiled
 from support.seeds import seeds
+from support.tokenizer_files import added_token
 
 import tokdfa
 from tokdfa import AnyTokenizer
@@ -80,3 +82,26 @@ def test_many_texts_and_streams(name: str, request: pytest.FixtureRequest, tmp_p
         f"\n{name}: {n * N_TEXTS // N_PARTS:,} texts, {n * N_SPOILED // N_PARTS:,} spoiled streams, {wrong:,} of them "
         f"not canonical, {time.process_time() - began:.0f} s of CPU time"
     )
+
+
+def test_a_class_that_sets_its_own_pre_tokenizer(tmp_path: Path) -> None:
+    # StarCoder2's file cuts digits apart; the class that transformers 5 loads it by does not.
+    transformers = pytest.importorskip("transformers", reason="needs transformers 5")
+    if transformers.__version__.startswith("4."):
+        pytest.skip("needs transformers 5")
+    path = tmp_path / "tokenizer.json"
+    tokdfa.default_dictionary().save(path, pretokenizer="gpt2")
+    fields = json.loads(path.read_text())
+    byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+    steps = [{"type": "Digits", "individual_digits": True}, byte_level]
+    # The class adds this token to a file that lacks it.
+    fields["added_tokens"] = [added_token(len(fields["model"]["vocab"]), "<|endoftext|>")]
+    path.write_text(json.dumps({**fields, "pre_tokenizer": {"type": "Sequence", "pretokenizers": steps}}))
+    peer = transformers.GPT2Tokenizer.from_pretrained(tmp_path)
+    of_class, of_file = tokdfa.load(peer), tokdfa.load(path)
+    found = tokdfa.compare(of_class, of_file)
+    assert not found
+    assert found.witness is not None
+    assert found.witness.text == " 1"
+    assert of_class.encode(" 1").tolist() == peer.encode(" 1", add_special_tokens=False)
+    assert tokdfa.compare(of_class, tokdfa.load({**fields, "pre_tokenizer": byte_level}))
