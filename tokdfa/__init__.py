@@ -77,6 +77,9 @@ if TYPE_CHECKING:
     from tokdfa.rollouts.api import check_rollout as check_rollout
     from tokdfa.rollouts.api import check_rollouts as check_rollouts
     from tokdfa.rollouts.api import iter_rollout_checks as iter_rollout_checks
+    from tokdfa.rollouts.prefix import PrefixCheck as PrefixCheck
+    from tokdfa.rollouts.prefix import PrefixKind as PrefixKind
+    from tokdfa.rollouts.prefix import check_prefix as check_prefix
     from tokdfa.rollouts.result import RolloutCheck as RolloutCheck
     from tokdfa.rollouts.result import RolloutChecks as RolloutChecks
     from tokdfa.rollouts.stretch_class import Counts as Counts
@@ -167,6 +170,9 @@ _HOMES = {
     "RolloutChecks": "tokdfa.rollouts.result",
     "Shares": "tokdfa.rollouts.stretch_class",
     "StretchClass": "tokdfa.rollouts.stretch_class",
+    "PrefixCheck": "tokdfa.rollouts.prefix",
+    "PrefixKind": "tokdfa.rollouts.prefix",
+    "check_prefix": "tokdfa.rollouts.prefix",
     "check_rollout": "tokdfa.rollouts.api",
     "check_rollouts": "tokdfa.rollouts.api",
     "iter_rollout_checks": "tokdfa.rollouts.api",
