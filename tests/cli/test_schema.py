@@ -255,8 +255,35 @@ def of_validate(files: Files) -> Iterator[Run]:
     yield lower, files.ids(1)
 
 
+def of_rollouts(files: Files) -> Iterator[Run]:
+    fields = ("--ids", "ids", "--mask", "mask")
+
+    def rollouts(*streams: list[int]) -> Path:
+        # The first of three of each is a bug, the second drift, the third a junction.
+        masks = ([0] * 9, [1] * 9, [1, 0] * 5)
+        rows = [{"ids": ids, "mask": mask[: len(ids)]} for ids in streams for mask in masks]
+        return files.write("r.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+
+    def ids(text: bytes, *before: int) -> list[int]:
+        return [*before, *map(GPT2_BYTES.index, text)]
+
+    tok, crossing = files.json(), files.json([(b"a", b" ")])
+    yield tok, rollouts([256]), *fields
+    yield tok, rollouts(ids(b"ab"), ids(b"\xff"), ids(b"<|end|>")), *fields
+    yield crossing, rollouts(ids(b"b", 256)), *fields
+    rules = [(b"a", b"b"), (b"b", b"c"), (b"a", b"bc")]
+    whole = files.json(rules, model={**tokenizer_json(rules)["model"], "ignore_merges": True})
+    yield files.merges(rules), rollouts([258]), *fields
+    yield whole, rollouts(ids(b"a", 258), ids(b"c", 256)), *fields
+    yield files.entries("[UNK]", "a", "##b", "ab"), rollouts([1, 2]), *fields
+    yield files.entries("a", "##b"), rollouts([1]), *fields
+    lower = _with(files.characters(vocab={"a": 0, "A": 1}, merges=[]), normalizer={"type": "Lowercase"})
+    yield lower, rollouts([1]), *fields
+
+
 EXAMPLES: dict[str, Callable[[Files], Iterator[Run]]] = {
     "validate": of_validate,
+    "rollouts": of_rollouts,
     "compare": of_compare,
     "search": of_search,
     "info": of_info,
@@ -274,6 +301,12 @@ ELSEWHERE = {
         "#/$defs/byte_pairs/properties/peak_memory_bytes = 'null'",
         "#/$defs/wordpiece/properties/peak_memory_bytes = 'null'",
     },
+    "rollouts": {
+        # With bad records the status is 2.
+        "#/properties/errors/items",
+        "#/properties/errors/items/properties/error",
+        "#/properties/errors/items/properties/source",
+    },
 }
 
 
@@ -290,6 +323,9 @@ def test_the_commands_with_json_are_those_with_a_schema() -> None:
 def test_the_kinds_of_violations_are_those_of_the_schema() -> None:
     kinds = schemas.schema("validate")["$defs"]["violation"]["properties"]["kind"]["enum"]
     assert kinds == [kind.value for kind in ViolationKind]
+    # Rollouts are whole texts.
+    whole = [kind for kind in kinds if kind != ViolationKind.IN_NO_TEXT.value]
+    assert schemas.schema("rollouts")["$defs"]["kind"]["enum"] == whole
 
 
 def test_the_parts_and_outcomes_of_comparisons_are_those_of_the_schema() -> None:
@@ -319,7 +355,7 @@ def test_other_commands_have_none(name: str, capsys: pytest.CaptureFixture[str])
     assert out == ""
     assert err.startswith("tokdfa: error: ")
     assert err.count("\n") == 1
-    assert "compare, decode, draw, encode, info, locality, search, train, validate" in err
+    assert "compare, decode, draw, encode, info, locality, rollouts, search, train, validate" in err
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

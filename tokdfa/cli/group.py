@@ -20,6 +20,7 @@ COMMANDS: tuple[str, ...] = (
     "validate",
     "compare",
     "search",
+    "rollouts",
     "info",
     "encode",
     "decode",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import IO, TYPE_CHECKING
@@ -15,7 +15,8 @@ from tokdfa.errors import PatternError
 
 if TYPE_CHECKING:
     from tokdfa.searching.api import Searcher
-    from tokdfa.searching.matches import Match, Matches
+    from tokdfa.searching.matches import Match
+    from tokdfa.tokenizers.protocol import AnyTokenizer
 
 __all__ = ["command"]
 
@@ -45,6 +46,18 @@ _SHOWN = 60
     metavar="FILE",
     help="Search for the words in FILE, one per line and taken literally, instead of PATTERN.",
 )
+@click.option(
+    "--special",
+    "names",
+    metavar="NAME",
+    multiple=True,
+    help="Find the ids of this special token, instead of PATTERN; may be given several times, or all for all of them.",
+)
+@click.option(
+    "--mask",
+    metavar="FILE",
+    help="With --special: find only ids for which FILE has 1, such as those that a model sampled; as many as IDS.",
+)
 @click.option("--aligned", is_flag=True, help="Find only matches that begin and end at token borders.")
 @click.option("--count", "only_count", is_flag=True, help="Print only the number of matches.")
 @click.option("--dtype", metavar="TYPE", help="Integer type of a .bin file or of raw standard input, e.g. uint16.")
@@ -57,6 +70,8 @@ def command(
     pattern_and_ids: tuple[str, ...],
     wanted: str,
     words: str | None,
+    names: tuple[str, ...],
+    mask: str | None,
     aligned: bool,
     only_count: bool,
     dtype: str | None,
@@ -73,13 +88,22 @@ def command(
     its first token and the first token after it, and its text. The exit status is 0 if there is a match and 1 if there
     is none.
     """
-    if len(pattern_and_ids) != (1 if words is not None else 2):
-        raise click.UsageError("give TOK, PATTERN and IDS, in this order; or TOK, IDS and --words FILE")
+    if words is not None and names:
+        raise click.UsageError("give --words or --special, not both")
+    if len(pattern_and_ids) != (1 if words is not None or names else 2):
+        raise click.UsageError(
+            "give TOK, PATTERN and IDS, in this order; or TOK, IDS and --words FILE or --special NAME"
+        )
+    if mask is not None and not names:
+        raise click.UsageError("--mask is for --special")
     from tokdfa.searching.api import Searcher
     from tokdfa.stores import iter_ids
     from tokdfa.tokenizers.loading import load_unsplit
 
     *pattern, ids = pattern_and_ids
+    if names:
+        tokenizer = load_unsplit(tok, specials=specials, format=format_name)
+        return _print_specials(tokenizer, names, ids, mask, dtype, only_count=only_count, as_json=as_json)
     searched = pattern[0] if words is None else _read_words(words)
     tokenizer = load_unsplit(tok, specials=specials, format=format_name)
     searcher = Searcher(tokenizer, searched, wanted=wanted, aligned=aligned, max_seconds=max_seconds)  # type: ignore[arg-type]
@@ -94,6 +118,35 @@ def command(
     return 0 if count else 1
 
 
+def _print_specials(
+    tokenizer: AnyTokenizer,
+    names: tuple[str, ...],
+    ids: str,
+    mask: str | None,
+    dtype: str | None,
+    *,
+    only_count: bool,
+    as_json: bool,
+) -> int:
+    """Print where special tokens are, and return the exit status."""
+    from tokdfa.rollouts.control import iter_special_tokens
+    from tokdfa.stores import iter_ids
+
+    flags = None if mask is None else iter_ids(mask)
+    found = iter_special_tokens(tokenizer, names, iter_ids(ids, dtype=dtype), flags)
+    if only_count:
+        count = sum(1 for _ in found)
+        say(f'{{"count": {count}}}' if as_json else f"{count:,}")
+    elif as_json:
+        count = _print_json([match] for match, _ in found)
+    else:
+        count = 0
+        for match, content in found:
+            count += 1
+            say(f"bytes {match.start_byte}-{match.end_byte}, token {match.start_token}: {content!r}")
+    return 0 if count else 1
+
+
 def _read_words(path: str) -> list[bytes]:
     lines = Path(path).read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines()
     words = list(filter(None, lines))
@@ -102,7 +155,7 @@ def _read_words(path: str) -> list[bytes]:
     return words
 
 
-def _print_json(found: Iterator[Matches]) -> int:
+def _print_json(found: Iterable[Iterable[Match]]) -> int:
     """Print one object, but only at the end: for a stream that turns out to be bad none is printed."""
     count = 0
     with SpooledTemporaryFile(max_size=_MOST_IN_MEMORY, mode="w+", encoding="ascii") as spool:

@@ -9,7 +9,9 @@ is a junction. Read in this order:
    ids were sampled.
 3. `finding`: many rollouts by one walk, and `by_encoding`, the definition, where a walk does not decide. `cause` says
    why a stretch is not canonical, `wording` sums up in a line. `tuning` says how many ids are taken up at once.
-4. `prefix`: `check_prefix`, which explains why ids do not begin with those of the turn before.
+4. `prefix`: `check_prefix`, which explains why ids do not begin with those of the turn before; `control`: special
+   tokens in streams.
+5. For the command: `records`, the fields of each framework, `reading` files, and `tally`, the sums of many checks.
 
 Used by: the command `rollouts`, and the hooks in `integrations`.
 

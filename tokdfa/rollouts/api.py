@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import chain, repeat
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,9 +23,13 @@ from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.validation.api import n_accepted
 from tokdfa.validation.judges.documents import checked_separator, document_starts
 
-__all__ = ["Rollout", "check_rollout", "check_rollouts", "iter_rollout_checks"]
+__all__ = ["Names", "Rollout", "check_rollout", "check_rollouts", "iter_outcomes", "iter_rollout_checks"]
 
 Documents = int | npt.ArrayLike | None
+
+S = TypeVar("S")
+P = TypeVar("P")
+R = TypeVar("R")
 
 
 class Rollout(NamedTuple):
@@ -42,6 +46,17 @@ class Rollout(NamedTuple):
     mask: npt.ArrayLike | None = None
     prompt: int = 0
     documents: Documents = None
+
+
+class Names(NamedTuple):
+    """What errors call the ids, the mask and the prompt of a rollout; empty for nothing."""
+
+    ids: str = ""
+    mask: str = ""
+    prompt: str = ""
+
+
+_NO_NAMES = Names()
 
 
 def check_rollout(
@@ -179,13 +194,50 @@ def iter_rollout_checks(
     >>> [check.counts.drift for check in tokdfa.iter_rollout_checks(tokdfa.default_tokenizer(), rollouts)]
     [1, 1, 0, 0]
     """
+    items = ((f"rollout {number}", rollout) for number, rollout in enumerate(rollouts))
+    outcomes = iter_outcomes(tokenizer, items, threads=threads, tuning=tuning)
+    return (check for _, check in outcomes if isinstance(check, RolloutCheck))
+
+
+def iter_outcomes(
+    tokenizer: AnyTokenizer,
+    items: Iterable[tuple[S, Rollout | TokdfaError]],
+    *,
+    keep_going: bool = False,
+    names: Names = _NO_NAMES,
+    threads: int | None = None,
+    tuning: Tuning = DEFAULT,
+) -> Iterator[tuple[S, RolloutCheck | TokdfaError]]:
+    """Yield the check of each rollout, or the error of one that cannot be checked, in order and with where it is.
+
+    Parameters
+    ----------
+    tokenizer : AnyTokenizer
+    items : iterable of pairs
+        Where a rollout is, to be named in errors, and the rollout, or the error of reading it.
+    keep_going : bool
+        Whether errors are yielded; by default the first one is raised.
+    names : Names, optional
+        What errors call the ids, the mask and the prompt.
+    threads, tuning
+        See :func:`iter_rollout_checks`.
+    """
     if threads is not None and (not isinstance(threads, int) or isinstance(threads, bool) or threads < 1):
         raise WrongTypeError("the number of threads must be a positive integer", value=threads)
     n_threads = os.cpu_count() or 1 if threads is None else threads
-    parcels = _parcels(tokenizer, rollouts, tuning)
-    if n_threads == 1:
-        return chain.from_iterable(_checked_parcel(tokenizer, parcel) for parcel in parcels)
-    return _threaded(lambda parcel: _checked_parcel(tokenizer, parcel), parcels, n_threads)
+
+    def work(parcel: list[tuple[S, _Prepared | TokdfaError]]) -> list[tuple[S, RolloutCheck | TokdfaError]]:
+        return _outcomes(tokenizer, parcel)
+
+    def found() -> Iterator[tuple[S, RolloutCheck | TokdfaError]]:
+        parcels = _parcels(tokenizer, items, tuning, names, keep_going)
+        done = map(work, parcels) if n_threads == 1 else _threaded(work, parcels, n_threads)
+        for where, outcome in chain.from_iterable(done):
+            if isinstance(outcome, TokdfaError) and not keep_going:
+                raise _at(outcome, where)
+            yield where, outcome
+
+    return found()
 
 
 _ONE: Int64Array = np.zeros(1, dtype=np.int64)
@@ -200,13 +252,23 @@ class _Prepared(NamedTuple):
     ends: Int64Array
 
 
-def _prepared(tokenizer: AnyTokenizer, rollout: Rollout) -> _Prepared:
-    ids, mask, prompt, documents = rollout
-    decoder = tokenizer.decoder
-    begins, ends = _ONE, None
+def _prepared(tokenizer: AnyTokenizer, rollout: Rollout, names: Names = _NO_NAMES) -> _Prepared:
+    try:
+        place = names.ids
+        ids, begins, ends = _documents(tokenizer, rollout)
+        place = names.prompt
+        prompt = checked_prompt(rollout.prompt, len(ids))
+        place = names.mask
+        return _Prepared(ids, sampled_ids(rollout.mask, prompt, len(ids)), begins, ends)
+    except TokdfaError as error:
+        raise (_at(error, place) if place else error) from None
+
+
+def _documents(tokenizer: AnyTokenizer, rollout: Rollout) -> tuple[Int32Array, Int64Array, Int64Array]:
+    """Return the ids of a rollout, checked, and where its documents begin and end."""
+    ids, documents, decoder = rollout.ids, rollout.documents, tokenizer.decoder
     if documents is None:
-        array = decoder.check(ids)
-        return _Prepared(array, sampled_ids(mask, prompt, len(array)), begins, begins)
+        return decoder.check(ids), _ONE, _ONE
     if isinstance(documents, (int, np.integer, np.bool_)):
         given = id_array(ids)
         separators = np.flatnonzero(given == checked_separator(documents))
@@ -214,32 +276,64 @@ def _prepared(tokenizer: AnyTokenizer, rollout: Rollout) -> _Prepared:
             given = given.copy()
             given[separators] = decoder.placeholder_id
         array = decoder.check(given)
-        begins, ends = np.append(0, separators + 1), np.append(separators, len(array))
-    else:
-        array = decoder.check(ids)
-        starts = document_starts(documents)
-        if len(starts) and starts[-1] > len(array):
-            raise TokenStreamError("a document begins after the end of the ids", value=int(starts[-1]))
-        begins = np.unique(np.append(0, starts))
-    ends = np.append(begins[1:], len(array)) if ends is None else ends
-    return _Prepared(array, sampled_ids(mask, prompt, len(array)), begins, ends)
+        return array, np.append(0, separators + 1), np.append(separators, len(array))
+    array, starts = decoder.check(ids), document_starts(documents)
+    if len(starts) and starts[-1] > len(array):
+        raise TokenStreamError("a document begins after the end of the ids", value=int(starts[-1]))
+    begins = np.unique(np.append(0, starts))
+    return array, begins, np.append(begins[1:], len(array))
 
 
-def _parcels(tokenizer: AnyTokenizer, rollouts: Iterable[Rollout], tuning: Tuning) -> Iterator[list[_Prepared]]:
-    """Yield rollouts, some at a time: enough for a thread to be worth it, and few enough to stay in a cache."""
-    parcel: list[_Prepared] = []
+def _parcels(
+    tokenizer: AnyTokenizer,
+    items: Iterable[tuple[S, Rollout | TokdfaError]],
+    tuning: Tuning,
+    names: Names,
+    keep_going: bool,
+) -> Iterator[list[tuple[S, _Prepared | TokdfaError]]]:
+    """Yield rollouts, some at a time: enough for a thread to be worth it, and few enough to stay in a cache.
+
+    Unless errors are kept, the first one ends the last parcel.
+    """
+    parcel: list[tuple[S, _Prepared | TokdfaError]] = []
     n_ids = 0
-    for number, rollout in enumerate(rollouts):
+    for where, rollout in items:
+        prepared: _Prepared | TokdfaError
         try:
-            parcel.append(_prepared(tokenizer, rollout))
+            prepared = rollout if isinstance(rollout, TokdfaError) else _prepared(tokenizer, rollout, names)
         except TokdfaError as error:
-            raise _of_rollout(error, number) from None
-        n_ids += len(parcel[-1].ids)
+            prepared = error
+        parcel.append((where, prepared))
+        if isinstance(prepared, _Prepared):
+            n_ids += len(prepared.ids)
+        elif not keep_going:
+            break
         if n_ids >= tuning.parcel or len(parcel) >= tuning.most_rollouts:
             yield parcel
             parcel, n_ids = [], 0
     if parcel:
         yield parcel
+
+
+def _outcomes(
+    tokenizer: AnyTokenizer, parcel: list[tuple[S, _Prepared | TokdfaError]]
+) -> list[tuple[S, RolloutCheck | TokdfaError]]:
+    """Return the checks of some rollouts, and the errors of those that cannot be checked."""
+    prepared = [rollout for _, rollout in parcel if isinstance(rollout, _Prepared)]
+    checks: Iterator[RolloutCheck | TokdfaError]
+    try:
+        checks = iter(_checked_parcel(tokenizer, prepared) if prepared else [])
+    except TokdfaError:
+        # Which of them it is shows when they are checked one by one.
+        checks = (_check_or_error(tokenizer, rollout) for rollout in prepared)
+    return [(where, next(checks) if isinstance(rollout, _Prepared) else rollout) for where, rollout in parcel]
+
+
+def _check_or_error(tokenizer: AnyTokenizer, rollout: _Prepared) -> RolloutCheck | TokdfaError:
+    try:
+        return _checked_parcel(tokenizer, [rollout])[0]
+    except TokdfaError as error:
+        return error
 
 
 def _checked_parcel(tokenizer: AnyTokenizer, parcel: list[_Prepared]) -> list[RolloutCheck]:
@@ -283,17 +377,15 @@ def _all_flags(rollout: _Prepared) -> BoolArray:
     return np.ones(len(rollout.ids), dtype=np.bool_) if rollout.sampled is None else rollout.sampled
 
 
-def _threaded(
-    work: Callable[[list[_Prepared]], list[RolloutCheck]], parcels: Iterator[list[_Prepared]], n_threads: int
-) -> Iterator[RolloutCheck]:
+def _threaded(work: Callable[[P], R], parcels: Iterable[P], n_threads: int) -> Iterator[R]:
     with ThreadPoolExecutor(n_threads) as pool:
-        waiting: deque[Future[list[RolloutCheck]]] = deque()
+        waiting: deque[Future[R]] = deque()
         for parcel in parcels:
             waiting.append(pool.submit(work, parcel))
             if len(waiting) > n_threads:
-                yield from waiting.popleft().result()
+                yield waiting.popleft().result()
         while waiting:
-            yield from waiting.popleft().result()
+            yield waiting.popleft().result()
 
 
 def _together(
@@ -316,7 +408,9 @@ def _together(
             raise TokenStreamError(f"there are more {what} than rollouts", value=number)
 
 
-def _of_rollout(error: TokdfaError, number: int) -> TokdfaError:
-    where = f"rollout {number}" + (f", {error.where}" if error.where else "")
-    shown = {} if error.value is None else {"value": error.value}
-    return type(error)(error.what, where=where, hint=error.hint, **shown)
+def _at(error: TokdfaError, place: object) -> TokdfaError:
+    """Return an error that says in which rollout it is."""
+    where = f"{place}, {error.where}" if error.where else str(place)
+    if error.value is None:
+        return type(error)(error.what, where=where, hint=error.hint)
+    return type(error)(error.what, value=error.value, where=where, hint=error.hint)

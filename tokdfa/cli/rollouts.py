@@ -1,0 +1,174 @@
+"""``tokdfa rollouts``: what of rollouts is not canonical, and whether the model wrote it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tokdfa.cli.output import html_option, json_option, print_json, remark, say, specials_option
+
+if TYPE_CHECKING:
+    from tokdfa.rollouts.tally import Example, Tally
+
+__all__ = ["command"]
+
+_FRAMEWORKS = ("trl", "verl", "openrlhf", "slime", "skyrl", "verifiers", "nemo", "vllm")
+_CLASSES = ("bugs", "drift", "junctions")
+_MOST_RULES = 20
+
+
+def _classes(ctx: click.Context, parameter: click.Parameter, value: str) -> frozenset[str]:
+    names = frozenset(filter(None, (part.strip() for part in value.split(","))))
+    unknown = sorted(names.difference(_CLASSES))
+    if unknown:
+        raise click.BadParameter(f"{unknown[0]!r} is not one of {', '.join(_CLASSES)}")
+    return names
+
+
+@click.command("rollouts")
+@click.argument("tok")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.option("--ids", metavar="FIELD", help="The ids: all of them, or those after the prompt if that is a list.")
+@click.option("--prompt", metavar="FIELD", help="The ids of the prompt, or their number.")
+@click.option("--mask", metavar="FIELD", help="1 for each id that the model sampled, else 0.")
+@click.option("--framework", type=click.Choice(_FRAMEWORKS), help="Take the fields that this framework writes.")
+@click.option(
+    "--fail-on",
+    metavar="CLASSES",
+    default="bugs",
+    show_default=True,
+    callback=_classes,
+    help="The classes that make the exit status 1: bugs, drift, junctions, or several with commas between them.",
+)
+@click.option("--keep-going", is_flag=True, help="Report bad records and go on; the exit status is then 2.")
+@click.option("--examples", type=click.IntRange(min=0), default=3, show_default=True, metavar="N",
+              help="Show this number of stretches of each class.")  # fmt: skip
+@click.option(
+    "--threads", type=click.IntRange(min=1), metavar="N", help="The number of threads; default: one per core."
+)
+@click.option(
+    "--pretokenizer", metavar="NAME|PATTERN|none", help="How TOK splits text into pieces; default: as it says."
+)
+@specials_option
+@click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK; detected by default.")
+@html_option
+@json_option
+def command(
+    tok: str,
+    files: tuple[str, ...],
+    ids: str | None,
+    prompt: str | None,
+    mask: str | None,
+    framework: str | None,
+    fail_on: frozenset[str],
+    keep_going: bool,
+    examples: int,
+    threads: int | None,
+    pretokenizer: str | None,
+    specials: str | None,
+    format_name: str | None,
+    html_path: str | None,
+    as_json: bool,
+) -> int:
+    """Tell bugs from drift and junctions in the rollouts of FILES, by the mask of what the model sampled.
+
+    What is not canonical is a bug if none of its ids was sampled, drift if all were, and otherwise a junction. FILES
+    are .jsonl, .jsonl.gz, .jsonl.zst, .parquet, .arrow or .feather files with a rollout in each record; a field within
+    another is spelled with a dot. The last line of the output is a summary. The exit status is 1 if there is something
+    of the classes of --fail-on, and 2 if a record is bad.
+    """
+    from tokdfa.errors import TokdfaError
+    from tokdfa.rollouts.api import iter_outcomes
+    from tokdfa.rollouts.reading import iter_rollouts
+    from tokdfa.rollouts.records import fields_of
+    from tokdfa.rollouts.tally import Tally
+    from tokdfa.tokenizers.loading import load
+
+    fields = fields_of(framework, ids, prompt, mask)
+    tokenizer = load(tok, pretokenizer=pretokenizer, specials=specials, format=format_name)
+    if tokenizer.pretokenizer is None and tokenizer.format != "sentencepiece":
+        remark("pretokenizer: none, the whole text is one piece (choose another with --pretokenizer)")
+    if html_path is not None:
+        from tokdfa.training.atomic import check_writable
+
+        check_writable(html_path)
+    tally = Tally(max(examples, 100) if html_path is not None else examples)
+    bad: list[tuple[str, str]] = []
+    n_bad = 0
+    items = iter_rollouts(files, fields)
+    for source, outcome in iter_outcomes(tokenizer, items, keep_going=keep_going, names=fields.names, threads=threads):
+        if isinstance(outcome, TokdfaError):
+            n_bad += 1
+            if len(bad) < _MOST_BAD:
+                bad.append((str(source), str(outcome)))
+            if not as_json:
+                remark(f"bad record: {source}, {outcome}")
+        else:
+            tally.add(outcome, source)
+    if html_path is not None:
+        from tokdfa.report.rollouts import RolloutsReport
+
+        RolloutsReport(tokenizer, tally, bad=bad, n_bad=n_bad, title=tok, source=", ".join(files)).save(html_path)
+    is_failed = any(getattr(tally.counts, name) for name in fail_on)
+    if as_json:
+        print_json(_answer(tally, bad, n_bad, is_failed, examples))
+    else:
+        shown: dict[str, int] = dict.fromkeys(_CLASSES, 0)
+        for example in tally.examples:
+            shown[example.stretch_class.value] += 1
+            if shown[example.stretch_class.value] <= examples:
+                say(_line(example))
+        say(tally.reason + (f"; {n_bad:,} bad record{'s' * (n_bad != 1)}" if n_bad else ""))
+    return 2 if n_bad else int(is_failed)
+
+
+_MOST_BAD = 1000
+
+
+def _answer(tally: Tally, bad: list[tuple[str, str]], n_bad: int, is_failed: bool, examples: int) -> dict[str, Any]:
+    rules = sorted(tally.rules.items(), key=lambda row: (-row[1], row[0]))[:_MOST_RULES]
+    kept: dict[str, list[dict[str, Any]]] = {name: [] for name in _CLASSES}
+    for example in tally.examples:
+        name = example.stretch_class.value
+        if len(kept[name]) < examples:
+            kept[name].append({"source": example.source, **example.violation.as_json()})
+    return {
+        "valid": not is_failed and not n_bad,
+        "rollouts": tally.rollouts,
+        "tokens": tally.tokens,
+        "sampled": tally.sampled,
+        **{
+            name: {
+                "stretches": getattr(tally.counts, name),
+                "tokens": getattr(tally.ids_in, name),
+                "share": getattr(tally.shares, name),
+                "rollouts": getattr(tally.rollouts_with, name),
+                "examples": kept[name],
+            }
+            for name in _CLASSES
+        },
+        "kinds": [
+            {"class": name.value, "kind": kind.value, "count": count}
+            for (name, kind), count in sorted(tally.kinds.items(), key=lambda row: (-row[1], row[0]))
+        ],
+        "rules": [{"class": name.value, "rule": rule, "count": count} for (name, rule), count in rules],
+        "bad_records": n_bad,
+        "errors": [{"source": source, "error": error} for source, error in bad],
+        "summary": tally.reason,
+    }
+
+
+def _line(example: Example) -> str:
+    violation = example.violation
+    right = "" if violation.canonical_ids is None else f", canonical {_ids(violation.canonical_ids)}"
+    name = {"bugs": "bug", "drift": "drift", "junctions": "junction"}[example.stretch_class.value]
+    return (
+        f"{name}: {example.source}, token {violation.index}: {violation.reason} "
+        f"[from token {violation.start}: {_ids(violation.ids)}{right}]"
+    )
+
+
+def _ids(ids: tuple[int, ...]) -> str:
+    shown = " ".join(map(str, ids[:12]))
+    return shown if len(ids) <= 12 else f"{shown} … ({len(ids)} ids)"

@@ -1,0 +1,90 @@
+"""What is wrong in many rollouts, counted: by class, by kind, by rule and by position."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
+
+from tokdfa.rollouts.result import RolloutCheck, shares_of
+from tokdfa.rollouts.stretch_class import Counts, Shares, StretchClass
+from tokdfa.rollouts.wording import summary
+from tokdfa.validation.kind import ViolationKind
+from tokdfa.validation.violation import Violation
+
+__all__ = ["PARTS", "Example", "Tally"]
+
+PARTS = 40
+"""The number of parts into which each rollout is divided to count by position."""
+
+
+class Example(NamedTuple):
+    """A stretch and where it is."""
+
+    source: str
+    stretch_class: StretchClass
+    violation: Violation
+
+
+class Tally:
+    """The sums of the checks of many rollouts, in memory that does not grow with their number.
+
+    Parameters
+    ----------
+    n_examples : int
+        The number of stretches of each class that are kept.
+
+    Attributes
+    ----------
+    rollouts, tokens, sampled : int
+    counts, ids_in, rollouts_with : Counts
+        For each class, the number of stretches, of ids in them, and of rollouts that have some.
+    kinds, rules, places : counters
+        Numbers of stretches by class and kind, by class and rule, by class and part of the rollout in which they begin.
+    merges : dict
+        The two words that each rule merges.
+    examples : list of Example
+    """
+
+    def __init__(self, n_examples: int = 10) -> None:
+        self.rollouts = self.tokens = self.sampled = 0
+        self.counts = self.ids_in = self.rollouts_with = Counts()
+        self.kinds: Counter[tuple[StretchClass, ViolationKind]] = Counter()
+        self.rules: Counter[tuple[StretchClass, int]] = Counter()
+        self.places: Counter[tuple[StretchClass, int]] = Counter()
+        self.merges: dict[int, tuple[object, object]] = {}
+        self.examples: list[Example] = []
+        self._n_examples = n_examples
+        self._n_kept: Counter[StretchClass] = Counter()
+
+    @property
+    def shares(self) -> Shares:
+        """The share of frozen ids in bugs, of sampled ids in drift, and of all ids in junctions; 0 of none."""
+        return shares_of(self.ids_in, self.tokens, self.sampled)
+
+    @property
+    def reason(self) -> str:
+        """The sums in one line."""
+        return summary(self.tokens, self.sampled, self.counts, self.shares, rollouts=self.rollouts)
+
+    def add(self, check: RolloutCheck, source: object = "") -> None:
+        """Add the check of a rollout."""
+        self.rollouts += 1
+        self.tokens += check.tokens
+        self.sampled += check.sampled
+        if not any(check.counts):
+            return
+        self.counts = Counts(*map(sum, zip(self.counts, check.counts, strict=True)))
+        self.ids_in = Counts(*map(sum, zip(self.ids_in, check.ids_in, strict=True)))
+        self.rollouts_with = Counts(*(n + bool(m) for n, m in zip(self.rollouts_with, check.counts, strict=True)))
+        for stretch_class, start, _, cause in check.iter_causes():
+            self.kinds[stretch_class, cause.kind] += 1
+            self.places[stretch_class, PARTS * start // max(check.tokens, 1)] += 1
+            if cause.rule is not None and cause.merge is not None:
+                self.rules[stretch_class, cause.rule] += 1
+                self.merges.setdefault(cause.rule, cause.merge)
+        for stretch_class in StretchClass:
+            room = self._n_examples - self._n_kept[stretch_class]
+            if room > 0 and getattr(check.counts, stretch_class.value):
+                found = check.of_class(stretch_class)[:room]
+                self._n_kept[stretch_class] += len(found)
+                self.examples += (Example(str(source), stretch_class, violation) for violation in found)
