@@ -30,6 +30,7 @@ each says at its head what lives in it, in which order to read it and what it co
 `rollouts`         what of a rollout is a bug, what is drift, and what a junction
 `training`         greedy trainers, and the theory of what they optimise
 `draw`, `report`   pictures and pages
+`integrations`     hooks for frameworks that train, importing them only within functions
 `cli`              the commands
 =================  ====================================================================================
 

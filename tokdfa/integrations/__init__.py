@@ -1,0 +1,15 @@
+"""Hooks for other projects, thin: each takes the project's own records and gives a check or numbers to log.
+
+- `trl`: a reward function for GRPO and RLOO that only measures.
+- `verl`: the outputs of agent loops, and the batch of a `DataProto`.
+- `openrlhf`, `slime` (and miles), `skyrl`: what their generators and samplers return.
+- `verifiers` (and prime-rl): branches of traces, and steps of trajectories with their prefixes.
+- `vllm`: responses of its server with token ids.
+- `metrics`: the numbers that all of them log, and tokenizers given as live objects or paths.
+
+A project is imported only within a function, and most hooks need no import at all: they read attributes and items.
+
+Used by: training scripts.
+
+Cost: that of `tokdfa.check_rollouts`; converting lists of ids takes more time than checking them.
+"""

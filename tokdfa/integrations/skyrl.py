@@ -1,0 +1,38 @@
+"""SkyRL: what its generators return."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tokdfa.integrations.metrics import as_tokenizer
+from tokdfa.rollouts.api import iter_rollout_checks
+from tokdfa.rollouts.records import FRAMEWORKS, rollouts_of
+from tokdfa.rollouts.result import RolloutChecks
+
+__all__ = ["check_output"]
+
+
+def check_output(tokenizer: Any, output: Mapping[str, Any], *, threads: int | None = None) -> RolloutChecks:
+    """Check the output of a generator: lists `prompt_token_ids`, `response_ids` and `loss_masks`.
+
+    Parameters
+    ----------
+    tokenizer : AnyTokenizer, path, or tokenizer of transformers
+    output : GeneratorOutput
+    threads : int, optional
+        See :func:`tokdfa.check_rollouts`.
+
+    Notes
+    -----
+    Read in SkyRL 0.3.0, ``skyrl.train.generators.base.GeneratorOutput``; the masks are as long as the responses.
+
+    Examples
+    --------
+    >>> import tokdfa
+    >>> output = {"prompt_token_ids": [[64]], "response_ids": [[261, 1193]], "loss_masks": [[1, 1]]}
+    >>> check_output(tokdfa.default_tokenizer(), output).counts.drift
+    1
+    """
+    rollouts = (rollout for _, rollout in rollouts_of(output, FRAMEWORKS["skyrl"]))
+    return RolloutChecks([*iter_rollout_checks(as_tokenizer(tokenizer), rollouts, threads=threads)])

@@ -1,0 +1,51 @@
+"""vLLM: responses of its server with token ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from tokdfa.integrations.metrics import as_tokenizer
+from tokdfa.rollouts.api import Rollout, iter_rollout_checks
+from tokdfa.rollouts.records import FRAMEWORKS, rollouts_of
+from tokdfa.rollouts.result import RolloutChecks
+
+__all__ = ["check_responses"]
+
+
+def check_responses(tokenizer: Any, responses: Iterable[Any], *, threads: int | None = None) -> RolloutChecks:
+    """Check responses of completions or chats that were asked for with ``return_token_ids``.
+
+    Parameters
+    ----------
+    tokenizer : AnyTokenizer, path, or tokenizer of transformers
+    responses : iterable of mappings, or of objects with `model_dump`
+        Each choice is a rollout.
+    threads : int, optional
+        See :func:`tokdfa.check_rollouts`.
+
+    Raises
+    ------
+    TokenStreamError
+        If a response has no token ids; the error names the field.
+
+    Notes
+    -----
+    `prompt_token_ids` is a field of the response of a chat and of each choice of a completion; `token_ids` is one of
+    each choice. Responses of the client of OpenAI keep such fields, and ``model_dump()`` has them. Read in the
+    documentation of vLLM's server, 0.28.
+
+    Examples
+    --------
+    >>> import tokdfa
+    >>> response = {"prompt_token_ids": [64], "choices": [{"index": 0, "token_ids": [261, 1193]}]}
+    >>> check_responses(tokdfa.default_tokenizer(), [response]).counts.drift
+    1
+    """
+    rollouts = (rollout for response in responses for rollout in _rollouts(response))
+    return RolloutChecks([*iter_rollout_checks(as_tokenizer(tokenizer), rollouts, threads=threads)])
+
+
+def _rollouts(response: Any) -> list[Rollout]:
+    record = response.model_dump() if hasattr(response, "model_dump") else response
+    return [rollout for _, rollout in rollouts_of(record, FRAMEWORKS["vllm"])]
