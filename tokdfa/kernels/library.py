@@ -134,6 +134,9 @@ def check_memory(status: int) -> int:
 class Struct:
     """A struct of the kernels, which keeps alive the arrays that its pointers point to.
 
+    Threads may share a struct, which C only reads once it is built. Rooms, memories and places, in which C writes,
+    belong to one thread; their types say so in ``door.h``.
+
     Parameters
     ----------
     name : str

@@ -38,6 +38,9 @@ class AnyTokenizer(Guided, ABC):
     tokenizer. What depends on the algorithm is a method of the tokenizer, or registered for its class where the work is
     done (:func:`functools.singledispatch`): how streams are judged, how two tokenizers are compared, what is drawn.
 
+    Threads may share a tokenizer. Its tables are only read, or extended under one lock; the room in which texts are
+    encoded belongs to the thread. Streams, validators and iterators are for one thread at a time.
+
     Attributes
     ----------
     algorithm : str
