@@ -40,6 +40,7 @@ VALUES: dict[str, Any] = {
     "Validation": TOKENIZER.validate([64, 261, 1193]),
     "Violation": TOKENIZER.validate([64, 261, 1193]).witness,
     "Comparison": tokdfa.compare(TOY, TOY),
+    "Fingerprint": tokdfa.fingerprint(TOKENIZER),
     "Transducer": tokdfa.Transducer.from_token_dfa(DFA),
     "SubsequentialTransducer": tokdfa.SubsequentialTransducer(TOY),
     "Searcher": tokdfa.Searcher(TOKENIZER, "a"),

@@ -92,6 +92,8 @@ if TYPE_CHECKING:
     from tokdfa.searching.api import search as search
     from tokdfa.tokenizers.default import default_dictionary as default_dictionary
     from tokdfa.tokenizers.default import default_tokenizer as default_tokenizer
+    from tokdfa.tokenizers.fingerprint import Fingerprint as Fingerprint
+    from tokdfa.tokenizers.fingerprint import fingerprint as fingerprint
     from tokdfa.tokenizers.loading import load as load
     from tokdfa.tokenizers.protocol import AnyTokenizer as AnyTokenizer
     from tokdfa.tokenizers.tokenizer import Tokenizer as Tokenizer
@@ -165,6 +167,8 @@ _HOMES = {
     "train": "tokdfa.training.api",
     "train_greedy": "tokdfa.training.greedy",
     "load": "tokdfa.tokenizers.loading",
+    "Fingerprint": "tokdfa.tokenizers.fingerprint",
+    "fingerprint": "tokdfa.tokenizers.fingerprint",
     "Counts": "tokdfa.rollouts.stretch_class",
     "Rollout": "tokdfa.rollouts.api",
     "RolloutCheck": "tokdfa.rollouts.result",

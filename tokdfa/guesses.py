@@ -161,6 +161,7 @@ GUESSES: dict[str, dict[str, str]] = {
             "expected fix repair": "use canonical_ids",
         }
     ),
+    "Fingerprint": _table({"hexdigest digest sha256 hash hex": "use value, or str(fingerprint)"}),
     "Comparison": _table(
         {
             "equivalent is_equivalent equal same": "use holds, or bool(comparison)",

@@ -119,6 +119,15 @@ def of_decode(files: Files) -> Iterator[Run]:
     yield files.merges(), files.ids(64, 65)
 
 
+def of_fingerprint(files: Files) -> Iterator[Run]:
+    tok = files.merges()
+    lock = tok.with_name("tokenizer.lock")
+    yield (tok,)
+    yield tok, "-o", lock
+    yield tok, "--check", lock
+    yield files.merges(PAIRS[:1]), "--check", lock
+
+
 def of_search(files: Files) -> Iterator[Run]:
     tok, ids = files.merges(), files.ids(64, 65)
     yield tok, "a", ids
@@ -289,6 +298,7 @@ EXAMPLES: dict[str, Callable[[Files], Iterator[Run]]] = {
     "info": of_info,
     "encode": of_encode,
     "decode": of_decode,
+    "fingerprint": of_fingerprint,
     "locality": of_locality,
     "draw": of_draw,
     "train": of_train,
@@ -355,7 +365,7 @@ def test_other_commands_have_none(name: str, capsys: pytest.CaptureFixture[str])
     assert out == ""
     assert err.startswith("tokdfa: error: ")
     assert err.count("\n") == 1
-    assert "compare, decode, draw, encode, info, locality, rollouts, search, train, validate" in err
+    assert "compare, decode, draw, encode, fingerprint, info, locality, rollouts, search, train, validate" in err
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

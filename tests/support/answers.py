@@ -91,4 +91,4 @@ def answers_of_pickled(data: bytes) -> tuple[list[object], str]:
     import pickle
 
     tokenizer = pickle.loads(data)
-    return answers(tokenizer), f"{type(tokenizer).__name__} {tokenizer.digest} {tokdfa.__name__}"
+    return answers(tokenizer), f"{type(tokenizer).__name__} {tokenizer.fingerprint} {tokdfa.__name__}"

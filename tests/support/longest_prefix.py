@@ -48,12 +48,12 @@ class LongestPrefix(AnyTokenizer):
         return {"words": len(self.words)}
 
     @property
-    def fingerprint(self) -> str:
-        return hashlib.sha256(repr(self.words).encode()).hexdigest()
+    def fingerprint_parts(self) -> dict[str, str]:
+        return {"dictionary": hashlib.sha256(repr(self.words).encode()).hexdigest()}
 
     @property
-    def digest(self) -> str:
-        return self.fingerprint
+    def made_of(self) -> tuple[object, ...]:
+        return tuple(self.words)
 
     def facts(self) -> dict[str, Any]:
         return {"format": self.format, "ids": self.n_ids, "tokens": self.n_tokens}

@@ -105,16 +105,16 @@ def test_searching(tmp_path: Path) -> None:
     assert len(tokenizer.search("he", tokenizer.encode("the he"))) == 2
 
 
-def test_digests_tell_normalizers_apart(tmp_path: Path) -> None:
+def test_other_normalizers_are_told_apart(tmp_path: Path) -> None:
     normalizers = [
         None,
         {"type": "NFC"},
         {"type": "NFD"},
         {"type": "Replace", "pattern": {"String": "a"}, "content": "b"},
     ]
-    prints = {read(tmp_path, normalizer=normalizer).digest for normalizer in normalizers}
+    prints = {read(tmp_path, normalizer=normalizer).made_of for normalizer in normalizers}
     strips = [added_token(263, "<|end|>", lstrip=True), added_token(263, "<|end|>", rstrip=True)]
-    prints |= {read(tmp_path, added_tokens=[token]).digest for token in strips}
+    prints |= {read(tmp_path, added_tokens=[token]).made_of for token in strips}
     assert len(prints) == 6
 
 

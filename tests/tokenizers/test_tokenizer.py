@@ -205,7 +205,7 @@ def test_an_improper_dictionary_has_no_automaton(tmp_path: Path) -> None:
         _ = tokdfa.load(path).dfa
 
 
-def test_digests_tell_tokenizers_apart() -> None:
+def test_tokenizers_made_of_other_things_are_told_apart() -> None:
     settings: list[dict[str, Any]] = [
         {},
         {"whole_piece": True},
@@ -214,8 +214,8 @@ def test_digests_tell_tokenizers_apart() -> None:
         {"ids": np.arange(1, 264, dtype=np.int32)},
         {"dictionary": Dictionary(RULES[::-1])},
     ]
-    assert len({Tokenizer(_contents(**changes)).digest for changes in settings}) == len(settings)
-    assert Tokenizer(_contents()).digest == Tokenizer(_contents(format="other")).digest
+    assert len({Tokenizer(_contents(**changes)).made_of for changes in settings}) == len(settings)
+    assert Tokenizer(_contents()).made_of == Tokenizer(_contents(format="other")).made_of
 
 
 # Which file of a folder
@@ -279,7 +279,7 @@ def test_missing_files_are_os_errors(tmp_path: Path) -> None:
 def test_a_tokenizer_goes_to_another_process(tokenizer: Tokenizer) -> None:
     tokenizer.encode("the")
     twin = pickle.loads(pickle.dumps(tokenizer))
-    assert twin.digest == tokenizer.digest
+    assert twin.made_of == tokenizer.made_of
     assert twin.encode("the then").tolist() == tokenizer.encode("the then").tolist()
 
 

@@ -114,7 +114,7 @@ def test_copies_answer_as_the_original(tokenizer: Any) -> None:
     for twin in (before, *after):
         assert type(twin) is type(tokenizer)
         assert answers(twin) == expected
-        assert twin.digest == tokenizer.digest
+        assert twin.fingerprint == tokenizer.fingerprint
 
 
 @every_kind
@@ -123,7 +123,7 @@ def test_what_is_computed_stays_behind(tokenizer: Any) -> None:
     for text in TEXTS:
         attempt(lambda text=text: tokenizer.validate(tokenizer.encode(text)))
         attempt(lambda text=text: tokenizer.search("a", tokenizer.encode(text)))
-    assert tokenizer.digest
+    assert tokenizer.fingerprint
     assert tokenizer.decoder is tokenizer.decoder
     assert len(pickle.dumps(tokenizer)) == size
 
@@ -149,7 +149,7 @@ def test_in_a_spawned_process(tmp_path: Path) -> None:
             tokenizers.items(), pool.map(answers_of_pickled, pickled), strict=True
         ):
             assert given == expected[name], name
-            assert what == f"{type(tokenizer).__name__} {tokenizer.digest} tokdfa"
+            assert what == f"{type(tokenizer).__name__} {tokenizer.fingerprint} tokdfa"
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ COMMANDS: tuple[str, ...] = (
     "info",
     "encode",
     "decode",
+    "fingerprint",
     "locality",
     "draw",
     "train",
@@ -41,6 +42,7 @@ _MEANT = {
     "detokenize": "decode",
     **dict.fromkeys(("learn", "fit"), "train"),
     **dict.fromkeys(("plot", "dot", "graph", "film"), "draw"),
+    **dict.fromkeys(("lock", "hash", "digest"), "fingerprint"),
     "help": "--help",
     "version": "--version",
 }

@@ -20,7 +20,7 @@ from tokdfa.splitting.steps import Splitting
 from tokdfa.tokenizers.formats.contents import LEFTMOST_FORMATS
 from tokdfa.tokenizers.neighbours import Neighbours, neighbours
 from tokdfa.tokenizers.normalizers import Normalizer
-from tokdfa.tokenizers.relation import automaton_form, splitting_form
+from tokdfa.tokenizers.splitting_form import automaton_form, splitting_form
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.unicode.utf8 import BYTES_OF_UTF8
 

@@ -15,8 +15,9 @@ are cut). `default` has the embedded tokenizer.
 
 What is known of a tokenizer as a whole: `canonical` (its language of correct streams, as one automaton),
 `pair_automaton` (its rules' automaton, asked by ids), `neighbours` and `proper_part` (what pairs of neighbours decide
-where rules are improper), `closed` (whether its texts stay in its alphabet), `relation` (the fingerprint of what it
-does), `digest` (that of what it is made of), `facts` (its numbers).
+where rules are improper), `closed` (whether its texts stay in its alphabet), `fingerprint` (the hash of what it
+does, of `fingerprint_parts` and a `splitting_form`, kept in a `lockfile`), `made_of` (its parts as they are written),
+`facts` (its numbers).
 
 Cost: `load` reads the file and numbers the tokens (0.05 to 0.3 s); automata and tables are made on first use, and a
 pickle holds none of them.

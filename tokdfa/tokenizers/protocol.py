@@ -123,15 +123,27 @@ class AnyTokenizer(Guided, ABC):
 
     @property
     @abstractmethod
+    def fingerprint_parts(self) -> dict[str, str]:
+        """The hashes of the parts of the fingerprint, by name; see :func:`tokdfa.fingerprint`."""
+
+    @cached_property
     def fingerprint(self) -> str:
-        """A SHA-256, in hexadecimal, of what the tokenizer does: if two are equal, every text has the same ids."""
+        """A SHA-256, in hexadecimal, of what the tokenizer does.
+
+        Tokenizers with equal fingerprints give every text the same ids, and ids the same text. This is the value of
+        :func:`tokdfa.fingerprint`, which says what each part contributes.
+        """
+        from tokdfa.tokenizers.fingerprint import fingerprint
+
+        return fingerprint(self).value
 
     @property
     @abstractmethod
-    def digest(self) -> str:
-        """A SHA-256, in hexadecimal, of what the tokenizer is made of; it takes less time than the fingerprint.
+    def made_of(self) -> tuple[object, ...]:
+        """All that the tokenizer is made of, to be compared.
 
-        Tokenizers of equal digests are the same, decoding included, whatever the format of their files.
+        Tokenizers made of the same are the same, decoding included, whatever the format of their files; the converse
+        does not hold.
         """
 
     @abstractmethod

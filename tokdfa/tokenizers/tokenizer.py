@@ -352,25 +352,18 @@ class Tokenizer(NumberedTokens):
         return np.sort(candidates[~live[candidates]])
 
     @cached_property
-    def fingerprint(self) -> str:
-        """A SHA-256, in hexadecimal, of what the tokenizer does.
+    def fingerprint_parts(self) -> dict[str, str]:
+        """The hashes of the parts of the fingerprint, by name; see :func:`tokdfa.fingerprint`."""
+        from tokdfa.tokenizers.fingerprint_parts import parts_of_byte_pairs
 
-        Tokenizers with equal fingerprints give every text the same ids. See
-        :func:`tokdfa.tokenizers.relation.relation_fingerprint`.
-        """
-        from tokdfa.tokenizers.relation import relation_fingerprint
-
-        return relation_fingerprint(self)
+        return parts_of_byte_pairs(self)
 
     @cached_property
-    def digest(self) -> str:
-        """A SHA-256, in hexadecimal, of what the tokenizer is made of, faster to compute than the fingerprint.
+    def made_of(self) -> tuple[object, ...]:
+        """All that the tokenizer is made of, to be compared; see :attr:`AnyTokenizer.made_of`."""
+        from tokdfa.tokenizers.made_of import made_of
 
-        Tokenizers with equal digests are the same, decoding included, whatever the format of their files.
-        """
-        from tokdfa.tokenizers.digest import digest_of
-
-        return digest_of(self)
+        return made_of(self)
 
     def __repr__(self) -> str:
         return f"<Tokenizer from {self.format}: {len(self.dictionary)} rules, {self.n_ids} ids>"

@@ -297,28 +297,18 @@ class WordPieceTokenizer(AnyTokenizer):
         return first_difference(self.end_to_end, other.end_to_end)
 
     @cached_property
-    def fingerprint(self) -> str:
-        """A SHA-256, in hexadecimal, of what the tokenizer does: equal ones give every text the same ids."""
-        import hashlib
+    def fingerprint_parts(self) -> dict[str, str]:
+        """The hashes of the parts of the fingerprint, by name; see :func:`tokdfa.fingerprint`."""
+        from tokdfa.tokenizers.fingerprint_parts import parts_of_wordpiece
 
-        vocabulary = self.vocabulary
-        settings = (
-            sorted(vocabulary.items()),
-            (vocabulary.prefix, vocabulary.unknown, vocabulary.longest_word),
-            self.normalizer,
-            sorted(map(repr, self.specials)),
-        )
-        return hashlib.sha256(
-            f"tokdfa relation 1, wordpiece\n{settings!r}".encode("utf-8", "surrogatepass")
-        ).hexdigest()
+        return parts_of_wordpiece(self)
 
     @cached_property
-    def digest(self) -> str:
-        """A SHA-256, in hexadecimal, of what the tokenizer is made of: equal ones are the same, decoding included."""
-        import hashlib
-
-        made_of = f"tokdfa tokenizer\n{self.fingerprint} {self.cleanup} {self.specials!r}"
-        return hashlib.sha256(made_of.encode("utf-8", "surrogatepass")).hexdigest()
+    def made_of(self) -> tuple[object, ...]:
+        """All that the tokenizer is made of, to be compared; see :attr:`AnyTokenizer.made_of`."""
+        vocabulary = self.vocabulary
+        words = (vocabulary.prefix, vocabulary.unknown, vocabulary.longest_word)
+        return tuple(sorted(vocabulary.items())), repr((words, self.normalizer, self.specials, self.cleanup))
 
     def __repr__(self) -> str:
         return f"<WordPieceTokenizer from {self.format}: {len(self.vocabulary)} entries, {self.n_ids} ids>"

@@ -18,6 +18,7 @@ __all__ = [
     "TABLES",
     "Table",
     "case_variants",
+    "content",
     "decode",
     "fold_expansions",
     "names",
@@ -52,6 +53,12 @@ def _data(table: Table) -> dict[str, Any]:
     text = Path(__file__).with_name("data").joinpath(f"{table}.json").read_text("utf-8")
     data: dict[str, Any] = json.loads(text)
     return data
+
+
+def content(name: str) -> dict[str, Any]:
+    """Return the data of a table, `normalization` included, without the library that they are of and its version."""
+    text = Path(__file__).with_name("data").joinpath(f"{name}.json").read_text("utf-8")
+    return {key: value for key, value in json.loads(text).items() if key not in ("library", "version")}
 
 
 def version(table: Table) -> str:

@@ -183,7 +183,7 @@ def test_in_a_folder_and_in_a_stream(tmp_path: Path) -> None:
     stream = tokenizer.stream()
     parts = [stream.feed("the c"), stream.feed("at"), stream.finish()]
     assert np.concatenate(parts).tolist() == tokenizer.encode("the cat").tolist()
-    assert tokenizer.digest != tokdfa.load(tmp_path, pretokenizer="gpt2").digest
+    assert tokenizer.made_of != tokdfa.load(tmp_path, pretokenizer="gpt2").made_of
 
 
 @pytest.mark.parametrize(

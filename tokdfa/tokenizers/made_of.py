@@ -1,8 +1,7 @@
-"""A digest of the parts of a byte pair tokenizer."""
+"""What a byte pair tokenizer is made of, as a value that can be compared."""
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,12 +9,11 @@ import numpy as np
 if TYPE_CHECKING:
     from tokdfa.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["digest_of"]
+__all__ = ["made_of"]
 
 
-def digest_of(tokenizer: Tokenizer) -> str:
-    """Return a SHA-256, in hexadecimal, of the parts of a tokenizer; see :attr:`Tokenizer.digest`."""
-    digest = hashlib.sha256(b"tokdfa tokenizer\n")
+def made_of(tokenizer: Tokenizer) -> tuple[object, ...]:
+    """Return the parts of a tokenizer as they are written; see :attr:`Tokenizer.made_of`."""
     merges = () if tokenizer.merges is None else tokenizer.merges
     arrays = (
         *tokenizer.spellings,
@@ -24,8 +22,6 @@ def digest_of(tokenizer: Tokenizer) -> str:
         tokenizer.dictionary.right,
         *merges,
     )
-    for array in arrays:
-        digest.update(len(array).to_bytes(8, "little") + array.astype(np.int64).tobytes())
     settings = (
         tokenizer.dictionary.alphabet.kind,
         tokenizer.dictionary.alphabet.n_symbols,
@@ -33,10 +29,8 @@ def digest_of(tokenizer: Tokenizer) -> str:
         tokenizer._spelled_bytes,
         tokenizer.whole_piece,
         tokenizer.finds_specials,
-        [(special.id, special.content, special.level) for special in tokenizer.specials],
+        tuple((special.id, special.content, special.level) for special in tokenizer.specials),
         None if tokenizer.pretokenizer is None else tokenizer.pretokenizer.splitting,
+        None if tokenizer.is_plain else (tokenizer.specials, tokenizer.rewrites),
     )
-    digest.update(repr(settings).encode("utf-8", "surrogatepass"))
-    if not tokenizer.is_plain:
-        digest.update(repr((tokenizer.specials, tokenizer.rewrites)).encode("utf-8", "surrogatepass"))
-    return digest.hexdigest()
+    return (*(array.astype(np.int64).tobytes() for array in arrays), repr(settings))
