@@ -56,6 +56,7 @@ def _arguments(folder: Path) -> dict[str, tuple[int, list[object]]]:
         "draw": (0, [folder / "merges.txt", "-o", folder / "é漢.dot", "--language", "é"]),
         "train": (0, [folder / "corpus.txt", "--merges", "2", "-o", folder / "漢.merges.txt"]),
         "demo": (0, ["-o", folder / "漢"]),
+        "formats": (0, []),
         "schema": (0, ["info"]),
     }
 

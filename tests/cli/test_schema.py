@@ -290,6 +290,10 @@ def of_rollouts(files: Files) -> Iterator[Run]:
     yield lower, rollouts([1]), *fields
 
 
+def of_formats(_: Files) -> Iterator[Run]:
+    yield ()
+
+
 EXAMPLES: dict[str, Callable[[Files], Iterator[Run]]] = {
     "validate": of_validate,
     "rollouts": of_rollouts,
@@ -302,6 +306,7 @@ EXAMPLES: dict[str, Callable[[Files], Iterator[Run]]] = {
     "locality": of_locality,
     "draw": of_draw,
     "train": of_train,
+    "formats": of_formats,
 }
 # What no example here has.
 ELSEWHERE = {
@@ -365,7 +370,8 @@ def test_other_commands_have_none(name: str, capsys: pytest.CaptureFixture[str])
     assert out == ""
     assert err.startswith("tokdfa: error: ")
     assert err.count("\n") == 1
-    assert "compare, decode, draw, encode, fingerprint, info, locality, rollouts, search, train, validate" in err
+    known = "compare, decode, draw, encode, fingerprint, formats, info, locality, rollouts, search, train, validate"
+    assert known in err
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

@@ -28,6 +28,7 @@ COMMANDS: tuple[str, ...] = (
     "locality",
     "draw",
     "train",
+    "formats",
     "schema",
 )
 

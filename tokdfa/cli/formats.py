@@ -1,0 +1,67 @@
+"""``tokdfa formats``: what can be read."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import click
+
+from tokdfa.cli.output import json_option, print_json, print_table
+
+__all__ = ["OBJECTS", "READ", "Readable", "command"]
+
+
+class Readable(NamedTuple):
+    """Something that can be read: files or objects, their formats by name, and the library that is the standard."""
+
+    what: str
+    formats: tuple[str, ...]
+    standard: str
+
+
+READ = (
+    Readable("tokenizer.json, BPE and WordPiece", ("tokenizer.json",), "tokenizers"),
+    Readable("vocab.txt of WordPiece", ("vocab.txt",), "tokenizers"),
+    Readable(".model, spiece.model: SentencePiece BPE", ("sentencepiece",), "sentencepiece"),
+    Readable(".tiktoken, tiktoken.model, any file of ranks", ("tiktoken",), "tiktoken"),
+    Readable("a name such as cl100k_base", ("tiktoken",), "tiktoken"),
+    Readable("tekken.json", ("tekken",), "mistral-common"),
+    Readable("merges.txt with vocab.json", ("merges+vocab",), "tokenizers"),
+    Readable("merges.txt", ("merges", "merges-bytes", "merges-characters"), "tokenizers"),
+    Readable("CLIP's vocabulary", ("clip",), "transformers"),
+)
+"""Files and folders, as TOK and in :func:`tokdfa.load`."""
+
+OBJECTS = (
+    Readable("tokenizers.Tokenizer", ("tokenizer.json",), "tokenizers"),
+    Readable("tokenizers of transformers 4 and 5", ("tokenizer.json", "sentencepiece", "tekken"), "transformers"),
+    Readable("tiktoken.Encoding", ("tiktoken",), "tiktoken"),
+    Readable("MistralTokenizer, Tekkenizer", ("tekken", "sentencepiece"), "mistral-common"),
+    Readable("SentencePieceProcessor", ("sentencepiece",), "sentencepiece"),
+)
+"""Objects in memory, in :func:`tokdfa.load` only; so are bytes, file objects and dicts of all formats of one file."""
+
+
+@click.command("formats")
+@json_option
+def command(as_json: bool) -> int:
+    """List the files and the objects that can be read, and the library whose answers are the standard for each.
+
+    The names of formats are those of --format, which is needed only where content and name of a file do not say.
+    """
+    if as_json:
+        print_json({name: [row._asdict() for row in rows] for name, rows in (("files", READ), ("objects", OBJECTS))})
+        return 0
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for heading in ("files and folders", "format", "exact by the standard of"):
+        table.add_column(heading, overflow="fold")
+    for row in READ:
+        table.add_row(row.what, ", ".join(row.formats), row.standard)
+    table.add_row()
+    table.add_row("objects, in Python", style="bold")
+    for row in OBJECTS:
+        table.add_row(row.what, ", ".join(row.formats), row.standard)
+    print_table(table)
+    return 0
