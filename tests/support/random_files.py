@@ -380,13 +380,15 @@ def wordpiece_file(drawn: random.Random) -> dict[str, Any]:
         numbers = drawn.sample(range(len(entries)), len(entries))
         entries = dict(zip(entries, numbers, strict=True))
     added: list[dict[str, Any]] = []
+    strips = drawn.random() < 0.4
     options = ["[SEP]", "[MASK]", "[b]", "a", "ab", ".", " a", "é", "##a", "[S", "E", "n't"]
     for content in dict.fromkeys(drawn.choices(options, k=drawn.choice([0, 1, 2, 3]))):
         number = entries.get(content)
         if number is None:
             last = max((token["id"] for token in added), default=-1)
             number = last + 1 if last >= len(entries) else len(entries)
-        added.append(added_token(number, content, special=drawn.random() < 0.7))
+        flags = {flag: strips and drawn.random() < 0.5 for flag in ("lstrip", "rstrip")}
+        added.append(added_token(number, content, special=drawn.random() < 0.7, **flags))
     return {
         "version": "1.0",
         "truncation": None,

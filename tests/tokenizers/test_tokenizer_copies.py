@@ -65,7 +65,7 @@ def sentencepiece(folder: Path) -> Any:
 
 
 def random_character_file(folder: Path) -> Any:
-    return json_file(random_files.character_file(random.Random(3)))(folder)
+    return json_file(random_files.character_file(random.Random(6)))(folder)
 
 
 KINDS: dict[str, Callable[[Path], Any]] = {

@@ -8,8 +8,9 @@ bytes end there) and the kinds:
   `sentencepiece_normalizer`, `decoding`);
 - `wordpiece`: BERT's.
 
-What they are made of: `numbered` (tokens with their numbers, ids and bytes), `byte_dictionary` (dictionaries that a
-loader has checked), `spelled` and `spelled_by_steps` (what an id adds to a text), `decoder` (streams of ids to text),
+What they are made of: `numbered` (tokens with their numbers, ids and bytes), `byte_dictionary` and `symbol_tokens`
+(dictionaries and alphabets that a loader has checked), `spelled` and `spelled_by_steps` (what an id adds to a text),
+`decoder` (streams of ids to text),
 `decoded` (a text, and where its ids end), `round_trip` (to text and back), `form_cuts` (where texts that are normalized
 are cut). `default` has the embedded tokenizer.
 

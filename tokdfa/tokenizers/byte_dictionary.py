@@ -1,4 +1,4 @@
-"""Dictionaries over the bytes, made from arrays that a loader has checked."""
+"""Dictionaries made from arrays that a loader has checked, and the token alphabet of those over the bytes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tokdfa.alphabet import TokenAlphabet, Word
 from tokdfa.arrays import Int32Array
 from tokdfa.dictionary import Dictionary
 
-__all__ = ["ByteDictionary", "ByteTokens", "in_order_of_mention"]
+__all__ = ["ByteTokens", "CheckedDictionary", "in_order_of_mention"]
 
 Int32Array = Int32Array
 
@@ -40,31 +40,31 @@ class ByteTokens(TokenAlphabet):
         return {word: number for number, word in enumerate(self._words)}
 
 
-class ByteDictionary(Dictionary):
-    """A dictionary over all 256 bytes.
+class CheckedDictionary(Dictionary):
+    """A dictionary over an alphabet that numbers the tokens as the rules do.
 
     Parameters
     ----------
-    alphabet : ByteTokens
-        Its tokens, those after the bytes in the order in which the rules first mention them.
+    alphabet : TokenAlphabet
+        Its tokens, those after the symbols in the order in which the rules first mention them.
     left, right, product : int32 arrays, one entry a rule
         The numbers of u, v and uv, which is not checked again.
     """
 
-    def __init__(self, alphabet: ByteTokens, left: Int32Array, right: Int32Array, product: Int32Array) -> None:
+    def __init__(self, alphabet: TokenAlphabet, left: Int32Array, right: Int32Array, product: Int32Array) -> None:
         self.alphabet = alphabet
         self.left, self.right, self.product = (np.ascontiguousarray(row, np.int32) for row in (left, right, product))
         for row in (self.left, self.right, self.product):
             row.setflags(write=False)
 
 
-def in_order_of_mention(rules: Int32Array, n_tokens: int) -> Int32Array:
-    """Return the tokens that `rules` mention, bytes left out, in the order of their first mention.
+def in_order_of_mention(rules: Int32Array, n_tokens: int, n_symbols: int = 256) -> Int32Array:
+    """Return the tokens that `rules` mention, symbols left out, in the order of their first mention.
 
     Parameters
     ----------
     rules : int32 array of shape (rules, 3)
-        Left part, right part and product of each rule; bytes are the tokens below 256.
+        Left part, right part and product of each rule; symbols are the tokens below `n_symbols`.
     n_tokens : int
         All tokens are below this number.
     """
@@ -72,5 +72,5 @@ def in_order_of_mention(rules: Int32Array, n_tokens: int) -> Int32Array:
     first = np.full(n_tokens, len(mentions), dtype=np.int64)
     # Written backwards, so that the first mention is the one that stays.
     first[mentions[::-1]] = np.arange(len(mentions) - 1, -1, -1)
-    mentioned = np.flatnonzero(first[256:] < len(mentions)) + 256
+    mentioned = np.flatnonzero(first[n_symbols:] < len(mentions)) + n_symbols
     return mentioned[np.argsort(first[mentioned])].astype(np.int32)

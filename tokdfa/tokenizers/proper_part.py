@@ -17,7 +17,7 @@ import numpy as np
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array, IntegerArray
 from tokdfa.encoding.merger import Merger
 from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
-from tokdfa.tokenizers.byte_dictionary import ByteDictionary
+from tokdfa.tokenizers.byte_dictionary import CheckedDictionary
 from tokdfa.tokenizers.formats.contents import number_bytes
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class ProperPart:
 
     Attributes
     ----------
-    dictionary : ByteDictionary
+    dictionary : CheckedDictionary
         The proper part.
     number : int32 array, one entry a token of the tokenizer
         Its number in that dictionary; -1 for tokens that it does not make.
@@ -56,7 +56,7 @@ class ProperPart:
     pairs. Without late tokens and such pairs both are the same function.
     """
 
-    dictionary: ByteDictionary
+    dictionary: CheckedDictionary
     number: Int32Array
     late: Int32Array
     pairs: Int32Array
@@ -145,7 +145,7 @@ def _on_spine(part: Int32Array, is_proper: BoolArray, wanted: Int32Array) -> dic
     return {token: np.array(known, dtype=np.int32) for token, known in found.items()}
 
 
-def _allows(dictionary: ByteDictionary, pairs: Int32Array) -> BoolArray:
+def _allows(dictionary: CheckedDictionary, pairs: Int32Array) -> BoolArray:
     """Return which pairs of its tokens may be side by side."""
     from tokdfa.automata.compact import CompactTokenDFA
     from tokdfa.automata.pairs import PairTest

@@ -204,7 +204,12 @@ class WordPieceTokenizer(AnyTokenizer):
     def encode_with_offsets(self, text: str | bytes, unit: Literal["characters", "bytes"] = "characters") -> Tokens:
         """Return the ids of `text`, and the part of the text that each comes from; see :meth:`EndToEnd.encode`."""
         check_bytes_or_text(text)
-        return self.end_to_end.encode(text, unit)
+        tokens = self.end_to_end.encode(text, unit)
+        if not any(special.lstrip or special.rstrip for special in self.specials):
+            return tokens
+        from tokdfa.wordpiece.strips import with_stripped
+
+        return with_stripped(tokens, text, unit, self.specials)
 
     @cached_property
     def _spelled(self) -> tuple[list[str], list[str]]:

@@ -15,7 +15,7 @@ from tokdfa.arguments import wrong_argument
 from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.dictionary import Dictionary, Rule
 from tokdfa.errors import LimitExceededError, TrainingError
-from tokdfa.tokenizers.byte_dictionary import ByteDictionary, ByteTokens
+from tokdfa.tokenizers.byte_dictionary import ByteTokens, CheckedDictionary
 from tokdfa.training.pieces import PieceCounts
 from tokdfa.training.rules import CountRule, GreedyRules, TieRule, base_alphabet, symbol_ranks
 
@@ -209,5 +209,5 @@ def _dictionary(symbols: TokenAlphabet, left: Int32Array, right: Int32Array) -> 
     if symbols == TokenAlphabet(bytes(range(256))):
         # No token is made twice, so each is first mentioned as the product of its rule.
         product = np.arange(256, len(words), dtype=np.int32)
-        return ByteDictionary(ByteTokens(cast("list[bytes]", words[256:])), left, right, product)
+        return CheckedDictionary(ByteTokens(cast("list[bytes]", words[256:])), left, right, product)
     return Dictionary(zip(map(words.__getitem__, left), map(words.__getitem__, right), strict=True), symbols.symbols)

@@ -17,7 +17,7 @@ from tokdfa.encoding.special import Special
 from tokdfa.encoding.symbols import Fallback
 from tokdfa.errors import FileFormatError
 from tokdfa.splitting.steps import Splitting
-from tokdfa.tokenizers.byte_dictionary import ByteDictionary, ByteTokens, in_order_of_mention
+from tokdfa.tokenizers.byte_dictionary import ByteTokens, CheckedDictionary, in_order_of_mention
 from tokdfa.unicode.utf8 import BYTES_OF_UTF8
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ class Contents:
 class NumberedWords(NamedTuple):
     """A dictionary over the bytes, the tokens that it does not mention, and the number of each word."""
 
-    dictionary: ByteDictionary
+    dictionary: CheckedDictionary
     extra: tuple[bytes, ...]
     number: Int32Array
 
@@ -168,7 +168,7 @@ def number_bytes(words: Sequence[bytes], rules: Int32Array) -> NumberedWords:
     number[order] = np.arange(n_tokens, dtype=np.int32)
     tokens = ByteTokens([words[i] for i in (mentioned - 256).tolist()])
     extra = tuple(words[i] for i in (order[256 + len(mentioned) :] - 256).tolist())
-    return NumberedWords(ByteDictionary(tokens, *number[rules.T]), extra, number)
+    return NumberedWords(CheckedDictionary(tokens, *number[rules.T]), extra, number)
 
 
 def has_bytes(present: Iterable[int]) -> bool:

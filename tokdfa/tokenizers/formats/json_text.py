@@ -14,7 +14,8 @@ __all__ = ["JsonObject", "check_surrogates", "decode_utf8", "parse_object"]
 
 T = TypeVar("T")
 _REQUIRED: Any = object()
-_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+# Escapes in which a half of a surrogate pair may be: a backslash, a pair, or (the group) a half without the other.
+_SURROGATE = re.compile(r"\\(?:\\|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F]))")
 _NAMES = {
     dict: "an object",
     list: "an array",
@@ -94,7 +95,7 @@ def parse_object(data: bytes, path: Path, *, last_key_counts: bool = False) -> J
         raise FileFormatError("JSON nested too deeply", where=str(path)) from None
     except ValueError as error:
         raise FileFormatError(f"not JSON: {error}", where=str(path)) from None
-    if found_repeating or ("\\u" in text and _SURROGATE.search(text)):
+    if found_repeating or ("\\u" in text and any(_SURROGATE.findall(text))):
         for where, inner in _walk(value):
             if type(inner) is _Repeating:
                 raise FileFormatError("a duplicate key in an object", value=inner.key, where=f"{path}, {where}")

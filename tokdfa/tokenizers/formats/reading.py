@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +29,23 @@ def read_as(data: bytes, path: Path, format: str) -> Contents | WordPieceContent
     OSError
         If the file beside it cannot be read.
     """
+    with _without_collector():
+        return _read(data, path, format)
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Keep the garbage collector away from millions of new strings, none of which is garbage."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _read(data: bytes, path: Path, format: str) -> Contents | WordPieceContents:
     if format == "vocab.txt":
         from tokdfa.tokenizers.formats.wordpiece import read_vocab_txt
 

@@ -54,6 +54,11 @@ def read_tokenizer_json(data: bytes, path: Path) -> Contents:
         # Whether a text begins there then depends on what the library thinks it has removed.
         what = "a character put before the first stretch only, in a text that may have lost its beginning"
         raise UnsupportedFeatureError(what, value=normalizer, where=top.place("normalizer"))
+    if splitting is not None and splitting.prefix_once and splitting.metaspace_at and normalizer is not None:
+        # To the library a text begins wherever what the first character became begins, and that may be split.
+        what = "a character put before the first piece only, of a text that a normalizer may have lengthened"
+        hint = "put it before every piece, or none"
+        raise UnsupportedFeatureError(what, value=normalizer, where=top.place("pre_tokenizer"), hint=hint)
     model = _model(top)
     suffix = model.get_or_none("end_of_word_suffix", str) or None
     ignored = read_left_out(top)
@@ -243,7 +248,7 @@ def read_added_tokens(top: JsonObject, vocabulary: Vocabulary, is_bytewise: bool
     tokens = top.objects("added_tokens", [])
     if not tokens:
         return ()
-    id_of = dict(zip(vocabulary.spellings, vocabulary.ids.tolist(), strict=True))
+    id_of = vocabulary.id_of
     is_taken = np.zeros(max(len(id_of), int(vocabulary.ids.max()) + 1) + len(tokens), dtype=np.bool_)
     is_taken[vocabulary.ids] = True
     specials: list[Special] = []

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from operator import add
+from collections.abc import Container, Mapping
+from itertools import compress, islice
+from operator import add, ne
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 
@@ -14,19 +15,22 @@ from tokdfa.arrays import Int32Array
 from tokdfa.dictionary import Dictionary
 from tokdfa.encoding.symbols import Fallback
 from tokdfa.errors import AlphabetError, FileFormatError, UnsupportedFeatureError
+from tokdfa.tokenizers.byte_dictionary import CheckedDictionary, in_order_of_mention
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents, check_bytes, has_bytes, number_bytes
 from tokdfa.tokenizers.formats.json_text import parse_object
 from tokdfa.tokenizers.formats.merges import Pairs, check_rules, check_suffix, read_pairs, suffix_in, symbols_of
+from tokdfa.tokenizers.symbol_tokens import SymbolTokens
 from tokdfa.unicode.byte_alphabet import BYTE_OF, is_spelled, read_words
 
 __all__ = ["Vocabulary", "check_vocabulary", "over_bytes", "over_characters", "read_vocabulary_and_merges"]
 
 
 class Vocabulary(NamedTuple):
-    """Spellings and their ids, checked to be distinct and small enough for tables."""
+    """Spellings and their ids, checked to be distinct and small enough for tables, and the ids by spelling."""
 
     spellings: list[str]
     ids: Int32Array
+    id_of: Mapping[str, int]
 
 
 def check_vocabulary(fields: Mapping[str, Any], where: str) -> Vocabulary:
@@ -52,24 +56,43 @@ def check_vocabulary(fields: Mapping[str, Any], where: str) -> Vocabulary:
         raise FileFormatError(what, value=fields[again], where=f"{where}.{again}")
     if "" in fields:
         raise FileFormatError("an empty token", where=where)
-    return Vocabulary(spellings, np.array(values, dtype=np.int32))
+    return Vocabulary(spellings, np.array(values, dtype=np.int32), fields)
 
 
 def _rules(vocabulary: Vocabulary, pairs: Pairs, products: list[str]) -> Int32Array:
     """Return the rules as rows of left part, right part and product, by their positions in the vocabulary."""
-    places = {spelling: place for place, spelling in enumerate(vocabulary.spellings)}
-    columns = (pairs.left, pairs.right, products)
+    id_of = vocabulary.id_of
+    place = np.empty(int(vocabulary.ids.max()) + 1, dtype=np.int32)
+    place[vocabulary.ids] = np.arange(len(vocabulary.ids), dtype=np.int32)
     try:
-        rules = [list(map(places.__getitem__, column)) for column in columns]
+        left, right = (place[list(map(id_of.__getitem__, column))] for column in (pairs.left, pairs.right))
+        product = _places_of_products(vocabulary, products, place)
     except KeyError:
-        index, part = next(
-            (index, part) for index, row in enumerate(zip(*columns, strict=True)) for part in row if part not in places
-        )
+        rows = enumerate(zip(pairs.left, pairs.right, products, strict=True))
+        index, part = next((index, part) for index, row in rows for part in row if part not in id_of)
         what = f"the rule {pairs.left[index]} {pairs.right[index]} needs a token that is not in the vocabulary"
         raise FileFormatError(what, value=part, where=pairs.where(index)) from None
-    left, right, product = np.array(rules, dtype=np.int32)
     check_rules(pairs, left, right)
     return np.stack((left, right, product), axis=1)
+
+
+def _places_of_products(vocabulary: Vocabulary, products: list[str], place: Int32Array) -> Int32Array:
+    """Return the positions of products; KeyError for one that is not in the vocabulary.
+
+    In most files the products follow each other in the vocabulary, or several rules side by side have the same one. To
+    see that takes a fraction of the time of looking all of them up.
+    """
+    if not products:
+        return np.empty(0, dtype=np.int32)
+    id_of, n = vocabulary.id_of, len(products)
+    first = int(place[id_of[products[0]]])
+    if vocabulary.spellings[first : first + n] == products:
+        return np.arange(first, first + n, dtype=np.int32)
+    is_new = np.ones(n, dtype=np.bool_)
+    is_new[1:] = np.fromiter(map(ne, products, islice(products, 1, None)), dtype=np.bool_, count=n - 1)
+    distinct = compress(products, is_new.tolist())
+    found: Int32Array = place[list(map(id_of.__getitem__, distinct))][np.cumsum(is_new) - 1]
+    return found
 
 
 def over_bytes(vocabulary: Vocabulary, pairs: Pairs, path: Path, format: str, *, whole_piece: bool = False) -> Contents:
@@ -150,7 +173,11 @@ def over_characters(
     atoms = set() if fallback is None else {fallback.unknown, *(fallback.bytes or ())}
     atoms = {atom for atom in atoms if atom is not None and len(atom) > 1}
     products = _products(pairs, prefix)
-    _rules(vocabulary, pairs, products)
+    rules = _rules(vocabulary, pairs, products)
+    if not prefix and not suffix:
+        numbered = _number_characters(vocabulary, rules, atoms)
+        if numbered is not None:
+            return Contents(format=format, **numbered, whole_piece=whole_piece, fallback=fallback)
     if suffix:
         check_suffix(pairs, suffix)
 
@@ -192,6 +219,44 @@ def over_characters(
         whole_piece=whole_piece,
         fallback=fallback,
     )
+
+
+def _number_characters(
+    vocabulary: Vocabulary, rules: Int32Array, atoms: Container[str | None]
+) -> dict[str, Any] | None:
+    """Return dictionary, further tokens and ids of a vocabulary without affixes, as `over_characters` defines them.
+
+    None if something is wrong with the rules.
+    """
+    spellings = vocabulary.spellings
+    lengths = np.fromiter(map(len, spellings), dtype=np.int64, count=len(spellings))
+    is_atom = np.zeros(len(spellings), dtype=np.bool_)
+    for place in np.flatnonzero([spelling in atoms for spelling in spellings]).tolist() if atoms else ():
+        is_atom[place] = True
+    is_symbol = (lengths == 1) | is_atom
+    symbols = np.flatnonzero(is_symbol)
+    # Provisional numbers: the symbols, then the other tokens, both in the order of the vocabulary.
+    order = np.concatenate((symbols, np.flatnonzero(~is_symbol)))
+    number = np.empty(len(order), dtype=np.int32)
+    number[order] = np.arange(len(order), dtype=np.int32)
+    mentioned = in_order_of_mention(number[rules], len(order), len(symbols))
+    words = [spellings[place] for place in order[mentioned].tolist()]
+    known = {spellings[place] for place in symbols.tolist() if lengths[place] == 1}
+    if is_atom[rules].any() or not known.issuperset("".join(words)):
+        return None
+    is_extra = np.ones(len(order), dtype=np.bool_)
+    is_extra[: len(symbols)] = is_extra[mentioned] = False
+    final = np.concatenate((np.arange(len(symbols)), mentioned, np.flatnonzero(is_extra)))
+    renumbered = np.empty(len(order), dtype=np.int32)
+    renumbered[final] = np.arange(len(order), dtype=np.int32)
+    kind: Literal["characters", "symbols"] = "symbols" if atoms else "characters"
+    alphabet = SymbolTokens(kind, [spellings[place] for place in symbols.tolist()], words)
+    rest = [spellings[place] for place in order[is_extra].tolist()]
+    return {
+        "dictionary": CheckedDictionary(alphabet, *renumbered[number[rules.T]]),
+        "extra": tuple(rest if kind == "characters" else map(tuple, rest)),
+        "ids": vocabulary.ids[order[final]],
+    }
 
 
 def _joined(word: Word) -> str:
