@@ -20,7 +20,7 @@ from support.seeds import seeds
 from support.tokenizer_files import RANKS, TEXTS, as_bytes, tekken_json, tiktoken_lines, tokenizer_json
 
 import tokdfa
-from tokdfa.errors import TokdfaError
+from tokdfa.errors import AlphabetError, TokdfaError
 
 SECONDS, MEGABYTES = 20, 400
 PATTERN = r"\p{L}+|[^\p{L}]+"
@@ -241,7 +241,13 @@ def test_spoiled(name: str, tmp_path: Path) -> None:
                 continue
         encode = library()
         for text in TEXTS:
-            assert tokenizer.encode(text).tolist() == encode(text), (seed, text)
+            try:
+                ids = tokenizer.encode(text)
+            except AlphabetError:
+                # A symbol has no token, and the library drops it.
+                assert len(b"".join(map(tokenizer.name_of, encode(text)))) < len(text.encode()), (seed, text)
+                continue
+            assert ids.tolist() == encode(text), (seed, text)
         read += 1
     refused = len(messages)
     assert not [message for message in messages if "\n" in message or len(message) > 800]
