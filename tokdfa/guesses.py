@@ -161,7 +161,7 @@ GUESSES: dict[str, dict[str, str]] = {
             "expected fix repair": "use canonical_ids",
         }
     ),
-    "Fingerprint": _table({"hexdigest digest sha256 hash hex": "use value, or str(fingerprint)"}),
+    "Fingerprint": _table({"hexdigest digest sha256 hash hex": "use value"}),
     "Comparison": _table(
         {
             "equivalent is_equivalent equal same": "use holds, or bool(comparison)",
