@@ -45,7 +45,13 @@ def main(name: str, cpu_seconds: float, arguments: list[str]) -> None:
             changed = subject.change(data, drawn)
             return changed if len(changed) <= longest else data
 
-        flags = [f"-max_len={subject.longest}", "-timeout=60", "-rss_limit_mb=3000", "-print_final_stats=1"]
+        flags = [
+            f"-max_len={subject.longest}",
+            "-timeout=60",
+            "-rss_limit_mb=3000",
+            "-report_slow_units=86400",
+            "-print_final_stats=1",
+        ]
         atheris.Setup([sys.argv[0], *flags, *arguments], one, custom_mutator=change)
         atheris.Fuzz()
 
