@@ -13,6 +13,7 @@ from tokdfa.kernels.wordpiece.codes import (
     ALONE,
     BLOCK_BITS,
     CONTINUES,
+    KIND,
     KIND_BITS,
     REORDER,
     SEQUENCE,
@@ -118,8 +119,10 @@ class _Compiler:
         items = [self._item(part) for part in text]
         if len(items) == 1:
             return items[0]
-        # No character makes more symbols than it has bytes, which bounds the number of tokens.
+        # No character makes more symbols than it has bytes, which bounds the number of tokens; and none ends a word
+        # within what it makes.
         assert len(items) <= len(character.encode("utf-8"))
+        assert all(item & KIND == SYMBOL for item in items[:-1])
         self._pool += [len(items), *items]
         return _code(SEQUENCE, len(self._pool) - len(items) - 1)
 

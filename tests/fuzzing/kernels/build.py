@@ -11,13 +11,15 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+from tests.fuzzing.kernels.machines import write as write_machines
+
 HERE = Path(__file__).parent
 ROOT = Path(__file__).parents[3]
 sys.path.append(str(ROOT / "tokdfa" / "kernels" / "backend"))
 
 from compile import BuildError, compile_objects, compiler_of_this_machine  # noqa: E402
 
-TARGETS = ("walk", "encode", "train", "dfa")
+TARGETS = ("walk", "search", "encode", "train", "wordpiece", "dfa")
 CHECKED = ["-g", "-fno-omit-frame-pointer", "-fno-sanitize-recover=all"]
 # What the targets themselves are compiled with; they are the judges, so nothing may be dubious in them either.
 OWN = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas"]
@@ -100,9 +102,11 @@ def program(
     """
     folder.mkdir(parents=True, exist_ok=True)
     objects = compile_objects(folder, command, kernels)
+    if "search" in targets:
+        write_machines(folder / "machines.h")
     sources = [HERE / driver, *(HERE / f"{target}.c" for target in targets)]
     place = folder / (name or Path(driver).stem)
-    line = [*command, *OWN, *own, *linked, *map(str, sources), *map(str, objects), "-o", str(place)]
+    line = [*command, *OWN, *own, f"-I{folder}", *linked, *map(str, sources), *map(str, objects), "-o", str(place)]
     done = subprocess.run(line, capture_output=True, text=True, check=False)
     if done.returncode:
         raise BuildError(f"the C compiler failed: {shlex.join(line)}\n{done.stderr.strip()}")

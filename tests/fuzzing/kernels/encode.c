@@ -387,8 +387,9 @@ static void encode_texts(const encoder *e, input *in) {
         const int64_t n_begun = split_naively(e, text, size, begun, &at, cells, places);
         const int64_t status = encode_text(&w, e, text, size, out);
         if (n_begun < 0) {
-            /* Stretches before may have ended it. */
-            REQUIRE(status == n_begun || (status == TOKDFA_FOREIGN && size > TOKDFA_STRETCH));
+            /* What is whole before that may have ended it. */
+            const bool may_be_foreign = n_begun == TOKDFA_CUT_SHORT || size > TOKDFA_STRETCH;
+            REQUIRE(status == n_begun || (status == TOKDFA_FOREIGN && may_be_foreign));
             REQUIRE(status != n_begun || w.split.at == at);
             /* It is read to where it goes wrong. */
             w.split.state = w.split.n_waiting = 0;

@@ -39,7 +39,7 @@ def run_slice(program: Path, target: str, corpus: Path, artifacts: Path, *, seco
     corpus.mkdir(parents=True, exist_ok=True)
     artifacts.mkdir(parents=True, exist_ok=True)
     command = [
-        str(program), f"-max_len={MOST_BYTES[target]}", f"-max_total_time={seconds}", "-timeout=20",
+        str(program), f"-max_len={MOST_BYTES[target]}", f"-max_total_time={seconds}", "-timeout=300",
         "-rss_limit_mb=3000", "-print_final_stats=1", "-use_value_profile=0", f"-artifact_prefix={artifacts}{os.sep}",
         str(corpus), *([str(CORPORA / target)] if (CORPORA / target).is_dir() else []),
     ]  # fmt: skip
@@ -90,7 +90,15 @@ def minimize(program: Path, target: str, work: Path, *, totals: Path = TOTALS) -
     fresh.mkdir(parents=True)
     old = CORPORA / target
     sources = [folder for folder in (old, work / "corpora" / target) if folder.is_dir()]
-    command = [str(program), "-merge=1", f"-max_len={MOST_BYTES[target]}", str(fresh), *map(str, sources)]
+    # What counts are edges, not how often they are taken: some hundred inputs, not thousands.
+    command = [
+        str(program),
+        "-merge=1",
+        "-use_counters=0",
+        f"-max_len={MOST_BYTES[target]}",
+        str(fresh),
+        *map(str, sources),
+    ]
     subprocess.run(command, capture_output=True, check=True)
     kept, size = keep_smallest(fresh, old, KEPT_BYTES)
     record(target, 0, 0, 0, revision_here(), corpus=kept, path=totals)

@@ -262,7 +262,15 @@ static void build_walker(machine *m, input *in) {
         range[2 * slot + 1] = (int32_t)++n_sequences;
         bounds[n_sequences] = (int32_t)n_doubt_ids;
     }
+    /* What classes spell is in their roles; there is no normalization. */
+    enum { SPELLS = 4 };
+    uint8_t *role = ZEROS(memory, uint8_t, m->n_classes);
+    for (int64_t number = 0; number < m->n_classes; number++) {
+        role[number] = trigger[number + 1] > trigger[number] ? SPELLS : 0;
+    }
+    static const tokdfa_form no_form = {0};
     m->walker = (tokdfa_walker){
+        .role = role, .n_role = m->n_classes, .form = &no_form,
         .class_of = class_of, .n_class_of = m->n_ids, .length_of = length_of, .allowed = allowed, .other = other,
         .is_final = is_final, .width = width, .initial = width * between(in, 1, m->n_states - 1),
         .trigger = exactly(memory, trigger, m->n_classes + 1, sizeof *trigger),

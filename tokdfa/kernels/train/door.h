@@ -24,14 +24,14 @@ typedef struct {
     uint8_t overlapping;
 } tokdfa_corpus;
 
-/* A training under way, in memory of its own. */
+/* A training under way, in memory of its own, for one thread at a time. */
 typedef struct tokdfa_training tokdfa_training;
 
 tokdfa_training *tokdfa_begin_training(const tokdfa_corpus *corpus);
 int64_t tokdfa_train(tokdfa_training *training, int64_t target);
 void tokdfa_end_training(tokdfa_training *training);
 
-/* Different pieces of text and their counts, in memory of their own; see piece_table.c. */
+/* Different pieces of text and their counts, in memory of their own, for one thread at a time; see piece_table.c. */
 typedef struct {
     int64_t n_pieces;
     int64_t n_bytes; /* of all of them */

@@ -272,9 +272,11 @@ static bool settle_top(tokdfa_training *t) {
     return false;
 }
 
-/* Merge the pair of a row; false if there is no memory. */
-static bool merge(tokdfa_training *t, int64_t row) {
+/* Merge the top of the queue, which is up to date, and count the pairs that this makes; false if there is no memory: then
+   nothing has changed. */
+static bool begin_merge(tokdfa_training *t) {
     const tokdfa_corpus *c = t->corpus;
+    const int64_t row = t->heap[0].row;
     const int64_t u = left_of(t->pairs[row].key), v = right_of(t->pairs[row].key), rule = t->n_made;
     const int64_t product = t->n_tokens;
     const int64_t n_positions = t->pairs[row].to - t->pairs[row].from;
@@ -282,43 +284,50 @@ static bool merge(tokdfa_training *t, int64_t row) {
     if (!make_room_for_rows(t, least(2 * n_positions, 2 * c->n_length))) {
         return false;
     }
+    drop_top(t);
     pair *merged = t->pairs + row;
     c->left[rule] = (int32_t)u;
     c->right[rule] = (int32_t)v;
     c->length[product] = c->length[u] + c->length[v];
     c->gain[rule] = replace(t, merged, (int32_t)product);
-    int64_t n_kept;
     const int64_t n_new = count_new(t, merged, product);
-    const int64_t n_pool = keep_new(t, n_new, &n_kept);
+    t->unlisted.n_pool = keep_new(t, n_new, &t->unlisted.n_kept);
+    t->unlisted.row = row;
+    return true;
+}
+
+/* List and queue the pairs that a merge has made; false if there is no memory: then it can be called again. */
+static bool end_merge(tokdfa_training *t) {
+    const int64_t n_pool = t->unlisted.n_pool, n_kept = t->unlisted.n_kept;
     int32_t *pool = with_room(t->pool, &t->pool_room, t->n_pool, n_pool - t->n_pool, sizeof *pool);
-    entry *heap = with_room(t->heap, &t->heap_room, t->n_heap, n_kept, sizeof *heap);
     t->pool = pool ? pool : t->pool;
+    entry *heap = with_room(t->heap, &t->heap_room, t->n_heap, n_kept, sizeof *heap);
     t->heap = heap ? heap : t->heap;
     if (!pool || !heap || !make_room_in_table(t, n_kept)) {
         return false;
     }
-    list_new(t, merged, product);
+    list_new(t, t->pairs + t->unlisted.row, t->n_tokens);
     t->n_pool = n_pool;
     for (int64_t i = 0; i < n_kept; i++) {
         const int64_t made = t->n_pairs++, key = t->pairs[made].key;
         enter_pair(t, -1 - find_pair(t, key), key, made);
         push_row(t, made);
     }
+    t->unlisted.row = -1;
     t->n_tokens++;
     t->n_made++;
     return true;
 }
 
 /* Merge pairs until `target` rules are made, for which there must be room, or no pair is left. Returns the total number
-   of rules made. After TOKDFA_NO_MEMORY the training can only be ended. */
+   of rules made. After TOKDFA_NO_MEMORY the training stands where it stood, or within a merge, and can go on. */
 TOKDFA_DOOR int64_t tokdfa_train(tokdfa_training *training, int64_t target) {
+    if (training->unlisted.row >= 0 && !end_merge(training)) {
+        return TOKDFA_NO_MEMORY;
+    }
     while (training->n_made < target && training->n_heap > 0) {
-        if (settle_top(training)) {
-            const int64_t row = training->heap[0].row;
-            drop_top(training);
-            if (!merge(training, row)) {
-                return TOKDFA_NO_MEMORY;
-            }
+        if (settle_top(training) && !(begin_merge(training) && end_merge(training))) {
+            return TOKDFA_NO_MEMORY;
         }
     }
     return training->n_made;
@@ -333,6 +342,7 @@ TOKDFA_DOOR tokdfa_training *tokdfa_begin_training(const tokdfa_corpus *corpus) 
     const size_t n_tokens = (size_t)corpus->n_length;
     t->corpus = corpus;
     t->n_tokens = corpus->n_symbols;
+    t->unlisted.row = -1;
     t->n_table = 1 << 11;
     t->table = malloc((size_t)t->n_table * sizeof *t->table);
     t->new_left = malloc((n_tokens + 1) * sizeof *t->new_left);

@@ -116,7 +116,13 @@ class Training:
         self._training = ffi.gc(training, lib.tokdfa_end_training)
 
     def run(self, target: int) -> int:
-        """Merge pairs until `target` rules are made or no pair is left; return the total number of rules made."""
+        """Merge pairs until `target` rules are made or no pair is left; return the total number of rules made.
+
+        Raises
+        ------
+        MemoryError
+            The rules made so far are kept, and the training can go on when there is memory.
+        """
         self._made = check_memory(lib.tokdfa_train(self._training, min(target, len(self._left))))
         return self._made
 

@@ -35,6 +35,11 @@ struct tokdfa_training {
     int32_t *new_left, *new_right; /* by token: the number of a pair that a merge makes with it; -1 between merges */
     int32_t *row_of;               /* by the number of such a pair: its row, -1 if it is forgotten */
     int64_t n_tokens, n_made;
+    /* A merge whose new pairs are counted and not listed, for want of memory: its row, -1 for none, the number of these
+       pairs, and where in the pool their positions will end. */
+    struct {
+        int64_t row, n_kept, n_pool;
+    } unlisted;
 };
 
 ALWAYS_INLINE int64_t key_of(int64_t u, int64_t v) {

@@ -85,18 +85,56 @@ NEVER_INLINE slot *keep_piece(tokdfa_pieces *pieces, packed_word key, const uint
     return free_slot;
 }
 
-/* Count the pieces of a text of `size` bytes: those from spans[2 * i] to spans[2 * i + 1], none empty, once each or, if
-   there are weights, as often as these say. Returns 0 or TOKDFA_NO_MEMORY. */
-TOKDFA_DOOR int64_t tokdfa_add_pieces(tokdfa_pieces *pieces, const uint8_t *text, int64_t size, const int64_t *spans,
-                                      int64_t n_spans, const int64_t *weights) {
+/* The key of a piece in a text of `size` bytes. */
+ALWAYS_INLINE packed_word key_at(const uint8_t *text, int64_t size, int64_t start, int64_t length) {
+    return LIKELY(length <= LONGEST_PACKED) ? pack_at(text, size, start, length) : key_of_long(text + start, length);
+}
+
+/* Take a piece out of the table; those after it move up, so that they are found. */
+static void take_out(tokdfa_pieces *pieces, slot *found) {
+    slot *const slots = pieces->slots;
+    const uint64_t mask = (uint64_t)pieces->n_slots - 1;
+    uint64_t gap = (uint64_t)(found - slots);
+    for (uint64_t at = (gap + 1) & mask; slots[at].number; at = (at + 1) & mask) {
+        const uint64_t home = hash_packed(slots[at].key.low, slots[at].key.high) & mask;
+        if (((at - home) & mask) >= ((at - gap) & mask)) {
+            slots[gap] = slots[at];
+            gap = at;
+        }
+    }
+    slots[gap].number = 0;
+}
+
+/* Take back what was counted of the first spans, and the pieces from number n_pieces on, which came with them. */
+NEVER_INLINE void take_back(tokdfa_pieces *pieces, const uint8_t *text, int64_t size, const int64_t *spans,
+                            int64_t n_spans, const int64_t *weights, int64_t n_pieces) {
     for (int64_t i = 0; i < n_spans; i++) {
         const int64_t start = spans[2 * i], length = spans[2 * i + 1] - start;
-        const packed_word key =
-            LIKELY(length <= LONGEST_PACKED) ? pack_at(text, size, start, length) : key_of_long(text + start, length);
+        find_slot(pieces, key_at(text, size, start, length), text + start, length)->count -=
+            weights ? (uint64_t)weights[i] : 1;
+    }
+    for (; pieces->n_pieces > n_pieces; pieces->n_pieces--) {
+        const int64_t start = pieces->n_pieces > 1 ? pieces->ends[pieces->n_pieces - 2] : 0;
+        const int64_t length = pieces->n_bytes - start;
+        const uint8_t *piece = pieces->bytes + start;
+        take_out(pieces, find_slot(pieces, key_at(pieces->bytes, pieces->n_bytes, start, length), piece, length));
+        pieces->n_bytes = start;
+    }
+}
+
+/* Count the pieces of a text of `size` bytes: those from spans[2 * i] to spans[2 * i + 1], none empty, once each or, if
+   there are weights, as often as these say. Returns 0, or TOKDFA_NO_MEMORY; then none of them is counted. */
+TOKDFA_DOOR int64_t tokdfa_add_pieces(tokdfa_pieces *pieces, const uint8_t *text, int64_t size, const int64_t *spans,
+                                      int64_t n_spans, const int64_t *weights) {
+    const int64_t n_before = pieces->n_pieces;
+    for (int64_t i = 0; i < n_spans; i++) {
+        const int64_t start = spans[2 * i], length = spans[2 * i + 1] - start;
+        const packed_word key = key_at(text, size, start, length);
         slot *found = find_slot(pieces, key, text + start, length);
         if (UNLIKELY(!found->number)) {
             found = keep_piece(pieces, key, text + start, length);
             if (!found) {
+                take_back(pieces, text, size, spans, i, weights, n_before);
                 return TOKDFA_NO_MEMORY;
             }
         }

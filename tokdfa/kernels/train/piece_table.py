@@ -43,6 +43,7 @@ class Pieces:
         Raises
         ------
         MemoryError
+            Then none of them is counted.
         """
         check_memory(
             lib.tokdfa_add_pieces(

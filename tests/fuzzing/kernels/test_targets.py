@@ -1,0 +1,43 @@
+"""The targets of the kernels: what fuzzing has kept is run again, with every allocation failing in turn."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.fuzzing.kernels.build import CHECKED, TARGETS, BuildError, program, sanitizing_compiler
+from tests.fuzzing.kernels.run import CORPORA, KEPT_BYTES
+from tests.sanitizers.__main__ import FAILING
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    try:
+        command = sanitizing_compiler("address,undefined")
+    except BuildError as error:
+        pytest.skip(str(error))
+    flags = ["-O1", *CHECKED, "-fsanitize=address,undefined"]
+    folder = tmp_path_factory.mktemp("targets")
+    return program(folder, "allocations.c", TARGETS, command, kernels=[*flags, *FAILING], own=flags)
+
+
+# `python -m tests.sanitizers --quick`, which .ci/run calls, does the same.
+@pytest.mark.slow
+@pytest.mark.parametrize("target", TARGETS)
+def test_nothing_that_was_kept_fails(target: str, driver: Path) -> None:
+    done = subprocess.run([driver, CORPORA / target], capture_output=True, text=True, errors="replace", check=False)
+    assert done.returncode == 0, done.stderr[-4000:]
+    n_inputs = len([*(CORPORA / target).iterdir()])
+    assert done.stdout.startswith(f"{target}: {n_inputs} inputs"), done.stdout
+    n_failing = int(done.stdout.split(", ")[1].split()[0])
+    # Walks take no memory of their own.
+    assert (n_failing > 20) == (target != "walk"), done.stdout
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_corpora_are_small(target: str) -> None:
+    sizes = [path.stat().st_size for path in (CORPORA / target).iterdir()]
+    assert 50 < len(sizes) < 500
+    assert sum(sizes) <= KEPT_BYTES
