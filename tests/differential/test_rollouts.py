@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import real_tokenizers, rollouts
+from support import random_files, real_tokenizers, rollouts
 from support.real_tokenizers import CORPORA, Real, extra
 from support.seeds import seeds
 from support.tokenizer_files import added_token, tokenizer_json
@@ -226,3 +226,70 @@ def test_many_rollouts_of_small_tokenizers(tmp_path: Path) -> None:
     for seed in seeds(2000):
         check_small(1000 + seed, tmp_path / "tokenizer.json", 12, counts)
     print(dict(counts))
+
+
+# Files with every step that is modelled: repairing the stretches gives what the library gives for the text.
+
+
+def check_file(kind: str, seed: int, path: Path, counts: Counter[str]) -> None:
+    library = pytest.importorskip("tokenizers")
+    drawn = random.Random(seed)
+    fields = random_files.KINDS[kind](drawn)
+    path.write_text(json.dumps(fields), encoding="utf-8")
+    try:
+        tokenizer = tokdfa.load(path)
+        peer = library.Tokenizer.from_str(json.dumps(fields))
+    except BaseException:  # Some sequences of normalizers crash the library.
+        counts["refused"] += 1
+        return
+    peer.no_truncation()
+    peer.no_padding()
+    if fields["decoder"] is None:
+        peer.decoder = library.decoders.ByteLevel()
+    contents = tuple(token["content"] for token in fields["added_tokens"])
+    vocabulary = sorted({*fields["model"]["vocab"].values(), *(token["id"] for token in fields["added_tokens"])})
+    for _ in range(10):
+        try:
+            ids = peer.encode(random_files.TEXTS[kind](drawn, contents), add_special_tokens=False).ids
+            for _ in range(drawn.randrange(3)):
+                at = drawn.randrange(len(ids) + 1)
+                ids[at : at + drawn.randrange(2)] = drawn.choices(vocabulary, k=drawn.randrange(3))
+            again = peer.encode(peer.decode(ids, skip_special_tokens=False), add_special_tokens=False).ids
+        except BaseException:
+            continue
+        mask = rollouts.sampled(drawn, len(ids))
+        check = tokdfa.check_rollout(tokenizer, ids, mask)
+        stretches = found(check)
+        if any(row.canonical is None for row in stretches):
+            counts["no text"] += 1
+            continue
+        repaired, at = [], 0
+        for row in stretches:
+            assert row.start >= at, (seed, ids, stretches)
+            repaired += [*ids[at : row.start], *(row.canonical or ())]
+            at = row.stop
+            flags = {*mask[row.start : row.stop]}
+            if flags:
+                name = "junctions" if len(flags) > 1 else "drift" if flags == {1} else "bugs"
+                assert row.name == name, (seed, ids, stretches)
+            counts[row.name] += 1
+        assert repaired + ids[at:] == again, (seed, ids, stretches)
+        assert bool(stretches) == (ids != again), (seed, ids)
+        counts["canonical"] += not stretches
+
+
+@pytest.mark.parametrize("kind", random_files.KINDS)
+def test_repairing_gives_what_the_library_gives(kind: str, tmp_path: Path) -> None:
+    counts: Counter[str] = Counter()
+    for seed in range(40):
+        check_file(kind, seed, tmp_path / "tokenizer.json", counts)
+    assert min(counts[name] for name in ("bugs", "drift", "junctions", "canonical")) > 3, counts
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", random_files.KINDS)
+def test_repairing_gives_what_the_library_gives_many_times(kind: str, tmp_path: Path) -> None:
+    counts: Counter[str] = Counter()
+    for seed in seeds(1000):
+        check_file(kind, seed, tmp_path / "tokenizer.json", counts)
+    print(kind, dict(counts))

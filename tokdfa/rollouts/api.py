@@ -354,8 +354,11 @@ def _checked_parcel(tokenizer: AnyTokenizer, parcel: list[_Prepared]) -> list[Ro
     number = np.searchsorted(offsets, found.bounds[:, 0], side="right") - 1
     # A stretch without ids may be at the very end.
     number = np.minimum(number, len(parcel) - 1)
-    sampled = np.concatenate([_all_flags(rollout) for rollout in parcel])
-    classes = classes_of(found.bounds, sampled, offsets[number], offsets[number + 1])
+    if all(rollout.sampled is None for rollout in parcel):
+        classes = np.ones(len(sizes), dtype=np.int64)
+    else:
+        sampled = np.concatenate([_all_flags(rollout) for rollout in parcel])
+        classes = classes_of(found.bounds, sampled, offsets[number], offsets[number + 1])
     key, room = 3 * number + classes, 3 * len(parcel)
     counts = np.bincount(key, minlength=room).reshape(-1, 3).tolist()
     ids_in = np.bincount(key, sizes, minlength=room).astype(np.int64).reshape(-1, 3).tolist()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from tokdfa.arrays import Int32Array
@@ -16,7 +18,7 @@ from tokdfa.validation.model import Model
 from tokdfa.validation.violation import Cause, spelled
 from tokdfa.validation.wording import MOST_NAMED
 
-__all__ = ["cause_of"]
+__all__ = ["cause_by_bytes", "cause_of"]
 
 
 def cause_of(tokenizer: AnyTokenizer, ids: Int32Array, canonical: Int32Array, outcome: int) -> tuple[Cause, int]:
@@ -56,6 +58,13 @@ def cause_of(tokenizer: AnyTokenizer, ids: Int32Array, canonical: Int32Array, ou
         spellings = spelled([int(ids[0]), *right], trip.spelling)
         return Cause(kind=ViolationKind.NOT_LONGEST_MATCH, token=int(ids[0]), spellings=spellings), last
     return _otherwise(tokenizer, ids, canonical), last
+
+
+@lru_cache(maxsize=1 << 14)
+def cause_by_bytes(tokenizer: AnyTokenizer, ids: bytes, canonical: bytes, outcome: int) -> Cause:
+    """Return why a stretch is not canonical, given its int32 arrays as bytes; stretches repeat, and are remembered."""
+    arrays = (np.frombuffer(each, dtype=np.int32) for each in (ids, canonical))
+    return cause_of(tokenizer, *arrays, outcome)[0]
 
 
 def _by_pairs(model: Model, ids: Int32Array, canonical: Int32Array) -> tuple[Cause, int]:

@@ -95,9 +95,11 @@ class WalkFinder(Finder):
         found, is_odd = self._encoded(ids, parts, stream, ends)
         if not is_odd.any():
             return found
-        return in_order(joined([found, *self._odd(ids, parts[is_odd], stream[is_odd], begins, ends)]), begins)
+        return in_order(
+            joined([found, *self._in_odd_streams(ids, parts[is_odd], stream[is_odd], begins, ends)]), begins
+        )
 
-    def _odd(
+    def _in_odd_streams(
         self, ids: Int32Array, parts: Int64Array, stream: Int64Array, begins: Int64Array, ends: Int64Array
     ) -> Iterator[Stretches]:
         """Yield the stretches of streams of which some parts are not UTF-8 or spell something odd."""
@@ -121,7 +123,7 @@ class WalkFinder(Finder):
     def _encoded(
         self, ids: Int32Array, parts: Int64Array, stream: Int64Array, ends: Int64Array
     ) -> tuple[Stretches, BoolArray]:
-        """Return the stretches of parts, and for each part whether nothing is known of its stream."""
+        """Return the stretches of parts, and for each part whether it is odd; those of its stream are left out then."""
         begin, stop, part = self._between_specials(ids, parts)
         taken, offsets = _ranges(begin, np.minimum(stop + CONTEXT, ends[stream[part]]))
         around = ids[taken]
@@ -146,13 +148,11 @@ class WalkFinder(Finder):
                 encoded.append(around[:0])
         canonical, n_canonical, is_whole = _up_to(encoded, byte_at[inner] - byte_at[offsets[:-1]], self._lengths)
         odd[part[~is_whole]] = True
-        # What is odd makes the whole stream so.
-        is_odd = np.isin(stream, stream[odd])
-        known = ~is_odd[part]
+        known = ~np.isin(stream, stream[odd])[part]
         given, bounds = _ranges(begin, stop)
         given = given[np.repeat(known, np.diff(bounds))]
         canonical = canonical[np.repeat(known, n_canonical)]
-        return self._compared(ids, given, canonical), is_odd
+        return self._compared(ids, given, canonical), odd
 
     def _between_specials(self, ids: Int32Array, parts: Int64Array) -> tuple[Int64Array, Int64Array, Int64Array]:
         """Return the beginnings and ends of what is between the special tokens of parts, and the part of each."""
