@@ -63,8 +63,8 @@ def cause_of(tokenizer: AnyTokenizer, ids: Int32Array, canonical: Int32Array, ou
 @lru_cache(maxsize=1 << 14)
 def cause_by_bytes(tokenizer: AnyTokenizer, ids: bytes, canonical: bytes, outcome: int) -> Cause:
     """Return why a stretch is not canonical, given its int32 arrays as bytes; stretches repeat, and are remembered."""
-    arrays = (np.frombuffer(each, dtype=np.int32) for each in (ids, canonical))
-    return cause_of(tokenizer, *arrays, outcome)[0]
+    given, right = (np.frombuffer(each, dtype=np.int32) for each in (ids, canonical))
+    return cause_of(tokenizer, given, right, outcome)[0]
 
 
 def _by_pairs(model: Model, ids: Int32Array, canonical: Int32Array) -> tuple[Cause, int]:
