@@ -295,6 +295,11 @@ def byte_file(drawn: random.Random) -> dict[str, Any]:
         # Tokens that nothing makes; those outside the byte alphabet among them.
         extra = drawn.choice([spell(word(drawn, SYMBOLS).encode()), spell(word(drawn).encode()), word(drawn, SYMBOLS)])
         vocab.setdefault(extra + drawn.choice(["", suffix or ""]), len(vocab))
+    if drawn.random() < 0.15:
+        # Some bytes have no token, as the rarest have none in Falcon's vocabulary.
+        needed = {letter for rule in fields["model"]["merges"] for part in rule for letter in part}
+        kept = [token for token in vocab if len(token) > 1 or token in needed or drawn.random() < 0.95]
+        vocab = fields["model"]["vocab"] = {token: id for id, token in enumerate(kept)}
     byte_level = {
         "type": "ByteLevel",
         "add_prefix_space": drawn.random() < 0.3,

@@ -22,7 +22,7 @@ from tokdfa.tokenizers.formats.pre_tokenizer import read_pre_tokenizer
 from tokdfa.tokenizers.formats.text_steps import read_decoder, read_normalizer
 from tokdfa.tokenizers.formats.vocabulary import Vocabulary, check_vocabulary, over_bytes, over_characters
 from tokdfa.tokenizers.normalizers import Normalizer
-from tokdfa.unicode.byte_alphabet import is_spelled
+from tokdfa.unicode.byte_alphabet import BYTE_OF, is_spelled
 from tokdfa.unicode.normalization import spaces
 
 __all__ = ["TOP_FIELDS", "read_added_tokens", "read_tokenizer_json"]
@@ -75,9 +75,10 @@ def read_tokenizer_json(data: bytes, path: Path) -> Contents:
         # Then a symbol by itself cannot be distinguished from the end of a word.
         where = model.place("end_of_word_suffix")
         raise UnsupportedFeatureError("an end_of_word_suffix that is itself a token", value=suffix, where=where)
-    if is_bytewise and suffix:
-        _check_spelled(vocabulary, suffix, model)
-    if is_bytewise and not suffix:
+    is_whole = has_bytes(BYTE_OF[letter] for letter in BYTE_OF.keys() & vocabulary.id_of.keys())
+    if is_bytewise and (suffix or not is_whole):
+        _check_spelled(vocabulary, suffix or "", model)
+    if is_bytewise and not suffix and is_whole:
         # All bytes have tokens, so nothing is ever unknown, and unk_token, fuse_unk and byte_fallback have no effect.
         contents = over_bytes(vocabulary, pairs, path, "tokenizer.json", whole_piece=whole_piece)
     else:
@@ -125,7 +126,7 @@ def _check_spelled(vocabulary: Vocabulary, suffix: str, model: JsonObject) -> No
     """Refuse a vocabulary of bytes with ends of words if decoding or encoding meets anything but its bytes."""
     for spelling in vocabulary.spellings:
         if not is_spelled(spelling.removesuffix(suffix)):
-            what = "a token with a character outside GPT-2's byte alphabet, beside an end_of_word_suffix"
+            what = "a token with a character outside GPT-2's byte alphabet, beside a suffix or without some bytes"
             raise UnsupportedFeatureError(what, value=spelling, where=model.place("vocab") + f".{spelling}")
 
 
