@@ -12,6 +12,8 @@ from tokdfa.arguments import is_tokenizer, with_article, wrong_argument
 from tokdfa.errors import TokenStreamError, TrainingError, WrongTypeError
 
 TOKENIZER = tokdfa.default_tokenizer()
+# As an object of the library looks, by which it is told.
+LIVE = type("Tokenizer", (), {"__module__": "tokenizers"})()
 IDS = [64, 261, 1193]
 ARRAY = np.array(IDS, dtype=np.int32)
 TOY = tokdfa.Dictionary([("a", "a"), ("b", "a")], alphabet="ab")
@@ -57,6 +59,9 @@ CASES: list[tuple[Callable[..., object], tuple[object, ...], str]] = [
     (tokdfa.language, ("a*", TOKENIZER), DICTIONARY),
     (tokdfa.tokenized_language, (DFA, TOY), "the order is tokdfa.tokenized_language(dictionary, language)"),
     (tokdfa.tokenized_language, (TOY, "a*"), "the call is tokdfa.tokenized_language(dictionary, language)"),
+    (tokdfa.validate, (LIVE, IDS), "tokdfa.load(object) makes one of it"),
+    (tokdfa.Searcher, (LIVE, "a"), "tokdfa.load(object) makes one of it"),
+    (tokdfa.compare, (LIVE, TOKENIZER), "tokdfa.load(object) makes one of it"),
     (tokdfa.lift, (TOY, DFA), "the order is tokdfa.lift(dfa, alphabet)"),
     (tokdfa.tokenize_leftmost, ("baa", TOY), "(dictionary, word)"),
     (tokdfa.tokenize_rounds, (TOKENIZER, "baa"), DICTIONARY),
@@ -92,6 +97,8 @@ def test_texts_and_lists_of_streams_are_not_ids() -> None:
         TOKENIZER.validate("a single man")
     with pytest.raises(TokenStreamError, match="a stream is one list; give several one by one"):
         TOKENIZER.validate([[1, 2], [3]])
+    with pytest.raises(TokenStreamError, match="a stream is one list; give several one by one"):
+        TOKENIZER.validate([[1, 2], [3, 4]])
     with pytest.raises(TrainingError, match="sources are files: write the text into one"):
         tokdfa.train(["low lower lowest"], 3)
 

@@ -50,6 +50,7 @@ VALUES: dict[str, Any] = {
     "WordPieceVocabulary": WORDPIECE,
     "LinMaxMatch": tokdfa.LinMaxMatch(WORDPIECE),
     "RolloutCheck": tokdfa.check_rollout(TOKENIZER, [64, 261, 1193], [False, True, True]),
+    "PrefixCheck": tokdfa.check_prefix(TOKENIZER, [64, 261, 1193], [64, 2513]),
     "RolloutChecks": tokdfa.check_rollouts(TOKENIZER, [[64, 261, 1193]], [[False, True, True]]),
 }
 PAIRS = [(kind, name) for kind, names in GUESSES.items() for name in names]
@@ -82,7 +83,7 @@ def test_the_names_in_an_answer_exist(answer: str) -> None:
             value = getattr(value, part)
     # What follows "use" and "or" is a name of the value; what is built in or said about it is not.
     for name in re.findall(r"(?<![\w.])(?:use |or )(\w+)(?!\w*\.)", answer):
-        if name in ("tokdfa", "the", "keep", "list", "range", "len", "bool", "canonical_ids", "it", "use"):
+        if name in ("tokdfa", "the", "keep", "list", "range", "len", "bool", "str", "canonical_ids", "it", "use"):
             continue
         for kind in kinds:
             owner = tokdfa if kind == "tokdfa" else VALUES[kind]

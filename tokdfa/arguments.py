@@ -8,6 +8,8 @@ from tokdfa.errors import WrongTypeError
 
 __all__ = ["is_tokenizer", "with_article", "wrong_argument"]
 
+_LIBRARIES = frozenset(("tokenizers", "transformers", "tiktoken", "mistral_common", "sentencepiece"))
+
 
 def is_tokenizer(value: object) -> bool:
     """Return whether a value is a tokenizer, for modules below that of :class:`~tokdfa.AnyTokenizer`."""
@@ -29,12 +31,15 @@ def wrong_argument(value: object, wanted: str, call: str, *, swapped: bool = Fal
         Whether another argument is what is wanted here.
     """
     # The kinds are told by their names: their modules are above this one.
+    libraries = {kind.__module__.partition(".")[0] for kind in type(value).__mro__}
     kinds = {kind.__name__ for kind in type(value).__mro__}
     hint = f"the call is {call}"
     if swapped:
         hint = f"the order is {call}"
     elif "a tokenizer" in wanted and isinstance(value, (str, PathLike)):
         hint = "tokdfa.load(path) returns one"
+    elif "a tokenizer" in wanted and libraries & _LIBRARIES:
+        hint = "tokdfa.load(object) makes one of it"
     elif is_tokenizer(value) and "a dictionary" in wanted:
         hint = "use its dictionary: tokenizer.dictionary"
     elif "Dictionary" in kinds and "a tokenizer" in wanted:

@@ -64,7 +64,9 @@ def id_array(ids: npt.ArrayLike) -> IntegerArray:
             "ids must be integers in one dimension", value=ids, hint=hint if isinstance(ids, str) else None
         )
     if array.ndim != 1:
-        raise TokenStreamError("ids must be in one dimension", value=array.shape, hint="flatten the array")
+        raise TokenStreamError(
+            "ids must be in one dimension", value=array.shape, hint="a stream is one list; give several one by one"
+        )
     if array.size == 0:
         return np.empty(0, dtype=np.int32)
     if array.dtype.kind == "O":

@@ -67,9 +67,10 @@ def search(
     wanted: Wanted,
     aligned: bool,
     table: Table,
+    max_seconds: float,
 ) -> Matches:
     """Call :func:`tokdfa.search`."""
-    return _search()(tokenizer, pattern, ids, wanted=wanted, aligned=aligned, table=table)
+    return _search()(tokenizer, pattern, ids, wanted=wanted, aligned=aligned, table=table, max_seconds=max_seconds)
 
 
 # Even an import that is already done takes a microsecond or two, of the few that a short stream takes.

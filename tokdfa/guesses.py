@@ -6,11 +6,15 @@ are errors; but the error says which name it is, from the table of guesses, or g
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["GUESSES", "Guided", "UnknownNameError", "iter_submodules", "nearest"]
+__all__ = ["GUESSES", "Guided", "UnknownNameError", "iter_submodules", "names_beside", "nearest"]
+
+_MOST_NEIGHBOURS = 1000
 
 
 def _table(answers: Mapping[str, str]) -> dict[str, str]:
@@ -41,6 +45,12 @@ GUESSES: dict[str, dict[str, str]] = {
             "BPE": "use tokdfa.Dictionary(rules), or tokdfa.load(path) for the file of a tokenizer",
             "learn learn_bpe fit train_bpe": _LEARN,
             "save write write_dictionary": "use save(path) of a dictionary",
+            "mask token_mask logits_mask allowed_mask constrain": (
+                "use allowed_mask(state) of tokdfa.TokenDFA.from_automaton(tokdfa.tokenized_language(dictionary, "
+                "tokdfa.language(pattern, dictionary)), dictionary.alphabet).trim(), then tokenizer.id_mask of it"
+            ),
+            "properness is_proper": "use properness() of a dictionary",
+            "locality": "use tokdfa.k_locality(dfa, k)",
             "regex compile": "use tokdfa.language(pattern, alphabet), or tokdfa.Searcher(tokenizer, pattern)",
             "Error TokdfaException": "use tokdfa.TokdfaError",
         }
@@ -60,6 +70,7 @@ GUESSES: dict[str, dict[str, str]] = {
             "detokenize decode_ids ids_to_text": "use decode(ids)",
             "decode_batch batch_decode": "use decode(ids) of each",
             "encode_stream iter_encode feed": "use stream()",
+            "encode_file tokenize_file": "use encode(text) of what the file holds, or stream() for one read in parts",
             "violations iter_violations all_violations validate_all find_violations": (
                 "use validate(ids, all=True).violations"
             ),
@@ -85,6 +96,8 @@ GUESSES: dict[str, dict[str, str]] = {
         {
             "merge_rules rules bpe_ranks mergeable_ranks": "use dictionary",
             "token_dfa automaton": "use dfa",
+            "properness is_proper": "use dictionary.properness()",
+            "locality k_locality": "use tokdfa.k_locality(tokdfa.token_dfa(tokenizer.dictionary), k)",
             "mask token_mask logits_mask allowed_mask allowed_ids": "use id_mask(allowed)",
         }
     ),
@@ -205,6 +218,15 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     plain = {other.lower().replace("-", "_"): other for other in known}
     found = get_close_matches(name.lower().replace("-", "_"), plain, n=1, cutoff=0.7)
     return plain[found[0]] if found else None
+
+
+def names_beside(path: Path) -> list[str]:
+    """Return the names in the folder of a path, at most a thousand; none if the folder cannot be read."""
+    try:
+        with os.scandir(path.parent) as entries:
+            return [entry.name for entry, _ in zip(entries, range(_MOST_NEIGHBOURS), strict=False)]
+    except (OSError, ValueError):
+        return []
 
 
 def iter_submodules(module: ModuleType) -> Iterator[str]:

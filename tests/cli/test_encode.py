@@ -55,7 +55,7 @@ def test_trouble_is_one_line(capsys: pytest.CaptureFixture[str], tok: str, tmp_p
     assert run(capsys, tok, "a", "--file", str(text))[0] == 2
 
 
-@pytest.mark.parametrize("name", ["out1", "ids.npy", "ids.bin", "é漢"])
+@pytest.mark.parametrize("name", ["out1", "ids.npy", "ids.data", "é漢"])
 def test_the_file_that_is_named_is_written(
     capsys: pytest.CaptureFixture[str], tok: str, tmp_path: Path, name: str
 ) -> None:
@@ -111,3 +111,22 @@ def test_a_place_that_cannot_be_written_is_said_before_the_work(
     status, out, error = run(capsys, str(tmp_path / "no such file"), "hello", "-o", str(tmp_path / place))
     assert (status, out) == (2, "")
     assert said in error
+
+
+def test_a_file_is_meant(capsys: pytest.CaptureFixture[str], tok: str, tmp_path: Path) -> None:
+    (tmp_path / "text.txt").write_text("a", encoding="utf-8")
+    assert commands.run("encode", tok, tmp_path / "text.txt") == 0
+    assert f"(--file {tmp_path / 'text.txt'} encodes the file)" in capsys.readouterr().err
+    for text in ("a" * 5000, "a\0b"):
+        assert commands.run("encode", tok, text) == 0
+        assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("suffix", ["txt", "json", "jsonl", "bin", "TXT"])
+def test_ids_are_not_written_under_the_name_of_another_format(
+    capsys: pytest.CaptureFixture[str], tok: str, tmp_path: Path, suffix: str
+) -> None:
+    path = tmp_path / f"ids.{suffix}"
+    assert commands.run("encode", tok, "a", "-o", path) == 2
+    assert "ids are written as .npy only; without -o they are printed" in capsys.readouterr().err
+    assert not path.exists()

@@ -89,7 +89,7 @@ def test_trouble_is_one_line(content: bytes, tmp_path: Path, capsys: pytest.Capt
     assert captured.err.startswith("tokdfa: error: ")
     assert captured.err.count("\n") == 1
     assert run("info", tmp_path / "nothing") == 2
-    assert "No such file" in capsys.readouterr().err
+    assert "no such file or folder" in capsys.readouterr().err
 
 
 def test_gpt2(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -196,10 +196,10 @@ def test_languages_that_cannot_be(merges: Path, capsys, pattern: str, message: s
 
 
 def test_languages_that_are_too_large(merges: Path) -> None:
-    described = describe_members(str(merges), "(?s).*", None, 60.0)
+    described = describe_members(str(merges), "(?s).*", None, None, 60.0)
     assert described["transitions"] > 500
     with pytest.raises(LimitExceededError, match=r"\(narrow the language\)"):
-        describe_members(str(merges), "(?s).*", None, 60.0, tuning=Tuning(max_explored_transitions=500))
+        describe_members(str(merges), "(?s).*", None, None, 60.0, tuning=Tuning(max_explored_transitions=500))
 
 
 def test_a_language_of_a_real_dictionary(data: Path, capsys) -> None:

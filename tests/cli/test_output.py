@@ -32,6 +32,7 @@ def files(tmp_path: Path) -> Path:
     (tmp_path / "corpus.txt").write_text("hé hé hé", encoding="utf-8")
     ids = [71, *(_id(byte) for byte in "é漢".encode()), 83, 257]
     (tmp_path / "ids.txt").write_text(" ".join(map(str, ids)))
+    (tmp_path / "é.jsonl").write_text(json.dumps({"漢": ids}), encoding="utf-8")
     return tmp_path
 
 
@@ -47,6 +48,8 @@ def _arguments(folder: Path) -> dict[str, tuple[int, list[object]]]:
         "validate": (1, [tok, ids]),
         "compare": (1, [tok, folder / "other.json"]),
         "search": (0, [tok, "é.", ids]),
+        "rollouts": (0, [tok, folder / "é.jsonl", "--ids", "漢"]),
+        "fingerprint": (0, [tok]),
         "info": (0, [folder / "merges.txt"]),
         "info --language": (0, [folder / "merges.txt", "--language", "hé|漢"]),
         "info of WordPiece": (0, [folder / "vocab.txt"]),

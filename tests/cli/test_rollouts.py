@@ -163,7 +163,7 @@ def test_columns_that_are_missing(tmp_path: Path, command: Callable[..., Result]
     result = command(tmp_path / "r.pt", "--framework", "verl")
     assert (result.exit_code, "rollouts are read from" in result.stderr) == (2, True)
     assert command(tmp_path / "none.jsonl", "--framework", "verl").exit_code == 2
-    assert "--ids or --framework" in command(path).stderr
+    assert "give --ids FIELD, such as --ids input_ids, or --framework" in command(path).stderr
 
 
 def test_nulls_in_columns(tmp_path: Path, command: Callable[..., Result]) -> None:
@@ -184,3 +184,14 @@ def test_the_page(tmp_path: Path, command: Callable[..., Result]) -> None:
     for heading in ("Bugs", "Drift", "Junctions"):
         assert f">{heading}</h2>" in text
     assert "␣s≀ingle" in text
+
+
+def test_what_is_no_file_of_records(tmp_path: Path, command: Callable[..., Result]) -> None:
+    (tmp_path / "folder").mkdir()
+    for name, hint in (
+        ("ids.npy", "(for one stream of ids: tokdfa validate TOK {})"),
+        ("folder", "(this is a folder: give its files, such as {}/*.jsonl)"),
+    ):
+        result = command(tmp_path / name, "--ids", "ids")
+        assert result.exit_code == 2
+        assert hint.format(tmp_path / name) in result.stderr

@@ -136,3 +136,28 @@ def test_ids_in_the_place_of_the_tokenizer(tmp_path: Path, capsys: pytest.Captur
     (tmp_path / "ids.bin").write_bytes(b"\1\0\2\0")
     assert commands.run("validate", tmp_path / "ids.bin", _vocabulary(tmp_path)) == 2
     assert "(this is a file of ids, and the tokenizer comes first)" in capsys.readouterr().err
+
+
+def test_a_missing_file_is_answered_with_what_was_meant(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "ids.npy").write_bytes(b"")
+    vocabulary = _vocabulary(tmp_path)
+    for command, name, hint in (
+        (["validate", vocabulary], "idz.npy", f"(did you mean {tmp_path / 'ids.npy'}?)"),
+        (["search", vocabulary, "a"], "idz.npy", f"(did you mean {tmp_path / 'ids.npy'}?)"),
+        (["encode", vocabulary, "--file"], "vocap.txt", f"(did you mean {vocabulary}?)"),
+        (["validate", vocabulary], "else.npy", "else.npy: No such file or directory\n"),
+        (["validate", vocabulary], "nothing/ids.npy", f"(there is no folder {tmp_path / 'nothing'})"),
+        (["validate", vocabulary], "i*.npy", "(patterns are not expanded here: give the name of one file"),
+    ):
+        assert commands.run(*command, tmp_path / name) == 2
+        said = capsys.readouterr().err
+        assert f"{tmp_path / name}: No such file or directory" in said
+        assert hint in said
+
+
+def test_records_in_the_place_of_the_tokenizer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "rollouts.jsonl").write_text('{"input_ids": [1]}\n', encoding="utf-8")
+    assert commands.run("validate", tmp_path / "rollouts.jsonl", _vocabulary(tmp_path)) == 2
+    assert (
+        "records, not of a tokenizer (the tokenizer comes first: tokdfa rollouts TOK FILE)" in capsys.readouterr().err
+    )

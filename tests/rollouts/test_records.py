@@ -85,7 +85,14 @@ def test_batches_and_choices_are_several_rollouts() -> None:
 @pytest.mark.parametrize(
     ("framework", "record", "message"),
     [
-        ("trl", {"prompt_ids": [1]}, "field completion_ids: the field is missing or null"),
+        (
+            "trl",
+            {"prompt_ids": [1]},
+            r"field completion_ids: the field is missing or null \(the record has prompt_ids\)",
+        ),
+        ("trl", {"completions_ids": [1]}, r"missing or null \(did you mean completions_ids\?\)"),
+        ("trl", {"completion_ids": None}, r"missing or null \(the record has completion_ids\)"),
+        ("trl", {}, r"field completion_ids: the field is missing or null$"),
         ("trl", {"prompt_ids": [1], "completion_ids": "abc"}, "field completion_ids: a list is expected"),
         ("trl", {"prompt_ids": None, "completion_ids": [1]}, "field prompt_ids: the field is missing"),
         ("trl", [1], "a record must be an object"),
@@ -115,7 +122,7 @@ def test_records_that_are_refused(framework: str, record: Any, message: str) -> 
 
 
 def test_fields_that_are_not_said() -> None:
-    with pytest.raises(TokenStreamError, match="which field has the ids"):
+    with pytest.raises(TokenStreamError, match="no field of ids is named \\(give --ids FIELD"):
         fields_of()
     with pytest.raises(TokenStreamError, match="no such framework: 'x'"):
         fields_of("x")

@@ -6,6 +6,7 @@ import random
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import accumulate, pairwise
 
 import numpy as np
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from support.patterns import patterns, texts
 from support.streams import Vocabulary, cut, places
 
+import tokdfa
 from tokdfa.errors import LimitExceededError, PatternError, TokenStreamError
 from tokdfa.searching.api import Match, Matches, Searcher
 from tokdfa.searching.tuning import Tuning
@@ -353,3 +355,11 @@ def test_long_streams_in_large_automata(tuning: Tuning, seed: int) -> None:
                 chunks.append(ids[start : start + next(sizes)])
                 start += len(chunks[-1])
             assert [span for found in searcher.iter_matches(chunks) for span in _spans(found)] == expected
+
+
+def test_the_time_for_the_pattern_is_passed_on() -> None:
+    tokenizer = tokdfa.default_tokenizer()
+    pattern = "(a|b|é|[c-ω])*x(.|\\n){1,40}[^q]{3,50}z"
+    for call in (tokenizer.search, partial(tokdfa.search, tokenizer)):
+        with pytest.raises(LimitExceededError, match="seconds"):
+            call(pattern, [64], max_seconds=1e-9)

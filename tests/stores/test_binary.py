@@ -89,5 +89,5 @@ def test_bad_binary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(FileNotFoundError):
         collect(tmp_path / "none.npy")
     (tmp_path / "folder.txt").mkdir()
-    with pytest.raises(IsADirectoryError):
+    with pytest.raises(TokenStreamError, match="this is a folder"):
         collect(tmp_path / "folder.txt")

@@ -92,3 +92,18 @@ def test_bad_text(tmp_path: Path, name: str, data: bytes, message: str, tuning: 
     (tmp_path / name).write_bytes(data)
     with pytest.raises(TokenStreamError, match=message):
         collect(tmp_path / name, tuning=tuning)
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("ids.json", '{"input_ids": [1]}'),
+        ("ids.json", "[[1], [2]]"),
+        ("ids.json", "[1]\n[2]\n"),
+        ("ids.txt", '{"input_ids": [1]}'),
+    ],
+)
+def test_many_streams_are_another_job(tmp_path: Path, name: str, data: str) -> None:
+    (tmp_path / name).write_text(data)
+    with pytest.raises(TokenStreamError, match="tokdfa rollouts reads many, one object in each line"):
+        collect(tmp_path / name)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tokdfa.cli.output import html_option, json_option, print_json, print_table, stages
+from tokdfa.cli.unsplit import remark_unsplit
 
 if TYPE_CHECKING:
     from tokdfa.comparison.findings import Stage
@@ -77,6 +78,10 @@ def command(
         found = compare(*sides, ignore_ids=ignore_ids, progress=progress)
     if html_path is not None:
         comparison_report(*sides, found, names=(a, b)).save(html_path)
+    # Two dictionaries on their own are compared as such; one beside a whole tokenizer is a surprise.
+    if (sides[0].pretokenizer is None) != (sides[1].pretokenizer is None):
+        remark_unsplit(sides[0], a)
+        remark_unsplit(sides[1], b, "--pretokenizer-b")
     if as_json:
         print_json(_fields(found))
     else:

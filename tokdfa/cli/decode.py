@@ -6,6 +6,7 @@ import sys
 
 import click
 
+from tokdfa.cli.ids import ids_argument
 from tokdfa.cli.output import json_option, keep_line_ends, print_bytes, print_json, say, specials_option
 
 __all__ = ["command"]
@@ -13,7 +14,7 @@ __all__ = ["command"]
 
 @click.command("decode")
 @click.argument("tok")
-@click.argument("ids")
+@ids_argument
 @click.option("--dtype", metavar="TYPE", help="Integer type of a .bin file or of raw standard input, e.g. uint16.")
 @click.option(
     "--raw",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from tokdfa.cli.output import json_option, print_json, say, specials_option
+from tokdfa.cli.output import json_option, print_json, remark, say, specials_option
 
 __all__ = ["command"]
 
@@ -39,12 +39,18 @@ def command(
     """
     if (text is None) == (path is None):
         raise click.UsageError("give either TEXT or --file F, and not both")
+    if text is not None and _is_file(text):
+        remark(f"{text} is encoded as a text, and there is a file of this name (--file {text} encodes the file)")
     from tokdfa.errors import AlphabetError
     from tokdfa.stores.npy import npy_file
     from tokdfa.tokenizers.loading import load
     from tokdfa.training.atomic import check_writable, write_atomically
 
     if output is not None:
+        if Path(output).suffix.lower() in (".bin", ".json", ".jsonl", ".txt"):
+            raise click.UsageError(
+                f"{output}: ids are written as .npy only; without -o they are printed, separated by spaces"
+            )
         check_writable(output)
     tokenizer = load(tok, pretokenizer=pretokenizer, specials=specials, format=format_name)
     if text is None:
@@ -63,3 +69,10 @@ def command(
     elif output is None:
         say(" ".join(map(str, ids.tolist())))
     return 0
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):  # Too long for a name, or with a null character.
+        return False

@@ -110,7 +110,7 @@ def _print(fields: dict[str, Any]) -> None:
 def _of_improper(proper: bool, fields: dict[str, Any]) -> list[tuple[str, object]]:
     offence = fields["first_offending_rule"]
     why = offence["reason"] if offence else "some rules have equal strength: their leftmost pair merges first"
-    return [] if proper else [("improper", why)]
+    return [("proper", "yes")] if proper else [("improper", why)]
 
 
 def _of_proper_part(part: dict[str, Any] | None, _: dict[str, Any]) -> list[tuple[str, object]]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tokdfa.cli.output import html_option, json_option, print_json, remark, say, specials_option
+from tokdfa.cli.unsplit import remark_unsplit
 
 if TYPE_CHECKING:
     from tokdfa.rollouts.tally import Example, Tally
@@ -87,8 +88,6 @@ def command(
 
     fields = fields_of(framework, ids, prompt, mask)
     tokenizer = load(tok, pretokenizer=pretokenizer, specials=specials, format=format_name)
-    if tokenizer.pretokenizer is None and tokenizer.format != "sentencepiece":
-        remark("pretokenizer: none, the whole text is one piece (choose another with --pretokenizer)")
     if html_path is not None:
         from tokdfa.training.atomic import check_writable
 
@@ -106,6 +105,7 @@ def command(
                 remark(f"bad record: {source}, {outcome}")
         else:
             tally.add(outcome, source)
+    remark_unsplit(tokenizer, tok)
     if html_path is not None:
         from tokdfa.report.rollouts import RolloutsReport
 

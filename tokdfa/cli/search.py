@@ -84,15 +84,16 @@ def command(
 
     TOK is a tokenizer.json, tekken.json, .model, .tiktoken, merges.txt or vocab.txt file, or a folder with one. IDS is
     a .npy file, a .bin file with --dtype, a .txt or .json file of integers, or - for standard input. Matches are those
-    in the decoded text, cut at special tokens. Each line shows one match: its first byte and the first byte after it,
-    its first token and the first token after it, and its text. The exit status is 0 if there is a match and 1 if there
-    is none.
+    in the decoded text, cut at special tokens; places count from the beginning of IDS, whatever documents it has. Each
+    line shows one match: its first byte and the first byte after it, its first token and the first token after it, and
+    its text. The exit status is 0 if there is a match and 1 if there is none.
     """
     if words is not None and names:
         raise click.UsageError("give --words or --special, not both")
     if len(pattern_and_ids) != (1 if words is not None or names else 2):
+        several = "; IDS is one file, so search one after the other" if len(pattern_and_ids) > 2 else ""
         raise click.UsageError(
-            "give TOK, PATTERN and IDS, in this order; or TOK, IDS and --words FILE or --special NAME"
+            f"give TOK, PATTERN and IDS, in this order; or TOK, IDS and --words FILE or --special NAME{several}"
         )
     if mask is not None and not names:
         raise click.UsageError("--mask is for --special")

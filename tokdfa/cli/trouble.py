@@ -42,6 +42,8 @@ def report(error: BaseException) -> int:
         message = f"out of memory{f': {error}' if str(error) else ''}"
     elif isinstance(error, OSError):
         message = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        if isinstance(error, FileNotFoundError) and isinstance(error.filename, str):
+            message += _hint_of_missing(Path(error.filename))
     elif isinstance(error, RecursionError):
         message = f"something is nested too deeply: {error}, in {_place(error)}"
     else:
@@ -52,6 +54,17 @@ def report(error: BaseException) -> int:
         )
     _complain(f"tokdfa: error: {' '.join(message.split())}\n")
     return 2
+
+
+def _hint_of_missing(path: Path) -> str:
+    from tokdfa.guesses import names_beside, nearest
+
+    if not path.parent.is_dir():
+        return f" (there is no folder {path.parent})"
+    if set("*?") & set(path.name):
+        return " (patterns are not expanded here: give the name of one file, or leave the pattern to the shell)"
+    near = nearest(path.name, names_beside(path))
+    return "" if near is None else f" (did you mean {path.with_name(near)}?)"
 
 
 def _place(error: BaseException) -> str:

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tokdfa.cli.output import html_option, json_option, print_json, remark, say, specials_option
+from tokdfa.cli.ids import ids_argument
+from tokdfa.cli.output import html_option, json_option, print_json, say, specials_option
+from tokdfa.cli.unsplit import remark_unsplit
 
 if TYPE_CHECKING:
     from tokdfa.arrays import Int64Array
@@ -17,7 +19,7 @@ __all__ = ["command"]
 
 @click.command("validate")
 @click.argument("tok")
-@click.argument("ids")
+@ids_argument
 @click.option("--dtype", metavar="TYPE", help="Integer type of a .bin file or of raw standard input, e.g. uint16.")
 @click.option("--all", "every", is_flag=True, help="Report every violation, not only the first.")
 @click.option(
@@ -68,8 +70,6 @@ def command(
     from tokdfa.validation.api import validate
 
     tokenizer = load(tok, pretokenizer=pretokenizer, specials=specials, format=format_name)
-    if tokenizer.pretokenizer is None and tokenizer.format != "sentencepiece":
-        remark("no pre-tokenizer: the whole text is one piece (choose one with --pretokenizer)")
     stream = iter_ids(ids, dtype=dtype)
     starts = None if documents is None else _documents(documents)
     if html_path is None:
@@ -92,6 +92,7 @@ def command(
         )
         report.save(html_path)
         verdict = report.verdict
+    remark_unsplit(tokenizer, tok)
     if as_json:
         print_json(
             {

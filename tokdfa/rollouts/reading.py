@@ -78,7 +78,16 @@ def _records_of(path: Path, fields: Fields) -> Iterator[Item]:
         "rollouts are read from .jsonl, .jsonl.gz, .jsonl.zst, .parquet, .arrow and .feather files",
         value="".join(path.suffixes),
         where=str(path),
+        hint=_hint(path),
     )
+
+
+def _hint(path: Path) -> str | None:
+    if path.is_dir():
+        return f"this is a folder: give its files, such as {path}/*.jsonl"
+    if path.suffix.lower() in (".npy", ".bin", ".txt", ".json"):
+        return f"for one stream of ids: tokdfa validate TOK {path}"
+    return None
 
 
 def _items(source: Source, record: object, fields: Fields) -> Iterator[Item]:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from tokdfa.arrays import BoolArray
 from tokdfa.errors import TokenStreamError
+from tokdfa.guesses import nearest
 from tokdfa.rollouts.api import Names, Rollout
 
 __all__ = ["FRAMEWORKS", "Fields", "fields_of", "from_parts", "rollouts_of"]
@@ -98,7 +99,8 @@ def fields_of(
     """
     if framework is None:
         if ids is None:
-            raise TokenStreamError("which field has the ids is not said", hint="give --ids or --framework")
+            hint = "give --ids FIELD, such as --ids input_ids, or --framework"
+            raise TokenStreamError("no field of ids is named", hint=hint)
         return Fields(ids, prompt, mask, needs_mask=mask is not None)
     if framework not in FRAMEWORKS:
         raise TokenStreamError("no such framework", value=framework, hint=f"those known are {', '.join(FRAMEWORKS)}")
@@ -255,12 +257,18 @@ def _flat(record: Mapping[str, Any], name: str) -> Any:
 
 
 def _field(record: Mapping[str, Any], name: str) -> Any:
-    return _list(_required(_optional(record, name), name), name)
+    value = _optional(record, name)
+    hint = None
+    if value is None and record:
+        names = [*map(str, record)]
+        near = nearest(name, names)
+        hint = f"did you mean {near}?" if near not in (None, name) else f"the record has {', '.join(names[:12])}"
+    return _list(_required(value, name, hint), name)
 
 
-def _required(value: Any, name: str) -> Any:
+def _required(value: Any, name: str, hint: str | None = None) -> Any:
     if value is None:
-        raise TokenStreamError("the field is missing or null", where=f"field {name}")
+        raise TokenStreamError("the field is missing or null", where=f"field {name}", hint=hint)
     return value
 
 

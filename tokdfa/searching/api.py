@@ -39,6 +39,7 @@ def search(
     wanted: Wanted = "longest",
     aligned: bool = False,
     table: Table = "regex",
+    max_seconds: float = DEFAULT_MAX_SECONDS,
 ) -> Matches:
     """Return the matches of a pattern in the text of ids.
 
@@ -58,7 +59,9 @@ def search(
         )
     if is_tokenizer(pattern) or is_tokenizer(ids):
         raise wrong_argument(tokenizer, "a tokenizer", "tokdfa.search(tokenizer, pattern, ids)", swapped=True)
-    return Searcher(tokenizer, pattern, wanted=wanted, aligned=aligned, table=table).search(ids)
+    return Searcher(tokenizer, pattern, wanted=wanted, aligned=aligned, table=table, max_seconds=max_seconds).search(
+        ids
+    )
 
 
 class Searcher(Guided):

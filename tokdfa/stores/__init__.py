@@ -1,7 +1,8 @@
 """Token streams on disk: reading ids from files of several formats, in chunks, in constant memory.
 
 `iter_ids` below chooses the reader by the name of the file. `binary` reads raw integers and the data of ``.npy``
-files, whose headers `npy` checks; `text` reads integers as text and as JSON. `tuning` sets how much is read at a time.
+files, whose headers `npy` checks; `text` reads integers as text and as JSON. `tuning` sets how much is read at a
+time, and `refusal` says what to do with what is not a file of ids.
 
 Used by: the commands that take IDS.
 
@@ -19,6 +20,7 @@ from typing import BinaryIO
 from tokdfa.arrays import IntegerArray
 from tokdfa.errors import TokenStreamError
 from tokdfa.stores.binary import dtype_of, iter_bin, iter_npy, iter_stream
+from tokdfa.stores.refusal import SUFFIXES, refusal
 from tokdfa.stores.text import iter_json, iter_text, iter_text_or_json
 from tokdfa.stores.tuning import DEFAULT, Tuning
 
@@ -60,6 +62,8 @@ def iter_ids(source: str | Path, *, dtype: str | None = None, tuning: Tuning = D
         return iter_text_or_json(sys.stdin.buffer, "standard input", tuning=tuning)
     path = Path(source)
     suffix = path.suffix.lower()
+    if suffix not in SUFFIXES or path.is_dir():
+        raise refusal(path)
     if suffix == ".bin":
         if dtype is None:
             raise TokenStreamError(
@@ -76,14 +80,7 @@ def iter_ids(source: str | Path, *, dtype: str | None = None, tuning: Tuning = D
         return iter_npy(path, tuning=tuning)
     if suffix == ".json":
         return _of_file(path, partial(iter_json, tuning=tuning))
-    if suffix == ".txt":
-        return _of_file(path, partial(iter_text, tuning=tuning))
-    raise TokenStreamError(
-        "no ids can be read from a file with this suffix",
-        value=path.suffix,
-        where=str(path),
-        hint="use .npy, .bin, .json or .txt, or - for standard input",
-    )
+    return _of_file(path, partial(iter_text, tuning=tuning))
 
 
 def _of_file(path: Path, read: Callable[[BinaryIO, str], Iterator[IntegerArray]]) -> Iterator[IntegerArray]:

@@ -18,6 +18,8 @@ __all__ = ["iter_json", "iter_text", "iter_text_or_json"]
 LONGEST = 64
 """The largest number of bytes of an integer."""
 
+_ONE_STREAM = "give one stream of ids; tokdfa rollouts reads many, one object in each line of a .jsonl file"
+
 _SPACES = (b" ", b"\t", b"\n", b"\r", b"\v", b"\f")
 _SPACE = b"".join(_SPACES)
 _JSON_SPACE = b" \t\n\r"
@@ -102,13 +104,13 @@ class _JsonArray:
         ids: IntegerArray = np.empty(0, dtype=np.int64)
         if self._place == "before" and self._skip_space():
             if not self._rest.startswith(b"["):
-                self._refuse("expected an array of integers")
+                self._refuse("expected an array of integers", _ONE_STREAM if self._rest.startswith(b"{") else None)
             self._take(1)
             self._place = "inside"
         if self._place == "inside":
             ids = self._items()
         if self._place == "behind" and self._skip_space():
-            self._refuse("there is data after the array")
+            self._refuse("there is data after the array", _ONE_STREAM if self._rest.startswith(b"[") else None)
         return ids
 
     def finish(self) -> None:
@@ -151,8 +153,9 @@ class _JsonArray:
         self._take(len(self._rest) - len(self._rest.lstrip(_JSON_SPACE)))
         return bool(self._rest)
 
-    def _refuse(self, what: str) -> NoReturn:
-        raise TokenStreamError(what, value=_shown(self._rest), where=f"{self._name}, byte {self._offset}")
+    def _refuse(self, what: str, hint: str | None = None) -> NoReturn:
+        where = f"{self._name}, byte {self._offset}"
+        raise TokenStreamError(what, value=_shown(self._rest), where=where, hint=hint)
 
 
 def _integers(words: list[bytes], form: re.Pattern[bytes]) -> IntegerArray | int:
@@ -187,12 +190,14 @@ def _refuse(word: bytes, where: str) -> NoReturn:
         )
     if _FLOAT.fullmatch(word):
         raise TokenStreamError("ids must be integers, not floats", value=_shown(word), where=where)
-    raise TokenStreamError("not an integer", value=_shown(word), where=where)
+    hint = _ONE_STREAM if word.startswith(b"{") else None
+    raise TokenStreamError("not an integer", value=_shown(word), where=where, hint=hint)
 
 
 def _refuse_item(item: bytes, where: str) -> NoReturn:
     if item.startswith((b"[", b"{")):
-        raise TokenStreamError("expected one flat array of integers", value=_shown(item), where=where)
+        what = "expected one flat array of integers"
+        raise TokenStreamError(what, value=_shown(item), where=where, hint=_ONE_STREAM)
     if not item:
         raise TokenStreamError("a comma with nothing before or after it", where=where)
     _refuse(item, where)

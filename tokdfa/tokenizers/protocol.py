@@ -14,6 +14,7 @@ from tokdfa import door
 from tokdfa.arrays import BoolArray, Int32Array, IntegerArray
 from tokdfa.encoding.special import Special
 from tokdfa.guesses import Guided
+from tokdfa.patterns.budget import DEFAULT_MAX_SECONDS
 from tokdfa.tokenizers.decoder import Decoder, Spellings
 from tokdfa.tokenizers.round_trip import BytesRoundTrip, RoundTrip
 from tokdfa.tokenizers.spelled import Spelled
@@ -287,6 +288,7 @@ class AnyTokenizer(Guided, ABC):
         wanted: Wanted = "longest",
         aligned: bool = False,
         table: Table = "regex",
+        max_seconds: float = DEFAULT_MAX_SECONDS,
     ) -> Matches:
         """Return the matches of a pattern in the text that ids spell.
 
@@ -303,6 +305,8 @@ class AnyTokenizer(Guided, ABC):
             Whether matches must begin and end at borders of tokens.
         table : {"regex", "tokenizers", "tiktoken"}
             The library whose dialect and character classes the expression is written in.
+        max_seconds : float
+            The time that building the automata of the pattern may take.
 
         Returns
         -------
@@ -319,4 +323,4 @@ class AnyTokenizer(Guided, ABC):
         >>> [tuple(match) for match in tokenizer.search("[a-z]+n", tokenizer.encode("a man wants tea"))]
         [(2, 5, 1, 2), (6, 9, 2, 3)]
         """
-        return door.search(self, pattern, ids, wanted=wanted, aligned=aligned, table=table)
+        return door.search(self, pattern, ids, wanted=wanted, aligned=aligned, table=table, max_seconds=max_seconds)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tokdfa.errors import MissingFileError
-from tokdfa.guesses import nearest
+from tokdfa.guesses import names_beside, nearest
 from tokdfa.splitting.named import NAMED
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.formats.encodings import ENCODINGS, encoding_of_model, how_to_get, published_file
@@ -16,8 +16,6 @@ from tokdfa.tokenizers.formats.specials import specials_of
 from tokdfa.tokenizers.formats.tiktoken import read_tiktoken
 
 __all__ = ["read_by_name", "read_encoding"]
-
-_MOST_NEIGHBOURS = 1000
 
 
 def read_encoding(name: str) -> Contents | None:
@@ -54,9 +52,9 @@ def _hint(path: Path, name: str) -> str:
     if path.name == name:
         if (encoding := encoding_of_model(name)) is not None:
             return f"the models {name} use the encoding {encoding}: give that name"
-        if (near := nearest(name, [*_beside(path), *ENCODINGS])) is not None:
+        if (near := nearest(name, [*names_beside(path), *ENCODINGS])) is not None:
             return f"did you mean {near}?"
-    elif (near := nearest(path.name, _beside(path))) is not None:
+    elif (near := nearest(path.name, names_beside(path))) is not None:
         return f"did you mean {path.with_name(near)}?"
     elif re.fullmatch(r"[\w.-]+/[\w.-]+", name, re.ASCII) and not path.parent.exists():
         return _hub_hint(name)
@@ -66,15 +64,6 @@ def _hint(path: Path, name: str) -> str:
         "give the path of a tokenizer.json, tekken.json, .model, .tiktoken, merges.txt or vocab.txt file, of a folder "
         f"with one, or one of {', '.join(ENCODINGS)}"
     )
-
-
-def _beside(path: Path) -> list[str]:
-    """Return the names in the folder of a path."""
-    try:
-        with os.scandir(path.parent) as entries:
-            return [entry.name for entry, _ in zip(entries, range(_MOST_NEIGHBOURS), strict=False)]
-    except (OSError, ValueError):
-        return []
 
 
 def _hub_hint(name: str) -> str:

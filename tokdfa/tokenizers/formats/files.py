@@ -144,6 +144,12 @@ def detect(data: bytes, path: Path) -> str:
     from tokdfa.tokenizers.formats.merges import CLIP_HEADER
 
     name = path.name.removesuffix(".gz")
+    if name.endswith((".jsonl", ".ndjson", ".parquet", ".arrow", ".feather")):
+        raise FileFormatError(
+            "this is a file of records, not of a tokenizer",
+            where=str(path),
+            hint="the tokenizer comes first: tokdfa rollouts TOK FILE",
+        )
     if data.startswith(CLIP_HEADER.encode()):
         return "clip"
     if data.lstrip()[:1] == b"{":

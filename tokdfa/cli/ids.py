@@ -1,0 +1,30 @@
+"""The argument IDS: one file of ids, or standard input."""
+
+from __future__ import annotations
+
+import click
+
+__all__ = ["ids_argument"]
+
+
+def _one(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> str:
+    if not given:
+        # Shells that complete the line have not got to it yet.
+        if ctx.resilient_parsing:
+            return ""
+        raise click.MissingParameter(ctx=ctx, param=parameter)
+    if len(given) == 1 or ctx.resilient_parsing:
+        return given[0]
+    if all(word.isascii() and word.isdecimal() for word in given):
+        words = " ".join(given[:8])
+        raise click.UsageError(
+            f"ids are read from a file, or from standard input: echo {words} | {ctx.command_path} TOK -", ctx
+        )
+    raise click.UsageError(
+        f"IDS is one file, and here are {len(given)}: {' '.join(given[:3])}{' …' * (len(given) > 3)}; "
+        f'take one after the other: for f in …; do {ctx.command_path} TOK "$f" || echo "$f"; done',
+        ctx,
+    )
+
+
+ids_argument = click.argument("ids", nargs=-1, metavar="IDS", callback=_one)
