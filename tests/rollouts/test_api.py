@@ -155,3 +155,9 @@ def test_masks_and_prompts_have_to_be_as_many_as_rollouts(tokenizer: tokdfa.AnyT
         tokdfa.check_rollouts(tokenizer, [[64]], prompts=[0, 0])
     with pytest.raises(WrongTypeError):
         tokdfa.check_rollouts(tokenizer, [[64]], threads=0)
+
+
+@pytest.mark.parametrize("path", ["rollouts.jsonl", Path("rollouts.jsonl")])
+def test_a_file_is_read_by_the_command(tokenizer: tokdfa.AnyTokenizer, path: object) -> None:
+    with pytest.raises(WrongTypeError, match="tokdfa rollouts TOK FILE reads a file"):
+        tokdfa.check_rollouts(tokenizer, path)  # type: ignore[arg-type]

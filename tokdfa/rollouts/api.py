@@ -156,6 +156,8 @@ def check_rollouts(
         rollouts.
     ImproperDictionaryError
         As :func:`check_rollout` does.
+    WrongTypeError
+        If `ids` is a path.
 
     Examples
     --------
@@ -163,6 +165,9 @@ def check_rollouts(
     >>> print(checks.reason)
     2 rollouts, 5 ids, 2 sampled: 0 bugs, drift 0.0000 % (0 stretches), 1 junction
     """
+    if isinstance(ids, (str, os.PathLike)):
+        hint = "the command tokdfa rollouts TOK FILE reads a file; here, give the list of ids of each rollout"
+        raise WrongTypeError("the ids of each rollout are expected, not a path", value=ids, hint=hint)
     every_mask = repeat(None) if masks is None else iter(masks)
     every_prompt = repeat(prompts) if isinstance(prompts, (int, np.integer)) else iter(prompts)
     rollouts = _together(iter(ids), every_mask, every_prompt, masks is not None, not isinstance(every_prompt, repeat))
