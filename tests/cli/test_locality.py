@@ -83,7 +83,7 @@ def test_trouble_is_one_line(tmp_path: Path, capsys, pairs, arguments: list[str]
 
 
 def test_the_budget_is_told_with_the_bound_of_theorem_2(merges: Path) -> None:
-    folded = Folded.load(str(merges), "(aa|b)*", None, None, 60.0)
+    folded = Folded.load(str(merges), "(aa|b)*", None, None, None, 60.0)
     with pytest.raises(LimitExceededError) as caught:
         folded.token_dfa(tuning=Tuning(max_transitions=5))
     # Two states of the language, of which both are reached on a, and six rules.
@@ -97,7 +97,7 @@ def test_degrees_tell_from_which_k_on_it_is_local(merges: Path, capsys) -> None:
     assert run("locality", merges, "--language", "(a|b){5}", "--json") == 0
     least = json.loads(capsys.readouterr().out)["local_from"]
     assert least > 1
-    dfa = Folded.load(str(merges), "(a|b){5}", None, None, 60.0).token_dfa()
+    dfa = Folded.load(str(merges), "(a|b){5}", None, None, None, 60.0).token_dfa()
     tuning = Tuning(max_pairs=0)
     assert _measure(dfa, least, tuning=tuning)["local_from"] == least
     with pytest.raises(LimitExceededError, match=f"not {least - 1}-local"):

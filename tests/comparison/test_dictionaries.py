@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from support.dictionaries import all_proper_dictionaries, all_words, proper_dictionaries
 
 import tokdfa
-from tokdfa import Dictionary, compare
+from tokdfa import Dictionary, compare, default_tokenizer
 from tokdfa.automata.inclusion import equivalence
 from tokdfa.bpe import tokenize_leftmost, tokenize_single_pass
 from tokdfa.comparison.findings import Outcome, Part
-from tokdfa.errors import AlphabetError, ImproperDictionaryError
+from tokdfa.errors import AlphabetError, ImproperDictionaryError, WrongTypeError
 from tokdfa.training.permutations import permutation_safety
 
 
@@ -127,8 +127,10 @@ def test_what_cannot_be_compared() -> None:
         compare(proper, Dictionary([("ab", "a"), ("a", "b")], "ab"))
     with pytest.raises(AlphabetError, match="over characters cannot be compared with one over bytes"):
         compare(proper, Dictionary([(b"a", b"b")]))
-    with pytest.raises(AlphabetError, match="only two dictionaries, or two tokenizers of one algorithm"):
+    with pytest.raises(WrongTypeError, match="a tokenizer or a dictionary is expected, not a str: 'ab'"):
         compare(proper, "ab")
+    with pytest.raises(AlphabetError, match="only two dictionaries, or two tokenizers of one algorithm"):
+        compare(proper, default_tokenizer())
 
 
 def test_merging_leftmost_is_told_to_be_another_function() -> None:

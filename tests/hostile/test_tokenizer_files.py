@@ -27,6 +27,7 @@ from support.tokenizer_files import (
 )
 
 import tokdfa
+from tokdfa.encoding.piece_ids import ForeignSymbolError
 from tokdfa.errors import FileFormatError, LimitExceededError, PatternError
 
 Oracle = Callable[[bytes, Path], "Callable[[str], list[int]] | None"]
@@ -45,7 +46,15 @@ def examine(data: bytes, path: Path, oracle: Oracle) -> bool:
         encode = oracle(data, path)
         assert encode is not None, "the library refuses it"
         for text in TEXTS:
-            assert tokenizer.encode(text).tolist() == encode(text)
+            try:
+                ids = tokenizer.encode(text).tolist()
+            except ForeignSymbolError as error:
+                # The library leaves such a symbol out, so its ids have another text.
+                assert isinstance(error.value, str)
+                assert error.value in text
+                assert encode(error.value) == []
+            else:
+                assert ids == encode(text)
         return True
     assert "\n" not in message
     assert len(message) < 600

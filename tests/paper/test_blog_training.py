@@ -122,5 +122,5 @@ def test_ex_3_without_a_byte_to_spare() -> None:
     data = bytes(range(256)) * 2
     assert compress(data).text == data
     assert compress(b"").text == b""
-    with pytest.raises(TokdfaError, match="in use already"):
+    with pytest.raises(TokdfaError, match="already in use"):
         compress("Zab", "Z")

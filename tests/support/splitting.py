@@ -111,6 +111,7 @@ REPRESENTATIVES = {
     "qwen2": "'slSa1 \n\t!",
     "o200k": "'slA中\u03011 \n!/",
     "tekken": "'aA中\u03011 \n\t!/",
+    "kimi": "'slA中ひ\u03011 \n!",
     "deepseek": "1中aé\u0301!€ \n\t\0",
 }
 """For each named pattern a symbol of every kind that it distinguishes; letters of contractions are of several kinds."""

@@ -27,6 +27,11 @@ class Vocabulary:
         self.id_spellings = Spellings(text, np.cumsum([0, *map(len, spelled)], dtype=np.int64))
         self.spelled = Spelled(self.id_spellings)
 
+    @property
+    def round_trip(self) -> None:
+        """By this name a tokenizer is told from other arguments; a search does not ask for its value."""
+        raise AssertionError("a search asked for what decides whether ids are canonical")
+
     def decode_bytes(self, ids: npt.ArrayLike) -> bytes:
         """The bytes of ids."""
         return b"".join(self.words[i] or b"" for i in np.asarray(ids).tolist())

@@ -157,5 +157,5 @@ def test_refusals(tmp_path: Path) -> None:
     spaced = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}
     path = tmp_path / "tokenizer.json"
     path.write_bytes(as_bytes(tokenizer_json(pre_tokenizer=spaced)))
-    with pytest.raises(UnsupportedFeatureError, match="puts spaces"):
+    with pytest.raises(UnsupportedFeatureError, match="inserts spaces"):
         CanonicalAutomaton(tokdfa.load(path))

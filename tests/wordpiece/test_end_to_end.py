@@ -166,7 +166,7 @@ def test_added_tokens_are_found_leftmost_longest_and_inside_words() -> None:
 
 
 @pytest.mark.parametrize(
-    ("token", "message"), [("", "is empty"), ("\u0301a", "combining mark"), ("\ud800", "surrogate")]
+    ("token", "message"), [("", "must not be empty"), ("\u0301a", "combining mark"), ("\ud800", "surrogate")]
 )
 def test_added_tokens_that_cannot_be(token: str, message: str) -> None:
     with pytest.raises(AlphabetError, match=message):
