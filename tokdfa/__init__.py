@@ -74,7 +74,6 @@ if TYPE_CHECKING:
     from tokdfa.errors import TokdfaError as TokdfaError
     from tokdfa.report.comparison import comparison_report as comparison_report
     from tokdfa.report.validation import validation_report as validation_report
-    from tokdfa.rollouts.api import Rollout as Rollout
     from tokdfa.rollouts.api import check_rollout as check_rollout
     from tokdfa.rollouts.api import check_rollouts as check_rollouts
     from tokdfa.rollouts.api import iter_rollout_checks as iter_rollout_checks
@@ -83,6 +82,7 @@ if TYPE_CHECKING:
     from tokdfa.rollouts.prefix import check_prefix as check_prefix
     from tokdfa.rollouts.result import RolloutCheck as RolloutCheck
     from tokdfa.rollouts.result import RolloutChecks as RolloutChecks
+    from tokdfa.rollouts.rollout import Rollout as Rollout
     from tokdfa.rollouts.stretch_class import Counts as Counts
     from tokdfa.rollouts.stretch_class import Shares as Shares
     from tokdfa.rollouts.stretch_class import StretchClass as StretchClass
@@ -170,7 +170,7 @@ _HOMES = {
     "Fingerprint": "tokdfa.tokenizers.fingerprint",
     "fingerprint": "tokdfa.tokenizers.fingerprint",
     "Counts": "tokdfa.rollouts.stretch_class",
-    "Rollout": "tokdfa.rollouts.api",
+    "Rollout": "tokdfa.rollouts.rollout",
     "RolloutCheck": "tokdfa.rollouts.result",
     "RolloutChecks": "tokdfa.rollouts.result",
     "Shares": "tokdfa.rollouts.stretch_class",

@@ -7,17 +7,19 @@ import random
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support import random_files, real_tokenizers, rollouts
+from support import normalized, random_files, real_tokenizers, rollouts
 from support.real_tokenizers import CORPORA, Real, extra
 from support.seeds import seeds
 from support.tokenizer_files import added_token, tokenizer_json
 
 import tokdfa
 from tokdfa.rollouts.stretch_class import StretchClass
+from tokdfa.tokenizers.rewriting import RewritingTokenizer
 
 QWEN_PATTERN = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
@@ -160,6 +162,73 @@ def test_many_rollouts_of_real_tokenizers(name: str, data: Path, folder: Path) -
     for seed in seeds(10):
         counts += check_many(peer(name, data, folder), data, 1000, seed + 1)
     print(name, dict(counts))
+
+
+# Qwen with NFC, from a tokenizer.json that is in TOKDFA_EXTRA: ids may spell a text that is not normalized.
+
+
+def check_normalized(peer: Peer, ids: list[int], drawn: random.Random, counts: Counter[str]) -> None:
+    mask = rollouts.sampled(drawn, len(ids))
+    words = [peer.word_of(id) for id in ids]
+    bad = rollouts.without_text(words)
+    as_form = pytest.importorskip("tokenizers").normalizers.NFC().normalize_str
+    again: list[int] = []
+    is_normal = True
+    for is_bad, run in groupby(range(len(ids)), key=bad.__contains__):
+        places = [*run]
+        text = "" if is_bad else b"".join(words[at] for at in places).decode()
+        is_normal &= as_form(text) == text
+        again += [ids[at] for at in places] if is_bad else peer.real.encode(text)
+    stretches = found(tokdfa.check_rollout(peer.tokenizer, ids, mask))
+    if is_normal:
+        assert stretches == rollouts.stretches(peer.real.encode, peer.word_of, ids, mask), (ids, mask)
+    repaired, at = [], 0
+    for row in stretches:
+        assert row.start >= at, (ids, mask)
+        own = ids[row.start : row.stop]
+        assert row.canonical is None or [*row.canonical] != own, (ids, mask)
+        repaired += [*ids[at : row.start], *(own if row.canonical is None else row.canonical)]
+        at = row.stop
+        flags = {*mask[row.start : row.stop]}
+        if flags:
+            name = "junctions" if len(flags) > 1 else "drift" if flags == {1} else "bugs"
+            assert row.name == name, (ids, mask)
+        counts[row.name] += 1
+        counts["no text"] += row.canonical is None
+    assert repaired + ids[at:] == again, (ids, mask)
+    counts["canonical"] += not stretches
+    counts["not normalized"] += not is_normal
+    counts["rollouts"] += 1
+
+
+def check_many_normalized(data: Path, n: int, seed: int) -> Counter[str]:
+    own = Peer(real_tokenizers.by_tokenizers("qwen with NFC", extra("qwen", "tokenizer.json")))
+    assert isinstance(own.tokenizer, RewritingTokenizer)
+    assert own.tokenizer.form == "NFC"
+    drawn = random.Random(f"{own.real.name} {seed}")
+    corpora = [(data / "corpora" / name).read_text(encoding="utf-8")[:1_000_000] for name in CORPORA]
+    counts: Counter[str] = Counter()
+    for _ in range(n):
+        ids = drawn_rollout(own, drawn.choice(corpora), drawn)
+        if drawn.random() < 0.4:
+            at = drawn.randrange(len(ids) + 1)
+            ids[at:at] = own.tokenizer.unnormalized.encode(normalized.text(drawn)).tolist()
+        check_normalized(own, ids, drawn, counts)
+    return counts
+
+
+def test_rollouts_of_a_real_tokenizer_with_nfc(data: Path) -> None:
+    counts = check_many_normalized(data, 60, 0)
+    assert min(counts[name] for name in ("bugs", "drift", "junctions")) > 20, counts
+    assert min(counts["canonical"], counts["not normalized"]) > 0, counts
+
+
+@pytest.mark.slow
+def test_many_rollouts_of_a_real_tokenizer_with_nfc(data: Path) -> None:
+    counts: Counter[str] = Counter()
+    for seed in seeds(10):
+        counts += check_many_normalized(data, 1000, seed + 1)
+    print("qwen with NFC", dict(counts))
 
 
 # Small tokenizers, at random: rules over bytes, what splits, special tokens that overlap and that ordinary ones spell.

@@ -26,11 +26,15 @@ RECORDS: dict[str, dict[str, Any]] = {
         "completion_mask": [1, 0, 1],
     },
     "nemo": {
-        "messages": [
-            {"role": "user", "content": "a"},
-            {"role": "assistant", "prompt_token_ids": [1, 2], "generation_token_ids": [3]},
-            {"role": "assistant", "prompt_token_ids": [1, 2, 3, 4], "generation_token_ids": [5]},
-        ]
+        "responses_create_params": {"input": [{"role": "user", "content": "a"}]},
+        "response": {
+            "output": [
+                {"type": "message", "prompt_token_ids": [1, 2], "generation_token_ids": [3]},
+                {"type": "function_call_output", "call_id": "a", "output": "b"},
+                {"type": "message", "prompt_token_ids": [1, 2, 3, 4], "generation_token_ids": [5]},
+            ]
+        },
+        "reward": 1.0,
     },
     "vllm": {"prompt_token_ids": [1, 2, 3, 4], "choices": [{"index": 0, "token_ids": [5]}]},
 }
@@ -103,16 +107,18 @@ def test_batches_and_choices_are_several_rollouts() -> None:
         ("skyrl", {"prompt_token_ids": [[1]], "response_ids": [[1], [2]]}, "field prompt_token_ids: a batch has"),
         ("vllm", {"choices": [{"text": "a"}], "prompt_token_ids": [1]}, r"field choices\[0\].token_ids"),
         ("vllm", {"choices": [1], "prompt_token_ids": [1]}, r"field choices\[0\]: an object"),
-        ("nemo", {"messages": [{"role": "user"}]}, "field messages: no message has ids"),
+        ("nemo", {"response": {"output": [{"role": "user"}]}}, "field response.output: no message has ids"),
         (
             "nemo",
             {
-                "messages": [
-                    {"prompt_token_ids": [1], "generation_token_ids": [2]},
-                    {"prompt_token_ids": [1, 9, 3], "generation_token_ids": [4]},
-                ]
+                "response": {
+                    "output": [
+                        {"prompt_token_ids": [1], "generation_token_ids": [2]},
+                        {"prompt_token_ids": [1, 9, 3], "generation_token_ids": [4]},
+                    ]
+                }
             },
-            r"field messages\[1\].prompt_token_ids, token 1: the message does not begin with",
+            r"field response.output\[1\].prompt_token_ids, token 1: the message does not begin with",
         ),
     ],
 )

@@ -7,8 +7,9 @@ from typing import Any
 
 from tokdfa.errors import TokenStreamError
 from tokdfa.integrations.metrics import as_tokenizer
-from tokdfa.rollouts.api import Rollout, iter_rollout_checks
+from tokdfa.rollouts.api import iter_rollout_checks
 from tokdfa.rollouts.result import RolloutChecks
+from tokdfa.rollouts.rollout import Rollout
 
 __all__ = ["check_samples"]
 
@@ -33,8 +34,9 @@ def check_samples(tokenizer: Any, samples: Iterable[Any], *, threads: int | None
 
     Notes
     -----
-    Read in slime's ``slime/utils/types.py`` of 2026: the prompt is ``tokens[:-response_length]``, and `loss_mask` is as
-    long as the response; None where all of it was sampled. miles has the same fields.
+    Read in ``slime/utils/types.py`` at commit 0d234f3, and in ``miles/utils/types.py`` at commit 002ce70, whose
+    `Sample.validate` asserts that the response is not longer than `tokens` and that `loss_mask` is as long as the
+    response. The response ends the tokens; a mask of None means that all of it counts.
 
     Examples
     --------

@@ -7,10 +7,11 @@ from itertools import pairwise
 from typing import Any
 
 from tokdfa.integrations.metrics import as_tokenizer
-from tokdfa.rollouts.api import Rollout, iter_rollout_checks
+from tokdfa.rollouts.api import iter_rollout_checks
 from tokdfa.rollouts.prefix import PrefixCheck, check_prefix
 from tokdfa.rollouts.records import from_parts
 from tokdfa.rollouts.result import RolloutChecks
+from tokdfa.rollouts.rollout import Rollout
 
 __all__ = ["check_branches", "check_extensions", "check_steps"]
 
@@ -53,7 +54,8 @@ def check_steps(tokenizer: Any, steps: Iterable[Mapping[str, Any]], *, threads: 
 
     Notes
     -----
-    Read in verifiers 0.1, ``verifiers.types.TrajectoryStepTokens``: `prompt_ids` and `completion_ids` with their masks.
+    Read in verifiers 0.1.14, ``verifiers.types.TrajectoryStepTokens``: `prompt_ids` and `completion_ids` with their
+    masks.
 
     Examples
     --------

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from tokdfa.integrations.metrics import as_tokenizer
-from tokdfa.rollouts.api import Rollout, iter_rollout_checks
+from tokdfa.rollouts.api import iter_rollout_checks
 from tokdfa.rollouts.records import from_parts
 from tokdfa.rollouts.result import RolloutChecks
+from tokdfa.rollouts.rollout import Rollout
 
 __all__ = ["check_batch", "check_outputs"]
 

@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from tokdfa.integrations.metrics import as_tokenizer
-from tokdfa.rollouts.api import Rollout, iter_rollout_checks
+from tokdfa.rollouts.api import iter_rollout_checks
 from tokdfa.rollouts.records import FRAMEWORKS, rollouts_of
 from tokdfa.rollouts.result import RolloutChecks
+from tokdfa.rollouts.rollout import Rollout
 
 __all__ = ["check_responses"]
 
@@ -32,8 +33,9 @@ def check_responses(tokenizer: Any, responses: Iterable[Any], *, threads: int | 
     Notes
     -----
     `prompt_token_ids` is a field of the response of a chat and of each choice of a completion; `token_ids` is one of
-    each choice. Responses of the client of OpenAI keep such fields, and ``model_dump()`` has them. Read in the
-    documentation of vLLM's server, 0.28.
+    each choice. Responses of the client of OpenAI keep such fields, and ``model_dump()`` has them. Read in
+    the source of vLLM 0.33.0: `ChatCompletionResponse` and `CompletionResponseChoice`, in ``protocol.py`` of
+    ``vllm/entrypoints/openai/chat_completion`` and of ``completion`` beside it. Chunks of a stream are not taken.
 
     Examples
     --------

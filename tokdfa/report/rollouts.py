@@ -102,9 +102,11 @@ class RolloutsReport(Report):
 
         def row(each: StretchClass) -> tuple[str, ...]:
             n_ids = getattr(tally.ids_in, each.value)
-            name = Markup(tag("span", _HEADINGS[each]) + tag("span", each.meaning, class_="meaning"))
-            share = f"{100 * getattr(tally.shares, each.value):.4f} % of {of[each]}"
             stretches, rollouts = getattr(tally.counts, each.value), getattr(tally.rollouts_with, each.value)
+            # The others are explained in sections of their own; here it would make the table too wide for a phone.
+            meaning = "" if stretches else tag("span", each.meaning, class_="meaning")
+            name = Markup(tag("span", _HEADINGS[each]) + meaning)
+            share = f"{100 * getattr(tally.shares, each.value):.4f}\u00a0% of {of[each]}"
             return name, f"{stretches:,}", f"{rollouts:,}", f"{n_ids:,}", share, bar(n_ids, whole[each])
 
         heads = ("Class", "Stretches", "Rollouts", "Ids", "Share", "")
@@ -195,7 +197,7 @@ class RolloutsReport(Report):
             ("Where", "Id", "Given", "Canonical", "Reason"),
             (
                 (
-                    example.source,
+                    _unbroken(example.source),
                     f"{example.violation.index:,}",
                     self._spelled(example.violation.ids),
                     self._spelled(example.violation.canonical_ids)
@@ -210,7 +212,7 @@ class RolloutsReport(Report):
 
     def _spelled(self, ids: tuple[int, ...]) -> Markup:
         """Return the labels of ids with the ids."""
-        parts = [tag("bdi", f"{shortened(self._spelling.label(id))} ({id})") for id in ids[:8]]
+        parts = [tag("bdi", f"{shortened(self._spelling.label(id))} ({id})", class_="id") for id in ids[:8]]
         more = tag("span", f" … {len(ids) - 8:,} more") if len(ids) > 8 else ""
         return Markup(" ".join(parts) + more if parts else "nothing")
 
@@ -219,6 +221,11 @@ class RolloutsReport(Report):
             caption = f"Records that could not be checked: the first {len(self._bad):,} of {self._n_bad:,}"
             table = data_table(caption, ("Where", "What is wrong"), self._bad[:MOST_EXAMPLES])
             yield tag("section", tag("h2", "Bad records"), table, class_="tables")
+
+
+def _unbroken(place: str) -> str:
+    """Return a place in a file whose last word, the number, stays on the line of the word before it."""
+    return "\u00a0".join(place.rsplit(" ", 1))
 
 
 def _number(count: int, noun: str) -> str:

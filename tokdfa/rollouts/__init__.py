@@ -4,7 +4,8 @@ Trainers keep the ids that the model sampled, so a correct rollout is not canoni
 wrong outside of them is a bug; inside it is drift, what decoding and encoding again would change; across an edge it
 is a junction. Read in this order:
 
-1. `api`: `check_rollout`, `check_rollouts` and the lazy `iter_rollout_checks`; `result` holds the answers.
+1. `api`: `check_rollout`, `check_rollouts` and the lazy `iter_rollout_checks`; `rollout` is what they take,
+   and `result` holds the answers.
 2. `stretches`: what a stretch is, exactly, and `stretch_class`, what a bug, drift and a junction are; `masks` has which
    ids were sampled.
 3. `finding`: many rollouts by one walk, and `by_encoding`, the definition, where a walk does not decide. `cause` says

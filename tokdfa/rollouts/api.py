@@ -17,44 +17,18 @@ from tokdfa.errors import TokdfaError, TokenStreamError, WrongTypeError
 from tokdfa.rollouts.finding import finder_of
 from tokdfa.rollouts.masks import checked_prompt, sampled_ids
 from tokdfa.rollouts.result import Found, RolloutCheck, RolloutChecks
+from tokdfa.rollouts.rollout import Documents, Names, Rollout
 from tokdfa.rollouts.stretch_class import Counts, classes_of
 from tokdfa.rollouts.tuning import DEFAULT, Tuning
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.validation.api import n_accepted
 from tokdfa.validation.judges.documents import checked_separator, document_starts
 
-__all__ = ["Names", "Rollout", "check_rollout", "check_rollouts", "iter_outcomes", "iter_rollout_checks"]
-
-Documents = int | npt.ArrayLike | None
+__all__ = ["check_rollout", "check_rollouts", "iter_outcomes", "iter_rollout_checks"]
 
 S = TypeVar("S")
 P = TypeVar("P")
 R = TypeVar("R")
-
-
-class Rollout(NamedTuple):
-    """The ids of a rollout, and which of them the model sampled; see :func:`check_rollout`.
-
-    Examples
-    --------
-    >>> rollout = tokdfa.Rollout([64, 261, 1193], mask=[0, 1, 1])
-    >>> tokdfa.check_rollout(tokdfa.default_tokenizer(), *rollout).counts.drift
-    1
-    """
-
-    ids: npt.ArrayLike
-    mask: npt.ArrayLike | None = None
-    prompt: int = 0
-    documents: Documents = None
-
-
-class Names(NamedTuple):
-    """What errors call the ids, the mask and the prompt of a rollout; empty for nothing."""
-
-    ids: str = ""
-    mask: str = ""
-    prompt: str = ""
-
 
 _NO_NAMES = Names()
 

@@ -14,8 +14,8 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from tokdfa.errors import TokdfaError, TokenStreamError, UnsupportedFeatureError
-from tokdfa.rollouts.api import Rollout
 from tokdfa.rollouts.records import Fields, rollouts_of
+from tokdfa.rollouts.rollout import Rollout
 
 __all__ = ["Source", "iter_rollouts"]
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from tokdfa.arrays import BoolArray
 from tokdfa.errors import TokenStreamError
 from tokdfa.guesses import nearest
-from tokdfa.rollouts.api import Names, Rollout
+from tokdfa.rollouts.rollout import Names, Rollout
 
 __all__ = ["FRAMEWORKS", "Fields", "fields_of", "from_parts", "rollouts_of"]
 
@@ -78,13 +78,14 @@ FRAMEWORKS = {
     "slime": Fields("tokens", mask="loss_mask", response="response_length"),
     "skyrl": Fields("response_ids", "prompt_token_ids", "loss_masks"),
     "verifiers": Fields("completion_ids", "prompt_ids", "completion_mask"),
-    "nemo": Fields("generation_token_ids", "prompt_token_ids", messages="messages"),
+    "nemo": Fields("generation_token_ids", "prompt_token_ids", messages="response.output"),
     "vllm": Fields("token_ids", "prompt_token_ids", each="choices"),
 }
 """The fields by framework, as they were read in TRL 1.13.0 (`prompt_ids`, `completion_ids`, `tool_mask`), verl 0.9.1
-(`AgentLoopOutput`), OpenRLHF 0.11.2 (responses of its agents), slime (`Sample.to_dict`, main of 2026), SkyRL 0.3.0
-(`GeneratorOutput`), verifiers 0.1 (`TrajectoryStepTokens`), NeMo Gym (messages with token ids), and vLLM
-(``return_token_ids``)."""
+(`AgentLoopOutput`), OpenRLHF 0.11.2 (responses of its agents), slime and miles (`Sample.to_dict`, commits 0d234f3
+and 002ce70), SkyRL 0.3.0 (`GeneratorOutput`), verifiers 0.1.14 (`TrajectoryStepTokens`), vLLM 0.33.0
+(``return_token_ids``), and NeMo Gym (`TokenIDLogProbMixin` in ``nemo_gym/openai_utils.py``, commit 009d2fe). That its
+items are in ``response.output`` was read in NeMo RL, where ``nemo_rl/environments/nemo_gym.py`` takes them."""
 
 
 def fields_of(
