@@ -144,6 +144,10 @@ def test_files_that_are_cut_short(tmp_path: Path, command: Callable[..., Result]
     answer = json.loads(result.stdout)
     assert "the file is cut short or damaged" in answer["errors"][-1]["error"]
     assert answer["rollouts"] > 100
+
+
+def test_a_damaged_parquet_file(tmp_path: Path, command: Callable[..., Result]) -> None:
+    pytest.importorskip("pyarrow")
     parquet = tmp_path / "r.parquet"
     parquet.write_bytes(b"PAR1 nothing")
     result = command(parquet, "--framework", "verl")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -139,6 +140,11 @@ def test_daemon_threads_in_a_kernel_at_exit(job: str) -> None:
     """The interpreter lets go of its modules while kernels run; the library stays where it is."""
     for _ in range(2):
         done = script(LEAVING, job)
+        # Before 3.14, Python ends a daemon thread when it next asks for the lock. In the C++ of numpy that is a call of
+        # std::terminate, which no library can prevent; an access to a library that was closed is another signal.
+        if sys.version_info < (3, 14) and done.stderr == "terminate called without an active exception\n":
+            assert done.returncode == -signal.SIGABRT
+            continue
         assert (done.returncode, done.stderr) == (0, "")
 
 
