@@ -32,6 +32,9 @@ MAX_ENTRIES = 1 << 25
 CONTEXT = 8
 """This number of ids has more symbols than a look-ahead sees."""
 
+LONGEST_STEP = 1 << 16
+"""The most ids among which a certain cut is looked for at a time; arrays of so many are cheap to allocate."""
+
 
 class _Class(NamedTuple):
     """What all ids of a class have in common: their parts, their parts of special tokens, their role in normalizing.
@@ -170,7 +173,7 @@ class Table:
             if len(places):
                 return low + 1 + int(places[-1])
             stop = low
-            step *= 4
+            step = min(4 * step, LONGEST_STEP)
         return 0
 
     def wrong_parts(self, pairs: Struct, ids: Int32Array, begins: Int64Array, ends: Int64Array) -> Int64Array:

@@ -23,6 +23,13 @@ from tokdfa.validation.violation import Violation
 __all__ = ["WalkJudge", "WholeWalk"]
 
 
+NEAR = 1 << 12
+"""The number of ids among which a certain cut usually is."""
+
+LONGEST_PATIENCE = 1 << 18
+"""The most ids to take before a certain cut is looked for again."""
+
+
 class WholeWalk:
     """A walk over whole streams.
 
@@ -94,6 +101,8 @@ class WalkJudge:
         # The ids since a place where the text is certainly cut, and the position of that place in the stream.
         self._past: list[Int32Array] = []
         self._first, self._byte, self._n_past = first, byte, 0
+        # The number of those parts in which no such place was found.
+        self._n_searched = 0
         self._patience = self._tuning.patience
 
     def _closely(self, first: int, byte: int, window: int | None = None) -> PieceJudge | EncodingJudge:
@@ -196,14 +205,7 @@ class WalkJudge:
 
     def _before(self) -> list[Int32Array]:
         """Return the last ids that were walked over and may be looked at again."""
-        before: list[Int32Array] = []
-        wanted = self._table.reach + 1
-        for part in reversed(self._past):
-            if wanted <= 0:
-                break
-            before.insert(0, part[-wanted:])
-            wanted -= len(part)
-        return before
+        return _last(self._past, self._table.reach + 1)
 
     def _remember(self, ids: Int32Array) -> None:
         """Keep of the ids walked over those with which something wrong after them may begin."""
@@ -211,15 +213,35 @@ class WalkJudge:
         self._n_past += len(ids)
         if self._n_past < self._patience:
             return
+        margin = 1 + CONTEXT + self._table.reach
         # Usually such a place is near, and nothing else needs to be looked at.
-        begin = self._table.last_certain(ids, len(ids) - 1 - CONTEXT - self._table.reach)
-        joined = ids if begin else np.concatenate(self._past)
-        skipped = self._n_past - len(joined)
-        begin = begin or self._table.last_certain(joined, len(joined) - 1 - CONTEXT - self._table.reach)
-        kept = joined[begin:].copy()
-        end = self._byte + self._here.size
-        self._first += skipped + begin
-        self._here.size = int(self._model.lengths[kept].sum())
-        self._byte = end - self._here.size
-        self._past, self._n_past = [kept], len(kept)
-        self._patience = max(self._tuning.patience, 2 * len(kept))
+        part = ids[-NEAR:]
+        begin = self._table.last_certain(part, len(part) - margin)
+        if not begin:
+            # No such place is in the parts that were searched before, but for their end.
+            searched, new = self._past[: self._n_searched], self._past[self._n_searched :]
+            part = np.concatenate((*_last(searched, margin + 1), *new))
+            begin = self._table.last_certain(part, len(part) - margin)
+            if not begin:
+                n_new = sum(map(len, new))
+                self._past = [*searched, part[len(part) - n_new :]]
+        if begin:
+            kept = part[begin:].copy()
+            end = self._byte + self._here.size
+            self._first += self._n_past - len(kept)
+            self._here.size = int(self._model.lengths[kept].sum())
+            self._byte = end - self._here.size
+            self._past, self._n_past = [kept], len(kept)
+        self._n_searched = len(self._past)
+        self._patience = self._n_past + min(max(self._tuning.patience, self._n_past), LONGEST_PATIENCE)
+
+
+def _last(parts: list[Int32Array], n: int) -> list[Int32Array]:
+    """Return the last n ids of parts, or all if there are fewer, in parts."""
+    last: list[Int32Array] = []
+    for part in reversed(parts):
+        if n <= 0:
+            break
+        last.insert(0, part[-n:])
+        n -= len(part)
+    return last
