@@ -16,6 +16,7 @@ from tokdfa.unicode import (
     contains,
     fold_expansions,
     intersection,
+    library_of,
     ranges,
     union,
     universe,
@@ -53,22 +54,27 @@ class AtomReader:
     ----------
     pattern : str
     table : str
-        The library whose dialect the pattern is in.
+        The library whose dialect the pattern is in; or one of its tables, by version.
     budget : Budget
         The budget for reading it.
 
     Attributes
     ----------
+    table : str
+        The library, for its dialect.
+    classes : str
+        The name of the table for its classes.
     at : int
         The place of the next symbol of the pattern.
     depth : int
         The number of open groups.
     """
 
-    def __init__(self, pattern: str, table: Table, budget: Budget) -> None:
+    def __init__(self, pattern: str, table: str, budget: Budget) -> None:
         self.pattern = pattern
         self.budget = budget
-        self.table = table
+        self.table: Table = library_of(table)
+        self.classes = table
         self.universe = universe(table)
         self.at = 0
         self.depth = 0
@@ -83,7 +89,7 @@ class AtomReader:
         symbol = self.pattern[self.at]
         if symbol in "sSdDwW":
             self.at += 1
-            symbols = ranges("\\" + symbol.lower(), self.table)
+            symbols = ranges("\\" + symbol.lower(), self.classes)
             return (symbols, True) if symbol.islower() else (complement(symbols, self.universe), False)
         if symbol not in "pP":
             return None
@@ -92,7 +98,7 @@ class AtomReader:
             self.refuse(r"a property is written \p{…}", at)
         self.at = name.end()
         try:
-            symbols = ranges(name[2], self.table)
+            symbols = ranges(name[2], self.classes)
         except PatternError:
             self.refuse(f"{self.table} has no class of that name, or it is not supported", at)
         negated = (symbol == "P") != (name[1] == "^")
@@ -180,10 +186,10 @@ class AtomReader:
                 symbols, positive = found
                 if self.pattern[self.at : self.at + 1] == "-" and self.pattern[self.at + 1 : self.at + 2] != "]":
                     self.refuse("the range begins with a class", here)
-                if self.flags.ignore_case and case_variants(symbols, self.table) != symbols:
+                if self.flags.ignore_case and case_variants(symbols, self.classes) != symbols:
                     if not positive:
                         self.refuse("a negated class in a bracket is not supported when case is ignored", here)
-                    symbols = case_variants(symbols, self.table)
+                    symbols = case_variants(symbols, self.classes)
                 return symbols
         elif self.pattern[here] == "-" and here > start and self.pattern[here + 1 : here + 2] != "]":
             self.refuse("the hyphen may or may not mean a range", here, "escape it, or write it last")
@@ -201,9 +207,9 @@ class AtomReader:
                 self.refuse("the range ends before it begins", here)
         symbols = intersection(((first, last),), self.universe)
         if self.flags.ignore_case:
-            if any(contains(symbols, symbol) for symbol in fold_expansions(self.table)):
+            if any(contains(symbols, symbol) for symbol in fold_expansions(self.classes)):
                 self.refuse("ignoring case, this matches sequences of several symbols", here, "write out what is meant")
-            symbols = case_variants(symbols, self.table)
+            symbols = case_variants(symbols, self.classes)
         return symbols
 
     def bracket_symbol(self, here: int) -> int:

@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 from tokdfa.errors import LimitExceededError, PatternError, WrongTypeError
 from tokdfa.patterns.atoms import MAX_NESTING, AtomReader, Flags
 from tokdfa.patterns.budget import Budget
-from tokdfa.unicode import Ranges, Table, case_variants, complement, contains, fold_expansions
+from tokdfa.unicode import Ranges, case_variants, complement, contains, fold_expansions
 
 __all__ = ["MAX_NESTING", "Operators", "Place", "read_dialect"]
 
@@ -70,7 +70,7 @@ class Operators:
         return self.atoms[stand_in - _FIRST_STAND_IN]
 
 
-def read_dialect(pattern: str, table: Table, budget: Budget | None = None) -> Operators:
+def read_dialect(pattern: str, table: str, budget: Budget | None = None) -> Operators:
     """Return the operators and atoms of `pattern`, read in the dialect of the library of `table`.
 
     Raises
@@ -103,7 +103,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class _Reader(AtomReader):
-    def __init__(self, pattern: str, table: Table, budget: Budget) -> None:
+    def __init__(self, pattern: str, table: str, budget: Budget) -> None:
         super().__init__(pattern, table, budget)
         self.outer: list[tuple[int, Flags]] = []  # where the open groups begin in the text, the flags around them
         self.pieces: list[str] = []
@@ -260,9 +260,9 @@ class _Reader(AtomReader):
         symbols: Ranges = ((code_point, code_point),)
         literals = ""
         if self.flags.ignore_case:
-            symbols = case_variants(symbols, self.table)
+            symbols = case_variants(symbols, self.classes)
             literals = self.literals + chr(code_point).casefold()
-            expansions = fold_expansions(self.table)
+            expansions = fold_expansions(self.classes)
             if code_point in expansions or any(sequence in literals for sequence in expansions.values()):
                 self.refuse("ignoring case, this matches sequences of another length", at, "write out what is meant")
         self.add(symbols, at)
@@ -285,12 +285,12 @@ class _Reader(AtomReader):
             self.add("word boundary" if symbol == "b" else "inside a word", at)
         elif (found := self.class_escape(at)) is not None:
             symbols, fold_first = found
-            folded = case_variants(symbols, self.table)
+            folded = case_variants(symbols, self.classes)
             if self.flags.ignore_case and folded != symbols and self.table != "tokenizers":
                 symbols = (
                     folded
                     if fold_first
-                    else complement(case_variants(complement(symbols, self.universe), self.table), self.universe)
+                    else complement(case_variants(complement(symbols, self.universe), self.classes), self.universe)
                 )
             self.add(symbols, at)
         else:

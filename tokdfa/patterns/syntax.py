@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias, cast
 from tokdfa.errors import LimitExceededError, PatternError
 from tokdfa.patterns.budget import Budget
 from tokdfa.patterns.dialects import MAX_NESTING, Operators, Place, read_dialect
-from tokdfa.unicode import Ranges, Table, complement, ranges, union, universe
+from tokdfa.unicode import Ranges, complement, ranges, union, universe
 
 __all__ = [
     "MAX_NESTING",
@@ -97,16 +97,17 @@ class Anchor:
 Node: TypeAlias = Symbols | Concat | Alternate | Repeat | Atomic | LookAhead | Anchor
 
 
-def parse(pattern: str, table: Table = "regex", budget: Budget | None = None) -> Node:
+def parse(pattern: str, table: str = "regex", budget: Budget | None = None) -> Node:
     """Read a pattern.
 
     Parameters
     ----------
     pattern : str
         A regular expression.
-    table : {"regex", "tokenizers", "tiktoken"}
-        The library whose dialect and character classes to use. `regex` means its version 0 behaviour; tokenizers uses
-        Oniguruma, and tiktoken uses fancy-regex.
+    table : {"regex", "tokenizers", "tiktoken"}, or such a name with a version
+        The library whose dialect and character classes to use, those of its newest table or of a version of it, as in
+        "tokenizers==0.20.3". `regex` means its version 0 behaviour; tokenizers uses Oniguruma, and tiktoken uses
+        fancy-regex.
     budget : Budget, optional
         The budget.
 
@@ -152,7 +153,7 @@ def _parse_operators(operators: Operators, pattern: str) -> Any:
 class _Conversion:
     """The conversion of the parser's tree to ours, children first, without recursion."""
 
-    def __init__(self, pattern: str, operators: Operators, table: Table, budget: Budget) -> None:
+    def __init__(self, pattern: str, operators: Operators, table: str, budget: Budget) -> None:
         self.pattern = pattern
         self.budget = budget
         self.operators = operators

@@ -3,8 +3,9 @@
 Libraries ship tables of different Unicode versions, so the meaning of a pattern or a normalizer depends on its own
 library's tables. `ranges` has sets of code points and their algebra, `tables` the classes by library, `normalization`
 the forms, `quick_check` what of a text they change, `graphemes` the borders of graphemes, `utf8` the places where
-symbols begin among bytes, `byte_alphabet` GPT-2's spelling of bytes as characters. `probe`, `normalization_probe` and
-`graphemes_probe` make the tables in ``data/`` by querying the libraries; run them when a library changes.
+symbols begin among bytes, `byte_alphabet` GPT-2's spelling of bytes as characters. `versions` has the tables of other
+versions of the libraries than the newest. `probe`, `versions_probe`, `normalization_probe` and `graphemes_probe` make
+the tables in ``data/`` by querying the libraries; run them when a library changes.
 
 Callers: `patterns`, `splitting`, `tokenizers`, `wordpiece`.
 
@@ -24,7 +25,7 @@ from tokdfa.unicode.ranges import (
     intersection,
     union,
 )
-from tokdfa.unicode.tables import TABLES, Table, case_variants, fold_expansions, ranges, universe, version
+from tokdfa.unicode.tables import TABLES, Table, case_variants, fold_expansions, library_of, ranges, universe, version
 
 __all__ = [
     "LAST",
@@ -39,6 +40,7 @@ __all__ = [
     "difference",
     "fold_expansions",
     "intersection",
+    "library_of",
     "ranges",
     "union",
     "universe",

@@ -1,7 +1,7 @@
 """Extract the tables from the installed libraries: ``python -m tokdfa.unicode.probe [TABLE…]`` rewrites ``data/``.
 
 Every class is tried on every code point. This needs the libraries themselves (the extra ``test`` installs them) and
-takes minutes.
+takes a minute or two. For other versions than those installed, see :mod:`tokdfa.unicode.versions_probe`.
 """
 
 from __future__ import annotations
@@ -10,17 +10,18 @@ import json
 import sys
 from collections.abc import Iterable, Iterator
 from importlib.metadata import version
-from itertools import chain
+from itertools import chain, combinations
+from math import comb
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
 from tokdfa.arrays import BoolArray
-from tokdfa.unicode.ranges import LAST, SCALARS, Ranges
+from tokdfa.unicode.ranges import LAST, SCALARS, Ranges, complement, contains
 from tokdfa.unicode.tables import CATEGORIES, Table
 
-__all__ = ["Library", "libraries", "main"]
+__all__ = ["Library", "as_text", "libraries", "main", "probe"]
 
 Mask = BoolArray
 
@@ -73,11 +74,20 @@ class Tokenizers:
         split = _split(f"(?:{pattern})+")
         # When case is ignored, a character may match a sequence, so the characters are kept apart.
         step = 2 if "(?i" in pattern else 1
-        spaced = text if step == 1 else _SEPARATOR.join(text)
-        mask = np.ones(len(spaced), dtype=np.bool_)
-        for _, (start, end) in split.pre_tokenize_str(spaced):
-            mask[start:end] = False
-        return mask[::step]
+        mask = np.ones(len(text), dtype=np.bool_)
+        for at, part in _parts(text):
+            spaced = part if step == 1 else _SEPARATOR.join(part)
+            found = np.ones(len(spaced), dtype=np.bool_)
+            for _, (start, end) in split.pre_tokenize_str(spaced):
+                found[start:end] = False
+            mask[at : at + len(part)] = found[::step]
+        return mask
+
+
+def _parts(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the parts of a text with their places: the library takes several times as long for one long text."""
+    for at in range(0, len(text), 1 << _BLOCK_BITS):
+        yield at, text[at : at + (1 << _BLOCK_BITS)]
 
 
 def _split(pattern: str) -> Any:
@@ -136,19 +146,39 @@ def _scripts() -> list[str]:
     return sorted(n for several in names.values() for n in several if len(n) != 4 or len(several) == 1 or n in short)
 
 
-def _probe_classes(library: Library) -> dict[str, list[int]]:
+def _probe_classes(library: Library, scripts: Iterable[str]) -> dict[str, list[int]]:
     text = _characters(library.universe)
-    patterns = {name: rf"\p{{{name}}}" for name in (*_LEAVES, *_PROPERTIES, *_scripts())}
-    patterns |= {name: name for name in _PERL}
-    classes = {}
-    for name, pattern in sorted(patterns.items()):
-        try:
-            deltas = _deltas(library.matches(pattern, text), text)
-        except ValueError:
-            continue
-        if deltas:
-            classes[name] = deltas
-    return classes
+    patterns = {name: rf"\p{{{name}}}" for name in _PROPERTIES} | {name: name for name in _PERL}
+    masks = {name: library.matches(pattern, text) for name, pattern in patterns.items() if _knows(library, pattern)}
+    for disjoint in (_LEAVES, scripts):
+        masks |= _probe_disjoint(library, [name for name in disjoint if _knows(library, rf"\p{{{name}}}")], text)
+    return {name: _deltas(masks[name], text) for name in sorted(masks) if masks[name].any()}
+
+
+def _knows(library: Library, pattern: str) -> bool:
+    try:
+        library.matches(pattern, "")
+    except ValueError:
+        return False
+    return True
+
+
+def _probe_disjoint(library: Library, names: list[str], text: str) -> dict[str, Mask]:
+    """Return the masks of classes of which no two have a character in common, which is checked.
+
+    Each class has its own combination of unions that it is in, all of one size. So a character that is in a class is
+    in as many unions, and one that were in two classes would be in more.
+    """
+    n_unions = next(n for n in range(1, len(names) + 2) if comb(n, n // 2) >= len(names))
+    chosen = dict(zip(names, combinations(range(n_unions), n_unions // 2), strict=False))
+    unions = np.zeros((n_unions, len(text)), dtype=np.bool_)
+    for number in range(n_unions):
+        members = "".join(rf"\p{{{name}}}" for name, of in chosen.items() if number in of)
+        if members:
+            unions[number] = library.matches(f"[{members}]", text)
+    if not np.isin(unions.sum(axis=0), (0, n_unions // 2)).all():
+        raise AssertionError(f"two of these classes have a character in common: {', '.join(names)}")
+    return {name: np.logical_and.reduce(unions[list(of)], axis=0) for name, of in chosen.items()}
 
 
 def _probe_own_classes() -> dict[str, list[int]]:
@@ -156,16 +186,19 @@ def _probe_own_classes() -> dict[str, list[int]]:
     from tokenizers import pre_tokenizers
 
     text = _characters(SCALARS)
-    # Between two x, a character that is dropped is a space, and one that becomes a piece is in the class.
-    spaced = "x" + "x".join(text) + "x"
 
     def look(pre_tokenizer: Any) -> tuple[Mask, Mask]:
-        kept = np.zeros(len(spaced), dtype=np.bool_)
-        alone = np.zeros(len(spaced), dtype=np.bool_)
-        for _, (start, end) in pre_tokenizer.pre_tokenize_str(spaced):
-            kept[start:end] = True
-            alone[start] = end == start + 1
-        return ~kept[1::2], alone[1::2]
+        dropped, separate = np.zeros((2, len(text)), dtype=np.bool_)
+        for at, part in _parts(text):
+            # Between two x, a character that is dropped is a space, and one that becomes a piece is in the class.
+            spaced = "x" + "x".join(part) + "x"
+            kept, alone = np.zeros((2, len(spaced)), dtype=np.bool_)
+            for _, (start, end) in pre_tokenizer.pre_tokenize_str(spaced):
+                kept[start:end] = True
+                alone[start] = end == start + 1
+            dropped[at : at + len(part)] = ~kept[1::2]
+            separate[at : at + len(part)] = alone[1::2]
+        return dropped, separate
 
     space, punctuation = look(pre_tokenizers.BertPreTokenizer())
     if (look(pre_tokenizers.WhitespaceSplit())[0] != space).any():
@@ -210,24 +243,28 @@ def _bracket(members: Iterable[int]) -> str:
             runs[-1][1] = member
         else:
             runs.append([member, member])
-    return "[" + "".join(f"{_escape(first)}-{_escape(last)}" for first, last in runs) + "]"
+    return _bracket_of((first, last) for first, last in runs)
+
+
+def _bracket_of(ranges: Iterable[tuple[int, int]]) -> str:
+    return "[" + "".join(f"{_escape(first)}-{_escape(last)}" for first, last in ranges) + "]"
 
 
 def _escape(code_point: int) -> str:
     return ("\\" if chr(code_point) in "[]^-&~\\" else "") + chr(code_point)
 
 
-def _cased(library: Library) -> list[int]:
+def _cased(library: Library, caseless: Ranges) -> list[int]:
     """Return every code point that matches another one when case is ignored.
 
     If c matches d ≠ c, the two differ in some bit. So for each bit, find what matches the code points that have it and
-    what matches those that do not: for high bits over all code points, for low bits block by block.
+    what matches those that do not: for high bits over all code points, for low bits block by block, but not within
+    `caseless`.
     """
     blocks = [range(start, start + (1 << _BLOCK_BITS)) for start in range(0, LAST + 1, 1 << _BLOCK_BITS)]
-    inside = [first for first, _ in library.universe], [last for _, last in library.universe]
 
     def keep(code_points: Iterable[int]) -> list[int]:
-        return [c for c in code_points if any(first <= c <= last for first, last in zip(*inside, strict=True))]
+        return [c for c in code_points if contains(library.universe, c)]
 
     def both(bit: int, code_points: list[int]) -> Iterator[int]:
         halves: tuple[list[int], list[int]] = ([], [])
@@ -241,16 +278,22 @@ def _cased(library: Library) -> list[int]:
 
     everything = keep(range(LAST + 1))
     found = {c for bit in range(_BLOCK_BITS, LAST.bit_length()) for c in both(bit, everything)}
+    if caseless:
+        # Nothing in it matches anything outside.
+        outside = complement(caseless, library.universe)
+        for one, other in ((caseless, outside), (outside, caseless)):
+            if library.matches(f"(?i:{_bracket_of(one)})", _characters(other)).any():
+                raise AssertionError("a character without case matches another one when case is ignored")
     for block in blocks:
-        members = keep(block)
+        members = [c for c in keep(block) if not contains(caseless, c)]
         for bit in range(_BLOCK_BITS):
             found.update(both(bit, members))
     return sorted(found)
 
 
-def _probe_case(library: Library) -> list[list[int]]:
+def _probe_case(library: Library, caseless: Ranges) -> list[list[int]]:
     """Return sets of code points that match one another; the matches of c are the union of the sets that contain c."""
-    cased = _cased(library)
+    cased = _cased(library, caseless)
     text = "".join(map(chr, cased))
     matched: dict[int, tuple[int, ...]] = {}
     for code_point in cased:
@@ -283,25 +326,46 @@ def _compact(value: object) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-def _write(table: Table, library: Library, folder: Path) -> None:
-    classes = _probe_classes(library)
+def probe(table: Table, scripts: Iterable[str] | None = None, caseless: Ranges = ()) -> dict[str, Any]:
+    """Return the table of an installed library.
+
+    Parameters
+    ----------
+    table : str
+        The library.
+    scripts : iterable of str, optional
+        The names of the scripts to try; those that the installed `regex` knows by default.
+    caseless : ranges, optional
+        Code points of which no two are expected to match when case is ignored. Within a block of them, that is not
+        tried; that they match nothing else is.
+    """
+    library = libraries()[table]
+    classes = _probe_classes(library, _scripts() if scripts is None else scripts)
     if table == "tokenizers":
         classes |= _probe_own_classes()
-    rows = ",\n".join(f"  {json.dumps(name)}: {_compact(deltas)}" for name, deltas in classes.items())
-    case = _compact(_probe_case(library))
-    expansions = _compact(_probe_expansions(library))
-    head = f'"library": "{table}", "version": "{version(table)}"'
-    (folder / f"{table}.json").write_text(
-        f'{{{head},\n"classes": {{\n{rows}\n}},\n"case": {case},\n"expansions": {expansions}}}\n', encoding="utf-8"
-    )
+    return {
+        "library": table,
+        "version": version(table),
+        "classes": classes,
+        "case": _probe_case(library, caseless),
+        "expansions": _probe_expansions(library),
+    }
+
+
+def as_text(table: dict[str, Any]) -> str:
+    """Return a table as JSON, one line per class."""
+    rows = ",\n".join(f"  {json.dumps(name)}: {_compact(deltas)}" for name, deltas in table["classes"].items())
+    head = f'"library": "{table["library"]}", "version": "{table["version"]}"'
+    case, expansions = _compact(table["case"]), _compact(table["expansions"])
+    return f'{{{head},\n"classes": {{\n{rows}\n}},\n"case": {case},\n"expansions": {expansions}}}\n'
 
 
 def main(names: list[str]) -> None:
     """Rewrite the tables of these names, all by default."""
     folder = Path(__file__).with_name("data")
-    for table, library in libraries().items():
+    for table in libraries():
         if not names or table in names:
-            _write(table, library, folder)
+            folder.joinpath(f"{table}.json").write_text(as_text(probe(table)), encoding="utf-8")
 
 
 if __name__ == "__main__":

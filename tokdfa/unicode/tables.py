@@ -1,4 +1,4 @@
-"""Character classes of the tokenizers' own libraries, one table per library and version."""
+"""Character classes of the tokenizers' own libraries, one table per library and range of versions."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import json
 from functools import cache, lru_cache
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any
 
 import numpy as np
 
 from tokdfa.errors import PatternError
 from tokdfa.unicode.ranges import LAST, SCALARS, Ranges, complement, union
+from tokdfa.unicode.versions import TABLES, Table, library_of, patched, resolve
 
 __all__ = [
     "CATEGORIES",
@@ -21,14 +22,12 @@ __all__ = [
     "content",
     "decode",
     "fold_expansions",
+    "library_of",
     "names",
     "ranges",
     "universe",
     "version",
 ]
-
-Table: TypeAlias = Literal["regex", "tokenizers", "tiktoken"]
-TABLES: tuple[Table, ...] = get_args(Table)
 
 _MAJOR = ("L", "M", "N", "P", "S", "Z", "C")
 CATEGORIES = {
@@ -46,36 +45,41 @@ CATEGORIES = {
 _SHORT = {short.lower(): short for short in CATEGORIES} | {long: short for short, long in CATEGORIES.items()}
 
 
+def _data(table: str) -> dict[str, Any]:
+    library = library_of(table)
+    return _read(library if "==" not in table else resolve(table).name)
+
+
 @cache
-def _data(table: Table) -> dict[str, Any]:
-    if table not in TABLES:
-        raise PatternError("unknown table of character classes", value=table, hint=f"use one of {', '.join(TABLES)}")
-    text = Path(__file__).with_name("data").joinpath(f"{table}.json").read_text("utf-8")
-    data: dict[str, Any] = json.loads(text)
-    return data
+def _read(table: str) -> dict[str, Any]:
+    path = Path(__file__).with_name("data").joinpath(f"{library_of(table)}.json")
+    return patched(table, path.read_text("utf-8"))
 
 
 def content(name: str) -> dict[str, Any]:
     """Return the data of a table, `normalization` included, without the library that they are of and its version."""
-    text = Path(__file__).with_name("data").joinpath(f"{name}.json").read_text("utf-8")
-    return {key: value for key, value in json.loads(text).items() if key not in ("library", "version")}
+    if name == "normalization":
+        data = json.loads(Path(__file__).with_name("data").joinpath(f"{name}.json").read_text("utf-8"))
+    else:
+        data = _data(name)
+    return {key: value for key, value in data.items() if key not in ("library", "version")}
 
 
-def version(table: Table) -> str:
+def version(table: str) -> str:
     """Return the version of the library whose classes `table` holds."""
     return str(_data(table)["version"])
 
 
-def universe(table: Table) -> Ranges:
+def universe(table: str) -> Ranges:
     """Return the code points that a text of this library can hold.
 
     The libraries in Rust read UTF-8, in which surrogates do not exist; `regex` reads Python strings, in which they do.
     """
-    return ((0, LAST),) if table == "regex" else SCALARS
+    return ((0, LAST),) if library_of(table) == "regex" else SCALARS
 
 
 @cache
-def ranges(name: str, table: Table = "tiktoken") -> Ranges:
+def ranges(name: str, table: str = "tiktoken") -> Ranges:
     r"""Return a character class of a library as ranges of code points.
 
     Parameters
@@ -89,8 +93,9 @@ def ranges(name: str, table: Table = "tiktoken") -> Ranges:
         ``is_whitespace`` (WhitespaceSplit), ``whitespace_word`` and ``whitespace_space``, the two classes of
         Whitespace, and those of UnicodeScripts: ``unicode_script_any``, which has no script, and
         ``unicode_script_000`` and so on, one for each script.
-    table : {"tiktoken", "tokenizers", "regex"}
-        The library: libraries use different versions of Unicode.
+    table : {"tiktoken", "tokenizers", "regex"}, or such a name with a version
+        The library, with its newest table: libraries use different versions of Unicode. Or with the table of one of its
+        versions, as in ``tokenizers==0.20.3``; see :mod:`tokdfa.unicode.versions`.
 
     Returns
     -------
@@ -101,12 +106,14 @@ def ranges(name: str, table: Table = "tiktoken") -> Ranges:
     Raises
     ------
     PatternError
-        If the table has no such class.
+        If the table has no such class, or no library of that name has tables.
+    UnsupportedFeatureError
+        If the tables of that version are not known.
 
     Notes
     -----
     The tables were extracted from the installed libraries by ``python -m tokdfa.unicode.probe``, which tries all code
-    points.
+    points; those of other versions by ``python -m tokdfa.unicode.versions_probe``.
     """
     classes: dict[str, list[int]] = _data(table)["classes"]
     if name in classes:
@@ -125,12 +132,12 @@ def ranges(name: str, table: Table = "tiktoken") -> Ranges:
     raise PatternError("no such character class", value=name, where=f"table {table} {version(table)}")
 
 
-def names(table: Table) -> tuple[str, ...]:
+def names(table: str) -> tuple[str, ...]:
     """Return the names of the classes that a table lists, in its order."""
     return tuple(_data(table)["classes"])
 
 
-def _category(short: str, table: Table, classes: dict[str, list[int]]) -> Ranges:
+def _category(short: str, table: str, classes: dict[str, list[int]]) -> Ranges:
     if short == "LC":
         parts = ["Lu", "Ll", "Lt"]
     elif short in _MAJOR:
@@ -147,7 +154,7 @@ def decode(deltas: list[int]) -> Ranges:
 
 
 @cache
-def _variants(table: Table) -> dict[int, Ranges]:
+def _variants(table: str) -> dict[int, Ranges]:
     """Return the matches of each cased code point; in the files they are the union of the sets that contain it."""
     found: dict[int, Ranges] = {}
     for members in _data(table)["case"]:
@@ -158,7 +165,7 @@ def _variants(table: Table) -> dict[int, Ranges]:
 
 
 @lru_cache(maxsize=256)
-def case_variants(code_points: Ranges, table: Table = "tiktoken") -> Ranges:
+def case_variants(code_points: Ranges, table: str = "tiktoken") -> Ranges:
     """Return `code_points` with everything that they match when case is ignored.
 
     One code point matches one: :func:`fold_expansions` has the matches of sequences (Oniguruma lets ``ss`` match ß).
@@ -176,7 +183,7 @@ def case_variants(code_points: Ranges, table: Table = "tiktoken") -> Ranges:
 
 
 @cache
-def fold_expansions(table: Table = "tiktoken") -> dict[int, str]:
+def fold_expansions(table: str = "tiktoken") -> dict[int, str]:
     """Return the code points that match a sequence of several when case is ignored, each with the sequence."""
     expansions: dict[str, str] = _data(table)["expansions"]
     return {ord(symbol): sequence for symbol, sequence in expansions.items()}
