@@ -130,3 +130,16 @@ def test_a_signal_is_answered_soon(load: Callable[[Path], Any], job: Callable[..
         assert tokenizer.encode(TEXT).tolist() == expected
         assert (tokenizer.validate(expected), tokenizer.decode(expected)) == short
         assert tokenizer.encode("abaab" * 20_000).tolist() == tokenizer.encode("abaab" * 20_000).tolist()
+
+
+def test_a_signal_is_answered_soon_while_one_endless_piece_is_trained_on(folder: Path) -> None:
+    text = folder / "endless.txt"
+    text.write_bytes(bytes(np.random.default_rng(1).choice(np.frombuffer(b"etaoin shr", np.uint8), 4 * MB)))
+    tokdfa.train(text, 1, pretokenizer="none")
+    # While pairs are counted, while they are listed, and while they are merged.
+    for wait in (0.12, 0.2, 0.4):
+        began = time.process_time()
+        with pytest.raises(StoppedError), signalled_after(wait):  # noqa: PT012
+            while True:
+                tokdfa.train(text, 300, pretokenizer="none")
+        assert time.process_time() - began < wait + SECONDS

@@ -188,7 +188,7 @@ static int64_t train_naively(corpus *c, int32_t *left, int32_t *right, int64_t *
 }
 
 static void train(input *in) {
-    const int64_t pause = below(in, MOST_MERGES + 1);
+    const int64_t pause = below(in, MOST_MERGES + 1), patience = 1 + pause;
     corpus *c = read_corpus(in);
     arena *memory = &c->memory;
     const int64_t n = c->n_text, n_tokens = c->n_tokens;
@@ -235,10 +235,16 @@ static void train(input *in) {
     given.unit_at = unit_at;
     tokdfa_training *training;
     POINTER_WITH_MEMORY(training, tokdfa_begin_training(&given));
-    int64_t made = 0, first;
-    WITH_MEMORY(first, tokdfa_train(training, pause < c->merges ? pause : c->merges));
+    int64_t made = 0, first, before, more;
+    do {
+        WITH_MEMORY(more, tokdfa_find_pairs(training, patience));
+    } while (more);
+    WITH_MEMORY(first, tokdfa_train(training, pause < c->merges ? pause : c->merges, n + 1));
     REQUIRE(first >= 0 && first <= pause);
-    WITH_MEMORY(made, tokdfa_train(training, c->merges));
+    do {
+        before = made;
+        WITH_MEMORY(made, tokdfa_train(training, c->merges, patience));
+    } while (made > before);
     tokdfa_end_training(training);
     int32_t *left = ROOM(memory, int32_t, c->merges), *right = ROOM(memory, int32_t, c->merges);
     int64_t *gain = ROOM(memory, int64_t, c->merges);

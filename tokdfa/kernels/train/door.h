@@ -28,7 +28,8 @@ typedef struct {
 typedef struct tokdfa_training tokdfa_training;
 
 tokdfa_training *tokdfa_begin_training(const tokdfa_corpus *corpus);
-int64_t tokdfa_train(tokdfa_training *training, int64_t target);
+int64_t tokdfa_find_pairs(tokdfa_training *training, int64_t patience);
+int64_t tokdfa_train(tokdfa_training *training, int64_t target, int64_t patience);
 void tokdfa_end_training(tokdfa_training *training);
 
 /* Different pieces of text and their counts, in memory of their own, for one thread at a time; see piece_table.c. */

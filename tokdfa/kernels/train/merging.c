@@ -26,11 +26,13 @@ static int64_t tie_of(const tokdfa_corpus *c, int64_t row, int64_t first, int64_
     }
 }
 
-/* Count the pairs of symbols. For now `to` is the number of positions, and `from` the position of the second symbol of
-   the pair that counted last, which is needed for runs. */
-static bool count_symbols(tokdfa_training *t) {
+/* Count the pairs of symbols that begin before `stop`. For now `to` is the number of positions, and `from` the position
+   of the second symbol of the pair that counted last, which is needed for runs. False if there is no memory: then it can
+   be called again. */
+static bool count_symbols(tokdfa_training *t, int64_t stop) {
     const tokdfa_corpus *c = t->corpus;
-    for (int64_t at = 1; at + 1 < c->n_text; at++) {
+    for (; t->at < stop; t->at++) {
+        const int64_t at = t->at;
         const int32_t u = c->text[at], v = c->text[at + 1];
         if (u < 0 || v < 0) {
             continue;
@@ -59,17 +61,16 @@ static bool count_symbols(tokdfa_training *t) {
     return true;
 }
 
-/* List the positions of the pairs that are frequent enough, and queue these. */
-static bool list_symbols(tokdfa_training *t) {
+/* Make room for the positions of the pairs that are frequent enough, and for these in the queue. False if there is no
+   memory: then nothing has changed. */
+static bool lay_out_pool(tokdfa_training *t) {
     const tokdfa_corpus *c = t->corpus;
     int64_t wanted = 0, n_queued = 0;
     for (int64_t row = 0; row < t->n_pairs; row++) {
-        pair *found = t->pairs + row;
-        const int64_t n_positions = found->count < c->least ? 0 : found->to;
-        found->count = n_positions ? found->count : 0;
-        found->from = found->to = wanted;
-        wanted += n_positions;
-        n_queued += n_positions > 0;
+        if (t->pairs[row].count >= c->least) {
+            wanted += t->pairs[row].to;
+            n_queued++;
+        }
     }
     int32_t *pool = with_room(t->pool, &t->pool_room, 0, wanted + wanted / 2 + 16, sizeof *pool);
     entry *heap = with_room(t->heap, &t->heap_room, 0, n_queued + 16, sizeof *heap);
@@ -78,22 +79,28 @@ static bool list_symbols(tokdfa_training *t) {
     if (!pool || !heap) {
         return false;
     }
-    for (int64_t at = 1; at + 1 < c->n_text; at++) {
-        if (c->text[at] < 0 || c->text[at + 1] < 0) {
-            continue;
-        }
-        pair *found = t->pairs + find_pair(t, key_of(c->text[at], c->text[at + 1]));
-        if (found->count > 0) {
-            pool[found->to++] = (int32_t)at;
-        }
-    }
-    t->n_pool = wanted;
     for (int64_t row = 0; row < t->n_pairs; row++) {
-        if (t->pairs[row].count > 0 && c->longest >= 2) {
-            push_row(t, row);
-        }
+        pair *found = t->pairs + row;
+        const int64_t n_positions = found->count < c->least ? 0 : found->to;
+        found->count = n_positions ? found->count : 0;
+        found->from = found->to = t->n_pool;
+        t->n_pool += n_positions;
     }
     return true;
+}
+
+/* List the positions before `stop` of the pairs that are frequent enough. */
+static void list_symbols(tokdfa_training *t, int64_t stop) {
+    const int32_t *const text = t->corpus->text;
+    for (; t->at < stop; t->at++) {
+        if (text[t->at] < 0 || text[t->at + 1] < 0) {
+            continue;
+        }
+        pair *found = t->pairs + find_pair(t, key_of(text[t->at], text[t->at + 1]));
+        if (found->count > 0) {
+            t->pool[found->to++] = (int32_t)t->at;
+        }
+    }
 }
 
 /* Whether the run of `token` whose last one begins at `at` has an even number of tokens.
@@ -319,21 +326,26 @@ static bool end_merge(tokdfa_training *t) {
     return true;
 }
 
-/* Merge pairs until `target` rules are made, for which there must be room, or no pair is left. Returns the total number
-   of rules made. After TOKDFA_NO_MEMORY the training stands where it stood, or within a merge, and can go on. */
-TOKDFA_DOOR int64_t tokdfa_train(tokdfa_training *training, int64_t target) {
+/* Merge pairs until `target` rules are made, for which there must be room, or no pair is left, or the merges have
+   inspected `patience` positions, 1 or more. Returns the total number of rules made, more than before unless no pair is
+   left. After TOKDFA_NO_MEMORY the training stands where it stood, or within a merge, and can go on. */
+TOKDFA_DOOR int64_t tokdfa_train(tokdfa_training *training, int64_t target, int64_t patience) {
     if (training->unlisted.row >= 0 && !end_merge(training)) {
         return TOKDFA_NO_MEMORY;
     }
-    while (training->n_made < target && training->n_heap > 0) {
-        if (settle_top(training) && !(begin_merge(training) && end_merge(training))) {
-            return TOKDFA_NO_MEMORY;
+    while (training->n_made < target && training->n_heap > 0 && patience > 0) {
+        if (settle_top(training)) {
+            const pair *top = training->pairs + training->heap[0].row;
+            patience -= top->to - top->from;
+            if (!(begin_merge(training) && end_merge(training))) {
+                return TOKDFA_NO_MEMORY;
+            }
         }
     }
     return training->n_made;
 }
 
-/* Count the pairs of a text of symbols, list their positions and queue them. NULL if there is no memory. */
+/* Begin to train; tokdfa_find_pairs comes next. NULL if there is no memory. */
 TOKDFA_DOOR tokdfa_training *tokdfa_begin_training(const tokdfa_corpus *corpus) {
     tokdfa_training *t = calloc(1, sizeof *t);
     if (!t) {
@@ -342,6 +354,7 @@ TOKDFA_DOOR tokdfa_training *tokdfa_begin_training(const tokdfa_corpus *corpus) 
     const size_t n_tokens = (size_t)corpus->n_length;
     t->corpus = corpus;
     t->n_tokens = corpus->n_symbols;
+    t->at = 1;
     t->unlisted.row = -1;
     t->n_table = 1 << 11;
     t->table = malloc((size_t)t->n_table * sizeof *t->table);
@@ -352,12 +365,50 @@ TOKDFA_DOOR tokdfa_training *tokdfa_begin_training(const tokdfa_corpus *corpus) 
         memset(t->table, -1, (size_t)t->n_table * sizeof *t->table);
         memset(t->new_left, -1, n_tokens * sizeof *t->new_left);
         memset(t->new_right, -1, n_tokens * sizeof *t->new_right);
-        if (count_symbols(t) && list_symbols(t)) {
-            return t;
-        }
+        return t;
     }
     tokdfa_end_training(t);
     return NULL;
+}
+
+/* Count the pairs of the text, list their positions and queue them, at `patience` positions, 1 or more, in a call.
+   Returns 1 if there is more to do and 0 if not. After TOKDFA_NO_MEMORY it can go on. */
+TOKDFA_DOOR int64_t tokdfa_find_pairs(tokdfa_training *training, int64_t patience) {
+    tokdfa_training *const t = training;
+    const int64_t end = t->corpus->n_text - 1, stop = least(end, t->at + least(patience, end));
+    switch (t->stage) {
+    case COUNTING:
+        if (!count_symbols(t, stop)) {
+            return TOKDFA_NO_MEMORY;
+        }
+        if (t->at < end) {
+            return 1;
+        }
+        t->stage = LAYING_OUT;
+        /* fall through */
+    case LAYING_OUT:
+        if (!lay_out_pool(t)) {
+            return TOKDFA_NO_MEMORY;
+        }
+        t->at = 1;
+        t->stage = LISTING;
+        return 1;
+    case LISTING:
+        list_symbols(t, stop);
+        if (t->at < end) {
+            return 1;
+        }
+        for (int64_t row = 0; row < t->n_pairs; row++) {
+            if (t->pairs[row].count > 0 && t->corpus->longest >= 2) {
+                push_row(t, row);
+            }
+        }
+        t->stage = MERGING;
+        break;
+    case MERGING:
+        break;
+    }
+    return 0;
 }
 
 TOKDFA_DOOR void tokdfa_end_training(tokdfa_training *training) {

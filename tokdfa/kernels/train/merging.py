@@ -17,6 +17,9 @@ FIXED, FIRST_SEEN, SENTENCEPIECE, SUBWORD_NMT = 0, 1, 2, 3
 
 LONGEST_TEXT: Final = 2**31 - 2
 
+PATIENCE: Final = 1 << 18
+"""The number of positions to look at in one call, some hundredths of a second; Python answers signals between calls."""
+
 
 @dataclass(frozen=True, slots=True)
 class Text:
@@ -114,6 +117,8 @@ class Training:
         if not training:
             raise MemoryError("not enough memory for the pairs of the corpus")
         self._training = ffi.gc(training, lib.tokdfa_end_training)
+        while check_memory(lib.tokdfa_find_pairs(self._training, PATIENCE)):
+            pass
 
     def run(self, target: int) -> int:
         """Merge pairs until `target` rules are made or no pair is left; return the total number of rules made.
@@ -123,7 +128,10 @@ class Training:
         MemoryError
             The rules made so far are kept, and the training can go on when there is memory.
         """
-        self._made = check_memory(lib.tokdfa_train(self._training, min(target, len(self._left))))
+        target, before = min(target, len(self._left)), -1
+        while before < self._made < target:
+            before = self._made
+            self._made = check_memory(lib.tokdfa_train(self._training, target, PATIENCE))
         return self._made
 
     @property

@@ -22,8 +22,12 @@ typedef struct {
     int64_t count, tie, row;
 } entry;
 
+enum training_stage { COUNTING, LAYING_OUT, LISTING, MERGING };
+
 struct tokdfa_training {
     const tokdfa_corpus *corpus;
+    enum training_stage stage;
+    int64_t at; /* before merging: the next position of the text */
     pair *pairs;
     int64_t n_pairs, pairs_room;
     int64_t *table; /* a power of two of slots, at most half of them taken; -1 is a free one */
