@@ -10,6 +10,10 @@ from tokdfa.kernels.library import Struct, lib, readable, writable
 __all__ = ["compare_rows", "ranked_rows"]
 
 
+PAIRS_AT_ONCE = 1 << 12
+"""The number of pairs of rows to compare in one call: some hundredths of a second."""
+
+
 def ranked_rows(pointer: Int32Array, start: Int32Array, stop: Int32Array, rank: Int32Array) -> Struct:
     """Return the rows of an automaton whose tokens have ranks.
 
@@ -49,16 +53,19 @@ def compare_rows(
     bits = np.zeros((n_ranks + 511) // 512 * 8, dtype=np.uint64)
     least: Int32Array = np.empty(len(first_row), dtype=np.int32)
     only_first, only_second = np.empty((2, len(first_row)), dtype=np.int64)
-    lib.tokdfa_compare_rows(
-        first.pointer,
-        second.pointer,
-        readable(first_row, np.int32),
-        readable(second_row, np.int32),
-        len(first_row),
-        writable(bits, np.uint64),
-        len(bits),
-        writable(least, np.int32),
-        writable(only_first, np.int64),
-        writable(only_second, np.int64),
-    )
+    # Python answers signals between the calls.
+    for begin in range(0, len(first_row), PAIRS_AT_ONCE):
+        part = slice(begin, begin + PAIRS_AT_ONCE)
+        lib.tokdfa_compare_rows(
+            first.pointer,
+            second.pointer,
+            readable(first_row[part], np.int32),
+            readable(second_row[part], np.int32),
+            len(first_row[part]),
+            writable(bits, np.uint64),
+            len(bits),
+            writable(least[part], np.int32),
+            writable(only_first[part], np.int64),
+            writable(only_second[part], np.int64),
+        )
     return least, only_first, only_second
