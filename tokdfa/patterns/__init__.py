@@ -2,9 +2,10 @@
 
 A pattern passes through five forms. Read the modules in this order:
 
-1. `dialects`, `atoms`, `syntax`: the text of a pattern, in the dialect of its library, becomes a tree.
+1. `dialects`, `atoms`, `classes`, `syntax`: the text of a pattern, in the dialect of its library, becomes a tree.
 2. `partition`: code points that no set in the pattern distinguishes become one class.
-3. `program`: the tree becomes a nondeterministic automaton whose threads have an order of preference.
+3. `program`: the tree becomes a nondeterministic automaton whose threads have an order of preference; `predicates` are
+   its look-arounds, and `committed` writes atomic groups as such.
 4. `subset`, `class_dfa`: the program becomes a deterministic automaton over classes of code points.
 5. `utf8`: that automaton becomes one over bytes.
 

@@ -8,6 +8,7 @@ from typing import NoReturn
 
 from tokdfa.errors import LimitExceededError, PatternError
 from tokdfa.patterns.budget import Budget
+from tokdfa.patterns.classes import escaped_class, posix_class, property_class
 from tokdfa.unicode import (
     Ranges,
     Table,
@@ -17,7 +18,6 @@ from tokdfa.unicode import (
     fold_expansions,
     intersection,
     library_of,
-    ranges,
     union,
     universe,
 )
@@ -29,12 +29,12 @@ MAX_NESTING = 100
 
 _CONTROLS = {"t": 9, "n": 10, "v": 11, "f": 12, "r": 13, "a": 7}
 _REFUSED_ESCAPES = {
-    "G": "the anchor \\G", "K": "\\K, which moves the start of a match", "R": "the line break \\R",
-    "X": "the grapheme \\X", "N": "\\N", "O": "\\O", "h": "\\h, which means different things in different libraries",
-    "H": "\\H, which means different things in different libraries", "k": "a back-reference", "g": "a back-reference",
+    "K": "\\K, which moves the start of a match", "R": "the line break \\R",
+    "X": "the grapheme \\X", "N": "\\N", "O": "\\O", "h": "\\h", "H": "\\H", "k": "a back-reference",
+    "g": "a back-reference",
     "m": "the word boundary \\m", "M": "the word boundary \\M", "y": "\\y", "Y": "\\Y", "L": "a named list",
 }  # fmt: skip
-_POSIX = re.compile(r"\[:\^?\w+:\]")
+_POSIX = re.compile(r"\[:(\^?)(\w+):\]")
 _PROPERTY = re.compile(r"\{(\^?)(?:(?:gc|General_Category|sc|Script)=)?([^{}]+)\}")
 
 
@@ -84,12 +84,12 @@ class AtomReader:
         """Raise PatternError for what is at a place of the pattern."""
         raise PatternError(what, value=self.pattern[at : at + 40], where=f"pattern, offset {at}", hint=hint)
 
-    def class_escape(self, at: int) -> tuple[Ranges, bool] | None:
+    def class_escape(self, at: int, *, in_bracket: bool = False) -> tuple[Ranges, bool] | None:
         r"""Read \s, \p{…} and the like; return the class, and whether it is not negated."""
         symbol = self.pattern[self.at]
-        if symbol in "sSdDwW":
+        if symbol in "sSdDwW" or (symbol in "hH" and (symbol == "h" or self.table != "regex")):
             self.at += 1
-            symbols = ranges("\\" + symbol.lower(), self.classes)
+            symbols = escaped_class(symbol.lower(), self.classes, in_bracket=in_bracket)
             return (symbols, True) if symbol.islower() else (complement(symbols, self.universe), False)
         if symbol not in "pP":
             return None
@@ -98,7 +98,7 @@ class AtomReader:
             self.refuse(r"a property is written \p{…}", at)
         self.at = name.end()
         try:
-            symbols = ranges(name[2], self.classes)
+            symbols = property_class(name[2], self.classes, in_bracket=in_bracket)
         except PatternError:
             self.refuse(f"{self.table} has no class of that name, or it is not supported", at)
         negated = (symbol == "P") != (name[1] == "^")
@@ -155,9 +155,10 @@ class AtomReader:
             if symbol == "]" and here > start:
                 self.at += 1
                 break
-            if _POSIX.match(self.pattern, here):
-                self.refuse("a POSIX class is not supported", here)
-            if symbol == "[" and self.table != "regex":
+            if posix := _POSIX.match(self.pattern, here):
+                self.at = posix.end()
+                operands[-1].append(self.posix(posix, here))
+            elif symbol == "[" and self.table != "regex":
                 self.at += 1
                 operands[-1].append(self.bracket(here, depth + 1))
             elif self.pattern.startswith(("&&", "--", "~~", "||"), here):
@@ -175,13 +176,24 @@ class AtomReader:
             symbols = intersection(symbols, other)
         return complement(symbols, self.universe) if negated else symbols
 
+    def posix(self, name: re.Match[str], here: int) -> Ranges:
+        """Return the POSIX class of a name."""
+        symbols = posix_class(name[2], self.classes)
+        if symbols is None:
+            self.refuse(f"{self.table} has no POSIX class of that name", here)
+        if self.flags.ignore_case and case_variants(symbols, self.classes) != symbols:
+            if name[1]:
+                self.refuse("a negated POSIX class is not supported when case is ignored", here)
+            symbols = case_variants(symbols, self.classes)
+        return complement(symbols, self.universe) if name[1] else symbols
+
     def bracket_item(self, here: int, start: int) -> Ranges:
         """Read a class, a symbol or a range of symbols."""
         if self.pattern[here] == "\\":
             if here + 1 >= len(self.pattern):
                 self.refuse("the pattern ends with a backslash", here)
             self.at = here + 1
-            found = self.class_escape(here)
+            found = self.class_escape(here, in_bracket=True)
             if found is not None:
                 symbols, positive = found
                 if self.pattern[self.at : self.at + 1] == "-" and self.pattern[self.at + 1 : self.at + 2] != "]":
@@ -218,7 +230,7 @@ class AtomReader:
             self.at = here + 1
             code_point = ord(self.pattern[here])
         else:
-            if self.pattern[here + 1 : here + 2] in tuple("sSdDwWpP"):
+            if self.pattern[here + 1 : here + 2] in tuple("sSdDwWpPhH"):
                 self.refuse("the range ends in a class", here)
             self.at = here + 1
             if self.pattern.startswith("b", self.at):

@@ -8,7 +8,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from tokdfa.patterns.syntax import Alternate, Anchor, Atomic, LookAhead, Node, Place, Repeat, Symbols, children
+from tokdfa.patterns.syntax import (
+    Alternate,
+    Anchor,
+    Assertion,
+    Atomic,
+    LookAhead,
+    Node,
+    Place,
+    Repeat,
+    Symbols,
+    children,
+)
 from tokdfa.unicode import Ranges
 
 __all__ = ["compile_backtracking", "spell_out"]
@@ -17,6 +28,8 @@ _ANCHORS: dict[Place, str] = {
     "start of text": r"\A",
     "end of text": r"\Z",
     "start of line": r"(?:\A|(?<=\n))",
+    "start of line with text": r"(?:\A|(?<=\n))(?!\Z)",
+    "start of search": r"\G",
     "end of line": r"(?=\n|\Z)",
     "end of last line": r"(?=\n?\Z)",
 }
@@ -62,6 +75,8 @@ def _spell_node(node: Node, parts: list[str]) -> str:
     if isinstance(node, Repeat):
         bounds = f"{{{node.least},{'' if node.most is None else node.most}}}"
         return f"(?:{parts[0]}){bounds}{_SUFFIXES[node.mode]}"
+    if isinstance(node, Assertion):
+        return f"(?{'<' if node.behind else ''}{'!' if node.negated else '='}{parts[0]})"
     if isinstance(node, Atomic):
         return f"(?>{parts[0]})"
     if isinstance(node, Alternate):

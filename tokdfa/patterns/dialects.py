@@ -20,9 +20,20 @@ from tokdfa.unicode import Ranges, case_variants, complement, contains, fold_exp
 __all__ = ["MAX_NESTING", "Operators", "Place", "read_dialect"]
 
 Place: TypeAlias = Literal[
-    "start of text", "end of text", "start of line", "end of line", "end of last line", "word boundary", "inside a word"
+    "start of text",
+    "end of text",
+    "start of line",
+    "start of line with text",
+    "end of line",
+    "end of last line",
+    "word boundary",
+    "inside a word",
+    "start of search",
 ]
-"""Where an anchor holds; the last line ends at the end of the text, and before a line feed at the end of the text."""
+"""Where an anchor holds; the last line ends at the end of the text, and before a line feed at the end of the text.
+
+A line with text is one that does not begin at the end of the text. A search starts where the last match ended.
+"""
 
 _FIRST_STAND_IN = 0x10000
 _MAX_ATOMS = 0x100000
@@ -32,11 +43,12 @@ _MAX_LENGTH = 1 << 19
 _LONGEST_FOLD = 16
 
 _REFUSED_GROUPS = {
-    "?<=": "look-behind", "?<!": "look-behind", "?(": "a conditional group", "?P=": "a back-reference",
+    "?(": "a conditional group", "?P=": "a back-reference",
     "?P>": "recursion", "?R": "recursion", "?&": "recursion", "?|": "a branch reset", "?~": "an absence operator",
     "?1": "recursion", "?0": "recursion",
 }  # fmt: skip
-_PASSED_GROUPS = ("?:", "?=", "?!", "?>")
+_LOOKS = ("?<=", "?<!", "?=", "?!")
+_PASSED_GROUPS = (*_LOOKS, "?:", "?>")
 
 _FLAGS = re.compile(r"\?([a-zA-Z]*)(?:-([a-zA-Z]+))?([:)])")
 _NAME = re.compile(r"\?P?<[A-Za-z_]\w*>")
@@ -51,19 +63,22 @@ class Operators:
     Attributes
     ----------
     text : str
-        The operators: stand-ins, plain groups ``(?:``, look-aheads, atomic groups, alternation and repetition.
+        The operators: stand-ins, plain groups ``(?:``, look-arounds, atomic groups, alternation and repetition.
     atoms : list of ranges or places
         The meanings of the stand-ins.
     places : list of int
         The place in the pattern from which each character of `text` comes.
     looks : list of int
-        The places of the look-aheads in the pattern.
+        The places of the look-arounds in the pattern.
+    repeats : list of int
+        The places of what is repeated, and of atomic groups, the outer ones first.
     """
 
     text: str = ""
     atoms: list[Ranges | Place] = field(default_factory=list)
     places: list[int] = field(default_factory=list)
     looks: list[int] = field(default_factory=list)
+    repeats: list[int] = field(default_factory=list)
 
     def atom(self, stand_in: int) -> Ranges | Place:
         """Return the meaning of the stand-in with that code point."""
@@ -105,10 +120,12 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 class _Reader(AtomReader):
     def __init__(self, pattern: str, table: str, budget: Budget) -> None:
         super().__init__(pattern, table, budget)
-        self.outer: list[tuple[int, Flags]] = []  # where the open groups begin in the text, the flags around them
+        self.outer: list[tuple[int, Flags, str]] = []  # where open groups begin in the text, flags around them, kinds
         self.pieces: list[str] = []
         self.places: list[int] = []
         self.looks: list[int] = []
+        self.repeats: list[tuple[int, int, int]] = []  # where the item begins in the text, order, where in the pattern
+        self.quantified = -1  # the length of the text after the last quantifier
         self.numbers: dict[Ranges | Place, int] = {}
         self.last_atom: int | None = None  # where it begins in `pieces`
         self.literals = ""  # those just read, where a library may fold a sequence of them into one symbol
@@ -144,7 +161,8 @@ class _Reader(AtomReader):
                 self.literal(ord(symbol), at)
         if self.outer:
             self.refuse("the group is not closed", self.places[self.outer[-1][0]])
-        return Operators("".join(self.pieces), list(self.numbers), self.places, self.looks)
+        repeats = [at for *_, at in sorted(self.repeats)]
+        return Operators("".join(self.pieces), list(self.numbers), self.places, self.looks, repeats)
 
     # Output
 
@@ -157,6 +175,13 @@ class _Reader(AtomReader):
         self.last_atom = None
         if text == "|":
             self.literals = ""  # consecutive literals in groups are still one sequence
+
+    def repeat(self, start: int | None, at: int) -> None:
+        """Record what is repeated, or an atomic group, that begins in the text at `start`."""
+        if start is not None and start < len(self.places):
+            at = self.places[start]
+        # Of two that begin at one place, the later one is the outer one.
+        self.repeats.append((-1 if start is None else start, -len(self.repeats), at))
 
     def add(self, atom: Ranges | Place, at: int) -> None:
         self.literals = ""
@@ -177,10 +202,10 @@ class _Reader(AtomReader):
         for prefix, what in _REFUSED_GROUPS.items():
             if rest.startswith(prefix):
                 self.refuse(f"{what} is not supported, or not regular", at)
-        if rest[:2] in _PASSED_GROUPS:
-            kind = rest[:2]
-            self.at += 2
-            if kind in ("?=", "?!"):
+        if passed := next((prefix for prefix in _PASSED_GROUPS if rest.startswith(prefix)), None):
+            kind = passed
+            self.at += len(kind)
+            if kind in _LOOKS:
                 self.looks.append(at)
         elif name := _NAME.match(self.pattern, self.at):
             self.at = name.end()
@@ -198,9 +223,22 @@ class _Reader(AtomReader):
             self.flags = inner
         elif rest.startswith(("?", "*")):
             self.refuse("this kind of group is not supported", at)
+        if self.table == "tokenizers":
+            self.check_look_behind(kind, at)
+        if kind == "?>":
+            self.repeat(start, at)
         self.operator("(" + kind, at)
-        self.outer.append((start, flags))
+        self.outer.append((start, flags, kind))
         self.depth += 1
+
+    def check_look_behind(self, kind: str, at: int) -> None:
+        """Refuse what Oniguruma refuses in a look-behind: to look ahead, and a capture in a negative one."""
+        around = [outer for *_, outer in self.outer]
+        captures = self.pattern[at : at + 2] != "(?" or self.pattern[at + 2 : at + 3] in ("<", "P")
+        if kind in ("?=", "?!") and {"?<=", "?<!"}.intersection(around):
+            self.refuse("a look-behind cannot look ahead", at)
+        if kind == "?:" and captures and "?<!" in around:
+            self.refuse("a negative look-behind cannot capture", at, "write (?:…)")
 
     def with_flags(self, on: str, off: str, at: int) -> Flags:
         names = {"i": "ignore_case", "s": "dot_all", "m": "multiline"}
@@ -217,7 +255,7 @@ class _Reader(AtomReader):
     def close_group(self, at: int) -> None:
         if not self.outer:
             self.refuse("the closing parenthesis has no opening one", at)
-        start, self.flags = self.outer.pop()
+        start, self.flags, _ = self.outer.pop()
         self.depth -= 1
         self.operator(")", at)
         self.last_atom = start
@@ -230,23 +268,30 @@ class _Reader(AtomReader):
             # After an interval, Oniguruma reads + as one more repetition, and ? in several ways.
             if symbol != "+":
                 self.refuse("a quantifier cannot follow an interval", at)
+            self.repeat(self.last_atom, at)
             self.pieces[self.last_atom : self.last_atom] = "(?:"
-            self.places[self.last_atom : self.last_atom] = [at] * 3
+            self.places[self.last_atom : self.last_atom] = self.places[self.last_atom : self.last_atom + 1] * 3
             self.emit(")", at)
+        elif self.quantified != len(self.pieces):
+            self.repeat(self.last_atom, at)
         self.emit(symbol, at)
+        self.quantified = len(self.pieces)
         self.literals = ""
 
     def interval(self, match: re.Match[str], at: int) -> None:
         least, comma, most, at_most = match.groups()
+        self.repeat(self.last_atom, at)
         self.emit(f"{{{least or 0},{at_most or most}}}" if comma or at_most else f"{{{least}}}", at)
+        self.quantified = len(self.pieces)
         self.literals = ""
 
     # Atoms
 
     def begin_line(self, at: int) -> None:
         if self.table == "tokenizers":
-            self.refuse("^, the beginning of a line in Oniguruma, is not supported", at, "\\A is that of the text")
-        self.add("start of line" if self.flags.multiline else "start of text", at)
+            self.add("start of line with text", at)
+        else:
+            self.add("start of line" if self.flags.multiline else "start of text", at)
 
     def end_line(self, at: int) -> None:
         if self.table == "tokenizers" or self.flags.multiline:
@@ -272,7 +317,7 @@ class _Reader(AtomReader):
         if self.at >= len(self.pattern):
             self.refuse("the pattern ends with a backslash", at)
         symbol = self.pattern[self.at]
-        anchors: dict[str, Place] = {"A": "start of text", "z": "end of text"}
+        anchors: dict[str, Place] = {"A": "start of text", "z": "end of text", "G": "start of search"}
         if self.table == "regex":
             anchors |= {"Z": "end of text"}
         elif self.table == "tokenizers":
@@ -280,6 +325,15 @@ class _Reader(AtomReader):
         if symbol in anchors:
             self.at += 1
             self.add(anchors[symbol], at)
+        elif symbol == "Z":
+            # For fancy-regex, any number of line feeds may follow the place.
+            self.at += 1
+            self.looks.append(at)
+            self.operator("(?=", at)
+            self.add(((10, 10),), at)
+            self.operator("*", at)
+            self.add("end of text", at)
+            self.operator(")", at)
         elif symbol in "bB":
             self.at += 1
             self.add("word boundary" if symbol == "b" else "inside a word", at)

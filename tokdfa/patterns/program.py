@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from tokdfa.errors import LimitExceededError, PatternError
 from tokdfa.patterns.budget import Budget
+from tokdfa.patterns.committed import committed, has_choice
+from tokdfa.patterns.predicates import Predicates
 from tokdfa.patterns.syntax import (
     Alternate,
     Anchor,
+    Assertion,
     Atomic,
     Concat,
     LookAhead,
@@ -19,9 +23,20 @@ from tokdfa.patterns.syntax import (
     Symbols,
     is_nullable,
 )
-from tokdfa.unicode import LAST, Ranges, complement
+from tokdfa.unicode import LAST, Ranges
 
-__all__ = ["Accept", "Fork", "Instruction", "Look", "LookAround", "Program", "Read", "compile_program"]
+__all__ = [
+    "Accept",
+    "BeginSearch",
+    "Fork",
+    "Instruction",
+    "Look",
+    "LookAround",
+    "Program",
+    "Read",
+    "Test",
+    "compile_program",
+]
 
 MAX_INSTRUCTIONS = 500_000
 
@@ -67,11 +82,25 @@ class Look(NamedTuple):
     following: int
 
 
+class Test(NamedTuple):
+    """Go on at `following` where the truth of a predicate is `holds`."""
+
+    predicate: int
+    holds: bool
+    following: int
+
+
+class BeginSearch(NamedTuple):
+    """Go on at `following` where the search begins."""
+
+    following: int
+
+
 class Accept(NamedTuple):
     """The pattern has been read."""
 
 
-Instruction: TypeAlias = Read | Fork | Look | Accept
+Instruction: TypeAlias = Read | Fork | Look | Test | BeginSearch | Accept
 Entries: TypeAlias = tuple[int, ...]
 
 
@@ -143,13 +172,20 @@ _YES_BEHIND = frozenset({(False, True)})
 _ASSERTIONS: dict[Place, LookAround] = {
     "start of text": LookAround((), True, (), False, _YES_BEFORE),
     "start of line": LookAround(_LINE_FEED, True, (), False, _YES_BEFORE),
+    "start of line with text": LookAround(_LINE_FEED, True, ((0, LAST),), False, frozenset({(True, True)})),
     "end of text": LookAround((), False, (), True, _YES_BEHIND),
     "end of last line": LookAround((), False, _LINE_FEED, True, _YES_BEHIND, last_line=True),
     "end of line": LookAround((), False, _LINE_FEED, True, _YES_BEHIND),
 }
 
 
-def compile_program(node: Node, budget: Budget | None = None, *, mirrored: bool = False) -> Program:
+# At most one line feed, then the end of the text.
+_LAST_LINE = Concat((Repeat(Symbols(_LINE_FEED), 0, 1), Anchor("end of text")))
+
+
+def compile_program(
+    node: Node, budget: Budget | None = None, *, mirrored: bool = False, predicates: Predicates | None = None
+) -> Program:
     """Return the program of a pattern.
 
     Parameters
@@ -160,11 +196,14 @@ def compile_program(node: Node, budget: Budget | None = None, *, mirrored: bool 
         The budget.
     mirrored : bool
         Whether to read its words from right to left.
+    predicates : Predicates, optional
+        Where to put the look-arounds. Without it the program has none but those at a single symbol.
 
     Raises
     ------
     PatternError
-        If the pattern has an atomic group, or a possessive repetition of more than one symbol.
+        If the pattern has an atomic group or a possessive repetition that is not regular for certain; without
+        `predicates`, also if it looks behind, looks ahead at more than one symbol, or asks where a search began.
     LimitExceededError
         If it would take more than 500,000 instructions, or longer.
 
@@ -172,7 +211,7 @@ def compile_program(node: Node, budget: Budget | None = None, *, mirrored: bool 
     -----
     Ken Thompson's construction.
     """
-    compiler = _Compiler(Program(Budget() if budget is None else budget, mirrored))
+    compiler = _Compiler(Program(Budget() if budget is None else budget, mirrored), predicates)
     (start,) = compiler.compile(node, (compiler.program.add(Accept()),))
     compiler.program.add(Fork((start,)))
     return compiler.program
@@ -188,9 +227,11 @@ class _Compiler:
     repetitions have read something.
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, predicates: Predicates | None, *, is_inner: bool = False) -> None:
         self.program = program
         self.mirrored = program.mirrored
+        self.predicates = predicates
+        self.is_inner = is_inner  # the program of a look-around
 
     def compile(self, node: Node, following: Entries) -> Entries:
         """Add the instructions that read `node` and then go on at `following`; return where it begins."""
@@ -206,21 +247,84 @@ class _Compiler:
             options = [self.compile(option, following) for option in node.options]
             return self.split(*options) if options else (self.program.add(Fork(())),) * len(following)
         if isinstance(node, Repeat):
-            if node.mode == "possessive":
+            if node.mode == "possessive" and isinstance(node.body, Symbols):
                 return self.compile(_without_possession(node), following)
-            return self.repeat(node, following)
+            return self.commit(node, following) if node.mode == "possessive" else self.repeat(node, following)
         if isinstance(node, Atomic):
-            if _has_choice(node.body):
-                raise PatternError("an atomic group cannot be expressed by an automaton", hint="use an ordinary group")
-            return self.compile(node.body, following)
+            return self.commit(node, following) if has_choice(node.body) else self.compile(node.body, following)
+        known = {place: self.ask(node, place) for place in dict.fromkeys(following)}
+        return tuple(known[place] for place in following)
+
+    def commit(self, node: Atomic | Repeat, following: Entries) -> Entries:
+        """Add an atomic group or a possessive repetition."""
+        what = "an atomic group" if isinstance(node, Atomic) else "a possessive repetition of more than one symbol"
+        if self.predicates is None:
+            hint = "use an ordinary group" if isinstance(node, Atomic) else "leave the + out"
+            where = f"pattern, offset {node.offset}"
+            raise PatternError(f"{what} cannot be expressed by an automaton", where=where, hint=hint)
+        only = committed(node)
+        if only is None:
+            raise PatternError(
+                f"{what} of this kind is not supported",
+                where=f"pattern, offset {node.offset}",
+                hint="to find its first match, a search may have to backtrack inside it",
+            )
+        return self.compile(only, following)
+
+    def ask(self, node: LookAhead | Assertion | Anchor, following: int) -> int:
+        """Add the check of an assertion."""
+        if isinstance(node, Anchor) and node.place == "start of search":
+            if self.predicates is None:
+                raise PatternError(r"\G is not supported in a search")
+            return self.program.add(BeginSearch(following))
+        if isinstance(node, Anchor) and node.place == "end of last line" and self.predicates is not None:
+            node = Assertion(_LAST_LINE, behind=False, negated=False)
+        if isinstance(node, Assertion):
+            return self.program.add(Test(self.predicate(node), not node.negated, following))
         if isinstance(node, LookAhead):
             look = LookAround((), False, node.ranges, node.at_end, _YES_BEHIND)
         else:
             look = _assertion(node)
-        if self.mirrored:
-            look = look.mirrored()
-        known = {number: program.look(look, number) for number in dict.fromkeys(following)}
-        return tuple(known[number] for number in following)
+        if self.is_inner:
+            return self.program.add(Fork(tuple(self.ways(look, following))))
+        return self.program.look(look.mirrored() if self.mirrored else look, following)
+
+    def predicate(self, node: Assertion) -> int:
+        """Return the number of the predicate of a look-around."""
+        if self.predicates is None:
+            raise PatternError(
+                "look-behind is not supported"
+                if node.behind
+                else "a look-ahead of more than one symbol is not supported",
+                where=f"pattern, offset {node.offset}",
+                hint="(?=x) and (?!x) can be used if x is one symbol or the end of the text",
+            )
+        known = self.predicates.known(node.body, node.behind)
+        if known is not None:
+            return known
+        inner = _Compiler(Program(self.program.budget), self.predicates, is_inner=True)
+        (start,) = inner.compile(node.body, (inner.program.add(Accept()),))
+        inner.program.add(Fork((start,)))
+        return self.predicates.words(node.body, node.behind, inner.program)
+
+    def ways(self, look: LookAround, following: int) -> Iterator[int]:
+        """Add an assertion about neighbours as tests, and yield where each way to pass it begins."""
+        assert self.predicates is not None
+        for before, behind in sorted(look.when):
+            place = following
+            if look.behind or look.behind_edge:
+                place = self.program.add(
+                    Test(self.predicates.neighbour(look.behind, look.behind_edge, False), behind, place)
+                )
+            elif behind:
+                continue
+            if look.before or look.before_edge:
+                place = self.program.add(
+                    Test(self.predicates.neighbour(look.before, look.before_edge, True), before, place)
+                )
+            elif before:
+                continue
+            yield place
 
     def split(self, *preferred: Entries) -> Entries:
         """Add the instructions that go on at one of several places; the first is preferred."""
@@ -268,22 +372,6 @@ def _assertion(anchor: Anchor) -> LookAround:
 
 def _without_possession(node: Repeat) -> Node:
     """Return a possessive repetition of one symbol, expressed by look-ahead: it stops where no such symbol follows."""
-    body, least, most = node.body, node.least, node.most
-    if not isinstance(body, Symbols):
-        raise PatternError(
-            "a possessive repetition of more than one symbol cannot be expressed by an automaton",
-            hint="leave the + out",
-        )
-    stop = LookAhead(complement(body.ranges, ((0, LAST),)), True)
-    if most is None:
-        return Concat((Repeat(body, least, None), stop))
-    if most == least:
-        return Repeat(body, least, most)
-    return Alternate((Repeat(body, most, most), Concat((Repeat(body, least, most - 1), stop))))
-
-
-def _has_choice(node: Node) -> bool:
-    """Return whether a pattern can be read in more than one way."""
-    if isinstance(node, Concat):
-        return any(map(_has_choice, node.parts))
-    return isinstance(node, (Alternate, Atomic)) or (isinstance(node, Repeat) and node.least != node.most)
+    only = committed(node)
+    assert only is not None
+    return only

@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import re
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, NoReturn, TypeAlias, cast
 
 from tokdfa.errors import LimitExceededError, PatternError
 from tokdfa.patterns.budget import Budget
 from tokdfa.patterns.dialects import MAX_NESTING, Operators, Place, read_dialect
-from tokdfa.unicode import Ranges, complement, ranges, union, universe
+from tokdfa.unicode import Ranges, complement, library_of, ranges, union, universe
 
 __all__ = [
     "MAX_NESTING",
     "Alternate",
     "Anchor",
+    "Assertion",
     "Atomic",
     "Concat",
     "LookAhead",
@@ -63,19 +64,22 @@ class Repeat:
     """The body `least` to `most` times, without an upper limit if `most` is None.
 
     `greedy` prefers more, `lazy` fewer, and `possessive` takes what greedy finds first and never backtracks into it.
+    `offset` is the place of the body in the pattern, for messages.
     """
 
     body: Node
     least: int
     most: int | None
     mode: Mode = "greedy"
+    offset: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Atomic:
-    """The first match of the body, and no other."""
+    """The first match of the body, and no other; `offset` is the place in the pattern, for messages."""
 
     body: Node
+    offset: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +98,20 @@ class Anchor:
     word: Ranges = ()
 
 
-Node: TypeAlias = Symbols | Concat | Alternate | Repeat | Atomic | LookAhead | Anchor
+@dataclass(frozen=True, slots=True)
+class Assertion:
+    """The empty word where the body matches what follows, or with `behind` what comes before; or, `negated`, does not.
+
+    `offset` is the place in the pattern, for messages.
+    """
+
+    body: Node
+    behind: bool
+    negated: bool
+    offset: int = field(default=0, compare=False)
+
+
+Node: TypeAlias = Symbols | Concat | Alternate | Repeat | Atomic | LookAhead | Assertion | Anchor
 
 
 def parse(pattern: str, table: str = "regex", budget: Budget | None = None) -> Node:
@@ -120,9 +137,8 @@ def parse(pattern: str, table: str = "regex", budget: Budget | None = None) -> N
     Raises
     ------
     PatternError
-        If the pattern is not valid in the dialect, or has a back-reference, look-behind, recursion, a conditional
-        group, look-ahead at more than one symbol, or something else that is not supported; the message says what and
-        at which offset.
+        If the pattern is not valid in the dialect, or has a back-reference, recursion, a conditional group, or
+        something else that is not supported; the message says what and at which offset.
     LimitExceededError
         If groups are nested too deeply, or the pattern is too long, or takes longer than allowed.
 
@@ -157,7 +173,8 @@ class _Conversion:
         self.pattern = pattern
         self.budget = budget
         self.operators = operators
-        self.looks = iter(operators.looks)  # taken apart in the order in which they are written
+        # Both are taken apart in the order in which they are written.
+        self.looks, self.repeats = iter(operators.looks), iter(operators.repeats)
         self.table = table
         self.done: list[Node] = []
 
@@ -190,14 +207,20 @@ class _Conversion:
         if name == "SUBPATTERN":
             return _concat, [("SEQUENCE", argument[3])]
         if name == "ATOMIC_GROUP":
-            return lambda children: Atomic(children[0]), [("SEQUENCE", argument)]
+            at = next(self.repeats, 0)
+            return lambda children: Atomic(children[0], at), [("SEQUENCE", argument)]
         if name in ("ASSERT", "ASSERT_NOT"):
             at = next(self.looks)
-            return lambda children: self.look(children[0], name == "ASSERT_NOT", at), [("SEQUENCE", argument[1])]
+            behind, body = argument[0] < 0, argument[1]
+            return lambda children: self.look(children[0], behind, name == "ASSERT_NOT", at), [("SEQUENCE", body)]
+        if name == "FAILURE":  # a negated look-around at nothing
+            at = next(self.looks)
+            return lambda _: Assertion(Concat(()), behind=False, negated=True, offset=at), []
+        at = next(self.repeats, 0)
         least, most, body = argument
         modes: dict[str, Mode] = {"MAX_REPEAT": "greedy", "MIN_REPEAT": "lazy", "POSSESSIVE_REPEAT": "possessive"}
         bound = None if str(most) == "MAXREPEAT" else int(most)
-        return lambda children: self.repeat(children[0], int(least), bound, modes[name]), [("SEQUENCE", body)]
+        return lambda children: self.repeat(children[0], int(least), bound, modes[name], at), [("SEQUENCE", body)]
 
     def leaf(self, stand_in: int) -> Node:
         atom = self.operators.atom(stand_in)
@@ -207,22 +230,32 @@ class _Conversion:
             return Anchor(atom, ranges(r"\w", self.table))
         return Anchor(atom)
 
-    def repeat(self, body: Node, least: int, most: int | None, mode: Mode) -> Node:
-        if isinstance(body, (LookAhead, Anchor)):
-            raise PatternError("an assertion is repeated, which means the same as a single one", value=self.pattern)
-        return Repeat(body, least, most, mode)
+    def repeat(self, body: Node, least: int, most: int | None, mode: Mode, at: int) -> Node:
+        # Oniguruma refuses an assertion among the options, too.
+        options = body.options if isinstance(body, Alternate) and library_of(self.table) == "tokenizers" else (body,)
+        if any(isinstance(option, (LookAhead, Assertion, Anchor)) for option in options):
+            self.refuse("an assertion is repeated, which means the same as a single one", at)
+        return Repeat(body, least, most, mode, at)
 
-    def look(self, body: Node, negated: bool, at: int) -> Node:
-        test = _one_symbol_test(body)
+    def look(self, body: Node, behind: bool, negated: bool, at: int) -> Node:
+        nodes = [body]
+        for node in nodes:  # grows during the loop
+            if isinstance(node, Anchor) and node.place == "start of search":
+                self.refuse(r"\G in a look-around is not supported", at)
+            if behind and (isinstance(node, Atomic) or (isinstance(node, Repeat) and node.mode == "possessive")):
+                self.refuse("an atomic group or possessive repetition in a look-behind is not supported", at)
+            nodes.extend(children(node))
+        endless = any(isinstance(node, Repeat) and node.most is None for node in nodes)
+        if behind and library_of(self.table) == "tokenizers" and endless and is_nullable(body):
+            self.refuse("Oniguruma refuses a look-behind of any length, none included", at)
+        test = None if behind else _one_symbol_test(body)
         if test is None:
-            raise PatternError(
-                "a look-ahead of more than one symbol is not supported",
-                value=self.pattern[at : at + 40],
-                where=f"pattern, offset {at}",
-                hint="(?=x) and (?!x) can be used if x is one symbol or the end of the text",
-            )
+            return Assertion(body, behind, negated, at)
         symbols, at_end = test
         return LookAhead(complement(symbols, universe(self.table)), not at_end) if negated else LookAhead(*test)
+
+    def refuse(self, what: str, at: int) -> NoReturn:
+        raise PatternError(what, value=self.pattern[at : at + 40], where=f"pattern, offset {at}")
 
 
 def _concat(parts: list[Node]) -> Node:
@@ -257,7 +290,7 @@ def children(node: Node) -> tuple[Node, ...]:
         return node.parts
     if isinstance(node, Alternate):
         return node.options
-    if isinstance(node, (Repeat, Atomic)):
+    if isinstance(node, (Repeat, Atomic, Assertion)):
         return (node.body,)
     return ()
 

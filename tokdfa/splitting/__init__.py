@@ -5,7 +5,8 @@ Read in this order:
 1. `steps`: the content of a file, a sequence of splitting steps; `named`: the patterns in use, by name.
 2. `pretokenizer`: their meaning by definition, with a backtracking engine; `matches`: what a step makes of matches of
    its pattern; `byte_steps`: steps that come after ByteLevel, and split bytes.
-3. `step_trees`, `scan`, `hypotheses`: the same as an unambiguous automaton that guesses where pieces begin.
+3. `step_trees`, `contexts`, `scan`, `stages`, `hypotheses`: the same as an unambiguous automaton that guesses where
+   pieces begin and what the look-arounds of the pattern say.
 4. `machine`, `machine_building`: its determinization; `known_machines`: those in use are shipped, not built anew.
 5. `splitter`, `split_tables`: the machine over UTF-8 in C, on whole texts and on streams.
 
@@ -15,5 +16,5 @@ tokens; validation and comparison read ids with it.
 Callers: `encoding`, `tokenizers`, `training`, `validation`, `comparison`.
 
 Cost: a known machine is read in milliseconds; a new one is built in 0.1 to 10 s, within a budget. A splitting without a
-machine (back-references, look-behind) is cut by the `regex` module.
+machine (too large, or of another kind of atomic group) is cut by the `regex` module.
 """

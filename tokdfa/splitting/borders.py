@@ -14,7 +14,17 @@ import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array
 from tokdfa.patterns.partition import Partition
-from tokdfa.patterns.syntax import Alternate, Anchor, Atomic, Concat, Node, Repeat, Symbols
+from tokdfa.patterns.syntax import (
+    Alternate,
+    Anchor,
+    Assertion,
+    Atomic,
+    Concat,
+    Node,
+    Repeat,
+    Symbols,
+    is_nullable,
+)
 from tokdfa.splitting.pretokenizer import PreTokenizer
 from tokdfa.splitting.step_trees import step_tree
 from tokdfa.unicode import Ranges
@@ -26,7 +36,10 @@ CONTEXT = 2
 """The number of symbols after a border that must be available when the text before it is split: a look-ahead sees one,
 and an anchor may ask whether that one is the last."""
 
-_LOOKS_BACK = ("start of text", "start of line", "word boundary", "inside a word")
+_LOOKS_FAR = (
+    *("start of text", "start of line", "start of line with text", "word boundary", "inside a word"),
+    "start of search",
+)
 
 
 class Borders:
@@ -48,7 +61,7 @@ class Borders:
     The pairs of symbols that a match can have side by side are those that follow each other in the pattern's Glushkov
     automaton without assertions. A symbol is in some match if a match is found at that symbol whatever follows. A step
     is certain to cut only where the steps before it do not find a match to the right. With steps that do more than
-    isolate their matches, or anchors that look back, no place is certain.
+    isolate their matches, or that may match the empty text, look back or look far ahead, no place is certain.
     """
 
     def __init__(self, pretokenizer: PreTokenizer) -> None:
@@ -60,7 +73,7 @@ class Borders:
         self.separate: BoolArray = np.zeros((n, n), dtype=np.bool_)
         simple = all(step.behavior == "isolated" for step in splitting.steps) and splitting.prefix_space is None
         simple = simple and not splitting.byte_steps
-        if not simple or any(isinstance(node, Anchor) and node.place in _LOOKS_BACK for node in _nodes(trees)):
+        if not simple or any(map(is_nullable, trees)) or any(map(_looks_far, _nodes(trees))):
             return
         # Pairs for which the steps so far cut, or do not cut, in the same way whatever follows.
         settled: BoolArray = np.ones((n, n), dtype=np.bool_)
@@ -112,6 +125,10 @@ def _nodes(trees: list[Node]) -> list[Node]:
     for node in nodes:  # grows during the loop
         nodes.extend(_children(node))
     return nodes
+
+
+def _looks_far(node: Node) -> bool:
+    return isinstance(node, Assertion) or (isinstance(node, Anchor) and node.place in _LOOKS_FAR)
 
 
 def _children(node: Node) -> tuple[Node, ...]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -23,27 +23,14 @@ from tokdfa.errors import LimitExceededError, PatternError, TokdfaError
 from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED
 from tokdfa.patterns.budget import DEFAULT_MAX_SECONDS, Budget
 from tokdfa.patterns.partition import Partition
-from tokdfa.splitting.scan import Scan
-from tokdfa.splitting.step_trees import step_tree
-from tokdfa.splitting.steps import Behavior, Split, Splitting
+from tokdfa.splitting.stages import GAP, OFF, Stage, Step
+from tokdfa.splitting.steps import Splitting
 from tokdfa.unicode import SURROGATES, Ranges
 
 __all__ = ["Hypotheses", "find_hypotheses", "splitting_budget"]
 
-# The current scan of a step, where there is none: between matches, and in text that an earlier step left out.
-_GAP: Final = 0
-_OFF: Final = -1
-
-
-class _Stage(NamedTuple):
-    """A step of a hypothesis: the scan that must match, or _GAP or _OFF, and the scans that must find nothing."""
-
-    scan: int
-    fruitless: frozenset[int]
-
-
 # None is the hypothesis before the first symbol.
-Hypothesis: TypeAlias = tuple[_Stage, ...] | None
+Hypothesis: TypeAlias = tuple[Stage, ...] | None
 
 
 @dataclass(frozen=True)
@@ -97,7 +84,7 @@ def find_hypotheses(splitting: Splitting, budget: Budget | None = None) -> Hypot
         raise PatternError("spaces inserted by a later step cannot be expressed by an automaton", value=splitting)
     if splitting.byte_steps:
         raise PatternError("steps that split bytes cannot be expressed by an automaton over symbols", value=splitting)
-    steps = [_Step(step, splitting, budget) for step in splitting.steps]
+    steps = [Step(step, splitting, budget) for step in splitting.steps]
     return _Construction(steps, budget).run()
 
 
@@ -114,64 +101,8 @@ def _found(splitting: Splitting) -> Hypotheses | TokdfaError:
         return error.with_traceback(None)
 
 
-class _Step:
-    """A step: its scan, and the effect of its behavior on matches and on the text between them."""
-
-    def __init__(self, step: Split, splitting: Splitting, budget: Budget) -> None:
-        scan = Scan(step_tree(step, splitting, budget), budget)
-        self.partition = scan.partition
-        self.start = scan.start
-        self.target: list[list[int]] = scan.target.tolist()
-        self.matched: list[list[bool]] = scan.matched.tolist()
-        self.behavior: Behavior = step.behavior
-        self.invert = step.invert
-        if splitting.library == "tiktoken":
-            self.behavior, self.invert = "removed", True
-
-    def drops(self, matches: bool) -> bool:
-        return self.behavior == "removed" and matches != self.invert
-
-    def joins(self, before: bool, behind: bool) -> bool:
-        """Return whether two neighbours, each a match or not, become one piece."""
-        before, behind = before != self.invert, behind != self.invert
-        if self.behavior == "contiguous":
-            return before == behind
-        if self.behavior == "merged_with_previous":
-            return behind and not before
-        return self.behavior == "merged_with_next" and before and not behind
-
-    def ends(self, stage: _Stage) -> bool:
-        """Return whether the end of the text confirms the stage."""
-        if any(self.matched[scan][-1] for scan in stage.fruitless):
-            return False
-        return stage.scan <= _GAP or self.matched[stage.scan][-1]
-
-    def begin(self, symbol: int, fruitless: frozenset[int] = frozenset()) -> Iterator[_Stage]:
-        """Yield the stages after a symbol that begins a match or is in none."""
-        scan = self.target[self.start][symbol]
-        if scan:
-            yield _Stage(scan, fruitless)
-        yield _Stage(_GAP, fruitless | {scan} if scan else fruitless)
-
-    def advance(self, stage: _Stage, symbol: int) -> Iterator[tuple[_Stage, bool]]:
-        """Yield the stages after a symbol, and whether it begins a match or the text between two matches."""
-        if any(self.matched[scan][symbol] for scan in stage.fruitless):
-            return
-        fruitless = frozenset(self.target[scan][symbol] for scan in stage.fruitless) - {0}
-        if stage.scan == _GAP:
-            for new in self.begin(symbol, fruitless):
-                yield new, new.scan != _GAP
-            return
-        scan = self.target[stage.scan][symbol]
-        if scan:
-            yield _Stage(scan, fruitless), False
-        if self.matched[stage.scan][symbol]:
-            for new in self.begin(symbol, fruitless | {scan} if scan else fruitless):
-                yield new, True
-
-
 class _Construction:
-    def __init__(self, steps: list[_Step], budget: Budget) -> None:
+    def __init__(self, steps: list[Step], budget: Budget) -> None:
         self.steps = steps
         self.budget = budget
         partition = _common_partition([step.partition for step in steps], budget)
@@ -209,7 +140,7 @@ class _Construction:
     def successors(self, hypothesis: Hypothesis, symbol: tuple[int, ...]) -> Iterator[tuple[Hypothesis, int]]:
         """Yield the hypotheses after a symbol, and the effect that each supposes the symbol to have."""
         # The effect of the symbol on the text of a step is its effect in the step before.
-        partial: list[tuple[tuple[_Stage, ...], int]] = [((), BEGINS if hypothesis is None else CONTINUES)]
+        partial: list[tuple[tuple[Stage, ...], int]] = [((), BEGINS if hypothesis is None else CONTINUES)]
         for level, step in enumerate(self.steps):
             self.budget.check_states(len(partial))
             old = None if hypothesis is None else hypothesis[level]
@@ -220,22 +151,22 @@ class _Construction:
             ]
         yield from partial
 
-    def through(self, step: _Step, old: _Stage | None, outer: int, symbol: int) -> Iterator[tuple[_Stage, int]]:
+    def through(self, step: Step, old: Stage | None, outer: int, symbol: int) -> Iterator[tuple[Stage, int]]:
         """Yield the stages of a step after a symbol, and its effect, given its effect on the step's text."""
         if outer == CONTINUES:
             assert old is not None
-            if old.scan == _OFF:
+            if old.scan == OFF:
                 yield old, CONTINUES
                 return
-            for stage, begins in step.advance(old, symbol):
-                joined = not begins or step.joins(old.scan != _GAP, stage.scan != _GAP)
-                yield stage, CONTINUES if joined else DROPPED if step.drops(stage.scan != _GAP) else BEGINS
-        elif old is None or old.scan == _OFF or step.ends(old):
+            for stage, begins, cuts in step.advance(old, symbol):
+                joined = not begins or (not cuts and step.joins(old.scan != GAP, stage.scan != GAP))
+                yield stage, CONTINUES if joined else DROPPED if step.drops(stage.scan != GAP) else BEGINS
+        elif old is None or old.scan == OFF or step.ends(old):
             if outer == DROPPED:
-                yield _Stage(_OFF, frozenset()), DROPPED
+                yield Stage(OFF), DROPPED
                 return
             for stage in step.begin(symbol):
-                yield stage, DROPPED if step.drops(stage.scan != _GAP) else BEGINS
+                yield stage, DROPPED if step.drops(stage.scan != GAP) else BEGINS
 
     def explore(self) -> tuple[list[Hypothesis], list[list[list[tuple[int, int]]]]]:
         """Return all hypotheses and, for each of them and each class, the numbers of the successors with events."""
@@ -258,7 +189,7 @@ class _Construction:
     def ends(self, hypothesis: Hypothesis) -> bool:
         """Return whether the end of the text confirms a hypothesis."""
         return hypothesis is None or all(
-            stage.scan == _OFF or step.ends(stage) for step, stage in zip(self.steps, hypothesis, strict=True)
+            stage.scan == OFF or step.ends(stage) for step, stage in zip(self.steps, hypothesis, strict=True)
         )
 
 

@@ -15,13 +15,31 @@ Flagged: TypeAlias = list[tuple[Span, bool]]
 
 def split_piece(piece: str, step: Split, program: Any) -> list[Span]:
     """Return the pieces into which a step of tokenizers splits a piece, by the step's compiled pattern."""
-    matches = (match.span() for match in program.finditer(piece))
-    flagged = list(_with_gaps(matches, len(piece)))
+    flagged = list(_with_gaps(_matches(piece, program), len(piece)))
     return behave([(span, matched != step.invert) for span, matched in flagged], step.behavior)
 
 
+def _matches(piece: str, program: Any) -> Iterator[Span]:
+    """Yield the matches in the order and by the rule of tokenizers.
+
+    A search starts where the last match ended. If it finds the empty text right there, that is no match, and the next
+    search starts one symbol later.
+    """
+    at, last_end = 0, -1
+    while at <= len(piece):
+        match = program.search(piece, at)
+        if match is None:
+            return
+        start, end = match.span()
+        if start == end == last_end:
+            at += 1
+            continue
+        yield start, end
+        at = last_end = end
+
+
 def _with_gaps(matches: Iterable[Span], length: int) -> Iterator[tuple[Span, bool]]:
-    """Yield the matches and the gaps between them, each with whether it is a match."""
+    """Yield the matches and the gaps between them, each with whether it is a match; some may be empty."""
     at = 0
     for start, end in matches:
         if at < start:
@@ -33,17 +51,22 @@ def _with_gaps(matches: Iterable[Span], length: int) -> Iterator[tuple[Span, boo
 
 
 def behave(flagged: Flagged, behavior: Behavior) -> list[Span]:
-    """Return the pieces that a behavior of tokenizers makes of matches and the gaps between them.
+    """Return the pieces with text that a behavior of tokenizers makes of matches and the gaps between them.
 
     Parameters
     ----------
     flagged : list of (span, whether it is a match)
-        They cover the text.
+        They cover the text; an empty match ends what is before it.
     behavior : str
         ``removed`` drops the matches; ``isolated`` makes each a piece; ``contiguous`` joins matches that touch;
         ``merged_with_previous`` and ``merged_with_next`` join a match with the piece before or after it, unless that
         is a match, too.
     """
+    return [(start, end) for start, end in _joined(flagged, behavior) if start < end]
+
+
+def _joined(flagged: Flagged, behavior: Behavior) -> list[Span]:
+    """Return the pieces, including those without text."""
     if behavior == "removed":
         return [span for span, matched in flagged if not matched]
     if behavior == "isolated":

@@ -2,73 +2,240 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array
-from tokdfa.errors import PatternError
 from tokdfa.kernels.dfa.explicit import coarsest_partition
 from tokdfa.patterns.budget import Budget
 from tokdfa.patterns.partition import Partition
-from tokdfa.patterns.program import compile_program
-from tokdfa.patterns.subset import determinize
-from tokdfa.patterns.syntax import Anchor, Node, children
+from tokdfa.patterns.predicates import Predicates
+from tokdfa.patterns.program import Accept, BeginSearch, Fork, Look, Program, Read, Test, compile_program
+from tokdfa.patterns.syntax import Node
+from tokdfa.splitting.contexts import Contexts, predicate_sets
 
 __all__ = ["Scan"]
 
 
 class Scan:
-    """The search for a match that begins where the search starts, as a deterministic automaton.
+    """The search for a match that begins at a given place, as a deterministic automaton.
 
     State 0 is the sink: nothing can be found any more. The match that a backtracking engine finds is the last one
     reported before the sink, because after each match only the alternatives preferred to it go on.
 
+    The automaton reads letters. A letter is a symbol, or the end of the text, together with the truth of the pattern's
+    assertions at the place before the symbol.
+
     Parameters
     ----------
     tree : Node
-        A pattern that does not match the empty text.
+        A pattern.
     budget : Budget
         The budget.
 
     Attributes
     ----------
     partition : Partition
-        The classes of code points; the last column of the tables is for the end of the text.
-    start : int
-        The state before the first symbol.
-    target : int32 array of shape (states, classes + 1)
-        The state after a symbol.
-    matched : bool array of shape (states, classes + 1)
-        Whether there is a match before that symbol.
+        The classes of code points.
+    contexts : Contexts
+        What the assertions need to know of the text around a place.
+    letter : list of lists of int
+        ``letter[c][a]`` is the letter of a symbol of class a in context c; that of the end of the text comes last.
+    starts : tuple of two int
+        The states before the first symbol, where the search did not begin here and where it did.
+    target : int32 array of shape (states, letters)
+        The state after a letter.
+    matched : bool array of shape (states, letters)
+        Whether there is a match before the symbol of that letter.
 
     Raises
     ------
     PatternError
-        If the pattern needs something automata cannot express, or a match begins by looking back.
+        If the pattern needs something automata cannot express.
     LimitExceededError
         If the automaton would have more states, or takes longer to build.
     """
 
     def __init__(self, tree: Node, budget: Budget) -> None:
-        _refuse_last_line(tree)
-        dfa = determinize(compile_program(tree, budget), "first", budget=budget)
-        self.partition: Partition = dfa.partition
-        columns = [*range(self.partition.n_classes), dfa.edge]
-        target = dfa.table[:, columns]
-        matched = dfa.accepts[target] if dfa.delayed else np.repeat(dfa.accepts[:, None], len(columns), axis=1)
+        predicates = Predicates()
+        program = compile_program(tree, budget, predicates=predicates)
+        # What an assertion needs to know of the symbol before a place is a predicate, too.
+        before = [
+            predicates.neighbour(look.before, look.before_edge, behind=True)
+            if look.before or look.before_edge
+            else None
+            for look in program.assertions
+        ]
+        tests = sorted({each.predicate for each in program.instructions if isinstance(each, Test)})
+        asked = sorted({*tests, *(number for number in before if number is not None)})
+        sets = program.sets
+        behind = [look.behind for look in program.assertions]
+        self.partition: Partition = Partition([*sets, *behind, *predicate_sets(predicates.found)], budget)
+        column = len(sets) + len(behind)
+        self.contexts = Contexts(predicates.found, asked, self.partition, column, budget)
+        members = self.partition.members.tolist()
+        end = self.partition.n_classes
+        place = {number: at for at, number in enumerate(asked)}
+        letters: dict[tuple[int, tuple[bool, ...]], int] = {}
+        self.letter: list[list[int]] = []
+        for truth in self.contexts.truths:
+            truth_before = [False if number is None else truth[place[number]] for number in before]
+            tested = [truth[place[number]] for number in tests]
+            budget.spend(end + 1)
+            row = []
+            for symbol in range(end + 1):
+                holds = [
+                    (was, look.behind_edge if symbol == end else members[symbol][len(sets) + at]) in look.when
+                    for at, (was, look) in enumerate(zip(truth_before, program.assertions, strict=True))
+                ]
+                row.append(letters.setdefault((symbol, (*holds, *tested)), len(letters)))
+            self.letter.append(row)
+        threads = _Threads(program, tests, members, end, list(letters), budget)
+        target, matched = threads.run()
         # A state with no further transition and no match is as good as the sink.
-        alive: BoolArray = np.any(target, axis=1)
-        if not dfa.delayed:
-            alive |= dfa.accepts
+        alive: BoolArray = np.any(target, axis=1) | np.any(matched, axis=1)
         target = np.where(alive[target], target, 0)
         block = _indistinguishable(target, matched)
-        if len(set(block[dfa.initial].tolist())) > 1:
-            raise PatternError(
-                "an anchor at the beginning of a match looks back, which is not supported in a split pattern"
-            )
-        self.start = int(block[dfa.initial[-1]])
+        self.starts = (int(block[threads.starts[0]]), int(block[threads.starts[1]]))
         first = np.unique(block, return_index=True)[1]
         self.target: Int32Array = block[target[first]]
         self.matched: BoolArray = matched[first]
+
+
+class _Threads:
+    """The subset construction: a state is a list of threads in order of preference, cut off after a match.
+
+    A thread is the number of an instruction that reads, asks or accepts. With the list goes whether nothing has been
+    read since the search began here.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        tests: list[int],
+        members: list[list[bool]],
+        end: int,
+        letters: list[tuple[int, tuple[bool, ...]]],
+        budget: Budget,
+    ) -> None:
+        self._instructions = program.instructions
+        self._members = members
+        self._end = end
+        self._letters = letters
+        self._budget = budget
+        self._truth_of_test = {number: len(program.assertions) + at for at, number in enumerate(tests)}
+        self._closures: dict[int, tuple[int, ...]] = {}
+        self._states: list[tuple[tuple[int, ...], bool]] = []
+        self._numbers: dict[tuple[tuple[int, ...], bool], int] = {}
+        self._number(((), False))
+        start = self._cut([program.start])
+        self.starts = (self._number((start, False)), self._number((start, True)))
+
+    def run(self) -> tuple[Int32Array, BoolArray]:
+        """Return the targets and the matches of all states and letters."""
+        targets: list[list[int]] = []
+        matches: list[list[bool]] = []
+        for threads, begins in self._states:  # grows during the loop
+            # Letters on which the same instructions go on lead to the same state.
+            known: dict[tuple[tuple[int, ...], bool], int] = {}
+            row, row_matched = [], []
+            for symbol, truth in self._letters:
+                reading, matched = self._resolve(threads, begins, symbol, truth)
+                if (reading, False) not in known:
+                    known[reading, False] = self._number((self._cut(reading), False))
+                row.append(known[reading, False])
+                row_matched.append(matched)
+            targets.append(row)
+            matches.append(row_matched)
+            self._budget.spend(len(row))
+            self._budget.check_states(len(self._states))
+        return np.array(targets, dtype=np.int32), np.array(matches, dtype=np.bool_)
+
+    def _number(self, state: tuple[tuple[int, ...], bool]) -> int:
+        threads, begins = state
+        if begins and not any(isinstance(self._instructions[at], BeginSearch) for at in self._reachable(threads)):
+            state = threads, False
+        if state not in self._numbers:
+            self._numbers[state] = len(self._states)
+            self._states.append(state)
+            self._budget.spend(len(threads) + 1)
+        return self._numbers[state]
+
+    def _reachable(self, threads: tuple[int, ...]) -> list[int]:
+        """Return the instructions that threads come to without reading."""
+        found = list(dict.fromkeys(threads))
+        seen = set(found)
+        for number in found:  # grows during the loop
+            instruction = self._instructions[number]
+            if isinstance(instruction, (Look, Test, BeginSearch)):
+                new = [at for at in self._closure(instruction.following) if at not in seen]
+                seen.update(new)
+                found += new
+        return found
+
+    def _closure(self, start: int) -> tuple[int, ...]:
+        """Return the instructions to execute next, in order, up to those that read, ask or accept."""
+        if start not in self._closures:
+            found: list[int] = []
+            seen = set()
+            stack = [start]
+            while stack:
+                number = stack.pop()
+                if number in seen:
+                    continue
+                seen.add(number)
+                instruction = self._instructions[number]
+                if isinstance(instruction, Fork):
+                    stack.extend(reversed(instruction.following))
+                else:
+                    found.append(number)
+                    if isinstance(instruction, Accept):
+                        break  # nothing less preferred is found any more
+            self._closures[start] = tuple(found)
+            self._budget.spend(len(found))
+        return self._closures[start]
+
+    def _cut(self, places: Iterable[int]) -> tuple[int, ...]:
+        """Return the threads that begin at places, in order of preference, up to one that accepts."""
+        threads: dict[int, None] = {}
+        for place in places:
+            for number in self._closure(place):
+                threads.setdefault(number)
+            if 0 in threads:
+                break
+        return tuple(threads)
+
+    def _resolve(
+        self, threads: tuple[int, ...], begins: bool, symbol: int, truth: tuple[bool, ...]
+    ) -> tuple[tuple[int, ...], bool]:
+        """Return where the threads that read a symbol go on, and whether there is a match before it."""
+        self._budget.check_time()
+        following: dict[int, None] = {}
+        members = self._members[symbol] if symbol != self._end else None
+        seen: set[int] = set()
+        stack = [*reversed(threads)]
+        while stack:
+            number = stack.pop()
+            if number in seen:
+                continue
+            seen.add(number)
+            instruction = self._instructions[number]
+            if isinstance(instruction, Read):
+                if members is not None and members[instruction.symbols]:
+                    following.setdefault(instruction.following)
+                continue
+            if isinstance(instruction, Look):
+                holds = truth[instruction.assertion]
+            elif isinstance(instruction, Test):
+                holds = truth[self._truth_of_test[instruction.predicate]] == instruction.holds
+            elif isinstance(instruction, BeginSearch):
+                holds = begins
+            else:
+                return tuple(following), True
+            if holds:
+                stack.extend(reversed(self._closure(instruction.following)))
+        return tuple(following), False
 
 
 def _indistinguishable(target: Int32Array, matched: BoolArray) -> Int32Array:
@@ -91,14 +258,3 @@ def _indistinguishable(target: Int32Array, matched: BoolArray) -> Int32Array:
     number[np.argsort(order)] = np.arange(len(order), dtype=np.int32)
     # Blocks are numbered without gaps, except for that of the final state.
     return number[np.unique(block, return_inverse=True)[1].reshape(-1)]
-
-
-def _refuse_last_line(tree: Node) -> None:
-    nodes = [tree]
-    for node in nodes:  # grows during the loop
-        if isinstance(node, Anchor) and node.place == "end of last line":
-            raise PatternError(
-                "$ may hold one line end before the end of the text, which is not supported",
-                hint=r"\z is the end of the text",
-            )
-        nodes.extend(children(node))

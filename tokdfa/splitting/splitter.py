@@ -45,8 +45,8 @@ class Splitter:
     Raises
     ------
     PatternError
-        If a pattern cannot be read, or needs something automata cannot express: back-references, look-behind,
-        look-ahead at more than one symbol, atomic groups of more than one symbol.
+        If a pattern cannot be read, or needs something automata cannot express: back-references, or an
+        atomic group or possessive repetition that may backtrack inside itself; or repeats what may be empty.
     LimitExceededError
         If the budget does not suffice.
 

@@ -22,7 +22,8 @@ def step_tree(step: Split, splitting: Splitting, budget: Budget | None = None) -
     Raises
     ------
     PatternError
-        If it cannot be read, or can match the empty text, or repeats something that may be empty.
+        If it cannot be read, repeats something that may be empty, or can match the empty text and is of tiktoken, which
+        fails on a piece without text.
     """
     if step.literal:
         tree: Node = Concat(tuple(Symbols(((ord(symbol), ord(symbol)),)) for symbol in step.pattern))
@@ -30,11 +31,18 @@ def step_tree(step: Split, splitting: Splitting, budget: Budget | None = None) -
         tree = Alternate(tuple(map(_of_one_script, _scripts())))
     else:
         tree = parse(step.pattern, splitting.library, budget)
-    if is_nullable(tree):
-        raise PatternError("a pattern that splits must not match the empty text", value=step.pattern)
-    if _repeats_nullable(tree):
+    if splitting.library == "tiktoken" and is_nullable(tree):
+        raise PatternError(
+            "a pattern that splits must not match the empty text: tiktoken fails on a piece without text",
+            value=step.pattern,
+        )
+    if (repeated := _nullable_repeat(tree)) is not None:
         # Libraries differ in what they prefer when an iteration of a repetition is empty.
-        raise PatternError("a split pattern must not repeat something that may be empty", value=step.pattern)
+        raise PatternError(
+            "a split pattern must not repeat something that may be empty",
+            value=step.pattern[repeated.offset : repeated.offset + 40],
+            where=f"pattern, offset {repeated.offset}",
+        )
     return tree
 
 
@@ -52,10 +60,10 @@ def _scripts() -> tuple[Ranges, ...]:
     )
 
 
-def _repeats_nullable(tree: Node) -> bool:
+def _nullable_repeat(tree: Node) -> Repeat | None:
     nodes = [tree]
     for node in nodes:  # grows during the loop
         if isinstance(node, Repeat) and node.most != 1 and is_nullable(node.body):
-            return True
+            return node
         nodes.extend(children(node))
-    return False
+    return None

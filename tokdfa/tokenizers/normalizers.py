@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
 
+from tokdfa.errors import PatternError
 from tokdfa.splitting.steps import Split, Splitting
 from tokdfa.unicode.byte_alphabet import spell
 from tokdfa.unicode.normalization import Form, lowercase, normalize, spaces, strip_accents
@@ -170,10 +171,14 @@ class Replace:
 def _program(pattern: str) -> Any:
     """Return a regular expression of the library, for the backtracking engine."""
     from tokdfa.patterns.backtracking import compile_backtracking
+    from tokdfa.patterns.syntax import is_nullable
     from tokdfa.splitting.step_trees import step_tree
 
     step = Split(pattern)
-    return compile_backtracking(step_tree(step, Splitting("tokenizers", (step,))))
+    tree = step_tree(step, Splitting("tokenizers", (step,)))
+    if is_nullable(tree):
+        raise PatternError("a pattern that is replaced must not match the empty text", value=pattern)
+    return compile_backtracking(tree)
 
 
 @dataclass(frozen=True)

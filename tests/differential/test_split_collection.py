@@ -1,0 +1,105 @@
+"""The split patterns of published tokenizers, as machines: equal to the library and to the backtracking definition."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from support.split_patterns import WITHOUT_MACHINE, Case, cases, representatives, short_texts
+
+from tokdfa.errors import LimitExceededError, PatternError
+from tokdfa.splitting.hypotheses import find_hypotheses
+from tokdfa.splitting.pretokenizer import PreTokenizer
+from tokdfa.splitting.splitter import Splitter
+from tokdfa.splitting.steps import Behavior, Split, Splitting
+
+BEHAVIORS: list[tuple[Behavior, bool]] = [
+    ("removed", True),
+    ("removed", False),
+    ("isolated", False),
+    ("merged_with_previous", False),
+    ("merged_with_next", True),
+    ("contiguous", False),
+]
+RARE = {
+    *("hub-004", "hub-018", "hub-033", "hub-036", "hub-046", "hub-048", "hub-059", "hub-063", "hub-069", "hub-074"),
+    *("problematic-g-anchor", "edge-hex-nondigit", "edge-Z-anchor", "edge-atomic-group", "edge-posix-alpha"),
+}
+# Their machines take seconds.
+SLOW = {"hub-064", *WITHOUT_MACHINE}
+
+
+def splitting_of(case: Case, behavior: Behavior = "isolated", invert: bool = False) -> Splitting:
+    return Splitting("tokenizers", (Split(case.pattern, behavior, invert),))
+
+
+def pieces_of_machine(splitter: Splitter, text: str) -> list[str]:
+    data = text.encode()
+    return [data[start:end].decode() for start, end in splitter.spans(data).tolist()]
+
+
+def check_case(case: Case) -> None:
+    splitting = splitting_of(case, case.behavior, case.invert)
+    splitter, definition = Splitter(splitting), PreTokenizer(splitting)
+    for text, expected in zip(case.texts, case.pieces, strict=True):
+        assert definition.split_backtracking(text) == expected, (case.name, text)
+        assert pieces_of_machine(splitter, text) == expected, (case.name, text)
+
+
+def check_library(case: Case, behaviors: list[tuple[Behavior, bool]]) -> None:
+    from tokenizers import Regex, pre_tokenizers
+
+    for behavior, invert in behaviors:
+        library = pre_tokenizers.Split(Regex(case.pattern), behavior, invert)
+        splitter = Splitter(splitting_of(case, behavior, invert))
+        for text in case.texts:
+            expected = [piece for piece, _ in library.pre_tokenize_str(text)]
+            assert pieces_of_machine(splitter, text) == expected, (case.name, behavior, invert, text)
+
+
+def check_definition(case: Case, longest: int, most: int) -> int:
+    splitting = splitting_of(case)
+    splitter, definition = Splitter(splitting), PreTokenizer(splitting)
+    texts = short_texts(representatives(find_hypotheses(splitting)), longest, most)
+    for text in texts:
+        assert pieces_of_machine(splitter, text) == definition.split_backtracking(text), (case.name, text)
+    return len(texts)
+
+
+def test_the_collection(data: Path) -> None:
+    """A few of the patterns, those with rare constructs among them; see the long test for all."""
+    pytest.importorskip("tokenizers")
+    found = [case for case in cases(data) if case.name not in SLOW]
+    assert len(found) == 140
+    chosen = [case for place, case in enumerate(found) if case.name in RARE or place % 20 == 5]
+    assert len(chosen) > len(RARE)
+    for place, case in enumerate(chosen):
+        check_case(case)
+        if place % 3 == 0:
+            check_library(case, [BEHAVIORS[place // 3 % len(BEHAVIORS)]])
+            check_definition(case, 3, 200)
+
+
+@pytest.mark.slow
+def test_the_collection_at_length(data: Path) -> None:
+    pytest.importorskip("tokenizers")
+    for case in cases(data):
+        if case.name not in WITHOUT_MACHINE:
+            check_case(case)
+            check_library(case, BEHAVIORS)
+            print(case.name, check_definition(case, 5, 1_000_000), flush=True)
+
+
+def test_patterns_without_a_machine(data: Path) -> None:
+    for case in cases(data):
+        if case.name not in WITHOUT_MACHINE:
+            continue
+        start = time.perf_counter()
+        with pytest.raises((PatternError, LimitExceededError), match=WITHOUT_MACHINE[case.name]):
+            Splitter(splitting_of(case), max_seconds=0.3)
+        assert time.perf_counter() - start < 2.0
+        if case.name not in ("hub-014", "edge-ci-full-fold"):
+            definition = PreTokenizer(splitting_of(case, case.behavior, case.invert))
+            for text, expected in zip(case.texts, case.pieces, strict=True):
+                assert definition.split_backtracking(text) == expected
