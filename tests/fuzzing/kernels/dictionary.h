@@ -26,13 +26,6 @@ static inline int64_t length_of_token(const dictionary *d, int64_t token) {
     return d->offsets[token + 1] - d->offsets[token];
 }
 
-/* A copy of what has been written so far, of its exact size. */
-static inline void *exactly(arena *memory, const void *from, int64_t n, size_t size) {
-    void *made = room_for(memory, n, size, 0);
-    memcpy(made, from, (size_t)n * size);
-    return made;
-}
-
 /* The token that is spelled so, or -1. */
 static inline int64_t find_token(const uint8_t *text, const int64_t *offsets, int64_t n, const uint8_t *word,
                                  int64_t length) {
@@ -149,7 +142,7 @@ static inline int64_t tokenize_naively(const dictionary *d, const uint8_t *text,
 
 /* A text, mostly of symbols: bytes of the input stand for symbols, for characters beyond ASCII, or for themselves. */
 static inline int64_t read_text(input *in, const dictionary *d, uint8_t *text, int64_t most) {
-    static const char *const characters[] = {"\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x98\x80", "\xCC\x81", "\xED\x9F\xBF",
+    static const char *const beyond_ascii[] = {"\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x98\x80", "\xCC\x81", "\xED\x9F\xBF",
                                              "\xF4\x8F\xBF\xBF", "\xC2\x80", "\xE0\xA0\x80"};
     int64_t n = 0;
     while (has_more(in)) {
@@ -160,7 +153,7 @@ static inline int64_t read_text(input *in, const dictionary *d, uint8_t *text, i
             }
             text[n++] = d->text[what % d->n_symbols];
         } else if (what < 0xE0) {
-            const char *character = characters[what & 7];
+            const char *character = beyond_ascii[what & 7];
             const int64_t length = (int64_t)strlen(character);
             if (n + length > most) {
                 break;

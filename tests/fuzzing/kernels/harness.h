@@ -81,6 +81,13 @@ static inline void *room_for(arena *from, int64_t n, size_t size, int fill) {
 #define ZEROS(from, type, n) ((type *)room_for((from), (n), sizeof(type), 0))
 #define MINUS_ONES(from, type, n) ((type *)room_for((from), (n), sizeof(type), 0xFF))
 
+/* A copy of what has been written so far, of its exact size. */
+static inline void *exactly(arena *memory, const void *from, int64_t n, size_t size) {
+    void *made = room_for(memory, n, size, 0);
+    memcpy(made, from, (size_t)n * size);
+    return made;
+}
+
 static inline void give_back(arena *from) {
     for (size_t i = 0; i < from->n; i++) {
         free(from->pieces[i]);
@@ -127,6 +134,6 @@ static inline void run_target(const target *it, const uint8_t *data, size_t size
     it->release(shared);
 }
 
-extern const target walk_target, search_target, encode_target, train_target, wordpiece_target, dfa_target;
+extern const target walk_target, search_target, encode_target, train_target, wordpiece_target, dfa_target, normalization_target;
 
 #endif

@@ -254,6 +254,8 @@ static void build_codes(tokenizer *t, input *in) {
             /* Letters and digits of ASCII are symbols. */
             const int32_t lower = folds && point >= 'A' && point <= 'Z' ? point + 32 : point;
             c = code(TOKDFA_CODE_SYMBOL, lower);
+        } else if (point == ' ') {
+            c = TOKDFA_CODE_SPACE;
         } else if (point < 0x80) {
             c = what % 4 == 0   ? c
                 : what % 4 == 1 ? TOKDFA_CODE_SPACE
@@ -580,8 +582,8 @@ static void tokenize(const tokenizer *t, const uint8_t *which, int64_t n, bool b
     end_word(t, word, &n_word, to);
 }
 
-/* A room for texts of so many bytes; see end_to_end.py. */
-static tokdfa_wordpiece_room room_of(arena *memory, const tokenizer *t, int64_t n_bytes, bool offsets) {
+/* A room for texts of so many bytes; see end_to_end.py. A call pauses after some bytes, or never. */
+static tokdfa_wordpiece_room room_of(arena *memory, const tokenizer *t, int64_t n_bytes, bool offsets, int64_t at_a_time) {
     const int64_t limit = t->tables.longest_word;
     int64_t symbols = limit < 0 || limit > n_bytes ? n_bytes : limit;
     symbols = 1 + (symbols < TOKDFA_LONGEST_INDEXED ? TOKDFA_LONGEST_INDEXED : symbols);
@@ -590,6 +592,7 @@ static tokdfa_wordpiece_room room_of(arena *memory, const tokenizer *t, int64_t 
         .ends = ROOM(memory, int64_t, offsets ? n_bytes + 1 : 0), .n_ends = offsets ? n_bytes + 1 : 0,
         .symbols = ROOM(memory, int32_t, symbols), .n_symbols = symbols,
         .sources = ROOM(memory, int64_t, offsets ? 2 * symbols : 0), .lengths = ROOM(memory, int32_t, symbols),
+        .at_a_time = at_a_time,
     };
 }
 
@@ -598,7 +601,7 @@ static void encode(const tokenizer *t, input *in) {
     arena memory = {NULL, 0, 0};
     uint8_t which[MOST_POINTS];
     int64_t n = 0, begins[MOST_TEXTS + 1];
-    const int64_t n_texts = between(in, 1, MOST_TEXTS), shift = take(in);
+    const int64_t n_texts = between(in, 1, MOST_TEXTS), shift = take(in), at_a_time = shift & 0x40 ? 1 + (shift & 0x1F) : 0;
     while (has_more(in) && n < MOST_POINTS) {
         const uint8_t what = take(in);
         if (what < 0xF0 || !n) {
@@ -630,10 +633,12 @@ static void encode(const tokenizer *t, input *in) {
                        ROOM(&memory, int64_t, 4 * n + 1), 0};
     for (int mode = 0; mode < 3; mode++) {
         /* Without offsets, and in code points and bytes. */
-        tokdfa_wordpiece_room room = room_of(&memory, t, size, mode > 0);
+        tokdfa_wordpiece_room room = room_of(&memory, t, size, mode > 0, at_a_time);
         int64_t *rows = ROOM(&memory, int64_t, n_texts + 1);
-        const int64_t made =
-            tokdfa_encode_wordpiece(&t->tables, data, size, stops, n_texts, mode == 2, &room, rows);
+        int64_t made, n_pauses = 0;
+        while ((made = tokdfa_encode_wordpiece(&t->tables, data, size, stops, n_texts, mode == 2, &room, rows)) < 0) {
+            REQUIRE(made == -1 && at_a_time && ++n_pauses <= size);
+        }
         expected.n = 0;
         for (int64_t text = 0; text < n_texts; text++) {
             REQUIRE(rows[text] == expected.n);
@@ -648,10 +653,14 @@ static void encode(const tokenizer *t, input *in) {
     /* One text by itself. */
     uint8_t *first = ROOM(&memory, uint8_t, stops[0]);
     memcpy(first, bytes, (size_t)stops[0]);
-    tokdfa_wordpiece_room room = room_of(&memory, t, stops[0], false);
+    tokdfa_wordpiece_room room = room_of(&memory, t, stops[0], false, at_a_time);
     expected.n = 0;
     tokenize(t, which, begins[1], false, word, &expected);
-    REQUIRE(tokdfa_encode_wordpiece_text(&t->tables, first, stops[0], &room) == expected.n);
+    int64_t made;
+    while ((made = tokdfa_encode_wordpiece_text(&t->tables, first, stops[0], &room)) < 0) {
+        REQUIRE(made == -1 && room.is_paused && at_a_time);
+    }
+    REQUIRE(made == expected.n && !room.is_paused);
     REQUIRE(!memcmp(room.ids, expected.ids, (size_t)expected.n * sizeof *room.ids));
     give_back(&memory);
 }

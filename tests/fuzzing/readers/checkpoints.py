@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import random
 import zipfile
 
@@ -32,9 +33,19 @@ def check(data: bytes) -> bool:
     pieces, file, offset = loaded
     assert file >= 0
     assert offset >= 0
-    assert sum(len(piece) for piece in np.split(pieces.text, pieces.ends)) == len(pieces.text)
-    assert (np.diff(pieces.ends, prepend=0) > 0).all()
-    assert len(pieces.counts) == len(pieces.ends)
+    ends, counts = pieces.ends.tolist(), pieces.counts.tolist()
+    assert ends == sorted(set(ends))
+    assert (ends[-1:] or [0]) == [len(pieces.text)]
+    assert 0 not in ends
+    assert len(counts) == len(ends)
+    assert all(count > 0 for count in counts)
+    # numpy, which has written it, reads the same.
+    with np.load(path) as archive:
+        assert json.loads(archive["request"].tobytes())["corpus"] == REQUEST["corpus"]
+        for name, found in (("text", pieces.text), ("ends", pieces.ends), ("counts", pieces.counts)):
+            assert archive[name].dtype == found.dtype
+            assert archive[name].tolist() == found.tolist()
+        assert archive["place"].tolist() == [file, offset]
     return True
 
 
@@ -49,7 +60,7 @@ def change(data: bytes, drawn: random.Random) -> bytes:
         name = drawn.choice(NAMES)
         value = inner.get(name, b"")
         at = drawn.randrange(len(value) + 1)
-        kind = drawn.randrange(6)
+        kind = drawn.randrange(8)
         if kind == 0:
             value = value[:at] + drawn.choice(WORDS) + value[at + drawn.choice((0, 1, 4)) :]
         elif kind == 1:
@@ -61,6 +72,8 @@ def change(data: bytes, drawn: random.Random) -> bytes:
         elif kind == 4:
             number = drawn.choice((0, 1, -1, 2**62, -(2**63), 2**31))
             value = value[: len(value) - 8] + number.to_bytes(8, "little", signed=True)
+        elif kind >= 6:
+            value = _with_other_number(value, drawn)
         inner[name] = value
         if kind == 5:
             del inner[name]
@@ -74,6 +87,17 @@ def change(data: bytes, drawn: random.Random) -> bytes:
         at = drawn.randrange(len(made))
         made = made[:at] + bytes([drawn.randrange(256)]) + made[at + 1 :]
     return made
+
+
+def _with_other_number(value: bytes, drawn: random.Random) -> bytes:
+    """Return an array with one of its numbers, of eight bytes, replaced by another one or by its neighbour."""
+    header = 10 + int.from_bytes(value[8:10], "little")
+    n = (len(value) - header) // 8
+    if n <= 0:
+        return value
+    at, other = (header + 8 * drawn.randrange(n) for _ in range(2))
+    number = int.from_bytes(value[other : other + 8], "little", signed=True) + drawn.choice((0, 0, 1, -1))
+    return value[:at] + (number % 2**64).to_bytes(8, "little") + value[at + 8 :]
 
 
 TARGET = Target(check, change)

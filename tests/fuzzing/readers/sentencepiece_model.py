@@ -16,6 +16,8 @@ from tests.fuzzing.readers.target import Target, folder, must_agree
 from tokdfa.errors import TokdfaError
 
 TEXTS = ["", "the cat and  the", " ab\u2581abc<sep>日", "\ufb01 \u212b½ é", "<ctl>aab\n\tx", "\U0001f600\0 \u200bA"]
+# White space at either end, in runs, visible already, and such as tables turn into spaces.
+TEXTS += [" ", "   the    ", "ab \u2581 ", "\u2581\u2581a\u2581", "\u00a0a\u3000 b\u2003"]
 SCORES = (0.0, -0.0, -1.0, -2.0, 1e30, -1e-45, float("nan"), float("inf"), float("-inf"))
 FLAGS = ("add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces")
 NUMBERS = (0, 1, 255, 256, 1 << 10, (1 << 31) - 1, 1 << 31, (1 << 32) - 1, 1 << 8, 1 << 9)

@@ -1,4 +1,4 @@
-"""vocab.txt of WordPiece: the ids are those of tokenizers."""
+"""vocab.txt of WordPiece: entries and ids are those of tokenizers."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from tests.fuzzing.readers.target import Target, folder, must_agree
 from tokdfa.errors import TokdfaError
 
 TEXTS = ["", "un a able unaffable", "A, b.'s é e\u0301 [SEP] x", "中a国 \t[MASK]a", "straße İ \0\u0345", "##a [unk]"]
+# White space, to the library or to Python, and what only looks like it.
+BLANKS = (*" \t\r\v\f\u3000\u00a0\u1680\u2003\u2028\u205f", *"\x1c\x1d\x1e\x1f\x85", *"\u200b\ufeff\u180e\0")
 SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
@@ -29,6 +31,7 @@ def check(data: bytes) -> bool:
     peer.normalizer = tokenizers.normalizers.BertNormalizer(lowercase=is_uncased, strip_accents=is_uncased)
     peer.pre_tokenizer = tokenizers.pre_tokenizers.BertPreTokenizer()
     there = peer.get_vocab(with_added_tokens=False)
+    assert dict(tokenizer.vocabulary.items()) == there
     peer.add_special_tokens([tokenizers.AddedToken(name, special=True) for name in SPECIALS if name in there])
 
     def encode(text: str) -> list[int] | None:
@@ -49,7 +52,7 @@ def change(data: bytes, drawn: random.Random) -> bytes:
     lines = data.decode("utf-8", "replace").split("\n")
     for _ in range(drawn.choice((1, 1, 2, 4))):
         at, other = drawn.randrange(len(lines)), drawn.randrange(len(lines))
-        kind = drawn.randrange(7)
+        kind = drawn.randrange(8)
         if kind == 0:
             lines[at], lines[other] = lines[other], lines[at]
         elif kind == 1 and len(lines) > 1:
@@ -59,7 +62,10 @@ def change(data: bytes, drawn: random.Random) -> bytes:
         elif kind == 3:
             lines.insert(at, lines[other])
         elif kind == 4:
-            lines[at] += drawn.choice((" ", "\t", "\r", "\u3000", "\u200b", "\x1c", "\x85"))
+            lines[at] += "".join(drawn.choices(BLANKS, k=drawn.choice((1, 1, 2))))
+        elif kind == 5:
+            place = drawn.randrange(len(lines[at]) + 1)
+            lines[at] = lines[at][:place] + drawn.choice(BLANKS) + lines[at][place:]
         else:
             lines[at] = edited(lines[at], drawn)
     return "\n".join(lines).encode("utf-8", "replace")

@@ -3,13 +3,15 @@
 
 #include <stdint.h>
 
-/* The meaning of a code point: a code has a kind in its lowest three bits, then a flag, and a payload above. */
+/* The meaning of a code point: a code has a kind in its lowest three bits, then a flag, and a payload above. That of a
+   space, U+0020, is TOKDFA_CODE_SPACE; letters and digits of ASCII are symbols. */
 enum {
     TOKDFA_CODE_SYMBOL = 0,    /* a symbol of a word; payload: its number */
     TOKDFA_CODE_SKIP = 1,      /* nothing; it does not end a word */
     TOKDFA_CODE_SPACE = 2,     /* nothing; it ends a word */
     TOKDFA_CODE_ALONE = 3,     /* a separate word; payload: its id and 1 */
-    TOKDFA_CODE_SEQUENCE = 4,  /* several of the above; payload: where in the pool their number and their codes are */
+    TOKDFA_CODE_SEQUENCE = 4,  /* several of the above, no more than the code point has bytes, of which only the last
+                                  may end a word; payload: where in the pool their number and their codes are */
     TOKDFA_CODE_REORDER = 5,   /* symbols to reorder by combining class, with the marks that follow */
     TOKDFA_CODE_KIND = 7,      /* the bits of the kind */
     TOKDFA_CODE_CONTINUES = 8, /* flag: the code point does not begin a new combining sequence */
