@@ -68,7 +68,7 @@ class PieceIds:
         """
         if self._token_of_spelling:
             return self._encode_spelled(pieces)
-        words = [self._word(piece, index) for index, piece in enumerate(pieces)]
+        words = [self.word(piece, index) for index, piece in enumerate(pieces)]
         encoded = self._encode_remembering(words) if self._remembers else self._encode_by_merging(words)
         missing = _piece_without_id(encoded)
         if missing is not None:
@@ -173,7 +173,7 @@ class PieceIds:
             is_merged[: len(dictionary.alphabet)] = dictionary.folding.birth >= 0
             return is_merged
         words = (*dictionary.alphabet, *self._contents.extra)
-        symbols, lengths = self._symbols(words)
+        symbols, lengths = self.symbols(words)
         offsets, tokens = self.merger.merge(symbols, running_sum(lengths))
         return cast("BoolArray", (np.diff(offsets) == 1) & (tokens[offsets[:-1]] == np.arange(len(words))))
 
@@ -202,7 +202,7 @@ class PieceIds:
         """Return the ids of pieces that are looked up by their spelling before anything is done to symbols."""
         found = [self._token_of_spelling.get(cast(str, piece)) for piece in pieces]
         rest = [
-            self._word(piece if number is None else "", index)
+            self.word(piece if number is None else "", index)
             for index, (piece, number) in enumerate(zip(pieces, found, strict=True))
         ]
         merged = self.merge(rest)
@@ -227,7 +227,7 @@ class PieceIds:
         return LongPiece(
             self._subsequential,
             contents.ids,
-            lambda part: self._word(part if is_bytewise or contents.spelled_bytes else part.decode(), 0),
+            lambda part: self.word(part if is_bytewise or contents.spelled_bytes else part.decode(), 0),
         )
 
     @cached_property
@@ -241,7 +241,7 @@ class PieceIds:
 
         return SubsequentialTransducer(self._contents.dictionary)
 
-    def _word(self, piece: str | bytes, index: int) -> Word:
+    def word(self, piece: str | bytes, index: int = 0) -> Word:
         """Return a piece as a word over the base alphabet."""
         is_bytewise = self._contents.dictionary.alphabet.kind == "bytes"
         of_bytes = is_bytewise or self._contents.spelled_bytes
@@ -327,7 +327,7 @@ class PieceIds:
 
     def merge(self, words: Sequence[Word]) -> Encoded:
         """Return the result of merging words over the base alphabet, even if they are themselves tokens."""
-        symbols, lengths = self._symbols(words)
+        symbols, lengths = self.symbols(words)
         offsets, tokens = self.merger.merge(symbols, running_sum(lengths))
         return Encoded(self._contents.ids[tokens], offsets)
 
@@ -339,7 +339,7 @@ class PieceIds:
         return Merger(self._contents.dictionary, self._contents.merges)
 
     def _encode_by_merging(self, words: Sequence[Word]) -> Encoded:
-        symbols, lengths = self._symbols(words)
+        symbols, lengths = self.symbols(words)
         offsets, tokens = self.merger.merge(symbols, running_sum(lengths))
         found = [(index, self.whole_words[word]) for index, word in enumerate(words) if word in self.whole_words]
         if found:
@@ -352,7 +352,7 @@ class PieceIds:
             offsets, tokens = running_sum(counts), tokens[keep]
         return Encoded(self._contents.ids[tokens], offsets)
 
-    def _symbols(self, words: Sequence[Word]) -> tuple[Int32Array, Int64Array]:
+    def symbols(self, words: Sequence[Word]) -> tuple[Int32Array, Int64Array]:
         """Return the numbers of the symbols of all words, and each length; foreign symbols merge with nothing."""
         lengths = np.fromiter(map(len, words), dtype=np.int64, count=len(words))
         if self._contents.dictionary.alphabet.kind == "bytes":

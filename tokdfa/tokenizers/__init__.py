@@ -11,8 +11,10 @@ bytes end there) and the kinds:
 What they are made of: `numbered` (tokens with their numbers, ids and bytes), `byte_dictionary` and `symbol_tokens`
 (dictionaries and alphabets that a loader has checked), `spelled` and `spelled_by_steps` (what an id adds to a text),
 `decoder` (streams of ids to text),
-`decoded` (a text, and where its ids end), `round_trip` (to text and back), `form_cuts` (where texts that are normalized
-are cut). `default` has the embedded tokenizer.
+`decoded` (a text, and where its ids end), `round_trip` (to text and back). Where texts that are rewritten are certainly
+cut, so that streams are judged in parts: `form_cuts` (normalization forms before a pattern) and `character_cuts`
+(dictionaries over characters), with `normalizer_borders` and `added_borders` (what normalizers and added tokens do
+beside such a place) and `pair_memory` (what is known of neighbours). `default` has the embedded tokenizer.
 
 What is known of a tokenizer as a whole: `canonical` (its language of correct streams, as one automaton),
 `pair_automaton` (its rules' automaton, asked by ids), `neighbours` and `proper_part` (what pairs of neighbours decide

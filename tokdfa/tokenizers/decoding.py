@@ -33,6 +33,7 @@ __all__ = [
     "StripWhole",
     "byte_of",
     "decode_tokens",
+    "loose_byte_of",
 ]
 
 _BYTES = {f"<0x{byte:02X}>": byte for byte in range(256)}
@@ -71,6 +72,11 @@ def decode_tokens(tokens: Sequence[str], steps: Sequence[DecodeStep]) -> Decoded
 def byte_of(token: str) -> int | None:
     """Return the byte that a token such as ``<0x0A>`` represents; None for other tokens."""
     return _BYTES.get(token)
+
+
+def loose_byte_of(token: str) -> int | None:
+    """Return the byte that tokenizers reads a token as, which takes more spellings than it writes; None for others."""
+    return _LOOSE_BYTES.get(token)
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,9 @@ def _proper_part(tokenizer: Tokenizer) -> dict[str, Any] | None:
 
 
 def _rewriting(tokenizer: Tokenizer) -> dict[str, str]:
-    """Return what is done to texts and to spellings, if anything."""
+    """Return what is done to texts and to spellings, and why streams are judged as a whole, if they are."""
+    from tokdfa.tokenizers.rewriting import RewritingTokenizer
+
     rewriting, fallback, _, prefix = tokenizer.rewrites
     described = {}
     if rewriting is not None and rewriting.normalizer is not None:
@@ -83,6 +85,9 @@ def _rewriting(tokenizer: Tokenizer) -> dict[str, str]:
         described["unknown_symbols"] = ", else ".join(ways + ([f"{fallback.unknown!r}"] if fallback.unknown else []))
     if prefix is not None:
         described["prefix"] = prefix
+    why = tokenizer.why_not_cut if isinstance(tokenizer, RewritingTokenizer) else None
+    if why is not None:
+        described["judged_as_a_whole"] = why
     return described
 
 

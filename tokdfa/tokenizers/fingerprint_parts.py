@@ -39,7 +39,7 @@ def parts_of_byte_pairs(tokenizer: Tokenizer) -> dict[str, str]:
         "normalizer": _hash(None) if normalizer is None else _hash(normalizer, unicode_tables()),
         "symbols": _hash(fallback, sorted(set(atoms)), prefix, tokenizer.suffix, drops),
         "specials": _specials(tokenizer),
-        "decoder": _hash(decoding, tokenizer._spelled_bytes),
+        "decoder": _hash(decoding, tokenizer.spells_bytes),
     }
 
 

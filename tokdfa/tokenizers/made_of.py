@@ -26,7 +26,7 @@ def made_of(tokenizer: Tokenizer) -> tuple[object, ...]:
         tokenizer.dictionary.alphabet.kind,
         tokenizer.dictionary.alphabet.n_symbols,
         tokenizer.suffix,
-        tokenizer._spelled_bytes,
+        tokenizer.spells_bytes,
         tokenizer.whole_piece,
         tokenizer.finds_specials,
         tuple((special.id, special.content, special.level) for special in tokenizer.specials),

@@ -38,6 +38,8 @@ class NumberedTokens(AnyTokenizer):
         The number of a token; -1 for special tokens and unused ids.
     suffix : str or None
         What is appended to the last symbol of a piece, such as ``</w>``.
+    spells_bytes : bool
+        Whether the characters of the symbols represent bytes, in GPT-2's alphabet.
     """
 
     def __init__(self, contents: Contents) -> None:
@@ -46,7 +48,7 @@ class NumberedTokens(AnyTokenizer):
         self._foreign = contents.foreign
         self.specials = contents.specials
         self.suffix = contents.suffix
-        self._spelled_bytes = contents.spelled_bytes
+        self.spells_bytes = contents.spelled_bytes
         self.token_to_id = contents.ids
         ids = [int(self.token_to_id.max(initial=-1)), *(special.id for special in self.specials)]
         self.id_to_token: Int32Array = np.full(max(ids) + 1, -1, dtype=np.int32)
@@ -106,7 +108,7 @@ class NumberedTokens(AnyTokenizer):
         end = b""
         if self.suffix and text.endswith(self.suffix):
             text, end = text.removesuffix(self.suffix), b" "
-        return (bytes(BYTE_OF[character] for character in text) if self._spelled_bytes else text.encode()) + end
+        return (bytes(BYTE_OF[character] for character in text) if self.spells_bytes else text.encode()) + end
 
     @cached_property
     def ends_word(self) -> BoolArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 
-from tokdfa.unicode.graphemes import map_graphemes
+from tokdfa.unicode.graphemes import is_alone, is_border, map_graphemes
 
 __all__ = ["Precompiled"]
 
@@ -53,6 +53,29 @@ class Precompiled:
 
     def _of_characters(self, text: str) -> str:
         return text.translate(self._singles)
+
+    def border(self, left: str, right: str) -> tuple[str | None, str] | None:
+        """Return what becomes of the characters on both sides of a place; None if that depends on their neighbours.
+
+        Nothing is replaced across such a place. What becomes of the left one is None if a rule may replace a grapheme
+        that ends with it.
+        """
+        after = self._rules.get(right, "" if right in self._first_of_longer else right)
+        if not after or not is_border(left, right):
+            return None
+        if not is_alone(left) or self._has_prepended:
+            return None, after[0]
+        before = self._rules.get(left, left)
+        return (before[-1], after[0]) if before else None
+
+    @cached_property
+    def _first_of_longer(self) -> frozenset[str]:
+        return frozenset(word[0] for word in self._rules if len(word) > 1)
+
+    @cached_property
+    def _has_prepended(self) -> bool:
+        """Whether a word begins with a character that is in one grapheme with the one after it."""
+        return any(not is_border(word[0], "a") for word in self._rules)
 
     @cached_property
     def _singles(self) -> dict[int, str]:

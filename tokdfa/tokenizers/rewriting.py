@@ -6,25 +6,26 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
-from itertools import pairwise
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Self, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.arrays import BoolArray, Int32Array
 from tokdfa.encoding.added_tokens import AddedTokens
 from tokdfa.encoding.special import Special
 from tokdfa.encoding.texts import check_text
 from tokdfa.errors import AlphabetError
+from tokdfa.splitting.pretokenizer import PreTokenizer, pretokenizer
+from tokdfa.tokenizers.character_cuts import CharacterCuts, why_not_cut
 from tokdfa.tokenizers.decoded import Decoded
 from tokdfa.tokenizers.decoder import Decoder
-from tokdfa.tokenizers.decoding import DecodeSentencePiece, decode_tokens
+from tokdfa.tokenizers.decoding import DecodeMetaspace, DecodeSentencePiece, DecodeStep, StripWhole, decode_tokens
 from tokdfa.tokenizers.form_cuts import FormCuts
 from tokdfa.tokenizers.formats.contents import Contents, Rewriting
+from tokdfa.tokenizers.normalizer_borders import after_border
 from tokdfa.tokenizers.normalizers import Chain, UnicodeForm
 from tokdfa.tokenizers.round_trip import RewritingRoundTrip, RoundTrip
-from tokdfa.tokenizers.sentencepiece_normalizer import SPACE, SentencePieceNormalizer
 from tokdfa.tokenizers.spelled import Spelled
 from tokdfa.tokenizers.spelled_by_steps import spelled_by_steps
 from tokdfa.tokenizers.tokenizer import Tokenizer
@@ -32,7 +33,6 @@ from tokdfa.unicode.quick_check import is_normal
 
 if TYPE_CHECKING:
     from tokdfa.encoding.stream import EncodingStream
-    from tokdfa.splitting.pretokenizer import PreTokenizer
     from tokdfa.unicode.normalization import Form
 
 __all__ = ["RewritingTokenizer"]
@@ -57,6 +57,8 @@ class RewritingTokenizer(Tokenizer):
         self.rewriting = contents.rewriting or Rewriting()
         found = contents.specials if contents.finds_specials else ()
         self._levels = [AddedTokens([token for token in found if token.level == level]) for level in (0, 1)]
+        self._first_normalizer = self.rewriting.normalizer
+        self._continues = False
 
     def encode(self, text: str) -> Int32Array:
         """Return the ids of `text`, as an int32 array.
@@ -81,18 +83,46 @@ class RewritingTokenizer(Tokenizer):
         for stretch, begins in self._stretches(text):
             if isinstance(stretch, Special):
                 parts.append(np.array([stretch.id], dtype=np.int32))
+            elif begins and self._continues:
+                parts.append(self._without_prefix.encode_stretch(stretch, begins=False))
             else:
                 parts.append(self.encode_stretch(stretch, begins=begins))
         return np.concatenate(parts)
 
+    def pieces_of(self, text: str) -> list[str]:
+        """Return the pieces of a text, rewritten; none if an added token is found in it."""
+        stretches = [*self._stretches(text)]
+        stretch, begins = stretches[0] if len(stretches) == 1 else ("", True)
+        if isinstance(stretch, Special):
+            return []
+        first = begins and self._continues
+        split = (self._without_prefix if first else self).pretokenizer
+        return [stretch] if split is None else split.split(stretch, begins=begins and not first)
+
+    @cached_property
+    def _without_prefix(self) -> Tokenizer:
+        """The tokenizer that puts nothing before a stretch."""
+        split = self.pretokenizer
+        if split is None or split.splitting.prefix_space is None:
+            return self
+        twin = Tokenizer(self._contents, pretokenizer(replace(split.splitting, prefix_space=None)))
+        twin.piece_ids = self.piece_ids
+        return twin
+
+    @cached_property
+    def leaving_out(self) -> Self | None:
+        """A tokenizer that drops symbols without a token, if the library does so; otherwise None."""
+        dropping = super().leaving_out
+        return cast("Self", dropping.later) if dropping is not None and self._continues else dropping
+
     def _stretches(self, text: str) -> Iterator[tuple[str | Special, bool]]:
         """Yield special tokens and the normalized stretches between them, and whether each begins the text."""
-        normalizer = self.rewriting.normalizer
         outer, inner = self._levels
         for part, begins in outer.cut(text):
             if isinstance(part, Special):
                 yield part, begins
                 continue
+            normalizer = self._first_normalizer if begins else self.rewriting.normalizer
             normalized = part if normalizer is None else normalizer(part)
             for stretch, begins_part in inner.cut(normalized):
                 yield stretch, begins and begins_part
@@ -140,70 +170,50 @@ class RewritingTokenizer(Tokenizer):
     # Where every text is cut
 
     @cached_property
-    def behind(self) -> RewritingTokenizer | None:
-        """The tokenizer for the text after a place of `cut_between`; None if there are no such places.
-
-        SentencePiece has such places if it only shows spaces and puts one before the text.
-        """
-        normalizer, decoding = self.rewriting.normalizer, self.rewriting.decoding or ()
-        if not isinstance(normalizer, SentencePieceNormalizer) or self.pretokenizer is not None:
-            return None
-        if normalizer.table is not None or normalizer.trims_spaces or not normalizer.shows_spaces:
-            return None
-        steps = tuple(replace(cast(DecodeSentencePiece, step), drops_first=False) for step in decoding)
-        rewriting = Rewriting(replace(normalizer, puts_space=False), steps)
-        twin = RewritingTokenizer(replace(self._contents, rewriting=rewriting))
+    def later(self) -> RewritingTokenizer:
+        """The tokenizer for the text after a place of `cut_between`: it does nothing to the beginning of a text."""
+        rewriting = self.rewriting
+        normalizer = None if rewriting.normalizer is None else after_border(rewriting.normalizer)
+        steps = None
+        if rewriting.decoding is not None:
+            steps = tuple(_later(step) for step in rewriting.decoding if not isinstance(step, StripWhole))
+        twin = RewritingTokenizer(self._contents, self.pretokenizer)
+        twin.rewriting = Rewriting(rewriting.normalizer, steps)
+        twin._first_normalizer = normalizer
+        twin._continues = True
         twin.piece_ids = self.piece_ids
         return twin
 
-    def cut_between(self, ids: Int32Array) -> BoolArray:
+    @cached_property
+    def cuts(self) -> CharacterCuts | FormCuts | None:
+        """The places where texts are certainly cut; None if none are known."""
+        if self.form is not None and self.pretokenizer is not None:
+            return FormCuts(self.unnormalized, self.form)
+        return self.character_cuts
+
+    @cached_property
+    def character_cuts(self) -> CharacterCuts | None:
+        """The places where texts over characters are certainly cut; None if none are known."""
+        return CharacterCuts(self, self.later) if self.form is None and self.why_not_cut is None else None
+
+    @cached_property
+    def why_not_cut(self) -> str | None:
+        """Why no place of a text is known to be cut, so that streams are judged as a whole; None if some are."""
+        if self.form is not None:
+            return None if self.pretokenizer is not None else "nothing splits the text"
+        return why_not_cut(self)
+
+    def cut_between(self, ids: Int32Array, *, begins: bool = True) -> BoolArray:
         """Return, for each id but the first, whether the text before it and the text from it on are encoded separately.
 
-        Without a pre-tokenizer they are if no token and no user-defined piece has the two symbols at the border side by
-        side. With a `form`, see :class:`FormCuts`.
+        See :class:`CharacterCuts` and, for tokenizers with a `form`, :class:`FormCuts`.
         """
-        if self.form is not None and self.pretokenizer is not None:
-            return self._form_cuts.between(ids)
-        if self.behind is None:
+        if self.cuts is None:
             return np.zeros(max(len(ids) - 1, 0), dtype=np.bool_)
-        first, last, inner = self._edges
-        left, right = last[ids[:-1]], first[ids[1:]]
-        codes = left << 32 | right
-        is_inner = inner[np.minimum(np.searchsorted(inner, codes), len(inner) - 1)] == codes
-        cut: BoolArray = (left >= 0) & (right >= 0) & ~is_inner
-        return cut
+        return self.cuts.between(ids, begins=begins)
 
     @cached_property
-    def _form_cuts(self) -> FormCuts:
-        assert self.form is not None
-        return FormCuts(self.unnormalized, self.form)
-
-    @cached_property
-    def _edges(self) -> tuple[Int64Array, Int64Array, Int64Array]:
-        """The first and the last symbol of each id, -1 if it is not a character; and pairs side by side in tokens."""
-        numbers = {"".join(cast("tuple[str, ...]", word)): n for n, word in enumerate(self.dictionary.alphabet.symbols)}
-        atoms = set(self._contents.atoms)
-        numbers = {text: n for text, n in numbers.items() if len(text) == 1 and text not in atoms}
-        words = (*self.dictionary.alphabet, *self.extra_tokens)
-        first, last = np.full((2, self.n_ids), -1, dtype=np.int64)
-        for id, n in enumerate(self.id_to_token.tolist()):
-            word = cast("tuple[str, ...]", words[n]) if n >= 0 else ()
-            if word and len(word[0]) == 1:
-                first[id], last[id] = numbers.get(word[0], -1), numbers.get(word[-1], -1)
-            if word == (SPACE,):
-                # Alone it may be the one that was put before the text, and nothing is put before an empty text.
-                last[id] = -1
-        inside = [
-            numbers[left] << 32 | numbers[right]
-            for text in atoms
-            for left, right in pairwise(text)
-            if left in numbers and right in numbers
-        ]
-        inner = np.unique(np.append(self.piece_ids.merger.inner, np.array(inside, dtype=np.int64)))
-        return first, last, inner
-
-    @cached_property
-    def _tokens(self) -> list[str]:
+    def token_strings(self) -> list[str]:
         """The spelling of each id in its file."""
         words = (*self.dictionary.alphabet, *self.extra_tokens)
         tokens = [self._string(cast("str | tuple[str, ...]", words[n])) if n >= 0 else "" for n in self.id_to_token]
@@ -222,7 +232,7 @@ class RewritingTokenizer(Tokenizer):
         if self.is_bytewise:
             text, offsets = self.id_spellings
             return text[offsets[id] : offsets[id + 1]].tobytes()
-        return self._tokens[id]
+        return self.token_strings[id]
 
     def decode(self, ids: npt.ArrayLike) -> str:
         """Return the text that `ids` spell, special tokens included if the decoder includes them."""
@@ -243,7 +253,7 @@ class RewritingTokenizer(Tokenizer):
             text = "".join(super().decoder.iter_text([checked]))
             offsets = self.id_spellings.offsets
             return Decoded(text, np.cumsum(offsets[checked + 1] - offsets[checked]))
-        return decode_tokens([self._tokens[id] for id in checked.tolist()], steps)
+        return decode_tokens([self.token_strings[id] for id in checked.tolist()], steps)
 
     @property
     def spelled(self) -> Spelled:
@@ -271,6 +281,13 @@ class RewritingTokenizer(Tokenizer):
         if self.rewriting.decoding is None:
             return plain
         return _WholeDecoder(self)
+
+
+def _later(step: DecodeStep) -> DecodeStep:
+    """Return a step for the text after the beginning, from which it removes nothing."""
+    if isinstance(step, DecodeSentencePiece):
+        return replace(step, drops_first=False, drops_all=False)
+    return replace(step, drops_first=False) if isinstance(step, DecodeMetaspace) else step
 
 
 class _WholeDecoder(Decoder):

@@ -46,9 +46,31 @@ class RoundTrip(ABC):
     def cuts(self) -> BoolArray:
         """For each id, whether it is that of a special token that `encode` never gives, so that it splits a stream."""
 
-    def cut_between(self, ids: Int32Array) -> BoolArray:
+    def cut_between(self, ids: Int32Array, *, begins: bool = True) -> BoolArray:
         """Return, for each id but the first, whether the texts before it and from it on are encoded separately."""
         return np.zeros(max(len(ids) - 1, 0), dtype=np.bool_)
+
+    def doubtful(self, ids: Int32Array, *, begins: bool = True) -> Int64Array:
+        """Return the parts of ids that may not be canonical; all others certainly are.
+
+        Parameters
+        ----------
+        ids : int32 array
+            Ids that a place of :meth:`cut_between`, or the end of the text, follows.
+        begins : bool
+            Whether the text begins with them.
+
+        Returns
+        -------
+        int64 array of shape (parts, 2)
+            The first id of each part and the one after its last. A part begins and ends where the text is cut, and the
+            last one ends with the ids.
+        """
+        return np.array([[0, len(ids)]], dtype=np.int64)
+
+    def size_of(self, ids: Int32Array) -> int:
+        """Return the number of bytes that ids between those parts add to the text."""
+        return 0
 
     @abstractmethod
     def decode(self, ids: Int32Array, *, begins: bool = True) -> Decoded:
@@ -144,9 +166,19 @@ class RewritingRoundTrip(BytesRoundTrip):
     def __init__(self, tokenizer: RewritingTokenizer) -> None:
         super().__init__(tokenizer)
 
-    def cut_between(self, ids: Int32Array) -> BoolArray:
+    def cut_between(self, ids: Int32Array, *, begins: bool = True) -> BoolArray:
         """Return, for each id but the first, whether the text is cut before it; see :class:`RewritingTokenizer`."""
-        return self._tokenizer.cut_between(ids)
+        return self._tokenizer.cut_between(ids, begins=begins)
+
+    def doubtful(self, ids: Int32Array, *, begins: bool = True) -> Int64Array:
+        """Return the parts of ids that may not be canonical; see :meth:`RoundTrip.doubtful`."""
+        cuts = self._tokenizer.character_cuts
+        return super().doubtful(ids) if cuts is None else cuts.doubtful(ids, begins=begins)
+
+    def size_of(self, ids: Int32Array) -> int:
+        """Return the number of bytes that ids between those parts add to the text."""
+        cuts = self._tokenizer.character_cuts
+        return 0 if cuts is None else cuts.size_of(ids)
 
     def decode(self, ids: Int32Array, *, begins: bool = True) -> Decoded:
         """Return the text of ids, and the end of what each adds; see :meth:`RoundTrip.decode`."""
@@ -203,7 +235,7 @@ class RewritingRoundTrip(BytesRoundTrip):
         return self._tokenizer.token_string(id)
 
     def _at(self, begins: bool) -> RewritingTokenizer:
-        return self._tokenizer if begins else self._tokenizer.behind or self._tokenizer
+        return self._tokenizer if begins or self._tokenizer.character_cuts is None else self._tokenizer.later
 
 
 class WordPieceRoundTrip(RoundTrip):
@@ -235,7 +267,7 @@ class WordPieceRoundTrip(RoundTrip):
         cuts: BoolArray = np.zeros(self._tokenizer.n_ids, dtype=np.bool_)
         return cuts
 
-    def cut_between(self, ids: Int32Array) -> BoolArray:
+    def cut_between(self, ids: Int32Array, *, begins: bool = True) -> BoolArray:
         """Return, for each id but the first, whether decoding inserts a space before it, which cuts the text."""
         return self._opens[ids[1:]]
 

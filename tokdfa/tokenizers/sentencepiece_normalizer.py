@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 __all__ = ["SPACE", "CharacterTable", "SentencePieceNormalizer"]
@@ -50,6 +50,29 @@ class CharacterTable:
             match = find(text, stop)
         return "".join(parts) + text[done:] if parts else text
 
+    def border(self, left: str, right: str) -> tuple[str, str] | None:
+        """Return what becomes of the characters on both sides of a place; None if that depends on their neighbours.
+
+        Nothing is replaced across such a place, and no longer word that ends or begins there is either.
+        """
+        pairs, first, last = self._inner
+        if left + right in pairs or left in last or right in first:
+            return None
+        before, after = self._rules.get(left, left), self._rules.get(right, right)
+        return (before[-1], after[0]) if before and after else None
+
+    @cached_property
+    def _inner(self) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+        """The pairs of characters within words and kept pieces, and the first and last ones of those that are longer.
+
+        A kept piece of one character is never replaced, so a rule for it says nothing.
+        """
+        words = [*self._rules, *self._kept]
+        longer = [word for word in words if len(word) > 1]
+        alone = [word for word in self._kept if word in self._rules]
+        pairs = frozenset(word[at : at + 2] for word in longer for at in range(len(word) - 1))
+        return pairs, frozenset(word[0] for word in longer + alone), frozenset(word[-1] for word in longer + alone)
+
     @cached_property
     def _longest(self) -> int:
         return max(map(len, self._rules), default=0)
@@ -88,12 +111,17 @@ class SentencePieceNormalizer:
     puts_space, trims_spaces, shows_spaces : bool
         Whether a space is put before the text; whether spaces at the ends are dropped and runs of them become one;
         whether they are written as U+2581.
+    continues : bool
+        Whether the text goes on from another one that does not end with a space, so that nothing is dropped at its
+        beginning.
     """
 
     table: CharacterTable | None
     puts_space: bool
     trims_spaces: bool
     shows_spaces: bool
+    # Not part of what tells two normalizers of files apart.
+    continues: bool = field(default=False, repr=False)
     keeps_beginning = False
 
     def __call__(self, text: str) -> str:
@@ -106,7 +134,8 @@ class SentencePieceNormalizer:
         front = " " if self.puts_space else ""
         if not self.trims_spaces:
             return (front + text).replace(" ", space)
-        text = re.sub(" +", " ", text).lstrip(" ")
+        text = re.sub(" +", " ", text)
+        text = text if self.continues else text.lstrip(" ")
         # White space that was already visible is dropped at the end as well, and so is the space put before the text.
         return (front + text).replace(" ", space).rstrip(space)
 

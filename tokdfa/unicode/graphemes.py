@@ -12,8 +12,9 @@ from typing import Any
 from tokdfa.unicode.ranges import Ranges
 from tokdfa.unicode.tables import decode
 
-__all__ = ["map_graphemes"]
+__all__ = ["is_alone", "is_border", "map_graphemes"]
 
+_SPECIAL = ("lead", "vowel", "tail", "syllable", "flag", "picture", "consonant", "control")
 _JOINER = "\u200d"
 _SYLLABLES = (0xAC00, 0xD7A3)
 _WITHOUT_TAIL = tuple((code, code) for code in range(_SYLLABLES[0], _SYLLABLES[1] + 1, 28))
@@ -45,6 +46,35 @@ def map_graphemes(text: str, each: Callable[[str], str], plain: Callable[[str], 
     return _graphemes().sub(replaced, text)
 
 
+def is_border(left: str, right: str) -> bool:
+    """Return whether two characters side by side are certainly in two graphemes, whatever surrounds them.
+
+    Examples
+    --------
+    >>> from tokdfa.unicode.graphemes import is_border
+    >>> is_border("a", " "), is_border("a", "\u0301"), is_border("\u0301", "a")
+    (True, False, True)
+    """
+    ordinary, attached, prepended = _kinds()
+    if attached.match(right) or prepended.match(left):
+        return False
+    return bool(ordinary.match(left) or ordinary.match(right))
+
+
+def is_alone(character: str) -> bool:
+    """Return whether a grapheme that ends with a character begins with it too, unless one before it is prepended."""
+    return bool(_kinds()[0].match(character))
+
+
+@cache
+def _kinds() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    """Return the patterns of characters that nothing special is said of, that end a grapheme, and that begin one."""
+    of = _classes()
+    attached = of["extending"] + of["spacing"]
+    special = "".join(of[name] for name in _SPECIAL) + attached + of["prepended"]
+    return re.compile(f"[^{special}]"), re.compile(f"[{attached}]"), re.compile(f"[{of['prepended']}]")
+
+
 @cache
 def _classes() -> dict[str, str]:
     """Return the classes as they are written between brackets in a pattern."""
@@ -72,8 +102,7 @@ def _graphemes() -> re.Pattern[str]:
     of = _classes()
     after = f"[{of['extending']}{of['spacing']}]"
     links = f"[{of['linker']}{of['conjunct_extending']}]*"
-    special = "".join(of[name] for name in ("lead", "vowel", "tail", "syllable", "flag", "picture", "consonant"))
-    special += "".join(of[name] for name in ("control", "prepended", "extending", "spacing"))
+    special = "".join(of[name] for name in (*_SPECIAL, "prepended", "extending", "spacing"))
     syllable = f"(?:[{of['vowel']}]+|[{of['without_tail']}][{of['vowel']}]*|[{of['syllable']}])"
     cores = (
         f"[{of['lead']}]*{syllable}[{of['tail']}]*",

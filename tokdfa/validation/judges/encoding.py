@@ -79,7 +79,7 @@ class EncodingJudge:
         buffer.append(ids)
         while buffer.is_full() and (until is None or buffer.first <= until):
             window = buffer.window
-            places = np.flatnonzero(self._trip.cut_between(window) | self._is_cut[window[:-1]])
+            places = np.flatnonzero(self._trip.cut_between(window, begins=self._begins) | self._is_cut[window[:-1]])
             found = self._judge(window[: int(places[-1]) + 1], final=False) if len(places) else None
             if found is not None:
                 yield from found
@@ -116,14 +116,34 @@ class EncodingJudge:
             is_open = not final and stop == len(ids)
             if stop == before + 1 and (is_open or not begins):
                 continue
-            for stretch in self._stretches(ids[before + 1 : stop], buffer.first + before + 1, byte, begins):
-                found.append(stretch)
-                byte += stretch.size
+            text, first, done = ids[before + 1 : stop], buffer.first + before + 1, 0
+            for low, high in self._trip.doubtful(text, begins=begins).tolist():
+                low = max(low, done)
+                if low == high > 0:
+                    continue
+                byte += self._trip.size_of(text[done:low])
+                stretches, done = self._judged(text, low, high, first, byte, begins)
+                found += stretches
+                byte += sum(stretch.size for stretch in stretches)
             if is_open and not found[-1].is_decided():
                 return None
         self._begins = bounds[-2] == len(ids) - 1
         buffer.drop(len(ids), byte - buffer.byte)
         return (violation for stretch in found if not stretch.is_canonical for violation in stretch.violations())
+
+    def _judged(
+        self, ids: Int32Array, low: int, high: int, first: int, byte: int, begins: bool
+    ) -> tuple[list[_Stretch], int]:
+        """Return the stretches of ids from `low` to `high`, or to a later cut if what is wrong depends on what follows.
+
+        Also return the end of the last one.
+        """
+        while True:
+            stretches = [*self._stretches(ids[low:high], first + low, byte, begins and low == 0)]
+            if high == len(ids) or stretches[-1].is_decided():
+                return stretches, high
+            later = np.flatnonzero(self._trip.cut_between(ids[high - 1 :], begins=False)[1:])
+            high = high + 1 + int(later[0]) if len(later) else len(ids)
 
     def _stretches(self, ids: Int32Array, first: int, byte: int, begins: bool) -> Iterator[_Stretch]:
         """Yield the stretches to be judged: all of the ids, or up to and after each symbol that is not UTF-8.

@@ -1,0 +1,204 @@
+"""Places where texts over characters are cut: both sides, and streams in parts, are judged as a whole text is."""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from support import random_files, sentencepieces
+from support.seeds import seeds
+
+import tokdfa
+from tokdfa.errors import AlphabetError, TokdfaError, TokenStreamError
+from tokdfa.tokenizers.character_cuts import CUT, CharacterCuts
+from tokdfa.tokenizers.rewriting import RewritingTokenizer
+from tokdfa.validation.api import validate
+from tokdfa.validation.judges.encoding import EncodingJudge
+from tokdfa.validation.tuning import Tuning
+
+ONE = Tuning(window=1 << 40)
+
+
+class Peer(NamedTuple):
+    """A tokenizer that cuts, the same one judged as a whole, and the library's encode and decode."""
+
+    tokenizer: RewritingTokenizer
+    whole: RewritingTokenizer
+    encode: Callable[[str], list[int]]
+    decode: Callable[[list[int]], str]
+    control: set[int]
+    text: Callable[[random.Random], str]
+
+
+def peer(path: Path, *rest: Any) -> Peer | None:
+    try:
+        tokenizer = tokdfa.load(path)
+    except TokdfaError:
+        return None
+    if not isinstance(tokenizer, RewritingTokenizer) or not isinstance(tokenizer.cuts, CharacterCuts):
+        return None
+    whole = copy.copy(tokenizer)
+    whole.why_not_cut = "as asked"
+    return Peer(tokenizer, whole, *rest)
+
+
+def of_file(drawn: random.Random, path: Path) -> Peer | None:
+    """A random tokenizer.json over characters, with steps before which texts can be cut."""
+    tokenizers = pytest.importorskip("tokenizers")
+    fields = random_files.character_file(drawn)
+    fields["model"] |= {"end_of_word_suffix": None, "continuing_subword_prefix": None, "ignore_merges": False}
+    fields["normalizer"] = drawn.choice([fields["normalizer"], *LLAMAS])
+    step = {"type": "Split", "pattern": {"String": drawn.choice(" \u2581a")}, "invert": False}
+    step["behavior"] = drawn.choice(["Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous"])
+    fields["pre_tokenizer"] = drawn.choice([None, None, step, random_files.metaspace(drawn)])
+    fields["decoder"] = drawn.choice([fields["decoder"], *DECODERS])
+    path = path / "tokenizer.json"
+    path.write_text(json.dumps(fields), encoding="utf-8")
+    try:
+        theirs = tokenizers.Tokenizer.from_str(json.dumps(fields))
+    except BaseException as error:
+        if type(error).__name__ not in ("PanicException", "Exception"):
+            raise
+        return None
+    contents = tuple(token["content"] for token in fields["added_tokens"])
+
+    def decode(ids: list[int]) -> str:
+        text: str = theirs.decode(ids, skip_special_tokens=False)
+        return text
+
+    def encode(text: str) -> list[int]:
+        ids: list[int] = theirs.encode(text, add_special_tokens=False).ids
+        return ids
+
+    def text(drawn: random.Random) -> str:
+        return random_files.text(drawn, 30, (*contents, "ab", "a", " a", "  "))
+
+    return peer(path, encode, decode, set(), text)
+
+
+REPLACE = {"type": "Replace", "pattern": {"String": " "}, "content": "\u2581"}
+PREPEND = {"type": "Prepend", "prepend": "\u2581"}
+LLAMAS = [REPLACE, {"type": "Sequence", "normalizers": [PREPEND, REPLACE]}]
+BACK = {"type": "Replace", "pattern": {"String": "\u2581"}, "content": " "}
+FUSED = [BACK, {"type": "ByteFallback"}, {"type": "Fuse"}]
+DECODERS = [
+    {"type": "Sequence", "decoders": FUSED},
+    {"type": "Sequence", "decoders": [*FUSED, {"type": "Strip", "content": " ", "start": 1, "stop": 0}]},
+]
+
+
+def of_model(drawn: random.Random, path: Path) -> Peer | None:
+    """A random SentencePiece model, with tables of characters and trimmed white space."""
+    pytest.importorskip("sentencepiece")
+    data = sentencepieces.changed(drawn, drawn.choice([sentencepieces.RULES, sentencepieces.RULES, ("nmt_nfkc",)]))
+    path = path / "tokenizer.model"
+    path.write_bytes(data)
+    encode, decode, control, _ = sentencepieces.oracle(data)
+
+    def text(drawn: random.Random) -> str:
+        return "".join(sentencepieces.text(drawn) for _ in range(drawn.randrange(1, 4)))
+
+    return peer(path, encode, decode, control, text)
+
+
+def streams(peer: Peer, text: str, drawn: random.Random) -> Iterator[list[int]]:
+    """Yield the ids of a text, those of two parts of it, and spoiled ones."""
+    ids = peer.encode(text)
+    yield ids
+    at = drawn.randrange(len(text) + 1)
+    yield [*peer.encode(text[:at]), *peer.encode(text[at:])]
+    every = np.flatnonzero(peer.tokenizer.means_something).tolist()
+    for _ in range(drawn.randrange(1, 4)):
+        place = drawn.randrange(len(ids) + 1)
+        ids = [*ids[:place], *drawn.choices(every, k=drawn.randrange(3)), *ids[place + drawn.randrange(2) :]]
+    yield ids
+
+
+def check_texts(peer: Peer, text: str) -> int:
+    """Compare a text with its two sides at each place where it is cut; return the number of places."""
+    cuts = peer.tokenizer.cuts
+    assert isinstance(cuts, CharacterCuts)
+    places = [at for at in range(1, len(text)) if cuts.at(text[at - 1], text[at]) == CUT]
+    with suppress(AlphabetError):
+        ids = peer.tokenizer.encode(text).tolist()
+        for at in places:
+            sides = (peer.tokenizer.encode(text[:at]), peer.tokenizer.later.encode(text[at:]))
+            assert [*sides[0].tolist(), *sides[1].tolist()] == ids, (text[:at], text[at:])
+        stream = peer.tokenizer.stream()
+        size = 1 + len(text) % 4
+        parts = [stream.feed(text[at : at + size]) for at in range(0, len(text), size)]
+        assert np.concatenate([*parts, stream.finish()]).tolist() == ids, text
+    return len(places)
+
+
+def check_stream(peer: Peer, ids: list[int], drawn: random.Random) -> bool | None:
+    """Compare the verdict on a stream in chunks with that on all of it, and with the library's."""
+    array = np.array(ids, dtype=np.int32)
+    size, tuning = drawn.randrange(1, 65), Tuning(window=drawn.choice([1, 2, 5, 64]))
+    chunks = (array[at : at + size] for at in range(0, len(array), size))
+    found = validate(peer.tokenizer, chunks, tuning=tuning)
+    judge = EncodingJudge(peer.whole.round_trip, tuning=ONE)
+    first = next(iter([*judge.feed(array), *judge.finish()]), None)
+    assert (bool(found), found.index) == (first is None, first.index if first else None), ids
+    if first is not None:
+        assert found.witness is not None
+        assert found.witness.byte_offset == first.byte_offset, ids
+    whole = validate(peer.tokenizer, array, all=True)
+    chunks = (array[at : at + size] for at in range(0, len(array), size))
+    assert validate(peer.tokenizer, chunks, all=True, tuning=tuning).violations == whole.violations, ids
+    if not peer.control.isdisjoint(ids):
+        return None
+    back = peer.decode(ids)
+    try:
+        assert peer.tokenizer.decode(ids) == back
+    except TokenStreamError:
+        assert not found
+        return False
+    again = peer.encode(back)
+    assert bool(found) == (again == ids), (ids, again)
+    if not found:
+        different = (i for i, (a, b) in enumerate(zip(ids, again, strict=False)) if a != b)
+        assert found.index == next(different, min(len(ids), len(again))), (ids, again)
+    return bool(found)
+
+
+def check(make: Callable[[random.Random, Path], Peer | None], path: Path, chosen: range, n_texts: int) -> list[int]:
+    """Return the numbers of tokenizers, of places where texts are cut, and of streams that are not canonical."""
+    met = [0, 0, 0]
+    for seed in chosen:
+        drawn = random.Random(seed)
+        made = make(drawn, path)
+        if made is None:
+            continue
+        met[0] += 1
+        for _ in range(n_texts):
+            text = made.text(drawn)
+            met[1] += check_texts(made, text)
+            for ids in streams(made, text, drawn):
+                met[2] += check_stream(made, ids, drawn) is False
+    return met
+
+
+KINDS = {"tokenizer.json": of_file, "SentencePiece": of_model}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_random_tokenizers(kind: str, tmp_path: Path) -> None:
+    met = check(KINDS[kind], tmp_path, seeds(16), 8)
+    assert met[0] > 5, met
+    assert met[1] > 200, met
+    assert met[2] > 50, met
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_many_random_tokenizers(kind: str, tmp_path: Path) -> None:
+    chosen = seeds(2000)
+    print(kind, check(KINDS[kind], tmp_path, chosen, 12), "of", len(chosen))

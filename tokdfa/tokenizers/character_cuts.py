@@ -1,0 +1,369 @@
+"""Where texts that are one piece, or are split at single characters, are certainly cut.
+
+A tokenizer over characters gives the ids of a text for what its normalizer makes of it. Between two characters that
+the normalizer treats separately, and that no token has side by side, both sides are encoded as if there were nothing
+on the other one. Where tokens do have them side by side, two neighbours decide: what merges within them in a longer
+text also merges within the text of these two alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, Uint8Array, running_sum
+from tokdfa.encoding.special import Special
+from tokdfa.encoding.symbols import Fallback
+from tokdfa.errors import AlphabetError
+from tokdfa.locks import SHARED
+from tokdfa.splitting.steps import Split, Splitting
+from tokdfa.tokenizers.added_borders import AddedBorders
+from tokdfa.tokenizers.decoding import (
+    ByteFallback,
+    DecodeMetaspace,
+    DecodeReplace,
+    DecodeSentencePiece,
+    DecodeStep,
+    DecodeStrip,
+    StripWhole,
+    byte_of,
+    decode_tokens,
+    loose_byte_of,
+)
+from tokdfa.tokenizers.normalizer_borders import Border, border, is_known, touches_ends
+from tokdfa.tokenizers.pair_memory import PairMemory
+
+if TYPE_CHECKING:
+    from tokdfa.alphabet import Word
+    from tokdfa.tokenizers.rewriting import RewritingTokenizer
+
+__all__ = ["DOUBT", "CharacterCuts", "why_not_cut"]
+
+
+DOUBT, FINE, CUT = range(3)
+"""What is known of two neighbouring ids: nothing; that they are neighbours in canonical ids if the text between cuts is
+otherwise; that the text is certainly cut between them."""
+
+_NONE = -1
+_UNKNOWN = 2
+_OTHER = "x"
+_ONE_BY_ONE = (DecodeReplace, ByteFallback, DecodeStrip, DecodeMetaspace, DecodeSentencePiece, StripWhole)
+
+
+def why_not_cut(tokenizer: RewritingTokenizer) -> str | None:
+    """Return why no place of a text is known to be cut; None if some are."""
+    rewriting, _, _, prefix = tokenizer.rewrites
+    if tokenizer.is_bytewise or tokenizer.spells_bytes:
+        return "the text is rewritten before it is read as bytes"
+    if prefix or tokenizer.suffix or tokenizer.whole_piece:
+        return "what a symbol is depends on the piece that it is in"
+    split = None if tokenizer.pretokenizer is None else tokenizer.pretokenizer.splitting
+    if split is not None:
+        simple = all(_is_by_character(step) for step in split.steps) and not split.byte_steps
+        if not simple or split.metaspace_at or split.prefix_space:
+            return f"the pre-tokenizer does more than split at single characters: {tokenizer.pretokenizer}"
+    normalizer = None if rewriting is None else rewriting.normalizer
+    if normalizer is not None and not is_known(normalizer):
+        return f"the normalizer may change any part of a text: {normalizer}"
+    decoding = None if rewriting is None else rewriting.decoding
+    if not all(isinstance(step, _ONE_BY_ONE) for step in decoding or ()):
+        return "the decoder joins tokens"
+    return None
+
+
+class CharacterCuts:
+    """The places between characters, and between ids, where both sides are encoded separately, whatever they are.
+
+    Parameters
+    ----------
+    tokenizer : RewritingTokenizer
+        One for which `why_not_cut` gives no reason.
+    later : RewritingTokenizer
+        The same for the text after such a place.
+
+    Notes
+    -----
+    The lemma of :mod:`tokdfa.tokenizers.neighbours` does not depend on the alphabet. Added tokens are found in the text
+    before anything else, and join characters that they have side by side. A byte token may be any part of a character,
+    so only those of ASCII have one.
+    """
+
+    def __init__(self, tokenizer: RewritingTokenizer, later: RewritingTokenizer) -> None:
+        self._tokenizer = tokenizer
+        self._later = later
+        self._normalizer = tokenizer.rewriting.normalizer
+        split = Splitting("tokenizers") if tokenizer.pretokenizer is None else tokenizer.pretokenizer.splitting
+        self._space = split.metaspace
+        self._steps = split.steps
+        self._touches = split.prefix_space is not None or (
+            self._normalizer is not None and touches_ends(self._normalizer)
+        )
+        found = tokenizer.specials if tokenizer.finds_specials else ()
+        levels = [[special for special in found if special.level == level] for level in (0, 1)]
+        self._added = [AddedBorders(specials, touches=self._touches) for specials in levels]
+        self._atoms = AddedBorders([Special(-1, text) for text in tokenizer.rewrites[2]], touches=False)
+        self._characters = PairMemory(self._judge_characters, 16)
+        self._neighbours = PairMemory(self._judge_neighbours, 20)
+
+    # Characters
+
+    def at(self, left: str, right: str) -> int:
+        """Return CUT if a text is certainly cut between two characters, FINE if only tokens may go across, or DOUBT.
+
+        An added token that may go across is recognised elsewhere, at a place of which this is DOUBT or within a token.
+        """
+        found = Border(left, right) if self._normalizer is None else border(self._normalizer, left, right)
+        if found is None or self._added[0].may_join(left, right) or self._added[1].may_join(*found):
+            return DOUBT
+        before, after = found
+        is_inside = self._added[0].has_inside(left, right) or self._added[1].has_inside(*found)
+        if self._space is not None:
+            before, after = before and before.replace(" ", self._space), after.replace(" ", self._space)
+        if any(_splits(step, before, after) for step in self._steps):
+            return DOUBT if is_inside else CUT
+        if before is None or self._atoms.may_join(before, after):
+            return DOUBT
+        last, first = self._symbol(before, -1), self._symbol(after, 0)
+        if last is None or first is None:
+            return DOUBT
+        if is_inside or self._atoms.has_inside(before, after):
+            return FINE
+        inner = self._tokenizer.piece_ids.merger.inner
+        code = last << 32 | first
+        return FINE if inner[min(int(np.searchsorted(inner, code)), len(inner) - 1)] == code else CUT
+
+    def _symbol(self, character: str, end: int) -> int | None:
+        """Return the number of a character, or of its byte at one end; None if it becomes nothing like that."""
+        number = self._numbers.get(character)
+        if number is not None or self._fallback is None or self._fallback.bytes is None:
+            return number
+        try:
+            spelled = [self._fallback.bytes[byte] for byte in character.encode("utf-8")]
+        except UnicodeEncodeError:
+            return None
+        return None if None in spelled else self._numbers.get(cast(str, spelled[end]))
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        symbols = self._tokenizer.dictionary.alphabet.symbols
+        return {"".join(cast("tuple[str, ...]", word)): number for number, word in enumerate(symbols)}
+
+    @property
+    def _fallback(self) -> Fallback | None:
+        return self._tokenizer.rewrites[1]
+
+    # Ids
+
+    def between(self, ids: Int32Array, *, begins: bool = True) -> BoolArray:
+        """Return, for each id but the first, whether the text is certainly cut before it.
+
+        `begins` is whether a text may begin with the ids, rather than follow such a place.
+        """
+        return self._cut(ids, self._states(ids), begins)
+
+    def _cut(self, ids: Int32Array, states: Uint8Array, begins: bool) -> BoolArray:
+        cut: BoolArray = states == CUT
+        # Nothing may be left of spaces at the beginning of a text, and nothing is put before an empty text.
+        blank = self._blank[ids[:-1]]
+        blank[1:] &= blank[:-1].copy()
+        blank[:1] &= begins
+        return cut & ~blank
+
+    def doubtful(self, ids: Int32Array, *, begins: bool) -> Int64Array:
+        """Return the parts of ids, between places where the text is cut, that may not be canonical; all others are.
+
+        Parameters
+        ----------
+        ids : int32 array
+            Ids that are followed by such a place, or by the end of the text; the last part is always doubtful.
+        begins : bool
+            Whether a text begins with them; then the first part is doubtful as well.
+
+        Returns
+        -------
+        int64 array of shape (parts, 2)
+            The first id of each part and the one after its last. There are no such places within a part.
+        """
+        states = self._states(ids)
+        cut = self._cut(ids, states, begins)
+        doubt = ~self.is_plain(ids)
+        doubt[1:] |= states == DOUBT
+        bounds = np.concatenate(([0], np.flatnonzero(cut) + 1, [len(ids)]))
+        sums = np.concatenate(([0], np.cumsum(doubt)))
+        is_doubtful = sums[bounds[1:]] > sums[bounds[:-1]]
+        is_doubtful[-1] = True
+        is_doubtful[0] |= begins
+        parts: Int64Array = np.column_stack((bounds[:-1], bounds[1:]))[is_doubtful]
+        return parts
+
+    def is_plain(self, ids: IntegerArray) -> BoolArray:
+        """Return, for each id, whether it is the only one of its own text."""
+        plain = self._plain[ids]
+        if (plain == _UNKNOWN).any():
+            with SHARED:
+                self._learn(np.unique(ids[plain == _UNKNOWN]))
+            plain = self._plain[ids]
+        found: BoolArray = plain > 0
+        return found
+
+    def size_of(self, ids: Int32Array) -> int:
+        """Return the number of bytes that plain ids add to a text, not at its beginning."""
+        return int(self._sizes[ids].sum())
+
+    @cached_property
+    def _plain(self) -> Uint8Array:
+        return np.full(self._tokenizer.n_ids, _UNKNOWN, dtype=np.uint8)
+
+    def _learn(self, ids: IntegerArray) -> None:
+        """Find out which ids are plain."""
+        strips = {special.id for special in self._tokenizer.specials if not special.is_plain}
+        self._plain[ids] = False
+        usual: list[int] = []
+        words: list[Word] = []
+        for id in ids.tolist():
+            text = self._texts[id]
+            if not text or id in strips:
+                continue
+            if self._is_special[id]:
+                self._plain[id] = self._later.encode(text).tolist() == [id]
+                continue
+            pieces = self._later.pieces_of(text)
+            if len(pieces) != 1 or self._may_begin_another(text, pieces[0]):
+                continue
+            try:
+                words.append(self._tokenizer.piece_ids.word(pieces[0]))
+            except AlphabetError:
+                continue
+            usual.append(id)
+        encoded = self._tokenizer.piece_ids.merge(words)
+        alone = np.diff(encoded.offsets) == 1
+        found = np.array(usual, dtype=np.int32)[alone]
+        self._plain[found] = encoded.ids[encoded.offsets[:-1][alone]] == found
+
+    def _may_begin_another(self, text: str, piece: str) -> bool:
+        """Return whether what an added token or an atom is recognised by is in the text of a token."""
+        outer, inner = self._added
+        return outer.is_in(text) or inner.is_in(piece) or self._atoms.is_in(piece)
+
+    def _states(self, ids: Int32Array) -> Uint8Array:
+        """Return what is known of each id but the first and the id before it."""
+        first, last, is_byte = self._ends
+        left, right = ids[:-1], ids[1:]
+        states = self._characters.states(last[left], first[right])
+        # Whether a run of byte tokens is UTF-8 may depend on all of it.
+        states[(states == CUT) & is_byte[left] & is_byte[right]] = FINE
+        if self._is_special.any():
+            beside = self._is_special[left] | self._is_special[right]
+            states[beside & ((states == FINE) | self._touches)] = DOUBT
+        inner = np.flatnonzero(states == FINE)
+        states[inner] = self._neighbours.states(left[inner], right[inner])
+        return states
+
+    def _judge_characters(self, left: Int64Array, right: Int64Array) -> Uint8Array:
+        """Return what is known of pairs of characters."""
+        return np.array(
+            [
+                self.at(chr(before), chr(after)) if before >= 0 and after >= 0 else DOUBT
+                for before, after in zip(left.tolist(), right.tolist(), strict=True)
+            ],
+            dtype=np.uint8,
+        )
+
+    def _judge_neighbours(self, left: Int64Array, right: Int64Array) -> Uint8Array:
+        """Return FINE for pairs of ids that merging leaves side by side, if both are plain; DOUBT for others."""
+        states: Uint8Array = np.full(len(left), DOUBT, dtype=np.uint8)
+        plain = np.flatnonzero(self.is_plain(left) & self.is_plain(right))
+        if len(plain):
+            states[plain[self._stay(left[plain], right[plain])]] = FINE
+        return states
+
+    def _stay(self, left: Int64Array, right: Int64Array) -> BoolArray:
+        """Return which pairs of ids merging gives for the text of both."""
+        number = self._tokenizer.id_to_token
+        pairs = number[np.column_stack((left, right))]
+        symbols, lengths = self._tokenizer.piece_ids.symbols([self._words[n] for n in pairs.ravel().tolist()])
+        offsets, tokens = self._tokenizer.piece_ids.merger.merge(symbols, running_sum(lengths[0::2] + lengths[1::2]))
+        stay: BoolArray = np.diff(offsets) == 2
+        place = offsets[:-1][stay]
+        stay[stay] = (tokens[place] == pairs[stay, 0]) & (tokens[place + 1] == pairs[stay, 1])
+        return stay
+
+    @cached_property
+    def _words(self) -> tuple[Word, ...]:
+        return (*self._tokenizer.dictionary.alphabet, *self._tokenizer.extra_tokens)
+
+    @cached_property
+    def _is_special(self) -> BoolArray:
+        found: BoolArray = np.zeros(self._tokenizer.n_ids, dtype=np.bool_)
+        found[self._tokenizer.special_ids] = True
+        return found
+
+    # What ids add to a text
+
+    @cached_property
+    def _read(self) -> tuple[list[str], list[int | None]]:
+        """The text of each id between others, and its byte if it is read as one; a byte beyond ASCII has no text."""
+        tokens: list[str] = self._tokenizer.token_strings
+        byte: list[int | None] = [None] * len(tokens)
+        read: Callable[[str], int | None]
+        for step in self._later.rewriting.decoding or ():
+            if isinstance(step, (ByteFallback, DecodeSentencePiece)):
+                read = loose_byte_of if isinstance(step, ByteFallback) else byte_of
+                byte = [old if old is not None else read(token) for old, token in zip(byte, tokens, strict=True)]
+                tokens = [
+                    token if value is None else chr(value) if value < 0x80 else ""
+                    for token, value in zip(tokens, byte, strict=True)
+                ]
+            tokens = _apart(tokens, step)
+        return tokens, byte
+
+    @property
+    def _texts(self) -> list[str]:
+        return self._read[0]
+
+    @cached_property
+    def _sizes(self) -> Int64Array:
+        return np.array([len(text.encode("utf-8", "surrogatepass")) for text in self._texts], dtype=np.int64)
+
+    @cached_property
+    def _ends(self) -> tuple[Int64Array, Int64Array, BoolArray]:
+        """The first and the last character of each id, -1 for none, and whether it is read as a byte."""
+        texts, byte = self._read
+        first = np.array([ord(text[0]) if text else _NONE for text in texts], dtype=np.int64)
+        last = np.array([ord(text[-1]) if text else _NONE for text in texts], dtype=np.int64)
+        return first, last, np.array([value is not None for value in byte], dtype=np.bool_)
+
+    @cached_property
+    def _blank(self) -> BoolArray:
+        """For each id, whether nothing, or only what a decoder may remove, is in its text."""
+        stripped = " \u2581" + "".join(
+            step.character for step in self._tokenizer.rewriting.decoding or () if isinstance(step, StripWhole)
+        )
+        return np.array([not text.strip(stripped) for text in self._texts], dtype=np.bool_)
+
+
+def _apart(tokens: list[str], step: DecodeStep) -> list[str]:
+    """Return what a step makes of tokens, each between others."""
+    separated = [_OTHER] * (2 * len(tokens) + 1)
+    separated[1::2] = tokens
+    text, ends = decode_tokens(separated, (step,))
+    data, bounds = text.encode("utf-8"), ends.tolist()
+    return [data[bounds[at - 1] : bounds[at]].decode("utf-8") for at in range(1, len(separated), 2)]
+
+
+def _is_by_character(step: Split) -> bool:
+    """Return whether a step splits beside each occurrence of one character and drops none."""
+    return step.literal and len(step.pattern) == 1 and step.behavior != "removed" and not step.invert
+
+
+def _splits(step: Split, left: str | None, right: str) -> bool:
+    """Return whether such a step certainly splits between two characters; the left one may be unknown."""
+    before, after = left == step.pattern, right == step.pattern
+    if step.behavior == "merged_with_next":
+        return after
+    if step.behavior == "merged_with_previous":
+        return before
+    return before or after if step.behavior == "isolated" else left is not None and before != after
