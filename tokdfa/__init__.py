@@ -23,7 +23,7 @@ each says at its head what lives in it, in which order to read it and what it co
 `encoding`         from text to ids: which engine when, streams, batches
 `tokenizers`       real tokenizers and the formats of their files; ids back to text
 `wordpiece`        longest match first, in linear time
-`stores`           token streams on disk
+`stores`           token stores on disk: every format, one interface
 `validation`       is a stream canonical, and if not, where, why, and what belongs there
 `searching`        patterns over the text of ids, without decoding
 `comparison`       do two tokenizers agree on every text
@@ -90,6 +90,7 @@ if TYPE_CHECKING:
     from tokdfa.searching.api import Matches as Matches
     from tokdfa.searching.api import Searcher as Searcher
     from tokdfa.searching.api import search as search
+    from tokdfa.stores.opening import open_store as open_store
     from tokdfa.tokenizers.default import default_dictionary as default_dictionary
     from tokdfa.tokenizers.default import default_tokenizer as default_tokenizer
     from tokdfa.tokenizers.fingerprint import Fingerprint as Fingerprint
@@ -181,6 +182,7 @@ _HOMES = {
     "check_rollout": "tokdfa.rollouts.api",
     "check_rollouts": "tokdfa.rollouts.api",
     "iter_rollout_checks": "tokdfa.rollouts.api",
+    "open_store": "tokdfa.stores.opening",
     "search": "tokdfa.searching.api",
     "validate": "tokdfa.validation.api",
 }

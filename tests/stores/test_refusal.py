@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -13,15 +14,11 @@ from tokdfa.stores import iter_ids
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("r.jsonl", "this is a file of records: tokdfa rollouts TOK {} --ids FIELD"),
-        ("r.PARQUET", "tokdfa rollouts TOK {} --ids FIELD"),
-        ("r.jsonl.gz", "tokdfa rollouts TOK {} --ids FIELD"),
         ("ids.txt.gz", "unpack it: zcat {} | tokdfa validate TOK -)"),
         ("ids.bin.zst", "unpack it: zstdcat {} | tokdfa validate TOK - --dtype uint16)"),
-        ("ids.npy.gz", "use .npy, .bin, .json or .txt, or - for standard input"),
+        ("ids.npy.gz", "use .npy, .bin, .json or .txt, another store, or - for standard input"),
         ("ids.pt", "numpy.save"),
-        ("ids.idx", "with --dtype"),
-        ("ids", "use .npy, .bin, .json or .txt, or - for standard input"),
+        ("ids", "use .npy, .bin, .json or .txt, another store, or - for standard input"),
     ],
 )
 def test_files(tmp_path: Path, name: str, hint: str) -> None:
@@ -35,9 +32,9 @@ def test_files(tmp_path: Path, name: str, hint: str) -> None:
 @pytest.mark.parametrize(
     ("names", "hint"),
     [
-        (["a.npy", "b.npy"], 'for f in {}/*.npy; do tokdfa validate TOK "$f" || echo "$f"; done'),
-        (["a.bin"], 'for f in {}/*.bin; do tokdfa validate TOK "$f" --dtype uint16 || echo "$f"; done'),
-        (["a.jsonl"], "tokdfa rollouts TOK {}/*.jsonl --ids FIELD"),
+        (["a.npy", "b.npy"], "tokdfa validate TOK {} checks all files in it"),
+        (["a.bin"], "tokdfa validate TOK {} --dtype uint16 checks all files in it"),
+        (["a.jsonl"], "tokdfa validate TOK {} checks all files in it"),
         (["a.py"], "no .npy, .bin, .json or .txt file is in it"),
         ([], "no .npy, .bin, .json or .txt file is in it"),
     ],
@@ -51,6 +48,21 @@ def test_folders(tmp_path: Path, folder: str, names: list[str], hint: str) -> No
     with pytest.raises(TokenStreamError, match="this is a folder, and ids are read from one file") as caught:
         iter_ids(path)
     assert hint.format(path) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("r.jsonl", "it is not clear which field has the ids"),
+        ("r.PARQUET", "the file is damaged or cut short, or not what its name says"),
+        ("r.jsonl.gz", "it is not clear which field has the ids"),
+    ],
+)
+def test_records_that_are_none(tmp_path: Path, name: str, message: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(b"1") if name.endswith("gz") else b"1")
+    with pytest.raises(TokenStreamError, match=message):
+        iter_ids(path)
 
 
 @pytest.mark.parametrize("numbers", ["64 261", "64", "[64, 261]", "64,261"])

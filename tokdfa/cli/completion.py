@@ -13,7 +13,9 @@ __all__ = ["complete"]
 _VARIABLE = "_TOKDFA_COMPLETE"
 
 # Parameters whose values are files, apart from those with the metavar FILE.
-_FILES = frozenset({"tok", "a", "b", "ids", "files", "pattern_and_ids", "corpus", "path", "output", "documents"})
+_FILES = frozenset(
+    {"tok", "a", "b", "ids", "files", "paths", "pattern_and_ids", "corpus", "path", "output", "documents"}
+)
 
 
 def complete(group: click.Command) -> int | None:

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from tokdfa.cli.ids import ids_argument
+from tokdfa.cli.ids import dtype_option, field_option, ids_argument
 from tokdfa.cli.output import json_option, keep_line_ends, print_bytes, print_json, say, specials_option
 
 __all__ = ["command"]
@@ -15,7 +15,8 @@ __all__ = ["command"]
 @click.command("decode")
 @click.argument("tok")
 @ids_argument
-@click.option("--dtype", metavar="TYPE", help="Integer type of a .bin file or of raw standard input, e.g. uint16.")
+@dtype_option
+@field_option
 @click.option(
     "--raw",
     is_flag=True,
@@ -25,12 +26,20 @@ __all__ = ["command"]
 @click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK; detected by default.")
 @json_option
 def command(
-    tok: str, ids: str, dtype: str | None, raw: bool, specials: str | None, format_name: str | None, as_json: bool
+    tok: str,
+    ids: str,
+    dtype: str | None,
+    field: str | None,
+    raw: bool,
+    specials: str | None,
+    format_name: str | None,
+    as_json: bool,
 ) -> int:
     """Write the text that IDS spell, special tokens included, with no newline added.
 
     TOK is a tokenizer.json, tekken.json, .model, .tiktoken, merges.txt or vocab.txt file, or a folder with one. IDS
-    is a .npy file, a .bin file with --dtype, a .txt or .json file of integers, or - for standard input.
+    is a store of ids, such as .npy, .bin, .ds, .parquet or .jsonl, or the folder of a dataset; or - for standard
+    input.
     """
     if raw and as_json:
         raise click.UsageError("--raw and --json cannot be combined: JSON cannot hold bytes that are not text")
@@ -38,7 +47,7 @@ def command(
     from tokdfa.tokenizers.loading import load_decoder
 
     decoder = load_decoder(tok, specials=specials, format=format_name)
-    chunks = iter_ids(ids, dtype=dtype)
+    chunks = iter_ids(ids, dtype=dtype, field=field)
     if raw:
         for data in decoder.iter_bytes(chunks):
             print_bytes(data)

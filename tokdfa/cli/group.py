@@ -21,6 +21,7 @@ COMMANDS: tuple[str, ...] = (
     "compare",
     "search",
     "rollouts",
+    "stores",
     "info",
     "encode",
     "decode",

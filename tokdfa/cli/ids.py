@@ -1,10 +1,10 @@
-"""The argument IDS: one file of ids, or standard input."""
+"""The argument IDS: one store of ids, or standard input; and the options that say how to read it."""
 
 from __future__ import annotations
 
 import click
 
-__all__ = ["ids_argument"]
+__all__ = ["dtype_option", "field_option", "ids_argument"]
 
 
 def _one(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> str:
@@ -26,5 +26,17 @@ def _one(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...])
         ctx,
     )
 
+
+dtype_option = click.option(
+    "--dtype",
+    metavar="TYPE",
+    help="Integer type of raw ids where nothing records it, such as uint16: .bin files, OLMo's .npy, standard input.",
+)
+
+field_option = click.option(
+    "--field",
+    metavar="FIELD",
+    help="The field, column or array with the ids in files of records, e.g. input_ids or a.b; a usual name by default.",
+)
 
 ids_argument = click.argument("ids", nargs=-1, metavar="IDS", callback=_one)

@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING
 
 import click
 
+from tokdfa.cli.ids import dtype_option, field_option
 from tokdfa.cli.output import json_option, say, seconds_option, specials_option
 from tokdfa.errors import PatternError
 
@@ -60,7 +61,8 @@ _SHOWN = 60
 )
 @click.option("--aligned", is_flag=True, help="Find only matches that begin and end at token borders.")
 @click.option("--count", "only_count", is_flag=True, help="Print only the number of matches.")
-@click.option("--dtype", metavar="TYPE", help="Integer type of a .bin file or of raw standard input, e.g. uint16.")
+@dtype_option
+@field_option
 @specials_option
 @click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK; detected by default.")
 @seconds_option
@@ -75,6 +77,7 @@ def command(
     aligned: bool,
     only_count: bool,
     dtype: str | None,
+    field: str | None,
     specials: str | None,
     format_name: str | None,
     max_seconds: float,
@@ -83,10 +86,10 @@ def command(
     """Find where the regular expression PATTERN matches the text of IDS, without decoding them.
 
     TOK is a tokenizer.json, tekken.json, .model, .tiktoken, merges.txt or vocab.txt file, or a folder with one. IDS is
-    a .npy file, a .bin file with --dtype, a .txt or .json file of integers, or - for standard input. Matches are those
-    in the decoded text, cut at special tokens; places count from the beginning of IDS, whatever documents it has. Each
-    line shows one match: its first byte and the first byte after it, its first token and the first token after it, and
-    its text. The exit status is 0 if there is a match and 1 if there is none.
+    a store of ids, such as .npy, .bin, .ds, .parquet or .jsonl, or the folder of a dataset; or - for standard input.
+    Matches are those in the decoded text, cut at special tokens; places count from the beginning of IDS, whatever
+    documents it has. Each line shows one match: its first byte and the first byte after it, its first token and the
+    first token after it, and its text. The exit status is 0 if there is a match and 1 if there is none.
     """
     if words is not None and names:
         raise click.UsageError("give --words or --special, not both")
@@ -104,11 +107,11 @@ def command(
     *pattern, ids = pattern_and_ids
     if names:
         tokenizer = load_unsplit(tok, specials=specials, format=format_name)
-        return _print_specials(tokenizer, names, ids, mask, dtype, only_count=only_count, as_json=as_json)
+        return _print_specials(tokenizer, names, ids, mask, dtype, field, only_count=only_count, as_json=as_json)
     searched = pattern[0] if words is None else _read_words(words)
     tokenizer = load_unsplit(tok, specials=specials, format=format_name)
     searcher = Searcher(tokenizer, searched, wanted=wanted, aligned=aligned, max_seconds=max_seconds)  # type: ignore[arg-type]
-    chunks = iter_ids(ids, dtype=dtype)
+    chunks = iter_ids(ids, dtype=dtype, field=field)
     if only_count:
         count = sum(map(len, searcher.iter_matches(chunks)))
         say(f'{{"count": {count}}}' if as_json else f"{count:,}")
@@ -125,6 +128,7 @@ def _print_specials(
     ids: str,
     mask: str | None,
     dtype: str | None,
+    field: str | None,
     *,
     only_count: bool,
     as_json: bool,
@@ -134,7 +138,7 @@ def _print_specials(
     from tokdfa.stores import iter_ids
 
     flags = None if mask is None else iter_ids(mask)
-    found = iter_special_tokens(tokenizer, names, iter_ids(ids, dtype=dtype), flags)
+    found = iter_special_tokens(tokenizer, names, iter_ids(ids, dtype=dtype, field=field), flags)
     if only_count:
         count = sum(1 for _ in found)
         say(f'{{"count": {count}}}' if as_json else f"{count:,}")

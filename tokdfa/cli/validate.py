@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tokdfa.cli.ids import ids_argument
+from tokdfa.cli.ids import dtype_option, field_option, ids_argument
 from tokdfa.cli.output import html_option, json_option, print_json, say, specials_option
 from tokdfa.cli.unsplit import remark_unsplit
 
 if TYPE_CHECKING:
-    from tokdfa.arrays import Int64Array
+    from collections.abc import Iterator
+
+    from tokdfa.arrays import Int64Array, IntegerArray
     from tokdfa.validation.violation import Violation
 
 __all__ = ["command"]
@@ -20,16 +22,17 @@ __all__ = ["command"]
 @click.command("validate")
 @click.argument("tok")
 @ids_argument
-@click.option("--dtype", metavar="TYPE", help="Integer type of a .bin file or of raw standard input, e.g. uint16.")
+@dtype_option
+@field_option
 @click.option("--all", "every", is_flag=True, help="Report every violation, not only the first.")
 @click.option(
     "--window", is_flag=True, help="IDS were cut out of a longer stream: report only what is wrong in any context."
 )
 @click.option(
     "--documents",
-    metavar="SEPARATOR_ID|INDEX_FILE",
+    metavar="SEPARATOR_ID|INDEX_FILE|none",
     help="Judge each document separately. Give the id that separates documents, or a file with the index of the first "
-    "token of each document.",
+    "token of each document; or none, to judge IDS as one stream. By default the documents are those of the store.",
 )
 @click.option(
     "--literal",
@@ -48,6 +51,7 @@ def command(
     tok: str,
     ids: str,
     dtype: str | None,
+    field: str | None,
     every: bool,
     window: bool,
     documents: str | None,
@@ -61,17 +65,15 @@ def command(
     """Check whether IDS are canonical: exactly what the tokenizer TOK gives for the text that they spell.
 
     TOK is a tokenizer.json, tekken.json, .model, .tiktoken, merges.txt or vocab.txt file, or a folder with one. IDS
-    is a .npy file, a .bin file with --dtype, a .txt or .json file of integers, or - for standard input. The exit
-    status is 0 if they are canonical and 1 if they are not. The page written by --html shows all violations, with or
-    without --all.
+    is a store of ids, such as .npy, .bin, .ds, .parquet or .jsonl, or the folder of a dataset; or - for standard
+    input. Where it says which documents it has, each is judged separately. The exit status is 0 if they are canonical
+    and 1 if they are not. The page written by --html shows all violations, with or without --all.
     """
-    from tokdfa.stores import iter_ids
     from tokdfa.tokenizers.loading import load
     from tokdfa.validation.api import validate
 
     tokenizer = load(tok, pretokenizer=pretokenizer, specials=specials, format=format_name)
-    stream = iter_ids(ids, dtype=dtype)
-    starts = None if documents is None else _documents(documents)
+    stream, starts = _stream(ids, dtype, field, documents)
     if html_path is None:
         verdict = validate(tokenizer, stream, all=every, window=window, documents=starts, literal=literal)
     else:
@@ -109,6 +111,21 @@ def command(
         found = _counted(len(verdict.violations), "violation") if every else "only the first violation is shown"
         say(f"not canonical: {_counted(verdict.tokens, 'token')}, {found}")
     return 0 if verdict else 1
+
+
+def _stream(
+    ids: str, dtype: str | None, field: str | None, documents: str | None
+) -> tuple[Iterator[IntegerArray], int | Int64Array | None]:
+    """Return the ids, and the documents that are asked for, or else those of the store."""
+    from tokdfa.stores import consistent, iter_ids, open_store
+
+    if documents == "none" or ids == "-":
+        return iter_ids(ids, dtype=dtype, field=field), None if documents in (None, "none") else _documents(documents)
+    if documents is not None:
+        return iter_ids(ids, dtype=dtype, field=field), _documents(documents)
+    store = consistent(open_store(ids, dtype=dtype, field=field))
+    starts = store.starts() if store.has_documents else None
+    return (chunk.ids for chunk in store.iter_chunks() if len(chunk.ids)), starts
 
 
 def _documents(value: str) -> int | Int64Array:

@@ -16,7 +16,7 @@ from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.validation.api import validate
 from tokdfa.validation.differences import differences
-from tokdfa.validation.judges.choice import judge_of, model_of, whole_walk
+from tokdfa.validation.judges.choice import documents_walk, judge_of, model_of
 from tokdfa.validation.judges.encoding import EncodingJudge
 from tokdfa.validation.judges.walk import WholeWalk
 from tokdfa.validation.table import CONTEXT
@@ -204,8 +204,8 @@ def finder_of(tokenizer: AnyTokenizer) -> Finder:
         If the dictionary is not proper and its format does not say what a library makes of it.
     """
     begin, _ = judge_of(tokenizer)
-    walk = whole_walk(tokenizer)
-    if walk is not None and isinstance(tokenizer, Tokenizer) and tokenizer.is_plain:
+    walk = documents_walk(tokenizer)
+    if walk is not None and isinstance(tokenizer, Tokenizer):
         return WalkFinder(tokenizer, walk)
     encodes = isinstance(begin, partial) and (begin.func is EncodingJudge or not tokenizer.is_plain)
     return Finder(tokenizer, is_judged_by_encoding=encodes)

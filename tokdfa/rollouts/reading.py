@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-import zlib
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tokdfa.errors import TokdfaError, TokenStreamError, UnsupportedFeatureError
 from tokdfa.rollouts.records import Fields, rollouts_of
 from tokdfa.rollouts.rollout import Rollout
+from tokdfa.stores.columns import iter_batches, lists_of, pyarrow_errors
+from tokdfa.stores.jsonl import iter_json_lines
 
 __all__ = ["Source", "iter_rollouts"]
 
-_BATCH = 1024
-_SHOWN = 60
+_PACKED = {"": "", ".gz": "gz", ".zst": "zstd"}
 
 
 class Source(NamedTuple):
@@ -71,9 +69,9 @@ def _records_of(path: Path, fields: Fields) -> Iterator[Item]:
     packed = suffixes.pop() if suffixes and suffixes[-1] in (".gz", ".zst") else ""
     kind = suffixes[-1] if suffixes else ""
     if kind in (".jsonl", ".ndjson"):
-        return _lines(path, packed, fields)
+        return _lines(path, _PACKED[packed], fields)
     if kind in (".parquet", ".arrow", ".feather") and not packed:
-        return _rows(path, kind, fields)
+        return _rows(path, fields)
     raise UnsupportedFeatureError(
         "rollouts are read from .jsonl, .jsonl.gz, .jsonl.zst, .parquet, .arrow and .feather files",
         value="".join(path.suffixes),
@@ -100,74 +98,23 @@ def _items(source: Source, record: object, fields: Fields) -> Iterator[Item]:
         yield source._replace(part=part), rollout
 
 
-# JSONL
-
-
-def _lines(path: Path, packed: str, fields: Fields) -> Iterator[Item]:
-    number = 0
-    with _opened(path, packed) as stream:
-        try:
-            for number, line in enumerate(stream, 1):
-                if line.strip():
-                    yield from _items_of_line(Source(str(path), "line", number), line, fields)
-        except (EOFError, zlib.error, gzip.BadGzipFile, _zstd_error()) as error:
-            what = "the file is cut short or damaged"
-            yield Source(str(path), "line", number + 1), TokenStreamError(what, value=str(error))
-
-
-def _items_of_line(source: Source, line: bytes, fields: Fields) -> Iterator[Item]:
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        what = "the line is not JSON" if line.endswith(b"\n") else "the last line is not whole"
-        shown = line[:_SHOWN].decode("utf-8", "backslashreplace")
-        yield source, TokenStreamError(what, value=shown, hint=str(error))
-        return
-    yield from _items(source, record, fields)
-
-
-@contextmanager
-def _opened(path: Path, packed: str) -> Iterator[IO[bytes]]:
-    if packed == ".gz":
-        with gzip.open(path, "rb") as unpacked:
-            yield unpacked  # type: ignore[misc]
-        return
-    with path.open("rb") as stream:
-        if packed == ".zst":
-            import io
-
-            reader = _zstandard().ZstdDecompressor().stream_reader(stream, read_across_frames=True)
-            yield io.BufferedReader(reader)
+def _lines(path: Path, compression: str, fields: Fields) -> Iterator[Item]:
+    for number, record in iter_json_lines(path, compression):
+        source = Source(str(path), "line", number)
+        if isinstance(record, TokenStreamError):
+            yield source, record
         else:
-            yield stream
+            yield from _items(source, record, fields)
 
 
-def _zstandard() -> Any:
-    try:
-        import zstandard
-    except ImportError:
-        hint = "pip install 'tokdfa[zstd]'"
-        raise UnsupportedFeatureError("the package zstandard is needed to read .zst files", hint=hint) from None
-    return zstandard
-
-
-def _zstd_error() -> type[Exception]:
-    try:
-        import zstandard
-    except ImportError:
-        return EOFError
-    error: type[Exception] = zstandard.ZstdError
-    return error
-
-
-# Parquet and Arrow
-
-
-def _rows(path: Path, kind: str, fields: Fields) -> Iterator[Item]:
-    arrow = _pyarrow()
+def _rows(path: Path, fields: Fields) -> Iterator[Item]:
     number = -1
+    damage = pyarrow_errors()
+    # Its error names the file.
+    with path.open("rb"):
+        pass
     try:
-        for batch in _parquet(path, fields) if kind == ".parquet" else _arrow(path, fields):
+        for _, batch in iter_batches(path, partial(_wanted, fields=fields)):
             columns = {name: _values(batch.column(name)) for name in batch.schema.names}
             for at in range(batch.num_rows):
                 number += 1
@@ -175,34 +122,12 @@ def _rows(path: Path, kind: str, fields: Fields) -> Iterator[Item]:
                 yield from _items(Source(str(path), "row", number), record, fields)
     except TokenStreamError as error:
         yield Source(str(path), "row", -1), error
-    except (arrow.ArrowInvalid, arrow.ArrowException, EOFError) as error:
+    except damage as error:
         what = "the file is damaged or cut short, or not what its name says"
         yield Source(str(path), "row", number + 1), TokenStreamError(what, value=str(error))
 
 
-def _parquet(path: Path, fields: Fields) -> Iterator[Any]:
-    from pyarrow import parquet
-
-    with path.open("rb") as stream:
-        file = parquet.ParquetFile(stream)
-        wanted = _wanted(file.schema_arrow.names, fields)
-        yield from file.iter_batches(batch_size=_BATCH, columns=wanted)
-
-
-def _arrow(path: Path, fields: Fields) -> Iterator[Any]:
-    import pyarrow
-
-    with path.open("rb") as stream:
-        is_file = stream.read(6) == b"ARROW1"
-        stream.seek(0)
-        opened = pyarrow.ipc.open_file(stream) if is_file else pyarrow.ipc.open_stream(stream)
-        wanted = _wanted(opened.schema.names, fields)
-        batches = (opened.get_batch(at) for at in range(opened.num_record_batches)) if is_file else opened
-        for batch in batches:
-            yield batch.select(wanted)
-
-
-def _wanted(names: list[str], fields: Fields) -> list[str]:
+def _wanted(names: Sequence[str], fields: Fields) -> list[str]:
     """Return the columns that make a rollout and are there; masks need not be."""
     optional = {fields.mask.partition(".")[0]} if fields.mask is not None and not fields.needs_mask else set()
     if fields.each is not None and fields.prompt is not None:
@@ -217,34 +142,19 @@ def _wanted(names: list[str], fields: Fields) -> list[str]:
 
 def _values(column: Any) -> Any:
     """Return the values of a column: slices of one array where they are lists of integers without nulls."""
-    import pyarrow
-
-    types = pyarrow.types
-    kind = column.type
-    is_list = types.is_list(kind) or types.is_large_list(kind)
-    if not is_list or not types.is_integer(kind.value_type) or column.values.null_count:
-        return column.to_pylist()
-    return _Lists(column)
+    found = lists_of(column)
+    return column.to_pylist() if found is None else _Lists(column, *found)
 
 
 class _Lists:
     """A column of lists of integers."""
 
-    def __init__(self, column: Any) -> None:
-        self._values = column.values.to_numpy(zero_copy_only=False)
-        self._offsets = np.asarray(column.offsets).tolist()
+    def __init__(self, column: Any, values: np.ndarray, offsets: np.ndarray) -> None:
+        self._values = values
+        self._offsets = offsets.tolist()
         self._is_null = np.asarray(column.is_null()) if column.null_count else None
 
     def __getitem__(self, at: int) -> Any:
         if self._is_null is not None and self._is_null[at]:
             return None
         return self._values[self._offsets[at] : self._offsets[at + 1]]
-
-
-def _pyarrow() -> Any:
-    try:
-        import pyarrow
-    except ImportError:
-        hint = "pip install 'tokdfa[arrow]'"
-        raise UnsupportedFeatureError("the package pyarrow is needed to read Parquet and Arrow", hint=hint) from None
-    return pyarrow

@@ -1,44 +1,54 @@
-"""Token streams on disk: reading ids from files of several formats, in chunks, in constant memory.
+"""Token stores on disk: reading ids, in chunks and in constant memory, whatever the format of the files.
 
-`iter_ids` below chooses the reader by the name of the file. `binary` reads raw integers and the data of ``.npy``
-files, whose headers `npy` checks; `text` reads integers as text and as JSON. `tuning` sets how much is read at a
-time, and `refusal` says what to do with what is not a file of ids.
+Read in this order:
 
-Used by: the commands that take IDS.
+1. `store`: the interface. A `Store` yields chunks of ids with the borders of documents and a mask, says where in a file
+   an id is, and what is inconsistent.
+2. `opening`: `open_store` recognises the format. `iter_ids` below takes the ids alone, also from standard input.
+3. One module a format. Integers in a file: `raw` (.npy, .bin), `megatron`, `datatrove` (and nanotron), `olmo` (and
+   Dolma), `llmc` (and modded-nanogpt), `litdata`, `npz`. Records: `columns` (Parquet and Arrow), `datasets` (folders of
+   Hugging Face), `jsonl`, `mds` (MosaicML), `webdataset`. Text: `written`.
+4. What they share: `binary` reads integers, `npy` the headers of .npy files, `text` integers as text and JSON, `packed`
+   unpacks, `finding` lists the files under folders and patterns, `fields` finds the field of the ids, `folder` joins
+   the files of a dataset, `tuning` sets how much is read at a time, and `refusal` says what to do with what is no
+   store.
 
-Cost: 46 to 58 M ids a second from ``.npy``; chunks of 262,144 ids, whatever the size of the file.
+Used by: the commands that take IDS, `shards`, `rollouts`.
+
+Cost: raw integers are read at the speed of the page cache; chunks of 262,144 ids, whatever the size of the file.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
 
 from tokdfa.arrays import IntegerArray
 from tokdfa.errors import TokenStreamError
-from tokdfa.stores.binary import dtype_of, iter_bin, iter_npy, iter_stream
-from tokdfa.stores.refusal import SUFFIXES, refusal
-from tokdfa.stores.text import iter_json, iter_text, iter_text_or_json
+from tokdfa.stores.binary import dtype_of, iter_stream
+from tokdfa.stores.opening import open_store
+from tokdfa.stores.store import Chunk, Place, Problem, Store
+from tokdfa.stores.text import iter_text_or_json
 from tokdfa.stores.tuning import DEFAULT, Tuning
 
-__all__ = ["iter_ids"]
+__all__ = ["Chunk", "Place", "Problem", "Store", "consistent", "iter_ids", "open_store"]
 
 
-def iter_ids(source: str | Path, *, dtype: str | None = None, tuning: Tuning = DEFAULT) -> Iterator[IntegerArray]:
-    """Yield the ids of a file, chunk by chunk.
+def iter_ids(
+    source: str | Path, *, dtype: str | None = None, field: str | None = None, tuning: Tuning = DEFAULT
+) -> Iterator[IntegerArray]:
+    """Yield the ids of a store, chunk by chunk.
 
     Parameters
     ----------
     source : str or Path
-        A file, whose name gives its format: ``.npy``; ``.bin``, raw integers of the given `dtype`; ``.json``, one flat
-        array of integers; ``.txt``, integers separated by white space. ``-`` is standard input: raw integers with
-        `dtype`, otherwise text, which is an array if it begins with a bracket, and else integers separated by white
-        space.
+        A store, as in :func:`open_store`. ``-`` is standard input: raw integers with `dtype`, otherwise text, which is
+        an array if it begins with a bracket, and else integers separated by white space.
     dtype : str, optional
         The integer type of raw data, as numpy names it: ``uint16``, ``uint32``, ``>u2`` …
+    field : str, optional
+        The field of the ids in files of records.
     tuning : Tuning, optional
         How much is read at a time.
 
@@ -51,8 +61,8 @@ def iter_ids(source: str | Path, *, dtype: str | None = None, tuning: Tuning = D
     Raises
     ------
     TokenStreamError
-        If the file is not what its name says, holds anything but integers, ends in the middle of one, or is empty;
-        the error says where. In ``.json`` and text this is raised only when the place is reached.
+        If the file is not what its name says, is inconsistent, holds anything but integers, ends in the middle of one,
+        or is empty; the error says where. In records, ``.json`` and text this is raised only when the place is reached.
     OSError
         If the file cannot be read.
     """
@@ -60,35 +70,20 @@ def iter_ids(source: str | Path, *, dtype: str | None = None, tuning: Tuning = D
         if dtype is not None:
             return iter_stream(sys.stdin.buffer, dtype_of(dtype), "standard input", tuning=tuning)
         return iter_text_or_json(sys.stdin.buffer, "standard input", tuning=tuning)
-    path = Path(source)
-    suffix = path.suffix.lower()
-    if suffix not in SUFFIXES or path.is_dir():
-        raise refusal(path)
-    if suffix == ".bin":
-        if dtype is None:
-            raise TokenStreamError(
-                "a .bin file does not record the type of its integers",
-                where=str(path),
-                hint="give --dtype, such as uint16",
-            )
-        return iter_bin(path, dtype_of(dtype), tuning=tuning)
-    if dtype is not None:
-        raise TokenStreamError(
-            "a dtype can be given only for .bin files and standard input", value=dtype, where=str(path)
-        )
-    if suffix == ".npy":
-        return iter_npy(path, tuning=tuning)
-    if suffix == ".json":
-        return _of_file(path, partial(iter_json, tuning=tuning))
-    return _of_file(path, partial(iter_text, tuning=tuning))
+    store = consistent(open_store(source, dtype=dtype, field=field, tuning=tuning))
+    return (chunk.ids for chunk in store.iter_chunks() if len(chunk.ids))
 
 
-def _of_file(path: Path, read: Callable[[BinaryIO, str], Iterator[IntegerArray]]) -> Iterator[IntegerArray]:
-    # A missing file is reported now; a file is kept open only while it is read.
-    with path.open("rb"):
-        pass
+def consistent(store: Store) -> Store:
+    """Return a store in which nothing is inconsistent.
 
-    def chunks() -> Iterator[IntegerArray]:
-        yield from read(path.open("rb"), str(path))
-
-    return chunks()
+    Raises
+    ------
+    TokenStreamError
+        If something is; the error has the first problem.
+    """
+    if store.problems:
+        more = len(store.problems) - 1
+        hint = f"{more} more: tokdfa stores {store.path}" if more else None
+        raise TokenStreamError(store.problems[0].what, where=store.problems[0].where, hint=hint)
+    return store

@@ -12,13 +12,13 @@ from tokdfa.errors import TokdfaError, TokenStreamError
 __all__ = ["RECORDS", "SUFFIXES", "refusal"]
 
 SUFFIXES = (".npy", ".bin", ".json", ".txt")
-"""The suffixes of files of ids."""
+"""The suffixes of files of nothing but ids."""
 
-RECORDS = (".jsonl", ".ndjson", ".parquet", ".arrow", ".feather")
-"""The suffixes of files of records, each with ids in one of its fields."""
+RECORDS = (".jsonl", ".ndjson", ".parquet", ".arrow", ".feather", ".mds", ".ds", ".npz", ".tar")
+"""The suffixes of other stores."""
 
 _PACKED = {".gz": "zcat", ".zst": "zstdcat", ".bz2": "bzcat", ".xz": "xzcat"}
-_TENSORS = (".pt", ".pth", ".safetensors", ".npz")
+_TENSORS = (".pt", ".pth", ".safetensors")
 _NUMBERS = re.compile(r"\[?\s*\d+(?:[\s,]+\d+)*\s*\]?", re.ASCII)
 _MOST_ENTRIES = 10_000
 
@@ -55,14 +55,12 @@ def _of_folder(path: Path) -> TokenStreamError:
             for entry, _ in zip(entries, range(_MOST_ENTRIES), strict=False)
             if entry.is_file()
         }
-    suffix = next((suffix for suffix in (*SUFFIXES, *RECORDS) if suffix in found), None)
-    if suffix is None:
+    known = sorted(found & {*SUFFIXES, *RECORDS})
+    if not known:
         hint = f"no {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]} file is in it"
-    elif suffix in RECORDS:
-        hint = f"tokdfa rollouts TOK {path}/*{suffix} --ids FIELD checks the records of all these files"
     else:
-        dtype = " --dtype uint16" if suffix == ".bin" else ""
-        hint = f'for example: for f in {path}/*{suffix}; do tokdfa validate TOK "$f"{dtype} || echo "$f"; done'
+        dtype = " --dtype uint16" if known == [".bin"] else ""
+        hint = f"tokdfa validate TOK {path}{dtype} checks all files in it"
     return TokenStreamError("this is a folder, and ids are read from one file at a time", where=str(path), hint=hint)
 
 
@@ -70,16 +68,12 @@ def _hint(path: Path) -> str:
     suffixes = [suffix.lower() for suffix in path.suffixes] or [""]
     last = suffixes[-1]
     inner = suffixes[-2] if last in _PACKED and len(suffixes) > 1 else last
-    if inner in RECORDS:
-        return f"this is a file of records: tokdfa rollouts TOK {path} --ids FIELD checks the ids in a field of each"
     if last in _PACKED and inner in (".txt", ".json", ".bin"):
         dtype = " --dtype uint16" if inner == ".bin" else ""
         return f"unpack it: {_PACKED[last]} {path} | tokdfa validate TOK -{dtype}"
     if last in _TENSORS:
         return "write the ids as one array of integers: numpy.save('ids.npy', array)"
-    if last == ".idx":
-        return f"the ids are beside it: give {path.with_suffix('.bin')} with --dtype"
-    return f"use {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}, or - for standard input"
+    return f"use {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}, another store, or - for standard input"
 
 
 def _words(numbers: str) -> str:

@@ -16,7 +16,7 @@ from tokdfa.arrays import Int32Array, Int64Array, IntegerArray, id_array
 from tokdfa.errors import TokenStreamError
 from tokdfa.guesses import Guided
 from tokdfa.tokenizers.protocol import AnyTokenizer
-from tokdfa.validation.judges.choice import judge_of, whole_walk
+from tokdfa.validation.judges.choice import documents_walk, judge_of, whole_walk
 from tokdfa.validation.judges.documents import DocumentsJudge, Judge, checked_separator, document_starts
 from tokdfa.validation.result import Validation, validation
 from tokdfa.validation.tuning import DEFAULT, Tuning
@@ -176,41 +176,61 @@ class Validator(Guided):
         begin, lengths = judge_of(
             tokenizer, window=window, documents=documents is not None, literal=literal, tuning=tuning
         )
+        walk = None if window or literal or documents is None or not tuning.walks else documents_walk(tokenizer)
         if documents is None:
             self._judge = begin(0, 0)
         elif isinstance(documents, (int, np.integer, np.bool_)):
             self._separator = separator = checked_separator(documents)
             size = len(tokenizer.decode_bytes([separator])) if self._decoder.is_id(separator) else 0
-            self._judge = DocumentsJudge(begin, lengths, separator_size=size)
+            self._judge = DocumentsJudge(begin, lengths, separator_size=size, walk=walk)
         else:
             self._starts = document_starts(documents)
-            self._judge = DocumentsJudge(begin, lengths, self._starts)
+            self._judge = DocumentsJudge(begin, lengths, self._starts, walk=walk)
 
-    def feed(self, ids: npt.ArrayLike) -> Iterator[Violation]:
+    def feed(
+        self, ids: npt.ArrayLike, starts: Int64Array | None = None, separators: Int64Array | None = None
+    ) -> Iterator[Violation]:
         """Take more ids, and yield the violations that they make certain.
+
+        Parameters
+        ----------
+        ids : array_like of int
+        starts : int64 array, optional
+            The places among them at which documents begin, ascending, in place of those given at first. Only for a
+            validator with `documents`, which may be ``()``.
+        separators : int64 array, optional
+            The places among them of ids in no document, ascending; what these ids are does not matter. Only for a
+            validator with `documents`.
 
         Raises
         ------
         TokenStreamError
             If they are not ids of the tokenizer; the error says which.
         """
-        checked, separators = self._checked(ids)
+        checked, own = self._checked(ids, separators)
         self.tokens += len(checked)
-        if separators is None:
+        if isinstance(self._judge, DocumentsJudge):
+            yield from self._judge.feed(checked, own, starts)
+        else:
             yield from self._judge.feed(checked)
-        elif isinstance(self._judge, DocumentsJudge):
-            yield from self._judge.feed(checked, separators)
 
-    def _checked(self, ids: npt.ArrayLike) -> tuple[Int32Array, Int64Array | None]:
+    def _checked(
+        self, ids: npt.ArrayLike, separators: Int64Array | None = None
+    ) -> tuple[Int32Array, Int64Array | None]:
         """Return checked ids, and the positions of the separators among them; a separator need not be an id."""
-        if self._separator is None:
+        if self._separator is None and separators is None:
             return self._decoder.check(ids, self.tokens), None
         array = id_array(ids)
-        places = np.flatnonzero(array == self._separator)
-        if len(places) and not self._decoder.is_id(self._separator):
+        if self._separator is not None:
+            separators = np.flatnonzero(array == self._separator)
+            means_something = self._decoder.is_id(self._separator)
+        else:
+            means_something = False
+        assert separators is not None
+        if len(separators) and not means_something:
             array = array.copy()
-            array[places] = self._decoder.placeholder_id
-        return self._decoder.check(array, self.tokens), places
+            array[separators] = self._decoder.placeholder_id
+        return self._decoder.check(array, self.tokens), separators
 
     @property
     def n_kept(self) -> int:

@@ -22,7 +22,7 @@ from tokdfa.validation.judges.whole import WholeJudge
 from tokdfa.validation.model import Model
 from tokdfa.validation.tuning import DEFAULT, Tuning
 
-__all__ = ["judge_of", "model_of", "whole_walk"]
+__all__ = ["documents_walk", "judge_of", "model_of", "whole_walk"]
 
 Begin: TypeAlias = Callable[[int, int], Judge]
 """A function that makes a judge, given the first token of the stream to judge and its byte offset."""
@@ -51,9 +51,8 @@ def judge_of(
     """
     if not isinstance(tokenizer, AnyTokenizer):
         raise wrong_argument(tokenizer, "a tokenizer", "tokdfa.validate(tokenizer, ids)")
-    if window or documents:
-        what = f"windows and documents cannot be judged for a {tokenizer.algorithm} tokenizer"
-        raise UnsupportedFeatureError(what)
+    if window:
+        raise UnsupportedFeatureError(f"windows cannot be judged for a {tokenizer.algorithm} tokenizer")
     return partial(EncodingJudge, tokenizer.round_trip, literal=literal, tuning=tuning), None
 
 
@@ -91,6 +90,11 @@ def whole_walk(tokenizer: AnyTokenizer) -> WholeWalk | None:
         return None
     (model,) = begin.args
     return None if model.table is None else WholeWalk(model)
+
+
+def documents_walk(tokenizer: AnyTokenizer) -> WholeWalk | None:
+    """Return the walk that finds which of many documents are canonical; None if a walk does not decide them."""
+    return whole_walk(tokenizer) if isinstance(tokenizer, Tokenizer) and tokenizer.is_plain else None
 
 
 @lru_cache(maxsize=4)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from tokdfa.arrays import Int32Array, Int64Array, id_array
-from tokdfa.errors import TokenStreamError
+from tokdfa.errors import LimitExceededError, TokenStreamError
 from tokdfa.validation.violation import Violation
+
+if TYPE_CHECKING:
+    from tokdfa.validation.judges.walk import WholeWalk
 
 __all__ = ["DocumentsJudge", "Judge", "checked_separator", "document_starts"]
 
@@ -52,6 +55,8 @@ class DocumentsJudge:
         The tokens that begin documents, ascending. Without it documents end at separators.
     separator_size : int
         The number of bytes of a separator.
+    walk : WholeWalk, optional
+        What decides at once which of many documents are canonical; those that are need no judge.
     """
 
     def __init__(
@@ -60,7 +65,9 @@ class DocumentsJudge:
         lengths: Int64Array | None,
         starts: Int64Array | None = None,
         separator_size: int = 0,
+        walk: WholeWalk | None = None,
     ) -> None:
+        self._walk = walk if lengths is not None else None
         self._separator_size = separator_size
         self._begin = begin
         self._lengths = lengths
@@ -73,27 +80,66 @@ class DocumentsJudge:
         """The number of ids kept."""
         return self._judge.n_kept
 
-    def feed(self, ids: Int32Array, separators: Int64Array | None = None) -> Iterator[Violation]:
+    def feed(
+        self, ids: Int32Array, separators: Int64Array | None = None, starts: Int64Array | None = None
+    ) -> Iterator[Violation]:
         """Take more ids, and yield the violations that they make certain.
 
-        `separators` are the places of ids that are in no document.
+        `separators` are the places of ids that are in no document, and `starts` the places at which documents begin, in
+        addition to those given at first.
         """
         begin, first = 0, self._first
-        if separators is not None:
-            for place in separators.tolist():
-                yield from self._document(ids[begin:place])
-                yield from self._judge.finish()
-                begin = place + 1
-                self._open(1, self._separator_size)
-        elif self._starts is not None:
+        none = np.empty(0, dtype=np.int64)
+        if self._starts is not None:
             low, high = np.searchsorted(self._starts, [first, first + len(ids)])
-            for place in (self._starts[low:high] - first).tolist():
-                yield from self._document(ids[begin:place])
-                begin = place
-                if self._first > self._document_first:
-                    yield from self._judge.finish()
-                    self._open(0, 0)
+            starts = self._starts[low:high] - first if starts is None else starts
+        separators = none if separators is None else separators
+        # Where documents begin, and after each separator.
+        cuts = np.union1d(none if starts is None else starts[starts < len(ids)], separators + 1)
+        is_separator = np.isin(cuts - 1, separators, assume_unique=True).tolist()
+        # The documents before cuts that are to be judged one by one, and those between them all at once.
+        doubtful = self._doubtful(ids, cuts, is_separator)
+        done = 0
+        for number in [*doubtful, len(cuts)]:
+            if number > done:
+                begin = self._pass(ids, begin, int(cuts[number - 1]), separators)
+            if number == len(cuts):
+                break
+            cut, is_after = int(cuts[number]), is_separator[number]
+            yield from self._document(ids[begin : cut - is_after])
+            if is_after or self._first > self._document_first:
+                yield from self._judge.finish()
+                self._open(int(is_after), self._separator_size * is_after)
+            begin, done = cut, number + 1
         yield from self._document(ids[begin:])
+
+    def _doubtful(self, ids: Int32Array, cuts: Int64Array, is_separator: list[bool]) -> list[int]:
+        """Return the documents, by the cuts after them, that are not known to be whole here and canonical."""
+        n = len(cuts)
+        if self._walk is None or n < 2:
+            return [*range(n)]
+        # The first one may have begun before.
+        begins, ends = cuts[:-1], cuts[1:] - np.array(is_separator[1:], dtype=np.int64)
+        try:
+            wrong = self._walk.wrong_parts(ids, begins, ends)
+        except LimitExceededError:
+            return [*range(n)]
+        return [0, *np.unique(np.searchsorted(begins, wrong[:, 0], side="right")).tolist()]
+
+    def _pass(self, ids: Int32Array, begin: int, end: int, separators: Int64Array) -> int:
+        """Pass over whole documents that are canonical, and return their end."""
+        if self._lengths is not None:
+            skipped = separators[slice(*np.searchsorted(separators, [begin, end]))]
+            self._byte += len(skipped) * self._separator_size - int(self._lengths[ids[skipped]].sum())
+        self._skip(ids[begin:end])
+        self._open(0, 0)
+        return end
+
+    def _skip(self, ids: Int32Array) -> None:
+        """Count ids, and the bytes that they spell."""
+        self._first += len(ids)
+        if self._lengths is not None:
+            self._byte += int(self._lengths[ids].sum())
 
     def finish(self) -> Iterator[Violation]:
         """End the last document, and yield the remaining violations."""
@@ -105,9 +151,7 @@ class DocumentsJudge:
 
     def _document(self, ids: Int32Array) -> Iterator[Violation]:
         yield from self._judge.feed(ids)
-        self._first += len(ids)
-        if self._lengths is not None:
-            self._byte += int(self._lengths[ids].sum())
+        self._skip(ids)
 
     def _open(self, skipped: int, size: int) -> None:
         """Begin a document after `skipped` ids that are in none and have `size` bytes."""

@@ -1,0 +1,123 @@
+"""``tokdfa stores``: what files of ids are, how much is in them, and what is inconsistent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tokdfa.cli.ids import dtype_option, field_option
+from tokdfa.cli.output import json_option, print_fields, print_json, say
+
+if TYPE_CHECKING:
+    from tokdfa.stores.store import Store
+
+__all__ = ["command"]
+
+
+@click.command("stores")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@dtype_option
+@field_option
+@json_option
+def command(paths: tuple[str, ...], dtype: str | None, field: str | None, as_json: bool) -> int:
+    """Say of each file of ids what it is, how many ids and documents it has, and what is inconsistent in it.
+
+    PATH is a file, a folder, the prefix of Megatron's files, or a pattern such as ``shards/*.bin``. Where the number of
+    ids is not recorded, the file is read. The exit status is 1 if something is inconsistent, and 2 if a file is not
+    readable.
+    """
+    from tokdfa.errors import TokdfaError
+    from tokdfa.stores.finding import find_stores
+    from tokdfa.stores.opening import open_store
+
+    only = paths[0] if len(paths) == 1 and not Path(paths[0]).is_dir() else None
+    rows: list[dict[str, Any]] = []
+    status = 0
+    for path in find_stores(paths):
+        try:
+            row = _described(open_store(path, dtype=dtype, field=field))
+        except (TokdfaError, OSError) as error:
+            if only is not None and str(path) == only:
+                raise
+            where, what = _said(error, path)
+            row = _row(str(path), {"problems": [{"where": where, "what": what}]})
+            status = 2
+        rows.append(row)
+        if row["problems"]:
+            status = max(status, 1)
+    if as_json:
+        print_json({"consistent": not status, "stores": rows})
+    else:
+        _print(rows)
+    return status
+
+
+def _row(path: str, facts: dict[str, Any]) -> dict[str, Any]:
+    empty: dict[str, Any] = {
+        "format": None,
+        "dtype": None,
+        "ids": None,
+        "documents": None,
+        "mask": False,
+        "files": [],
+        "problems": [],
+    }
+    return {"path": path, **empty, **facts}
+
+
+def _described(store: Store) -> dict[str, Any]:
+    from tokdfa.errors import TokdfaError
+
+    ids, documents = store.n_ids, store.n_documents
+    problems = [{"where": problem.where, "what": problem.what} for problem in store.problems]
+    dtype = store.dtype
+    if not problems and (ids is None or (store.has_documents and documents is None)):
+        ids, documents = 0, 0 if store.has_documents else None
+        try:
+            for chunk in store.iter_chunks():
+                dtype = chunk.ids.dtype if dtype is None and store.format.startswith("MDS") else dtype
+                ids += len(chunk.ids)
+                if documents is not None and chunk.starts is not None:
+                    documents += len(chunk.starts)
+        except (TokdfaError, OSError) as error:
+            where, what = _said(error, store.path)
+            problems.append({"where": where, "what": what})
+            ids = documents = None
+    facts = {
+        "format": store.format,
+        "dtype": None if dtype is None else dtype.name,
+        "ids": ids,
+        "documents": documents,
+        "mask": store.has_mask,
+        "files": [*map(str, store.files)],
+        "problems": problems,
+    }
+    return _row(str(store.path), facts)
+
+
+def _said(error: Exception, path: Path) -> tuple[str, str]:
+    """Return where something is wrong, and what."""
+    from tokdfa.errors import TokdfaError
+
+    if isinstance(error, TokdfaError) and error.where:
+        return error.where, str(error).removeprefix(f"{error.where}: ")
+    return str(path), getattr(error, "strerror", None) or str(error)
+
+
+def _print(rows: list[dict[str, Any]]) -> None:
+    for number, row in enumerate(rows):
+        if number:
+            say("")
+        facts = [
+            ("path", row["path"]),
+            ("format", row["format"] or "not readable"),
+            ("dtype", row["dtype"]),
+            ("ids", row["ids"]),
+            ("documents", row["documents"]),
+            ("loss mask", "yes" if row["mask"] else None),
+            *((("files", ", ".join(row["files"])),) if len(row["files"]) > 1 else ()),
+            *(("inconsistent", f"{problem['where']}: {problem['what']}") for problem in row["problems"]),
+        ]
+        print_fields((name, value) for name, value in facts if value is not None)

@@ -1,0 +1,285 @@
+"""Parquet and Arrow: ids in a column, read by batches of rows without copying the values.
+
+Each row of a column of lists is a document. A column of integers is one stream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tokdfa.arrays import BoolArray, Int64Array
+from tokdfa.errors import TokenStreamError, UnsupportedFeatureError
+from tokdfa.stores.fields import ids_field, mask_field
+from tokdfa.stores.store import Chunk, Store
+from tokdfa.stores.tuning import DEFAULT, Tuning
+
+__all__ = ["TableStore", "is_arrow_stream", "iter_batches", "lists_of", "pyarrow_errors"]
+
+_BATCH = 1024
+Choose = Callable[[Sequence[str]], Sequence[str]]
+
+
+def is_arrow_stream(head: bytes) -> bool:
+    """Return whether a file with these first bytes is an Arrow stream: a schema is its first message."""
+    length = int.from_bytes(head[4:8], "little")
+    return head[:4] == b"\xff\xff\xff\xff" and 0 < length < 1 << 28 and length % 8 == 0
+
+
+def iter_batches(path: Path, choose: Choose, begin: int = 0, end: int | None = None) -> Iterator[tuple[int, Any]]:
+    """Yield batches of rows of a Parquet file, an Arrow file or an Arrow stream.
+
+    Parameters
+    ----------
+    path : Path
+    choose : callable
+        Returns the columns to read, given those that there are.
+    begin, end : int
+        The groups of rows of a Parquet file to read; others are read as a whole.
+
+    Yields
+    ------
+    pair of an int and a pyarrow.RecordBatch
+        The number of the first row, and the rows.
+
+    Raises
+    ------
+    UnsupportedFeatureError
+        If pyarrow is not installed.
+    OSError
+        If the file cannot be read.
+    pyarrow.ArrowException, EOFError
+        If it is damaged.
+    """
+    with _source(path) as source:
+        head = source.read(8)
+        source.seek(0)
+        if head.startswith(b"PAR1"):
+            yield from _parquet(source, choose, begin, end)
+        else:
+            yield from _arrow(source, head.startswith(b"ARROW1"), choose)
+
+
+@contextmanager
+def _source(path: Path) -> Iterator[Any]:
+    arrow = _pyarrow()
+    with path.open("rb"):  # Its error names the file.
+        pass
+    with arrow.OSFile(str(path), "rb") as source:
+        yield source
+
+
+def _parquet(source: Any, choose: Choose, begin: int, end: int | None) -> Iterator[tuple[int, Any]]:
+    from pyarrow import parquet
+
+    file = parquet.ParquetFile(source)
+    meta = file.metadata
+    wanted = [*choose(file.schema_arrow.names)]
+    groups = range(begin, meta.num_row_groups if end is None else min(end, meta.num_row_groups))
+    row = sum(meta.row_group(at).num_rows for at in range(begin))
+    values = max((_values(meta.row_group(at), wanted) for at in groups), default=0.0)
+    size = int(max(1, min(_BATCH, DEFAULT.chunk / max(values, 1))))
+    for batch in file.iter_batches(batch_size=size, row_groups=[*groups], columns=wanted, use_threads=False):
+        yield row, batch
+        row += batch.num_rows
+
+
+def _values(group: Any, wanted: Sequence[str]) -> float:
+    """Return the number of values a row of a group has in its longest column."""
+    columns = (group.column(at) for at in range(group.num_columns))
+    outer = {name.partition(".")[0] for name in wanted}
+    counts = [column.num_values for column in columns if column.path_in_schema.partition(".")[0] in outer]
+    return float(max(counts, default=0) / max(group.num_rows, 1))
+
+
+def _arrow(source: Any, is_file: bool, choose: Choose) -> Iterator[tuple[int, Any]]:
+    arrow = _pyarrow()
+    opened = arrow.ipc.open_file(source) if is_file else arrow.ipc.open_stream(source)
+    wanted = [*dict.fromkeys(name.partition(".")[0] for name in choose(opened.schema.names))]
+    row = 0
+    if is_file:
+        batches = (opened.get_batch(at) for at in range(opened.num_record_batches))
+    else:
+        batches = iter(opened)
+    for batch in batches:
+        yield row, batch.select(wanted)
+        row += batch.num_rows
+
+
+def lists_of(column: Any) -> tuple[np.ndarray, Int64Array] | None:
+    """Return the values of a column of lists of integers, and the places in them where its rows begin and end.
+
+    Returns
+    -------
+    pair of an integer array and an int64 array, or None
+        Without copying the values. None if it is another column, or one with nulls in its lists.
+    """
+    types = _pyarrow().types
+    kind = column.type
+    if types.is_fixed_size_list(kind) and types.is_integer(kind.value_type):
+        values = column.flatten() if not column.null_count else column.values
+        if values.null_count or column.null_count:
+            return None
+        return values.to_numpy(zero_copy_only=False), np.arange(len(column) + 1, dtype=np.int64) * kind.list_size
+    is_list = types.is_list(kind) or types.is_large_list(kind)
+    if not is_list or not types.is_integer(kind.value_type) or column.values.null_count:
+        return None
+    return column.values.to_numpy(zero_copy_only=False), np.asarray(column.offsets).astype(np.int64)
+
+
+def pyarrow_errors() -> tuple[type[Exception], ...]:
+    """Return the errors that pyarrow raises for damaged files; an OSError of its own names no file."""
+    arrow = _pyarrow()
+    return (arrow.ArrowInvalid, arrow.ArrowException, EOFError, OSError)
+
+
+class TableStore(Store):
+    """A Parquet or Arrow file with ids in a column.
+
+    Parameters
+    ----------
+    path : Path
+    field : str, optional
+        The column, with dots into structures; by default one with a usual name, or the only one of lists of integers.
+    tuning : Tuning, optional
+    """
+
+    def __init__(self, path: Path, field: str | None = None, *, tuning: Tuning = DEFAULT) -> None:
+        self._tuning = tuning
+        with _source(path) as source:
+            head = source.read(8)
+            source.seek(0)
+            try:
+                format, schema, rows, steps = _facts(source, head)
+            except pyarrow_errors() as error:
+                raise _damaged(path, 0, error) from None
+        types = _pyarrow().types
+        fitting = [each.name for each in schema if _lists_integers(each.type, types)]
+        self._field = ids_field(schema.names, field, str(path), fitting)
+        kind = _type_of(schema, self._field, str(path))
+        is_stream = types.is_integer(kind)
+        if not is_stream and not _lists_integers(kind, types):
+            raise TokenStreamError("the column must have integers or lists of them", value=str(kind), where=str(path))
+        self._mask = None if is_stream else mask_field(schema.names)
+        super().__init__(
+            path,
+            format,
+            dtype=np.dtype((kind if is_stream else kind.value_type).to_pandas_dtype()),
+            n_ids=rows if is_stream else None,
+            n_documents=None if is_stream else rows,
+            has_documents=not is_stream,
+            has_mask=self._mask is not None,
+            n_steps=steps,
+            unit="row",
+        )
+
+    def iter_chunks(self, begin: int = 0, end: int | None = None) -> Iterator[Chunk]:
+        """Yield the ids of groups of rows; see :meth:`Store.iter_chunks`."""
+        if (begin, end) == (0, 0) or begin >= self.n_steps:
+            return
+        row = 0
+        names = [self._field] if self._mask is None else [self._field, self._mask]
+        try:
+            for row, batch in iter_batches(self.path, lambda _: names, begin, end):
+                yield from self._chunks(row, batch)
+                row += batch.num_rows
+        except TokenStreamError:
+            raise
+        except pyarrow_errors() as error:
+            raise _damaged(self.path, row, error) from None
+
+    def _chunks(self, row: int, batch: Any) -> Iterator[Chunk]:
+        column = _inner(batch, self._field)
+        if column.null_count:
+            null = row + int(np.argmax(np.asarray(column.is_null())))
+            raise TokenStreamError("the ids are null", where=f"{self.path}, row {null}")
+        if not self.has_documents:
+            yield Chunk(column.to_numpy(zero_copy_only=False))
+            return
+        found = lists_of(column)
+        if found is None:
+            raise TokenStreamError("one of the ids is null", where=f"{self.path}, rows {row} to {row + len(column)}")
+        values, offsets = found
+        mask = None if self._mask is None else self._flags(batch.column(self._mask), offsets, row)
+        ids = values[offsets[0] : offsets[-1]]
+        numbers = np.arange(row, row + len(column), dtype=np.int64)
+        starts = offsets[:-1] - offsets[0]
+        # Batches of Arrow files may be large: the ids of a chunk should stay in the cache.
+        size = self._tuning.chunk
+        for first in range(0, max(len(ids), 1), size):
+            stop = first + size if first + size < len(ids) else len(ids) + 1
+            low, high = np.searchsorted(starts, [first, stop])
+            part = None if mask is None else mask[first:stop]
+            yield Chunk(ids[first:stop], starts[low:high] - first, numbers[low:high], part)
+
+    def _flags(self, column: Any, offsets: Int64Array, row: int) -> BoolArray:
+        types = _pyarrow().types
+        if types.is_boolean(getattr(column.type, "value_type", None)):
+            column = column.cast(_pyarrow().list_(_pyarrow().int8()))
+        found = lists_of(column)
+        if found is None or not np.array_equal(np.diff(found[1]), np.diff(offsets)):
+            what = "the mask must have a 0 or 1 for each id"
+            raise TokenStreamError(what, where=f"{self.path}, rows {row} to {row + len(column)}")
+        values, own = found
+        flags: BoolArray = values[own[0] : own[-1]] != 0
+        return flags
+
+
+def _facts(source: Any, head: bytes) -> tuple[str, Any, int | None, int]:
+    """Return the format of a file, its schema, and the numbers of its rows, if known, and steps."""
+    arrow = _pyarrow()
+    if head.startswith(b"PAR1"):
+        from pyarrow import parquet
+
+        file = parquet.ParquetFile(source)
+        return "Parquet", file.schema_arrow, file.metadata.num_rows, max(file.metadata.num_row_groups, 1)
+    if head.startswith(b"ARROW1"):
+        opened = arrow.ipc.open_file(source)
+        return "Arrow file", opened.schema, None, 1
+    return "Arrow stream", arrow.ipc.open_stream(source).schema, None, 1
+
+
+def _damaged(path: Path, row: int, error: Exception) -> TokenStreamError:
+    what = "the file is damaged or cut short, or not what its name says"
+    return TokenStreamError(what, value=str(error), where=f"{path}, row {row}")
+
+
+def _lists_integers(kind: Any, types: Any) -> bool:
+    is_list = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
+    return bool(is_list and types.is_integer(kind.value_type))
+
+
+def _type_of(schema: Any, field: str, where: str) -> Any:
+    if field in schema.names:
+        return schema.field(field).type
+    name, *inner = field.split(".")
+    kind = schema.field(name).type
+    for each in inner:
+        at = kind.get_field_index(each) if hasattr(kind, "get_field_index") else -1
+        if at < 0:
+            raise TokenStreamError("the field is missing", value=field, where=where)
+        kind = kind.field(at).type
+    return kind
+
+
+def _inner(batch: Any, field: str) -> Any:
+    if field in batch.schema.names:
+        return batch.column(field)
+    name, *inner = field.split(".")
+    column = batch.column(name)
+    for each in inner:
+        column = _pyarrow().compute.struct_field(column, each) if column.null_count else column.field(each)
+    return column
+
+
+def _pyarrow() -> Any:
+    try:
+        import pyarrow
+    except ImportError:
+        hint = "pip install 'tokdfa[arrow]'"
+        raise UnsupportedFeatureError("the package pyarrow is needed to read Parquet and Arrow", hint=hint) from None
+    return pyarrow

@@ -1,0 +1,80 @@
+"""Folders that are one dataset: their shards one after the other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from tokdfa.errors import TokenStreamError
+from tokdfa.stores.store import Chunk, Place, Problem, Store
+
+__all__ = ["FolderStore", "read_index"]
+
+_LONGEST_INDEX = 1 << 28
+
+
+class FolderStore(Store):
+    """A dataset of several files.
+
+    Parameters
+    ----------
+    path : Path
+    format : str
+    members : sequence of Store
+        The stores of its files, in order.
+    problems : tuple of Problem
+        What is inconsistent between them; what is inconsistent within each is added.
+    """
+
+    def __init__(self, path: Path, format: str, members: Sequence[Store], problems: tuple[Problem, ...] = ()) -> None:
+        counts, documents = [each.n_ids for each in members], [each.n_documents for each in members]
+        super().__init__(
+            path,
+            format,
+            files=tuple(file for each in members for file in each.files) or (path,),
+            dtype=members[0].dtype if members else None,
+            n_ids=None if None in counts else sum(map(int, counts)),  # type: ignore[arg-type]
+            n_documents=None if None in documents else sum(map(int, documents)),  # type: ignore[arg-type]
+            has_documents=all(each.has_documents for each in members),
+            has_mask=any(each.has_mask for each in members),
+            unit=members[0].unit if members else "token",
+            problems=problems + tuple(problem for each in members for problem in each.problems),
+            members=tuple(members),
+        )
+
+    def iter_chunks(self, begin: int = 0, end: int | None = None) -> Iterator[Chunk]:
+        """Yield the ids of all files; see :meth:`Store.iter_chunks`."""
+        for member in self.members:
+            yield from member.iter_chunks()
+
+    def place(self, number: int, token: int, index: int) -> Place:
+        """Return the place by its index in all files together."""
+        return Place(str(self.path), "token", index, index)
+
+
+def read_index(path: Path) -> Any:
+    """Return the content of an index.json.
+
+    Raises
+    ------
+    TokenStreamError
+        If it is not JSON.
+    OSError
+        If it cannot be read.
+    """
+    facts = path.stat()
+    return _read(path, facts.st_mtime_ns, facts.st_size)
+
+
+# Each shard of a folder is opened by the same index.
+@lru_cache(maxsize=2)
+def _read(path: Path, mtime: int, size: int) -> Any:
+    with path.open("rb") as stream:
+        data = stream.read(_LONGEST_INDEX)
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise TokenStreamError("the index is not JSON", value=str(error), where=str(path)) from None

@@ -1,0 +1,313 @@
+"""MosaicML's streaming datasets: a folder of MDS shards, described by ``index.json``; each sample is a document.
+
+Notes
+-----
+As mosaicml-streaming's ``MDSWriter`` writes them. A shard has n, the number of samples, as u32; n + 1 offsets from its
+beginning, as u32; its description as JSON; and the samples. A sample has the size of each column that has no fixed one,
+as u32, and then the columns, in the order of their names. Columns with ids are encoded as ``ndarray:TYPE`` (a byte with
+the number of dimensions and the size of their lengths, the lengths, the values), ``ndarray:TYPE:SHAPE`` (values only),
+``ndarray`` (a byte for the type before that), or ``bytes``, whose type is not recorded (LLM Foundry takes int64).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tokdfa.arrays import Int64Array, IntegerArray, running_sum
+from tokdfa.errors import TokenStreamError, UnsupportedFeatureError
+from tokdfa.stores.fields import ids_field
+from tokdfa.stores.folder import FolderStore, read_index
+from tokdfa.stores.packed import unpacked
+from tokdfa.stores.store import Chunk, Dtype, Problem, Store
+from tokdfa.stores.tuning import DEFAULT, Tuning
+
+__all__ = ["MdsStore", "is_mds", "is_mds_shard", "open_mds", "open_mds_shard", "shard_name"]
+
+_SUFFIXES = {".br": "br", ".bz2": "bz2", ".gz": "gz", ".snappy": "snappy", ".zstd": "zstd"}
+_TYPES = {8: "u1", 9: "i1", 16: "<u2", 17: "<i2", 32: "<u4", 33: "<i4", 64: "<u8", 65: "<i8"}
+_MOST = 1 << 32
+"""Offsets have 32 bits, so no shard is larger."""
+
+
+class _Column(NamedTuple):
+    """How a column with ids is encoded: its dtype, if that is the same everywhere, and its length, if it is fixed."""
+
+    at: int
+    encoding: str
+    dtype: Dtype | None
+    length: int | None
+
+
+def is_mds(index: object) -> bool:
+    """Return whether the content of an index.json is that of a streaming dataset."""
+    return isinstance(index, Mapping) and isinstance(index.get("shards"), list)
+
+
+def is_mds_shard(path: Path) -> bool:
+    """Return whether a file is an MDS shard: a description follows its offsets, and then its samples."""
+    if ".mds" in path.suffixes:
+        return True
+    with path.open("rb") as stream:
+        head = stream.read(8)
+        n, first = int.from_bytes(head[:4], "little"), int.from_bytes(head[4:8], "little")
+        begin = 4 * (n + 2)
+        stream.seek(begin)
+        return begin < first and stream.read(1) == b"{"
+
+
+def open_mds(folder: Path, field: str | None = None, dtype: Dtype | None = None, *, tuning: Tuning = DEFAULT) -> Store:
+    """Open a folder.
+
+    Raises
+    ------
+    UnsupportedFeatureError
+        If its shards are of another kind, or no column has ids.
+    TokenStreamError, OSError
+        If the index cannot be read.
+    """
+    path = folder / "index.json"
+    members: list[Store] = []
+    problems: list[Problem] = []
+    for number, shard in enumerate(read_index(path)["shards"]):
+        name = shard_name(folder, shard)
+        if (folder / name).is_file():
+            members.append(MdsStore(folder / name, field, dtype, description=shard, tuning=tuning))
+        else:
+            problems.append(Problem(f"{path}, shard {number}", f"there is no file {name}"))
+    return FolderStore(folder, "MDS", members, tuple(problems))
+
+
+def open_mds_shard(
+    path: Path, field: str | None = None, dtype: Dtype | None = None, *, tuning: Tuning = DEFAULT
+) -> MdsStore:
+    """Open one shard, by the index beside it or by what it says of itself; errors are those of the folder."""
+    index = path.with_name("index.json")
+    content = read_index(index) if index.is_file() else None
+    shards = content["shards"] if isinstance(content, Mapping) and is_mds(content) else []
+    named = (shard for shard in shards if path.name in (each.get("basename") for each in _files(shard)))
+    return MdsStore(path, field, dtype, description=next(named, None), tuning=tuning)
+
+
+def shard_name(folder: Path, shard: object) -> str:
+    """Return the name of the file of a shard: the packed one only if the other is not there.
+
+    Raises
+    ------
+    UnsupportedFeatureError
+        If the shard is not MDS.
+    """
+    if not isinstance(shard, Mapping) or shard.get("format") != "mds":
+        kind = shard.get("format") if isinstance(shard, Mapping) else shard
+        raise UnsupportedFeatureError("a shard that is not MDS", value=kind, where=str(folder / "index.json"))
+    names = [Path(str(each.get("basename"))).name for each in _files(shard)]
+    there = [name for name in names if (folder / name).is_file()]
+    return [*there, *names, "without a name"][0]
+
+
+def _files(shard: Any) -> list[Mapping[str, Any]]:
+    both = (shard.get("raw_data"), shard.get("zip_data")) if isinstance(shard, Mapping) else ()
+    return [each for each in both if isinstance(each, Mapping)]
+
+
+class MdsStore(Store):
+    """An MDS shard, which is unpacked in memory if it is compressed.
+
+    Parameters
+    ----------
+    path : Path
+    field : str, optional
+        The column; by default one with a usual name, or the only one of integers.
+    dtype : numpy.dtype, optional
+        The type of the integers in a column of ``bytes``; int64 by default.
+    description : mapping, optional
+        What index.json says of the shard; by default what the shard itself says.
+    tuning : Tuning, optional
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        field: str | None = None,
+        dtype: Dtype | None = None,
+        *,
+        description: Mapping[str, Any] | None = None,
+        tuning: Tuning = DEFAULT,
+    ) -> None:
+        self._compression = _SUFFIXES.get(path.suffix.lower(), "")
+        self._tuning = tuning
+        problems: list[Problem] = []
+        samples = None
+        if description is not None:
+            samples = description.get("samples")
+            size = path.stat().st_size
+            sizes_said = [each.get("bytes") for each in _files(description) if each.get("basename") == path.name]
+            if sizes_said and sizes_said[0] not in (None, size):
+                problems.append(Problem(str(path), f"it has {size} bytes, and {sizes_said[0]} by index.json"))
+        elif not self._compression:
+            description, samples = _own(path)
+        else:
+            raw = self._data(path)
+            description, samples = _own_of(raw, str(path))
+        names = description.get("column_names")
+        encodings = description.get("column_encodings")
+        sizes = description.get("column_sizes")
+        rows = (names, encodings, sizes)
+        if not all(isinstance(row, list) for row in rows) or len({len(row) for row in rows}) != 1:  # type: ignore[arg-type]
+            raise TokenStreamError("the description of its columns is not whole", where=str(path))
+        assert isinstance(names, list)
+        assert isinstance(encodings, list)
+        assert isinstance(sizes, list)
+        self._sizes = [None if size is None else int(size) for size in sizes]
+        fitting = [name for name, encoding in zip(names, encodings, strict=True) if _is_integers(str(encoding))]
+        name = ids_field([*map(str, names)], field, str(path), fitting)
+        at = names.index(name)
+        self._column = _column(at, str(encodings[at]), self._sizes[at], dtype, str(path))
+        self._samples = samples if isinstance(samples, int) else None
+        size = path.stat().st_size
+        if not self._compression and self._samples is not None and 4 * (self._samples + 2) > size:
+            problems.append(Problem(str(path), f"the file is cut short: {size} bytes for {self._samples} samples"))
+        super().__init__(
+            path,
+            "MDS" + (f" ({self._compression})" if self._compression else ""),
+            dtype=self._column.dtype,
+            n_documents=self._samples,
+            has_documents=True,
+            unit="sample",
+            problems=tuple(problems),
+        )
+
+    def iter_chunks(self, begin: int = 0, end: int | None = None) -> Iterator[Chunk]:
+        """Yield the ids of all samples; see :meth:`Store.iter_chunks`."""
+        data = self._data(self.path)
+        n, offsets = _offsets(data, str(self.path))
+        if self._samples is not None and n != self._samples:
+            what = f"it has {n} samples, and {self._samples} by index.json"
+            raise TokenStreamError(what, where=str(self.path))
+        documents: list[IntegerArray] = []
+        count = first = 0
+        for number in range(n):
+            where = f"{self.path}, sample {number}"
+            documents.append(self._ids(data[offsets[number] : offsets[number + 1]], where))
+            count += len(documents[-1])
+            if count >= self._tuning.chunk:
+                yield _chunk(documents, first)
+                documents, count, first = [], 0, number + 1
+        if documents:
+            yield _chunk(documents, first)
+
+    def _data(self, path: Path) -> memoryview:
+        with path.open("rb") as stream:
+            data = stream.read(_MOST)
+        return memoryview(unpacked(data, self._compression, str(path), _MOST) if self._compression else data)
+
+    def _ids(self, sample: memoryview, where: str) -> IntegerArray:
+        """Return the ids of a sample."""
+        column = self._column
+        n_sizes = sum(size is None for size in self._sizes)
+        lengths = iter(np.frombuffer(sample[: 4 * n_sizes], dtype="<u4").tolist() if len(sample) >= 4 * n_sizes else [])
+        begin = 4 * n_sizes
+        size = 0
+        for at, fixed in enumerate(self._sizes[: column.at + 1]):
+            size = next(lengths, len(sample)) if fixed is None else fixed
+            begin += size if at < column.at else 0
+        values = sample[begin : begin + size]
+        if len(values) < size:
+            raise TokenStreamError("the sample is cut short", value=f"{len(sample)} bytes", where=where)
+        dtype = column.dtype
+        n = column.length
+        if n is None and column.encoding != "bytes":
+            if column.encoding == "ndarray":
+                code = values[0] if size else -1
+                if code not in _TYPES:
+                    raise TokenStreamError("ids must be integers", value=f"code {code}", where=where)
+                dtype, values = np.dtype(_TYPES[code]), values[1:]
+            n, values = _shaped(values, where)
+        assert dtype is not None
+        if len(values) % dtype.itemsize or n not in (None, len(values) // dtype.itemsize):
+            what = f"the array is not whole: {len(values)} bytes of {dtype.name}"
+            raise TokenStreamError(what, where=where)
+        return np.frombuffer(values, dtype=dtype)
+
+
+def _chunk(documents: list[IntegerArray], first: int) -> Chunk:
+    lengths = np.array([*map(len, documents)], dtype=np.int64)
+    numbers = np.arange(first, first + len(documents), dtype=np.int64)
+    return Chunk(np.concatenate(documents), running_sum(lengths)[:-1], numbers)
+
+
+def _shaped(values: memoryview, where: str) -> tuple[int, memoryview]:
+    """Return the number of values of an array with its shape before them, and their bytes."""
+    head = values[0] if len(values) else 0
+    n_dimensions, size = head >> 2, 1 << (head & 3)
+    begin = 1 + n_dimensions * size
+    if n_dimensions != 1 or len(values) < begin:
+        raise TokenStreamError("ids must be in one dimension", value=n_dimensions, where=where)
+    return int.from_bytes(values[1:begin], "little"), values[begin:]
+
+
+def _is_integers(encoding: str) -> bool:
+    kind, _, rest = encoding.partition(":")
+    return kind == "ndarray" and (not rest or rest.partition(":")[0].removeprefix("u").startswith("int"))
+
+
+def _column(at: int, encoding: str, size: int | None, dtype: Dtype | None, where: str) -> _Column:
+    if encoding == "bytes":
+        return _Column(at, encoding, np.dtype("<i8") if dtype is None else dtype, None)
+    if not _is_integers(encoding):
+        hint = "ids are in columns of ndarray or bytes"
+        raise UnsupportedFeatureError("a column that does not have ids", value=encoding, where=where, hint=hint)
+    _, _, rest = encoding.partition(":")
+    name, _, shape = rest.partition(":")
+    if not name:
+        return _Column(at, "ndarray", None, None)
+    own: Dtype = np.dtype(name).newbyteorder("<")
+    if not shape:
+        return _Column(at, encoding, own, None)
+    if not shape.isdecimal():
+        raise TokenStreamError("ids must be in one dimension", value=encoding, where=where)
+    return _Column(at, encoding, own, int(shape))
+
+
+def _offsets(data: memoryview, where: str) -> tuple[int, Int64Array]:
+    n = int.from_bytes(data[:4], "little")
+    if len(data) < 4 * (n + 2):
+        raise TokenStreamError("the shard is cut short", value=f"{len(data)} bytes for {n} samples", where=where)
+    offsets = np.frombuffer(data[4 : 4 * (n + 2)], dtype="<u4").astype(np.int64)
+    wrong = np.flatnonzero((np.diff(offsets, prepend=4 * (n + 2)) < 0) | (offsets > len(data)))
+    if len(wrong):
+        at = int(wrong[0])
+        what = f"sample {at} begins at byte {offsets[at]}, and the shard has {len(data)}"
+        raise TokenStreamError(what, where=f"{where}, sample {at}")
+    if offsets[-1] != len(data):
+        what = f"the last sample ends at byte {offsets[-1]}, and the shard has {len(data)}"
+        raise TokenStreamError(what, where=where)
+    return n, offsets
+
+
+def _own(path: Path) -> tuple[Mapping[str, Any], int]:
+    """Return what a shard says of itself, and the number of its samples."""
+    with path.open("rb") as stream:
+        head = stream.read(8)
+        n, begin = int.from_bytes(head[:4], "little"), int.from_bytes(head[4:8], "little")
+        stream.seek(4 * (n + 2))
+        return _described(stream.read(max(begin - 4 * (n + 2), 0)), str(path)), n
+
+
+def _own_of(data: memoryview, where: str) -> tuple[Mapping[str, Any], int]:
+    n, offsets = _offsets(data, where)
+    return _described(bytes(data[4 * (n + 2) : int(offsets[0])]), where), n
+
+
+def _described(data: bytes, where: str) -> Mapping[str, Any]:
+    try:
+        described = json.loads(data)
+    except (ValueError, RecursionError):
+        described = None
+    if not isinstance(described, Mapping):
+        raise TokenStreamError("the shard does not describe its columns", where=where)
+    return described

@@ -1,0 +1,136 @@
+"""Dolma and OLMo: raw integers in ``X.npy``, which is no NPY file, and their documents in ``X.csv.gz``.
+
+Notes
+-----
+As dolma's tokens command and OLMo-core write and read them. The lines of the .csv.gz are
+``start,end[,id,source,location]``, counted in ids. Nothing records the type of the integers; if the documents are
+known, the number of ids and the size of the file give it.
+"""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from tokdfa.arrays import Int64Array
+from tokdfa.errors import TokenStreamError
+from tokdfa.stores.raw import RawStore
+from tokdfa.stores.store import Dtype, Problem
+from tokdfa.stores.tuning import DEFAULT, Tuning
+
+__all__ = ["documents_file", "open_olmo"]
+
+_BY_SIZE = {1: "u1", 2: "<u2", 4: "<u4", 8: "<u8"}
+_BLOCK = 1 << 20
+
+
+def documents_file(path: Path) -> Path | None:
+    """Return the file of the documents beside a file of ids, if there is one."""
+    beside = path.with_suffix(".csv.gz")
+    return beside if beside.is_file() else None
+
+
+def open_olmo(path: Path, dtype: Dtype | None = None, *, tuning: Tuning = DEFAULT) -> RawStore:
+    """Open raw integers, with their documents if these are known.
+
+    Raises
+    ------
+    TokenStreamError
+        If their type is neither given nor clear from the documents.
+    OSError
+        If a file cannot be read.
+    """
+    beside = documents_file(path)
+    size = path.stat().st_size
+    problems: list[Problem] = []
+    starts: _Starts | None = None
+    n_by_documents = None
+    if beside is not None:
+        starts, n_by_documents, problem = _read(beside)
+        problems += [] if problem is None else [problem]
+    if dtype is None:
+        per_id = size / n_by_documents if n_by_documents else 0
+        if per_id not in _BY_SIZE:
+            raise TokenStreamError(
+                "not a complete .npy file of integers: it does not begin like a .npy file",
+                where=str(path),
+                hint="if these are raw integers, as OLMo writes them, give --dtype, such as uint16",
+            )
+        dtype = np.dtype(_BY_SIZE[int(per_id)])
+    count, rest = divmod(size, dtype.itemsize)
+    if rest:
+        problems.append(Problem(str(path), f"the file ends in the middle of a {dtype.name}, after {size} bytes"))
+    if n_by_documents is not None and n_by_documents != count and not problems:
+        what = f"the last document ends at id {n_by_documents}, and there are {count}"
+        problems.append(Problem(str(beside), what))
+    return RawStore(
+        path,
+        "OLMo",
+        path,
+        dtype,
+        0,
+        count,
+        borders=starts,
+        files=(path,) if beside is None else (path, beside),
+        problems=tuple(problems),
+        tuning=tuning,
+    )
+
+
+class _Starts:
+    """The starts of documents, 8 bytes each: a packed file has no places to go back to."""
+
+    def __init__(self, starts: Int64Array) -> None:
+        self._starts = starts
+        self.count = len(starts)
+
+    def starts_from(self, first: int, n: int) -> Int64Array:
+        """Return the starts of documents `first` to ``first + n``."""
+        return self._starts[first : first + n]
+
+
+def _read(path: Path) -> tuple[_Starts, int, Problem | None]:
+    """Return the starts of the documents, the end of the last one, and what is wrong with them."""
+    parts: list[Int64Array] = []
+    end = number = 0
+    problem: Problem | None = None
+    try:
+        for lines in _blocks(path):
+            rows = []
+            for line in lines:
+                number += 1
+                first, _, rest = line.partition(b",")
+                second = rest.partition(b",")[0].strip()
+                if not (first.isdigit() and second.isdigit() and len(first) < 19 and len(second) < 19):
+                    # A first line may name the columns.
+                    if number > 1 or not line.lower().startswith(b"start"):
+                        return _none(path, number, "it does not begin with two numbers")
+                    continue
+                begin, stop = int(first), int(second)
+                if begin != end or stop < begin:
+                    return _none(path, number, f"a document from {begin} to {stop} follows one that ends at {end}")
+                rows.append(begin)
+                end = stop
+            parts.append(np.array(rows, dtype=np.int64))
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        return _none(path, number + 1, f"the file is cut short or damaged: {error}")
+    return _Starts(np.concatenate((np.empty(0, dtype=np.int64), *parts))), end, problem
+
+
+def _none(path: Path, line: int, what: str) -> tuple[_Starts, int, Problem]:
+    return _Starts(np.empty(0, dtype=np.int64)), 0, Problem(f"{path}, line {line}", what)
+
+
+def _blocks(path: Path) -> Iterator[list[bytes]]:
+    with gzip.open(path, "rb") as stream:
+        rest = b""
+        while block := stream.read(_BLOCK):
+            lines = (rest + block).split(b"\n")
+            rest = lines.pop()
+            yield [line for line in lines if line.strip()]
+        if rest.strip():
+            yield [rest]

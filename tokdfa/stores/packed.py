@@ -1,0 +1,182 @@
+"""Compressed files and blocks; the packages that unpack them are imported only where they are used."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from pathlib import Path
+from typing import IO, Any
+
+from tokdfa.errors import TokenStreamError, UnsupportedFeatureError
+
+__all__ = ["compression_of", "damage", "opened", "unpacked"]
+
+_MAGIC = {b"\x1f\x8b": "gz", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
+_BLOCK = 1 << 20
+
+
+def compression_of(head: bytes) -> str:
+    """Return the compression of a file with these first bytes: ``gz``, ``zstd``, ``bz2`` or nothing."""
+    return next((name for magic, name in _MAGIC.items() if head.startswith(magic)), "")
+
+
+@contextmanager
+def opened(path: Path, compression: str = "") -> Iterator[IO[bytes]]:
+    """Open a file, unpacking it while it is read.
+
+    Parameters
+    ----------
+    path : Path
+    compression : {"", "gz", "zstd", "bz2"}
+
+    Raises
+    ------
+    OSError
+        If it cannot be opened.
+    UnsupportedFeatureError
+        If the package that unpacks it is not installed.
+    """
+    with path.open("rb") as stream:
+        if compression == "gz":
+            with gzip.GzipFile(fileobj=stream, mode="rb") as read:
+                yield read  # type: ignore[misc]
+        elif compression == "bz2":
+            with bz2.BZ2File(stream, "rb") as read:
+                yield read
+        elif compression == "zstd":
+            _zstandard()
+            yield io.BufferedReader(_Zstd(stream), _BLOCK)
+        else:
+            yield stream
+
+
+class _Zstd(io.RawIOBase):
+    """A reader of frames of zstd; the package's own takes a file that is cut short for one that ends."""
+
+    # One block of zstd is at most 128 KiB, unpacked, and takes at least 4 bytes.
+    _AT_ONCE = 1 << 10
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self._frame: Any = None
+        self._packed = self._ready = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._ready:
+            self._packed = self._packed or self._stream.read(self._AT_ONCE)
+            if not self._packed:
+                if self._frame is not None:
+                    raise EOFError("the file ends within a frame")
+                return 0
+            frame = self._frame = self._frame or _zstandard().ZstdDecompressor().decompressobj()
+            self._ready = frame.decompress(self._packed)
+            self._packed = frame.unused_data if frame.eof else b""
+            self._frame = None if frame.eof else frame
+        part = self._ready[: len(buffer)]
+        self._ready = self._ready[len(part) :]
+        buffer[: len(part)] = part
+        return len(part)
+
+
+def damage(*others: type[Exception]) -> tuple[type[Exception], ...]:
+    """Return the errors that unpacking raises for damaged data, with others."""
+    errors: list[type[Exception]] = [*others, EOFError, zlib.error, gzip.BadGzipFile]
+    with suppress(ImportError):
+        errors.append(import_module("zstandard").ZstdError)
+    return tuple(errors)
+
+
+def unpacked(data: bytes, compression: str, where: str, most: int) -> bytes:
+    """Return the content of a packed block.
+
+    Parameters
+    ----------
+    data : bytes
+    compression : {"br", "bz2", "gz", "snappy", "zstd"}
+    where : str
+        For messages.
+    most : int
+        The number of bytes that the content may have.
+
+    Raises
+    ------
+    TokenStreamError
+        If it is damaged, or larger than that.
+    UnsupportedFeatureError
+        If the compression is not known, or the package that unpacks it is not installed.
+    """
+    if compression not in _UNPACK:
+        raise UnsupportedFeatureError(
+            "not a known compression", value=compression, where=where, hint=f"known are {', '.join(_UNPACK)}"
+        )
+    try:
+        content = _UNPACK[compression](data, most)
+    except UnsupportedFeatureError:
+        raise
+    # Each package has errors of its own, some of them plain exceptions.
+    except Exception as error:
+        raise TokenStreamError("the file is cut short or damaged", value=str(error), where=where) from None
+    if len(content) > most:
+        raise TokenStreamError("the file unpacks to more than its index says", value=f"> {most} bytes", where=where)
+    return content
+
+
+def _gz(data: bytes, most: int) -> bytes:
+    with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
+        return stream.read(most + 1)
+
+
+def _bz2(data: bytes, most: int) -> bytes:
+    with bz2.BZ2File(io.BytesIO(data)) as stream:
+        return stream.read(most + 1)
+
+
+def _zstd(data: bytes, most: int) -> bytes:
+    return io.BufferedReader(_Zstd(io.BytesIO(data))).read(most + 1)
+
+
+def _brotli(data: bytes, most: int) -> bytes:
+    package = _needed("brotli", "br", "brotli")
+    decompressor = package.Decompressor()
+    content: bytes = decompressor.process(data)
+    if not decompressor.is_finished():
+        raise EOFError("the data end within the packed block")
+    return content
+
+
+def _snappy(data: bytes, most: int) -> bytes:
+    try:
+        codec = import_module("cramjam").snappy
+        content = bytes(codec.decompress_raw(data))
+    except ImportError:
+        content = bytes(_needed("snappy", "snappy", "python-snappy").decompress(data))
+    return content
+
+
+_UNPACK: dict[str, Callable[[bytes, int], bytes]] = {
+    "br": _brotli,
+    "bz2": _bz2,
+    "gz": _gz,
+    "snappy": _snappy,
+    "zstd": _zstd,
+}
+
+
+def _zstandard() -> Any:
+    return _needed("zstandard", ".zst", "'tokdfa[zstd]'")
+
+
+def _needed(package: str, what: str, install: str) -> Any:
+    try:
+        return import_module(package)
+    except ImportError:
+        hint = f"pip install {install}"
+        raise UnsupportedFeatureError(f"the package {package} is needed to read {what} files", hint=hint) from None

@@ -1,0 +1,197 @@
+"""The interface of token stores: ids in chunks, with the borders of documents and where in the file each id is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from tokdfa.arrays import BoolArray, Int64Array, IntegerArray
+
+__all__ = ["Chunk", "Dtype", "Place", "Problem", "Store"]
+
+Dtype: TypeAlias = "np.dtype[np.integer[Any]]"
+
+
+class Chunk(NamedTuple):
+    """Some ids of a store, one after the other.
+
+    Attributes
+    ----------
+    ids : integer array
+        One-dimensional, of any width; not checked to be ids of a tokenizer.
+    starts : int64 array or None
+        The places in `ids` at which documents begin, ascending; equal ones are empty documents, and the last may be
+        ``len(ids)``. None if the store has no documents.
+    numbers : int64 array or None
+        For each of these documents its number in the file: a row, a line, a sample.
+    mask : bool array or None
+        For each id whether it counts in training; None if the store has no such mask.
+    """
+
+    ids: IntegerArray
+    starts: Int64Array | None = None
+    numbers: Int64Array | None = None
+    mask: BoolArray | None = None
+
+
+class Place(NamedTuple):
+    """Where in a file an id is.
+
+    Attributes
+    ----------
+    file : str
+    unit : str
+        What `number` counts: ``byte``, ``row``, ``line``, ``sample``, ``member`` or ``token``.
+    number : int
+        The offset of the byte; the row, sample or member from 0, or the line from 1.
+    token : int
+        The index of the id in that record; for ``byte`` and ``token``, in all of the file.
+    """
+
+    file: str
+    unit: str
+    number: int
+    token: int
+
+    def __str__(self) -> str:
+        if self.unit == "token":
+            return f"{self.file}, token {self.token}"
+        return f"{self.file}, {self.unit} {self.number}, token {self.token}"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Problem:
+    """What is inconsistent in a store.
+
+    Attributes
+    ----------
+    where : str
+        The file, with the place in it where there is one.
+    what : str
+        What is wrong there, in one sentence without a full stop.
+    """
+
+    where: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.what}"
+
+
+class Store(ABC):
+    """A file, or a group of files, with ids of a tokenizer.
+
+    Parameters
+    ----------
+    path : Path
+        What was asked for.
+    format : str
+        The format, in one or two words.
+    files : tuple of Path
+        The files it consists of, in the order in which they are read.
+    dtype : numpy.dtype, optional
+        The integers in the file; None if they are written as text.
+    n_ids : int, optional
+        The number of ids, if that is known without reading them.
+    n_documents : int, optional
+        The number of documents, if that is known without reading them.
+    has_documents, has_mask : bool
+        Whether the store says where documents begin, and which ids count in training.
+    n_steps : int
+        The number of steps that can be read separately; see :meth:`iter_chunks`.
+    unit : str
+        What the numbers of documents count; see :class:`Place`.
+    problems : tuple of Problem
+        What is inconsistent. Nothing should be read from an inconsistent store.
+    members : tuple of Store
+        The stores that this one consists of; none if it is a single one.
+
+    Notes
+    -----
+    Files are read and not mapped into memory: a mapped file that shrinks while it is read ends the process. What is
+    read is not copied again.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        format: str,
+        *,
+        files: tuple[Path, ...] = (),
+        dtype: Dtype | None = None,
+        n_ids: int | None = None,
+        n_documents: int | None = None,
+        has_documents: bool = False,
+        has_mask: bool = False,
+        n_steps: int = 1,
+        unit: str = "token",
+        problems: tuple[Problem, ...] = (),
+        members: tuple[Store, ...] = (),
+    ) -> None:
+        self.path = path
+        self.format = format
+        self.files = files or (path,)
+        self.dtype = dtype
+        self.n_ids = n_ids
+        self.n_documents = n_documents
+        self.has_documents = has_documents
+        self.has_mask = has_mask
+        self.n_steps = n_steps
+        self.unit = unit
+        self.problems = problems
+        self.members = members
+
+    @abstractmethod
+    def iter_chunks(self, begin: int = 0, end: int | None = None) -> Iterator[Chunk]:
+        """Yield the ids of steps `begin` to `end` (exclusive), in order; of all steps by default.
+
+        Steps are ids in stores of raw integers, groups of rows in tables, and everything at once elsewhere.
+
+        Raises
+        ------
+        TokenStreamError
+            If the file is damaged or cut short; the error says where.
+        OSError
+            If it cannot be read.
+        """
+
+    def starts(self) -> Int64Array:
+        """Return the ids with which documents begin, in order; 8 bytes each.
+
+        Raises
+        ------
+        TokenStreamError, OSError
+            As :meth:`iter_chunks` does; unless they are recorded apart, all of the store is read.
+        """
+        found = [np.empty(0, dtype=np.int64)]
+        first = 0
+        for chunk in self.iter_chunks():
+            if chunk.starts is not None:
+                found.append(chunk.starts + first)
+            first += len(chunk.ids)
+        return np.concatenate(found)
+
+    def border(self, step: int) -> int:
+        """Return the last step up to `step` that begins with a document; 0 if only the first one does."""
+        return step
+
+    def place(self, number: int, token: int, index: int) -> Place:
+        """Return where an id is.
+
+        Parameters
+        ----------
+        number : int
+            The number of its document in the file, as chunks give it.
+        token : int
+            Its place in that document.
+        index : int
+            Its place in all of the store.
+        """
+        if not self.has_documents:
+            return Place(str(self.files[0]), "token", index, index)
+        return Place(str(self.files[0]), self.unit, number, token)

@@ -1,0 +1,173 @@
+"""WebDataset: tars of samples, whose members have the ids as .npy files or as JSON; each such member is a document."""
+
+from __future__ import annotations
+
+import json
+import tarfile
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from tokdfa.arrays import IntegerArray, id_array, running_sum
+from tokdfa.errors import TokenStreamError
+from tokdfa.stores.fields import IDS, value_of
+from tokdfa.stores.npy import read_header
+from tokdfa.stores.packed import damage, opened
+from tokdfa.stores.store import Chunk, Store
+from tokdfa.stores.tuning import DEFAULT, Tuning
+
+__all__ = ["TarStore", "is_tar"]
+
+_BLOCK = 512
+_REST = 1 << 16
+_MOST = 1 << 32
+
+
+def is_tar(head: bytes) -> bool:
+    """Return whether a file with these first bytes is a tar."""
+    return head[257:262] == b"ustar"
+
+
+class TarStore(Store):
+    """A tar whose members have ids.
+
+    Parameters
+    ----------
+    path : Path
+    compression : str
+    field : str, optional
+        The end of the names of the members with ids, such as ``input_ids.npy``, or the field of the JSON objects in
+        them. By default members that end in ``.npy``; without those, fields of the usual names in ``.json``.
+    tuning : Tuning, optional
+    """
+
+    def __init__(
+        self, path: Path, compression: str = "", field: str | None = None, *, tuning: Tuning = DEFAULT
+    ) -> None:
+        self._compression = compression
+        self._tuning = tuning
+        self._field = field
+        with path.open("rb"):
+            pass
+        self._suffix = self._chosen(path)
+        name = "WebDataset" + (f" ({compression})" if compression else "")
+        super().__init__(path, name, has_documents=True, unit="member")
+
+    def _chosen(self, path: Path) -> str:
+        """Return the end of the names of the members with ids, by the first sample."""
+        names: list[str] = []
+        key = None
+        try:
+            with opened(path, self._compression) as stream, tarfile.open(fileobj=stream, mode="r|") as tar:
+                for member in tar:
+                    stem, _, extension = Path(member.name).name.partition(".")
+                    if key not in (None, stem) or len(names) > 1000:
+                        break
+                    if member.isfile():
+                        key = stem
+                        names.append(f".{extension}")
+        except damage(tarfile.TarError) as error:
+            raise TokenStreamError("the tar is cut short or damaged", value=str(error), where=str(path)) from None
+        wanted = [self._field.lstrip(".")] if self._field is not None else [*(f"{name}.npy" for name in IDS), "npy"]
+        for suffix in (*wanted, "json"):
+            if any(name.endswith(f".{suffix}") for name in names):
+                return f".{suffix}"
+        hint = f"give --field; its members end in {', '.join(dict.fromkeys(names))}"
+        raise TokenStreamError("it is not clear which members have the ids", where=str(path), hint=hint)
+
+    def iter_chunks(self, begin: int = 0, end: int | None = None) -> Iterator[Chunk]:
+        """Yield the ids of all members that have some; see :meth:`Store.iter_chunks`."""
+        documents: list[IntegerArray] = []
+        numbers: list[int] = []
+        n = 0
+        for number, name, data in self._members():
+            if not name.endswith(self._suffix):
+                continue
+            where = f"{self.path}, member {number} ({name})"
+            documents.append(_array(data, where) if self._suffix.endswith(".npy") else self._of_json(data, where))
+            numbers.append(number)
+            n += len(documents[-1])
+            if n >= self._tuning.chunk:
+                yield _chunk(documents, numbers)
+                documents, numbers, n = [], [], 0
+        if documents:
+            yield _chunk(documents, numbers)
+
+    def _members(self) -> Iterator[tuple[int, str, bytes]]:
+        number = 0
+        try:
+            with opened(self.path, self._compression) as stream:
+                watched = _Watched(stream)
+                with tarfile.open(fileobj=watched, mode="r|") as tar:  # type: ignore[call-overload]
+                    for member in tar:
+                        if member.isfile() and member.name.endswith(self._suffix):
+                            read = tar.extractfile(member)
+                            data = b"" if read is None else read.read(min(member.size, _MOST))
+                            if len(data) < member.size:
+                                raise EOFError(f"{len(data)} bytes of {member.size}")
+                            yield number, member.name, data
+                        number += 1
+                    end = watched.block_at(tar.offset)
+                # What is packed is checked at its end.
+                while watched.read(_REST):
+                    pass
+                # tarfile takes what is no header, or nothing, for the end.
+                if end != bytes(_BLOCK):
+                    raise EOFError("there is no end of the archive")
+        except damage(tarfile.TarError) as error:
+            what = "the tar is cut short or damaged"
+            raise TokenStreamError(what, value=str(error), where=f"{self.path}, member {number}") from None
+
+    def _of_json(self, data: bytes, where: str) -> IntegerArray:
+        try:
+            value = json.loads(data)
+        except (ValueError, RecursionError) as error:
+            raise TokenStreamError("the member is not JSON", value=str(error), where=where) from None
+        if isinstance(value, dict):
+            usual = [name for name in IDS if name in value] or [IDS[0]]
+            value = value_of(value, usual[0] if self._field is None else self._field, where)
+        if not isinstance(value, list):
+            raise TokenStreamError("the ids must be a list of integers", value=value, where=where)
+        try:
+            return id_array(value)
+        except TokenStreamError as error:
+            raise TokenStreamError(error.what, value=error.value, where=f"{where}, {error.where}") from None
+
+
+class _Watched:
+    """A stream that remembers what was read last."""
+
+    _KEPT = 1 << 15
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self._tail = b""
+        self._read = 0
+
+    def read(self, size: int) -> bytes:
+        data = self._stream.read(size)
+        self._tail = (self._tail + data)[-self._KEPT :]
+        self._read += len(data)
+        return data
+
+    def block_at(self, offset: int) -> bytes:
+        """Return the block at an offset that is not long past."""
+        begin = len(self._tail) - (self._read - offset)
+        return self._tail[begin : begin + _BLOCK] if begin >= 0 else b""
+
+
+def _array(data: bytes, where: str) -> IntegerArray:
+    stream = BytesIO(data)
+    dtype, count = read_header(stream, where)
+    values = stream.read()
+    if len(values) != count * dtype.itemsize:
+        raise TokenStreamError("not a complete .npy file of integers", value=f"{len(data)} bytes", where=where)
+    return np.frombuffer(values, dtype=dtype)
+
+
+def _chunk(documents: list[IntegerArray], numbers: list[int]) -> Chunk:
+    lengths = np.array([*map(len, documents)], dtype=np.int64)
+    return Chunk(np.concatenate(documents), running_sum(lengths)[:-1], np.array(numbers, dtype=np.int64))
