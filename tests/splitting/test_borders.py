@@ -100,9 +100,29 @@ def test_random_patterns(patterns: list[str], texts: list[str]) -> None:
     [
         Splitting("tokenizers", (Split("a", "contiguous"), Split("b"))),
         Splitting("tokenizers", (Split("a"),), prefix_space=0),
-        Splitting("tokenizers", (Split(r"\ba"), Split("b"))),
-        Splitting("tiktoken", (Split("^a|."),)),
+        Splitting("tokenizers", (Split("(?>(?:a|ab){2})c?|\\Ab"),)),  # no machine
     ],
 )
 def test_nothing_is_certain_where_more_than_the_symbols_counts(splitting: Splitting) -> None:
     assert certain_borders(Borders(PreTokenizer(splitting)), "abcaabb a.b") == []
+
+
+TINY_AYA = Splitting("tokenizers", (Split(r"\d{1,3}(?=(?:\d{3})*\b)"), *NAMED["llama3"].steps))
+LOOKING = {
+    "Tiny Aya": TINY_AYA,
+    "SuperBPE": Splitting("tokenizers", (Split(r"\p{N}+"), Split(r"(?=(\d{3})+(?!\d))"))),
+    "Bengali": Splitting("tokenizers", (Split("(?<=[\u0980-\u09ff]):"), *NAMED["gpt2"].steps)),
+    "lines": Splitting("tokenizers", (Split("^ |(?:\\r?\\n)+(?!\\r?\\n)"), *NAMED["gpt2"].steps)),
+    "word ends": Splitting("tokenizers", (Split(r"\b\w+|\s+(?!\S)|\s"),)),
+    "where it ended": Splitting("tokenizers", (Split(r"\A1|\Ga|[^a]"),)),
+}
+
+
+@pytest.mark.parametrize("name", LOOKING)
+def test_patterns_that_look_far(name: str) -> None:
+    splitter = PreTokenizer(LOOKING[name])
+    borders = Borders(splitter)
+    drawn = random.Random(name)
+    symbols = "a1123 \n\r'-\u0985:"
+    found = sum(assert_certain(splitter, borders, "".join(drawn.choices(symbols, k=9))) for _ in range(100))
+    assert found > (100 if name != "where it ended" else -1)

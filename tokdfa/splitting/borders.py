@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array
+from tokdfa.arrays import BoolArray, Int32Array, Uint16Array
+from tokdfa.kernels.encode.events import BEGINS
 from tokdfa.patterns.partition import Partition
 from tokdfa.patterns.syntax import (
     Alternate,
@@ -25,6 +26,7 @@ from tokdfa.patterns.syntax import (
     Symbols,
     is_nullable,
 )
+from tokdfa.splitting.machine import Machine
 from tokdfa.splitting.pretokenizer import PreTokenizer
 from tokdfa.splitting.step_trees import step_tree
 from tokdfa.unicode import Ranges
@@ -55,32 +57,39 @@ class Borders:
         Whether there is a border between two symbols of these classes in every text.
     separate : bool array of shape (classes, classes)
         Whether, besides, the text before the border is split as if it ended there: no look-ahead sees across.
+    n_classes : int
+        The number of classes of symbols.
 
     Notes
     -----
     The pairs of symbols that a match can have side by side are those that follow each other in the pattern's Glushkov
     automaton without assertions. A symbol is in some match if a match is found at that symbol whatever follows. A step
-    is certain to cut only where the steps before it do not find a match to the right. With steps that do more than
-    isolate their matches, or that may match the empty text, look back or look far ahead, no place is certain.
+    is certain to cut only where the steps before it do not find a match to the right. Of a pattern that may match the
+    empty text, looks back or looks far ahead, the machine is asked. With steps that do more than isolate their matches
+    no place is certain.
     """
 
     def __init__(self, pretokenizer: PreTokenizer) -> None:
         splitting = pretokenizer.splitting
         trees = [step_tree(step, splitting) for step in splitting.steps]
-        self._partition = Partition([ranges for tree in trees for ranges in _sets(tree)])
-        n = self._partition.n_classes
+        partition = Partition([ranges for tree in trees for ranges in _sets(tree)])
+        self._class_of_code_point: Uint16Array = partition.dense
+        n = self.n_classes = partition.n_classes
         self.certain: BoolArray = np.zeros((n, n), dtype=np.bool_)
         self.separate: BoolArray = np.zeros((n, n), dtype=np.bool_)
         simple = all(step.behavior == "isolated" for step in splitting.steps) and splitting.prefix_space is None
-        simple = simple and not splitting.byte_steps
-        if not simple or any(map(is_nullable, trees)) or any(map(_looks_far, _nodes(trees))):
+        if not simple or splitting.byte_steps:
+            return
+        if any(map(is_nullable, trees)) or any(map(_looks_far, _nodes(trees))):
+            if pretokenizer.splitter is not None:
+                self._ask_machine(pretokenizer.splitter.machine)
             return
         # Pairs for which the steps so far cut, or do not cut, in the same way whatever follows.
         settled: BoolArray = np.ones((n, n), dtype=np.bool_)
         looks: BoolArray = np.zeros(n, dtype=np.bool_)
         column = 0
         for tree in trees:
-            reader = _Reader(self._partition, column)
+            reader = _Reader(partition, column)
             ways = reader.read(tree)
             column = reader.column
             settled &= ~reader.follow[:n, :n]
@@ -89,18 +98,29 @@ class Borders:
             looks |= reader.follow[:n, n]
         self.separate |= self.certain & ~looks[:, None]
 
-    @property
-    def n_classes(self) -> int:
-        """The number of classes of symbols."""
-        return self._partition.n_classes
+    def _ask_machine(self, machine: Machine) -> None:
+        """Find the pairs after which every state of the machine is the one that it has at the beginning of a text.
+
+        Besides, all its hypotheses must agree that a piece begins, and on the hypothesis before.
+        """
+        n = self.n_classes = machine.target.shape[1]
+        self._class_of_code_point = machine.class_of_code_point.astype(np.uint16)
+        padding = np.arange(machine.parent.shape[2]) >= machine.n_hypotheses[machine.target][:, :, None]
+        begins: BoolArray = ((machine.event == BEGINS) | padding).all(axis=2)
+        parent = machine.parent[:, :, :1]
+        begins &= ((machine.parent == parent) | padding).all(axis=2) & (machine.target == machine.target[:1])
+        ends = parent[:, :, 0] == machine.borne_out[:, None]
+        after = [np.unique(machine.target[:, symbol]) for symbol in range(n)]
+        self.certain = np.array([begins[states].all(axis=0) for states in after])
+        self.separate = self.certain & np.array([ends[states].all(axis=0) for states in after])
 
     def classes(self, text: str) -> Int32Array:
         """Return the classes of the symbols of a text."""
-        return self._partition.classes(np.array([*map(ord, text)], dtype=np.int32)).astype(np.int32)
+        return self.classes_of(np.array([*map(ord, text)], dtype=np.int32))
 
     def classes_of(self, code_points: Int32Array) -> Int32Array:
         """Return the classes of many symbols; negative numbers get arbitrary classes."""
-        return self._partition.dense[code_points].astype(np.int32)
+        return self._class_of_code_point[code_points].astype(np.int32)
 
     def last(self, text: str, begin: int, end: int) -> int:
         """Return the last place after `begin` and up to `end` where `text` is certainly cut; `begin` if none is found.
