@@ -96,6 +96,9 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.fingerprint import Fingerprint as Fingerprint
     from tokdfa.tokenizers.fingerprint import fingerprint as fingerprint
     from tokdfa.tokenizers.loading import load as load
+    from tokdfa.tokenizers.pieces import Piece as Piece
+    from tokdfa.tokenizers.pieces import Pieces as Pieces
+    from tokdfa.tokenizers.pieces import SplitStep as SplitStep
     from tokdfa.tokenizers.protocol import AnyTokenizer as AnyTokenizer
     from tokdfa.tokenizers.tokenizer import Tokenizer as Tokenizer
     from tokdfa.tokenizers.wordpiece import WordPieceTokenizer as WordPieceTokenizer
@@ -136,6 +139,9 @@ _HOMES = {
     "TokenAlphabet": "tokdfa.alphabet",
     "TokenDFA": "tokdfa.automata.token_dfa",
     "Tokenizer": "tokdfa.tokenizers.tokenizer",
+    "Piece": "tokdfa.tokenizers.pieces",
+    "Pieces": "tokdfa.tokenizers.pieces",
+    "SplitStep": "tokdfa.tokenizers.pieces",
     "Validation": "tokdfa.validation.result",
     "Validator": "tokdfa.validation.api",
     "Verdict": "tokdfa.verdict",

@@ -33,6 +33,13 @@ __all__ = ["command"]
     help="The special tokens of A and B, if they are rank files: a JSON file of them, or the name of an encoding.",
 )
 @click.option("--specials-b", metavar="FILE|NAME", help="The special tokens of B, if they differ.")
+@click.option(
+    "--unicode",
+    metavar="NAME==VERSION",
+    help="The version of the library of A and B whose Unicode tables say what a letter is, such as tokenizers==0.20.3; "
+    "default: the newest that is known.",
+)
+@click.option("--unicode-b", metavar="NAME==VERSION", help="The version for B, if it differs.")
 @click.option("--format", "format_name", metavar="FORMAT", help="The format of A and B; detected by default.")
 @click.option("--format-b", metavar="FORMAT", help="The format of B, if it differs.")
 @html_option
@@ -45,6 +52,8 @@ def command(
     pretokenizer_b: str | None,
     specials: str | None,
     specials_b: str | None,
+    unicode: str | None,
+    unicode_b: str | None,
     format_name: str | None,
     format_b: str | None,
     html_path: str | None,
@@ -66,12 +75,13 @@ def command(
         check_writable(html_path)
     with stages() as say_stage:
         sides = (
-            load(a, pretokenizer=pretokenizer, specials=specials, format=format_name),
+            load(a, pretokenizer=pretokenizer, specials=specials, format=format_name, unicode=unicode),
             load(
                 b,
                 pretokenizer=pretokenizer_b or pretokenizer,
                 specials=specials_b or specials,
                 format=format_b or format_name,
+                unicode=unicode_b or unicode,
             ),
         )
         progress: Callable[[Stage], object] | None = say_stage and (lambda stage: say_stage(stage_words(stage)))

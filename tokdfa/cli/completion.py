@@ -71,6 +71,12 @@ def _pretokenizers() -> Iterable[str]:
     return (*NAMED, "none")
 
 
+def _versions() -> Iterable[str]:
+    from tokdfa.unicode.versions import TABLES, known_versions
+
+    return (f"{library}=={number}" for library in TABLES for number in reversed(known_versions(library)))
+
+
 def _commands() -> Iterable[str]:
     from tokdfa.cli.schema import described
 
@@ -81,5 +87,6 @@ _CHOICES: dict[str, Callable[[], Iterable[str]]] = {
     "FORMAT": _formats,
     "NAME|PATTERN|none": _pretokenizers,
     "TYPE": lambda: ("uint16", "uint32", "uint64", "int16", "int32", "int64", "uint8"),
+    "NAME==VERSION": _versions,
     "[COMMAND]": _commands,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from tokdfa.cli.output import json_option, print_json, say, specials_option
+from tokdfa.cli.output import json_option, print_json, say, specials_option, unicode_option
 
 __all__ = ["command"]
 
@@ -17,6 +17,7 @@ __all__ = ["command"]
     "--pretokenizer", metavar="NAME|PATTERN|none", help="How TOK splits text into pieces; default: as it says."
 )
 @specials_option
+@unicode_option
 @click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK; detected by default.")
 @json_option
 def command(
@@ -25,6 +26,7 @@ def command(
     output: str | None,
     pretokenizer: str | None,
     specials: str | None,
+    unicode: str | None,
     format_name: str | None,
     as_json: bool,
 ) -> int:
@@ -44,7 +46,7 @@ def command(
     kept = None if lock is None else read_lock(lock)
     if output is not None:
         check_writable(output)
-    found = fingerprint(load(tok, pretokenizer=pretokenizer, specials=specials, format=format_name))
+    found = fingerprint(load(tok, pretokenizer=pretokenizer, specials=specials, format=format_name, unicode=unicode))
     changed = () if kept is None else kept.changed(found)
     if output is not None:
         write_atomically(output, lock_text(found).encode())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
@@ -47,10 +47,12 @@ OBJECTS = (
 def command(as_json: bool) -> int:
     """List the files and the objects that can be read, and the library whose answers are the standard for each.
 
-    The names of formats are those of --format, which is needed only where content and name of a file do not say.
+    The names of formats are those of --format, which is needed only where content and name of a file do not say. Last
+    come the versions of libraries whose Unicode tables are known, the newest table first.
     """
     if as_json:
-        print_json({name: [row._asdict() for row in rows] for name, rows in (("files", READ), ("objects", OBJECTS))})
+        rows = {name: [row._asdict() for row in rows] for name, rows in (("files", READ), ("objects", OBJECTS))}
+        print_json({**rows, "unicode": _tables()})
         return 0
     from rich.table import Table
 
@@ -64,4 +66,20 @@ def command(as_json: bool) -> int:
     for row in OBJECTS:
         table.add_row(row.what, ", ".join(row.formats), row.standard)
     print_table(table)
+    versions = Table(box=None, pad_edge=False)
+    for heading in ("Unicode tables of", "versions, as --unicode NAME==VERSION takes them; each row is one table"):
+        versions.add_column(heading, overflow="fold")
+    for part in _tables():
+        versions.add_row(part["library"], ", ".join(part["versions"]))
+    print_table(versions)
     return 0
+
+
+def _tables() -> list[dict[str, Any]]:
+    from tokdfa.unicode.versions import TABLES, ranges_of
+
+    return [
+        {"library": part.library, "versions": part.versions, "newest": part.name == part.library}
+        for library in TABLES
+        for part in ranges_of(library)
+    ]

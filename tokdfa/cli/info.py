@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tokdfa.cli.output import json_option, print_fields, print_json, remark, seconds_option, specials_option
+from tokdfa.cli.output import (
+    json_option,
+    print_fields,
+    print_json,
+    remark,
+    seconds_option,
+    specials_option,
+    unicode_option,
+)
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -29,6 +37,7 @@ _POLICIES = {
     "--language", metavar="REGEX", help="Describe the correct tokenizations of the texts that REGEX matches in full."
 )
 @specials_option
+@unicode_option
 @click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK; detected by default.")
 @click.option(
     "--proper-out",
@@ -42,6 +51,7 @@ def command(
     pretokenizer: str | None,
     language: str | None,
     specials: str | None,
+    unicode: str | None,
     format_name: str | None,
     proper_out: str | None,
     max_seconds: float,
@@ -65,7 +75,7 @@ def command(
         (print_json if as_json else print_members)(members)
         return 0
     began = perf_counter()
-    tokenizer = load(tok, pretokenizer=pretokenizer, specials=specials, format=format_name)
+    tokenizer = load(tok, pretokenizer=pretokenizer, specials=specials, format=format_name, unicode=unicode)
     seconds = perf_counter() - began
     facts = tokenizer.facts()
     spent = {"load": seconds, **facts.pop("seconds", {})}

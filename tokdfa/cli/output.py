@@ -33,6 +33,7 @@ __all__ = [
     "seconds_option",
     "specials_option",
     "stages",
+    "unicode_option",
 ]
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
@@ -42,6 +43,13 @@ html_option = click.option(
     "html_path",
     metavar="FILE",
     help="Also write the findings to FILE as a web page; an old FILE is replaced.",
+)
+
+unicode_option = click.option(
+    "--unicode",
+    metavar="NAME==VERSION",
+    help="The version of TOK's library whose Unicode tables say what a letter is, such as tokenizers==0.20.3; default: "
+    "the newest that is known.",
 )
 
 specials_option = click.option(

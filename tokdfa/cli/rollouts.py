@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tokdfa.cli.output import html_option, json_option, print_json, remark, say, specials_option
+from tokdfa.cli.output import html_option, json_option, print_json, remark, say, specials_option, unicode_option
 from tokdfa.cli.unsplit import remark_unsplit
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ def _classes(ctx: click.Context, parameter: click.Parameter, value: str) -> froz
     "--pretokenizer", metavar="NAME|PATTERN|none", help="How TOK splits text into pieces; default: as it says."
 )
 @specials_option
+@unicode_option
 @click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK; detected by default.")
 @html_option
 @json_option
@@ -68,6 +69,7 @@ def command(
     threads: int | None,
     pretokenizer: str | None,
     specials: str | None,
+    unicode: str | None,
     format_name: str | None,
     html_path: str | None,
     as_json: bool,
@@ -87,7 +89,7 @@ def command(
     from tokdfa.tokenizers.loading import load
 
     fields = fields_of(framework, ids, prompt, mask)
-    tokenizer = load(tok, pretokenizer=pretokenizer, specials=specials, format=format_name)
+    tokenizer = load(tok, pretokenizer=pretokenizer, specials=specials, format=format_name, unicode=unicode)
     if html_path is not None:
         from tokdfa.training.atomic import check_writable
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tokdfa.cli.ids import dtype_option, field_option, ids_argument
-from tokdfa.cli.output import html_option, json_option, print_json, say, specials_option
+from tokdfa.cli.output import html_option, json_option, print_json, say, specials_option, unicode_option
 from tokdfa.cli.unsplit import remark_unsplit
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ __all__ = ["command"]
     "--pretokenizer", metavar="NAME|PATTERN|none", help="How TOK splits text into pieces; default: what TOK specifies."
 )
 @specials_option
+@unicode_option
 @click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK; detected by default.")
 @html_option
 @json_option
@@ -58,6 +59,7 @@ def command(
     literal: bool,
     pretokenizer: str | None,
     specials: str | None,
+    unicode: str | None,
     format_name: str | None,
     html_path: str | None,
     as_json: bool,
@@ -72,7 +74,7 @@ def command(
     from tokdfa.tokenizers.loading import load
     from tokdfa.validation.api import validate
 
-    tokenizer = load(tok, pretokenizer=pretokenizer, specials=specials, format=format_name)
+    tokenizer = load(tok, pretokenizer=pretokenizer, specials=specials, format=format_name, unicode=unicode)
     stream, starts = _stream(ids, dtype, field, documents)
     if html_path is None:
         verdict = validate(tokenizer, stream, all=every, window=window, documents=starts, literal=literal)

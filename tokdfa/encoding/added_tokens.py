@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
 from tokdfa.encoding.special import Special
 from tokdfa.unicode import contains, ranges
 from tokdfa.unicode.normalization import spaces
 
-__all__ = ["AddedTokens"]
+__all__ = ["AddedTokens", "normalized_stretches"]
 
 
 class AddedTokens:
@@ -55,6 +55,30 @@ class AddedTokens:
             done = stop
         if done < len(text):
             yield text[done:], done == 0
+
+
+def normalized_stretches(
+    levels: Sequence[AddedTokens], normalizers: Sequence[Callable[[str], str] | None], text: str
+) -> Iterator[tuple[str | Special, bool]]:
+    """Yield the tokens of a text and the normalized stretches between them, and whether each begins the text.
+
+    Parameters
+    ----------
+    levels : sequence of two AddedTokens
+        The tokens that are found before normalization, and those after it.
+    normalizers : sequence of two callables or None
+        What normalizes a stretch, and what normalizes one that begins the text.
+    text : str
+    """
+    outer, inner = levels
+    for part, begins in outer.cut(text):
+        if isinstance(part, Special):
+            yield part, begins
+            continue
+        normalizer = normalizers[begins]
+        normalized = part if normalizer is None else normalizer(part)
+        for stretch, begins_part in inner.cut(normalized):
+            yield stretch, begins and begins_part
 
 
 @lru_cache(maxsize=1 << 12)

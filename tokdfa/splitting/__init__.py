@@ -10,8 +10,9 @@ Read in this order:
 4. `machine`, `machine_building`: its determinization; `known_machines`: those in use are shipped, not built anew.
 5. `splitter`, `split_tables`: the machine over UTF-8 in C, on whole texts and on streams.
 
-`borders` finds places where every text is cut, whatever surrounds them. `lifted` lifts the hypotheses from symbols to
-tokens; validation and comparison read ids with it.
+`explanation` says which alternative of which step made a piece, and how far the machine had to look. `borders` finds
+places where every text is cut, whatever surrounds them. `lifted` lifts the hypotheses from symbols to tokens;
+validation and comparison read ids with it.
 
 Callers: `encoding`, `tokenizers`, `training`, `validation`, `comparison`.
 

@@ -32,6 +32,8 @@ class ByteSteps:
     Parameters
     ----------
     steps : tuple of Split
+    unicode : str, optional
+        The name of the table that their classes are of.
 
     Notes
     -----
@@ -39,8 +41,9 @@ class ByteSteps:
     numeric. All pieces of a text are split in one pass of one machine, whose first step removes what separates them.
     """
 
-    def __init__(self, steps: tuple[Split, ...]) -> None:
-        self._splitting = Splitting("tokenizers", (Split(_SEPARATOR, "removed", literal=True), *steps))
+    def __init__(self, steps: tuple[Split, ...], unicode: str | None = None) -> None:
+        split = Split(_SEPARATOR, "removed", literal=True)
+        self._splitting = Splitting("tokenizers", (split, *steps), unicode=unicode)
 
     @cached_property
     def splitter(self) -> Splitter | None:

@@ -68,6 +68,10 @@ class PreTokenizer:
     def __reduce__(self) -> tuple[Callable[[Splitting, str | None], PreTokenizer], tuple[Splitting, str | None]]:
         return _shared, (self.splitting, self.name)
 
+    def with_table(self, unicode: str | None) -> PreTokenizer:
+        """Return the same pre-tokenizer with the classes of a table, by its name; None is the newest of the library."""
+        return _shared(replace(self.splitting, unicode=unicode), self.name)
+
     @cached_property
     def drops_text(self) -> bool:
         """Whether text may be dropped, so that the pieces need not cover all of it."""
@@ -172,7 +176,7 @@ class PreTokenizer:
     def _byte_steps(self) -> ByteSteps:
         from tokdfa.splitting.byte_steps import ByteSteps
 
-        return ByteSteps(self.splitting.byte_steps)
+        return ByteSteps(self.splitting.byte_steps, self.splitting.unicode)
 
     def _around_bytes(self, text: str, begins: bool) -> list[Span]:
         pieces, whole = self._before_bytes.split(text, begins=begins), self._before_bytes.spans(text, begins=begins)
@@ -249,8 +253,8 @@ class PreTokenizer:
         return self.name or " · ".join(step.pattern for step in self.splitting.all_steps)
 
     def __repr__(self) -> str:
-        library = self.splitting.library
-        return f"PreTokenizer({self.splitting!r}, {self.name!r}, {library}=={version(library)})"
+        library, table = self.splitting.library, self.splitting.table
+        return f"PreTokenizer({self.splitting!r}, {self.name!r}, {library}=={version(table)})"
 
 
 def _check_tiktoken(splitting: Splitting) -> None:

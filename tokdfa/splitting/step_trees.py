@@ -28,9 +28,9 @@ def step_tree(step: Split, splitting: Splitting, budget: Budget | None = None) -
     if step.literal:
         tree: Node = Concat(tuple(Symbols(((ord(symbol), ord(symbol)),)) for symbol in step.pattern))
     elif step.pattern == ONE_SCRIPT:
-        tree = Alternate(tuple(map(_of_one_script, _scripts())))
+        tree = Alternate(tuple(_of_one_script(script, splitting.table) for script in _scripts(splitting.table)))
     else:
-        tree = parse(step.pattern, splitting.library, budget)
+        tree = parse(step.pattern, splitting.table, budget)
     if splitting.library == "tiktoken" and is_nullable(tree):
         raise PatternError(
             "a pattern that splits must not match the empty text: tiktoken fails on a piece without text",
@@ -46,18 +46,14 @@ def step_tree(step: Split, splitting: Splitting, budget: Budget | None = None) -
     return tree
 
 
-def _of_one_script(script: Ranges) -> Node:
-    return Concat(
-        (Symbols(script), Repeat(Symbols(union(script, ranges("unicode_script_any", "tokenizers"))), 0, None))
-    )
+def _of_one_script(script: Ranges, table: str) -> Node:
+    return Concat((Symbols(script), Repeat(Symbols(union(script, ranges("unicode_script_any", table))), 0, None)))
 
 
 @cache
-def _scripts() -> tuple[Ranges, ...]:
+def _scripts(table: str) -> tuple[Ranges, ...]:
     """Return the classes of characters that UnicodeScripts of tokenizers distinguishes."""
-    return tuple(
-        ranges(name, "tokenizers") for name in names("tokenizers") if re.fullmatch(r"unicode_script_\d+", name)
-    )
+    return tuple(ranges(name, table) for name in names(table) if re.fullmatch(r"unicode_script_\d+", name))
 
 
 def _nullable_repeat(tree: Node) -> Repeat | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 __all__ = ["Behavior", "Library", "Split", "Splitting"]
@@ -29,7 +29,8 @@ class Splitting:
     `prefix_once`, only a stretch that begins the text does. If `metaspace` is a character, it replaces all spaces
     before the step of index `metaspace_at`; then `prefix_space` is None or the same index and adds this character
     instead of a space. Last, `byte_steps` split the pieces, spelled in GPT-2's byte alphabet, and may so cut a
-    character apart.
+    character apart. `unicode` is the name of the table that the classes are of, such as ``tokenizers==0.21.1``; None is
+    the newest one of the library.
     """
 
     library: Library
@@ -39,6 +40,12 @@ class Splitting:
     prefix_once: bool = False
     metaspace_at: int = 0
     byte_steps: tuple[Split, ...] = ()
+    unicode: str | None = field(default=None, repr=False)
+
+    @property
+    def table(self) -> str:
+        """The name of the table that the classes are of; see :mod:`tokdfa.unicode.versions`."""
+        return self.unicode or self.library
 
     @property
     def is_nothing(self) -> bool:

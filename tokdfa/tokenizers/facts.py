@@ -39,6 +39,7 @@ def facts_of(tokenizer: Tokenizer) -> dict[str, Any]:
         "dead_token_examples": dead[:_EXAMPLES],
         "only_whole_pieces": len(tokenizer.whole_piece_tokens),
         "pretokenizer": "none" if tokenizer.pretokenizer is None else str(tokenizer.pretokenizer),
+        "unicode": _unicode(tokenizer),
         "semantics": tokenizer.semantics,
         "rewriting": _rewriting(tokenizer),
         "left_out": list(tokenizer.ignored),
@@ -89,6 +90,16 @@ def _rewriting(tokenizer: Tokenizer) -> dict[str, str]:
     if why is not None:
         described["judged_as_a_whole"] = why
     return described
+
+
+def _unicode(tokenizer: Tokenizer) -> str | None:
+    """Return the versions of the library whose Unicode tables the pre-tokenizer has; None without one."""
+    if tokenizer.pretokenizer is None:
+        return None
+    from tokdfa.unicode.versions import ranges_of
+
+    splitting = tokenizer.pretokenizer.splitting
+    return next(f"{part.library} {part}" for part in ranges_of(splitting.library) if part.name == splitting.table)
 
 
 def _automaton(tokenizer: Tokenizer) -> tuple[dict[str, Any], dict[str, float | None]]:

@@ -14,7 +14,7 @@ from tokdfa.errors import LimitExceededError
 from tokdfa.splitting.steps import Splitting
 from tokdfa.tokenizers.formats.contents import LEFTMOST_FORMATS
 from tokdfa.tokenizers.splitting_form import automaton_form
-from tokdfa.unicode.tables import content
+from tokdfa.unicode.tables import content, library_of
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.tokenizer import Tokenizer
@@ -35,7 +35,7 @@ def parts_of_byte_pairs(tokenizer: Tokenizer) -> dict[str, str]:
     return {
         "dictionary": _hash(tokenizer.dictionary.alphabet.kind, whole, _dictionary(tokenizer)),
         "ids": _hash(_ids(tokenizer)),
-        "pretokenizer": _hash(splitting, unicode_tables()) if form is None else _hash(form),
+        "pretokenizer": _hash(splitting, unicode_tables(splitting.table)) if form is None else _hash(form),
         "normalizer": _hash(None) if normalizer is None else _hash(normalizer, unicode_tables()),
         "symbols": _hash(fallback, sorted(set(atoms)), prefix, tokenizer.suffix, drops),
         "specials": _specials(tokenizer),
@@ -60,9 +60,15 @@ def parts_of_wordpiece(tokenizer: WordPieceTokenizer) -> dict[str, str]:
 
 
 @cache
-def unicode_tables() -> str:
-    """Return the hash of what tokdfa knows of Unicode, which normalizers and others depend on."""
-    return _hash([(name, content(name)) for name in ("normalization", "regex", "tiktoken", "tokenizers")])
+def unicode_tables(table: str | None = None) -> str:
+    """Return the hash of what tokdfa knows of Unicode, which normalizers and others depend on.
+
+    It is that of the newest tables, except for the library of `table`. The content of a table is hashed, not its name.
+    """
+    known = {name: name for name in ("normalization", "regex", "tiktoken", "tokenizers")}
+    if table is not None:
+        known[library_of(table)] = table
+    return _hash([(name, content(of)) for name, of in known.items()])
 
 
 def _specials(tokenizer: Tokenizer | WordPieceTokenizer) -> str:

@@ -30,6 +30,7 @@ def load(
     pretokenizer: str | None = None,
     specials: Specials | None = None,
     format: str | None = None,
+    unicode: str | None = None,
 ) -> AnyTokenizer:
     r"""Load a tokenizer from a file or a folder, or from an object of another library.
 
@@ -51,6 +52,9 @@ def load(
         such as "o200k_harmony". The default is those that tiktoken gives to the files it publishes.
     format : str, optional
         One of :data:`tokdfa.tokenizers.formats.FORMATS`; detected by default.
+    unicode : str, optional
+        The version of the library whose Unicode tables say what a letter is: ``tokenizers==0.20.3``,
+        ``tiktoken==0.5.2``. The default is the newest one that tokdfa knows; ``tokdfa formats`` lists them.
 
     Returns
     -------
@@ -62,7 +66,7 @@ def load(
     FileFormatError
         If the file is not what it claims to be; the error says where.
     UnsupportedFeatureError
-        If it asks for something that is not modelled exactly.
+        If it asks for something that is not modelled exactly, or the tables of the version are not known.
     PatternError
         If the pattern cannot be read.
     WrongTypeError
@@ -76,6 +80,9 @@ def load(
     attributes are those of transformers 4.57 and 5.23, tokenizers 0.22 and 0.23, tiktoken 0.14, mistral-common 1.13 and
     sentencepiece 0.2. A tokenizer of transformers is what its backend does to texts and ids. If it is written in Python
     over a SentencePiece model, it is that model with the ids of the object, as with ``split_special_tokens=True``.
+
+    With `unicode`, texts are split as by that version. A tokenizer is refused if the version's Unicode makes a
+    difference to its normalizer or its added tokens.
 
     Examples
     --------
@@ -95,7 +102,7 @@ def load(
     ([256], 'ab<end>')
     """
     contents = read(source, format, specials=specials)
-    return _MAKERS[contents.algorithm](contents, pretokenizer, source)
+    return _MAKERS[contents.algorithm](contents, pretokenizer, source, unicode)
 
 
 def load_byte_pairs(
@@ -104,6 +111,7 @@ def load_byte_pairs(
     pretokenizer: str | None = None,
     specials: Specials | None = None,
     format: str | None = None,
+    unicode: str | None = None,
 ) -> Tokenizer:
     """Load a byte pair tokenizer, and refuse WordPiece; see :func:`load`."""
     contents = read(path, format, specials=specials)
@@ -111,7 +119,7 @@ def load_byte_pairs(
         raise UnsupportedFeatureError(
             f"this needs a byte pair tokenizer, but the file is {contents.algorithm}", where=str(path)
         )
-    return tokenizer_of(contents, pretokenizer)
+    return tokenizer_of(contents, pretokenizer, unicode)
 
 
 def load_unsplit(path: str | Path, *, specials: Specials | None = None, format: str | None = None) -> AnyTokenizer:
@@ -121,7 +129,7 @@ def load_unsplit(path: str | Path, *, specials: Specials | None = None, format: 
     spelled.
     """
     contents = read(path, format, specials=specials)
-    return _MAKERS[contents.algorithm](contents, "none" if isinstance(contents, Contents) else None, path)
+    return _MAKERS[contents.algorithm](contents, "none" if isinstance(contents, Contents) else None, path, None)
 
 
 def load_decoder(path: str | Path, *, specials: Specials | None = None, format: str | None = None) -> Decoder:
@@ -129,9 +137,9 @@ def load_decoder(path: str | Path, *, specials: Specials | None = None, format: 
     return load_unsplit(path, specials=specials, format=format).decoder
 
 
-def tokenizer_of(contents: Contents, pretokenizer: str | None = None) -> Tokenizer:
+def tokenizer_of(contents: Contents, pretokenizer: str | None = None, unicode: str | None = None) -> Tokenizer:
     """Return the tokenizer that a file describes; see :func:`load`."""
-    splitting = _pretokenizer(contents, pretokenizer)
+    splitting = _pretokenizer(contents, pretokenizer, unicode)
     if contents.is_plain:
         return Tokenizer(contents, splitting)
     from tokdfa.tokenizers.rewriting import RewritingTokenizer
@@ -139,38 +147,49 @@ def tokenizer_of(contents: Contents, pretokenizer: str | None = None) -> Tokeniz
     return RewritingTokenizer(contents, splitting)
 
 
-def _byte_pairs(contents: Contents, pretokenizer: str | None, source: Any) -> AnyTokenizer:
+def _byte_pairs(contents: Contents, pretokenizer: str | None, source: Any, unicode: str | None) -> AnyTokenizer:
     if contents.format == pretokenizer == "clip":
         from tokdfa.tokenizers.formats.merges import clip_as_transformers_has_it
 
-        return tokenizer_of(clip_as_transformers_has_it(contents))
-    return tokenizer_of(contents, pretokenizer)
+        return tokenizer_of(clip_as_transformers_has_it(contents), None, unicode)
+    return tokenizer_of(contents, pretokenizer, unicode)
 
 
-def _wordpiece(contents: WordPieceContents, pretokenizer: str | None, source: Any) -> AnyTokenizer:
+def _wordpiece(contents: WordPieceContents, pretokenizer: str | None, source: Any, unicode: str | None) -> AnyTokenizer:
     from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
 
     if pretokenizer is not None:
         raise UnsupportedFeatureError(
             "WordPiece is modelled only with BERT's pre-tokenizer", value=pretokenizer, where=named(source)
         )
+    if unicode is not None:
+        from tokdfa.tokenizers.versioned import check_wordpiece
+
+        check_wordpiece(contents, unicode)
     return WordPieceTokenizer(contents)
 
 
 # The function that makes a tokenizer from the contents of a file, by its algorithm.
-_MAKERS: dict[str, Callable[[Any, str | None, Any], AnyTokenizer]] = {
+_MAKERS: dict[str, Callable[[Any, str | None, Any, str | None], AnyTokenizer]] = {
     "byte pair": _byte_pairs,
     "WordPiece": _wordpiece,
 }
 
 
-def _pretokenizer(contents: Contents, name: str | None) -> PreTokenizer | None:
+def _pretokenizer(contents: Contents, name: str | None, unicode: str | None) -> PreTokenizer | None:
     splitting = contents.splitting if name is None else name
     # A file may name steps that leave a text whole.
     if splitting is None or splitting == "none" or (isinstance(splitting, Splitting) and splitting.is_nothing):
-        return None
-    if not isinstance(splitting, (str, Splitting)):
+        found = None
+    elif not isinstance(splitting, (str, Splitting)):
         raise WrongTypeError("a pre-tokenizer must be a name or a pattern", value=splitting)
-    from tokdfa.splitting.pretokenizer import pretokenizer
+    else:
+        from tokdfa.splitting.pretokenizer import pretokenizer
 
-    return pretokenizer(splitting)
+        found = pretokenizer(splitting)
+    if unicode is None:
+        return found
+    from tokdfa.tokenizers.versioned import check_byte_pairs, table_of
+
+    check_byte_pairs(contents, unicode, None if found is None else found.splitting.library)
+    return None if found is None else found.with_table(table_of(unicode))

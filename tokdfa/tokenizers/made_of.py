@@ -22,6 +22,7 @@ def made_of(tokenizer: Tokenizer) -> tuple[object, ...]:
         tokenizer.dictionary.right,
         *merges,
     )
+    splitting = None if tokenizer.pretokenizer is None else tokenizer.pretokenizer.splitting
     settings = (
         tokenizer.dictionary.alphabet.kind,
         tokenizer.dictionary.alphabet.n_symbols,
@@ -30,7 +31,7 @@ def made_of(tokenizer: Tokenizer) -> tuple[object, ...]:
         tokenizer.whole_piece,
         tokenizer.finds_specials,
         tuple((special.id, special.content, special.level) for special in tokenizer.specials),
-        None if tokenizer.pretokenizer is None else tokenizer.pretokenizer.splitting,
+        None if splitting is None else (splitting, splitting.table),
         None if tokenizer.is_plain else (tokenizer.specials, tokenizer.rewrites),
     )
     return (*(array.astype(np.int64).tobytes() for array in arrays), repr(settings))

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tokdfa.searching.matches import Matches
     from tokdfa.splitting.pretokenizer import PreTokenizer
     from tokdfa.tokenizers.pair_automaton import PairAutomaton
+    from tokdfa.tokenizers.pieces import Pieces
     from tokdfa.unicode import Table
     from tokdfa.validation.result import Validation
 
@@ -170,6 +171,49 @@ class AnyTokenizer(Guided, ABC):
     @abstractmethod
     def stream(self) -> EncodingStream:
         """Return a stream that takes a text part by part, and returns ids as soon as they are settled."""
+
+    @abstractmethod
+    def stretches(self, text: str) -> Iterator[tuple[str | Special, bool]]:
+        """Yield the special tokens that `encode` finds in a text and the text between them, normalized.
+
+        With each comes whether it begins the text.
+        """
+
+    def split(self, text: str, *, explain: bool = True) -> Pieces:
+        r"""Return the pieces of a text, which the pre-tokenizer cuts before anything is merged.
+
+        Parameters
+        ----------
+        text : str
+        explain : bool
+            Whether to find out as well which alternative of which pattern made each piece, how far the machine had to
+            look, and what each step does. That takes some ten microseconds a character and step.
+
+        Returns
+        -------
+        Pieces
+            A sequence of :class:`Piece`; `steps` of it has the pieces after each step.
+
+        Raises
+        ------
+        AlphabetError
+            If the text has a lone surrogate; the error says where.
+        LimitExceededError
+            If the text is to be explained, and matching a pattern backtracks for more than some seconds.
+        WrongTypeError
+            If it is not a string.
+
+        Examples
+        --------
+        >>> pieces = tokdfa.default_tokenizer().split("it's  2")
+        >>> [(piece.text, piece.alternative, piece.looked_ahead) for piece in pieces]
+        [('it', 7, 1), ("'s", 0, 1), (' ', 10, 2), (' 2', 8, 0)]
+        >>> pieces.steps[0].alternatives[7]
+        ' ?\\p{L}+'
+        """
+        from tokdfa.tokenizers.pieces import split_text
+
+        return split_text(self, text, explained=explain)
 
     # Ids to text
 

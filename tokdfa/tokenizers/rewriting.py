@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokdfa.arrays import BoolArray, Int32Array
-from tokdfa.encoding.added_tokens import AddedTokens
+from tokdfa.encoding.added_tokens import AddedTokens, normalized_stretches
 from tokdfa.encoding.special import Special
 from tokdfa.encoding.texts import check_text
 from tokdfa.errors import AlphabetError
@@ -80,7 +80,7 @@ class RewritingTokenizer(Tokenizer):
             where = f"character {surrogate.start()}"
             raise AlphabetError("half of a surrogate pair", value=surrogate.group(), where=where)
         parts: list[Int32Array] = [np.empty(0, dtype=np.int32)]
-        for stretch, begins in self._stretches(text):
+        for stretch, begins in self.stretches(text):
             if isinstance(stretch, Special):
                 parts.append(np.array([stretch.id], dtype=np.int32))
             elif begins and self._continues:
@@ -91,7 +91,7 @@ class RewritingTokenizer(Tokenizer):
 
     def pieces_of(self, text: str) -> list[str]:
         """Return the pieces of a text, rewritten; none if an added token is found in it."""
-        stretches = [*self._stretches(text)]
+        stretches = [*self.stretches(text)]
         stretch, begins = stretches[0] if len(stretches) == 1 else ("", True)
         if isinstance(stretch, Special):
             return []
@@ -115,17 +115,9 @@ class RewritingTokenizer(Tokenizer):
         dropping = super().leaving_out
         return cast("Self", dropping.later) if dropping is not None and self._continues else dropping
 
-    def _stretches(self, text: str) -> Iterator[tuple[str | Special, bool]]:
+    def stretches(self, text: str) -> Iterator[tuple[str | Special, bool]]:
         """Yield special tokens and the normalized stretches between them, and whether each begins the text."""
-        outer, inner = self._levels
-        for part, begins in outer.cut(text):
-            if isinstance(part, Special):
-                yield part, begins
-                continue
-            normalizer = self._first_normalizer if begins else self.rewriting.normalizer
-            normalized = part if normalizer is None else normalizer(part)
-            for stretch, begins_part in inner.cut(normalized):
-                yield stretch, begins and begins_part
+        return normalized_stretches(self._levels, (self.rewriting.normalizer, self._first_normalizer), text)
 
     def stream(self) -> EncodingStream:
         """Return a stream that takes a text part by part; it gives out all ids at the end."""

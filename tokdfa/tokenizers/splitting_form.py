@@ -29,7 +29,7 @@ def splitting_form(splitting: Splitting) -> bytes:
     """
     form = automaton_form(splitting)
     # Of what is printable Python's versions have different ideas, unless it is ASCII.
-    return ascii(splitting).encode() if form is None else form
+    return ascii((splitting, splitting.table)).encode() if form is None else form
 
 
 @lru_cache(maxsize=16)

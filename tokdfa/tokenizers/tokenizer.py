@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from threading import local
@@ -225,6 +225,10 @@ class Tokenizer(NumberedTokens):
     def finder(self) -> SpecialFinder:
         """The finder of special tokens in a text."""
         return SpecialFinder(self.specials if self.finds_specials else ())
+
+    def stretches(self, text: str) -> Iterator[tuple[str | Special, bool]]:
+        """Yield the special tokens found in a text and what is between them, each with whether it begins the text."""
+        return ((stretch, not number) for number, stretch in enumerate(self.finder.cut(text)))
 
     def encode_stretch(self, text: str, *, begins: bool) -> Int32Array:
         """Return the ids of a text without looking for special tokens; raises as :meth:`encode` does.

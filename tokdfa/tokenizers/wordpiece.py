@@ -18,6 +18,7 @@ from tokdfa.tokenizers.round_trip import RoundTrip, WordPieceRoundTrip
 from tokdfa.tokenizers.spelled import Spelled
 
 if TYPE_CHECKING:
+    from tokdfa.encoding.special import Special
     from tokdfa.encoding.stream import HeldStream
     from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
     from tokdfa.wordpiece.difference import SeparatingText
@@ -188,6 +189,13 @@ class WordPieceTokenizer(AnyTokenizer):
         """
         check_bytes_or_text(text)
         return self.end_to_end.encode_ids(text)
+
+    def stretches(self, text: str) -> Iterator[tuple[str | Special, bool]]:
+        """Yield the special tokens of a text and the normalized text between them, each with whether it is first."""
+        from tokdfa.encoding.added_tokens import AddedTokens, normalized_stretches
+
+        levels = [AddedTokens([special for special in self.specials if special.level == level]) for level in (0, 1)]
+        return normalized_stretches(levels, (self.normalizer, self.normalizer), text)
 
     def stream(self) -> HeldStream:
         """Return a stream that takes a text part by part; words are settled by the space after them.

@@ -1,8 +1,8 @@
-"""Extract the tables of other versions of the libraries: ``python -m tokdfa.unicode.versions_probe FOLDER [LIBRARY…]``.
+"""Extract the tables of other versions of the libraries: ``python -m tokdfa.unicode.versions_probe FOLDER``.
 
 Every version in :data:`VERSIONS` is installed by pip into a folder of its own within FOLDER, unless it is there, and
-asked in a process of its own: first for a digest of all it knows; of versions with equal digests, the newest one for
-its table. ``data/versions.json`` is written anew; it has the differences to the tables of the installed versions.
+asked in a process of its own: first for digests of all it knows; of versions with equal digests, the newest one for its
+table. ``data/versions.json`` is written anew; it has what turns each table into the next older one.
 
 Answers are kept in FOLDER. A new version takes a minute or less, and some megabytes of download.
 """
@@ -15,14 +15,15 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import combinations, groupby
+from operator import itemgetter
 from pathlib import Path
-from typing import cast
+from typing import Any
 
 from tokdfa.unicode import probe
-from tokdfa.unicode.normalization_probe import probe as probe_normalization
 from tokdfa.unicode.ranges import SCALARS, Ranges, complement, difference, union
-from tokdfa.unicode.tables import CATEGORIES, Table, content, names, ranges, universe
+from tokdfa.unicode.tables import CATEGORIES, content, names, ranges, universe, version
+from tokdfa.unicode.versions import TABLES, Table, library_of, symmetric_difference
 
 __all__ = ["VERSIONS", "installed_copy", "main"]
 
@@ -119,8 +120,6 @@ def _digest_normalizers() -> dict[str, str]:
 def _answer(what: str, table: Table) -> str:
     if what == "digest":
         return _digest(table)
-    if what == "normalization":
-        return json.dumps(probe_normalization())
     return probe.as_text(probe.probe(table, _scripts(), _caseless(table)))
 
 
@@ -151,18 +150,59 @@ def _ask(what: str, library: Table, version: str, folder: Path) -> str:
     return path.read_text("utf-8")
 
 
+def _ranges(library: Table, folder: Path) -> list[tuple[tuple[str, ...], dict[str, str]]]:
+    """Return the runs of versions with equal digests, the newest first, each with the digests."""
+    asked = [(number, json.loads(_ask("digest", library, number, folder))) for number in reversed(VERSIONS[library])]
+    return [
+        (tuple(number for number, _ in reversed(list(run))), digests)
+        for digests, run in groupby(asked, key=itemgetter(1))
+    ]
+
+
+def _differences(library: Table, folder: Path) -> list[dict[str, Any]]:
+    """Return the entries of the file for a library: the versions of a table, and what turns the newer one into it."""
+    entries: list[dict[str, Any]] = []
+    newer: dict[str, Any] = {}
+    newest: dict[str, str] = {}
+    for versions, digests in _ranges(library, folder):
+        entry: dict[str, Any] = {"versions": versions}
+        if not entries:
+            if versions[-1] != version(library):
+                raise ValueError(f"{library}.json is of {version(library)}; make that of {versions[-1]} first")
+            table, newest = content(library), digests
+        else:
+            table = json.loads(_ask("table", library, versions[-1], folder))
+            if table["expansions"] != newer["expansions"]:
+                raise ValueError(f"{library} {versions[-1]} matches other sequences when case is ignored")
+            entry["classes"] = {
+                name: symmetric_difference(newer["classes"].get(name, ()), table["classes"].get(name, ()))
+                for name in sorted({*newer["classes"], *table["classes"]})
+                if newer["classes"].get(name) != table["classes"].get(name)
+            }
+            gone = [members for members in newer["case"] if members not in table["case"]]
+            new = [members for members in table["case"] if members not in newer["case"]]
+            entry["case"] = [gone, new]
+            others = digests.keys() - {"classes", "case", "own"}
+            entry["normalizers"] = sorted(name for name in others if digests[name] != newest[name])
+        entries.append(entry)
+        newer = table
+    return entries
+
+
 def main(arguments: list[str]) -> None:
-    """Answer for the installed version, or ask all versions."""
+    """Answer for the installed version, or ask all versions and write the file."""
     if arguments[:1] == ["--ask"]:
-        print(_answer(arguments[1], cast(Table, arguments[2])), end="")
+        print(_answer(arguments[1], library_of(arguments[2])), end="")
         return
     folder = Path(arguments[0]).absolute()
     folder.mkdir(exist_ok=True)
-    for library, versions in VERSIONS.items():
-        if arguments[1:] and library not in arguments[1:]:
-            continue
-        for number in versions:
-            _ask("digest", library, number, folder)
+    found = {library: _differences(library, folder) for library in TABLES}
+    rows = (
+        f"{json.dumps(library)}: [\n" + ",\n".join(json.dumps(row, separators=(",", ":")) for row in entries) + "\n]"
+        for library, entries in found.items()
+    )
+    path = Path(__file__).with_name("data") / "versions.json"
+    path.write_text("{\n" + ",\n".join(rows) + "\n}\n", "utf-8")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,157 @@
+"""``tokdfa split``: the pieces of a text before anything is merged, and why it is cut there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tokdfa.cli.output import escaped, json_option, print_json, say, specials_option, unicode_option
+from tokdfa.cli.text import check_one_text, read_text
+
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.pieces import Piece, Pieces, SplitStep
+
+__all__ = ["command"]
+
+# A longer piece pushes its own line to the right, not all others.
+_WIDEST = 24
+
+
+@click.command("split")
+@click.argument("tok")
+@click.argument("text", required=False)
+@click.option("--file", "path", metavar="F", help="Split the UTF-8 text of this file; - is standard input.")
+@click.option("--explain", is_flag=True, help="Say which alternative of the pattern made each piece, step by step.")
+@click.option(
+    "--pretokenizer", metavar="NAME|PATTERN|none", help="How TOK splits text into pieces; default: what TOK specifies."
+)
+@specials_option
+@unicode_option
+@click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK; detected by default.")
+@json_option
+def command(
+    tok: str,
+    text: str | None,
+    path: str | None,
+    explain: bool,
+    pretokenizer: str | None,
+    specials: str | None,
+    unicode: str | None,
+    format_name: str | None,
+    as_json: bool,
+) -> int:
+    """Print the pieces into which TOK cuts TEXT, or a file, before it merges anything.
+
+    Each line has the place of a piece, in bytes, and the piece with escapes for what is invisible. With --explain it
+    also has the alternative of the pattern that matched, and how many symbols after the piece had to be read before
+    its ends were certain; if the pre-tokenizer has several steps, the pieces of each step come first.
+    """
+    check_one_text(text, path, "splits")
+    from tokdfa.tokenizers.loading import load
+
+    tokenizer = load(tok, pretokenizer=pretokenizer, specials=specials, format=format_name, unicode=unicode)
+    pieces = tokenizer.split(read_text(text, path), explain=explain)
+    if as_json:
+        print_json(_fields(pieces, explain))
+    elif explain:
+        _print_explained(pieces)
+    else:
+        for piece in pieces:
+            say(f"{piece.start}-{piece.end}\t{_shown(piece)}")
+    return 0
+
+
+def _shown(piece: Piece) -> str:
+    return ascii(piece.text) if any("\ud800" <= symbol <= "\udfff" for symbol in piece.text) else repr(piece.text)
+
+
+def _print_explained(pieces: Pieces) -> None:
+    steps = pieces.steps
+    for number, step in enumerate(steps, 1):
+        if len(steps) > 1:
+            say(f"step {number} of {len(steps)}: {_described(step)}")
+            _print_pieces(step.pieces, steps, number - 1)
+    if len(steps) > 1:
+        say("pieces")
+    elif steps:
+        say(_described(steps[0]))
+    _print_pieces(pieces, steps, None)
+
+
+def _described(step: SplitStep) -> str:
+    what = "text" if step.literal else "pattern"
+    inverted = ", inverted" if step.invert else ""
+    return f"{what} {_visible(step.pattern)}, matches {step.behavior.replace('_', ' ')}{inverted}"
+
+
+def _visible(pattern: str) -> str:
+    """Return a pattern with escapes for what cannot be seen, and its own backslashes as they are."""
+    return "".join(
+        symbol if symbol.isprintable() else symbol.encode("unicode_escape").decode("ascii") for symbol in pattern
+    )
+
+
+def _print_pieces(pieces: Iterable[Piece], steps: Sequence[SplitStep], number: int | None) -> None:
+    """Print a line for each piece; `number` is that of the step whose pieces they are, None for those of all steps."""
+    from rich.cells import cell_len
+
+    rows = [("bytes", "piece", "looked ahead", "made by")]
+    rows += [
+        (f"{piece.start}-{piece.end}", _shown(piece), _look(piece), _cause(piece, steps, number)) for piece in pieces
+    ]
+    widths = [min(max(cell_len(row[column]) for row in rows), _WIDEST) for column in range(3)]
+    for row in rows:
+        padded = (cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=False))
+        say(escaped(f"{'  '.join(padded)}  {row[3]}".rstrip()))
+
+
+def _cause(piece: Piece, steps: Sequence[SplitStep], number: int | None) -> str:
+    if piece.special is not None:
+        return f"special token {piece.special}"
+    if piece.step is None or piece.alternative is None:
+        return "nothing that matches" if len(steps) else "no pre-tokenizer"
+    step = steps[piece.step]
+    of = f"step {piece.step + 1}, " if len(steps) > 1 and number is None else ""
+    return f"{of}{piece.alternative + 1} of {len(step.alternatives)}: {_visible(step.alternatives[piece.alternative])}"
+
+
+def _look(piece: Piece) -> str:
+    if piece.special is not None:
+        return ""
+    if piece.looked_ahead is None:
+        return "no machine"
+    symbols = f"{piece.looked_ahead} symbol{'' if piece.looked_ahead == 1 else 's'}"
+    return f"{symbols} and the end" if piece.to_end else symbols
+
+
+def _fields(pieces: Pieces, explained: bool) -> dict[str, Any]:
+    if not explained:
+        return {"text": pieces.text, "pieces": [_plain(piece) for piece in pieces]}
+    steps = [
+        {
+            "pattern": step.pattern,
+            "alternatives": step.alternatives,
+            "behavior": step.behavior,
+            "invert": step.invert,
+            "literal": step.literal,
+            "pieces": [_explained(piece) for piece in step.pieces],
+        }
+        for step in pieces.steps
+    ]
+    return {"text": pieces.text, "pieces": [_explained(piece) for piece in pieces], "steps": steps}
+
+
+def _plain(piece: Piece) -> dict[str, Any]:
+    return {"text": piece.text, "start": piece.start, "end": piece.end, "special": piece.special}
+
+
+def _explained(piece: Piece) -> dict[str, Any]:
+    why = {
+        "step": piece.step,
+        "alternative": piece.alternative,
+        "looked_ahead": piece.looked_ahead,
+        "to_end": piece.to_end,
+    }
+    return {**_plain(piece), **why}

@@ -1,0 +1,130 @@
+"""A tokenizer as another version of its library has it: what depends on Unicode, and what of that is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from tokdfa.errors import UnsupportedFeatureError
+from tokdfa.tokenizers.normalizers import Chain, Lowercase, Replace, Strip, StripAccents, UnicodeForm
+from tokdfa.tokenizers.precompiled import Precompiled
+from tokdfa.unicode.tables import ranges
+from tokdfa.unicode.versions import Range, changed_normalizers, resolve
+from tokdfa.wordpiece.normalizer import BertNormalizer
+
+if TYPE_CHECKING:
+    from tokdfa.encoding.special import Special
+    from tokdfa.tokenizers.formats.contents import Contents
+    from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
+
+__all__ = ["check_byte_pairs", "check_wordpiece", "table_of"]
+
+# The library that a format is the one of, where it is not tokenizers.
+_LIBRARY = {"tiktoken": "tiktoken", "tekken": "tiktoken", "sentencepiece": "sentencepiece"}
+
+
+def table_of(unicode: str) -> str | None:
+    """Return the name of the table of a version, written as ``tokenizers==0.20.3``; None for the newest table.
+
+    Raises
+    ------
+    UnsupportedFeatureError
+        If the tables of that version are not known.
+    """
+    part = resolve(unicode)
+    return None if part.name == part.library else part.name
+
+
+def check_byte_pairs(contents: Contents, unicode: str, library: str | None) -> None:
+    """Raise UnsupportedFeatureError unless all of a tokenizer but its splitting is known for a version.
+
+    Parameters
+    ----------
+    contents : Contents
+    unicode : str
+        The version, written as ``tokenizers==0.20.3``.
+    library : str, optional
+        The library of its splitting, if it has one.
+    """
+    part = resolve(unicode)
+    _check_library(library or _LIBRARY.get(contents.format, "tokenizers"), part, unicode)
+    normalizer = None if contents.rewriting is None else contents.rewriting.normalizer
+    _check_steps(_steps(normalizer), part, unicode)
+    _check_specials(contents.specials, part, unicode)
+
+
+def check_wordpiece(contents: WordPieceContents, unicode: str) -> None:
+    """Raise UnsupportedFeatureError unless WordPiece is known for a version, written as ``tokenizers==0.20.3``."""
+    part = resolve(unicode)
+    _check_library("tokenizers", part, unicode)
+    _check_steps([contents.normalizer], part, unicode)
+    _check_specials(contents.specials, part, unicode)
+    for name in ("is_bert_punctuation", "is_whitespace"):
+        if _differs(name, part):
+            _refuse("BertPreTokenizer", part, unicode)
+
+
+def _check_library(library: str, part: Range, unicode: str) -> None:
+    if library != part.library:
+        what = f"this tokenizer follows {library}, so that tables of {part.library} have no effect"
+        hint = "tables of regex are for patterns that search" if part.library == "regex" else None
+        raise UnsupportedFeatureError(what, value=unicode, hint=hint)
+
+
+def _steps(normalizer: Any) -> Iterator[Any]:
+    if isinstance(normalizer, Chain):
+        for step in normalizer.steps:
+            yield from _steps(step)
+    elif normalizer is not None:
+        yield normalizer
+
+
+def _check_steps(steps: Iterable[Any], part: Range, unicode: str) -> None:
+    if part.name == part.library:
+        return
+    changed = changed_normalizers(part.name)
+    for step in steps:
+        uses: tuple[str, ...] = ()
+        if isinstance(step, UnicodeForm):
+            uses = (step.form,)
+        elif isinstance(step, Lowercase):
+            uses = ("Lowercase",)
+        elif isinstance(step, StripAccents):
+            uses = ("StripAccents",)
+        elif isinstance(step, BertNormalizer):
+            settings = {
+                "clean_text": step.clean_text,
+                "handle_chinese_chars": step.chinese,
+                "strip_accents": step.strip_accents,
+                "lowercase": step.lowercase,
+            }
+            uses = tuple(name for name, is_on in settings.items() if is_on)
+        is_unknown = (
+            isinstance(step, Precompiled)
+            or (isinstance(step, Replace) and not step.literal)
+            or (isinstance(step, Strip) and _differs("is_whitespace", part))
+        )
+        if is_unknown or not changed.isdisjoint(uses):
+            _refuse(", ".join(sorted(changed.intersection(uses))) or type(step).__name__, part, unicode)
+
+
+def _check_specials(specials: Iterable[Special], part: Range, unicode: str) -> None:
+    if part.library != "tokenizers":
+        return
+    for special in specials:
+        if special.single_word and _differs("whitespace_word", part):
+            _refuse("an added token that is a single word", part, unicode)
+        if (special.lstrip or special.rstrip) and _differs("is_whitespace", part):
+            _refuse("an added token that strips white space", part, unicode)
+
+
+def _differs(name: str, part: Range) -> bool:
+    return ranges(name, part.name) != ranges(name, part.library)
+
+
+def _refuse(what: str, part: Range, unicode: str) -> None:
+    raise UnsupportedFeatureError(
+        f"{part.library} {part} does something else than the newest version with {what}, or may do so;"
+        " only what splits texts is modelled for other versions",
+        value=unicode,
+    )
