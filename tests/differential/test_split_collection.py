@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import random
+import re
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 from support.split_patterns import WITHOUT_MACHINE, Case, cases, representatives, short_texts
+from support.split_table import TABLE, row, table
 
 from tokdfa.errors import LimitExceededError, PatternError
 from tokdfa.splitting.hypotheses import find_hypotheses
@@ -103,3 +107,51 @@ def test_patterns_without_a_machine(data: Path) -> None:
             definition = PreTokenizer(splitting_of(case, case.behavior, case.invert))
             for text, expected in zip(case.texts, case.pieces, strict=True):
                 assert definition.split_backtracking(text) == expected
+
+
+# Trinity's three steps; digits are cut in groups of 510 from the right, and these in groups of three from the right.
+TRINITY = (
+    r"\p{Nd}{1,510}(?=(?>\p{Nd}{510})*(?:\P{Nd}|$))|\G\p{Nd}{510}",
+    r"\A\p{Nd}{1,2}(?=\p{Nd}{3}+\z)",
+    r"\A\p{Nd}{3}|\G\p{Nd}{3}",
+)
+
+
+def check_counter(lengths: Iterable[int]) -> None:
+    from tokenizers import Regex, pre_tokenizers
+
+    steps = [pre_tokenizers.Split(Regex(pattern), "isolated") for pattern in TRINITY]
+    theirs = pre_tokenizers.Sequence(steps)
+    ours = PreTokenizer(Splitting("tokenizers", tuple(map(Split, TRINITY))))
+    drawn = random.Random(0)
+    for length in lengths:
+        digits = "".join(drawn.choices("0123456789\u0663", k=length))
+        for text in (digits, f"a{digits} {digits[:4]}b"):
+            assert ours.split_backtracking(text) == [piece for piece, _ in theirs.pre_tokenize_str(text)], length
+
+
+def test_groups_of_510_digits_are_split_by_backtracking() -> None:
+    pytest.importorskip("tokenizers")
+    check_counter([505, 509, 510, 511, 1019, 1020, 1021, 1530, 1535])
+    # Without the groups of 510, Trinity's steps have a machine.
+    assert Splitter(Splitting("tokenizers", tuple(map(Split, TRINITY[1:])))).n_states < 100
+
+
+@pytest.mark.slow
+def test_groups_of_510_digits_of_all_lengths() -> None:
+    pytest.importorskip("tokenizers")
+    check_counter(range(505, 1536))
+
+
+def test_the_table_has_all_patterns(data: Path) -> None:
+    rows = [line for line in TABLE.read_text("utf-8").splitlines() if re.match(r"\| (hub|problematic|edge)-", line)]
+    of_name = {line.split()[1]: line for line in rows}
+    found = {case.name: case for case in cases(data) if case.name in of_name}
+    assert len(found) == len(rows) == 141
+    for name in ("hub-014", "hub-036", "hub-063", "hub-069"):
+        assert row(found[name]) == of_name[name]
+
+
+@pytest.mark.slow
+def test_the_table_is_current(data: Path) -> None:
+    assert table(data) == TABLE.read_text("utf-8")

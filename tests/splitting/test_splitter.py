@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from functools import cache
 
 import numpy as np
@@ -185,6 +186,26 @@ def test_empty_texts() -> None:
 def test_what_automata_cannot_do_is_refused(pattern: str, what: str) -> None:
     with pytest.raises(PatternError, match=what):
         Splitter(Splitting("tiktoken", (Split(pattern),)))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "what"),
+    [
+        ("(?:a|b)*a(?:a|b){25}c", "more than"),
+        ("x(?=c(?:a|b){25}a(?:a|b)*)", "more than"),
+        ("(?<=a(?:a|b){25})x", "more than"),
+        ("(?:(?:a{60}){60}){60}", "offset 0: .*counts to 60"),
+        ("(?:(?:a{90}){90}){90}", "more than"),
+        ("b(?:(?:a{40}b?){40}c?){40}", "offset 1: .*counts to 40"),
+        ("|".join(f"a(?!b{{{count}}}c)" for count in range(1, 80)), "more than 64 look-arounds"),
+        ("x(?!(?=" + "(?:" * 99 + "a", "offset .*nested"),
+    ],
+)
+def test_patterns_that_explode_are_refused_in_bounded_time(pattern: str, what: str) -> None:
+    start = time.process_time()
+    with pytest.raises((PatternError, LimitExceededError), match=what):
+        Splitter(Splitting("tokenizers", (Split(pattern),)), max_seconds=0.3)
+    assert time.process_time() - start < 3.0
 
 
 def test_what_automata_cannot_do_is_done_by_backtracking() -> None:

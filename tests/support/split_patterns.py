@@ -15,9 +15,9 @@ from tokdfa.splitting.hypotheses import Hypotheses
 WITHOUT_MACHINE = {
     "hub-014": "a back-reference is not regular",
     "edge-ci-full-fold": "matches sequences of another length",
-    "hub-020": "more than",
-    "hub-044": "more than",
-    "problematic-atomic-digit-group": "more than",
+    "hub-020": "offset 25: .*it counts to 256",
+    "hub-044": "offset 0: .*it counts to 510",
+    "problematic-atomic-digit-group": "offset 3: .*it counts to 510",
 }
 """The patterns of the collection that have no machine, and a part of the reason."""
 

@@ -6,7 +6,7 @@ Read in this order:
 2. `pretokenizer`: their meaning by definition, with a backtracking engine; `matches`: what a step makes of matches of
    its pattern; `byte_steps`: steps that come after ByteLevel, and split bytes.
 3. `step_trees`, `contexts`, `scan`, `stages`, `hypotheses`: the same as an unambiguous automaton that guesses where
-   pieces begin and what the look-arounds of the pattern say.
+   pieces begin and what the look-arounds of the pattern say; `counters` name what makes it too large.
 4. `machine`, `machine_building`: its determinization; `known_machines`: those in use are shipped, not built anew.
 5. `splitter`, `split_tables`: the machine over UTF-8 in C, on whole texts and on streams.
 

@@ -23,6 +23,7 @@ from tokdfa.errors import LimitExceededError, PatternError, TokdfaError
 from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED
 from tokdfa.patterns.budget import DEFAULT_MAX_SECONDS, Budget
 from tokdfa.patterns.partition import Partition
+from tokdfa.splitting.counters import naming_counters
 from tokdfa.splitting.stages import GAP, OFF, Stage, Step
 from tokdfa.splitting.steps import Splitting
 from tokdfa.unicode import SURROGATES, Ranges
@@ -84,8 +85,9 @@ def find_hypotheses(splitting: Splitting, budget: Budget | None = None) -> Hypot
         raise PatternError("spaces inserted by a later step cannot be expressed by an automaton", value=splitting)
     if splitting.byte_steps:
         raise PatternError("steps that split bytes cannot be expressed by an automaton over symbols", value=splitting)
-    steps = [Step(step, splitting, budget) for step in splitting.steps]
-    return _Construction(steps, budget).run()
+    with naming_counters(splitting):
+        steps = [Step(step, splitting, budget) for step in splitting.steps]
+        return _Construction(steps, budget).run()
 
 
 def splitting_budget(max_seconds: float = DEFAULT_MAX_SECONDS) -> Budget:
@@ -113,12 +115,14 @@ class _Construction:
         first = np.sort(first[(first < before) | (first > behind)])
         used, at = np.unique(dense[first], return_index=True)
         examples = first[at]
-        number = np.zeros(partition.n_classes, dtype=np.uint16)
-        number[used] = np.arange(len(used))
-        self.class_of_code_point = number[dense]
         # One code point of each class determines the classes of each step.
-        of_steps = [step.partition.classes(examples).tolist() for step in steps]
-        self.symbols: list[tuple[int, ...]] = list(zip(*of_steps, strict=True)) if steps else [()]
+        of_steps = [step.same[step.partition.classes(examples)].tolist() for step in steps]
+        numbers: dict[tuple[int, ...], int] = {}
+        of_used = [numbers.setdefault(symbol, len(numbers)) for symbol in zip(*of_steps, strict=True)]
+        number = np.zeros(partition.n_classes, dtype=np.uint16)
+        number[used] = of_used or 0
+        self.class_of_code_point = number[dense]
+        self.symbols: list[tuple[int, ...]] = list(numbers) or [()]
 
     def run(self) -> Hypotheses:
         """Return the automaton, without hypotheses that no text confirms."""

@@ -11,6 +11,7 @@ from tokdfa.arrays import Int32Array
 from tokdfa.automata.exploration import Numbering
 from tokdfa.errors import LimitExceededError
 from tokdfa.patterns.budget import DEFAULT_MAX_SECONDS, Budget
+from tokdfa.splitting.counters import naming_counters
 from tokdfa.splitting.hypotheses import Hypotheses, find_hypotheses, splitting_budget
 from tokdfa.splitting.machine import DEFAULT_MAX_STATES, Machine
 from tokdfa.splitting.steps import Splitting
@@ -43,7 +44,8 @@ def build_machine(
     budget = splitting_budget(max_seconds)
     # Results within the usual time are shared.
     hypotheses = find_hypotheses(splitting, None if max_seconds == DEFAULT_MAX_SECONDS else budget)
-    return _determinize(hypotheses, max_states, budget)
+    with naming_counters(splitting):
+        return _determinize(hypotheses, max_states, budget)
 
 
 def _determinize(hypotheses: Hypotheses, max_states: int, budget: Budget) -> Machine:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+import numpy as np
+
+from tokdfa.arrays import Int64Array
 from tokdfa.patterns.budget import Budget
 from tokdfa.splitting.scan import Scan
 from tokdfa.splitting.step_trees import step_tree
@@ -61,6 +64,13 @@ class Step:
         The splitting that it belongs to.
     budget : Budget
 
+    Attributes
+    ----------
+    partition : Partition
+        The classes of symbols.
+    same : int array, one entry per class
+        The first class that the step does not distinguish from it.
+
     Notes
     -----
     Oniguruma's iteration over matches is that of tokenizers: a search starts where the last match ended. If it finds
@@ -76,6 +86,23 @@ class Step:
         self._matched: list[list[bool]] = scan.matched.tolist()
         self._letter = scan.letter
         self._contexts = scan.contexts
+        # Letters with the same targets and matches are one.
+        columns = np.concatenate((scan.target, scan.matched)).T
+        letter = np.unique(columns, axis=0, return_inverse=True)[1].reshape(-1).tolist()
+        first: dict[object, int] = {}
+        self.same: Int64Array = np.array(
+            [
+                first.setdefault(
+                    tuple(
+                        (letter[row[symbol]], moves[symbol])
+                        for row, moves in zip(scan.letter, scan.contexts.moves, strict=True)
+                    ),
+                    symbol,
+                )
+                for symbol in range(scan.partition.n_classes)
+            ],
+            dtype=np.int64,
+        )
         self.behavior: Behavior = step.behavior
         self.invert = step.invert
         if splitting.library == "tiktoken":
