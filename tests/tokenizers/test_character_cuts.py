@@ -170,8 +170,8 @@ def check_stream(peer: Peer, ids: list[int], drawn: random.Random) -> bool | Non
 
 
 def check(make: Callable[[random.Random, Path], Peer | None], path: Path, chosen: range, n_texts: int) -> list[int]:
-    """Return the numbers of tokenizers, of places where texts are cut, and of streams that are not canonical."""
-    met = [0, 0, 0]
+    """Return the numbers of tokenizers, of cuts in texts, of streams that are not canonical, of such windows."""
+    met = [0, 0, 0, 0]
     for seed in chosen:
         drawn = random.Random(seed)
         made = make(drawn, path)
@@ -182,8 +182,32 @@ def check(make: Callable[[random.Random, Path], Peer | None], path: Path, chosen
             text = made.text(drawn)
             met[1] += check_texts(made, text)
             for ids in streams(made, text, drawn):
-                met[2] += check_stream(made, ids, drawn) is False
+                canonical = check_stream(made, ids, drawn)
+                met[2] += canonical is False
+                met[3] += check_windows(made, ids, canonical, drawn)
     return met
+
+
+def check_windows(peer: Peer, ids: list[int], canonical: bool | None, drawn: random.Random) -> int:
+    """Check that windows of canonical streams pass; return the number of those that do not."""
+    condemned = 0
+    for _ in range(3):
+        begin = drawn.randrange(len(ids) + 1)
+        window = ids[begin : drawn.randrange(begin, len(ids) + 1)]
+        size, tuning = drawn.randrange(1, 9), Tuning(window=drawn.choice([1, 5, 64]))
+        chunks = [np.array(window[at : at + size], dtype=np.int32) for at in range(0, len(window), size)]
+        found = validate(peer.tokenizer, iter(chunks), window=True, tuning=tuning)
+        condemned += not found
+        # Streams with control pieces are judged between them.
+        whole = bool(validate(peer.tokenizer, ids)) if canonical is None else canonical
+        assert found or not whole, (ids, window, found.reason)
+        if not found:
+            every = validate(peer.tokenizer, ids, all=True).violations
+            assert any(v.start <= begin + found.index and begin < v.start + len(v.ids) + 1 for v in every), (
+                ids,
+                window,
+            )
+    return condemned
 
 
 KINDS = {"tokenizer.json": of_file, "SentencePiece": of_model}
@@ -195,6 +219,7 @@ def test_random_tokenizers(kind: str, tmp_path: Path) -> None:
     assert met[0] > 5, met
     assert met[1] > 200, met
     assert met[2] > 50, met
+    assert met[3] > 20, met
 
 
 @pytest.mark.slow

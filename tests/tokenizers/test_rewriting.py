@@ -34,13 +34,23 @@ def over_characters(path: Path, **changes: Any) -> Tokenizer:
     return read(path, **(fields | changes))
 
 
-def test_a_stream_gives_all_ids_at_its_end(tmp_path: Path) -> None:
-    tokenizer = read(tmp_path, normalizer={"type": "NFC"})
+def test_a_stream_gives_the_ids_before_the_last_place_where_its_text_is_cut(tmp_path: Path) -> None:
+    tokenizer = over_characters(tmp_path)
+    assert isinstance(tokenizer, RewritingTokenizer)
+    stream = tokenizer.stream()
+    parts = [stream.feed(part).tolist() for part in ("a b", "", "a", " a", " ")]
+    assert parts == [[3, 0], [], [2], [1], [3]]
+    assert stream.finish().tolist() == [0]
+    assert stream.finish().tolist() == []
+
+
+def test_a_stream_of_a_text_without_such_places_gives_all_ids_at_its_end(tmp_path: Path) -> None:
+    tokenizer = read(tmp_path, normalizer={"type": "Replace", "pattern": {"Regex": "x"}, "content": "y"})
     assert isinstance(tokenizer, RewritingTokenizer)
     stream = tokenizer.stream()
     parts = [stream.feed("the e"), stream.feed("\u0301".encode()[:1]), stream.feed("\u0301".encode()[1:])]
     assert not any(len(part) for part in parts)
-    assert stream.finish().tolist() == tokenizer.encode("the é").tolist()
+    assert stream.finish().tolist() == tokenizer.encode("the e\u0301").tolist()
     assert stream.finish().tolist() == []
 
 

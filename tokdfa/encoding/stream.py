@@ -18,7 +18,7 @@ from tokdfa.errors import AlphabetError
 if TYPE_CHECKING:
     from tokdfa.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["EncodingStream", "HeldStream", "SettlingStream"]
+__all__ = ["CutStream", "EncodingStream", "HeldStream", "SettlingStream"]
 
 
 class EncodingStream(ABC):
@@ -209,4 +209,56 @@ class HeldStream(EncodingStream):
         held = b"".join([*self._held, data])
         ids = self._encode_text(held.decode("utf-8"), self.n_settled)
         self.n_settled += len(held)
+        return ids
+
+
+class CutStream(EncodingStream):
+    """A text that is rewritten before it is encoded, and encoded up to each place where it is certainly cut.
+
+    Parameters
+    ----------
+    encode, encode_later : callable
+        Return the ids of a text, and of one that goes on after such a place.
+    is_cut : callable
+        Returns whether a text is certainly cut between two characters.
+    """
+
+    def __init__(
+        self,
+        encode: Callable[[str], Int32Array],
+        encode_later: Callable[[str], Int32Array],
+        is_cut: Callable[[str, str], bool],
+    ) -> None:
+        super().__init__()
+        self._encode_text = encode
+        self._encode_later = encode_later
+        self._is_cut = is_cut
+        self._held: list[str] = []
+
+    def _feed(self, data: bytes) -> Int32Array:
+        text = data.decode("utf-8")
+        last = self._held[-1][-1] if self._held else ""
+        for place in range(len(text) - 1, -1, -1):
+            before = text[place - 1] if place else last
+            if before and self._is_cut(before, text[place]):
+                ids = self._encode("".join((*self._held, text[:place])))
+                self._held = [text[place:]]
+                return ids
+        if text:
+            self._held.append(text)
+        return np.empty(0, dtype=np.int32)
+
+    def _finish(self) -> Int32Array:
+        ids = self._encode("".join(self._held))
+        self._held = []
+        return ids
+
+    def _encode(self, text: str) -> Int32Array:
+        """Return the ids of more of the text, and count it as settled."""
+        try:
+            ids = (self._encode_later if self.n_settled else self._encode_text)(text)
+        except AlphabetError as error:
+            where = f"in the text from byte {self.n_settled} on" if self.n_settled else error.where
+            raise AlphabetError(error.what, value=error.value, where=where) from None
+        self.n_settled += len(text.encode("utf-8"))
         return ids

@@ -135,6 +135,10 @@ class CharacterCuts:
         code = last << 32 | first
         return FINE if inner[min(int(np.searchsorted(inner, code)), len(inner) - 1)] == code else CUT
 
+    def is_cut(self, left: str, right: str) -> bool:
+        """Return whether a text is certainly cut between two characters."""
+        return self.at(left, right) == CUT
+
     def _symbol(self, character: str, end: int) -> int | None:
         """Return the number of a character, or of its byte at one end; None if it becomes nothing like that."""
         number = self._numbers.get(character)
@@ -198,6 +202,20 @@ class CharacterCuts:
         is_doubtful[0] |= begins
         parts: Int64Array = np.column_stack((bounds[:-1], bounds[1:]))[is_doubtful]
         return parts
+
+    def never_beside(self, ids: Int32Array) -> BoolArray:
+        """Return, for each id but the first, whether no canonical ids have it after the id before it.
+
+        These are plain neighbours within a piece that merging does not leave side by side.
+        """
+        first, last, _ = self._ends
+        plain = self.is_plain(ids) & ~self._is_special[ids]
+        inside = self._characters.states(last[ids[:-1]], first[ids[1:]]) == FINE
+        places = np.flatnonzero(inside & plain[:-1] & plain[1:])
+        never: BoolArray = np.zeros(len(inside), dtype=np.bool_)
+        if len(places):
+            never[places] = ~self._stay(ids[places].astype(np.int64), ids[places + 1].astype(np.int64))
+        return never
 
     def is_plain(self, ids: IntegerArray) -> BoolArray:
         """Return, for each id, whether it is the only one of its own text."""

@@ -35,12 +35,12 @@ class FormCuts:
 
     def __init__(self, tokenizer: Tokenizer, form: Form) -> None:
         assert tokenizer.pretokenizer is not None
-        certain = Borders(tokenizer.pretokenizer)
+        self._borders = certain = Borders(tokenizer.pretokenizer)
         n = certain.n_classes
         # One more class for what is cut short, empty, or changes.
         self._separate: BoolArray = np.zeros((n + 1, n + 1), dtype=np.bool_)
         self._separate[:n, :n] = certain.separate
-        steady = borders(form)
+        self._steady = steady = borders(form)
         self._first_symbol, self._last_symbol = outer_symbols(*tokenizer.id_spellings)
         self._first, self._last = (
             np.where((symbol >= 0) & steady[np.maximum(symbol, 0)], certain.classes_of(symbol), n)
@@ -58,3 +58,11 @@ class FormCuts:
             symbols = self._last_symbol[left].astype(np.int64) << 32 | self._first_symbol[right]
             found &= ~np.isin(symbols, self._inside)
         return found
+
+    def is_cut(self, left: str, right: str) -> bool:
+        """Return whether a text is certainly cut between two characters."""
+        codes = np.array([ord(left), ord(right)], dtype=np.int32)
+        if not self._steady[codes].all() or (int(codes[0]) << 32 | int(codes[1])) in self._inside:
+            return False
+        before, after = self._borders.classes_of(codes).tolist()
+        return bool(self._separate[before, after])

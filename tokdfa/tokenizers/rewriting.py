@@ -120,10 +120,17 @@ class RewritingTokenizer(Tokenizer):
         return normalized_stretches(self._levels, (self.rewriting.normalizer, self._first_normalizer), text)
 
     def stream(self) -> EncodingStream:
-        """Return a stream that takes a text part by part; it gives out all ids at the end."""
-        from tokdfa.encoding.stream import HeldStream
+        """Return a stream that takes a text part by part.
 
-        return HeldStream(lambda text, _: self.encode(text))
+        It returns ids up to the last place where the text is certainly cut; all of them at the end if none are known.
+        """
+        from tokdfa.encoding.stream import CutStream, HeldStream
+
+        cuts = self.cuts
+        if cuts is None:
+            return HeldStream(lambda text, _: self.encode(text))
+        later = self if self.character_cuts is None else self.later
+        return CutStream(self.encode, later.encode, cuts.is_cut)
 
     # Where normalizing is the identity
 

@@ -72,6 +72,10 @@ class RoundTrip(ABC):
         """Return the number of bytes that ids between those parts add to the text."""
         return 0
 
+    def never_beside(self, ids: Int32Array) -> BoolArray:
+        """Return, for each id but the first, whether no canonical ids have it after the id before it."""
+        return np.zeros(max(len(ids) - 1, 0), dtype=np.bool_)
+
     @abstractmethod
     def decode(self, ids: Int32Array, *, begins: bool = True) -> Decoded:
         """Return the text of ids, and for each id the end of what it adds, in bytes.
@@ -179,6 +183,11 @@ class RewritingRoundTrip(BytesRoundTrip):
         """Return the number of bytes that ids between those parts add to the text."""
         cuts = self._tokenizer.character_cuts
         return 0 if cuts is None else cuts.size_of(ids)
+
+    def never_beside(self, ids: Int32Array) -> BoolArray:
+        """Return, for each id but the first, whether no canonical ids have it after the id before it."""
+        cuts = self._tokenizer.character_cuts
+        return super().never_beside(ids) if cuts is None else cuts.never_beside(ids)
 
     def decode(self, ids: Int32Array, *, begins: bool = True) -> Decoded:
         """Return the text of ids, and the end of what each adds; see :meth:`RoundTrip.decode`."""

@@ -17,6 +17,7 @@ from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.validation.judges.documents import Judge
 from tokdfa.validation.judges.encoding import EncodingJudge
 from tokdfa.validation.judges.open import OpenJudge
+from tokdfa.validation.judges.open_encoding import OpenEncodingJudge
 from tokdfa.validation.judges.walk import WalkJudge, WholeWalk
 from tokdfa.validation.judges.whole import WholeJudge
 from tokdfa.validation.model import Model
@@ -66,9 +67,8 @@ def _(
     tuning: Tuning = DEFAULT,
 ) -> tuple[Begin, Int64Array | None]:
     if not tokenizer.is_plain and not _is_walked_in_form(tokenizer):
-        if window:
-            raise UnsupportedFeatureError("a window cannot be judged if decoding changes the text")
-        return partial(EncodingJudge, tokenizer.round_trip, literal=literal, tuning=tuning), None
+        whole = partial(EncodingJudge, tokenizer.round_trip, literal=literal, tuning=tuning)
+        return _open(tokenizer, whole, literal, tuning) if window else whole, None
     model = model_of(tokenizer)
     inner = _judges(model, literal, tuning)
     if not window:
@@ -80,6 +80,21 @@ def _(
         return OpenJudge(model, first, byte, tuning=tuning) if first == 0 else inner(first, byte)
 
     return begin, model.lengths
+
+
+def _open(tokenizer: Tokenizer, whole: Begin, literal: bool, tuning: Tuning) -> Begin:
+    """Return the function that makes judges of windows of a tokenizer that rewrites texts."""
+    why = "the text is decoded in steps"
+    if isinstance(tokenizer, RewritingTokenizer):
+        if tokenizer.character_cuts is not None:
+            if literal and tokenizer.round_trip.cuts.any():
+                raise UnsupportedFeatureError("a window cannot be judged with special tokens taken literally")
+            trip = tokenizer.round_trip
+            return lambda first, byte: (
+                OpenEncodingJudge(trip, first, byte, tuning=tuning) if first == 0 else whole(first, byte)
+            )
+        why = tokenizer.why_not_cut or why
+    raise UnsupportedFeatureError(f"a window cannot be judged where no place is known to cut the text: {why}")
 
 
 @lru_cache(maxsize=4)

@@ -42,6 +42,8 @@ class EncodingJudge:
         The index of the first token fed in the stream, and the offset of its first byte.
     literal : bool
         Whether special tokens that `encode` never gives are judged by the text that they decode to, and split nothing.
+    begins : bool
+        Whether a text begins with the first token, rather than going on from a place where it is certainly cut.
     tuning : Tuning, optional
         The number of ids that are judged at once, and the maximum number that are kept.
 
@@ -52,13 +54,20 @@ class EncodingJudge:
     """
 
     def __init__(
-        self, trip: RoundTrip, first: int = 0, byte: int = 0, *, literal: bool = False, tuning: Tuning = DEFAULT
+        self,
+        trip: RoundTrip,
+        first: int = 0,
+        byte: int = 0,
+        *,
+        literal: bool = False,
+        begins: bool = True,
+        tuning: Tuning = DEFAULT,
     ) -> None:
         self._trip = trip
         self._max_ids = tuning.max_ids
         self.buffer = Buffer(first, byte, tuning.window)
         self._is_cut = trip.cuts & (not literal)
-        self._begins = True  # Whether a text begins with the next id.
+        self._begins = begins  # Whether a text begins with the next id.
 
     @property
     def n_kept(self) -> int:
@@ -95,8 +104,14 @@ class EncodingJudge:
             )
 
     def finish_open(self) -> Iterator[Violation]:
-        """End a stream that may go on; nothing is certain of what is left."""
-        return iter(())
+        """End a stream that may go on, and yield what is wrong before the last place where its text is cut."""
+        ids = self.buffer.all()
+        places = np.flatnonzero(self._trip.cut_between(ids, begins=self._begins) | self._is_cut[ids[:-1]])
+        for place in places[::-1].tolist():
+            found = self._judge(ids[: place + 1], final=False)
+            if found is not None:
+                yield from found
+                return
 
     def finish(self) -> Iterator[Violation]:
         """End the stream, and yield the remaining violations."""
