@@ -213,13 +213,29 @@ def check_windows(peer: Peer, ids: list[int], canonical: bool | None, drawn: ran
 KINDS = {"tokenizer.json": of_file, "SentencePiece": of_model}
 
 
+def test_no_more_of_a_long_stream_is_kept(tmp_path: Path) -> None:
+    pytest.importorskip("sentencepiece")
+    for rule, text in (("identity", "the cat  ab\t中 "), ("nmt_nfkc", "the cat, 가1 ")):
+        path = tmp_path / "tokenizer.model"
+        path.write_bytes(sentencepieces.trained(rule, True))
+        tokenizer = tokdfa.load(path)
+        validator = tokdfa.Validator(tokenizer, tuning=Tuning(window=64))
+        ids = tokenizer.encode(text * 50)
+        kept = []
+        for _ in range(40):
+            assert not [*validator.feed(ids)]
+            kept.append(validator.n_kept)
+        assert not [*validator.finish()]
+        assert max(kept) < len(ids), kept
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_random_tokenizers(kind: str, tmp_path: Path) -> None:
-    met = check(KINDS[kind], tmp_path, seeds(16), 8)
-    assert met[0] > 5, met
-    assert met[1] > 200, met
-    assert met[2] > 50, met
-    assert met[3] > 20, met
+    met = check(KINDS[kind], tmp_path, seeds(9), 8)
+    assert met[0] > 2, met
+    assert met[1] > 100, met
+    assert met[2] > 30, met
+    assert met[3] > 10, met
 
 
 @pytest.mark.slow

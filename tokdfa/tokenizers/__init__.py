@@ -14,7 +14,8 @@ What they are made of: `numbered` (tokens with their numbers, ids and bytes), `b
 `decoded` (a text, and where its ids end), `round_trip` (to text and back). Where texts that are rewritten are certainly
 cut, so that streams are judged in parts: `form_cuts` (normalization forms before a pattern) and `character_cuts`
 (dictionaries over characters), with `normalizer_borders` and `added_borders` (what normalizers and added tokens do
-beside such a place) and `pair_memory` (what is known of neighbours). `default` has the embedded tokenizer.
+beside such a place), `id_texts` (what ids add to a text) and `pair_memory` (what is known of neighbours). `default` has
+the embedded tokenizer.
 
 What is known of a tokenizer as a whole: `canonical` (its language of correct streams, as one automaton),
 `pair_automaton` (its rules' automaton, asked by ids), `neighbours` and `proper_part` (what pairs of neighbours decide

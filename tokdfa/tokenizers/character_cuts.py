@@ -8,7 +8,6 @@ text also merges within the text of these two alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
@@ -22,17 +21,15 @@ from tokdfa.locks import SHARED
 from tokdfa.splitting.steps import Split, Splitting
 from tokdfa.tokenizers.added_borders import AddedBorders
 from tokdfa.tokenizers.decoding import (
+    REPLACEMENT,
     ByteFallback,
     DecodeMetaspace,
     DecodeReplace,
     DecodeSentencePiece,
-    DecodeStep,
     DecodeStrip,
     StripWhole,
-    byte_of,
-    decode_tokens,
-    loose_byte_of,
 )
+from tokdfa.tokenizers.id_texts import IdTexts
 from tokdfa.tokenizers.normalizer_borders import Border, border, is_known, touches_ends
 from tokdfa.tokenizers.pair_memory import PairMemory
 
@@ -47,9 +44,7 @@ DOUBT, FINE, CUT = range(3)
 """What is known of two neighbouring ids: nothing; that they are neighbours in canonical ids if the text between cuts is
 otherwise; that the text is certainly cut between them."""
 
-_NONE = -1
 _UNKNOWN = 2
-_OTHER = "x"
 _ONE_BY_ONE = (DecodeReplace, ByteFallback, DecodeStrip, DecodeMetaspace, DecodeSentencePiece, StripWhole)
 
 
@@ -87,13 +82,15 @@ class CharacterCuts:
     Notes
     -----
     The lemma of :mod:`tokdfa.tokenizers.neighbours` does not depend on the alphabet. Added tokens are found in the text
-    before anything else, and join characters that they have side by side. A byte token may be any part of a character,
-    so only those of ASCII have one.
+    before anything else, and join characters that they have side by side. No text is cut within a run of byte tokens.
     """
 
     def __init__(self, tokenizer: RewritingTokenizer, later: RewritingTokenizer) -> None:
         self._tokenizer = tokenizer
         self._later = later
+        self._texts = IdTexts(
+            tokenizer.token_strings, tokenizer.rewriting.decoding or (), later.rewriting.decoding or ()
+        )
         self._normalizer = tokenizer.rewriting.normalizer
         split = Splitting("tokenizers") if tokenizer.pretokenizer is None else tokenizer.pretokenizer.splitting
         self._space = split.metaspace
@@ -161,17 +158,18 @@ class CharacterCuts:
 
     # Ids
 
-    def between(self, ids: Int32Array, *, begins: bool = True) -> BoolArray:
+    def between(self, ids: Int32Array, *, begins: bool = True, ends: bool = False) -> BoolArray:
         """Return, for each id but the first, whether the text is certainly cut before it.
 
-        `begins` is whether a text may begin with the ids, rather than follow such a place.
+        `begins` is whether a text may begin with the ids, rather than follow such a place, and `ends` whether such a
+        place, or the end of the text, certainly follows them.
         """
-        return self._cut(ids, self._states(ids), begins)
+        return self._cut(ids, self._states(ids, starts=not begins, ends=ends), begins)
 
     def _cut(self, ids: Int32Array, states: Uint8Array, begins: bool) -> BoolArray:
         cut: BoolArray = states == CUT
         # Nothing may be left of spaces at the beginning of a text, and nothing is put before an empty text.
-        blank = self._blank[ids[:-1]]
+        blank = self._texts.is_blank[ids[:-1]]
         blank[1:] &= blank[:-1].copy()
         blank[:1] &= begins
         return cut & ~blank
@@ -191,7 +189,7 @@ class CharacterCuts:
         int64 array of shape (parts, 2)
             The first id of each part and the one after its last. There are no such places within a part.
         """
-        states = self._states(ids)
+        states = self._states(ids, starts=True, ends=True)
         cut = self._cut(ids, states, begins)
         doubt = ~self.is_plain(ids)
         doubt[1:] |= states == DOUBT
@@ -208,7 +206,7 @@ class CharacterCuts:
 
         These are plain neighbours within a piece that merging does not leave side by side.
         """
-        first, last, _ = self._ends
+        first, last, _ = self._texts.ends
         plain = self.is_plain(ids) & ~self._is_special[ids]
         inside = self._characters.states(last[ids[:-1]], first[ids[1:]]) == FINE
         places = np.flatnonzero(inside & plain[:-1] & plain[1:])
@@ -229,7 +227,7 @@ class CharacterCuts:
 
     def size_of(self, ids: Int32Array) -> int:
         """Return the number of bytes that plain ids add to a text, not at its beginning."""
-        return int(self._sizes[ids].sum())
+        return int(self._texts.sizes[ids].sum())
 
     @cached_property
     def _plain(self) -> Uint8Array:
@@ -242,7 +240,7 @@ class CharacterCuts:
         usual: list[int] = []
         words: list[Word] = []
         for id in ids.tolist():
-            text = self._texts[id]
+            text = self._texts.texts[id]
             if not text or id in strips:
                 continue
             if self._is_special[id]:
@@ -266,19 +264,40 @@ class CharacterCuts:
         outer, inner = self._added
         return outer.is_in(text) or inner.is_in(piece) or self._atoms.is_in(piece)
 
-    def _states(self, ids: Int32Array) -> Uint8Array:
-        """Return what is known of each id but the first and the id before it."""
-        first, last, is_byte = self._ends
+    def _states(self, ids: Int32Array, *, starts: bool, ends: bool) -> Uint8Array:
+        """Return what is known of each id but the first and the id before it.
+
+        `starts` and `ends` are whether a run of byte tokens certainly starts and ends with the ids.
+        """
+        first, last, is_byte = self._texts.ends
         left, right = ids[:-1], ids[1:]
         states = self._characters.states(last[left], first[right])
         # Whether a run of byte tokens is UTF-8 may depend on all of it.
         states[(states == CUT) & is_byte[left] & is_byte[right]] = FINE
+        self._beside_bytes(ids, states, starts, ends)
         if self._is_special.any():
             beside = self._is_special[left] | self._is_special[right]
             states[beside & ((states == FINE) | self._touches)] = DOUBT
         inner = np.flatnonzero(states == FINE)
         states[inner] = self._neighbours.states(left[inner], right[inner])
         return states
+
+    def _beside_bytes(self, ids: Int32Array, states: Uint8Array, starts: bool, ends: bool) -> None:
+        """Set the states of the places at the ends of runs of byte tokens that are no ASCII."""
+        first, last, is_byte = self._texts.ends
+        is_high = is_byte[ids] & (last[ids] < 0)
+        if not is_high.any():
+            return
+        known = is_byte[ids]
+        for place in np.flatnonzero(is_high[:-1] & ~known[1:] & (first[ids[1:]] >= 0)).tolist():
+            # A run that is not UTF-8 is read as U+FFFD.
+            left, right = self._texts.character_of_run(ids[place::-1], starts), chr(first[ids[place + 1]])
+            if left is not None and self.is_cut(left, right) and self.is_cut(REPLACEMENT, right):
+                states[place] = CUT
+        for place in np.flatnonzero(is_high[1:] & ~known[:-1] & (last[ids[:-1]] >= 0)).tolist():
+            left, following = chr(last[ids[place]]), self._texts.character_of_run(ids[place + 1 :], ends, forwards=True)
+            if following is not None and self.is_cut(left, following) and self.is_cut(left, REPLACEMENT):
+                states[place] = CUT
 
     def _judge_characters(self, left: Int64Array, right: Int64Array) -> Uint8Array:
         """Return what is known of pairs of characters."""
@@ -318,58 +337,6 @@ class CharacterCuts:
         found: BoolArray = np.zeros(self._tokenizer.n_ids, dtype=np.bool_)
         found[self._tokenizer.special_ids] = True
         return found
-
-    # What ids add to a text
-
-    @cached_property
-    def _read(self) -> tuple[list[str], list[int | None]]:
-        """The text of each id between others, and its byte if it is read as one; a byte beyond ASCII has no text."""
-        tokens: list[str] = self._tokenizer.token_strings
-        byte: list[int | None] = [None] * len(tokens)
-        read: Callable[[str], int | None]
-        for step in self._later.rewriting.decoding or ():
-            if isinstance(step, (ByteFallback, DecodeSentencePiece)):
-                read = loose_byte_of if isinstance(step, ByteFallback) else byte_of
-                byte = [old if old is not None else read(token) for old, token in zip(byte, tokens, strict=True)]
-                tokens = [
-                    token if value is None else chr(value) if value < 0x80 else ""
-                    for token, value in zip(tokens, byte, strict=True)
-                ]
-            tokens = _apart(tokens, step)
-        return tokens, byte
-
-    @property
-    def _texts(self) -> list[str]:
-        return self._read[0]
-
-    @cached_property
-    def _sizes(self) -> Int64Array:
-        return np.array([len(text.encode("utf-8", "surrogatepass")) for text in self._texts], dtype=np.int64)
-
-    @cached_property
-    def _ends(self) -> tuple[Int64Array, Int64Array, BoolArray]:
-        """The first and the last character of each id, -1 for none, and whether it is read as a byte."""
-        texts, byte = self._read
-        first = np.array([ord(text[0]) if text else _NONE for text in texts], dtype=np.int64)
-        last = np.array([ord(text[-1]) if text else _NONE for text in texts], dtype=np.int64)
-        return first, last, np.array([value is not None for value in byte], dtype=np.bool_)
-
-    @cached_property
-    def _blank(self) -> BoolArray:
-        """For each id, whether nothing, or only what a decoder may remove, is in its text."""
-        stripped = " \u2581" + "".join(
-            step.character for step in self._tokenizer.rewriting.decoding or () if isinstance(step, StripWhole)
-        )
-        return np.array([not text.strip(stripped) for text in self._texts], dtype=np.bool_)
-
-
-def _apart(tokens: list[str], step: DecodeStep) -> list[str]:
-    """Return what a step makes of tokens, each between others."""
-    separated = [_OTHER] * (2 * len(tokens) + 1)
-    separated[1::2] = tokens
-    text, ends = decode_tokens(separated, (step,))
-    data, bounds = text.encode("utf-8"), ends.tolist()
-    return [data[bounds[at - 1] : bounds[at]].decode("utf-8") for at in range(1, len(separated), 2)]
 
 
 def _is_by_character(step: Split) -> bool:

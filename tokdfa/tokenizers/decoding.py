@@ -20,6 +20,7 @@ from tokdfa.unicode.byte_alphabet import BYTE_OF
 
 __all__ = [
     "CLEANUP",
+    "REPLACEMENT",
     "ByteFallback",
     "DecodeByteLevel",
     "DecodeMetaspace",

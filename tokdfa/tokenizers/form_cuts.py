@@ -50,7 +50,7 @@ class FormCuts:
         pairs = {(ord(a) << 32) | ord(b) for special in specials for a, b in pairwise(special.text)}
         self._inside = np.array(sorted(pairs), dtype=np.int64)
 
-    def between(self, ids: Int32Array, *, begins: bool = True) -> BoolArray:
+    def between(self, ids: Int32Array, *, begins: bool = True, ends: bool = False) -> BoolArray:
         """Return, for each id but the first, whether it is such a place, be it near the beginning of a text or not."""
         left, right = ids[:-1], ids[1:]
         found: BoolArray = self._separate[self._last[left], self._first[right]]

@@ -202,14 +202,14 @@ class RewritingTokenizer(Tokenizer):
             return None if self.pretokenizer is not None else "nothing splits the text"
         return why_not_cut(self)
 
-    def cut_between(self, ids: Int32Array, *, begins: bool = True) -> BoolArray:
+    def cut_between(self, ids: Int32Array, *, begins: bool = True, ends: bool = False) -> BoolArray:
         """Return, for each id but the first, whether the text before it and the text from it on are encoded separately.
 
         See :class:`CharacterCuts` and, for tokenizers with a `form`, :class:`FormCuts`.
         """
         if self.cuts is None:
             return np.zeros(max(len(ids) - 1, 0), dtype=np.bool_)
-        return self.cuts.between(ids, begins=begins)
+        return self.cuts.between(ids, begins=begins, ends=ends)
 
     @cached_property
     def token_strings(self) -> list[str]:

@@ -46,8 +46,12 @@ class RoundTrip(ABC):
     def cuts(self) -> BoolArray:
         """For each id, whether it is that of a special token that `encode` never gives, so that it splits a stream."""
 
-    def cut_between(self, ids: Int32Array, *, begins: bool = True) -> BoolArray:
-        """Return, for each id but the first, whether the texts before it and from it on are encoded separately."""
+    def cut_between(self, ids: Int32Array, *, begins: bool = True, ends: bool = False) -> BoolArray:
+        """Return, for each id but the first, whether the texts before it and from it on are encoded separately.
+
+        `begins` is whether a text may begin with the ids, rather than follow such a place, and `ends` whether such a
+        place, or the end of the text, certainly follows them.
+        """
         return np.zeros(max(len(ids) - 1, 0), dtype=np.bool_)
 
     def doubtful(self, ids: Int32Array, *, begins: bool = True) -> Int64Array:
@@ -170,9 +174,9 @@ class RewritingRoundTrip(BytesRoundTrip):
     def __init__(self, tokenizer: RewritingTokenizer) -> None:
         super().__init__(tokenizer)
 
-    def cut_between(self, ids: Int32Array, *, begins: bool = True) -> BoolArray:
+    def cut_between(self, ids: Int32Array, *, begins: bool = True, ends: bool = False) -> BoolArray:
         """Return, for each id but the first, whether the text is cut before it; see :class:`RewritingTokenizer`."""
-        return self._tokenizer.cut_between(ids, begins=begins)
+        return self._tokenizer.cut_between(ids, begins=begins, ends=ends)
 
     def doubtful(self, ids: Int32Array, *, begins: bool = True) -> Int64Array:
         """Return the parts of ids that may not be canonical; see :meth:`RoundTrip.doubtful`."""
@@ -276,7 +280,7 @@ class WordPieceRoundTrip(RoundTrip):
         cuts: BoolArray = np.zeros(self._tokenizer.n_ids, dtype=np.bool_)
         return cuts
 
-    def cut_between(self, ids: Int32Array, *, begins: bool = True) -> BoolArray:
+    def cut_between(self, ids: Int32Array, *, begins: bool = True, ends: bool = False) -> BoolArray:
         """Return, for each id but the first, whether decoding inserts a space before it, which cuts the text."""
         return self._opens[ids[1:]]
 

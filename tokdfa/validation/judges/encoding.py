@@ -157,7 +157,7 @@ class EncodingJudge:
             stretches = [*self._stretches(ids[low:high], first + low, byte, begins and low == 0)]
             if high == len(ids) or stretches[-1].is_decided():
                 return stretches, high
-            later = np.flatnonzero(self._trip.cut_between(ids[high - 1 :], begins=False)[1:])
+            later = np.flatnonzero(self._trip.cut_between(ids[high - 1 :], begins=False, ends=True)[1:])
             high = high + 1 + int(later[0]) if len(later) else len(ids)
 
     def _stretches(self, ids: Int32Array, first: int, byte: int, begins: bool) -> Iterator[_Stretch]:
