@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -53,6 +54,21 @@ def test_arrays_that_may_not_be_written_are_read_only() -> None:
 def test_empty_arrays_are_taken(door: Callable) -> None:
     assert len(door(np.zeros(0, dtype=np.int64), np.int64)) == 0
     assert len(door(np.zeros((0, 5), dtype=np.uint8), np.uint8)) == 0
+
+
+def test_every_struct_says_whether_threads_may_share_it() -> None:
+    shared, owned = [], []
+    for path in (PACKAGE / "kernels").rglob("door.h"):
+        comments = re.findall(
+            r"(?:/\*((?:[^*]|\*(?!/))*)\*/\n)?typedef struct \w*\s*\{[^}]*\n\} (\w+);", path.read_text()
+        )
+        for comment, name in comments:
+            words = " ".join(comment.split())
+            may_be_shared, is_owned = "Read-only once it is built." in words, "It belongs to one thread" in words
+            assert may_be_shared != is_owned, name
+            (shared if may_be_shared else owned).append(name)
+    assert {"tokdfa_walker", "tokdfa_token_tables", "tokdfa_machine", "tokdfa_wordpiece"} <= {*shared}
+    assert {"tokdfa_place", "tokdfa_piece_memory", "tokdfa_search", "tokdfa_wordpiece_room"} <= {*owned}
 
 
 def test_a_struct_has_its_arrays_and_their_lengths() -> None:

@@ -142,3 +142,32 @@ def test_there_is_no_room_for_the_leftmost_matches(n: int) -> None:
         rows = np.concatenate(list(search.leftmost(known, ids, run.FINAL))).reshape(-1, 4)
         assert rows[:, 0].tolist() == [3 * i for i in range(n)]
         assert rows[:, 2].tolist() == [2 * i for i in range(n)]
+
+
+@pytest.mark.parametrize("wanted", ["longest", "all"])
+def test_positions_beyond_two_to_the_32(wanted: Wanted) -> None:
+    """Long tokens are passed over without reading them, so that five gigabytes take no time."""
+    vocabulary = Vocabulary([b"x" * 32_000, b"a", b"b", b"xab"])
+    machine = SearchPlan(finder("ab", wanted), Words.of(vocabulary), wants_all=wanted == "all", aligned=False)
+    n = (1 << 32) // 32_000 + 1
+    ids = np.array([0] * n + [1, 2] + [0] * 20_000 + [3, 1, 2, 0], dtype=np.int32)
+    first, second = 32_000 * n, 32_000 * (n + 20_000) + 2
+    assert first > 1 << 32
+    expected = [
+        (first, first + 2, n, n + 2),
+        (second + 1, second + 3, n + 20_002, n + 20_003),
+        (second + 3, second + 5, n + 20_003, n + 20_005),
+    ]
+    known_moves = all_moves(machine)[1:]
+    assert known_moves
+    for known in known_moves:
+        # Also in parts, the last of which begins beyond.
+        assert matches_of(machine, known, ids.tolist(), []) == expected
+        search = machine.begin()
+        find = search.all if wanted == "all" else search.leftmost
+        found = []
+        for options, chunk in ((0, ids[: n + 1]), (run.FINAL, ids)):
+            for block in find(known, chunk, options):
+                found += [tuple(row) for row in block.reshape(-1, 4).tolist()]
+        machine.end(search)
+        assert found == expected

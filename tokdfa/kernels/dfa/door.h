@@ -4,7 +4,7 @@
 #include <stdint.h>
 
 /* The transitions of an explicit DFA by state: those of state p are tokens[offsets[p]] to tokens[offsets[p + 1]],
-   ascending, with their targets in a parallel array. */
+   ascending, with their targets in a parallel array. Read-only once it is built. */
 typedef struct {
     const int64_t *offsets;
     const int32_t *tokens;
@@ -13,7 +13,7 @@ typedef struct {
     int64_t n_final; /* the number of states */
 } tokdfa_rows;
 
-/* The same transitions as three columns. */
+/* The same transitions as three columns. Read-only once it is built. */
 typedef struct {
     const int32_t *sources;
     const int32_t *tokens;
@@ -24,7 +24,7 @@ typedef struct {
     int64_t n_tokens;
 } tokdfa_columns;
 
-/* Words as a trie in depth-first order; see trie.c. */
+/* Words as a trie in depth-first order; see trie.c. Read-only once it is built. */
 typedef struct {
     const int32_t *column;
     const int32_t *depth;

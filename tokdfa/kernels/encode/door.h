@@ -27,7 +27,8 @@ enum {
 };
 
 /* The machine of a split pattern. The states are numbered from 0 in steps of 1 << class_bits, and a cell is a state
-   plus a class. Of the hypotheses h of a cell's target, parent and event are at cell * width + h. */
+   plus a class. Of the hypotheses h of a cell's target, parent and event are at cell * width + h.
+   Read-only once it is built. */
 typedef struct {
     const uint8_t *ascii_class; /* 128 */
     const uint16_t *pages;      /* the class of code point c is in page pages[c >> TOKDFA_BLOCK_BITS] of `classes` */
@@ -47,7 +48,8 @@ typedef struct {
     const uint8_t *borne_out; /* by the number of a state: the hypothesis that the end of the text confirms */
 } tokdfa_splitting;
 
-/* A splitting under way, and room for it: `trail`, `trail_at` and `begun` have the same length. */
+/* A splitting under way, and room for it: `trail`, `trail_at` and `begun` have the same length.
+   It belongs to one thread. */
 typedef struct {
     const tokdfa_splitting *splitting;
     int32_t *trail; /* the cells since there was one hypothesis */
@@ -63,7 +65,7 @@ void tokdfa_walk_back(tokdfa_split_run *split);
 int64_t tokdfa_close(const int64_t *begun, int64_t n_begun, int64_t before, int64_t *spans);
 int64_t tokdfa_split_lines(tokdfa_split_run *split, const uint8_t *text, int64_t size);
 
-/* The tables of a dictionary; see one_pass.h for words and pairs, rules.h for rules. */
+/* The tables of a dictionary; see one_pass.h for words and pairs, rules.h for rules. Read-only once it is built. */
 typedef struct {
     const uint64_t *slots; /* short words, and the first bytes of long ones: four entries a slot */
     int64_t n_slots;
@@ -96,7 +98,7 @@ int tokdfa_allows(const tokdfa_token_tables *tables, int64_t u, int64_t v);
 int64_t tokdfa_tokenize(const tokdfa_token_tables *tables, const uint8_t *text, int64_t size, int32_t *out,
                         uint64_t *left);
 
-/* A memory of pieces; see memory.h. All zeros at first. */
+/* A memory of pieces; see memory.h. All zeros at first. It belongs to one thread. */
 typedef struct {
     uint64_t *entries;
     int64_t n_entries;
@@ -111,13 +113,13 @@ int64_t tokdfa_recall_piece(tokdfa_piece_memory *memory, const uint8_t *text, in
 void tokdfa_remember_piece(tokdfa_piece_memory *memory, const uint8_t *text, int64_t size, int64_t begin, int64_t end,
                            const int32_t *ids, int64_t n_ids);
 
-/* Where the tokenization of a long word pauses; see one_pass.h. */
+/* Where the tokenization of a long word pauses; see one_pass.h. It belongs to one thread. */
 typedef struct {
     int64_t is_on;
     int64_t n, place, token, furthest, returned;
 } tokdfa_pause;
 
-/* An encoder of pieces. It and its memory belong to one thread; the tables are read-only and may be shared. */
+/* An encoder of pieces. It belongs to one thread, with its memory; the tables are read-only and may be shared. */
 typedef struct {
     const tokdfa_token_tables *tables; /* the dictionary */
     const tokdfa_token_tables *whole;  /* the tokens that pieces spelled like them become without merging */
@@ -134,7 +136,7 @@ typedef struct {
 int64_t tokdfa_encode_pieces(tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size, const int64_t *begun,
                              int64_t stop, int32_t *out, int64_t *ends);
 
-/* An encoder of texts. */
+/* An encoder of texts. It belongs to one thread. */
 typedef struct {
     tokdfa_piece_encoder *pieces;
     tokdfa_split_run *split;
@@ -149,7 +151,7 @@ int64_t tokdfa_encode_text(tokdfa_text_encoder *texts, const uint8_t *text, int6
 int64_t tokdfa_encode_on(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size, int32_t *out);
 int64_t tokdfa_encode_short(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size);
 
-/* Lines of a base64 word, a space and a rank; see rank_lines.c. */
+/* Lines of a base64 word, a space and a rank; see rank_lines.c. It belongs to one thread. */
 typedef struct {
     uint8_t *text;
     int64_t *offsets, *ranks, *lines;
@@ -159,7 +161,8 @@ typedef struct {
 int64_t tokdfa_count_lines(const uint8_t *data, int64_t size);
 void tokdfa_read_rank_lines(const uint8_t *data, int64_t size, tokdfa_rank_lines *found);
 
-/* The construction of a subsequential transducer; see subsequential.c. */
+/* The live tokens as a trie, of which a subsequential transducer is constructed; see subsequential.c. Read-only once it
+   is built. */
 typedef struct {
     const int32_t *child; /* nodes by symbols: the trie of the live tokens, node 0 the root; -1 for no child */
     int64_t n_symbols;
@@ -171,7 +174,8 @@ typedef struct {
     int64_t n_reached;
 } tokdfa_live_trie;
 
-/* Words of numbers, each once: word i is pool[offsets[i]] to pool[offsets[i + 1]]; `table` is their hash table. */
+/* Words of numbers, each once: word i is pool[offsets[i]] to pool[offsets[i + 1]]; `table` is their hash table.
+   It belongs to one thread. */
 typedef struct {
     int32_t *pool;
     int64_t n_pool;
@@ -182,6 +186,7 @@ typedef struct {
     int64_t n_words;
 } tokdfa_numbered_words;
 
+/* A transducer under construction. It belongs to one thread. */
 typedef struct {
     tokdfa_numbered_words *states, *outputs;
     int32_t *target, *written; /* by state and symbol: the next state, and the output on the way */

@@ -4,7 +4,8 @@
 #include <stdint.h>
 
 /* The data for going back in time: the live rules as a hash table of pairs with the states that they made, and for each
-   token the state that its live rule made, 0 for symbols, and the parts in that rule, -1 for symbols. */
+   token the state that its live rule made, 0 for symbols, and the parts in that rule, -1 for symbols.
+   Read-only once it is built. */
 typedef struct {
     const int64_t *pairs;
     int64_t n_pairs;
@@ -14,7 +15,7 @@ typedef struct {
     const int32_t *tail;
 } tokdfa_folding;
 
-/* The rules of a dictionary, and the outputs of their fold; see folding.py. */
+/* The rules of a dictionary, and the outputs of their fold; see folding.py. It belongs to one thread. */
 typedef struct {
     const int32_t *left;
     int64_t n_left; /* the number of rules */
@@ -44,7 +45,7 @@ void tokdfa_arrange(const int32_t *removed, int64_t n_states, const int32_t *bir
                     int32_t *position, int32_t *width);
 void tokdfa_depths(const int32_t *parent, int64_t n_states, int32_t *depth);
 
-/* The states whose rows are gathered, the rows so far, and working memory; see rows.py. */
+/* The states whose rows are gathered, the rows so far, and working memory; see rows.py. It belongs to one thread. */
 typedef struct {
     const int32_t *parent;
     const int32_t *first;
@@ -68,7 +69,7 @@ typedef struct {
 int64_t tokdfa_gather_rows(tokdfa_row_job *job);
 
 /* The tokens that the rows of an automaton do not allow, and for each position the rank of its token in an order that
-   two automata have in common, or -1. */
+   two automata have in common, or -1. Read-only once it is built. */
 typedef struct {
     const int32_t *pointer;
     const int32_t *start;

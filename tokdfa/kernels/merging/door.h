@@ -4,7 +4,7 @@
 #include <stdint.h>
 
 /* Pairs of tokens that merge: a hash table of keys left << 32 | right, -1 where there is none, with the priority of each
-   (smaller is stronger) and its product. */
+   (smaller is stronger) and its product. Read-only once it is built. */
 typedef struct {
     int64_t *keys;
     int64_t n_keys;
@@ -12,7 +12,7 @@ typedef struct {
     int32_t *product;
 } tokdfa_merges;
 
-/* Words, and the outputs for the pairs that make them; see words.py. */
+/* Words, and the outputs for the pairs that make them; see words.py. It belongs to one thread. */
 typedef struct {
     const int32_t *text;
     const int64_t *offsets;

@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-/* A normalization form; see quick_check.py. Without borders there is no form. */
+/* A normalization form; see quick_check.py. Without borders there is no form. Read-only once it is built. */
 typedef struct {
     const uint64_t *border;
     int64_t n_border;

@@ -4,7 +4,8 @@
 #include <stdint.h>
 
 /* The spellings of ids: the bytes of id i are bytes[starts[i] >> 1] to bytes[starts[i + 1] >> 1]. The lowest bit of
-   starts[i] is set for a special token, which is read as one symbol, the edge of the text. */
+   starts[i] is set for a special token, which is read as one symbol, the edge of the text.
+   Read-only once it is built. */
 typedef struct {
     const uint8_t *bytes;
     int64_t n_bytes;
@@ -12,7 +13,8 @@ typedef struct {
     int64_t n_starts; /* the number of ids, plus 1 */
 } tokdfa_spelled;
 
-/* What is recorded for a state of the searching automaton; it fits into one line of the cache. */
+/* What is recorded for a state of the searching automaton; it fits into one line of the cache.
+   Read-only once it is built. */
 typedef struct {
     int64_t delay;       /* how many bytes ago a match has ended; -1 for none */
     int64_t restart;     /* where to restart at its end */
@@ -26,7 +28,8 @@ typedef struct {
 
 /* A searching automaton. State q goes to table[q * n_columns + c] on column c; state 0 is the sink. column_of has the
    columns of the bytes and then that of the edge of the text; border is the column that comes after every token, -1 for
-   none. told holds a tokdfa_told per state. Most of a text is read in the state idle, in which no match has begun. */
+   none. told holds a tokdfa_told per state. Most of a text is read in the state idle, in which no match has begun.
+   Read-only once it is built. */
 typedef struct {
     const uint16_t *column_of;
     const int32_t *table;
@@ -40,7 +43,8 @@ typedef struct {
 
 /* A reversed automaton over classes of code points. State q goes to table[q * (n_classes + 3) + c] on class c; the
    classes are those of code points, then that of broken symbols, then that of an edge of the text. class_of has the
-   class of every code point. initial has a state for every kind of the symbol after a match. */
+   class of every code point. initial has a state for every kind of the symbol after a match.
+   Read-only once it is built. */
 typedef struct {
     const int32_t *table;
     const uint8_t *accepts;
@@ -50,7 +54,7 @@ typedef struct {
     int64_t delayed; /* whether it takes the symbol before a match to know that it begins after that symbol */
 } tokdfa_backward;
 
-/* The effects of tokens, once they are known; see tokens.h. */
+/* The effects of tokens, once they are known; see tokens.h. Read-only once it is built. */
 typedef struct {
     const int32_t *properties;
     const int32_t *entries;
@@ -64,7 +68,7 @@ typedef struct {
 } tokdfa_moves;
 
 /* A search under way. Positions are counted in bytes from the beginning of the stream, tokens from that of the current
-   chunk. */
+   chunk. It belongs to one thread. */
 typedef struct {
     /* Its place: at an offset in a token that begins at the position. */
     int64_t token, offset, state, position;
@@ -96,7 +100,7 @@ typedef struct {
     int64_t n_room;
 } tokdfa_search;
 
-/* The machine that a search runs. */
+/* The machine that a search runs. Read-only once it is built. */
 typedef struct {
     const tokdfa_spelled *text;
     const tokdfa_forward *forward;

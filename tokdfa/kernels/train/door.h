@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-/* The input and the output of a greedy training; see merging.c. */
+/* The input and the output of a greedy training; see merging.c. It belongs to one thread. */
 typedef struct {
     int32_t *text; /* symbols, with borders (-1) before, between and after the pieces */
     int64_t n_text;
@@ -32,7 +32,8 @@ int64_t tokdfa_find_pairs(tokdfa_training *training, int64_t patience);
 int64_t tokdfa_train(tokdfa_training *training, int64_t target, int64_t patience);
 void tokdfa_end_training(tokdfa_training *training);
 
-/* Different pieces of text and their counts, in memory of their own, for one thread at a time; see piece_table.c. */
+/* Different pieces of text and their counts, in memory of their own; see piece_table.c.
+   It belongs to one thread at a time. */
 typedef struct {
     int64_t n_pieces;
     int64_t n_bytes; /* of all of them */

@@ -6,7 +6,7 @@
 #include "../fold/door.h"
 #include "../normalization/door.h"
 
-/* The table of the pair test while it is built; see pairs.py. */
+/* The table of the pair test while it is built; see pairs.py. It belongs to one thread. */
 typedef struct {
     const int32_t *parent;
     const int32_t *start;
@@ -33,7 +33,7 @@ typedef struct {
 
 /* The pair test over ids. With a table, `lookup` has for each id the place in `blocks` where its row begins, times
    2^32, plus its column; without one it is empty. `tokens` has for each id its live token, or one of PAIR_... of
-   pairs.h. */
+   pairs.h. Read-only once it is built. */
 typedef struct {
     const int64_t *lookup;
     int64_t n_lookup;
@@ -48,7 +48,7 @@ void tokdfa_mark_pairs(const tokdfa_pair_test *test, const int32_t *ids, int64_t
                        uint8_t *forbidden);
 
 /* Words to be taken apart into the bytes that end a symbol begun before, whole symbols, and a symbol cut short; see
-   parts.py. */
+   parts.py. It belongs to one thread. */
 typedef struct {
     const uint8_t *text;
     const int64_t *offsets;
@@ -70,7 +70,9 @@ int64_t tokdfa_number_keys(const uint64_t *keys, int64_t n, int32_t *known, int6
                            int64_t most, int32_t *number);
 void tokdfa_outer_symbols(const uint8_t *text, const int64_t *offsets, int64_t n_words, int32_t *first, int32_t *last);
 
-/* The tables for walking over a stream; see walk.py. */
+/* The tables for walking over a stream; see walk.py. Read-only once it is built. Only entries of `other` and `allowed`
+   that were unknown are filled in meanwhile by their owner, one at a time and in this order; a walk that does not see
+   that yet stops there, and is continued. */
 typedef struct {
     const uint16_t *class_of;
     int64_t n_class_of; /* the number of ids */
@@ -98,7 +100,7 @@ typedef struct {
 } tokdfa_walker;
 
 /* The place of a walk: the next id, the place in the tables where the row of the state before it begins, and the number
-   of bytes of the ids walked over. */
+   of bytes of the ids walked over. It belongs to one thread. */
 typedef struct {
     int64_t at;
     int64_t row;
@@ -109,7 +111,8 @@ int tokdfa_walk(const tokdfa_walker *walker, const uint32_t *ids, int64_t n, tok
 int tokdfa_accepts(const tokdfa_walker *walker, const uint32_t *ids, int64_t n);
 int tokdfa_accepts_wide(const tokdfa_walker *walker, const int64_t *ids, int64_t n, uint32_t *narrow);
 
-/* Where text is certainly cut between two ids: at `certain[n_classes * last_symbol[left] + first_symbol[right]]`. */
+/* Where text is certainly cut between two ids: at `certain[n_classes * last_symbol[left] + first_symbol[right]]`.
+   Read-only once it is built. */
 typedef struct {
     const int32_t *first_symbol;
     const int32_t *last_symbol;
@@ -119,7 +122,7 @@ typedef struct {
 
 /* A walk over many streams that goes on after what is wrong; stream k has the ids from begins[k] to ends[k]. What is
    found, `count` pairs, are the first id and the id after the last one of parts that something wrong is in; see
-   wrong.py. */
+   wrong.py. It belongs to one thread. */
 typedef struct {
     const int64_t *begins;
     const int64_t *ends;

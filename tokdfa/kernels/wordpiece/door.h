@@ -32,7 +32,7 @@ enum { TOKDFA_LONGEST_INDEXED = 16 };
    failure link (-1 for none), and the failure pops: from 0 on the id of the one token that is the whole path to this
    cell; -1 - p points to pops[p], the number of pops, after which come the id of each and its number of symbols. The
    edge of cell c with symbol s leads to cell t = cells[4 * c] + s if and only if cells[4 * t + 1] == c. Cells 0 and 1
-   are the roots. */
+   are the roots. Read-only once it is built. */
 typedef struct {
     const int32_t *cells;
     const int32_t *pops;
@@ -40,7 +40,7 @@ typedef struct {
     int64_t n_points;
 } tokdfa_word_trie;
 
-/* The tables of an end-to-end tokenizer. */
+/* The tables of an end-to-end tokenizer. Read-only once it is built. */
 typedef struct {
     const uint8_t *flags;  /* of each of 256 bytes */
     const uint64_t *words; /* three entries per slot: the bytes of a word in two numbers, and its id */
@@ -62,7 +62,7 @@ typedef struct {
     uint8_t folds;        /* and are taken in lower case */
 } tokdfa_wordpiece;
 
-/* The outputs, and room for one word, of one thread; see end_to_end.wide.c. */
+/* The outputs, and room for one word; see end_to_end.wide.c. It belongs to one thread. */
 typedef struct {
     int32_t *ids;     /* room for one per byte of the texts, and one more */
     int64_t *begins;  /* where each token begins in its text, and ends; as much room, */
@@ -84,7 +84,7 @@ int64_t tokdfa_encode_wordpiece_text(const tokdfa_wordpiece *tables, const uint8
 void tokdfa_index_wordpieces(const uint64_t *low, const uint64_t *high, const int32_t *ids, int64_t n_ids,
                              uint64_t *words, int64_t n_words);
 
-/* Cells that were packed, in memory of their own. */
+/* Cells that were packed, in memory of their own. It belongs to one thread. */
 typedef struct {
     int32_t *cells;
     int64_t n_cells;
