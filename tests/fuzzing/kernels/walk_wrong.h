@@ -87,7 +87,7 @@ static void check_wrong_parts(const machine *m, const uint8_t *forbidden, const 
             certain[u * m->n_ids + v] = matrix[symbols[1][u] * N_SYMBOLS + symbols[0][v]];
         }
     }
-    streams s = {.ids = ids, .certain = certain, .n_ids = m->n_ids, .n_streams = 1 + more % 4, .back = drawn >> 5,
+    streams s = {.ids = ids, .certain = certain, .n_ids = m->n_ids, .n_streams = 1 + more % 4, .back = 1 + (drawn >> 5),
                  .reach = more >> 4};
     for (int64_t k = 0; k < s.n_streams; k++) {
         s.begins[k] = n * (k + (drawn & 1 ? k * k : 0)) / (s.n_streams * (drawn & 1 ? s.n_streams + 1 : 1));

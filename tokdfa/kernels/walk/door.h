@@ -127,7 +127,7 @@ typedef struct {
     const int64_t *begins;
     const int64_t *ends;
     int64_t n_begins;
-    int64_t back;  /* what is wrong is cut off from the ids up to this many before it is noticed, but for */
+    int64_t back;  /* what is wrong is cut off from the ids up to this many, 1 or more, before it is noticed, but for */
     int64_t reach; /* a special token that the text spells, which begins at most this many ids before its end */
     int64_t *found;
     int64_t room;

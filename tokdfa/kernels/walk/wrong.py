@@ -58,7 +58,8 @@ def wrong_parts(
     begins, ends : int64 arrays
         Stream k has the ids from ``begins[k]`` to ``ends[k]``, which are places in `ids`.
     back : int
-        The walk notices what is wrong at most this number of ids after the piece that it is in.
+        The walk notices what is wrong at most this number of ids after the piece that it is in; 1 or more, for what is
+        wrong with the end of a stream is noticed after its last id.
     reach : int
         A special token that the text spells begins at most this number of ids before the one in which it ends.
     initial : int
@@ -71,6 +72,8 @@ def wrong_parts(
     int64 array of shape (parts, 2)
         In order and disjoint. Each begins and ends where its stream does, or where the text is certainly cut.
     """
+    if back < 1:
+        raise ValueError("no part can begin after the last id")
     found: Int64Array = np.empty((max(64, len(ids) // 64), 2), dtype=np.int64)
     job = Struct(
         "tokdfa_wrong_job", begins=begins, ends=ends, n_begins=len(begins), back=back, reach=reach,
