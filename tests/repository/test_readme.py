@@ -14,7 +14,7 @@ from support import schemas
 
 ROOT = Path(__file__).parents[2]
 GUIDES = tuple(path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "notebooks" / "guides").glob("*.md")))
-PAGES = ("README.md", "notebooks/jobs.md", "notebooks/index.md", *GUIDES)
+PAGES = ("README.md", "notebooks/jobs.md", "notebooks/index.md", "notebooks/unicode_versions.md", *GUIDES)
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 

@@ -8,7 +8,8 @@ Read `api` first, then `result` (the answer of a comparison), with `findings` (p
   text that separates them runs in `separation`, over the `product` of their automata: `joint` has their splittings
   side by side, `vocabularies` their tokens, `reach` the states that texts reach, `whole_pieces` what the rules of whole
   pieces add. `trials` are the texts that are tried if no search decides;
-- `wordpiece`: two WordPiece tokenizers.
+- `wordpiece`: two WordPiece tokenizers;
+- `cuts`: two pre-tokenizers alone, whatever is merged in their pieces.
 
 `tuning` bounds the time, `remembered` keeps answers for the duration of a search.
 
