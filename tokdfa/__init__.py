@@ -27,6 +27,7 @@ each says at its head what lives in it, in which order to read it and what it co
 `validation`       is a stream canonical, and if not, where, why, and what belongs there
 `searching`        patterns over the text of ids, without decoding
 `comparison`       do two tokenizers agree on every text
+`shards`           corpora of many files: reports that add up
 `rollouts`         what of a rollout is a bug, what is drift, and what a junction
 `training`         greedy trainers, and the theory of what they optimise
 `draw`, `report`   pictures and pages
@@ -90,6 +91,8 @@ if TYPE_CHECKING:
     from tokdfa.searching.api import Matches as Matches
     from tokdfa.searching.api import Searcher as Searcher
     from tokdfa.searching.api import search as search
+    from tokdfa.shards.check import check_shard as check_shard
+    from tokdfa.shards.report import Report as Report
     from tokdfa.stores.opening import open_store as open_store
     from tokdfa.tokenizers.default import default_dictionary as default_dictionary
     from tokdfa.tokenizers.default import default_tokenizer as default_tokenizer
@@ -188,6 +191,8 @@ _HOMES = {
     "check_rollout": "tokdfa.rollouts.api",
     "check_rollouts": "tokdfa.rollouts.api",
     "iter_rollout_checks": "tokdfa.rollouts.api",
+    "Report": "tokdfa.shards.report",
+    "check_shard": "tokdfa.shards.check",
     "open_store": "tokdfa.stores.opening",
     "search": "tokdfa.searching.api",
     "validate": "tokdfa.validation.api",

@@ -124,7 +124,7 @@ def test_dictionaries_alone_say_so(tmp_path: Path, capsys: pytest.CaptureFixture
         ("ids.bin", b"abcd", [], "give --dtype"),
         ("ids.npy", b"", [], "no ids: the file is empty"),
         ("ids.npy", b"\x93NUMPY", [], "not a complete .npy file"),
-        ("ids.parquet", b"PAR1", [], "no ids can be read from a file with this suffix"),
+        ("ids.parquet", b"PAR1", [], "the file is damaged or cut short"),
     ],
 )
 def test_bad_ids(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-__all__ = ["dtype_option", "field_option", "ids_argument"]
+__all__ = ["dtype_option", "field_option", "ids_argument", "many_ids_argument", "threads_option"]
 
 
 def _one(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> str:
@@ -37,6 +37,24 @@ field_option = click.option(
     "--field",
     metavar="FIELD",
     help="The field, column or array with the ids in files of records, e.g. input_ids or a.b; a usual name by default.",
+)
+
+
+def _many(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+    if len(given) < 2 or all(word.isascii() and word.isdecimal() for word in given):
+        return (_one(ctx, parameter, given),)
+    if "-" in given and not ctx.resilient_parsing:
+        raise click.UsageError("standard input is one stream, and cannot be given together with files", ctx)
+    return given
+
+
+many_ids_argument = click.argument("paths", nargs=-1, metavar="IDS...", callback=_many)
+
+threads_option = click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Use N threads, over files and over parts of one file; the answer is the same. By default one.",
 )
 
 ids_argument = click.argument("ids", nargs=-1, metavar="IDS", callback=_one)

@@ -10,7 +10,8 @@ from typing import IO, TYPE_CHECKING
 
 import click
 
-from tokdfa.cli.ids import dtype_option, field_option
+from tokdfa.cli.corpus import count_in_files, is_of_files
+from tokdfa.cli.ids import dtype_option, field_option, threads_option
 from tokdfa.cli.output import json_option, say, seconds_option, specials_option
 from tokdfa.errors import PatternError
 
@@ -63,6 +64,7 @@ _SHOWN = 60
 @click.option("--count", "only_count", is_flag=True, help="Print only the number of matches.")
 @dtype_option
 @field_option
+@threads_option
 @specials_option
 @click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK; detected by default.")
 @seconds_option
@@ -78,6 +80,7 @@ def command(
     only_count: bool,
     dtype: str | None,
     field: str | None,
+    threads: int | None,
     specials: str | None,
     format_name: str | None,
     max_seconds: float,
@@ -89,12 +92,34 @@ def command(
     a store of ids, such as .npy, .bin, .ds, .parquet or .jsonl, or the folder of a dataset; or - for standard input.
     Matches are those in the decoded text, cut at special tokens; places count from the beginning of IDS, whatever
     documents it has. Each line shows one match: its first byte and the first byte after it, its first token and the
-    first token after it, and its text. The exit status is 0 if there is a match and 1 if there is none.
+    first token after it, and its text. With --count IDS may be several files, folders and patterns, too. The exit
+    status is 0 if there is a match and 1 if there is none.
     """
     if words is not None and names:
         raise click.UsageError("give --words or --special, not both")
-    if len(pattern_and_ids) != (1 if words is not None or names else 2):
-        several = "; IDS is one file, so search one after the other" if len(pattern_and_ids) > 2 else ""
+    n_patterns = 0 if words is not None or names else 1
+    if only_count and not names and len(pattern_and_ids) > n_patterns:
+        given = pattern_and_ids[n_patterns:]
+        if len(given) > 1 or threads is not None or is_of_files(given[0]):
+            searched = pattern_and_ids[0] if words is None else _read_words(words)
+            return _print_count(
+                tok,
+                searched,
+                given,
+                wanted,
+                aligned,
+                dtype,
+                field,
+                threads,
+                specials,
+                format_name,
+                max_seconds,
+                as_json,
+            )
+    if threads is not None:
+        raise click.UsageError("--threads is for --count")
+    if len(pattern_and_ids) != n_patterns + 1:
+        several = "; IDS is one file unless --count is given" if len(pattern_and_ids) > 2 else ""
         raise click.UsageError(
             f"give TOK, PATTERN and IDS, in this order; or TOK, IDS and --words FILE or --special NAME{several}"
         )
@@ -120,6 +145,36 @@ def command(
     else:
         count = _print_lines(searcher, chunks)
     return 0 if count else 1
+
+
+def _print_count(
+    tok: str,
+    searched: str | list[bytes],
+    paths: tuple[str, ...],
+    wanted: str,
+    aligned: bool,
+    dtype: str | None,
+    field: str | None,
+    threads: int | None,
+    specials: str | None,
+    format_name: str | None,
+    max_seconds: float,
+    as_json: bool,
+) -> int:
+    """Print the number of matches in all files, and return the exit status."""
+    from tokdfa.searching.api import Searcher
+    from tokdfa.stores import iter_ids
+    from tokdfa.tokenizers.loading import load_unsplit
+
+    tokenizer = load_unsplit(tok, specials=specials, format=format_name)
+    searcher = Searcher(tokenizer, searched, wanted=wanted, aligned=aligned, max_seconds=max_seconds)  # type: ignore[arg-type]
+
+    def matches(path: Path) -> int:
+        return sum(map(len, searcher.iter_matches(iter_ids(path, dtype=dtype, field=field))))
+
+    count, is_whole = count_in_files(paths, threads or 1, matches)
+    say(f'{{"count": {count}}}' if as_json else f"{count:,}")
+    return 2 if not is_whole else 0 if count else 1
 
 
 def _print_specials(

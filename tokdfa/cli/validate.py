@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tokdfa.cli.ids import dtype_option, field_option, ids_argument
+from tokdfa.cli.corpus import is_of_files, validate_corpus
+from tokdfa.cli.ids import dtype_option, field_option, many_ids_argument, threads_option
 from tokdfa.cli.output import html_option, json_option, print_json, say, specials_option, unicode_option
 from tokdfa.cli.unsplit import remark_unsplit
 
@@ -21,7 +22,7 @@ __all__ = ["command"]
 
 @click.command("validate")
 @click.argument("tok")
-@ids_argument
+@many_ids_argument
 @dtype_option
 @field_option
 @click.option("--all", "every", is_flag=True, help="Report every violation, not only the first.")
@@ -46,11 +47,18 @@ __all__ = ["command"]
 @specials_option
 @unicode_option
 @click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK; detected by default.")
+@threads_option
+@click.option(
+    "--report",
+    "report_path",
+    metavar="FILE",
+    help="Write what was found in all files to FILE, as JSON. After a run that was stopped, the next goes on.",
+)
 @html_option
 @json_option
 def command(
     tok: str,
-    ids: str,
+    paths: tuple[str, ...],
     dtype: str | None,
     field: str | None,
     every: bool,
@@ -61,6 +69,8 @@ def command(
     specials: str | None,
     unicode: str | None,
     format_name: str | None,
+    threads: int | None,
+    report_path: str | None,
     html_path: str | None,
     as_json: bool,
 ) -> int:
@@ -70,11 +80,24 @@ def command(
     is a store of ids, such as .npy, .bin, .ds, .parquet or .jsonl, or the folder of a dataset; or - for standard
     input. Where it says which documents it has, each is judged separately. The exit status is 0 if they are canonical
     and 1 if they are not. The page written by --html shows all violations, with or without --all.
+
+    Several IDS, folders and patterns such as ``shards/*.bin`` are the files of a corpus, as is one file with --threads
+    or --report: what was found in them is added up, and the exit status is 2 if a file could not be read to its end.
     """
+    is_corpus = len(paths) > 1 or threads is not None or report_path is not None or is_of_files(paths[0])
+    if is_corpus and (every or window or html_path is not None):
+        raise click.UsageError("--all, --window and --html are for one file, without --threads and --report")
     from tokdfa.tokenizers.loading import load
     from tokdfa.validation.api import validate
 
     tokenizer = load(tok, pretokenizer=pretokenizer, specials=specials, format=format_name, unicode=unicode)
+    if is_corpus:
+        status = validate_corpus(
+            tokenizer, paths, dtype, field, documents, literal, threads or 1, report_path, as_json=as_json
+        )
+        remark_unsplit(tokenizer, tok)
+        return status
+    (ids,) = paths
     stream, starts = _stream(ids, dtype, field, documents)
     if html_path is None:
         verdict = validate(tokenizer, stream, all=every, window=window, documents=starts, literal=literal)

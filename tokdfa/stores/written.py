@@ -37,4 +37,5 @@ class WrittenStore(Store):
 
     def iter_chunks(self, begin: int = 0, end: int | None = None) -> Iterator[Chunk]:
         """Yield the integers; see :meth:`Store.iter_chunks`."""
-        return map(Chunk, self._read(self.path.open("rb"), str(self.path)))
+        # Opened only when it is read.
+        yield from map(Chunk, self._read(self.path.open("rb"), str(self.path)))

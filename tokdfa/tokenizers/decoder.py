@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, checked_ids, running_sum
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, Uint8Array, checked_ids, running_sum
 from tokdfa.errors import TokenStreamError
 from tokdfa.kernels.spelling.spell import spell
 
@@ -112,6 +112,12 @@ class Decoder:
             index = int(np.argmin(self._meaning[checked]))
             raise TokenStreamError("no token has this id", value=int(checked[index]), where=f"token {first + index}")
         return checked
+
+    def mean_something(self, ids: IntegerArray) -> BoolArray:
+        """Return for each of some integers whether it is an id in use."""
+        inside = (ids >= 0) & (ids < len(self._meaning))
+        means: BoolArray = inside & self._meaning[np.where(inside, ids, 0).astype(np.int64)]
+        return means
 
     def is_id(self, id: int) -> bool:
         """Return whether an id is in use."""

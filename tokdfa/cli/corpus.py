@@ -1,0 +1,115 @@
+"""``tokdfa validate`` and ``tokdfa search --count`` over many files."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tokdfa.cli.output import print_json, remark, say
+from tokdfa.cli.progress import progress
+
+if TYPE_CHECKING:
+    from tokdfa.shards.report import Report
+    from tokdfa.tokenizers.protocol import AnyTokenizer
+
+__all__ = ["count_in_files", "is_of_files", "validate_corpus"]
+
+
+def is_of_files(path: str) -> bool:
+    """Return whether a path stands for several files: a folder, or a pattern."""
+    return Path(path).is_dir() or (bool(set("*?") & set(path)) and not Path(path).exists())
+
+
+def validate_corpus(
+    tokenizer: AnyTokenizer,
+    paths: Sequence[str],
+    dtype: str | None,
+    field: str | None,
+    documents: str | None,
+    literal: bool,
+    threads: int,
+    report_path: str | None,
+    *,
+    as_json: bool,
+) -> int:
+    """Validate all files, print what was found, and return the exit status."""
+    from tokdfa.shards.check import Options
+    from tokdfa.shards.run import check_shards
+    from tokdfa.stores.finding import find_stores
+
+    if documents not in (None, "none") and not documents.isdecimal():
+        raise click.UsageError("for several files, --documents takes an id or none")
+    separator = int(documents) if documents is not None and documents != "none" else documents
+    options = Options(dtype, field, separator, literal)
+    files = find_stores(paths)
+    with progress(files) as (advance, finished):
+        report = check_shards(
+            tokenizer,
+            files,
+            options,
+            threads=threads,
+            report_path=report_path,
+            advance=advance,
+            finished=finished,
+        )
+    if as_json:
+        valid = False if report.violations else None if report.broken else True
+        print_json({"valid": valid, "tokens": report.ids, "report": report.to_dict()})
+    else:
+        _print(report)
+    if report.broken:
+        remark(f"{_counted(len(report.broken), 'file')} could not be read to the end")
+        return 2
+    return 0 if report else 1
+
+
+def _print(report: Report) -> None:
+    for found in report.first:
+        place = f"token {found.token}" if found.unit == "token" else f"{found.unit} {found.number}, token {found.token}"
+        canonical = "" if found.canonical_ids is None else f", canonical {' '.join(map(str, found.canonical_ids))}"
+        say(f"{found.file}, {place}: {found.reason} [{' '.join(map(str, found.ids))}{canonical}]")
+    for broken in report.broken:
+        say(f"broken: {broken.where}: {broken.what}")
+    read = (
+        f"{_counted(report.ids, 'id')} in {_counted(report.documents, 'document')} of {_counted(report.shards, 'file')}"
+    )
+    if not report.violations:
+        say(f"{'canonical' if report else 'nothing else is wrong'}: {read}")
+        return
+    kinds = {**report.kinds, **({"id-out-of-range": report.out_of_range} if report.out_of_range else {})}
+    rows = ", ".join(f"{kind} {count:,}" for kind, count in kinds.items())
+    wrong = _counted(report.wrong_documents, "wrong document")
+    wrong = _counted(report.wrong_documents, "wrong document")
+    say(f"not canonical: {_counted(report.violations, 'violation')} ({rows}), {wrong}")
+    say(f"read: {read}")
+
+
+def count_in_files(paths: Sequence[str], threads: int, count: Callable[[Path], int]) -> tuple[int, bool]:
+    """Return the sum over all files of what is counted in each, and whether all could be read."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from tokdfa.errors import TokdfaError
+    from tokdfa.stores.finding import find_stores
+
+    def of(path: Path) -> int | str:
+        try:
+            return count(path)
+        except TokdfaError as error:
+            return str(error)
+        except OSError as error:
+            return f"{path}: {error.strerror or error}"
+
+    with ThreadPoolExecutor(threads) as pool:
+        found = [*pool.map(of, find_stores(paths))]
+    for message in (each for each in found if isinstance(each, str)):
+        remark(message)
+    sys.stderr.flush()
+    return sum(each for each in found if isinstance(each, int)), not any(isinstance(each, str) for each in found)
+
+
+def _counted(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'s' * (n != 1)}"

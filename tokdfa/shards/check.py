@@ -1,0 +1,394 @@
+"""Checking one shard: what it has, and where it is not canonical."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from tokdfa.arrays import Int32Array, Int64Array, IntegerArray, id_array
+from tokdfa.errors import TokdfaError, TokenStreamError
+from tokdfa.shards.cuts import AFTER, bounds_of
+from tokdfa.shards.report import FIRST, WORST, Broken, Finding, Report, WrongDocument, first_of, worst_of
+from tokdfa.shards.tables import DEAD, FALLBACK, UNKNOWN, ends_documents, flags_of
+from tokdfa.shards.tuning import DEFAULT, Tuning
+from tokdfa.stores.opening import open_store
+from tokdfa.stores.store import Chunk, Place, Store
+from tokdfa.tokenizers.protocol import AnyTokenizer
+from tokdfa.validation.api import Validator
+from tokdfa.validation.violation import Violation
+
+__all__ = ["OUT_OF_RANGE", "Options", "check_shard"]
+
+OUT_OF_RANGE = "id-out-of-range"
+"""The kind of a finding that is an id which the tokenizer does not have."""
+
+_SHOWN = 16
+_NONE: Int64Array = np.empty(0, dtype=np.int64)
+
+
+class Options(NamedTuple):
+    """How shards are read and judged; see :func:`check_shard`."""
+
+    dtype: str | None = None
+    field: str | None = None
+    documents: int | str | None = None
+    literal: bool = False
+    end: int | None = None
+
+
+def check_shard(
+    tokenizer: AnyTokenizer,
+    path: str | Path,
+    *,
+    dtype: str | None = None,
+    field: str | None = None,
+    documents: int | str | None = None,
+    literal: bool = False,
+    end: int | None = None,
+    threads: int = 1,
+    advance: Callable[[int], object] | None = None,
+    tuning: Tuning = DEFAULT,
+) -> Report:
+    """Check whether a shard of a corpus is canonical, document by document, and count what is in it.
+
+    Parameters
+    ----------
+    tokenizer : AnyTokenizer
+    path : str or Path
+        A store of ids; see :func:`tokdfa.open_store`. Of the folder of a dataset, all files.
+    dtype, field : str, optional
+        See :func:`tokdfa.open_store`.
+    documents : int or "none", optional
+        The id between documents, which is in none of them. By default the documents are those of the store; with
+        ``none`` it is one stream, as are the samples of a corpus that was cut into equal lengths.
+    literal : bool
+        See :func:`tokdfa.validate`.
+    end : int, optional
+        The id with which documents should end; by default any special token.
+    threads : int
+        The number of threads; they judge parts of the shard that begin with documents, or where the text is certainly
+        cut. The report is the same.
+    advance : callable, optional
+        Called with the number of ids that were judged, again and again.
+    tuning : Tuning, optional
+        How large the parts for threads are.
+
+    Returns
+    -------
+    Report
+        A shard that cannot be opened, is inconsistent, or is damaged further on, is in `broken`, with the place; what
+        was read of it before is counted. The ids before and after an id out of range are judged separately.
+
+    Raises
+    ------
+    ImproperDictionaryError, UnsupportedFeatureError
+        As :func:`tokdfa.validate` does.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(f"{folder}/ids.npy", [64, 261, 1193])
+    ...     report = tokdfa.check_shard(tokdfa.default_tokenizer(), f"{folder}/ids.npy")
+    >>> report.ids, report.wrong_documents, report.first[0].canonical_ids
+    (3, 1, (2513,))
+    """
+    options = Options(dtype, field, documents, literal, end)
+    # What is wrong with the tokenizer or the options is not wrong with the shard.
+    _Part.of(tokenizer, options, has_documents=True)
+    try:
+        store = open_store(path, dtype=dtype, field=field)
+    except (TokdfaError, OSError) as error:
+        return _broken(str(path), error)
+    return _of_store(tokenizer, store, options, threads, advance, tuning)
+
+
+def _of_store(
+    tokenizer: AnyTokenizer,
+    store: Store,
+    options: Options,
+    threads: int,
+    advance: Callable[[int], object] | None,
+    tuning: Tuning,
+) -> Report:
+    if store.members:
+        own = [problem for problem in store.problems if not any(problem in each.problems for each in store.members)]
+        lost = Report(shards=len(own), broken=tuple(Broken(str(store.path), *_said(problem)) for problem in own))
+        parts = (_of_store(tokenizer, member, options, threads, advance, tuning) for member in store.members)
+        return sum(parts, lost)
+    if store.problems:
+        return Report(shards=1, broken=(Broken(str(store.path), *_said(store.problems[0])),))
+    wanted = min(4 * threads, (store.n_ids or 0) // tuning.stretch) if threads > 1 else 1
+    if store.n_ids is None and threads > 1:
+        wanted = min(4 * threads, store.n_steps)
+    if options.documents is not None and options.documents != "none":
+        wanted = 1
+    try:
+        if wanted > 1:
+            return _in_parts(tokenizer, store, options, threads, advance, wanted)
+    except (TokdfaError, OSError):
+        # What was read before the place that is damaged is known only if it is read in order.
+        pass
+    part = _Part.of(tokenizer, options, has_documents=store.has_documents)
+    try:
+        part.read(store, store.iter_chunks(), advance)
+    except (TokdfaError, OSError) as error:
+        broken = _broken(str(store.path), error).broken
+        return replace(part.report(store), broken=broken)
+    return part.report(store)
+
+
+def _in_parts(
+    tokenizer: AnyTokenizer,
+    store: Store,
+    options: Options,
+    threads: int,
+    advance: Callable[[int], object] | None,
+    wanted: int,
+) -> Report:
+    """Return the report on a store whose parts are judged by several threads."""
+    has_documents = store.has_documents and options.documents != "none"
+    bounds = bounds_of(tokenizer, store, wanted) if has_documents or not store.has_documents else [0, store.n_steps]
+
+    def of(bound: tuple[int, int]) -> Report:
+        begin, end = bound
+        part = _Part.of(tokenizer, options, has_documents=has_documents, base=begin)
+        is_last = end == store.n_steps
+        last = end if is_last or has_documents else min(end + AFTER, store.n_steps)
+        part.read(store, store.iter_chunks(begin, last), advance, None if is_last or has_documents else end - begin)
+        return part.report(store)
+
+    with ThreadPoolExecutor(threads) as pool:
+        reports = [*pool.map(of, pairwise(bounds))]
+    total = replace(sum(reports, Report()), shards=1)
+    if has_documents:
+        return total
+    # It is one document, of which each part is a piece.
+    count = sum(row.violations for report in reports for row in report.worst)
+    where = store.place(0, 0, 0)
+    worst = (WrongDocument(count, where.file, where.unit, where.number),) if count else ()
+    return replace(
+        total,
+        documents=1,
+        empty_documents=int(not total.ids),
+        wrong_documents=int(count > 0),
+        unended_documents=reports[-1].unended_documents,
+        worst=worst,
+    )
+
+
+class _Part:
+    """The judging of a part of a store, chunk by chunk."""
+
+    def __init__(self, tokenizer: AnyTokenizer, options: Options, has_documents: bool, base: int) -> None:
+        self._tokenizer = tokenizer
+        self._separator = options.documents if isinstance(options.documents, int) else None
+        self._has_documents = has_documents and options.documents is None
+        self._validator = Validator(tokenizer, documents=(), literal=options.literal)
+        self._decoder = tokenizer.decoder
+        self._flags = flags_of(tokenizer)
+        self._ends = ends_documents(tokenizer, options.end)
+        self._base = base
+        self._stop: int | None = None
+        self._ids = 0
+        self._documents = self._empty = self._unended = 0
+        self._kinds: Counter[str] = Counter()
+        self._rules: Counter[int] = Counter()
+        self._dead: Counter[int] = Counter()
+        self._out_of_range = self._unknown = self._fallback = 0
+        self._first: list[Finding] = []
+        self._worst: list[WrongDocument] = []
+        self._wrong = 0
+        # The document that has begun last: where, its number, its last id; and the wrong ones that may go on.
+        self._is_open = not self._has_documents
+        self._begun, self._number, self._last = 0, 0, -1
+        self._bad: Counter[tuple[int, int]] = Counter()
+
+    @classmethod
+    def of(cls, tokenizer: AnyTokenizer, options: Options, *, has_documents: bool, base: int = 0) -> _Part:
+        """Return a part that nothing has been read of."""
+        return cls(tokenizer, options, has_documents, base)
+
+    def read(
+        self,
+        store: Store,
+        chunks: Iterable[Chunk],
+        advance: Callable[[int], object] | None = None,
+        stop: int | None = None,
+    ) -> None:
+        """Judge chunks; from id `stop` on they are only read for what is before it."""
+        self._stop = stop
+        for chunk in chunks:
+            self._feed(store, chunk)
+            if advance is not None:
+                advance(len(chunk.ids))
+        self._take(store, self._validator.finish(), _NONE, _NONE)
+        if self._is_open:
+            self._close(store)
+
+    def _feed(self, store: Store, chunk: Chunk) -> None:
+        ids, bad = self._checked(chunk.ids)
+        first = self._validator.tokens
+        starts = chunk.starts if self._has_documents and chunk.starts is not None else None
+        numbers = chunk.numbers if starts is not None and chunk.numbers is not None else _NONE
+        separators = bad
+        if self._separator is not None:
+            own = np.flatnonzero(chunk.ids == self._separator)
+            bad = np.setdiff1d(bad, own, assume_unique=True)
+            separators = np.union1d(bad, own)
+            starts = own + 1
+            numbers = self._number + 1 + np.arange(len(own), dtype=np.int64)
+        counted = ids if self._stop is None else ids[: max(self._stop - first, 0)]
+        self._count(counted, bad[bad < len(counted)], chunk, first, store)
+        begun = _NONE if starts is None else starts
+        found = self._validator.feed(
+            ids, begun if starts is not None else None, separators if len(separators) else None
+        )
+        self._take(store, found, begun + first, numbers)
+        self._bound(store, ids, begun, numbers, first)
+
+    def _checked(self, ids: IntegerArray) -> tuple[Int32Array, Int64Array]:
+        """Return ids, and the places of those out of range, at which another one stands in."""
+        try:
+            return self._decoder.check(ids), _NONE
+        except TokenStreamError:
+            array = id_array(ids)
+        means = self._decoder.mean_something(array)
+        known = np.where(means, array, self._decoder.placeholder_id)
+        return self._decoder.check(known.astype(np.int64)), np.flatnonzero(~means)
+
+    def _count(self, ids: Int32Array, bad: Int64Array, chunk: Chunk, first: int, store: Store) -> None:
+        """Count ids by what they are."""
+        self._ids += len(ids)
+        self._out_of_range += len(bad)
+        if len(bad) and sum(each.kind == OUT_OF_RANGE for each in self._first) < FIRST:
+            starts = chunk.starts if self._has_documents and chunk.starts is not None else _NONE
+            numbers = chunk.numbers if chunk.numbers is not None else _NONE
+            for place in bad[:FIRST].tolist():
+                begun, number = self._document(place + first, starts + first, numbers)
+                where = self._place(store, number, place + first - begun, place + first)
+                value = int(chunk.ids[place])
+                reason = f"the tokenizer has no id {value}"
+                self._first.append(Finding(*where, OUT_OF_RANGE, (value,), None, None, reason))
+        if self._flags is None:
+            return
+        flags = self._flags.take(ids)
+        flags[bad] = 0
+        if not flags.any():
+            return
+        self._unknown += int(np.count_nonzero(flags & UNKNOWN))
+        self._fallback += int(np.count_nonzero(flags & FALLBACK))
+        dead = ids[flags & DEAD != 0]
+        if len(dead):
+            self._dead.update(dict(zip(*(part.tolist() for part in np.unique(dead, return_counts=True)), strict=True)))
+
+    def _document(self, index: int, starts: Int64Array, numbers: Int64Array) -> tuple[int, int]:
+        """Return where the document of an id begins, and its number."""
+        at = int(np.searchsorted(starts, index, side="right")) - 1
+        return (self._begun, self._number) if at < 0 else (int(starts[at]), int(numbers[at]))
+
+    def _take(self, store: Store, found: Iterable[Violation], starts: Int64Array, numbers: Int64Array) -> None:
+        """Count violations; `starts` are where documents begin that began among the last ids."""
+        for violation in found:
+            if self._stop is not None and violation.index >= self._stop:
+                continue
+            begun, number = self._document(violation.start, starts, numbers)
+            self._kinds[violation.kind.value] += 1
+            self._bad[begun, number] += 1
+            if violation.rule is not None:
+                self._rules[violation.rule] += 1
+            if self._kinds[violation.kind.value] > FIRST:
+                continue
+            where = self._place(store, number, violation.index - begun, violation.index)
+            canonical = None if violation.canonical_ids is None else violation.canonical_ids[:_SHOWN]
+            kind, ids = violation.kind.value, violation.ids[:_SHOWN]
+            self._first.append(Finding(*where, kind, ids, canonical, violation.rule, violation.reason))
+
+    def _bound(self, store: Store, ids: Int32Array, starts: Int64Array, numbers: Int64Array, first: int) -> None:
+        """Close the documents that have ended, given where others begin among ids."""
+        if len(starts):
+            begun = [self._begun - first, *starts.tolist()] if self._is_open else starts.tolist()
+            ends = np.array(begun[1:], dtype=np.int64)
+            is_empty = np.diff(np.array(begun, dtype=np.int64)) == 0
+            if self._separator is not None:
+                # What ends a document is not in it.
+                is_empty = np.diff(np.array(begun, dtype=np.int64)) == 1
+            else:
+                lasts = np.where(ends > 0, ids[np.maximum(ends - 1, 0)] if len(ids) else -1, self._last)
+                self._unended += int(np.count_nonzero(~is_empty & ~self._ends[np.maximum(lasts, 0)]))
+            self._documents += len(ends)
+            self._empty += int(np.count_nonzero(is_empty))
+            self._is_open = True
+            self._begun, self._number = int(starts[-1]) + first, int(numbers[-1])
+            self._settle(store)
+        if len(ids):
+            self._last = int(ids[-1])
+
+    def _place(self, store: Store, number: int, token: int, index: int) -> Place:
+        """Return where an id is; by its index, if the documents are not those of the store."""
+        if store.has_documents and not self._has_documents and store.unit != "byte":
+            return Place(str(store.path), "token", self._base + index, self._base + index)
+        return store.place(number, token, self._base + index)
+
+    def _settle(self, store: Store) -> None:
+        """Keep of the wrong documents that have ended the worst."""
+        going_on = (self._begun, self._number)
+        for key in [key for key in self._bad if key != going_on]:
+            begun, number = key
+            place = self._place(store, number, 0, begun)
+            self._wrong += 1
+            self._worst.append(WrongDocument(self._bad.pop(key), place.file, place.unit, place.number))
+        if len(self._worst) > 64 * WORST:
+            self._worst = [*worst_of(self._worst)]
+
+    def _close(self, store: Store) -> None:
+        """Close the last document."""
+        is_empty = self._validator.tokens == self._begun
+        # After the last separator there need be nothing.
+        if not (is_empty and self._separator is not None and self._begun):
+            self._documents += 1
+            self._empty += is_empty
+            self._unended += not is_empty and (self._separator is not None or not self._ends[self._last])
+        self._begun = -1
+        self._settle(store)
+
+    def report(self, store: Store) -> Report:
+        """Return what was found."""
+        if self._bad:
+            self._begun = -1
+            self._settle(store)
+        return Report(
+            shards=1,
+            ids=self._ids,
+            documents=self._documents,
+            empty_documents=int(self._empty),
+            wrong_documents=self._wrong,
+            unended_documents=int(self._unended),
+            kinds=dict(sorted(self._kinds.items())),
+            rules=dict(sorted(self._rules.items())),
+            dead=dict(sorted(self._dead.items())),
+            out_of_range=self._out_of_range,
+            unknown=self._unknown,
+            fallback=self._fallback,
+            first=first_of(self._first),
+            worst=worst_of(self._worst),
+        )
+
+
+def _broken(path: str, error: Exception) -> Report:
+    if isinstance(error, TokdfaError) and error.where:
+        where, what = error.where, str(error).removeprefix(f"{error.where}: ")
+    else:
+        where, what = path, getattr(error, "strerror", None) or str(error)
+    return Report(shards=1, broken=(Broken(path, where, what),))
+
+
+def _said(problem: object) -> tuple[str, str]:
+    return getattr(problem, "where", ""), getattr(problem, "what", "")
