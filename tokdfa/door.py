@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from tokdfa.searching.matches import Matches
     from tokdfa.tokenizers.protocol import AnyTokenizer
     from tokdfa.transducers.transducer import Transducer
-    from tokdfa.unicode import Table
     from tokdfa.validation.result import Validation
 
     S = TypeVar("S", bound=Hashable)
@@ -66,7 +65,7 @@ def search(
     *,
     wanted: Wanted,
     aligned: bool,
-    table: Table,
+    table: str,
     max_seconds: float,
 ) -> Matches:
     """Call :func:`tokdfa.search`."""

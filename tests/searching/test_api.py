@@ -18,7 +18,7 @@ from support.patterns import patterns, texts
 from support.streams import Vocabulary, cut, places
 
 import tokdfa
-from tokdfa.errors import LimitExceededError, PatternError, TokenStreamError
+from tokdfa.errors import LimitExceededError, PatternError, TokenStreamError, UnsupportedFeatureError
 from tokdfa.searching.api import Match, Matches, Searcher
 from tokdfa.searching.tuning import Tuning
 
@@ -363,3 +363,13 @@ def test_the_time_for_the_pattern_is_passed_on() -> None:
     for call in (tokenizer.search, partial(tokdfa.search, tokenizer)):
         with pytest.raises(LimitExceededError, match="seconds"):
             call(pattern, [64], max_seconds=1e-9)
+
+
+def test_classes_of_another_version_of_a_library() -> None:
+    tokenizer = tokdfa.default_tokenizer()
+    ids = tokenizer.encode("\u1c89")  # a letter since Unicode 16
+    assert len(tokdfa.search(tokenizer, r"\p{L}", ids)) == 1
+    assert len(tokdfa.search(tokenizer, r"\p{L}", ids, table="regex==2022.10.31")) == 0
+    assert len(tokdfa.search(tokenizer, r"\P{L}", ids, table="tiktoken==0.7.0")) == 1
+    with pytest.raises(UnsupportedFeatureError, match="are not known"):
+        tokdfa.search(tokenizer, r"\p{L}", ids, table="regex==1")

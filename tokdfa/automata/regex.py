@@ -19,7 +19,6 @@ from tokdfa.patterns.program import compile_program
 from tokdfa.patterns.subset import determinize
 from tokdfa.patterns.syntax import parse
 from tokdfa.patterns.utf8 import to_bytes
-from tokdfa.unicode import Table
 
 __all__ = ["language"]
 
@@ -33,7 +32,7 @@ def language(
     pattern: str,
     symbols: str | bytes | Iterable[Word] | TokenAlphabet | Dictionary,
     *,
-    table: Table = "regex",
+    table: str = "regex",
     max_states: int = DEFAULT_MAX_STATES,
     max_seconds: float = DEFAULT_MAX_SECONDS,
 ) -> TokenDFA:
@@ -47,8 +46,8 @@ def language(
     symbols : alphabet
         The base alphabet Σ, or something that has one. Over bytes, the words are the UTF-8 of the texts that match;
         over characters, the texts themselves; over longer symbols, the words whose characters form such a text.
-    table : {"regex", "tokenizers", "tiktoken"}
-        The library whose dialect and character classes to use.
+    table : {"regex", "tokenizers", "tiktoken"}, or such a name with a version
+        The library whose dialect and character classes to use, as in "regex" or ``regex==2023.12.25``.
     max_states, max_seconds : int, float
         The budget: the maximum number of states of the automaton over classes of symbols before it is minimized (over
         bytes, ten times as many), and the maximum total time.
@@ -76,7 +75,7 @@ def language(
     return _language(pattern, _base_alphabet(symbols), table, Budget(max_states, max_seconds))
 
 
-def _language(pattern: str, alphabet: TokenAlphabet, table: Table, budget: Budget) -> TokenDFA:
+def _language(pattern: str, alphabet: TokenAlphabet, table: str, budget: Budget) -> TokenDFA:
     program = compile_program(parse(pattern, table, budget), budget)
     explicit = _explicit(determinize(program, budget=budget), alphabet, budget)
     budget.check_time()

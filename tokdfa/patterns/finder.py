@@ -17,7 +17,6 @@ from tokdfa.patterns.program import compile_program
 from tokdfa.patterns.subset import Preference, determinize
 from tokdfa.patterns.syntax import Alternate, Concat, Node, Symbols, parse
 from tokdfa.patterns.utf8 import ByteDFA, to_bytes
-from tokdfa.unicode import Table
 
 __all__ = ["Finder", "Wanted", "finder"]
 
@@ -55,7 +54,7 @@ def finder(
     wanted: Wanted,
     *,
     aligned: bool = False,
-    table: Table = "regex",
+    table: str = "regex",
     budget: Budget | None = None,
 ) -> Finder:
     """Return the automata that find a pattern; the parameters are those of :class:`tokdfa.Searcher`."""

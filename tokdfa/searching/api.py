@@ -19,7 +19,6 @@ from tokdfa.searching.plan import SearchPlan
 from tokdfa.searching.stream import Stream
 from tokdfa.searching.tuning import DEFAULT, Tuning
 from tokdfa.searching.words import Words
-from tokdfa.unicode import Table
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -38,7 +37,7 @@ def search(
     *,
     wanted: Wanted = "longest",
     aligned: bool = False,
-    table: Table = "regex",
+    table: str = "regex",
     max_seconds: float = DEFAULT_MAX_SECONDS,
 ) -> Matches:
     """Return the matches of a pattern in the text of ids.
@@ -86,9 +85,10 @@ class Searcher(Guided):
         start. Empty matches are never reported. Among words, "first" prefers those earlier in the list.
     aligned : bool
         Whether matches must begin and end at token borders.
-    table : {"regex", "tokenizers", "tiktoken"}
-        The library whose dialect and character classes the expression uses. In that of `regex`, as in `re`, ``$``
-        matches at the end of the text and before a line feed that ends it; ``\Z`` matches only at the end.
+    table : {"regex", "tokenizers", "tiktoken"}, or such a name with a version
+        The library whose dialect and character classes the expression uses: those of its newest table, or of a version
+        as in ``regex==2023.12.25``. In the dialect of `regex`, as in `re`, ``$`` matches at the end of the text and
+        before a line feed that ends it; ``\Z`` matches only at the end.
     max_states, max_seconds : int, float
         The budget of the pattern: the number of states that each automaton over classes of symbols may have (over
         bytes, ten times as many), and the time that building all of them may take.
@@ -125,7 +125,7 @@ class Searcher(Guided):
         *,
         wanted: Wanted = "longest",
         aligned: bool = False,
-        table: Table = "regex",
+        table: str = "regex",
         max_states: int = DEFAULT_MAX_STATES,
         max_seconds: float = DEFAULT_MAX_SECONDS,
         max_pending: int = DEFAULT_MAX_PENDING,

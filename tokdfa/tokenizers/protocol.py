@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from tokdfa.splitting.pretokenizer import PreTokenizer
     from tokdfa.tokenizers.pair_automaton import PairAutomaton
     from tokdfa.tokenizers.pieces import Pieces
-    from tokdfa.unicode import Table
     from tokdfa.validation.result import Validation
 
 __all__ = ["AnyTokenizer"]
@@ -331,7 +330,7 @@ class AnyTokenizer(Guided, ABC):
         *,
         wanted: Wanted = "longest",
         aligned: bool = False,
-        table: Table = "regex",
+        table: str = "regex",
         max_seconds: float = DEFAULT_MAX_SECONDS,
     ) -> Matches:
         """Return the matches of a pattern in the text that ids spell.
@@ -347,7 +346,7 @@ class AnyTokenizer(Guided, ABC):
             text that matches.
         aligned : bool
             Whether matches must begin and end at borders of tokens.
-        table : {"regex", "tokenizers", "tiktoken"}
+        table : {"regex", "tokenizers", "tiktoken"}, or such a name with a version
             The library whose dialect and character classes the expression is written in.
         max_seconds : float
             The time that building the automata of the pattern may take.
