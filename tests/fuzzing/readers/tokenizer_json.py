@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from typing import Any
 
@@ -43,7 +44,8 @@ def check(data: bytes) -> bool:
         return ids
 
     must_agree(lambda text: tokenizer.encode(text).tolist(), encode, TEXTS)
-    for text in TEXTS[1:3]:
+    # Without a decoder the library puts spaces between tokens, where tokdfa has the bytes that ByteLevel gives them.
+    for text in TEXTS[1:3] if json.loads(data).get("decoder") else ():
         ids = encode(text)
         if ids is None:
             continue
