@@ -139,7 +139,33 @@ class _Construction:
             )
             for old in renumbered
         )
-        return Hypotheses(self.class_of_code_point, moves, tuple(ends[old] for old in renumbered))
+        found = Hypotheses(self.class_of_code_point, moves, tuple(ends[old] for old in renumbered))
+        return self.merged(found) if any(step.n_contexts > 1 for step in self.steps) else found
+
+    def merged(self, found: Hypotheses) -> Hypotheses:
+        """Return the automaton with hypotheses merged that no text distinguishes, as contexts make many of them.
+
+        No text leads to two of them, because then it would have two splits.
+        """
+        block = [int(ends) for ends in found.ends]
+        while True:
+            numbers: dict[object, int] = {}
+            finer = []
+            for own, row in zip(block, found.moves, strict=True):
+                behind = tuple(frozenset((block[target], event) for target, event in cell) for cell in row)
+                finer.append(numbers.setdefault((own, behind), len(numbers)))
+            self.budget.spend(len(finer) * len(self.symbols))
+            if len(numbers) == len(set(block)):
+                break
+            block = finer
+        # The first hypothesis remains the first one.
+        first = {number: place for place, number in reversed([*enumerate(finer)])}
+        moves = tuple(
+            tuple(tuple(dict.fromkeys((finer[target], event) for target, event in cell)) for cell in found.moves[old])
+            for old in (first[number] for number in range(len(first)))
+        )
+        ends = tuple(found.ends[first[number]] for number in range(len(first)))
+        return Hypotheses(found.class_of_code_point, moves, ends)
 
     def successors(self, hypothesis: Hypothesis, symbol: tuple[int, ...]) -> Iterator[tuple[Hypothesis, int]]:
         """Yield the hypotheses after a symbol, and the effect that each supposes the symbol to have."""

@@ -70,6 +70,8 @@ class Step:
         The classes of symbols.
     same : int array, one entry per class
         The first class that the step does not distinguish from it.
+    n_contexts : int
+        The number of contexts.
 
     Notes
     -----
@@ -86,6 +88,7 @@ class Step:
         self._matched: list[list[bool]] = scan.matched.tolist()
         self._letter = scan.letter
         self._contexts = scan.contexts
+        self.n_contexts = len(scan.contexts.truths)
         # Letters with the same targets and matches are one.
         columns = np.concatenate((scan.target, scan.matched)).T
         letter = np.unique(columns, axis=0, return_inverse=True)[1].reshape(-1).tolist()
