@@ -39,7 +39,7 @@ static int64_t find_wrong(const machine *m, const uint8_t *forbidden, const stre
         }
         int64_t begin = place.at - s->back - (is_spelled ? s->reach : 0);
         begin = begin > 0 ? begin : 0;
-        while (begin > 0 && !is_certainly_cut(s, ids, begin)) {
+        while (begin > 0 && (begin == n || !is_certainly_cut(s, ids, begin))) {
             begin--;
         }
         /* What overlaps or touches is one part. */

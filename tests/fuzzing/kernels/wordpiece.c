@@ -391,7 +391,8 @@ static void build_codes(tokenizer *t, input *in) {
             }
         }
     }
-    const int64_t limit = flags_of_all & 2 ? -1 : flags_of_all >> 2 & 31;
+    /* Mostly words are as long as it allows, or longer. */
+    const int64_t limit = flags_of_all & 2 ? -1 : flags_of_all & 64 ? flags_of_all >> 2 & 15 : flags_of_all >> 2 & 3;
     /* Words that are looked up whole. */
     uint64_t *low = ROOM(memory, uint64_t, t->n_entries), *high = ROOM(memory, uint64_t, t->n_entries);
     int32_t *ids = ROOM(memory, int32_t, t->n_entries);

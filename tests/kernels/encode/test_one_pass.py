@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.dictionaries import proper_dictionaries
 
-from tokdfa import Dictionary
+from tokdfa import Dictionary, tokenize_leftmost
 from tokdfa.automata.compact import CompactTokenDFA
 from tokdfa.kernels.encode import one_pass as kernels
 from tokdfa.kernels.encode.rules import index_rules
-from tokdfa.kernels.library import Struct
+from tokdfa.kernels.library import Struct, lib, writable
 from tokdfa.transducers.one_pass import OnePass, index_words
 
 NONE = np.zeros(0, dtype=np.int32)
@@ -52,6 +52,23 @@ def test_pair_test_is_that_of_the_token_dfa(dictionary: Dictionary) -> None:
     for u in live:
         for v in live:
             assert kernels.allows(tables, u, v) == automaton.allows(u, v)
+
+
+def test_nothing_is_kept_of_the_words_before() -> None:
+    """The room for places to which a tokenization came back has zeros again, however far that was."""
+    # Of "abc", "ab" is read first, after which "c" may not come.
+    dictionary = Dictionary.from_pairs([("b", "c"), ("a", "b")], "abc")
+    tables, draw, n_returns = OnePass(dictionary).tables, random.Random(3), 0
+    for _ in range(300):
+        word = "".join(draw.choices(["a", "b", "c", "abc"], k=draw.choice([3, 30, 90])))
+        expected = tokenize_leftmost(dictionary, word)
+        text, left = word.encode(), np.zeros((len(word) >> 6) + 1, dtype=np.uint64)
+        out = np.empty(len(text), dtype=np.int32)
+        n = lib.tokdfa_tokenize(tables.pointer, text, len(text), writable(out, np.int32), writable(left, np.uint64))
+        assert [dictionary.alphabet[token] for token in out[:n]] == [*expected]
+        assert not left.any(), word
+        n_returns += "abc" in word
+    assert n_returns > 100
 
 
 def test_pair_test_on_a_larger_dictionary() -> None:

@@ -23,16 +23,21 @@ static void note(const tokdfa_walker *walker, const tokdfa_cuts *cuts, const uin
         end++;
     } while (end < n && !is_cut(cuts, ids[end - 1], ids[end]));
     int64_t begin = greatest(place - (is_spelled ? job->reach : 0) - job->back, 0);
-    while (begin > 0 && !is_cut(cuts, ids[begin - 1], ids[begin])) {
+    /* The end of a stream, where it is noticed that more is wanting, is no cut within it. */
+    while (begin > 0 && (begin == n || !is_cut(cuts, ids[begin - 1], ids[begin]))) {
         begin--;
     }
     end = least(end, n);
-    int64_t *last = job->found + 2 * job->count - 2;
-    for (begin += first; job->count && last[0] >= first && last[1] >= begin; job->count--, last -= 2) {
+    begin += first;
+    for (; job->count; job->count--) {
+        const int64_t *last = job->found + 2 * (job->count - 1);
+        if (last[0] < first || last[1] < begin) {
+            break;
+        }
         begin = least(begin, last[0]);
     }
-    last[2] = begin;
-    last[3] = first + end;
+    job->found[2 * job->count] = begin;
+    job->found[2 * job->count + 1] = first + end;
     job->count++;
     job->at = end;
     job->step = SHORT;
