@@ -34,6 +34,10 @@ class AddedBorders:
         self._first, self._last = {text[0] for text in beside}, {text[-1] for text in beside}
         before = {special.text[0] for special in specials if special.lstrip and special.text}
         after = {special.text[-1] for special in specials if special.rstrip and special.text}
+        if touches:
+            # White space that belongs to a token ends where the token does.
+            self._first |= spaces() if any(special.lstrip for special in specials) else set()
+            self._last |= spaces() if any(special.rstrip for special in specials) else set()
         self._strips = any(special.lstrip or special.rstrip for special in specials)
         self._before, self._after = before | spaces(), after | spaces()
 

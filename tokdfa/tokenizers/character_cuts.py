@@ -124,7 +124,7 @@ class CharacterCuts:
         if before is None or self._atoms.may_join(before, after):
             return DOUBT
         last, first = self._symbol(before, -1), self._symbol(after, 0)
-        if last is None or first is None:
+        if last is None or first is None or (self._may_wait and before not in self._numbers):
             return DOUBT
         if is_inside or self._atoms.has_inside(before, after):
             return FINE
@@ -146,6 +146,11 @@ class CharacterCuts:
         except UnicodeEncodeError:
             return None
         return None if None in spelled else self._numbers.get(cast(str, spelled[end]))
+
+    @property
+    def _may_wait(self) -> bool:
+        """Whether an unknown symbol is put after the bytes of those that follow it, up to the next known one."""
+        return self._fallback is not None and None not in (self._fallback.bytes, self._fallback.unknown)
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
@@ -243,13 +248,13 @@ class CharacterCuts:
             text = self._texts.texts[id]
             if not text or id in strips:
                 continue
-            if self._is_special[id]:
-                self._plain[id] = self._later.encode(text).tolist() == [id]
-                continue
-            pieces = self._later.pieces_of(text)
-            if len(pieces) != 1 or self._may_begin_another(text, pieces[0]):
-                continue
             try:
+                if self._is_special[id]:
+                    self._plain[id] = self._later.encode(text).tolist() == [id]
+                    continue
+                pieces = self._later.pieces_of(text)
+                if len(pieces) != 1 or self._may_begin_another(text, pieces[0]):
+                    continue
                 words.append(self._tokenizer.piece_ids.word(pieces[0]))
             except AlphabetError:
                 continue

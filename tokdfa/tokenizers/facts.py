@@ -73,8 +73,6 @@ def _proper_part(tokenizer: Tokenizer) -> dict[str, Any] | None:
 
 def _rewriting(tokenizer: Tokenizer) -> dict[str, str]:
     """Return what is done to texts and to spellings, and why streams are judged as a whole, if they are."""
-    from tokdfa.tokenizers.rewriting import RewritingTokenizer
-
     rewriting, fallback, _, prefix = tokenizer.rewrites
     described = {}
     if rewriting is not None and rewriting.normalizer is not None:
@@ -86,9 +84,8 @@ def _rewriting(tokenizer: Tokenizer) -> dict[str, str]:
         described["unknown_symbols"] = ", else ".join(ways + ([f"{fallback.unknown!r}"] if fallback.unknown else []))
     if prefix is not None:
         described["prefix"] = prefix
-    why = tokenizer.why_not_cut if isinstance(tokenizer, RewritingTokenizer) else None
-    if why is not None:
-        described["judged_as_a_whole"] = why
+    if tokenizer.why_not_cut is not None:
+        described["judged_as_a_whole"] = tokenizer.why_not_cut
     return described
 
 

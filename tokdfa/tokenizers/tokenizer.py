@@ -28,8 +28,10 @@ if TYPE_CHECKING:
     from tokdfa.automata.compact import CompactTokenDFA
     from tokdfa.encoding.stream import EncodingStream
     from tokdfa.splitting.pretokenizer import PreTokenizer
+    from tokdfa.tokenizers.character_cuts import CharacterCuts
     from tokdfa.tokenizers.proper_part import ProperPart
     from tokdfa.transducers.one_pass import OnePass
+    from tokdfa.unicode.normalization import Form
 
 __all__ = ["Tokenizer"]
 
@@ -144,6 +146,28 @@ class Tokenizer(NumberedTokens):
             If the dictionary is not proper.
         """
         return self.piece_ids.one_pass
+
+    # Rewriting, which a `RewritingTokenizer` does
+
+    @property
+    def form(self) -> Form | None:
+        """The normalization form that texts are brought into, if nothing else is done to them; None otherwise."""
+        return None
+
+    @property
+    def unnormalized(self) -> Tokenizer:
+        """The tokenizer without the normalizer, if there is a `form`."""
+        return self
+
+    @property
+    def character_cuts(self) -> CharacterCuts | None:
+        """The places where texts over characters that are rewritten are certainly cut; None if none are known."""
+        return None
+
+    @property
+    def why_not_cut(self) -> str | None:
+        """Why no place of a text that is rewritten is known to be cut; None if some are, or nothing is rewritten."""
+        return None
 
     # Text to ids
 

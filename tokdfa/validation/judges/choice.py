@@ -12,12 +12,10 @@ from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.tokenizers.closed import is_closed
 from tokdfa.tokenizers.formats.contents import LEFTMOST_FORMATS
 from tokdfa.tokenizers.protocol import AnyTokenizer
-from tokdfa.tokenizers.rewriting import RewritingTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.validation.judges.documents import Judge
 from tokdfa.validation.judges.encoding import EncodingJudge
 from tokdfa.validation.judges.open import OpenJudge
-from tokdfa.validation.judges.open_encoding import OpenEncodingJudge
 from tokdfa.validation.judges.walk import WalkJudge, WholeWalk
 from tokdfa.validation.judges.whole import WholeJudge
 from tokdfa.validation.model import Model
@@ -84,17 +82,15 @@ def _(
 
 def _open(tokenizer: Tokenizer, whole: Begin, literal: bool, tuning: Tuning) -> Begin:
     """Return the function that makes judges of windows of a tokenizer that rewrites texts."""
-    why = "the text is decoded in steps"
-    if isinstance(tokenizer, RewritingTokenizer):
-        if tokenizer.character_cuts is not None:
-            if literal and tokenizer.round_trip.cuts.any():
-                raise UnsupportedFeatureError("a window cannot be judged with special tokens taken literally")
-            trip = tokenizer.round_trip
-            return lambda first, byte: (
-                OpenEncodingJudge(trip, first, byte, tuning=tuning) if first == 0 else whole(first, byte)
-            )
-        why = tokenizer.why_not_cut or why
-    raise UnsupportedFeatureError(f"a window cannot be judged where no place is known to cut the text: {why}")
+    if tokenizer.character_cuts is None:
+        why = tokenizer.why_not_cut or "the text is rewritten"
+        raise UnsupportedFeatureError(f"a window cannot be judged where no place is known to cut the text: {why}")
+    trip = tokenizer.round_trip
+    if literal and trip.cuts.any():
+        raise UnsupportedFeatureError("a window cannot be judged with special tokens taken literally")
+    from tokdfa.validation.judges.open_encoding import OpenEncodingJudge
+
+    return lambda first, byte: OpenEncodingJudge(trip, first, byte, tuning=tuning) if first == 0 else whole(first, byte)
 
 
 @lru_cache(maxsize=4)
@@ -115,7 +111,7 @@ def documents_walk(tokenizer: AnyTokenizer) -> WholeWalk | None:
 @lru_cache(maxsize=4)
 def model_of(tokenizer: Tokenizer) -> Model:
     """Return the tables over the ids of a tokenizer; those of the last few tokenizers are kept."""
-    if isinstance(tokenizer, RewritingTokenizer) and tokenizer.form is not None:
+    if tokenizer.form is not None:
         return Model(tokenizer.unnormalized, tokenizer.form, tokenizer.round_trip)
     return Model(tokenizer)
 
@@ -123,7 +119,7 @@ def model_of(tokenizer: Tokenizer) -> Model:
 @lru_cache(maxsize=4)
 def _is_walked_in_form(tokenizer: Tokenizer) -> bool:
     """Return whether a tokenizer only brings texts into a normalization form, and is otherwise judged by walking."""
-    if not isinstance(tokenizer, RewritingTokenizer) or tokenizer.form is None:
+    if tokenizer.form is None:
         return False
     begin = _judges(model_of(tokenizer), literal=False, tuning=DEFAULT)
     return isinstance(begin, partial) and begin.func is WalkJudge
