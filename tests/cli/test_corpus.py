@@ -159,8 +159,15 @@ def test_a_report_goes_on(
     capsys.readouterr()
 
 
-def killed(arguments: list[str], seconds: float) -> bool:
-    """Start a command and kill it after a time; return whether it was still running."""
+def count_lines(path: Path) -> int:
+    try:
+        return path.read_bytes().count(b"\n")
+    except FileNotFoundError:
+        return 0
+
+
+def killed(arguments: list[str], partial: Path, lines: int) -> bool:
+    """Start a command, and kill it once a file has so many lines; return whether it was still running."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     process = subprocess.Popen(
         [sys.executable, "-m", "tokdfa", *arguments],
@@ -169,7 +176,8 @@ def killed(arguments: list[str], seconds: float) -> bool:
         stderr=subprocess.DEVNULL,
         cwd=ROOT,
     )
-    time.sleep(seconds)
+    while process.poll() is None and count_lines(partial) < lines:
+        time.sleep(0.002)
     was_running = process.poll() is None
     process.send_signal(signal.SIGKILL)
     process.wait()

@@ -1,0 +1,68 @@
+"""Stores as the libraries themselves write them; each test is skipped where its library is not installed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.written_stores import documents_of
+
+from tokdfa.stores import open_store
+
+# Not all of them write empty documents.
+DOCUMENTS = [[5, 300, 7], [1], [2, 2, 2, 40000, 9], [256, 257, 8]]
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+
+
+def check(path: Path, format: str, dtype: str) -> None:
+    store = open_store(path)
+    assert (store.format, store.dtype.name, store.problems) == (format, dtype, ())
+    assert documents_of(store) == DOCUMENTS
+
+
+def test_datasets(tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    datasets.Dataset.from_dict({"input_ids": DOCUMENTS}).save_to_disk(tmp_path / "x", num_shards=2)
+    check(tmp_path / "x", "Hugging Face dataset", "int32")
+
+
+@pytest.mark.parametrize("size", [2, 4])
+def test_datatrove(tmp_path: Path, size: int) -> None:
+    tokens = pytest.importorskip("datatrove.pipeline.tokens.tokenizer")
+    io = pytest.importorskip("datatrove.io")
+    file = tokens.TokenizedFile(
+        io.get_datafolder(str(tmp_path)),
+        "x.ds",
+        save_loss_metadata=True,
+        save_final_metadata=True,
+        tokenizer_name_or_path="gpt2",
+        token_size=size,
+    )
+    for document in DOCUMENTS:
+        file.write(document, [True] * len(document))
+    file.close()
+    file.write_final_metadata()
+    check(tmp_path / "x.ds", "datatrove", f"uint{8 * size}")
+
+
+def test_megatron_by_datatrove(tmp_path: Path) -> None:
+    tokens = pytest.importorskip("datatrove.pipeline.tokens.megatron_tokenizer")
+    io = pytest.importorskip("datatrove.io")
+    file = tokens.MegatronTokenizedFile(io.get_datafolder(str(tmp_path)), "x", upload_block_size=1 << 20, token_size=2)
+    for document in DOCUMENTS:
+        file.write(document)
+    file.close()
+    check(tmp_path / "x.bin", "Megatron", "uint16")
+
+
+def test_litdata(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    writing = pytest.importorskip("litdata.streaming.writer")
+    loading = pytest.importorskip("litdata.streaming.item_loader")
+    writer = writing.BinaryWriter(str(tmp_path / "x"), chunk_size=10, item_loader=loading.TokensLoader())
+    for number, document in enumerate(DOCUMENTS):
+        writer.add_item(number, torch.tensor(document, dtype=torch.int32))
+    writer.done()
+    writer.merge()
+    check(tmp_path / "x", "litdata", "int32")
