@@ -1,4 +1,4 @@
-"""Run the kernels with everything checked: ``python -m tests.sanitizers``, or ``--quick`` as `.ci/run` does.
+"""Run the kernels with everything checked: ``python -m tests.sanitizers``; `.ci/run` does ``--quick --only tests``.
 
 Three builds, each of which stops at the first thing that is wrong; nothing is suppressed:
 

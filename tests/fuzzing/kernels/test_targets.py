@@ -23,7 +23,7 @@ def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return program(folder, "allocations.c", TARGETS, command, kernels=[*flags, *FAILING], own=flags)
 
 
-# `python -m tests.sanitizers --quick`, which .ci/run calls, does the same.
+# `python -m tests.sanitizers --quick` does the same.
 @pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 def test_nothing_that_was_kept_fails(target: str, driver: Path) -> None:
