@@ -44,7 +44,7 @@ def test_a_wrong_name_is_answered_with_the_right_one(name: str, meant: str, caps
     [
         (("validate", "--jsn", "a", "b"), "--json"),
         (("validate", "a", "b", "--pretokeniser", "gpt2"), "--pretokenizer"),
-        (("validate",), "(usage: tokdfa validate [OPTIONS] TOK IDS; tokdfa validate --help says more)"),
+        (("validate",), "(usage: tokdfa validate [OPTIONS] TOK IDS...; tokdfa validate --help says more)"),
         (("search", "a"), "(usage: tokdfa search [OPTIONS] TOK [PATTERN] IDS; tokdfa search --help says more)"),
         (("draw", "a"), "Missing option '-o'"),
         (("--jsn",), "No such option"),

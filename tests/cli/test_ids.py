@@ -8,8 +8,8 @@ import pytest
 from support import commands
 
 
-@pytest.mark.parametrize("command", ["validate", "decode"])
-def test_one_file(tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
+def test_one_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = "decode"
     (tmp_path / "vocab.txt").write_text("[UNK]\na\n", encoding="utf-8")
     (tmp_path / "ids.txt").write_text("1", encoding="utf-8")
     tok, ids = tmp_path / "vocab.txt", tmp_path / "ids.txt"
@@ -31,3 +31,21 @@ def test_one_file(tmp_path: Path, capsys: pytest.CaptureFixture[str], command: s
         (line,) = captured.err.splitlines()
         assert said in line
         assert f"usage: tokdfa {command} [OPTIONS] TOK IDS;" in line
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ([], "Missing argument 'IDS...'"),
+        (["64", "261"], "ids are read from a file, or from standard input: echo 64 261 | tokdfa validate TOK -"),
+        (["-", "ids.txt"], "standard input is one stream, and cannot be given together with files"),
+        (["no*.npy", "ids.txt"], "no*.npy: no files of ids"),
+    ],
+)
+def test_many_files(given: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "vocab.txt").write_text("[UNK]\na\n", encoding="utf-8")
+    assert commands.run("validate", tmp_path / "vocab.txt", *given) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    (line,) = captured.err.splitlines()
+    assert said in line

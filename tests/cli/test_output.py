@@ -60,6 +60,8 @@ def _arguments(folder: Path) -> dict[str, tuple[int, list[object]]]:
         "train": (0, [folder / "corpus.txt", "--merges", "2", "-o", folder / "漢.merges.txt"]),
         "demo": (0, ["-o", folder / "漢"]),
         "formats": (0, []),
+        "split": (0, [tok, TEXT, "--explain"]),
+        "stores": (0, [ids]),
         "schema": (0, ["info"]),
     }
 

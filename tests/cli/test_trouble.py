@@ -18,6 +18,7 @@ def _fail_with(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
         raise error
 
     monkeypatch.setattr(tokdfa.stores, "iter_ids", iter_ids)
+    monkeypatch.setattr(tokdfa.stores, "open_store", iter_ids)
 
 
 def _vocabulary(folder: Path) -> Path:
@@ -147,7 +148,7 @@ def test_a_missing_file_is_answered_with_what_was_meant(tmp_path: Path, capsys: 
         (["encode", vocabulary, "--file"], "vocap.txt", f"(did you mean {vocabulary}?)"),
         (["validate", vocabulary], "else.npy", "else.npy: No such file or directory\n"),
         (["validate", vocabulary], "nothing/ids.npy", f"(there is no folder {tmp_path / 'nothing'})"),
-        (["validate", vocabulary], "i*.npy", "(patterns are not expanded here: give the name of one file"),
+        (["decode", vocabulary], "i*.npy", "(patterns are not expanded here: give the name of one file"),
     ):
         assert commands.run(*command, tmp_path / name) == 2
         said = capsys.readouterr().err

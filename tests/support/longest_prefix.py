@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array
+from tokdfa.encoding.special import Special
 from tokdfa.encoding.stream import HeldStream
 from tokdfa.errors import AlphabetError
 from tokdfa.tokenizers.decoder import Decoder, Spellings, spellings
@@ -57,6 +59,9 @@ class LongestPrefix(AnyTokenizer):
 
     def facts(self) -> dict[str, Any]:
         return {"format": self.format, "ids": self.n_ids, "tokens": self.n_tokens}
+
+    def stretches(self, text: str) -> Iterator[tuple[str | Special, bool]]:
+        yield text, True
 
     def encode(self, text: str) -> Int32Array:
         ids = []
