@@ -141,7 +141,7 @@ def small_file(drawn: random.Random) -> dict[str, Any]:
 def test_equal_fingerprints_are_those_of_equivalent_tokenizers(tmp_path: Path) -> None:
     met: Counter[str] = Counter()
     path = tmp_path / "tokenizer.json"
-    for seed in seeds(250):
+    for seed in seeds(90):
         drawn = random.Random(seed)
         file = small_file(drawn)
         pair = []
@@ -176,8 +176,8 @@ def test_equal_fingerprints_are_those_of_equivalent_tokenizers(tmp_path: Path) -
         else:
             met["different"] += 1
             met["only the fingerprints"] += is_equivalent
-    assert min(met["equal"], met["different"], met["written otherwise"]) > 20, met
-    assert met["only the fingerprints"] > 3, met
+    assert min(met["equal"], met["different"], met["written otherwise"]) > 8, met
+    assert met["only the fingerprints"] > 1, met
 
 
 @pytest.mark.parametrize(
