@@ -114,6 +114,9 @@ def test_classes_are_those_of_the_version_on_all_code_points(part: Range, end: i
         pytest.skip("TOKDFA_VERSIONS is unset: it names the folder of python -m tokdfa.unicode.versions_probe")
     scripts = [name for name in ("han", "greek", "garay", "kawi", "vithkuqi", "thai") if name in names(part.name)]
     classes = [name for name in CATEGORIES if len(name) == 2 and name not in ("LC", "Cs")] + scripts
+    if part.library == "tiktoken" and "0.3.3" in part.versions:
+        # Its regex-syntax takes \p{Sc} for a script without a name, and refuses it.
+        classes.remove("Sc")
     patterns = [*(rf"\p{{{name}}}" for name in classes), r"\s", r"\w", r"\d"]
     edges = ask(part.library, part.versions[end], Path(folder), {"what": "classes", "patterns": patterns})
     for name, found in zip([*classes, r"\s", r"\w", r"\d"], edges, strict=True):
