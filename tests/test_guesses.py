@@ -51,6 +51,10 @@ VALUES: dict[str, Any] = {
     "LinMaxMatch": tokdfa.LinMaxMatch(WORDPIECE),
     "RolloutCheck": tokdfa.check_rollout(TOKENIZER, [64, 261, 1193], [False, True, True]),
     "PrefixCheck": tokdfa.check_prefix(TOKENIZER, [64, 261, 1193], [64, 2513]),
+    "Pieces": TOKENIZER.split("a b"),
+    "Piece": TOKENIZER.split("a b")[0],
+    "SplitStep": TOKENIZER.split("a b").steps[0],
+    "Report": tokdfa.Report(),
     "RolloutChecks": tokdfa.check_rollouts(TOKENIZER, [[64, 261, 1193]], [[False, True, True]]),
 }
 PAIRS = [(kind, name) for kind, names in GUESSES.items() for name in names]

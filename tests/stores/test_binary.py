@@ -74,7 +74,7 @@ def test_bad_binary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     refused("ids.npy", saved(np.array(3)), r"ids must be in one dimension: \(\)")
     for dtype in ("nonsense", "i4,i4", "(2,)i4", "", "é", "u3", "uint16 ", "i" + "9" * 99):
         refused("ids.bin", b"ab", "not an integer type", dtype)
-    refused("ids.npy", saved(np.arange(3)), "a dtype can be given only for .bin files", "uint16")
+    refused("ids.npy", saved(np.arange(3)), "a dtype can be given only for raw integers", "uint16")
     refused("ids.csv", b"1,2", "no ids can be read from a file with this suffix: '.csv'")
     stream = io.BytesIO()
     np.savez(stream, a=np.arange(3))

@@ -109,9 +109,9 @@ ORACLES: dict[str, Callable[[bytes, str], list[int] | None]] = {
 
 
 def must_be_read(kind: str, data: bytes) -> bool:
-    """Return whether a file may not be refused: for .npy, whether numpy writes it so, and else always."""
+    """Return whether a file may not be refused: for .npy, if numpy writes it so; others unless they begin as one."""
     if kind != "npy":
-        return True
+        return not data.startswith(b"\x93NUMPY")
     array = np.load(io.BytesIO(data), allow_pickle=False)
     stream = io.BytesIO()
     np.lib.format.write_array(stream, array, (data[6], data[7]))

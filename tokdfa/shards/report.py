@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, NamedTuple
 
+from tokdfa.guesses import Guided
+
 __all__ = ["Broken", "Finding", "Report", "WrongDocument"]
 
 FIRST = 3
@@ -68,7 +70,7 @@ class Broken(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class Report(Guided):
     """What was found in some shards.
 
     Adding is associative and commutative, and ``Report()`` is its zero, so shards may be checked anywhere and in any

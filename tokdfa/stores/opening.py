@@ -179,5 +179,5 @@ def _refuse_dtype(path: Path, dtype: Dtype) -> Store:
 
 
 def _no_dtype(path: Path, dtype: Dtype) -> TokenStreamError:
-    what = "a dtype can be given only for .bin files, other raw integers, and standard input"
+    what = "the file records the type of its ids; a dtype can be given only for raw integers"
     return TokenStreamError(what, value=dtype.name, where=str(path))

@@ -8,7 +8,6 @@ import io
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
@@ -90,7 +89,9 @@ def damage(*others: type[Exception]) -> tuple[type[Exception], ...]:
     """Return the errors that unpacking raises for damaged data, with others."""
     errors: list[type[Exception]] = [*others, EOFError, zlib.error, gzip.BadGzipFile]
     with suppress(ImportError):
-        errors.append(import_module("zstandard").ZstdError)
+        import zstandard
+
+        errors.append(zstandard.ZstdError)
     return tuple(errors)
 
 
@@ -144,8 +145,11 @@ def _zstd(data: bytes, most: int) -> bytes:
 
 
 def _brotli(data: bytes, most: int) -> bytes:
-    package = _needed("brotli", "br", "brotli")
-    decompressor = package.Decompressor()
+    try:
+        import brotli
+    except ImportError:
+        raise _missing("brotli", "br", "brotli") from None
+    decompressor = brotli.Decompressor()
     content: bytes = decompressor.process(data)
     if not decompressor.is_finished():
         raise EOFError("the data end within the packed block")
@@ -153,12 +157,15 @@ def _brotli(data: bytes, most: int) -> bytes:
 
 
 def _snappy(data: bytes, most: int) -> bytes:
+    with suppress(ImportError):
+        import cramjam
+
+        return bytes(cramjam.snappy.decompress_raw(data))
     try:
-        codec = import_module("cramjam").snappy
-        content = bytes(codec.decompress_raw(data))
+        import snappy
     except ImportError:
-        content = bytes(_needed("snappy", "snappy", "python-snappy").decompress(data))
-    return content
+        raise _missing("snappy", "snappy", "python-snappy") from None
+    return bytes(snappy.decompress(data))
 
 
 _UNPACK: dict[str, Callable[[bytes, int], bytes]] = {
@@ -171,12 +178,14 @@ _UNPACK: dict[str, Callable[[bytes, int], bytes]] = {
 
 
 def _zstandard() -> Any:
-    return _needed("zstandard", ".zst", "'tokdfa[zstd]'")
-
-
-def _needed(package: str, what: str, install: str) -> Any:
     try:
-        return import_module(package)
+        import zstandard
     except ImportError:
-        hint = f"pip install {install}"
-        raise UnsupportedFeatureError(f"the package {package} is needed to read {what} files", hint=hint) from None
+        raise _missing("zstandard", ".zst", "'tokdfa[zstd]'") from None
+    return zstandard
+
+
+def _missing(package: str, what: str, install: str) -> UnsupportedFeatureError:
+    return UnsupportedFeatureError(
+        f"the package {package} is needed to read {what} files", hint=f"pip install {install}"
+    )
