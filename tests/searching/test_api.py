@@ -373,3 +373,21 @@ def test_classes_of_another_version_of_a_library() -> None:
     assert len(tokdfa.search(tokenizer, r"\P{L}", ids, table="tiktoken==0.7.0")) == 1
     with pytest.raises(UnsupportedFeatureError, match="are not known"):
         tokdfa.search(tokenizer, r"\p{L}", ids, table="regex==1")
+
+
+@pytest.mark.parametrize("wanted", WANTED)
+def test_aligned_matches_beside_broken_symbols(tuning: Tuning, wanted) -> None:
+    """A border after an unfinished symbol counts if the next byte shows that the symbol is broken."""
+    words = ["é", "€", "aé"]
+    vocabulary = Vocabulary([b"\xc3", b"\xa9", b"\xe2", b"\x82", b"\xac", b"a", *(word.encode() for word in words)])
+    searcher = Searcher(vocabulary, words[:2], wanted=wanted, aligned=True, tuning=tuning)
+    draw, n_after_broken = random.Random(4), 0
+    for _ in range(1500):
+        ids = draw.choices(range(len(vocabulary.words)), k=draw.randrange(1, 9))
+        parts = [vocabulary.words[id] for id in ids]
+        borders, text = {0, *accumulate(map(len, parts))}, b"".join(parts)
+        spans = [match.span() for match in re.finditer("é|€".encode(), text)]
+        expected = [span for span in spans if borders.issuperset(span)]
+        assert _spans(searcher.search(ids)) == expected, parts
+        n_after_broken += sum(start > 0 and text[start - 1] in b"\xc3\xe2\x82" for start, _ in expected)
+    assert n_after_broken > 300

@@ -208,11 +208,12 @@ class _Plain(NamedTuple):
     """The targets on all bytes that do not continue a symbol, which are those of a state between two symbols.
 
     `state` is the state of the given automaton. If `read` is positive, a symbol turned out broken after that many
-    bytes, and a match ended before it.
+    bytes, and a match ended before it, which the state `broken` records.
     """
 
     state: int
     read: int
+    broken: int
 
 
 class _Expansion:
@@ -262,7 +263,7 @@ class _Expansion:
         dfa = self.dfa
         ago = length + int(dfa.late[state]) if self.waiting[state] else 0
         if (state, ago) not in self.numbers_between:
-            plain = self.plain.setdefault(_Plain(state, 0), len(self.plain))
+            plain = self.plain.setdefault(_Plain(state, 0, 0), len(self.plain))
             at_end = int(dfa.table[state, dfa.edge])
             delay = (ago if dfa.accepts[state] else -1, int(dfa.late[at_end]) if self.waiting[at_end] else -1)
             self.numbers_between[state, ago] = self.add(plain, b"", -1, (state, at_end), delay)
@@ -281,7 +282,8 @@ class _Expansion:
         The number of bytes read is recorded only where it matters: where a match ends before a broken symbol.
         """
         read = read if self.waiting[broken] else 0
-        known = self.numbers_within.setdefault(_Plain(broken, read), {})
+        bordered = int(self.dfa.table[broken, self.dfa.border])
+        known = self.numbers_within.setdefault(_Plain(broken, read, broken), {})
         width = children.shape[1] * children.itemsize
         buffer = children.tobytes()
         numbers = np.zeros(len(children), dtype=np.int32)
@@ -290,8 +292,15 @@ class _Expansion:
             number = known.get(key)
             if number is None:
                 number = known[key] = len(self.plain_of)
-                plain = self.plain.setdefault(_Plain(broken, read), len(self.plain))
-                self.add(plain, key, number, (0, broken if read else 0), (-1, read or -1))
+                ended, delay = (0, broken if read else 0), (-1, read or -1)
+                plain = self.plain.setdefault(_Plain(broken, read, broken), len(self.plain))
+                if bordered == broken:
+                    self.add(plain, key, number, ended, delay)
+                else:
+                    # If the symbol is broken, the border after its last byte counts; if not, it was within a symbol.
+                    self.add(plain, key, number + 1, ended, delay)
+                    plain = self.plain.setdefault(_Plain(bordered, read, broken), len(self.plain))
+                    self.add(plain, key, number + 1, ended, delay)
             numbers[row] = number
         return numbers
 
@@ -327,7 +336,7 @@ class _Expansion:
         row = self.row_between(plain.state)
         if plain.read:
             row = row.copy()
-            row[: EDGE + 1] = _mapped(row[: EDGE + 1], lambda target: self.late(target, plain.state, plain.read + 1))
+            row[: EDGE + 1] = _mapped(row[: EDGE + 1], lambda target: self.late(target, plain.broken, plain.read + 1))
         return row
 
     def run(self) -> ByteDFA:
