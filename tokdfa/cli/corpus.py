@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tokdfa.cli.output import print_json, remark, say
+from tokdfa.cli.output import counted, print_json, remark, say
 from tokdfa.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def validate_corpus(
     else:
         _print(report)
     if report.broken:
-        remark(f"{_counted(len(report.broken), 'file')} could not be read to the end")
+        remark(f"{counted(len(report.broken), 'file')} could not be read to the end")
         return 2
     return 0 if report else 1
 
@@ -74,17 +74,14 @@ def _print(report: Report) -> None:
         say(f"{found.file}, {place}: {found.reason} [{' '.join(map(str, found.ids))}{canonical}]")
     for broken in report.broken:
         say(f"broken: {broken.where}: {broken.what}")
-    read = (
-        f"{_counted(report.ids, 'id')} in {_counted(report.documents, 'document')} of {_counted(report.shards, 'file')}"
-    )
+    read = f"{counted(report.ids, 'id')} in {counted(report.documents, 'document')} of {counted(report.shards, 'file')}"
     if not report.violations:
         say(f"{'canonical' if report else 'nothing else is wrong'}: {read}")
         return
     kinds = {**report.kinds, **({"id-out-of-range": report.out_of_range} if report.out_of_range else {})}
     rows = ", ".join(f"{kind} {count:,}" for kind, count in kinds.items())
-    wrong = _counted(report.wrong_documents, "wrong document")
-    wrong = _counted(report.wrong_documents, "wrong document")
-    say(f"not canonical: {_counted(report.violations, 'violation')} ({rows}), {wrong}")
+    wrong = counted(report.wrong_documents, "wrong document")
+    say(f"not canonical: {counted(report.violations, 'violation')} ({rows}), {wrong}")
     say(f"read: {read}")
 
 
@@ -109,7 +106,3 @@ def count_in_files(paths: Sequence[str], threads: int, count: Callable[[Path], i
         remark(message)
     sys.stderr.flush()
     return sum(each for each in found if isinstance(each, int)), not any(isinstance(each, str) for each in found)
-
-
-def _counted(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'s' * (n != 1)}"

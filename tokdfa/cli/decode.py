@@ -7,7 +7,7 @@ import sys
 import click
 
 from tokdfa.cli.ids import dtype_option, field_option, ids_argument
-from tokdfa.cli.output import json_option, keep_line_ends, print_bytes, print_json, say, specials_option
+from tokdfa.cli.output import format_option, json_option, keep_line_ends, print_bytes, print_json, say, specials_option
 
 __all__ = ["command"]
 
@@ -23,7 +23,7 @@ __all__ = ["command"]
     help="Write the bytes unchanged, even where they are not UTF-8 or stdout cannot show them.",
 )
 @specials_option
-@click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK; detected by default.")
+@format_option
 @json_option
 def command(
     tok: str,

@@ -6,7 +6,15 @@ from pathlib import Path
 
 import click
 
-from tokdfa.cli.output import json_option, print_json, say, specials_option, unicode_option
+from tokdfa.cli.output import (
+    format_option,
+    json_option,
+    pretokenizer_option,
+    print_json,
+    say,
+    specials_option,
+    unicode_option,
+)
 from tokdfa.cli.text import check_one_text, read_text
 
 __all__ = ["command"]
@@ -17,12 +25,10 @@ __all__ = ["command"]
 @click.argument("text", required=False)
 @click.option("--file", "path", metavar="F", help="Encode the UTF-8 text of this file; - is standard input.")
 @click.option("--output", "-o", metavar="O", help="Write the ids to this .npy file instead of printing them.")
-@click.option(
-    "--pretokenizer", metavar="NAME|PATTERN|none", help="How TOK splits text into pieces; default: what TOK specifies."
-)
+@pretokenizer_option
 @specials_option
 @unicode_option
-@click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK; detected by default.")
+@format_option
 @json_option
 def command(
     tok: str,

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import click
 
-from tokdfa.cli.output import json_option, print_json, say, specials_option, unicode_option
+from tokdfa.cli.output import (
+    format_option,
+    json_option,
+    pretokenizer_option,
+    print_json,
+    say,
+    specials_option,
+    unicode_option,
+)
 
 __all__ = ["command"]
 
@@ -13,12 +21,10 @@ __all__ = ["command"]
 @click.argument("tok")
 @click.option("--check", "lock", metavar="LOCK", help="Compare with this lock file instead of printing one.")
 @click.option("--output", "-o", metavar="FILE", help="Write the lock to FILE instead of printing it.")
-@click.option(
-    "--pretokenizer", metavar="NAME|PATTERN|none", help="How TOK splits text into pieces; default: as it says."
-)
+@pretokenizer_option
 @specials_option
 @unicode_option
-@click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK; detected by default.")
+@format_option
 @json_option
 def command(
     tok: str,

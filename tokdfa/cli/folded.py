@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from tokdfa.cli.output import seconds_option, specials_option
+from tokdfa.cli.output import format_option, seconds_option, specials_option
 from tokdfa.cli.tuning import DEFAULT, Tuning
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def automaton_options(command: F) -> F:
         seconds_option,
         click.option("--rules", type=click.IntRange(min=0), metavar="N", help="Use only the first N rules."),
         specials_option,
-        click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK; detected by default."),
+        format_option,
     ]
     for option in reversed(options):
         command = option(command)

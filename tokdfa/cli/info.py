@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tokdfa.cli.output import (
+    format_option,
     json_option,
+    pretokenizer_option,
     print_fields,
     print_json,
     remark,
@@ -30,15 +32,13 @@ _POLICIES = {
 
 @click.command("info")
 @click.argument("tok")
-@click.option(
-    "--pretokenizer", metavar="NAME|PATTERN|none", help="How TOK splits text into pieces; default: what TOK specifies."
-)
+@pretokenizer_option
 @click.option(
     "--language", metavar="REGEX", help="Describe the correct tokenizations of the texts that REGEX matches in full."
 )
 @specials_option
 @unicode_option
-@click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK; detected by default.")
+@format_option
 @click.option(
     "--proper-out",
     metavar="FILE",

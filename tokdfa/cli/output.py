@@ -18,12 +18,15 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 __all__ = [
+    "counted",
     "escaped",
     "flush",
+    "format_option",
     "html_option",
     "json_option",
     "keep_line_ends",
     "prepare",
+    "pretokenizer_option",
     "print_bytes",
     "print_fields",
     "print_json",
@@ -50,6 +53,14 @@ unicode_option = click.option(
     metavar="NAME==VERSION",
     help="The version of TOK's library whose Unicode tables say what a letter is, such as tokenizers==0.20.3; default: "
     "the newest that is known.",
+)
+
+format_option = click.option(
+    "--format", "format_name", metavar="FORMAT", help="The format of TOK; detected by default."
+)
+
+pretokenizer_option = click.option(
+    "--pretokenizer", metavar="NAME|PATTERN|none", help="How TOK splits text into pieces; default: what TOK specifies."
 )
 
 specials_option = click.option(
@@ -116,6 +127,11 @@ def flush() -> None:
         sys.stdout.flush()
     except OSError as error:
         raise _of_stdout(error) from None
+
+
+def counted(n: int, noun: str) -> str:
+    """Return a number and what it counts, in the plural unless it is one."""
+    return f"{n:,} {noun}{'s' * (n != 1)}"
 
 
 def escaped(text: str) -> str:

@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tokdfa.cli.output import html_option, json_option, print_json, remark, say, specials_option, unicode_option
+from tokdfa.cli.output import (
+    format_option,
+    html_option,
+    json_option,
+    pretokenizer_option,
+    print_json,
+    remark,
+    say,
+    specials_option,
+    unicode_option,
+)
 from tokdfa.cli.unsplit import remark_unsplit
 
 if TYPE_CHECKING:
@@ -48,12 +58,10 @@ def _classes(ctx: click.Context, parameter: click.Parameter, value: str) -> froz
 @click.option(
     "--threads", type=click.IntRange(min=1), metavar="N", help="The number of threads; default: one per core."
 )
-@click.option(
-    "--pretokenizer", metavar="NAME|PATTERN|none", help="How TOK splits text into pieces; default: as it says."
-)
+@pretokenizer_option
 @specials_option
 @unicode_option
-@click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK; detected by default.")
+@format_option
 @html_option
 @json_option
 def command(

@@ -12,7 +12,7 @@ import click
 
 from tokdfa.cli.corpus import count_in_files, is_of_files
 from tokdfa.cli.ids import dtype_option, field_option, threads_option
-from tokdfa.cli.output import json_option, say, seconds_option, specials_option
+from tokdfa.cli.output import format_option, json_option, say, seconds_option, specials_option
 from tokdfa.errors import PatternError
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ _SHOWN = 60
 @field_option
 @threads_option
 @specials_option
-@click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK; detected by default.")
+@format_option
 @seconds_option
 @json_option
 def command(

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tokdfa.cli.output import escaped, json_option, print_json, say, specials_option, unicode_option
+from tokdfa.cli.output import (
+    escaped,
+    format_option,
+    json_option,
+    pretokenizer_option,
+    print_json,
+    say,
+    specials_option,
+    unicode_option,
+)
 from tokdfa.cli.text import check_one_text, read_text
 
 if TYPE_CHECKING:
@@ -24,12 +33,10 @@ _WIDEST = 24
 @click.argument("text", required=False)
 @click.option("--file", "path", metavar="F", help="Split the UTF-8 text of this file; - is standard input.")
 @click.option("--explain", is_flag=True, help="Say which alternative of the pattern made each piece, step by step.")
-@click.option(
-    "--pretokenizer", metavar="NAME|PATTERN|none", help="How TOK splits text into pieces; default: what TOK specifies."
-)
+@pretokenizer_option
 @specials_option
 @unicode_option
-@click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK; detected by default.")
+@format_option
 @json_option
 def command(
     tok: str,

@@ -8,7 +8,17 @@ import click
 
 from tokdfa.cli.corpus import is_of_files, validate_corpus
 from tokdfa.cli.ids import dtype_option, field_option, many_ids_argument, threads_option
-from tokdfa.cli.output import html_option, json_option, print_json, say, specials_option, unicode_option
+from tokdfa.cli.output import (
+    counted,
+    format_option,
+    html_option,
+    json_option,
+    pretokenizer_option,
+    print_json,
+    say,
+    specials_option,
+    unicode_option,
+)
 from tokdfa.cli.unsplit import remark_unsplit
 
 if TYPE_CHECKING:
@@ -41,12 +51,10 @@ __all__ = ["command"]
     help="Do not split IDS at special tokens that encoding never gives, such as control pieces; judge them by the text "
     "that they decode to.",
 )
-@click.option(
-    "--pretokenizer", metavar="NAME|PATTERN|none", help="How TOK splits text into pieces; default: what TOK specifies."
-)
+@pretokenizer_option
 @specials_option
 @unicode_option
-@click.option("--format", "format_name", metavar="FORMAT", help="The format of TOK; detected by default.")
+@format_option
 @threads_option
 @click.option(
     "--report",
@@ -129,12 +137,12 @@ def command(
             }
         )
     elif verdict:
-        say(f"canonical: {_counted(verdict.tokens, 'token')}")
+        say(f"canonical: {counted(verdict.tokens, 'token')}")
     else:
         for violation in verdict.violations:
             say(_line(violation))
-        found = _counted(len(verdict.violations), "violation") if every else "only the first violation is shown"
-        say(f"not canonical: {_counted(verdict.tokens, 'token')}, {found}")
+        found = counted(len(verdict.violations), "violation") if every else "only the first violation is shown"
+        say(f"not canonical: {counted(verdict.tokens, 'token')}, {found}")
     return 0 if verdict else 1
 
 
@@ -171,10 +179,6 @@ def _line(violation: Violation) -> str:
         f"token {violation.index}, byte {violation.byte_offset}: {violation.reason} "
         f"[from token {violation.start}: {_ids(violation.ids)}{canonical}]"
     )
-
-
-def _counted(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'s' * (n != 1)}"
 
 
 def _ids(ids: tuple[int, ...]) -> str:
