@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import random
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -106,3 +107,22 @@ def test_a_table_is_read_as_it_was_written(rules: dict[str, str]) -> None:
     if rules:
         with pytest.raises(FileFormatError, match="not UTF-8"):
             read_charsmap(table[:-2] + b"\xff\0", "here", is_text=True)
+
+
+@pytest.mark.parametrize("root", [0, 0x2001, 0x2100, 0x80000000])
+def test_a_root_that_the_library_refuses(root: int) -> None:
+    table = charsmap({"a": "b"})
+    spoiled = table[:4] + root.to_bytes(4, "little") + table[8:]
+    with pytest.raises(FileFormatError, match=f"here: the character table does not begin with a root: {root}"):
+        read_charsmap(spoiled, "here")
+    pytest.importorskip("sentencepiece")
+    from sentencepiece import SentencePieceProcessor
+    from sentencepiece import sentencepiece_model_pb2 as pb
+
+    model: Any = pb.ModelProto()  # type: ignore[attr-defined]
+    model.ParseFromString(sentencepieces.trained("identity", True))
+    for blob, accepted in ((table, True), (spoiled, False)):
+        model.normalizer_spec.precompiled_charsmap = blob
+        processor = SentencePieceProcessor()
+        with nullcontext() if accepted else pytest.raises(RuntimeError, match="precompiled_charsmap is invalid"):
+            processor.LoadFromSerializedProto(model.SerializeToString())

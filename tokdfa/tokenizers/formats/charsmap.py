@@ -68,6 +68,9 @@ def read_charsmap(blob: bytes, where: str, *, is_text: bool = False) -> dict[str
 
 def _check_units(units: Uint32Array, n_bytes: int, where: str) -> None:
     """Refuse units that point outside of the table, as the library does, whether in use or not."""
+    root = int(units[0])
+    if root & (_LABEL | _LEAF) or not _offset(root):
+        raise FileFormatError("the character table does not begin with a root", value=root, where=where)
     is_value = units >> 31 != 0
     values = units[is_value] & np.uint32(_VALUE)
     if values.max(initial=0) >= n_bytes:
