@@ -123,6 +123,8 @@ class _Construction:
         number[used] = of_used or 0
         self.class_of_code_point = number[dense]
         self.symbols: list[tuple[int, ...]] = list(numbers) or [()]
+        # Symbols and hypotheses that differ elsewhere share what happens in one step.
+        self._through: dict[tuple[int, Stage | None, int, int], tuple[tuple[Stage, int], ...]] = {}
 
     def run(self) -> Hypotheses:
         """Return the automaton, without hypotheses that no text confirms."""
@@ -167,22 +169,31 @@ class _Construction:
         ends = tuple(found.ends[first[number]] for number in range(len(first)))
         return Hypotheses(found.class_of_code_point, moves, ends)
 
-    def successors(self, hypothesis: Hypothesis, symbol: tuple[int, ...]) -> Iterator[tuple[Hypothesis, int]]:
-        """Yield the hypotheses after a symbol, and the effect that each supposes the symbol to have."""
+    def successors(self, hypothesis: Hypothesis, symbol: tuple[int, ...]) -> list[tuple[tuple[Stage, ...], int]]:
+        """Return the hypotheses after a symbol, and the effect that each supposes the symbol to have."""
         # The effect of the symbol on the text of a step is its effect in the step before.
         partial: list[tuple[tuple[Stage, ...], int]] = [((), BEGINS if hypothesis is None else CONTINUES)]
-        for level, step in enumerate(self.steps):
-            self.budget.check_states(len(partial))
+        for level, of_step in enumerate(symbol):
+            if len(partial) > 1:
+                self.budget.check_states(len(partial))
             old = None if hypothesis is None else hypothesis[level]
             partial = [
                 ((*stages, stage), event)
                 for stages, outer in partial
-                for stage, event in self.through(step, old, outer, symbol[level])
+                for stage, event in self.through(level, old, outer, of_step)
             ]
-        yield from partial
+        return partial
 
-    def through(self, step: Step, old: Stage | None, outer: int, symbol: int) -> Iterator[tuple[Stage, int]]:
-        """Yield the stages of a step after a symbol, and its effect, given its effect on the step's text."""
+    def through(self, level: int, old: Stage | None, outer: int, symbol: int) -> tuple[tuple[Stage, int], ...]:
+        """Return the stages of a step after a symbol, and its effect, given its effect on the step's text."""
+        key = level, old, outer, symbol
+        found = self._through.get(key)
+        if found is None:
+            found = self._through[key] = tuple(self._pass(self.steps[level], old, outer, symbol))
+            self.budget.spend(1 + len(found))
+        return found
+
+    def _pass(self, step: Step, old: Stage | None, outer: int, symbol: int) -> Iterator[tuple[Stage, int]]:
         if outer == CONTINUES:
             assert old is not None
             if old.scan == OFF:

@@ -71,4 +71,5 @@ PARTS: Parts = {
     "model": lambda drawn: _file(drawn)["model"],
 }
 
-TARGET = Target(check, lambda data, drawn: change_json(data, drawn, PARTS))
+# The machine of a step for 160 scripts and a step after it takes 2 seconds to build, and more while it is traced.
+TARGET = Target(check, lambda data, drawn: change_json(data, drawn, PARTS), seconds=10.0)
