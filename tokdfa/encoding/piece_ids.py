@@ -200,7 +200,7 @@ class PieceIds:
 
     def _encode_spelled(self, pieces: Sequence[str | bytes]) -> Encoded:
         """Return the ids of pieces that are looked up by their spelling before anything is done to symbols."""
-        found = [self._token_of_spelling.get(cast(str, piece)) for piece in pieces]
+        found = [self._token_of_spelling.get(self._spelling(piece)) for piece in pieces]
         rest = [
             self.word(piece if number is None else "", index)
             for index, (piece, number) in enumerate(zip(pieces, found, strict=True))
@@ -211,6 +211,13 @@ class PieceIds:
             for number, start, stop in zip(found, merged.offsets[:-1], merged.offsets[1:], strict=True)
         ]
         return Encoded(np.concatenate((merged.ids[:0], *ids)), running_sum(np.array([*map(len, ids)], dtype=np.int64)))
+
+    def _spelling(self, piece: str | bytes) -> str:
+        """Return a piece as the characters of tokens; half of a surrogate pair is left for `word` to refuse."""
+        if not self._contents.spelled_bytes:
+            return cast(str, piece)
+        data = piece.encode("utf-8", "surrogatepass") if isinstance(piece, str) else piece
+        return "".join(map(CHARACTER_OF.__getitem__, data))
 
     def long_piece(self, length: int) -> LongPiece | None:
         """Return a stream of the tokens of a long piece, given its number of bytes; None if they all wait.
@@ -256,7 +263,7 @@ class PieceIds:
         if is_bytewise:
             return piece
         if self._contents.spelled_bytes:
-            piece = "".join(map(CHARACTER_OF.__getitem__, cast(bytes, piece)))
+            piece = self._spelling(piece)
         if isinstance(piece, bytes):
             raise AlphabetError("a piece of text was expected", value=piece, where=f"piece {index}")
         symbols = self._symbol_reader.read(piece)

@@ -12,7 +12,7 @@ from support.tokenizer_files import RULES, TEXTS, added_token, as_bytes, spell, 
 
 import tokdfa
 from tokdfa import Tokenizer
-from tokdfa.errors import FileFormatError, UnsupportedFeatureError
+from tokdfa.errors import AlphabetError, FileFormatError, UnsupportedFeatureError
 from tokdfa.tokenizers.formats.tokenizer_json import read_tokenizer_json
 from tokdfa.tokenizers.loading import tokenizer_of
 
@@ -82,6 +82,19 @@ def test_bytes_that_no_text_has_may_be_left_out() -> None:
     del fields["model"]["vocab"][spell(b"\xff")]
     fields["added_tokens"] = []
     agrees(fields)
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_piece_is_looked_up_by_the_letters_of_its_bytes(whole: bool) -> None:
+    """The token é is the byte E9, and not the text é, whose bytes are C3 A9."""
+    fields = tokenizer_json(**model(ignore_merges=whole), added_tokens=[])
+    del fields["model"]["vocab"][spell(b"v")]
+    tokenizer, library = read(fields), theirs(fields)
+    assert fields["model"]["vocab"]["\xe9"] is not None
+    for text in ("\xe9", "\xe9 the\xe9", "the"):
+        assert tokenizer.encode(text).tolist() == library.encode(text).ids
+    with pytest.raises(AlphabetError, match="surrogate"):
+        tokenizer.encode("\ud800")
 
 
 def nested(depth: int) -> dict[str, Any]:
