@@ -10,6 +10,7 @@ import pytest
 from tests.fuzzing.readers import session
 from tests.fuzzing.readers.target import CORPORA, TARGETS, examine, target
 
+MOST_CHANGED = 30
 PEERS = ("tokenizers", "tiktoken", "sentencepiece", "mistral_common")
 
 
@@ -20,10 +21,12 @@ def test_inputs_and_some_changes(name: str) -> None:
     subject = target(name)
     drawn = random.Random(5)
     outcomes = []
-    inputs = sorted((CORPORA / name).iterdir())[:30]
-    for path in inputs:
+    inputs = sorted((CORPORA / name).iterdir())
+    for number, path in enumerate(inputs):
         data = path.read_bytes()
         outcomes.append(subject.check(data))
+        if number >= MOST_CHANGED:
+            continue
         for _ in range(3 if len(inputs) < 10 else 1):
             changed = data if subject.change is None else subject.change(data, drawn)
             outcomes.append(examine(subject, changed))

@@ -40,6 +40,15 @@ def put(name: str, offset: int, data: bytes) -> Spoil:
     return spoil
 
 
+def replaced(name: str, old: bytes, new: bytes) -> Spoil:
+    def spoil(folder: Path) -> None:
+        content = (folder / name).read_bytes()
+        assert old in content
+        (folder / name).write_bytes(content.replace(old, new))
+
+    return spoil
+
+
 def wrote(name: str, data: bytes) -> Spoil:
     return lambda folder: (folder / name).write_bytes(data) and None
 
@@ -88,6 +97,12 @@ INCONSISTENT: list[tuple[str, Spoil, str]] = [
     ("mds", cut("shard.00001.mds"), r"shard\.00001\.mds: it has \d+ bytes, and \d+ by index\.json"),
     ("mds", lambda folder: (folder / "shard.00001.mds").unlink(), r"shard 1: there is no file shard\.00001\.mds"),
     ("hugging-face", lambda folder: (folder / "data-00001-of-00002.arrow").unlink(), "there is no file data-00001"),
+    (
+        "hugging-face",
+        replaced("data-00001-of-00002.arrow", b"loss_mask", b"loss_task"),
+        r"data-00001-of-00002\.arrow: data-00000-of-00002\.arrow has a mask, and data-00001-of-00002\.arrow has none",
+    ),
+    ("mds", edited(lambda index: index["shards"][1]["raw_data"].update(basename="x" * 300)), "there is no file xxx"),
 ]
 
 
@@ -118,10 +133,26 @@ BROKEN: list[tuple[str, Spoil, str]] = [
         edited(lambda index: index["shards"][0].update(column_encodings=["int", "pkl"])),
         "does not have ids: 'pkl'",
     ),
+    (
+        "mds",
+        edited(lambda index: index["shards"][0].update(column_sizes=[{}, None])),
+        "description of its columns is not",
+    ),
+    (
+        "mds",
+        edited(lambda index: index["shards"][0].update(column_sizes=[8, "?"])),
+        "description of its columns is not",
+    ),
+    (
+        "mds",
+        edited(lambda index: index["shards"][0].update(column_encodings=["int", "ndarray:int;2"])),
+        "does not have ids: 'ndarray:int;2'",
+    ),
     ("mds-zstd", cut("shard.00001.mds.zstd", 3), "by index.json|cut short"),
     ("parquet", cut("x.parquet", 9), "damaged or cut short"),
     ("parquet", put("x.parquet", 60, bytes(40)), "damaged or cut short"),
     ("arrow-stream", cut("x.arrow", 200), r"x\.arrow, row \d+: the file is damaged or cut short"),
+    ("arrow-stream", replaced("x.arrow", b"text", b"\xfftex"), r"x\.arrow, row 0: the file is damaged"),
     ("arrow-file", cut("x.feather", 20), "damaged or cut short"),
     ("jsonl", cut("x.jsonl", 5), r"x\.jsonl, line 6: the last line is not whole"),
     ("jsonl", put("x.jsonl", 0, b"?"), r"x\.jsonl, line 1: the line is not JSON"),

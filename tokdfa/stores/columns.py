@@ -21,6 +21,8 @@ from tokdfa.stores.tuning import DEFAULT, Tuning
 __all__ = ["TableStore", "is_arrow_stream", "iter_batches", "lists_of", "pyarrow_errors"]
 
 _BATCH = 1024
+# A batch should have about as many ids as a chunk, of four bytes.
+_BYTES = 4 * DEFAULT.chunk
 Choose = Callable[[Sequence[str]], Sequence[str]]
 
 
@@ -81,19 +83,14 @@ def _parquet(source: Any, choose: Choose, begin: int, end: int | None) -> Iterat
     wanted = [*choose(file.schema_arrow.names)]
     groups = range(begin, meta.num_row_groups if end is None else min(end, meta.num_row_groups))
     row = sum(meta.row_group(at).num_rows for at in range(begin))
-    values = max((_values(meta.row_group(at), wanted) for at in groups), default=0.0)
-    size = int(max(1, min(_BATCH, DEFAULT.chunk / max(values, 1))))
+    # Metadata of columns, which has the number of values, ends the process if it is damaged.
+    bytes_a_row = max(
+        (meta.row_group(at).total_byte_size / max(meta.row_group(at).num_rows, 1) for at in groups), default=0
+    )
+    size = int(max(1, min(_BATCH, _BYTES / max(bytes_a_row, 1))))
     for batch in file.iter_batches(batch_size=size, row_groups=[*groups], columns=wanted, use_threads=False):
         yield row, batch
         row += batch.num_rows
-
-
-def _values(group: Any, wanted: Sequence[str]) -> float:
-    """Return the number of values a row of a group has in its longest column."""
-    columns = (group.column(at) for at in range(group.num_columns))
-    outer = {name.partition(".")[0] for name in wanted}
-    counts = [column.num_values for column in columns if column.path_in_schema.partition(".")[0] in outer]
-    return float(max(counts, default=0) / max(group.num_rows, 1))
 
 
 def _arrow(source: Any, is_file: bool, choose: Choose) -> Iterator[tuple[int, Any]]:
@@ -134,7 +131,7 @@ def lists_of(column: Any) -> tuple[np.ndarray, Int64Array] | None:
 def pyarrow_errors() -> tuple[type[Exception], ...]:
     """Return the errors that pyarrow raises for damaged files; an OSError of its own names no file."""
     arrow = _pyarrow()
-    return (arrow.ArrowInvalid, arrow.ArrowException, EOFError, OSError)
+    return (arrow.ArrowInvalid, arrow.ArrowException, EOFError, OSError, UnicodeDecodeError)
 
 
 class TableStore(Store):
@@ -155,16 +152,17 @@ class TableStore(Store):
             source.seek(0)
             try:
                 format, schema, rows, steps = _facts(source, head)
+                names = schema.names
             except pyarrow_errors() as error:
                 raise _damaged(path, 0, error) from None
         types = _pyarrow().types
         fitting = [each.name for each in schema if _lists_integers(each.type, types)]
-        self._field = ids_field(schema.names, field, str(path), fitting)
+        self._field = ids_field(names, field, str(path), fitting)
         kind = _type_of(schema, self._field, str(path))
         is_stream = types.is_integer(kind)
         if not is_stream and not _lists_integers(kind, types):
             raise TokenStreamError("the column must have integers or lists of them", value=str(kind), where=str(path))
-        self._mask = None if is_stream else mask_field(schema.names)
+        self._mask = None if is_stream else mask_field(names)
         super().__init__(
             path,
             format,

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tokdfa.errors import TokenStreamError
 from tokdfa.stores.columns import TableStore
-from tokdfa.stores.folder import FolderStore, read_index
+from tokdfa.stores.folder import FolderStore, is_there, read_index
 from tokdfa.stores.store import Problem, Store
 from tokdfa.stores.tuning import DEFAULT, Tuning
 
@@ -36,7 +36,7 @@ def open_dataset(folder: Path, field: str | None = None, *, tuning: Tuning = DEF
     members: list[Store] = []
     problems: list[Problem] = []
     for file in split_files(folder):
-        if file.is_file():
+        if is_there(file):
             members.append(TableStore(file, field, tuning=tuning))
         else:
             problems.append(Problem(str(folder), f"there is no file {file.relative_to(folder)}"))
@@ -58,7 +58,7 @@ def split_files(folder: Path) -> list[Path]:
     found: list[Path] = []
     for split in map(str, splits if isinstance(splits, list) else []):
         part = folder / Path(split).name
-        found += _named(part) if (part / STATE).is_file() else [part / STATE]
+        found += _named(part) if is_there(part / STATE) else [part / STATE]
     return found
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from tokdfa.errors import TokenStreamError
 from tokdfa.stores.store import Chunk, Place, Problem, Store
 
-__all__ = ["FolderStore", "read_index"]
+__all__ = ["FolderStore", "is_there", "read_index"]
 
 _LONGEST_INDEX = 1 << 28
 
@@ -41,7 +41,7 @@ class FolderStore(Store):
             has_documents=all(each.has_documents for each in members),
             has_mask=any(each.has_mask for each in members),
             unit=members[0].unit if members else "token",
-            problems=problems + tuple(problem for each in members for problem in each.problems),
+            problems=(*problems, *_differences(members), *(problem for each in members for problem in each.problems)),
             members=tuple(members),
         )
 
@@ -53,6 +53,24 @@ class FolderStore(Store):
     def place(self, number: int, token: int, index: int) -> Place:
         """Return the place by its index in all files together."""
         return Place(str(self.path), "token", index, index)
+
+
+def _differences(members: Sequence[Store]) -> Iterator[Problem]:
+    """Yield a problem for each file with a mask or documents if the first one has none, and conversely."""
+    sound = [member for member in members if not member.problems]
+    for member in sound[1:]:
+        for name, what in (("has_mask", "a mask"), ("has_documents", "documents")):
+            if getattr(member, name) != getattr(sound[0], name):
+                one, other = (member, sound[0]) if getattr(member, name) else (sound[0], member)
+                yield Problem(str(member.path), f"{one.path.name} has {what}, and {other.path.name} has none")
+
+
+def is_there(path: Path) -> bool:
+    """Return whether a file is there, of which only an index has the name; it may be no name at all."""
+    try:
+        return path.is_file()
+    except OSError:  # Such as a name that is too long.
+        return False
 
 
 def read_index(path: Path) -> Any:

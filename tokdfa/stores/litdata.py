@@ -18,7 +18,7 @@ import numpy as np
 
 from tokdfa.arrays import Int64Array
 from tokdfa.errors import UnsupportedFeatureError
-from tokdfa.stores.folder import FolderStore, read_index
+from tokdfa.stores.folder import FolderStore, is_there, read_index
 from tokdfa.stores.raw import IntegerFile, RawStore
 from tokdfa.stores.store import Dtype, Problem, Store
 from tokdfa.stores.tuning import DEFAULT, Tuning
@@ -53,7 +53,7 @@ def open_litdata(folder: Path, *, tuning: Tuning = DEFAULT) -> FolderStore:
         name = chunk.get("filename") if isinstance(chunk, Mapping) else None
         if not isinstance(name, str) or Path(name).name != name:
             problems.append(Problem(f"{path}, chunk {number}", "it has no name of a file"))
-        elif not (folder / name).is_file():
+        elif not is_there(folder / name):
             problems.append(Problem(f"{path}, chunk {number}", f"there is no file {name}"))
         else:
             members.append(_open_chunk(folder / name, dtype, chunk, tuning))

@@ -21,7 +21,7 @@ import numpy as np
 from tokdfa.arrays import Int64Array, IntegerArray, running_sum
 from tokdfa.errors import TokenStreamError, UnsupportedFeatureError
 from tokdfa.stores.fields import ids_field
-from tokdfa.stores.folder import FolderStore, read_index
+from tokdfa.stores.folder import FolderStore, is_there, read_index
 from tokdfa.stores.packed import unpacked
 from tokdfa.stores.store import Chunk, Dtype, Problem, Store
 from tokdfa.stores.tuning import DEFAULT, Tuning
@@ -30,6 +30,7 @@ __all__ = ["MdsStore", "is_mds", "is_mds_shard", "open_mds", "open_mds_shard", "
 
 _SUFFIXES = {".br": "br", ".bz2": "bz2", ".gz": "gz", ".snappy": "snappy", ".zstd": "zstd"}
 _TYPES = {8: "u1", 9: "i1", 16: "<u2", 17: "<i2", 32: "<u4", 33: "<i4", 64: "<u8", 65: "<i8"}
+_NAMES = {np.dtype(code).name for code in _TYPES.values()}
 _MOST = 1 << 32
 """Offsets have 32 bits, so no shard is larger."""
 
@@ -75,7 +76,7 @@ def open_mds(folder: Path, field: str | None = None, dtype: Dtype | None = None,
     problems: list[Problem] = []
     for number, shard in enumerate(read_index(path)["shards"]):
         name = shard_name(folder, shard)
-        if (folder / name).is_file():
+        if is_there(folder / name):
             members.append(MdsStore(folder / name, field, dtype, description=shard, tuning=tuning))
         else:
             problems.append(Problem(f"{path}, shard {number}", f"there is no file {name}"))
@@ -105,7 +106,7 @@ def shard_name(folder: Path, shard: object) -> str:
         kind = shard.get("format") if isinstance(shard, Mapping) else shard
         raise UnsupportedFeatureError("a shard that is not MDS", value=kind, where=str(folder / "index.json"))
     names = [Path(str(each.get("basename"))).name for each in _files(shard)]
-    there = [name for name in names if (folder / name).is_file()]
+    there = [name for name in names if is_there(folder / name)]
     return [*there, *names, "without a name"][0]
 
 
@@ -153,20 +154,13 @@ class MdsStore(Store):
         else:
             raw = self._data(path)
             description, samples = _own_of(raw, str(path))
-        names = description.get("column_names")
-        encodings = description.get("column_encodings")
-        sizes = description.get("column_sizes")
-        rows = (names, encodings, sizes)
-        if not all(isinstance(row, list) for row in rows) or len({len(row) for row in rows}) != 1:  # type: ignore[arg-type]
-            raise TokenStreamError("the description of its columns is not whole", where=str(path))
-        assert isinstance(names, list)
-        assert isinstance(encodings, list)
-        assert isinstance(sizes, list)
-        self._sizes = [None if size is None else int(size) for size in sizes]
-        fitting = [name for name, encoding in zip(names, encodings, strict=True) if _is_integers(str(encoding))]
-        name = ids_field([*map(str, names)], field, str(path), fitting)
+        names, encodings, self._sizes = _columns(description, path)
+        fitting = [name for name, encoding in zip(names, encodings, strict=True) if _is_integers(encoding)]
+        name = ids_field(names, field, str(path), fitting)
+        if name not in names:
+            raise TokenStreamError("the field is missing", value=name, where=str(path))
         at = names.index(name)
-        self._column = _column(at, str(encodings[at]), self._sizes[at], dtype, str(path))
+        self._column = _column(at, encodings[at], self._sizes[at], dtype, str(path))
         self._samples = samples if isinstance(samples, int) else None
         size = path.stat().st_size
         if not self._compression and self._samples is not None and 4 * (self._samples + 2) > size:
@@ -234,6 +228,19 @@ class MdsStore(Store):
         return np.frombuffer(values, dtype=dtype)
 
 
+def _columns(description: Mapping[str, Any], path: Path) -> tuple[list[str], list[str], list[int | None]]:
+    """Return the names, the encodings and the sizes of the columns."""
+    names, encodings, sizes = (description.get(f"column_{what}") for what in ("names", "encodings", "sizes"))
+    if (
+        not (isinstance(names, list) and isinstance(encodings, list) and isinstance(sizes, list))
+        or not len(names) == len(encodings) == len(sizes)
+        or not all(isinstance(text, str) for text in (*names, *encodings))
+        or not all(size is None or (type(size) is int and 0 <= size < _MOST) for size in sizes)
+    ):
+        raise TokenStreamError("the description of its columns is not whole", where=str(path))
+    return names, encodings, sizes
+
+
 def _chunk(documents: list[IntegerArray], first: int) -> Chunk:
     lengths = np.array([*map(len, documents)], dtype=np.int64)
     numbers = np.arange(first, first + len(documents), dtype=np.int64)
@@ -252,7 +259,7 @@ def _shaped(values: memoryview, where: str) -> tuple[int, memoryview]:
 
 def _is_integers(encoding: str) -> bool:
     kind, _, rest = encoding.partition(":")
-    return kind == "ndarray" and (not rest or rest.partition(":")[0].removeprefix("u").startswith("int"))
+    return kind == "ndarray" and (not rest or rest.partition(":")[0] in _NAMES)
 
 
 def _column(at: int, encoding: str, size: int | None, dtype: Dtype | None, where: str) -> _Column:

@@ -18,7 +18,8 @@ from tokdfa.stores.tuning import DEFAULT, Tuning
 __all__ = ["ZIP", "NpzStore"]
 
 ZIP = (b"PK\x03\x04", b"PK\x05\x06")
-_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
+# Places outside of the file are an OSError.
+_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError)
 
 
 class NpzStore(Store):
@@ -34,6 +35,8 @@ class NpzStore(Store):
 
     def __init__(self, path: Path, field: str | None = None, *, tuning: Tuning = DEFAULT) -> None:
         self._tuning = tuning
+        with path.open("rb"):  # Its error names the file.
+            pass
         try:
             with zipfile.ZipFile(path) as archive:
                 names = [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]

@@ -30,6 +30,7 @@ TARGETS = (
     "merges",
     "vocab_txt",
     "id_streams",
+    "stores",
     "split_patterns",
     "checkpoints",
 )
