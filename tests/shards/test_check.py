@@ -185,3 +185,17 @@ def test_what_is_wrong_with_the_options_is_no_broken_shard(tmp_path: Path) -> No
     path = write_jsonl(tmp_path / "x.jsonl", [[1]])
     with pytest.raises(TypeError):
         check_shard("gpt2", path)  # type: ignore[arg-type]
+
+
+def test_documents_that_are_closed_with_later_ids(tmp_path: Path) -> None:
+    """A violation that is found after its document has ended, and empty ones have begun, is in its document."""
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    wrong = [64, 261, 1193]
+    rows = [[64], wrong, [], [], [], wrong, [64], [64], [], wrong, []]
+    table = arrow.table({"input_ids": arrow.array(rows, arrow.list_(arrow.int32()))})
+    for size in range(1, len(rows) + 1):
+        parquet.write_table(table, tmp_path / "x.parquet", row_group_size=size)
+        report = check_shard(tokdfa.default_tokenizer(), tmp_path / "x.parquet")
+        assert [(row.number, row.token) for row in report.first] == [(1, 1), (5, 1), (9, 1)], size
+        assert [row.number for row in report.worst] == [1, 5, 9]
+        assert (report.documents, report.wrong_documents, report.empty_documents) == (11, 3, 5)

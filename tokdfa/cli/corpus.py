@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,10 +34,11 @@ def validate_corpus(
     literal: bool,
     threads: int,
     report_path: str | None,
+    cluster: str | None = None,
     *,
     as_json: bool,
 ) -> int:
-    """Validate all files, print what was found, and return the exit status."""
+    """Validate all files, here or on a cluster, print what was found, and return the exit status."""
     from tokdfa.shards.check import Options
     from tokdfa.shards.run import check_shards
     from tokdfa.stores.finding import find_stores
@@ -47,15 +49,13 @@ def validate_corpus(
     options = Options(dtype, field, separator, literal)
     files = find_stores(paths)
     with progress(files) as (advance, finished):
-        report = check_shards(
-            tokenizer,
-            files,
-            options,
-            threads=threads,
-            report_path=report_path,
-            advance=advance,
-            finished=finished,
-        )
+        if cluster is not None:
+            from tokdfa.integrations.ray import check
+
+            check_all = partial(check, files, tokenizer, options, address=cluster, apart=True)
+        else:
+            check_all = partial(check_shards, tokenizer, files, options)
+        report = check_all(threads=threads, report_path=report_path, advance=advance, finished=finished)
     if as_json:
         valid = False if report.violations else None if report.broken else True
         print_json({"valid": valid, "tokens": report.ids, "report": report.to_dict()})

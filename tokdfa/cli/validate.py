@@ -62,6 +62,13 @@ __all__ = ["command"]
     metavar="FILE",
     help="Write what was found in all files to FILE, as JSON. After a run that was stopped, the next goes on.",
 )
+@click.option(
+    "--ray",
+    "cluster",
+    metavar="ADDRESS|local",
+    help="Check the files with the workers of the Ray cluster at ADDRESS, HOST:PORT or auto, or on this machine; with "
+    "--threads N, each takes N CPUs for a file. The answer is the same.",
+)
 @html_option
 @json_option
 def command(
@@ -79,6 +86,7 @@ def command(
     format_name: str | None,
     threads: int | None,
     report_path: str | None,
+    cluster: str | None,
     html_path: str | None,
     as_json: bool,
 ) -> int:
@@ -89,19 +97,23 @@ def command(
     input. Where it says which documents it has, each is judged separately. The exit status is 0 if they are canonical
     and 1 if they are not. The page written by --html shows all violations, with or without --all.
 
-    Several IDS, folders and patterns such as ``shards/*.bin`` are the files of a corpus, as is one file with --threads
-    or --report: what was found in them is added up, and the exit status is 2 if a file could not be read to its end.
+    Several IDS, folders and patterns such as ``shards/*.bin`` are the files of a corpus, as is one file with --threads,
+    --report or --ray: what was found in them is added up, and the exit status is 2 if a file could not be read to its
+    end.
     """
-    is_corpus = len(paths) > 1 or threads is not None or report_path is not None or is_of_files(paths[0])
+    is_corpus = len(paths) > 1 or any(each is not None for each in (threads, report_path, cluster))
+    is_corpus = is_corpus or is_of_files(paths[0])
     if is_corpus and (every or window or html_path is not None):
-        raise click.UsageError("--all, --window and --html are for one file, without --threads and --report")
+        raise click.UsageError("--all, --window and --html are for one file, without --threads, --report and --ray")
+    if cluster is not None and paths == ("-",):
+        raise click.UsageError("standard input cannot be read by the workers of a cluster")
     from tokdfa.tokenizers.loading import load
     from tokdfa.validation.api import validate
 
     tokenizer = load(tok, pretokenizer=pretokenizer, specials=specials, format=format_name, unicode=unicode)
     if is_corpus:
         status = validate_corpus(
-            tokenizer, paths, dtype, field, documents, literal, threads or 1, report_path, as_json=as_json
+            tokenizer, paths, dtype, field, documents, literal, threads or 1, report_path, cluster, as_json=as_json
         )
         remark_unsplit(tokenizer, tok)
         return status

@@ -5,11 +5,13 @@
 - `openrlhf`, `slime` (and miles), `skyrl`: what their generators and samplers return.
 - `verifiers` (and prime-rl): branches of traces, and steps of trajectories with their prefixes.
 - `vllm`: responses of its server with token ids.
+- `ray`: shards of a corpus checked by a cluster, and callable classes for its datasets; `ray_tasks` has the tasks, and
+  `apart` a process for what Ray would end.
 - `metrics`: the numbers that all of them log, and tokenizers given as live objects or paths.
 
 A project is imported only within a function, and most hooks need no import at all: they read attributes and items.
 
-Used by: training scripts.
+Used by: training scripts, the command `validate` with ``--ray``.
 
 Cost: that of `tokdfa.check_rollouts`; converting lists of ids takes more time than checking them.
 """

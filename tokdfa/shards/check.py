@@ -24,7 +24,7 @@ from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.validation.api import Validator
 from tokdfa.validation.violation import Violation
 
-__all__ = ["OUT_OF_RANGE", "Options", "check_shard"]
+__all__ = ["OUT_OF_RANGE", "Options", "check_shard", "check_store"]
 
 OUT_OF_RANGE = "id-out-of-range"
 """The kind of a finding that is an id which the tokenizer does not have."""
@@ -107,21 +107,22 @@ def check_shard(
         store = open_store(path, dtype=dtype, field=field)
     except (TokdfaError, OSError) as error:
         return _broken(str(path), error)
-    return _of_store(tokenizer, store, options, threads, advance, tuning)
+    return check_store(tokenizer, store, options, threads, advance, tuning)
 
 
-def _of_store(
+def check_store(
     tokenizer: AnyTokenizer,
     store: Store,
     options: Options,
-    threads: int,
-    advance: Callable[[int], object] | None,
-    tuning: Tuning,
+    threads: int = 1,
+    advance: Callable[[int], object] | None = None,
+    tuning: Tuning = DEFAULT,
 ) -> Report:
+    """Return the report on a store that is open; see :func:`check_shard`."""
     if store.members:
         own = [problem for problem in store.problems if not any(problem in each.problems for each in store.members)]
         lost = Report(shards=len(own), broken=tuple(Broken(str(store.path), *_said(problem)) for problem in own))
-        parts = (_of_store(tokenizer, member, options, threads, advance, tuning) for member in store.members)
+        parts = (check_store(tokenizer, member, options, threads, advance, tuning) for member in store.members)
         return sum(parts, lost)
     if store.problems:
         return Report(shards=1, broken=(Broken(str(store.path), *_said(store.problems[0])),))
@@ -209,6 +210,8 @@ class _Part:
         # The document that has begun last: where, its number, its last id; and the wrong ones that may go on.
         self._is_open = not self._has_documents
         self._begun, self._number, self._last = 0, 0, -1
+        # Where violations may still be found: that document, and those before it that the validator has not closed.
+        self._recent: list[tuple[int, int]] = [(0, 0)]
         self._bad: Counter[tuple[int, int]] = Counter()
 
     @classmethod
@@ -292,7 +295,9 @@ class _Part:
     def _document(self, index: int, starts: Int64Array, numbers: Int64Array) -> tuple[int, int]:
         """Return where the document of an id begins, and its number."""
         at = int(np.searchsorted(starts, index, side="right")) - 1
-        return (self._begun, self._number) if at < 0 else (int(starts[at]), int(numbers[at]))
+        if at >= 0:
+            return int(starts[at]), int(numbers[at])
+        return next((each for each in reversed(self._recent) if each[0] <= index), self._recent[0])
 
     def _take(self, store: Store, found: Iterable[Violation], starts: Int64Array, numbers: Int64Array) -> None:
         """Count violations; `starts` are where documents begin that began among the last ids."""
@@ -327,6 +332,10 @@ class _Part:
             self._empty += int(np.count_nonzero(is_empty))
             self._is_open = True
             self._begun, self._number = int(starts[-1]) + first, int(numbers[-1])
+            # A document that ends with the ids is closed with the next ones, even if others begin at its end.
+            kept = int(np.searchsorted(starts, len(ids))) - 1
+            added = zip((starts[max(kept, 0) :] + first).tolist(), numbers[max(kept, 0) :].tolist(), strict=True)
+            self._recent = [*(self._recent if kept < 0 else ()), *added]
             self._settle(store)
         if len(ids):
             self._last = int(ids[-1])
@@ -339,8 +348,7 @@ class _Part:
 
     def _settle(self, store: Store) -> None:
         """Keep of the wrong documents that have ended the worst."""
-        going_on = (self._begun, self._number)
-        for key in [key for key in self._bad if key != going_on]:
+        for key in [key for key in self._bad if key not in self._recent]:
             begun, number = key
             place = self._place(store, number, 0, begun)
             self._wrong += 1
@@ -356,13 +364,13 @@ class _Part:
             self._documents += 1
             self._empty += is_empty
             self._unended += not is_empty and (self._separator is not None or not self._ends[self._last])
-        self._begun = -1
+        self._recent = []
         self._settle(store)
 
     def report(self, store: Store) -> Report:
         """Return what was found."""
         if self._bad:
-            self._begun = -1
+            self._recent = []
             self._settle(store)
         return Report(
             shards=1,

@@ -16,16 +16,19 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, TypeAlias
 
 from tokdfa.shards.check import Options, check_shard
 from tokdfa.shards.report import Report
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.training.atomic import check_writable, write_atomically
 
-__all__ = ["check_shards"]
+__all__ = ["Work", "check_shards"]
 
 _VERSION = 1
+
+Work: TypeAlias = "Callable[[list[str]], Iterable[tuple[str, Report]]]"
+"""Checks shards, and yields the path of each with its report, in any order."""
 
 
 def check_shards(
@@ -37,6 +40,7 @@ def check_shards(
     report_path: str | Path | None = None,
     advance: Callable[[int], object] | None = None,
     finished: Callable[[str], object] | None = None,
+    work: Work | None = None,
 ) -> Report:
     """Check many shards, and return the sum of their reports.
 
@@ -57,6 +61,8 @@ def check_shards(
         Called with the number of ids that were judged, again and again, by all threads.
     finished : callable, optional
         Called with the path of each shard that is done.
+    work : callable, optional
+        Checks the shards that are left; by default threads of this process do.
 
     Returns
     -------
@@ -85,7 +91,7 @@ def check_shards(
             for path in reports:
                 finished(path)
         left = [path for path in shards if path not in reports]
-        for path, report in _mapped(check, left, over_shards):
+        for path, report in _mapped(check, left, over_shards) if work is None else work(left):
             reports[path] = report
             journal.add(path, facts[path], report)
             if finished is not None:

@@ -1,0 +1,268 @@
+"""The tasks of a Ray cluster that check shards: joining the cluster, what a worker does, and workers that die."""
+
+from __future__ import annotations
+
+import os
+import socket
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from itertools import islice
+from typing import Any
+
+from tokdfa.errors import TokdfaError, UnsupportedFeatureError
+from tokdfa.shards.check import Options, check_shard
+from tokdfa.shards.report import Broken, Report
+from tokdfa.tokenizers.protocol import AnyTokenizer
+
+__all__ = ["LOCAL", "run_tasks"]
+
+LOCAL = "local"
+"""The address for a cluster on this machine that lasts as long as its process."""
+
+_SECONDS = 5.0
+_AHEAD = 64
+
+# The tokenizers of this worker, by fingerprint: building one takes longer than checking a small shard.
+_built: dict[str, AnyTokenizer] = {}
+_MOST_BUILT = 2
+
+
+def run_tasks(
+    address: str | None,
+    tokenizer: AnyTokenizer,
+    options: Options,
+    threads: int,
+    retries: int,
+    paths: Iterable[str],
+) -> Iterator[tuple[str, Report]]:
+    """Check shards on a cluster, and yield their paths with their reports, in the order in which they are done.
+
+    Raises
+    ------
+    UnsupportedFeatureError, TokdfaError
+        See :func:`tokdfa.integrations.ray.check`.
+    """
+    with _connected(address) as ray:
+        yield from _Tasks(ray, tokenizer, options, threads, retries).run(paths)
+
+
+class _Tasks:
+    """The tasks of a cluster that check shards with a tokenizer."""
+
+    def __init__(self, ray: Any, tokenizer: AnyTokenizer, options: Options, threads: int, retries: int) -> None:
+        most = max((int(node["Resources"].get("CPU", 0)) for node in ray.nodes() if node["Alive"]), default=0)
+        if 0 < most < threads:
+            # Ray would wait for a larger one.
+            what = f"no node of the cluster has as many CPUs as a task has threads; the largest has {most}"
+            raise TokdfaError(what, value=threads)
+        self._ray = ray
+        self._retries = retries
+        self._task = ray.remote(num_cpus=threads, max_retries=retries)(_check)
+        # Within a list, a reference is not resolved before the task begins: workers that have built it need no copy.
+        self._given = (tokenizer.fingerprint, [ray.put(tokenizer)], options, threads, os.getcwd(), _version())
+        self._ahead = max(_AHEAD, 4 * int(ray.cluster_resources().get("CPU", 1)))
+
+    def run(self, paths: Iterable[str]) -> Iterator[tuple[str, Report]]:
+        """Yield paths with their reports, in the order in which they are done; those that end workers come last."""
+        left = iter(paths)
+        running: dict[Any, str] = {}
+        ending: list[tuple[str, str]] = []
+        while True:
+            for path in islice(left, self._ahead - len(running)):
+                running[self._task.remote(path, os.path.exists(path), *self._given)] = path
+            if not running:
+                break
+            done, _ = self._ray.wait([*running], num_returns=1)
+            for task in done:
+                path = running.pop(task)
+                report = self._report(task)
+                if isinstance(report, str):
+                    ending.append((path, report))
+                else:
+                    yield path, report
+        if ending:
+            # It is due to the shard, and not to the cluster, if other tasks still run.
+            self._get(self._ray.remote(num_cpus=0)(_node).remote())
+        for path, why in ending:
+            yield path, _broken(path, why)
+
+    def _report(self, task: Any) -> Report | str:
+        """Return the report of a task, or why there is none."""
+        errors = self._ray.exceptions
+        try:
+            report: Report = self._get(task)
+        except errors.OutOfMemoryError:
+            return "memory ran out on the nodes that checked this file, and Ray ended the workers"
+        except (errors.WorkerCrashedError, errors.NodeDiedError):
+            times = "once" if not self._retries else f"{self._retries + 1} times in a row"
+            return f"the worker died {times} while it checked this file"
+        return report
+
+    def _get(self, task: Any) -> Any:
+        """Return what a task does.
+
+        Raises
+        ------
+        RayError
+            If its worker or its node died.
+        TokdfaError
+            If the task, or the cluster, fails in another way.
+        """
+        errors = self._ray.exceptions
+        try:
+            return self._ray.get(task)
+        except errors.RayTaskError as error:
+            raise _cause(error) from None
+        except (errors.OutOfMemoryError, errors.WorkerCrashedError, errors.NodeDiedError):
+            raise
+        except errors.RayError as error:
+            said = " ".join(str(error).split())
+            raise TokdfaError(f"the Ray cluster is lost: {type(error).__name__}: {said}") from None
+
+
+def _check(
+    path: str,
+    is_there: bool,
+    fingerprint: str,
+    tokenizer: list[Any],
+    options: Options,
+    threads: int,
+    folder: str,
+    version: str,
+) -> Report:
+    """Check a shard: what a worker does."""
+    if version != _version():
+        what = f"the workers have tokdfa {_version()}, and this process {version}"
+        raise TokdfaError(what, hint="install the same version on all nodes")
+    with _in_folder(path, folder):
+        if is_there and not os.path.exists(path):
+            return _broken(
+                path, f"the worker on {_node()} does not see the file; all nodes must see it under this path"
+            )
+        return check_shard(_tokenizer(fingerprint, tokenizer[0]), path, threads=threads, **options._asdict())
+
+
+def _tokenizer(fingerprint: str, reference: Any) -> AnyTokenizer:
+    """Return the tokenizer of a reference, built once by this process."""
+    if fingerprint not in _built:
+        import ray
+
+        if len(_built) == _MOST_BUILT:
+            del _built[next(iter(_built))]
+        _built[fingerprint] = ray.get(reference)
+    return _built[fingerprint]
+
+
+@contextmanager
+def _in_folder(path: str, folder: str) -> Iterator[None]:
+    """Be in the folder of the process that asks, if the path is relative to it."""
+    if os.path.isabs(path):
+        yield
+        return
+    before = os.getcwd()
+    with suppress(OSError):
+        os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)
+
+
+def _node() -> str:
+    import ray
+
+    return str(ray.util.get_node_ip_address())
+
+
+def _broken(path: str, what: str) -> Report:
+    return Report(shards=1, broken=(Broken(path, path, what),))
+
+
+def _cause(error: Any) -> Exception:
+    """Return what went wrong in a worker, which is not wrong with its shard."""
+    cause: Exception = error.cause if isinstance(error.cause, Exception) else error
+    if isinstance(cause, TokdfaError):
+        return cause
+    if "No module named 'tokdfa" in str(error):
+        return TokdfaError("the workers have no tokdfa", hint="install it on all nodes, in the same version as here")
+    return cause
+
+
+def _version() -> str:
+    import tokdfa
+
+    return tokdfa.__version__
+
+
+def _ray() -> Any:
+    try:
+        import ray
+    except ImportError:
+        hint = "pip install 'tokdfa[ray]'"
+        raise UnsupportedFeatureError("the package ray is needed to use a cluster", hint=hint) from None
+    return ray
+
+
+@contextmanager
+def _connected(address: str | None) -> Iterator[Any]:
+    """Connect to a cluster, unless this process is connected; leave it as it was."""
+    ray = _ray()
+    if ray.is_initialized():
+        if address is not None:
+            what = "this process is connected to a Ray cluster already"
+            raise TokdfaError(what, hint="give no address, or call ray.shutdown() first")
+        yield ray
+        return
+    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+    if address == LOCAL:
+        # A cluster that nobody else sees needs no dashboard, and reports to nobody.
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        quiet["include_dashboard"] = False
+    elif address not in (None, "auto"):
+        _try(str(address))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ray.init(address=address, **quiet)
+    except (Exception, SystemExit) as error:
+        what = "Ray could not be started" if address == LOCAL else "the Ray cluster cannot be joined"
+        said = " ".join(str(error).split())
+        raise TokdfaError(f"{what}: {said}", value=address or "auto") from None
+    try:
+        yield ray
+    finally:
+        ray.shutdown()
+
+
+def _try(address: str) -> None:
+    """Try whether a Ray cluster may be at an address.
+
+    Raises
+    ------
+    TokdfaError
+        If there is none.
+    """
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    if not colon or not port.isdecimal() or not 0 < int(port) < 1 << 16 or "/" in host or not host:
+        hint = "give HOST:PORT, ray://HOST:PORT, auto, or local for a cluster on this machine"
+        raise TokdfaError("no address of a Ray cluster", value=address, hint=hint)
+    hint = "ray status shows a cluster's address on its nodes; local starts one on this machine"
+    try:
+        with socket.create_connection((host.strip("[]"), int(port)), timeout=_SECONDS) as connection:
+            answers = os.environ.get("RAY_USE_TLS", "0") not in ("", "0") or _speaks_grpc(connection)
+    except OSError as error:
+        what = f"no Ray cluster answers: {error.strerror or error}"
+        raise TokdfaError(what, value=address, hint=hint) from None
+    if not answers:
+        raise TokdfaError("what answers is no Ray cluster", value=address, hint=hint)
+
+
+def _speaks_grpc(connection: socket.socket) -> bool:
+    """Return whether a server answers the beginning of HTTP/2 with its settings, as all servers of gRPC do."""
+    connection.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0]))
+    head = b""
+    with suppress(OSError):
+        while len(head) < 9 and (more := connection.recv(9 - len(head))):
+            head += more
+    return len(head) == 9 and head[3] == 4
