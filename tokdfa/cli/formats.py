@@ -26,6 +26,7 @@ READ = (
     Readable(".tiktoken, tiktoken.model, any file of ranks", ("tiktoken",), "tiktoken"),
     Readable("a name such as cl100k_base", ("tiktoken",), "tiktoken"),
     Readable("tekken.json", ("tekken",), "mistral-common"),
+    Readable(".gguf of llama.cpp, byte pairs and SentencePiece", ("gguf",), "llama.cpp"),
     Readable("merges.txt with vocab.json", ("merges+vocab",), "tokenizers"),
     Readable("merges.txt", ("merges", "merges-bytes", "merges-characters"), "tokenizers"),
     Readable("CLIP's vocabulary", ("clip",), "transformers"),
@@ -76,10 +77,10 @@ def command(as_json: bool) -> int:
 
 
 def _tables() -> list[dict[str, Any]]:
-    from tokdfa.unicode.versions import TABLES, ranges_of
+    from tokdfa.unicode.versions import LIBRARIES, ranges_of
 
     return [
         {"library": part.library, "versions": part.versions, "newest": part.name == part.library}
-        for library in TABLES
+        for library in LIBRARIES
         for part in ranges_of(library)
     ]

@@ -12,6 +12,8 @@ from tokdfa.unicode.normalization import spaces
 
 __all__ = ["AddedTokens", "normalized_stretches"]
 
+_ASCII_SPACES = frozenset(" \t\n\v\f\r")
+
 
 class AddedTokens:
     """A finder of the leftmost added token, the longest of those that begin at one place; it goes on after that token.
@@ -40,12 +42,13 @@ class AddedTokens:
             token = self._of[match.group()]
             if token.single_word and (_is_word(text[start - 1 : start]) or _is_word(text[stop : stop + 1])):
                 continue
+            blanks = _ASCII_SPACES if token.strips_ascii else spaces()
             if token.lstrip:
-                while start > done and text[start - 1] in spaces():
+                while start > done and text[start - 1] in blanks:
                     start -= 1
                 start = max(start, done)
             if token.rstrip:
-                while stop < len(text) and text[stop] in spaces():
+                while stop < len(text) and text[stop] in blanks:
                     stop += 1
             if start == stop:
                 continue

@@ -13,7 +13,8 @@ class Special:
 
     `level` is the order in which `tokenizers` looks for such tokens in a text: 0 before, 1 after its normalizer. White
     space to the left or right of one that strips belongs to it; one that is a single word touches no other word. The
-    content of one that is looked for in normalized text is `normalized`, if that differs.
+    content of one that is looked for in normalized text is `normalized`, if that differs. With `strips_ascii`, only
+    white space of ASCII belongs to one that strips.
     """
 
     id: int
@@ -23,6 +24,7 @@ class Special:
     rstrip: bool = False
     single_word: bool = False
     normalized: str | None = None
+    strips_ascii: bool = False
 
     @property
     def text(self) -> str:

@@ -108,6 +108,8 @@ class AtomReader:
         """Read an escape for one code point, from after the backslash."""
         symbol = self.pattern[self.at]
         self.at += 1
+        if self.table == "llama.cpp" and symbol.isalnum() and symbol not in "tnvfr":
+            self.refuse("this escape of ECMAScript is not supported", at)
         if symbol in _CONTROLS:
             return _CONTROLS[symbol]
         if symbol == "e" and self.table != "regex":
@@ -117,7 +119,7 @@ class AtomReader:
         if symbol in "123456789":
             self.refuse("a back-reference is not regular", at)
         digits = {"x": r"[0-9A-Fa-f]{2}", "u": r"[0-9A-Fa-f]{4}", "U": r"[0-9A-Fa-f]{8}"}
-        braced = {"regex": "", "tokenizers": "x", "tiktoken": "xu"}[self.table]
+        braced = {"regex": "", "tokenizers": "x", "tiktoken": "xu", "llama.cpp": ""}[self.table]
         if symbol in digits and not (symbol == "U" and self.table == "tokenizers"):
             number = re.compile(digits[symbol]).match(self.pattern, self.at)
             if symbol in braced and not number:
@@ -155,6 +157,8 @@ class AtomReader:
             if symbol == "]" and here > start:
                 self.at += 1
                 break
+            if self.table == "llama.cpp" and symbol == "[":
+                self.refuse("a bracket in a bracket is not supported", here, "to match the symbol itself, escape it")
             if posix := _POSIX.match(self.pattern, here):
                 self.at = posix.end()
                 operands[-1].append(self.posix(posix, here))
@@ -162,7 +166,7 @@ class AtomReader:
                 self.at += 1
                 operands[-1].append(self.bracket(here, depth + 1))
             elif self.pattern.startswith(("&&", "--", "~~", "||"), here):
-                if symbol != "&" or self.table == "regex":
+                if symbol != "&" or self.table in ("regex", "llama.cpp"):
                     self.refuse("this set operation is not supported", here, "to match the symbol itself, escape it")
                 self.at += 2
                 operands.append([])

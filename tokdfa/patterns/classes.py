@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from functools import cache
 
+from tokdfa.errors import PatternError
 from tokdfa.unicode import Ranges, complement, difference, library_of, ranges, union, universe
 
 __all__ = ["escaped_class", "posix_class", "property_class"]
@@ -30,10 +31,15 @@ _PROPERTIES = {
 }
 
 
+# The categories that llama.cpp knows by name; it takes those of letters for all letters.
+_OF_LLAMA_CPP = {name: name[0] for name in ("N", "L", "P", "M", "S", "Lu", "Ll", "Lt", "Lm", "Lo")} | {"Han": "han"}
+
+
 def escaped_class(letter: str, table: str, *, in_bracket: bool) -> Ranges:
     r"""Return the class of \s, \d, \w or \h in a library, outside brackets or in one.
 
-    In Oniguruma and fancy-regex \h is a hexadecimal digit; in `regex` it is a horizontal space.
+    In Oniguruma and fancy-regex \h is a hexadecimal digit; in `regex` it is a horizontal space. In llama.cpp \d and \w
+    have ASCII only.
     """
     if letter == "h":
         return _unicode("blank", table) if library_of(table) == "regex" else _HEX_DIGITS
@@ -48,6 +54,10 @@ def property_class(name: str, table: str, *, in_bracket: bool) -> Ranges:
     PatternError
         If the library has no such property, or it is not supported.
     """
+    if library_of(table) == "llama.cpp":
+        if name not in _OF_LLAMA_CPP:
+            raise PatternError("llama.cpp has no such category", value=name)
+        return ranges(_OF_LLAMA_CPP[name], table)
     key = name.translate({ord(symbol): None for symbol in " _-"}).lower()
     if key in _PROPERTIES[library_of(table)]:
         symbols = ranges("P", table) if key == "punct" else _unicode(key, table)

@@ -15,7 +15,18 @@ from typing import Literal, TypeAlias
 from tokdfa.errors import LimitExceededError, PatternError, WrongTypeError
 from tokdfa.patterns.atoms import MAX_NESTING, AtomReader, Flags
 from tokdfa.patterns.budget import Budget
-from tokdfa.unicode import Ranges, case_variants, complement, contains, fold_expansions
+from tokdfa.unicode import (
+    LAST,
+    Ranges,
+    case_variants,
+    complement,
+    contains,
+    difference,
+    fold_expansions,
+    intersection,
+    ranges,
+    union,
+)
 
 __all__ = ["MAX_NESTING", "Operators", "Place", "read_dialect"]
 
@@ -115,6 +126,15 @@ def read_dialect(pattern: str, table: str, budget: Budget | None = None) -> Oper
 
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+# What a group of std::regex begins with, after its (?.
+_STD_GROUPS = ("?:", "?=", "?!")
+
+
+def _with_spaces_read_alike(symbols: Ranges, table: str) -> Ranges:
+    """Return what matches a class in a text in which white space outside ASCII is read as a vertical tab."""
+    blank = intersection(ranges(r"\s", table), ((0x80, LAST),))
+    other = difference(symbols, blank)
+    return union(other, blank) if contains(symbols, 0x0B) else other
 
 
 class _Reader(AtomReader):
@@ -132,6 +152,8 @@ class _Reader(AtomReader):
 
     def run(self) -> Operators:
         """Read the pattern."""
+        if self.table == "llama.cpp":
+            self.check_std_regex()
         while self.at < len(self.pattern):
             self.budget.check_time()
             at, symbol = self.at, self.pattern[self.at]
@@ -155,6 +177,8 @@ class _Reader(AtomReader):
                 self.escape(at)
             elif symbol == "[":
                 self.add(self.bracket(at), at)
+            elif symbol == "." and self.table == "llama.cpp":
+                self.refuse("the dot of std::regex is not supported", at)
             elif symbol == ".":
                 self.add(self.universe if self.flags.dot_all else complement(((10, 10),), self.universe), at)
             else:
@@ -163,6 +187,11 @@ class _Reader(AtomReader):
             self.refuse("the group is not closed", self.places[self.outer[-1][0]])
         repeats = [at for *_, at in sorted(self.repeats)]
         return Operators("".join(self.pieces), list(self.numbers), self.places, self.looks, repeats)
+
+    def check_std_regex(self) -> None:
+        """Refuse what llama.cpp refuses, or std::regex, and what is not supported of what they read."""
+        if "\\p{" in self.pattern and not self.pattern.isascii():
+            self.refuse("llama.cpp refuses a pattern with a category and a character outside ASCII", 0)
 
     # Output
 
@@ -184,6 +213,8 @@ class _Reader(AtomReader):
         self.repeats.append((-1 if start is None else start, -len(self.repeats), at))
 
     def add(self, atom: Ranges | Place, at: int) -> None:
+        if self.table == "llama.cpp" and isinstance(atom, tuple):
+            atom = _with_spaces_read_alike(atom, self.classes)
         self.literals = ""
         self.last_atom = len(self.pieces)
         number = self.numbers.setdefault(atom, len(self.numbers))
@@ -199,6 +230,8 @@ class _Reader(AtomReader):
         start, flags = len(self.pieces), self.flags
         kind = "?:"
         rest = self.pattern[self.at : self.at + 3]
+        if self.table == "llama.cpp" and rest.startswith("?") and not rest.startswith(_STD_GROUPS):
+            self.refuse("std::regex has no such group", at)
         for prefix, what in _REFUSED_GROUPS.items():
             if rest.startswith(prefix):
                 self.refuse(f"{what} is not supported, or not regular", at)
@@ -264,6 +297,8 @@ class _Reader(AtomReader):
 
     def quantifier(self, symbol: str, at: int) -> None:
         before = self.pattern[at - 1] if at else ""
+        if self.table == "llama.cpp" and symbol != "?" and self.quantified == len(self.pieces):
+            self.refuse("std::regex has no possessive quantifiers", at)
         if self.table == "tokenizers" and self.last_atom is not None and before == "}" and self.pieces[-1] == "}":
             # After an interval, Oniguruma reads + as one more repetition, and ? in several ways.
             if symbol != "+":
@@ -297,7 +332,8 @@ class _Reader(AtomReader):
         if self.table == "tokenizers" or self.flags.multiline:
             self.add("end of line", at)
         else:
-            self.add("end of text" if self.table == "tiktoken" else "end of last line", at)
+            ends = self.table in ("tiktoken", "llama.cpp")
+            self.add("end of text" if ends else "end of last line", at)
 
     def literal(self, code_point: int, at: int) -> None:
         if not contains(self.universe, code_point):
@@ -317,6 +353,8 @@ class _Reader(AtomReader):
         if self.at >= len(self.pattern):
             self.refuse("the pattern ends with a backslash", at)
         symbol = self.pattern[self.at]
+        if self.table == "llama.cpp" and symbol in "AzGZbBhH":
+            self.refuse("std::regex does not have this escape, or it is not supported", at)
         anchors: dict[str, Place] = {"A": "start of text", "z": "end of text", "G": "start of search"}
         if self.table == "regex":
             anchors |= {"Z": "end of text"}

@@ -2,7 +2,8 @@
 
 Read in this order:
 
-1. `steps`: the content of a file, a sequence of splitting steps; `named`: the patterns in use, by name.
+1. `steps`: the content of a file, a sequence of splitting steps; `named`: the patterns in use, by name;
+   `llama_cpp`: those of llama.cpp.
 2. `pretokenizer`: their meaning by definition, with a backtracking engine; `matches`: what a step makes of matches of
    its pattern; `byte_steps`: steps that come after ByteLevel, and split bytes.
 3. `step_trees`, `contexts`, `scan`, `stages`, `hypotheses`: the same as an unambiguous automaton that guesses where

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 __all__ = ["Behavior", "Library", "Split", "Splitting"]
 
 Behavior: TypeAlias = Literal["removed", "isolated", "merged_with_previous", "merged_with_next", "contiguous"]
-Library: TypeAlias = Literal["tokenizers", "tiktoken"]
+Library: TypeAlias = Literal["tokenizers", "tiktoken", "llama.cpp"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from tokdfa.errors import PatternError, UnsupportedFeatureError, WrongTypeError
 
 __all__ = [
+    "LIBRARIES",
     "TABLES",
     "Range",
     "Table",
@@ -29,8 +30,11 @@ __all__ = [
     "symmetric_difference",
 ]
 
-Table: TypeAlias = Literal["regex", "tokenizers", "tiktoken"]
-TABLES: tuple[Table, ...] = get_args(Table)
+Table: TypeAlias = Literal["regex", "tokenizers", "tiktoken", "llama.cpp"]
+LIBRARIES: tuple[Table, ...] = get_args(Table)
+"""The libraries that have tables."""
+TABLES: tuple[Table, ...] = LIBRARIES[:3]
+"""Those in whose dialects users write patterns; the patterns of llama.cpp are its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +95,7 @@ def library_of(table: str) -> Table:
         If no library with tables has that name.
     """
     library = table.partition("==")[0] if isinstance(table, str) else table
-    for known in TABLES:
+    for known in LIBRARIES:
         if library == known:
             return known
     raise PatternError("unknown table of character classes", value=table, hint=f"use one of {', '.join(TABLES)}")

@@ -23,7 +23,7 @@ from typing import Any
 from tokdfa.unicode import probe
 from tokdfa.unicode.ranges import SCALARS, Ranges, complement, difference, union
 from tokdfa.unicode.tables import CATEGORIES, content, names, ranges, universe, version
-from tokdfa.unicode.versions import TABLES, Table, library_of, symmetric_difference
+from tokdfa.unicode.versions import TABLES, Table, library_of, ranges_of, symmetric_difference
 
 __all__ = ["VERSIONS", "installed_copy", "main"]
 
@@ -195,6 +195,8 @@ def main(arguments: list[str]) -> None:
     folder = Path(arguments[0]).absolute()
     folder.mkdir(exist_ok=True)
     found = {library: _differences(library, folder) for library in TABLES}
+    # Its only table is that of `llama_cpp_probe`.
+    found["llama.cpp"] = [{"versions": list(part.versions)} for part in ranges_of("llama.cpp")]
     rows = (
         f"{json.dumps(library)}: [\n" + ",\n".join(json.dumps(row, separators=(",", ":")) for row in entries) + "\n]"
         for library, entries in found.items()

@@ -27,6 +27,7 @@ TARGETS = (
     "sentencepiece_model",
     "tiktoken_ranks",
     "tekken_json",
+    "gguf",
     "merges",
     "vocab_txt",
     "id_streams",

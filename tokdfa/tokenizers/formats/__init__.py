@@ -3,14 +3,16 @@
 `read` below has three steps. `files` finds the file in a folder and determines its format; `live` does so for objects
 of other libraries, by their attributes; `by_name` answers for what is neither: the `encodings` of tiktoken, or what was
 meant. `reading` then calls the format's module: `tokenizer_json`, `tekken`, `tiktoken`, `sentencepiece`, `merges`,
-`vocabulary` (vocab.json beside merges.txt) or `wordpiece`. Each returns the same shape, `contents`, or refuses with the
+`vocabulary` (vocab.json beside merges.txt), `wordpiece` or `gguf` (with `gguf_head`, the container, and `gguf_tokens`,
+the types of tokens). Each returns the same shape, `contents`, or refuses with the
 line or the JSON path. `specials` adds the special tokens that a rank file lacks. Shared: `json_text` (strict JSON with
 places), `pre_tokenizer` and `text_steps` (the components of a tokenizer.json), `left_out` (what of it is read and not
-applied), `ranks` (rules out of ranked words), `charsmap` (SentencePiece's table of characters).
+applied), `ranks` (rules out of ranked words), `scored`
+(rules out of words with scores), `charsmap` (SentencePiece's table of characters).
 
 Used by: `tokenizers.loading`.
 
-Cost: one pass over the file; files over 256 MB are refused.
+Cost: one pass over the file; files over 256 MB are refused. Of a GGUF file only the head is read.
 """
 
 from __future__ import annotations

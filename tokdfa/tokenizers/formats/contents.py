@@ -40,7 +40,7 @@ __all__ = [
 LARGEST_ID = (1 << 24) - 1
 
 # Formats whose library is known and merges leftmost: their rules may be improper.
-LEFTMOST_FORMATS = ("tokenizer.json", "tiktoken", "tekken")
+LEFTMOST_FORMATS = ("tokenizer.json", "tiktoken", "tekken", "gguf")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import zlib
-from os import PathLike
+from os import PathLike, fstat
 from pathlib import Path
 
 from tokdfa.errors import FileFormatError, LimitExceededError
+from tokdfa.tokenizers.formats.gguf_head import MAGIC, read_head
 
 __all__ = ["FORMATS", "LARGEST_FILE", "check_format", "content", "detect", "find", "named", "unpacked"]
 
@@ -23,6 +24,7 @@ FORMATS = (
     "merges-characters",
     "clip",
     "vocab.txt",
+    "gguf",
 )
 
 LARGEST_FILE = 1 << 28
@@ -73,8 +75,10 @@ def check_format(format: str | None) -> None:
 
 
 def content(path: Path) -> bytes:
-    """Return the content of a file, unpacked if it is gzip."""
+    """Return the content of a file, unpacked if it is gzip; of a GGUF file only the head, before its tensors."""
     with path.open("rb") as file:
+        if file.peek(len(MAGIC))[: len(MAGIC)] == MAGIC:
+            return read_head(file, path, fstat(file.fileno()).st_size)
         return unpacked(file.read(LARGEST_FILE + 1), path)
 
 
@@ -150,6 +154,8 @@ def detect(data: bytes, path: Path) -> str:
             where=str(path),
             hint="the tokenizer comes first: tokdfa rollouts TOK FILE",
         )
+    if data.startswith(MAGIC):
+        return "gguf"
     if data.startswith(CLIP_HEADER.encode()):
         return "clip"
     if data.lstrip()[:1] == b"{":

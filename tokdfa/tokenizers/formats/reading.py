@@ -58,6 +58,10 @@ def _read(data: bytes, path: Path, format: str) -> Contents | WordPieceContents:
         from tokdfa.tokenizers.formats.tokenizer_json import read_tokenizer_json
 
         return read_tokenizer_json(data, path)
+    if format == "gguf":
+        from tokdfa.tokenizers.formats.gguf import read_gguf
+
+        return read_gguf(data, path)
     if format == "tekken":
         from tokdfa.tokenizers.formats.tekken import read_tekken
 

@@ -7,18 +7,13 @@ import math
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-import numpy as np
-
-from tokdfa.alphabet import Word
-from tokdfa.dictionary import Dictionary
-from tokdfa.encoding.merges import Merges
 from tokdfa.encoding.special import Special
 from tokdfa.encoding.symbols import Fallback
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError
 from tokdfa.tokenizers.decoding import DecodeSentencePiece, byte_of
 from tokdfa.tokenizers.formats.charsmap import read_charsmap
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents, Rewriting
-from tokdfa.tokenizers.formats.ranks import rules_of_words
+from tokdfa.tokenizers.formats.scored import over_scored
 from tokdfa.tokenizers.sentencepiece_normalizer import CharacterTable, SentencePieceNormalizer
 
 __all__ = ["read_sentencepiece"]
@@ -184,42 +179,14 @@ def _check(pieces: _Pieces, unknown: str, byte_fallback: bool, path: Path) -> No
 
 def _over_pieces(pieces: _Pieces, path: Path) -> dict[str, Any]:
     """Return the contents of a model, except its treatment of texts."""
-    # Strongest first; ties go to the leftmost pair.
-    ranked = sorted((-score, id, text) for text, (id, score) in pieces.normal.items() if len(text) > 1)
-    words = [text for _, _, text in ranked]
-    characters = {text: number for number, text in enumerate(text for text in pieces.normal if len(text) == 1)}
-    foreign = set("".join(words)).difference(characters)
-    if foreign:
-        text = next(text for text in words if not foreign.isdisjoint(text))
-        raise UnsupportedFeatureError("a piece has a character that is not a piece itself", value=text, where=str(path))
-    scores = np.array([score for score, _, _ in ranked])
-    changes = np.concatenate(([0], np.cumsum(np.diff(scores) != 0))) if len(words) else np.empty(0)
-    priority = changes.astype(np.int32)
-    rules, splits = rules_of_words(words, characters, priority)
-    spelled: list[Word] = [*((text,) for text in characters), *map(tuple, words)]
-    atoms = (*pieces.byte, pieces.unknown[0], *pieces.user_defined)
-    symbols: list[Word] = [*spelled[: len(characters)], *((text,) for text in atoms)]
-    dictionary = Dictionary(((spelled[left], spelled[right]) for left, right, _ in rules.tolist()), symbols)
-    known = dictionary.alphabet
-    extra = tuple(word for word in spelled if word not in known)
-    place = {word: number for number, word in enumerate((*known, *extra))}
-    merges = None
-    if splits is not None:
-        number = np.array([place[word] for word in spelled], dtype=np.int32)
-        left, right, product = splits.T
-        merges = Merges(number[left], number[right], priority[product - len(characters)], number[product])
-    id_of = {text: id for text, (id, _) in pieces.normal.items()}
-    id_of |= pieces.byte | pieces.user_defined | {pieces.unknown[0]: pieces.unknown[1]}
+    atoms = pieces.byte | {pieces.unknown[0]: pieces.unknown[1]} | pieces.user_defined
     fallback = Fallback(bytes=tuple(f"<0x{byte:02X}>" for byte in range(256)))
     if not pieces.byte:
         fallback = Fallback(unknown=pieces.unknown[0], fuses=True)
     return {
         "format": "sentencepiece",
-        "dictionary": dictionary,
-        "extra": extra,
-        "ids": np.array([id_of["".join(word)] for word in place], dtype=np.int32),
+        **over_scored(pieces.normal, atoms, str(path)),
         "specials": tuple(Special(id, text, normalized="") for text, id in pieces.control.items()),
-        "merges": merges,
         "atoms": tuple(pieces.user_defined),
         "fallback": fallback,
     }

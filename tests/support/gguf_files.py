@@ -1,0 +1,127 @@
+"""Small GGUF files, written from the description of the format."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from support.tokenizer_files import RULES, spell, vocabulary
+
+NUMBERS = {"u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I", "i32": "i", "f32": "f", "bool": "?"}
+NUMBERS |= {"u64": "Q", "i64": "q", "f64": "d"}
+TYPES = ("u8", "i8", "u16", "i16", "u32", "i32", "f32", "bool", "string", "array", "u64", "i64", "f64")
+
+
+class Typed(NamedTuple):
+    """A value with its type; an array if it is a list."""
+
+    type: str
+    value: Any
+
+
+def string(text: str | bytes, order: str = "<") -> bytes:
+    data = text.encode() if isinstance(text, str) else text
+    return struct.pack(f"{order}Q", len(data)) + data
+
+
+def _one(type: str, value: Any, order: str) -> bytes:
+    return string(value, order) if type == "string" else struct.pack(order + NUMBERS[type], value)
+
+
+def gguf(fields: dict[str, Typed], *, version: int = 3, n_tensors: int = 0, order: str = "<") -> bytes:
+    """Return a file with these keys and nothing after them."""
+    parts = [b"GGUF", struct.pack(f"{order}IQQ", version, n_tensors, len(fields))]
+    for key, (type, value) in fields.items():
+        parts.append(string(key, order))
+        if isinstance(value, list):
+            parts.append(struct.pack(f"{order}IIQ", 9, TYPES.index(type), len(value)))
+            parts += [_one(type, one, order) for one in value]
+        else:
+            parts += [struct.pack(f"{order}I", TYPES.index(type)), _one(type, value, order)]
+    return b"".join(parts)
+
+
+def prefixed(fields: dict[str, Typed]) -> dict[str, Typed]:
+    return {key if "." in key else f"tokenizer.ggml.{key}": value for key, value in fields.items()}
+
+
+def byte_level(
+    rules: Sequence[tuple[bytes, bytes]] = RULES,
+    pre: str | None = "gpt-2",
+    specials: Iterable[tuple[str, int]] = (("<|end|>", 3),),
+    **changes: Typed | None,
+) -> dict[str, Typed]:
+    """Return the keys of a byte-level file; `changes` replace or add keys, or leave them out if None."""
+    words = [*vocabulary(rules)]
+    types = [1] * len(words)
+    for text, type in specials:
+        words.append(text)
+        types.append(type)
+    fields: dict[str, Typed | None] = {
+        "general.architecture": Typed("string", "llama"),
+        "model": Typed("string", "gpt2"),
+        "pre": None if pre is None else Typed("string", pre),
+        "tokens": Typed("string", words),
+        "token_type": Typed("i32", types),
+        "merges": Typed("string", [f"{spell(u)} {spell(v)}" for u, v in rules]),
+        "bos_token_id": Typed("u32", 0),
+        "eos_token_id": Typed("u32", 0),
+        **changes,
+    }
+    return prefixed({key: value for key, value in fields.items() if value is not None})
+
+
+PIECES = ("\u2581", "t", "h", "e", "a", "s", "\u2581t", "he", "\u2581the", "th", "aa", "\u2581\u2581", "the")
+
+
+def sentencepiece(pieces: Sequence[str] = PIECES, **changes: Typed | None) -> dict[str, Typed]:
+    """Return the keys of a SentencePiece file with all byte tokens; `changes` as above."""
+    names = [f"<0x{byte:02X}>" for byte in range(256)]
+    words = ["<unk>", "<s>", "</s>", *names, *pieces]
+    types = [2, 3, 3, *[6] * 256, *[1] * len(pieces)]
+    scores = [0.0] * 259 + [-float(rank) for rank in range(len(pieces))]
+    fields: dict[str, Typed | None] = {
+        "general.architecture": Typed("string", "llama"),
+        "model": Typed("string", "llama"),
+        "tokens": Typed("string", words),
+        "scores": Typed("f32", scores),
+        "token_type": Typed("i32", types),
+        "bos_token_id": Typed("u32", 1),
+        "eos_token_id": Typed("u32", 2),
+        "unknown_token_id": Typed("u32", 0),
+        **changes,
+    }
+    return prefixed({key: value for key, value in fields.items() if value is not None})
+
+
+WORDS = (
+    "[PAD]",
+    "[UNK]",
+    "[CLS]",
+    "[SEP]",
+    "\u2581the",
+    "\u2581cat",
+    "s",
+    "\u2581a",
+    "b",
+    "\u2581!",
+    "\u2581e",
+    "\u2581\u4e2d",
+)
+
+
+def wordpiece(words: Sequence[str] = WORDS, **changes: Typed | None) -> dict[str, Typed]:
+    """Return the keys of a WordPiece file; `changes` as above."""
+    fields: dict[str, Typed | None] = {
+        "general.architecture": Typed("string", "bert"),
+        "model": Typed("string", "bert"),
+        "tokens": Typed("string", [*words]),
+        "token_type": Typed("i32", [3 if word[:1] == "[" else 1 for word in words]),
+        "padding_token_id": Typed("u32", 0),
+        "unknown_token_id": Typed("u32", 1),
+        "bos_token_id": Typed("u32", 2),
+        "seperator_token_id": Typed("u32", 3),
+        **changes,
+    }
+    return prefixed({key: value for key, value in fields.items() if value is not None})

@@ -1,0 +1,235 @@
+"""GGUF files: the tokenizer in the head of a model for llama.cpp, as llama.cpp reads it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tokdfa.encoding.symbols import Fallback
+from tokdfa.errors import FileFormatError, UnsupportedFeatureError
+from tokdfa.splitting.llama_cpp import PRE_TOKENIZERS, LlamaCppPreTokenizer
+from tokdfa.tokenizers.decoding import DecodeSentencePiece, byte_of
+from tokdfa.tokenizers.formats.contents import Contents, Rewriting, has_bytes
+from tokdfa.tokenizers.formats.gguf_head import GGUFHead
+from tokdfa.tokenizers.formats.gguf_tokens import BYTE, GGUFTokens, read_tokens
+from tokdfa.tokenizers.formats.merges import Pairs
+from tokdfa.tokenizers.formats.scored import over_scored
+from tokdfa.tokenizers.formats.vocabulary import Vocabulary, over_bytes, over_characters
+from tokdfa.tokenizers.sentencepiece_normalizer import SPACE, SentencePieceNormalizer
+from tokdfa.unicode.byte_alphabet import BYTE_OF, is_spelled
+
+__all__ = ["LLAMA_CPP", "read_gguf"]
+
+LLAMA_CPP = "llama.cpp of llama-cpp-python 0.3.36"
+"""The standard: what its llama_tokenize answers with parse_special, and without add_special."""
+
+_LONGEST_PIECE = 1024
+
+# Keys that name ids for the model or its user, or texts that llama.cpp does not tokenize by.
+_WITHOUT_EFFECT = frozenset(
+    f"tokenizer.ggml.{name}"
+    for name in (
+        *("model", "pre", "tokens", "merges", "scores", "token_type", "token_type_count"),
+        *("add_bos_token", "add_eos_token", "add_sep_token", "add_space_prefix", "remove_extra_whitespaces"),
+        *("precompiled_charsmap", "suppress_tokens", "normalizer.lowercase", "normalizer.strip_accents"),
+        *(
+            f"{name}_token_id"
+            for name in ("bos", "eos", "eot", "eom", "unknown", "seperator", "padding", "cls", "mask")
+        ),
+        *(f"fim_{name}_token_id" for name in ("pre", "suf", "mid", "pad", "rep", "sep")),
+        *("prefix_token_id", "suffix_token_id", "middle_token_id"),
+    )
+) | {"tokenizer.huggingface.json", "tokenizer.chat_template", "tokenizer.chat_templates"}
+_TEMPLATES = "tokenizer.chat_template."
+
+MODEL, PRE = "tokenizer.ggml.model", "tokenizer.ggml.pre"
+_NOT_READ = {
+    "bert": "a WordPiece model",
+    "t5": "a Unigram model",
+    "rwkv": "a model of RWKV",
+    "plamo2": "a model of PLaMo-2",
+    "gemma4": "a model of Gemma 4, which merges characters and not bytes",
+    "hybriddna": "a model of DNA",
+    "whitespace": "a model that splits at white space",
+    "none": "a file without a vocabulary",
+    "no_vocab": "a file without a vocabulary",
+}
+
+
+def read_gguf(data: bytes, path: Path) -> Contents:
+    """Read the head of a GGUF file with a byte pair or SentencePiece tokenizer.
+
+    Raises
+    ------
+    FileFormatError
+        If it is damaged, lacks a key or contradicts itself, so that llama.cpp refuses it or aborts; the error gives
+        the byte offset.
+    UnsupportedFeatureError
+        If it asks for something that is not modelled exactly; the error gives the key.
+    LimitExceededError
+        If its counts exceed the limits of `GGUFHead`.
+    """
+    head = GGUFHead(data, path)
+    model = head.string(MODEL)
+    for key in head.keys:
+        if key.startswith("tokenizer.") and key not in _WITHOUT_EFFECT and not key.startswith(_TEMPLATES):
+            raise UnsupportedFeatureError("an unknown key", value=key, where=head.place(key))
+    if model == "gpt2":
+        return _byte_level(head)
+    if model == "llama":
+        return _sentencepiece(head)
+    what = _NOT_READ.get(model, "a kind of tokenizer that llama.cpp does not know")
+    raise UnsupportedFeatureError(
+        f"only the kinds gpt2 (byte pairs) and llama (SentencePiece) can be read, not {what}",
+        value=model,
+        where=head.place(MODEL),
+    )
+
+
+def pre_tokenizer(head: GGUFHead) -> LlamaCppPreTokenizer:
+    """Return what ``tokenizer.ggml.pre`` stands for; without the key, llama.cpp warns and takes "default".
+
+    Raises
+    ------
+    UnsupportedFeatureError
+        If llama.cpp does not know the name.
+    """
+    name = head.string(PRE, default="default") or "default"
+    if name not in PRE_TOKENIZERS:
+        raise UnsupportedFeatureError(
+            f"{LLAMA_CPP} has no pre-tokenizer of this name, or it is not modelled",
+            value=name,
+            where=head.place(PRE),
+            hint="tokdfa info shows what else is odd in the file",
+        )
+    return PRE_TOKENIZERS[name]
+
+
+def _byte_level(head: GGUFHead) -> Contents:
+    pre = pre_tokenizer(head)
+    tokens = read_tokens(head)
+    if BYTE in tokens.types:
+        where = head.place_of_string("tokenizer.ggml.tokens", tokens.types.index(BYTE))
+        raise UnsupportedFeatureError("a byte token in a byte-level vocabulary", value=BYTE, where=where)
+    pairs = _pairs(head)
+    vocabulary = Vocabulary(tokens.texts, np.arange(len(tokens.texts), dtype=np.int32), tokens.id_of)
+    if has_bytes(BYTE_OF[letter] for letter in BYTE_OF.keys() & tokens.id_of.keys()):
+        contents = over_bytes(vocabulary, pairs, head.path, "gguf", whole_piece=pre.whole_piece)
+        contents = replace(contents, foreign=tuple(_decoded(text.decode()) for text in contents.foreign))
+    else:
+        # llama.cpp leaves out bytes without a token, and nothing merges across them. Texts with such bytes are refused.
+        _check_spelled(head, tokens)
+        contents = over_characters(vocabulary, pairs, "gguf", whole_piece=pre.whole_piece)
+        contents = replace(contents, spelled_bytes=True)
+    found = _found(head, tokens, pre.adds_begin, adds_end=False, adds_separator=pre.adds_separator)
+    return replace(contents, splitting=pre.splitting, **found)
+
+
+def _check_spelled(head: GGUFHead, tokens: GGUFTokens) -> None:
+    """Refuse tokens with characters outside the byte alphabet in a vocabulary without some bytes."""
+    found = {special.id for special in tokens.specials}
+    for id, text in enumerate(tokens.texts):
+        if id not in found and not is_spelled(text):
+            what = "a token with a character outside GPT-2's byte alphabet in a vocabulary without some bytes"
+            raise UnsupportedFeatureError(what, value=text, where=head.place_of_string("tokenizer.ggml.tokens", id))
+
+
+def _decoded(text: str) -> bytes:
+    """Return the bytes to which llama.cpp decodes a token with characters outside the byte alphabet."""
+    return b"".join(
+        bytes([BYTE_OF[letter]])
+        if letter in BYTE_OF
+        else b"[UNK_BYTE_0x" + letter.encode().hex().encode() + text.encode() + b"]"
+        for letter in text
+    )
+
+
+def _pairs(head: GGUFHead) -> Pairs:
+    """Return the rules; a rule is cut at its first space after the first byte."""
+    key = "tokenizer.ggml.merges"
+    left, right = [], []
+    for index, rule in enumerate(head.strings(key)):
+        at = rule.find(" ", 1)
+        if at < 0 or "\0" in rule:
+            raise FileFormatError(
+                "a rule must be two parts separated by a space", value=rule, where=head.place_of_string(key, index)
+            )
+        left.append(rule[:at])
+        right.append(rule[at + 1 :])
+    return Pairs(left, right, lambda index: f"{head.path}, {key}[{index}]")
+
+
+def _found(
+    head: GGUFHead, tokens: GGUFTokens, adds_begin: bool, *, adds_end: bool, adds_separator: bool
+) -> dict[str, Any]:
+    """Return the special tokens, which are found in texts, and what is left out at the ends of a text."""
+    ends = {"add_bos_token": adds_begin, "add_eos_token": adds_end}
+    if head.string(MODEL) == "bert":
+        ends = {"add_sep_token": adds_separator}
+    ignored = tuple(name for name, default in ends.items() if head.boolean(f"tokenizer.ggml.{name}", default))
+    return {"specials": tokens.specials, "finds_specials": True, "ignored": ignored}
+
+
+def _sentencepiece(head: GGUFHead) -> Contents:
+    tokens = read_tokens(head)
+    key = "tokenizer.ggml.scores"
+    scores = head.numbers(key, ("f32", "i32")) if key in head else np.zeros(len(tokens.texts), dtype=np.float32)
+    if len(scores) < len(tokens.texts):
+        raise FileFormatError("fewer scores than tokens", value=len(scores), where=head.place(key))
+    scores = scores[: len(tokens.texts)].astype(np.float32)
+    if not np.isfinite(scores).all():
+        index = int(np.argmin(np.isfinite(scores)))
+        where = f"{head.place(key)}, element {index}"
+        raise FileFormatError("the score is not a number", value=float(scores[index]), where=where)
+    found = {special.id for special in tokens.specials}
+    normal: dict[str, tuple[int, float]] = {}
+    byte_tokens: dict[str, int] = {}
+    for id, (text, score) in enumerate(zip(tokens.texts, scores.tolist(), strict=True)):
+        if byte_of(text) is not None:
+            byte_tokens[text] = id
+        elif id not in found:
+            normal[text] = (id, score)
+        if SPACE in text and id in found:
+            where = head.place_of_string("tokenizer.ggml.tokens", id)
+            what = "a special token with the sign for a space, which llama.cpp looks for before it writes that sign"
+            raise UnsupportedFeatureError(what, value=text, where=where)
+        if len(text) > _LONGEST_PIECE:
+            where = head.place_of_string("tokenizer.ggml.tokens", id)
+            raise UnsupportedFeatureError(f"a token of more than {_LONGEST_PIECE} characters", value=text, where=where)
+    _check_byte_tokens(head, tokens, byte_tokens, normal)
+    splits = head.boolean("tokenizer.ggml.add_space_prefix", default=True)
+    return Contents(
+        format="gguf",
+        **over_scored(normal, byte_tokens, str(head.path)),
+        fallback=Fallback(bytes=tuple(f"<0x{byte:02X}>" for byte in range(256))),
+        rewriting=Rewriting(
+            SentencePieceNormalizer(None, splits, trims_spaces=False, shows_spaces=True),
+            (DecodeSentencePiece(splits, False, "", ""),),
+        ),
+        **_found(head, tokens, True, adds_end=False, adds_separator=False),
+    )
+
+
+def _check_byte_tokens(
+    head: GGUFHead, tokens: GGUFTokens, byte_tokens: dict[str, int], normal: dict[str, tuple[int, float]]
+) -> None:
+    """Refuse byte tokens that are missing, that merging may make, or that are found in texts."""
+    key = "tokenizer.ggml.tokens"
+    if not has_bytes(byte for text in byte_tokens if (byte := byte_of(text)) is not None):
+        what = "some byte that text can have has no token such as <0x0A>"
+        raise UnsupportedFeatureError(what, value=len(byte_tokens), where=head.place(key))
+    found = {special.content for special in tokens.specials}
+    for text, id in byte_tokens.items():
+        if text in found or tokens.types[id] != BYTE:
+            what = "a byte token whose type is not that of byte tokens"
+            raise UnsupportedFeatureError(what, value=text, where=head.place_of_string(key, id))
+        if any(text[:cut] in tokens.id_of and text[cut:] in tokens.id_of for cut in range(1, len(text))):
+            what = "a byte token that llama.cpp makes of the characters of its name, too"
+            raise UnsupportedFeatureError(what, value=text, where=head.place_of_string(key, id))
+    for text in normal:
+        if tokens.types[tokens.id_of[text]] == BYTE:
+            what = "a token of the type of byte tokens whose name is none of theirs"
+            raise UnsupportedFeatureError(what, value=text, where=head.place_of_string(key, tokens.id_of[text]))

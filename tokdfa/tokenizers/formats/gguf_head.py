@@ -1,0 +1,291 @@
+"""The head of a GGUF file: its keys and their values, read without the tensors after them."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.errors import FileFormatError, LimitExceededError, UnsupportedFeatureError
+
+__all__ = ["MAGIC", "GGUFHead", "read_head"]
+
+MAGIC = b"GGUF"
+
+_VERSIONS = (2, 3)
+_FIRST_PART = 1 << 20
+_LARGEST_HEAD = 1 << 28
+_MOST_KEYS = 1 << 16
+_MOST_ELEMENTS = 1 << 24
+_LONGEST_KEY = 1 << 16
+
+_STRING, _ARRAY = 8, 9
+_NAMES = ("u8", "i8", "u16", "i16", "u32", "i32", "f32", "bool", "string", "array", "u64", "i64", "f64")
+_DTYPES: dict[int, str] = {0: "<u1", 1: "<i1", 2: "<u2", 3: "<i2", 4: "<u4", 5: "<i4", 6: "<f4", 7: "<u1"}
+_DTYPES |= {10: "<u8", 11: "<i8", 12: "<f8"}
+_WIDTHS = {kind: int(dtype[2]) for kind, dtype in _DTYPES.items()}
+# A tensor is described by the length of its name, its name, dimensions, type and offset.
+_LEAST_TENSOR = 24
+_LEAST_PAIR = 8 + 1 + 4 + 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """Where a value is: its type, that of its elements and their number if it is an array, and its first byte."""
+
+    type: int
+    of: int
+    count: int
+    at: int
+
+
+class _CutOffError(Exception):
+    """The data end before the head does."""
+
+    def __init__(self, what: str, at: int, least: int) -> None:
+        super().__init__(what, at, least)
+        self.what, self.at, self.least = what, at, least
+
+
+class GGUFHead:
+    """The keys of a GGUF file, with typed access to their values.
+
+    Parameters
+    ----------
+    data : bytes
+        The file from its first byte to the end of its keys, or further.
+    path : Path
+        For messages.
+    size : int, optional
+        The number of bytes of the whole file; by default that of `data`.
+
+    Attributes
+    ----------
+    version : int
+        The version of the container.
+    end : int
+        The number of bytes that the head takes.
+
+    Raises
+    ------
+    FileFormatError
+        If it is damaged or cut off; the error gives the byte offset.
+    UnsupportedFeatureError
+        If it is of another version or byte order.
+    LimitExceededError
+        If it has more than 65,536 keys, or an array of more than 2²⁴ elements.
+
+    Notes
+    -----
+    The layout is that of GGUF 2 and 3, as gguf.cpp of llama.cpp reads it. All integers are little-endian.
+    """
+
+    def __init__(self, data: bytes, path: Path, size: int | None = None) -> None:
+        try:
+            self._skim(data, path, len(data) if size is None else size)
+        except _CutOffError as error:
+            raise FileFormatError(error.what, where=f"{path}, byte {error.at}") from None
+
+    def _skim(self, data: bytes, path: Path, size: int) -> None:
+        self.path = path
+        self._data = data
+        self._values: dict[str, _Value] = {}
+        if data[:4] != MAGIC:
+            raise FileFormatError("not a GGUF file", value=bytes(data[:4]), where=f"{path}, byte 0")
+        self.version, n_tensors, n_keys = *self._unpack("<I", 4, "the version"), *self._unpack("<QQ", 8, "the counts")
+        if self.version not in _VERSIONS:
+            swapped = int.from_bytes(self.version.to_bytes(4, "little"), "big")
+            what = "a file for big-endian machines" if swapped in (1, *_VERSIONS) else "an unknown version of GGUF"
+            hint = "convert it again" if swapped in (1, *_VERSIONS) else "versions 2 and 3 can be read"
+            raise UnsupportedFeatureError(what, value=self.version, where=f"{path}, byte 4", hint=hint)
+        self.end = 24
+        if n_tensors > (size - 24) // _LEAST_TENSOR:
+            what = f"more tensors than the {size} bytes of the file can hold"
+            raise FileFormatError(what, value=n_tensors, where=f"{path}, byte 8")
+        if n_keys > (size - 24) // _LEAST_PAIR:
+            what = f"more keys than the {size} bytes of the file can hold"
+            raise FileFormatError(what, value=n_keys, where=f"{path}, byte 16")
+        if n_keys > _MOST_KEYS:
+            raise LimitExceededError(f"more than {_MOST_KEYS} keys", value=n_keys, where=f"{path}, byte 16")
+        for _ in range(n_keys):
+            self._skim_pair(size)
+
+    def _skim_pair(self, size: int) -> None:
+        at = self.end
+        (length,) = self._unpack("<Q", at, "the length of a key")
+        if not 0 < length <= _LONGEST_KEY:
+            what = f"the length of a key must be from 1 to {_LONGEST_KEY}"
+            raise FileFormatError(what, value=length, where=f"{self.path}, byte {at}")
+        self._need(at + 8, length, "a key")
+        key = self._text(at + 8, length)
+        if key in self._values:
+            raise FileFormatError("a duplicate key", value=key, where=f"{self.path}, byte {at}")
+        place = at = at + 8 + length
+        (kind,) = self._unpack("<I", at, f"the type of {key}")
+        of, count, at = kind, 1, at + 4
+        if kind == _ARRAY:
+            of, count = self._unpack("<IQ", at, f"the array {key}")
+            place, at = at, at + 12
+        if of not in _WIDTHS and of != _STRING:
+            what = f"an unknown type of {'elements of ' if kind == _ARRAY else ''}{key}"
+            raise FileFormatError(what, value=of, where=f"{self.path}, byte {place}")
+        width = 8 if of == _STRING else _WIDTHS[of]
+        if kind == _ARRAY and count > (size - at) // width:
+            what = f"{key} has more elements than the {size - at} bytes after it can hold"
+            raise FileFormatError(what, value=count, where=f"{self.path}, byte {at - 8}")
+        if count > _MOST_ELEMENTS:
+            what = f"{key} has more than {_MOST_ELEMENTS} elements"
+            raise LimitExceededError(what, value=count, where=f"{self.path}, byte {at - 8}")
+        self._values[key] = _Value(kind, of, count, at)
+        if of != _STRING:
+            self._need(at, count * width, key)
+            self.end = at + count * width
+            return
+        for _ in range(count):
+            at = self._after_string(at, key, size)
+        self.end = at
+
+    def _after_string(self, at: int, key: str, size: int) -> int:
+        if at + 8 > len(self._data):
+            self._need(at, 8, f"the length of a string of {key}")
+        length = int.from_bytes(self._data[at : at + 8], "little")
+        if length > size - at - 8:
+            what = f"a string of {key} is longer than the {size - at - 8} bytes after it"
+            raise FileFormatError(what, value=length, where=f"{self.path}, byte {at}")
+        at += 8 + length
+        if at > len(self._data):
+            self._need(at - length, length, f"a string of {key}")
+        return at
+
+    def _need(self, at: int, n_bytes: int, what: str) -> None:
+        if at + n_bytes > len(self._data):
+            raise _CutOffError(f"the file ends within {what}", at, at + n_bytes)
+
+    def _unpack(self, layout: str, at: int, what: str) -> tuple[int, ...]:
+        self._need(at, struct.calcsize(layout), what)
+        return struct.unpack_from(layout, self._data, at)
+
+    def _text(self, at: int, length: int) -> str:
+        try:
+            return self._data[at : at + length].decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise FileFormatError(
+                "not UTF-8",
+                value=bytes(self._data[at : at + min(length, 40)]),
+                where=f"{self.path}, byte {at + error.start}",
+            ) from None
+
+    # Values
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys, in the order of the file."""
+        return tuple(self._values)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._values
+
+    def place(self, key: str) -> str:
+        """Return what messages call the place of a value, or of one that is missing."""
+        value = self._values.get(key)
+        return f"{self.path}, {key}" if value is None else f"{self.path}, {key}, byte {value.at}"
+
+    def _value(self, key: str, of: tuple[int, ...], is_array: bool) -> _Value:
+        value = self._values.get(key)
+        if value is None:
+            raise FileFormatError("the key is missing", where=self.place(key))
+        if value.of not in of or (value.type == _ARRAY) != is_array:
+            expected = f"{'an array of ' if is_array else ''}{' or '.join(_NAMES[kind] for kind in of)}"
+            found = f"array of {_NAMES[value.of]}" if value.type == _ARRAY else _NAMES[value.type]
+            raise FileFormatError(f"the value must be {expected}", value=found, where=self.place(key))
+        return value
+
+    def string(self, key: str, default: str | None = None) -> str:
+        """Return a string; `default`, if that is given and the key is missing."""
+        if default is not None and key not in self:
+            return default
+        value = self._value(key, (_STRING,), is_array=False)
+        (length,) = self._unpack("<Q", value.at, key)
+        return self._text(value.at + 8, length)
+
+    def boolean(self, key: str, default: bool) -> bool:
+        """Return a truth value; `default`, if the key is missing."""
+        if key not in self:
+            return default
+        return self._data[self._value(key, (7,), is_array=False).at] != 0
+
+    def number(self, key: str, default: int | None = None) -> int | None:
+        """Return an unsigned integer of 32 bits; `default`, if the key is missing."""
+        if key not in self:
+            return default
+        found: int = self._unpack("<I", self._value(key, (4,), is_array=False).at, key)[0]
+        return found
+
+    def numbers(self, key: str, of: tuple[str, ...]) -> npt.NDArray[Any]:
+        """Return an array of numbers of one of the types ``i32``, ``f32`` and so on."""
+        value = self._value(key, tuple(map(_NAMES.index, of)), is_array=True)
+        return np.frombuffer(self._data, dtype=_DTYPES[value.of], count=value.count, offset=value.at)
+
+    def strings(self, key: str) -> list[str]:
+        """Return an array of strings."""
+        try:
+            return [word.decode("utf-8") for _, word in self._iter_strings(key)]
+        except UnicodeDecodeError:
+            for at, word in self._iter_strings(key):
+                self._text(at, len(word))
+            raise
+
+    def place_of_string(self, key: str, index: int) -> str:
+        """Return what messages call the place of one string of an array."""
+        at = next(at for number, (at, _) in enumerate(self._iter_strings(key)) if number == index)
+        return f"{self.path}, {key}[{index}], byte {at}"
+
+    def _iter_strings(self, key: str) -> Iterator[tuple[int, bytes]]:
+        value = self._value(key, (_STRING,), is_array=True)
+        data, at = self._data, value.at
+        for _ in range(value.count):
+            end = at + 8 + int.from_bytes(data[at : at + 8], "little")
+            yield at + 8, data[at + 8 : end]
+            at = end
+
+
+def read_head(file: BinaryIO, path: Path, size: int) -> bytes:
+    """Return the head of a GGUF file that is open at its first byte; more of it is not read.
+
+    Parameters
+    ----------
+    file : binary file
+    path : Path
+        For messages.
+    size : int
+        The number of bytes of the file.
+
+    Raises
+    ------
+    FileFormatError, UnsupportedFeatureError
+        As `GGUFHead`.
+    LimitExceededError
+        If the head is larger than 256 MiB.
+    """
+    data = file.read(_FIRST_PART)
+    while True:
+        head = GGUFHead.__new__(GGUFHead)
+        try:
+            head._skim(data, path, size)
+        except _CutOffError as error:
+            if len(data) >= size:
+                raise FileFormatError(error.what, where=f"{path}, byte {error.at}") from None
+            if error.least > _LARGEST_HEAD or len(data) >= _LARGEST_HEAD:
+                what = f"the head of the file is larger than {_LARGEST_HEAD} bytes"
+                raise LimitExceededError(what, where=f"{path}, byte {error.at}") from None
+            more = file.read(max(3 * len(data), error.least - len(data)))
+            if not more:
+                raise FileFormatError(error.what, where=f"{path}, byte {error.at}") from None
+            data += more
+        else:
+            return data[: head.end]
