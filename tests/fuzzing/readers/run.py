@@ -38,7 +38,7 @@ def main(name: str, cpu_seconds: float, arguments: list[str]) -> None:
                 os._exit(0)
             executions += 1
             # Tokenizers have cycles and large arrays, which Python's collector does not weigh.
-            if executions % 500 == 0:
+            if executions % 100 == 0:
                 gc.collect()
             examine(subject, data)
 

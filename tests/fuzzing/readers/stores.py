@@ -34,6 +34,7 @@ from tokdfa.stores.tuning import DEFAULT, Tuning
 TUNINGS = (DEFAULT, Tuning(1, 1), Tuning(5, 3), Tuning(64, 64))
 NUMBERS = (0, 1, 2, 3, 0x7F, 0xFF, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, (1 << 63) - 1, (1 << 64) - 1)
 MOST_PLACES = 50
+LONGEST_NAME = 100
 UNPACK_AT_MOST = 1 << 20
 _numbers = count()
 
@@ -54,7 +55,7 @@ def unpack(data: bytes) -> tuple[str, Files] | None:
         size, data = int.from_bytes(data[:4], "little"), data[4:]
         content, data = data[:size], data[size:]
         parts.append((name.decode("latin-1"), content))
-    if not parts or any(set(name) & set("/\\\0") or name == ".." for name, _ in parts):
+    if not parts or any(set(name) & set("/\\\0") or name == ".." or len(name) > LONGEST_NAME for name, _ in parts):
         return None
     files = {name: content for name, content in parts[1:] if name not in ("", ".")}
     return (parts[0][0], files) if len(files) <= 6 else None
@@ -70,8 +71,7 @@ def check(data: bytes) -> bool:
     here.mkdir()
     try:
         for name, content in files.items():
-            with suppress(OSError):  # Such as a name that is too long.
-                (here / name).write_bytes(content)
+            (here / name).write_bytes(content)
         return _check(here / opened)
     finally:
         rmtree(here)

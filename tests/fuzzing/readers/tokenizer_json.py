@@ -71,5 +71,5 @@ PARTS: Parts = {
     "model": lambda drawn: _file(drawn)["model"],
 }
 
-# The machine of a step for 160 scripts and a step after it takes 2 seconds to build, and more while it is traced.
-TARGET = Target(check, lambda data, drawn: change_json(data, drawn, PARTS), seconds=10.0)
+# A machine of splitting may take the 20 seconds of its budget before the text is split another way.
+TARGET = Target(check, lambda data, drawn: change_json(data, drawn, PARTS), seconds=30.0)
