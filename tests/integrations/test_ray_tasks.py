@@ -14,6 +14,7 @@ import pytest
 
 import tokdfa
 from tokdfa.integrations import ray_tasks as module
+from tokdfa.integrations.per_process import built_once
 from tokdfa.shards.check import Options, check_shard
 
 
@@ -61,7 +62,8 @@ def test_what_may_be_a_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def check(path: Path | str, folder: Path, is_there: bool = True) -> tokdfa.Report:
     tokenizer = tokdfa.default_tokenizer()
-    module._built[tokenizer.fingerprint] = tokenizer
+    # A worker that has built it asks for no copy.
+    built_once(tokenizer.fingerprint, lambda: tokenizer)
     given = (tokenizer.fingerprint, [None], Options(), 1, str(folder), tokdfa.__version__)
     return module._check(str(path), is_there, *given)
 

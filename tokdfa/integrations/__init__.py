@@ -7,9 +7,12 @@
 - `vllm`: responses of its server with token ids.
 - `ray`: shards of a corpus checked by a cluster, and callable classes for its datasets; `ray_tasks` has the tasks, and
   `apart` a process for what Ray would end.
+- `datatrove`: a step that checks shards, and a filter of documents; `nemo_curator`: a stage for batches of documents.
+- `per_process`: tokenizers that are built once by each process of a cluster.
 - `metrics`: the numbers that all of them log, and tokenizers given as live objects or paths.
 
-A project is imported only within a function, and most hooks need no import at all: they read attributes and items.
+A project is imported only within a function, or by the module of its own steps; most hooks need no import at all: they
+read attributes and items.
 
 Used by: training scripts, the command `validate` with ``--ray``.
 

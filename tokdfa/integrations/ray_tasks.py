@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Any
 
 from tokdfa.errors import TokdfaError, UnsupportedFeatureError
+from tokdfa.integrations.per_process import built_once
 from tokdfa.shards.check import Options, check_shard
 from tokdfa.shards.report import Broken, Report
 from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -22,10 +23,6 @@ LOCAL = "local"
 
 _SECONDS = 5.0
 _AHEAD = 64
-
-# The tokenizers of this worker, by fingerprint: building one takes longer than checking a small shard.
-_built: dict[str, AnyTokenizer] = {}
-_MOST_BUILT = 2
 
 
 def run_tasks(
@@ -140,18 +137,14 @@ def _check(
             return _broken(
                 path, f"the worker on {_node()} does not see the file; all nodes must see it under this path"
             )
-        return check_shard(_tokenizer(fingerprint, tokenizer[0]), path, threads=threads, **options._asdict())
+        own = built_once(fingerprint, lambda: _got(tokenizer[0]))
+        return check_shard(own, path, threads=threads, **options._asdict())
 
 
-def _tokenizer(fingerprint: str, reference: Any) -> AnyTokenizer:
-    """Return the tokenizer of a reference, built once by this process."""
-    if fingerprint not in _built:
-        import ray
+def _got(reference: Any) -> Any:
+    import ray
 
-        if len(_built) == _MOST_BUILT:
-            del _built[next(iter(_built))]
-        _built[fingerprint] = ray.get(reference)
-    return _built[fingerprint]
+    return ray.get(reference)
 
 
 @contextmanager
