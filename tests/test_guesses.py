@@ -18,6 +18,7 @@ import tokdfa.automata.boolean
 from tokdfa.automata.boolean import Combination, intersection
 from tokdfa.automata.protocol import ListedAutomaton, MaskedAutomaton
 from tokdfa.guesses import GUESSES, Guided, UnknownNameError, nearest
+from tokdfa.identification.result import Candidate, Identification
 
 TOY = tokdfa.Dictionary([("a", "a"), ("b", "a")], alphabet="ab")
 DFA = tokdfa.token_dfa(TOY)
@@ -55,6 +56,8 @@ VALUES: dict[str, Any] = {
     "Piece": TOKENIZER.split("a b")[0],
     "SplitStep": TOKENIZER.split("a b").steps[0],
     "Report": tokdfa.Report(),
+    "Candidate": Candidate("x"),
+    "Identification": Identification("x", "", None, True, 0, True, (), (Candidate("x"),)),
     "RolloutChecks": tokdfa.check_rollouts(TOKENIZER, [[64, 261, 1193]], [[False, True, True]]),
 }
 PAIRS = [(kind, name) for kind, names in GUESSES.items() for name in names]

@@ -27,7 +27,7 @@ each says at its head what lives in it, in which order to read it and what it co
 `validation`       is a stream canonical, and if not, where, why, and what belongs there
 `searching`        patterns over the text of ids, without decoding
 `comparison`       do two tokenizers agree on every text
-`shards`           corpora of many files: reports that add up
+`shards`           corpora of many files: reports that add up; `identification`, which tokenizer made them
 `rollouts`         what of a rollout is a bug, what is drift, and what a junction
 `training`         greedy trainers, and the theory of what they optimise
 `draw`, `report`   pictures and pages
@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from tokdfa.encoding.batches import encode_batch as encode_batch
     from tokdfa.encoding.batches import iter_encoded as iter_encoded
     from tokdfa.errors import TokdfaError as TokdfaError
+    from tokdfa.identification.api import identify as identify
     from tokdfa.report.comparison import comparison_report as comparison_report
     from tokdfa.report.validation import validation_report as validation_report
     from tokdfa.rollouts.api import check_rollout as check_rollout
@@ -191,6 +192,7 @@ _HOMES = {
     "check_rollout": "tokdfa.rollouts.api",
     "check_rollouts": "tokdfa.rollouts.api",
     "iter_rollout_checks": "tokdfa.rollouts.api",
+    "identify": "tokdfa.identification.api",
     "Report": "tokdfa.shards.report",
     "check_shard": "tokdfa.shards.check",
     "open_store": "tokdfa.stores.opening",

@@ -39,6 +39,7 @@ GUESSES: dict[str, dict[str, str]] = {
             ),
             "find grep findall finditer match": "use tokdfa.search(tokenizer, pattern, ids)",
             "equal equals equivalent diff is_equivalent same": "use tokdfa.compare(a, b)",
+            "guess guess_tokenizer detect which_tokenizer": "use tokdfa.identify(path, tokenizers)",
             "batch_encode encode_many encode_documents": "use tokdfa.encode_batch(tokenizer, texts)",
             "fold build_dfa dfa automaton Automaton DFA": "use tokdfa.token_dfa(dictionary)",
             "plot to_dot show": "use to_dot() of an automaton, or the command tokdfa draw",
@@ -180,6 +181,12 @@ GUESSES: dict[str, dict[str, str]] = {
             "equivalent is_equivalent equal same": "use holds, or bool(comparison)",
             "difference counterexample text": "use witness",
             "message why explanation": "use reason",
+        }
+    ),
+    "Identification": _table(
+        {
+            "winner name guess tokenizer": "use best.name, or candidates",
+            "rates scores ranking": "use candidates, each of which has per_million",
         }
     ),
     "Verdict": _table(

@@ -193,18 +193,23 @@ def test_a_hundred_kills(tmp_path: Path, merges: Path) -> None:
     assert commands.run(*arguments) == 1
     whole = report.read_bytes()
     source = random.Random(7)
-    kills = gone_on = 0
+    kills = gone_on = writing = torn = 0
     while kills < 100:
         report.unlink(missing_ok=True)
         known = 0
         while not report.exists() and kills < 100:
             wanted = known + source.randrange(1, 60)
-            kills += killed([*arguments, "--threads", source.choice("12")], partial, wanted)
+            was_running = killed([*arguments, "--threads", source.choice("12")], partial, wanted)
+            kills += was_running
             lines = count_lines(partial)
+            writing += was_running and 1 < lines <= 400
+            torn += was_running and partial.exists() and not partial.read_bytes().endswith(b"\n")
             gone_on += lines > known > 0
             known = lines
         if report.exists():
             assert report.read_bytes() == whole
     assert commands.run(*arguments) == 1
     assert report.read_bytes() == whole
+    print(f"{kills} kills: {writing} between the first shard and the last, {torn} within a line; {gone_on} went on")
+    assert writing > 80
     assert gone_on > 10

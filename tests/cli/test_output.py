@@ -62,6 +62,7 @@ def _arguments(folder: Path) -> dict[str, tuple[int, list[object]]]:
         "formats": (0, []),
         "split": (0, [tok, TEXT, "--explain"]),
         "stores": (0, [ids]),
+        "guess": (1, [ids, tok]),
         "schema": (0, ["info"]),
     }
 

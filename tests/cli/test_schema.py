@@ -25,6 +25,7 @@ from support.tokenizer_files import (
 )
 from support.tokenizer_files import vocabulary as byte_vocabulary
 
+import tokdfa
 from tokdfa.cli.group import COMMANDS, group
 from tokdfa.cli.schema import described
 from tokdfa.comparison.findings import Outcome, Part
@@ -159,6 +160,29 @@ def of_stores(files: Files) -> Iterator[Run]:
     yield (files.write("ids.jsonl", '{"input_ids": [97], "loss_mask": [1]}\n'),)
     yield ("--dtype", "uint16", files.write("ids.bin", b"1234"))
     yield (files.write("ids.npy", b"1234").parent,)
+
+
+def of_guess(files: Files) -> Iterator[Run]:
+    """The runs of guess, from its arguments on."""
+    tok = files.write("merges.txt", "")
+    tokdfa.default_dictionary().save(tok)
+    of_gpt2 = ("--pretokenizer", "gpt2")
+    text = Path(__file__).with_name("test_schema.py").parents[2].joinpath("README.md").read_text("utf-8")
+    ids = tokdfa.default_tokenizer().encode(text)[:4000]
+    yield files.write("ids.bin", ids.astype("<u2").tobytes()), tok, *of_gpt2
+    yield files.write("ids.bin", ids.astype("<u2").tobytes()), tok, *of_gpt2, "--dtype", ">u2"
+    yield files.write("ids.bin", ids.astype("<u4").tobytes()), tok, *of_gpt2, "--dtype", "uint16"
+    yield files.ids(*(ids + 5)), tok, *of_gpt2
+    yield files.ids(*np.insert(ids, range(50, 4000, 50), 5000)), tok, *of_gpt2
+    yield files.ids(*np.tile(ids, 20)), tok, *of_gpt2, "--most", 5000
+    rows = files.write("ids.jsonl", '{"input_ids": [97]}\n{"input_ids": [98]}\n')
+    yield rows, files.ranks([b"ab", b"cd"]), files.json()
+    yield files.write("ids.txt", "97 98"), files.json()
+    (rows.parent / "x.npy").write_bytes(b"\x93NUMPY")
+    yield rows.parent, files.json()
+    # A dictionary that is not proper, and of which it is not known what its library makes.
+    improper = files.write("merges.txt", merges_txt([(b"a", b"bc"), (b"b", b"c")]))
+    yield files.ids(97, 98), improper, files.json()
 
 
 def of_search(files: Files) -> Iterator[Run]:
@@ -334,6 +358,7 @@ EXAMPLES: dict[str, Callable[[Files], Iterator[Run]]] = {
     "compare": of_compare,
     "search": of_search,
     "stores": of_stores,
+    "guess": of_guess,
     "info": of_info,
     "encode": of_encode,
     "decode": of_decode,
@@ -346,6 +371,19 @@ EXAMPLES: dict[str, Callable[[Files], Iterator[Run]]] = {
 }
 # What no example here has.
 ELSEWHERE = {
+    "guess": {
+        *(f"#/$defs/stretch/properties/unit = '{unit}'" for unit in ("member", "sample", "row")),
+        # The violations of validate, and mistakes that need larger vocabularies.
+        *(
+            f"#/$defs/kind/properties/kind = '{kind}'"
+            for kind in ViolationKind
+            if kind not in ("pair", "border", "not-utf8")
+        ),
+        *(
+            f"#/$defs/mistake/properties/kind = '{kind}'"
+            for kind in ("specials-as-text", "cut-to-16-bits", "another-version")
+        ),
+    },
     "info": {
         # A whole file of CLIP has 48,894 rules; and Windows does not report the memory of a process.
         "#/$defs/byte_pairs/properties/format = 'clip'",
@@ -442,7 +480,7 @@ def test_all_that_a_schema_promises_is_met_and_nothing_else_is_valid(
     met: set[str] = set()
     for arguments in EXAMPLES[name](files):
         # What is known is printed even if some of the files are not readable.
-        statuses = (0, 1, 2) if name in ("stores", "validate") else (0, 1)
+        statuses = (0, 1, 2) if name in ("stores", "guess", "validate") else (0, 1)
         assert commands.run(name, *arguments, "--json") in statuses, capsys.readouterr().err
         answer = json.loads(capsys.readouterr().out)
         met |= schemas.met(name, answer)

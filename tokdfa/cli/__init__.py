@@ -1,6 +1,6 @@
 """The command line: one thin module per command.
 
-The commands are `info`, `validate`, `encode`, `decode`, `split`, `compare`, `search`, `rollouts`, `stores`,
+The commands are `info`, `validate`, `encode`, `decode`, `split`, `compare`, `search`, `rollouts`, `stores`, `guess`,
 `fingerprint`, `locality`, `train`, `draw`, `demo`, `formats` and `schema`; `group` imports each one when it is used,
 and `completion` answers shells that complete them. `output` writes to stdout and stderr for all of them, and `trouble`
 reports what made a command fail. `ids` is their argument IDS, `corpus` what they do with many files of it, `progress`

@@ -1,0 +1,194 @@
+"""Identifying the tokenizer that made a store of ids."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+
+from tokdfa.errors import TokdfaError, WrongTypeError
+from tokdfa.identification.candidates import Choice, choices
+from tokdfa.identification.counting import Counts, count_violations
+from tokdfa.identification.mistake import Mistake
+from tokdfa.identification.mistakes import (
+    best_type,
+    fitting_reading,
+    is_better,
+    mistakes_of_ids,
+    mistakes_of_reading,
+)
+from tokdfa.identification.reading import TYPES, Reading
+from tokdfa.identification.result import Candidate, Identification
+from tokdfa.identification.sample import Sample, Stretch, sample_of
+from tokdfa.identification.tuning import DEFAULT, Tuning
+from tokdfa.tokenizers.protocol import AnyTokenizer
+
+__all__ = ["MOST_IDS", "identify"]
+
+MOST_IDS = 1_000_000
+"""The number of ids that are read by default."""
+
+# The stretches by which pre-tokenizers are chosen, their number of ids, and how many pre-tokenizers are left then.
+_HEATS = 8
+_SHORT = 512
+_FINALISTS = 2
+_Best: TypeAlias = tuple[str | None, AnyTokenizer, Counts]
+
+
+def identify(
+    path: str | Path,
+    tokenizers: Mapping[str, AnyTokenizer] | Iterable[str | Path],
+    *,
+    dtype: str | None = None,
+    field: str | None = None,
+    pretokenizer: str | None = None,
+    most: int = MOST_IDS,
+    stage: Callable[[str], object] | None = None,
+    tuning: Tuning = DEFAULT,
+) -> Identification:
+    """Identify which of some tokenizers made a store of ids, and name likely mistakes where none fits.
+
+    Parameters
+    ----------
+    path : str or Path
+        A store of ids, see :func:`tokdfa.open_store`; or a folder or pattern with several.
+    tokenizers : dict of str to AnyTokenizer, or iterable of str or Path
+        The candidates, by name; or their files. Where a file does not record how text is split, as .tiktoken and
+        merges.txt do not, every named pre-tokenizer is tried, and the one that fits best is reported.
+    dtype, field : str, optional
+        See :func:`tokdfa.open_store`. Where nothing records the integer type, and it is not given, all are tried.
+    pretokenizer : str, optional
+        What splits text, for files that do not record it.
+    most : int
+        The number of ids to read, about. If the store has more, they are stretches of 4,096 ids, evenly spread over it
+        where it can be read from any place on, and otherwise its beginning; `stretches` of the answer says which.
+    stage : callable, optional
+        Called with what is being done.
+    tuning : Tuning, optional
+        The sizes of the sample; see :class:`~tokdfa.identification.tuning.Tuning`.
+
+    Returns
+    -------
+    Identification
+        Truthy if the best candidate has no violations in what was read.
+
+    Raises
+    ------
+    TokenStreamError
+        If nothing can be read from the store.
+    FileFormatError, UnsupportedFeatureError, OSError
+        As :func:`tokdfa.load` and :func:`tokdfa.open_store` do.
+    WrongTypeError
+        If there are no candidates, or they are something else.
+
+    Notes
+    -----
+    Each stretch is judged with 64 ids of context on both sides, whose violations are not counted. A candidate is not
+    judged on after 1,000 violations. A mistake is named only if the candidate fits once it is corrected. Whether it
+    fits is seen by decoding ids and encoding the text again: ids of the same vocabulary lose few of their neighbours,
+    at most an eighth of what the same ids lose when they are shifted, and ids of another vocabulary a third or more.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> tokenizer = tokdfa.default_tokenizer()
+    >>> ids = tokenizer.encode("a single man in possession of a good fortune")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(f"{folder}/ids.npy", ids)
+    ...     found = tokdfa.identify(f"{folder}/ids.npy", {"default": tokenizer})
+    >>> bool(found), found.best.name, found.best.per_million
+    (True, 'default', 0.0)
+    """
+    say = stage or (lambda text: None)
+    say("loading the tokenizers")
+    candidates = choices(tokenizers, pretokenizer)
+    if not candidates:
+        raise WrongTypeError("there must be at least one tokenizer", value=[])
+    say("reading the sample")
+    sample = sample_of(path, dtype, field, most, tuning)
+    if not sample.is_recorded:
+        say("trying integer types")
+        sample = _typed(path, field, most, sample, candidates, tuning)
+    found = []
+    for candidate in candidates:
+        say(f"judging by {candidate.name}")
+        found.append(_judged(candidate, sample, tuning))
+    found.sort(key=lambda each: np.inf if each.per_million is None else each.per_million)
+    return Identification(
+        str(path),
+        sample.format,
+        sample.dtype,
+        sample.is_recorded,
+        sample.n_ids,
+        sample.is_whole,
+        tuple(sorted((stretch.place, stretch.end - stretch.begin) for stretch in sample.stretches)),
+        tuple(found),
+        sample.broken,
+    )
+
+
+def _typed(
+    path: str | Path, field: str | None, most: int, sample: Sample, candidates: list[Choice], tuning: Tuning
+) -> Sample:
+    """Return the sample of raw integers read as the type by which a candidate fits best."""
+    samples = {}
+    for name in TYPES:
+        try:
+            samples[name] = sample_of(path, name, field, most, tuning)
+        except (TokdfaError, OSError):
+            continue
+    tokenizers = [tokenizer for candidate in candidates for _, tokenizer in candidate.tokenizers[:1]]
+    best = best_type(tokenizers, samples, tuning)
+    return sample if best is None else samples[best].read_as_guessed()
+
+
+def _judged(choice: Choice, sample: Sample, tuning: Tuning) -> Candidate:
+    """Return a candidate with its violations, by the pre-tokenizer that fits best."""
+    try:
+        name, tokenizer, counts = _best(choice.tokenizers, sample.stretches, tuning)
+        mistakes: list[Mistake] = []
+        if counts.violations:
+            # How text is split matters little to whether ids are of the vocabulary.
+            likeliest = [tokenizer, *(each for _, each in choice.tokenizers[:1] if each is not tokenizer)]
+            readings = (fitting_reading(each, sample, tuning) for each in likeliest)
+            reading = next((each for each in readings if each is not None), None)
+            if reading is not None:
+                name, mistakes, counts = _corrected(choice, sample, reading, (name, tokenizer, counts), tuning)
+    except TokdfaError as error:
+        return Candidate(choice.name, error=str(error))
+    kinds = dict(sorted(counts.kinds.items()))
+    return Candidate(choice.name, name, counts.ids, kinds, sum(counts.missing.values()), tuple(mistakes))
+
+
+def _corrected(
+    choice: Choice, sample: Sample, reading: Reading, best: _Best, tuning: Tuning
+) -> tuple[str | None, list[Mistake], Counts]:
+    """Return the pre-tokenizer that fits ids in a reading, the mistakes, and the violations as the ids are."""
+    name, tokenizer, counts = best
+    stretches = sample.stretches
+    if not reading:
+        return name, mistakes_of_ids(tokenizer, stretches, counts, tuning), counts
+    stretches = tuple(map(reading.stretch, stretches))
+    name, tokenizer, corrected = _best(choice.tokenizers, stretches, tuning)
+    if not is_better(corrected, counts):
+        return best[0], [], counts
+    mistakes = mistakes_of_reading(sample, reading, corrected.per_million)
+    mistakes += mistakes_of_ids(tokenizer, stretches, corrected, tuning)
+    if tokenizer is not best[1]:
+        counts = count_violations(tokenizer, sample.stretches, tuning.enough)
+    return name, mistakes, counts
+
+
+def _best(
+    tokenizers: tuple[tuple[str | None, AnyTokenizer], ...], stretches: tuple[Stretch, ...], tuning: Tuning
+) -> _Best:
+    """Return of several tokenizers the one with the fewest violations per million ids; the first of equals."""
+    left = [*tokenizers]
+    if len(left) > 1:
+        # Most of them are far from fitting, as few violations show.
+        heats = [count_violations(tokenizer, stretches, tuning.enough // _HEATS).per_million for _, tokenizer in left]
+        left = [left[at] for at in np.argsort(heats, kind="stable")[:_FINALISTS]]
+    counted = [(name, each, count_violations(each, stretches, tuning.enough)) for name, each in left]
+    return min(counted, key=lambda row: row[2].per_million)

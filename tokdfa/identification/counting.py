@@ -1,0 +1,93 @@
+"""The violations in stretches of a store, counted up to as many as are enough."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+import numpy as np
+
+from tokdfa.arrays import IntegerArray
+from tokdfa.identification.sample import Stretch
+from tokdfa.tokenizers.protocol import AnyTokenizer
+from tokdfa.validation.api import Validator
+from tokdfa.validation.violation import Violation
+
+__all__ = ["Counts", "count_violations"]
+
+
+class Counts:
+    """The violations in some ids.
+
+    Attributes
+    ----------
+    ids : int
+        The number of ids that were judged.
+    kinds : Counter of str
+        The number of violations of each kind.
+    missing : Counter of int
+        How often ids occur that the tokenizer does not have.
+    found : list of pairs of Violation and an integer array
+        The violations, each with the ids of its stretch.
+    """
+
+    def __init__(self) -> None:
+        self.ids = 0
+        self.kinds: Counter[str] = Counter()
+        self.missing: Counter[int] = Counter()
+        self.found: list[tuple[Violation, IntegerArray]] = []
+
+    @property
+    def violations(self) -> int:
+        """The number of violations, ids that the tokenizer does not have included."""
+        return sum(self.kinds.values()) + sum(self.missing.values())
+
+    @property
+    def per_million(self) -> float:
+        """The number of violations per million ids."""
+        return 1e6 * self.violations / max(self.ids, 1)
+
+
+def count_violations(
+    tokenizer: AnyTokenizer, stretches: Iterable[Stretch], enough: int, separators: Iterable[int] = ()
+) -> Counts:
+    """Count the violations in stretches, one after the other, until there are `enough`.
+
+    Parameters
+    ----------
+    tokenizer : AnyTokenizer
+    stretches : iterable of Stretch
+    enough : int
+    separators : iterable of int
+        Ids that are taken for ids between documents.
+
+    Raises
+    ------
+    ImproperDictionaryError, UnsupportedFeatureError
+        As :func:`tokdfa.validate` does.
+    """
+    counts = Counts()
+    between = np.array([*separators], dtype=np.int64)
+    for stretch in stretches:
+        _count(tokenizer, stretch, between, counts)
+        if counts.violations >= enough:
+            break
+    return counts
+
+
+def _count(tokenizer: AnyTokenizer, stretch: Stretch, between: IntegerArray, counts: Counts) -> None:
+    ids = stretch.ids
+    decoder = tokenizer.decoder
+    means = decoder.mean_something(ids)
+    is_separator = np.isin(ids, between) if len(between) else np.zeros(len(ids), dtype=np.bool_)
+    known = np.where(means, ids, decoder.placeholder_id).astype(np.int64)
+    cuts = np.flatnonzero(~means | is_separator)
+    validator = Validator(tokenizer, documents=())
+    found = [*validator.feed(known, stretch.starts, cuts if len(cuts) else None), *validator.finish()]
+    counts.ids += stretch.end - stretch.begin
+    inner = slice(stretch.begin, stretch.end)
+    counts.missing.update(ids[inner][~means[inner] & ~is_separator[inner]].tolist())
+    for violation in found:
+        if stretch.begin <= violation.index < stretch.end:
+            counts.kinds[violation.kind.value] += 1
+            counts.found.append((violation, ids))

@@ -1,0 +1,269 @@
+"""Samples of stores: stretches of ids, evenly spread, with where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from tokdfa.arrays import Int64Array, IntegerArray
+from tokdfa.errors import TokdfaError, TokenStreamError
+from tokdfa.identification.tuning import Tuning
+from tokdfa.stores.finding import find_stores
+from tokdfa.stores.opening import open_store
+from tokdfa.stores.store import Chunk, Place, Problem, Store
+
+__all__ = ["Sample", "Stretch", "sample_of"]
+
+_ALIGNED = 8
+_GOLDEN = (5**0.5 - 1) / 2
+
+
+class Stretch(NamedTuple):
+    """Consecutive ids of a store, with some context.
+
+    Attributes
+    ----------
+    ids : integer array
+        The ids as they are in the file, context included.
+    begin, end : int
+        The part of `ids` whose violations count.
+    starts : int64 array or None
+        The places in `ids` at which documents begin; None if the store has no documents.
+    place : Place
+        Where the first id that counts is.
+    """
+
+    ids: IntegerArray
+    begin: int
+    end: int
+    starts: Int64Array | None
+    place: Place
+
+    def shortened(self, most: int) -> Stretch:
+        """Return the first ids of the stretch, at most so many."""
+        end = min(self.end, self.begin + most)
+        after = min(len(self.ids) - self.end, self.begin)
+        return self._replace(ids=self.ids[: end + after], end=end, starts=_before(self.starts, end + after))
+
+
+def _before(starts: Int64Array | None, stop: int) -> Int64Array | None:
+    return None if starts is None else starts[starts <= stop]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What was read of a store.
+
+    Attributes
+    ----------
+    format : str
+        The format of the files.
+    dtype : str or None
+        The integer type as it is read; None if the ids are written as text.
+    is_recorded : bool
+        Whether the store records that type, or the caller gave it.
+    n_ids : int or None
+        The number of ids in all files; None if that is not known without reading them.
+    n_files : int
+        The number of files.
+    is_whole : bool
+        Whether everything was read.
+    stretches : tuple of Stretch
+        Scattered, so that each beginning of them is spread over the store.
+    broken : tuple of Problem
+        What could not be read.
+    """
+
+    format: str
+    dtype: str | None
+    is_recorded: bool
+    n_ids: int | None
+    n_files: int
+    is_whole: bool
+    stretches: tuple[Stretch, ...]
+    broken: tuple[Problem, ...] = ()
+
+    def read_as_guessed(self) -> Sample:
+        """Return the sample with the remark that its integer type is not recorded."""
+        return replace(self, is_recorded=False)
+
+
+def sample_of(path: str | Path, dtype: str | None, field: str | None, most: int, tuning: Tuning) -> Sample:
+    """Return a sample of a store, or of the stores in a folder.
+
+    Parameters
+    ----------
+    path : str or Path
+    dtype, field : str, optional
+        See :func:`tokdfa.open_store`. Raw integers of no recorded type are read as uint16.
+    most : int
+        The number of ids to read, about.
+    tuning : Tuning
+
+    Raises
+    ------
+    TokenStreamError, UnsupportedFeatureError, OSError
+        If nothing can be read.
+    """
+    paths = find_stores([path])
+    chosen = _spread(paths, tuning.files)
+    stores: list[Store] = []
+    broken: list[Problem] = []
+    is_recorded = True
+    for each in chosen:
+        try:
+            store, recorded = _opened(each, dtype, field)
+        except (TokdfaError, OSError) as error:
+            if len(paths) == 1:
+                raise
+            broken.append(_problem(each, error))
+            continue
+        is_recorded &= recorded
+        broken += store.problems
+        stores += [single for single in (store.members or (store,)) if not single.problems]
+    known = [store.n_ids for store in stores]
+    stretches: list[Stretch] = []
+    is_whole = len(chosen) == len(paths) and not broken
+    for number, store in enumerate(stores):
+        quota = most // len(stores) + (number < most % len(stores))
+        parts = _Parts(store, quota, tuning)
+        try:
+            stretches += parts
+        except (TokdfaError, OSError) as error:
+            broken.append(_problem(store.path, error))
+        is_whole &= parts.is_whole
+    if not any(len(stretch.ids) for stretch in stretches):
+        if broken:
+            raise TokenStreamError(broken[0].what, where=broken[0].where)
+        raise TokenStreamError("no ids to identify a tokenizer by: the store is empty", where=str(path))
+    order = np.argsort(np.arange(len(stretches)) * _GOLDEN % 1, kind="stable")
+    formats = sorted({store.format for store in stores})
+    first = stretches[0].ids.dtype if stores[0].dtype is None else stores[0].dtype
+    return Sample(
+        ", ".join(formats),
+        None if stores[0].dtype is None else _name(first),
+        is_recorded,
+        None if None in known or len(chosen) < len(paths) else sum(n for n in known if n is not None),
+        len(paths),
+        is_whole,
+        tuple(stretches[at] for at in order),
+        tuple(sorted(set(broken))),
+    )
+
+
+def _name(dtype: np.dtype) -> str:
+    return dtype.newbyteorder("=").name if dtype.isnative else f"{dtype.byteorder}{dtype.kind}{dtype.itemsize}"
+
+
+def _opened(path: Path, dtype: str | None, field: str | None) -> tuple[Store, bool]:
+    """Return a store, and whether the type of its integers is known."""
+    try:
+        return open_store(path, dtype=dtype, field=field), True
+    except TokenStreamError:
+        if dtype is not None or path.suffix.lower() not in (".bin", ".npy"):
+            raise
+        # Only for raw integers a type can be given.
+        with suppress(TokdfaError):
+            return open_store(path, dtype="uint16"), False
+        raise
+
+
+def _problem(path: Path, error: Exception) -> Problem:
+    if isinstance(error, TokdfaError) and error.where:
+        return Problem(error.where, str(error).removeprefix(f"{error.where}: "))
+    return Problem(str(path), getattr(error, "strerror", None) or str(error))
+
+
+def _spread(paths: list[Path], most: int) -> list[Path]:
+    """Return at most so many paths, the first and the last among them."""
+    if len(paths) <= most:
+        return paths
+    return [paths[at] for at in np.linspace(0, len(paths) - 1, most).astype(int)]
+
+
+class _Parts:
+    """The stretches of one store."""
+
+    def __init__(self, store: Store, most: int, tuning: Tuning) -> None:
+        self._store = store
+        self._most = max(most, 1)
+        self._tuning = tuning
+        self._is_raw = store.n_ids is not None and store.n_ids == store.n_steps
+        self.is_whole = True
+
+    def __iter__(self) -> Iterator[Stretch]:
+        store, size, context = self._store, self._tuning.stretch, self._tuning.context
+        n = max(self._most // size, 1)
+        if self._is_raw and store.n_steps > self._most:
+            self.is_whole = False
+            # Whole numbers of the widest integers precede each stretch, so that it can be read as another type.
+            begins = np.linspace(0, store.n_steps - min(size, self._most), n).astype(np.int64) // _ALIGNED * _ALIGNED
+            for begin in np.unique(begins).tolist():
+                before = max(begin - context, 0)
+                yield from self._cut(before, begin - before, begin + size + context, min(size, self._most))
+            return
+        if self._is_raw or store.n_steps == 1:
+            yield from self._cut(0, 0, None, self._most)
+            return
+        groups = np.unique(np.linspace(0, store.n_steps - 1, min(store.n_steps, n)).astype(np.int64)).tolist()
+        self.is_whole = len(groups) == store.n_steps
+        for group in groups:
+            yield from self._cut(group, 0, group + 1, self._most // len(groups))
+
+    def _cut(self, step: int, skipped: int, end: int | None, most: int) -> Iterator[Stretch]:
+        """Read `most` ids after the first `skipped` ones of some steps, and yield them in stretches with context."""
+        store, size, context = self._store, self._tuning.stretch, self._tuning.context
+        wanted = skipped + most
+        read = _Read()
+        chunks = store.iter_chunks(step, end)
+        for chunk in chunks:
+            read.add(chunk)
+            if read.count > wanted + context:
+                break
+        self.is_whole &= read.count <= wanted
+        if not read.count:
+            return
+        ids, starts, numbers = read.joined(store.has_documents)
+        ids = ids[: wanted + context]
+        for begin in range(skipped, min(wanted, len(ids)), size):
+            stop = min(begin + size, wanted, len(ids))
+            low, high = max(begin - context, 0), min(stop + context, len(ids))
+            inner = None
+            token, number = begin, 0
+            if starts is not None and numbers is not None:
+                inner = starts[slice(*np.searchsorted(starts, [low, high]))] - low
+                document = int(np.searchsorted(starts, begin, side="right")) - 1
+                if document >= 0:
+                    token, number = begin - int(starts[document]), int(numbers[document])
+            place = store.place(number, token, begin + (step if self._is_raw else 0))
+            yield Stretch(ids[low:high], begin - low, stop - low, inner, place)
+
+
+class _Read:
+    """Chunks of a store, one after the other."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._ids: list[IntegerArray] = []
+        self._starts: list[Int64Array] = [np.empty(0, dtype=np.int64)]
+        self._numbers: list[Int64Array] = [np.empty(0, dtype=np.int64)]
+
+    def add(self, chunk: Chunk) -> None:
+        if chunk.starts is not None and chunk.numbers is not None:
+            self._starts.append(chunk.starts + self.count)
+            self._numbers.append(chunk.numbers)
+        self._ids.append(chunk.ids)
+        self.count += len(chunk.ids)
+
+    def joined(self, has_documents: bool) -> tuple[IntegerArray, Int64Array | None, Int64Array | None]:
+        """Return all ids, where documents begin among them, and the numbers of these."""
+        # Concatenating would change the byte order.
+        ids = np.concatenate(self._ids).astype(self._ids[0].dtype, copy=False)
+        if not has_documents:
+            return ids, None, None
+        return ids, np.concatenate(self._starts), np.concatenate(self._numbers)
