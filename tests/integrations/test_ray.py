@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -95,15 +96,15 @@ class TestOnACluster:
         write_shards(tmp_path / "shards", 8, 1_000_000)
         expected = answer(command(tmp_path, "shards", "--report", "here.json"))
         process = command(tmp_path, "shards", "--report", "there.json", "--ray", cluster.address)
-        killed: set[int] = set()
-        while process.poll() is None and len(killed) < 4:
-            # Each is in the middle of a shard: it has its file open.
-            for each in set(workers(cluster)) - killed:
-                if any(has_open(each, path) for path in tmp_path.glob("shards/*.npy")):
+        killed: dict[int, Path] = {}
+        while process.poll() is None and len(killed) < 6:
+            # Each is in the middle of a shard: it has its file open. None is begun more often than Ray allows.
+            for each, path in product(workers(cluster), tmp_path.glob("shards/*.npy")):
+                if each not in killed and [*killed.values()].count(path) < 2 and has_open(each, path):
                     kill(each)
-                    killed.add(each)
+                    killed[each] = path
         assert answer(process) == expected
-        assert len(killed) == 4
+        assert len(killed) >= 4
         assert (tmp_path / "there.json").read_bytes() == (tmp_path / "here.json").read_bytes()
 
     def test_a_node_that_is_lost(self, cluster: Any, tmp_path: Path) -> None:
@@ -148,7 +149,7 @@ class TestOnACluster:
         (tmp_path / "shards" / "001.npy").unlink()
         with two_nodes() as cluster:
             process = command(tmp_path, "shards", "--report", "report.json", "--ray", cluster.address)
-            until(lambda: len(workers(cluster)) == 2)
+            until(lambda: workers(cluster))
             (raylet,) = nodes(cluster)[0].all_processes["raylet"]
             kill(raylet.process.pid)
             status, out, err = answer(process)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -101,13 +102,18 @@ def check_shard(
     (3, 1, (2513,))
     """
     options = Options(dtype, field, documents, literal, end)
-    # What is wrong with the tokenizer or the options is not wrong with the shard.
-    _Part.of(tokenizer, options, has_documents=True)
+    _check(tokenizer, options)
     try:
         store = open_store(path, dtype=dtype, field=field)
     except (TokdfaError, OSError) as error:
         return _broken(str(path), error)
     return check_store(tokenizer, store, options, threads, advance, tuning)
+
+
+@lru_cache(maxsize=4)
+def _check(tokenizer: AnyTokenizer, options: Options) -> None:
+    """Raise what is wrong with the tokenizer or the options, and not with a shard."""
+    _Part.of(tokenizer, options, has_documents=True)
 
 
 def check_store(
