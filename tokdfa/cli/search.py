@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import IO, TYPE_CHECKING
@@ -16,9 +17,14 @@ from tokdfa.cli.output import format_option, json_option, say, seconds_option, s
 from tokdfa.errors import PatternError
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from tokdfa.arrays import IntegerArray
     from tokdfa.searching.api import Searcher
     from tokdfa.searching.matches import Match
     from tokdfa.tokenizers.protocol import AnyTokenizer
+
+    Read: TypeAlias = Callable[[Path], Iterator[IntegerArray]]
 
 __all__ = ["command"]
 
@@ -97,25 +103,21 @@ def command(
     """
     if words is not None and names:
         raise click.UsageError("give --words or --special, not both")
+    from tokdfa.searching.api import Searcher
+    from tokdfa.stores import iter_ids
+    from tokdfa.tokenizers.loading import load_unsplit
+
+    def searcher_of(searched: str | list[bytes]) -> Searcher:
+        tokenizer = load_unsplit(tok, specials=specials, format=format_name)
+        return Searcher(tokenizer, searched, wanted=wanted, aligned=aligned, max_seconds=max_seconds)  # type: ignore[arg-type]
+
+    read = partial(iter_ids, dtype=dtype, field=field)
     n_patterns = 0 if words is not None or names else 1
     if only_count and not names and len(pattern_and_ids) > n_patterns:
         given = pattern_and_ids[n_patterns:]
         if len(given) > 1 or threads is not None or is_of_files(given[0]):
-            searched = pattern_and_ids[0] if words is None else _read_words(words)
-            return _print_count(
-                tok,
-                searched,
-                given,
-                wanted,
-                aligned,
-                dtype,
-                field,
-                threads,
-                specials,
-                format_name,
-                max_seconds,
-                as_json,
-            )
+            searcher = searcher_of(pattern_and_ids[0] if words is None else _read_words(words))
+            return _print_count(searcher, given, read, threads or 1, as_json)
     if threads is not None:
         raise click.UsageError("--threads is for --count")
     if len(pattern_and_ids) != n_patterns + 1:
@@ -125,21 +127,15 @@ def command(
         )
     if mask is not None and not names:
         raise click.UsageError("--mask is for --special")
-    from tokdfa.searching.api import Searcher
-    from tokdfa.stores import iter_ids
-    from tokdfa.tokenizers.loading import load_unsplit
-
     *pattern, ids = pattern_and_ids
     if names:
         tokenizer = load_unsplit(tok, specials=specials, format=format_name)
-        return _print_specials(tokenizer, names, ids, mask, dtype, field, only_count=only_count, as_json=as_json)
-    searched = pattern[0] if words is None else _read_words(words)
-    tokenizer = load_unsplit(tok, specials=specials, format=format_name)
-    searcher = Searcher(tokenizer, searched, wanted=wanted, aligned=aligned, max_seconds=max_seconds)  # type: ignore[arg-type]
-    chunks = iter_ids(ids, dtype=dtype, field=field)
+        return _print_specials(tokenizer, names, read(ids), mask, only_count=only_count, as_json=as_json)
+    searcher = searcher_of(pattern[0] if words is None else _read_words(words))
+    chunks = read(ids)
     if only_count:
         count = sum(map(len, searcher.iter_matches(chunks)))
-        say(f'{{"count": {count}}}' if as_json else f"{count:,}")
+        _say_count(count, as_json)
     elif as_json:
         count = _print_json(searcher.iter_matches(chunks))
     else:
@@ -147,43 +143,26 @@ def command(
     return 0 if count else 1
 
 
-def _print_count(
-    tok: str,
-    searched: str | list[bytes],
-    paths: tuple[str, ...],
-    wanted: str,
-    aligned: bool,
-    dtype: str | None,
-    field: str | None,
-    threads: int | None,
-    specials: str | None,
-    format_name: str | None,
-    max_seconds: float,
-    as_json: bool,
-) -> int:
+def _print_count(searcher: Searcher, paths: tuple[str, ...], read: Read, threads: int, as_json: bool) -> int:
     """Print the number of matches in all files, and return the exit status."""
-    from tokdfa.searching.api import Searcher
-    from tokdfa.stores import iter_ids
-    from tokdfa.tokenizers.loading import load_unsplit
-
-    tokenizer = load_unsplit(tok, specials=specials, format=format_name)
-    searcher = Searcher(tokenizer, searched, wanted=wanted, aligned=aligned, max_seconds=max_seconds)  # type: ignore[arg-type]
 
     def matches(path: Path) -> int:
-        return sum(map(len, searcher.iter_matches(iter_ids(path, dtype=dtype, field=field))))
+        return sum(map(len, searcher.iter_matches(read(path))))
 
-    count, is_whole = count_in_files(paths, threads or 1, matches)
-    say(f'{{"count": {count}}}' if as_json else f"{count:,}")
+    count, is_whole = count_in_files(paths, threads, matches)
+    _say_count(count, as_json)
     return 2 if not is_whole else 0 if count else 1
+
+
+def _say_count(count: int, as_json: bool) -> None:
+    say(f'{{"count": {count}}}' if as_json else f"{count:,}")
 
 
 def _print_specials(
     tokenizer: AnyTokenizer,
     names: tuple[str, ...],
-    ids: str,
+    ids: Iterator[IntegerArray],
     mask: str | None,
-    dtype: str | None,
-    field: str | None,
     *,
     only_count: bool,
     as_json: bool,
@@ -193,10 +172,10 @@ def _print_specials(
     from tokdfa.stores import iter_ids
 
     flags = None if mask is None else iter_ids(mask)
-    found = iter_special_tokens(tokenizer, names, iter_ids(ids, dtype=dtype, field=field), flags)
+    found = iter_special_tokens(tokenizer, names, ids, flags)
     if only_count:
         count = sum(1 for _ in found)
-        say(f'{{"count": {count}}}' if as_json else f"{count:,}")
+        _say_count(count, as_json)
     elif as_json:
         count = _print_json([match] for match, _ in found)
     else:

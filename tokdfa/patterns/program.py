@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
@@ -35,7 +35,9 @@ __all__ = [
     "Program",
     "Read",
     "Test",
+    "after_forks",
     "compile_program",
+    "in_order",
 ]
 
 MAX_INSTRUCTIONS = 500_000
@@ -102,6 +104,36 @@ class Accept(NamedTuple):
 
 Instruction: TypeAlias = Read | Fork | Look | Test | BeginSearch | Accept
 Entries: TypeAlias = tuple[int, ...]
+
+
+def in_order(places: Sequence[int], ways: Callable[[int], Sequence[int]]) -> Iterator[int]:
+    """Yield places and those that they lead to without reading, each once, in order of preference.
+
+    Parameters
+    ----------
+    places : sequence of int
+        Numbers of instructions, the most preferred first.
+    ways : callable
+        The places that a place leads to, the most preferred first; it is called after the place has been yielded.
+    """
+    seen: set[int] = set()
+    stack = [*reversed(places)]
+    while stack:
+        place = stack.pop()
+        if place not in seen:
+            seen.add(place)
+            yield place
+            stack.extend(reversed(ways(place)))
+
+
+def after_forks(instructions: Sequence[Instruction], start: int) -> Iterator[int]:
+    """Yield the instructions that come next from `start`, except forks, in order of preference."""
+
+    def ways(place: int) -> tuple[int, ...]:
+        instruction = instructions[place]
+        return instruction.following if isinstance(instruction, Fork) else ()
+
+    return (place for place in in_order((start,), ways) if not isinstance(instructions[place], Fork))
 
 
 @dataclass

@@ -22,7 +22,7 @@ from tokdfa.arrays import BoolArray
 from tokdfa.patterns.budget import Budget
 from tokdfa.patterns.class_dfa import ClassDFA
 from tokdfa.patterns.partition import Partition
-from tokdfa.patterns.program import Accept, Fork, Look, LookAround, Program, Read
+from tokdfa.patterns.program import Accept, Look, LookAround, Program, Read, after_forks
 
 __all__ = ["Preference", "determinize"]
 
@@ -158,24 +158,10 @@ class _Construction:
 
     def closure(self, start: int) -> list[int]:
         """Return the instructions to execute next from `start`, in order: Read, Look and Match."""
-        if start in self.closures:
-            return self.closures[start]
-        found: list[int] = []
-        seen = set()
-        stack = [start]
-        while stack:
-            number = stack.pop()
-            if number in seen:
-                continue
-            seen.add(number)
-            instruction = self.instructions[number]
-            if isinstance(instruction, Fork):
-                stack.extend(reversed(instruction.following))
-            else:
-                found.append(number)
-        self.closures[start] = found
-        self.budget.spend(len(found))
-        return found
+        if start not in self.closures:
+            self.closures[start] = [*after_forks(self.instructions, start)]
+            self.budget.spend(len(self.closures[start]))
+        return self.closures[start]
 
     def thread(self, number: int, marks: int) -> int:
         """Return the thread at an instruction, without marks that do not apply, so equal threads are equal numbers."""

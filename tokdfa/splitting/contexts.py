@@ -31,6 +31,21 @@ def predicate_sets(predicates: list[Predicate]) -> list[Ranges]:
     return sets
 
 
+class _States(list[tuple[int, Hashable]]):
+    """Pairs of a context and a state of a component, in the order in which they are found; each has a number."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._numbers: dict[tuple[int, Hashable], int] = {}
+
+    def number(self, context: int, state: Hashable) -> int:
+        """Return the number of a pair, which is the next one if it is new."""
+        number = self._numbers.setdefault((context, state), len(self))
+        if number == len(self):
+            self.append((context, state))
+        return number
+
+
 class Contexts:
     """The unambiguous automaton of contexts over the classes of a partition.
 
@@ -85,23 +100,14 @@ class Contexts:
 
     def _add_behind(self, part: _Part) -> None:
         """Add a component that reads the text forwards, as far as texts lead."""
-        numbers: dict[tuple[int, Hashable], int] = {}
-        states: list[tuple[int, Hashable]] = []
-
-        def number(context: int, state: Hashable) -> int:
-            key = context, state
-            if key not in numbers:
-                numbers[key] = len(states)
-                states.append(key)
-            return numbers[key]
-
-        initial = [number(context, part.begin) for context in self.initial]
+        states = _States()
+        initial = [states.number(context, part.begin) for context in self.initial]
         moves: Arrows = []
         for context, state in states:  # grows during the loop
             row = []
             for symbol, targets in enumerate(self.moves[context]):
                 after = part.after(state, symbol, self.truths[context]) if targets else None
-                row.append(tuple(number(target, after) for target in targets))
+                row.append(tuple(states.number(target, after) for target in targets))
             moves.append(row)
             self._budget.spend(len(row))
             self._budget.check_states(len(states))
@@ -114,19 +120,10 @@ class Contexts:
             for symbol, targets in enumerate(row):
                 for target in targets:
                     before[target].append((symbol, source))
-        numbers: dict[tuple[int, Hashable], int] = {}
-        states: list[tuple[int, Hashable]] = []
-
-        def number(context: int, state: Hashable) -> int:
-            key = context, state
-            if key not in numbers:
-                numbers[key] = len(states)
-                states.append(key)
-            return numbers[key]
-
+        states = _States()
         for context, is_final in enumerate(self.final):
             if is_final:
-                number(context, part.begin)
+                states.number(context, part.begin)
         n_final = len(states)
         arrows: list[tuple[int, int, int]] = []
         for target, (context, state) in enumerate(states):  # grows during the loop
@@ -134,7 +131,7 @@ class Contexts:
             for symbol, source in before[context]:
                 if symbol not in known:
                     known[symbol] = part.after(state, symbol, self.truths[context])
-                arrows.append((number(source, known[symbol]), symbol, target))
+                arrows.append((states.number(source, known[symbol]), symbol, target))
             self._budget.spend(len(before[context]) + 1)
             self._budget.check_states(len(states))
         rows: list[list[list[int]]] = [[[] for _ in range(self._n_classes)] for _ in states]

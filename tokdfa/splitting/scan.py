@@ -11,7 +11,17 @@ from tokdfa.kernels.dfa.explicit import coarsest_partition
 from tokdfa.patterns.budget import Budget
 from tokdfa.patterns.partition import Partition
 from tokdfa.patterns.predicates import Predicates
-from tokdfa.patterns.program import Accept, BeginSearch, Fork, Look, Program, Read, Test, compile_program
+from tokdfa.patterns.program import (
+    Accept,
+    BeginSearch,
+    Look,
+    Program,
+    Read,
+    Test,
+    after_forks,
+    compile_program,
+    in_order,
+)
 from tokdfa.patterns.syntax import Node
 from tokdfa.splitting.contexts import Contexts, predicate_sets
 
@@ -178,20 +188,10 @@ class _Threads:
         """Return the instructions to execute next, in order, up to those that read, ask or accept."""
         if start not in self._closures:
             found: list[int] = []
-            seen = set()
-            stack = [start]
-            while stack:
-                number = stack.pop()
-                if number in seen:
-                    continue
-                seen.add(number)
-                instruction = self._instructions[number]
-                if isinstance(instruction, Fork):
-                    stack.extend(reversed(instruction.following))
-                else:
-                    found.append(number)
-                    if isinstance(instruction, Accept):
-                        break  # nothing less preferred is found any more
+            for number in after_forks(self._instructions, start):
+                found.append(number)
+                if isinstance(self._instructions[number], Accept):
+                    break  # nothing less preferred is found any more
             self._closures[start] = tuple(found)
             self._budget.spend(len(found))
         return self._closures[start]
@@ -213,18 +213,9 @@ class _Threads:
         self._budget.check_time()
         following: dict[int, None] = {}
         members = self._members[symbol] if symbol != self._end else None
-        seen: set[int] = set()
-        stack = [*reversed(threads)]
-        while stack:
-            number = stack.pop()
-            if number in seen:
-                continue
-            seen.add(number)
+
+        def ways(number: int) -> tuple[int, ...]:
             instruction = self._instructions[number]
-            if isinstance(instruction, Read):
-                if members is not None and members[instruction.symbols]:
-                    following.setdefault(instruction.following)
-                continue
             if isinstance(instruction, Look):
                 holds = truth[instruction.assertion]
             elif isinstance(instruction, Test):
@@ -232,9 +223,16 @@ class _Threads:
             elif isinstance(instruction, BeginSearch):
                 holds = begins
             else:
+                return ()
+            return self._closure(instruction.following) if holds else ()
+
+        for number in in_order(threads, ways):
+            instruction = self._instructions[number]
+            if isinstance(instruction, Read):
+                if members is not None and members[instruction.symbols]:
+                    following.setdefault(instruction.following)
+            elif isinstance(instruction, Accept):
                 return tuple(following), True
-            if holds:
-                stack.extend(reversed(self._closure(instruction.following)))
         return tuple(following), False
 
 
