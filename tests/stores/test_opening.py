@@ -49,6 +49,18 @@ def replaced(name: str, old: bytes, new: bytes) -> Spoil:
     return spoil
 
 
+def arrow_offset(row: int, offset: int) -> Spoil:
+    """Change where a row of the ids ends: after the first batch's offsets 0, 3 and 3."""
+    offsets = np.array([0, 3, 3], dtype="<i4").tobytes()
+
+    def spoil(folder: Path) -> None:
+        content = (folder / "x.arrow").read_bytes()
+        at = content.index(offsets) + 4 * row
+        (folder / "x.arrow").write_bytes(content[:at] + struct.pack("<i", offset) + content[at + 4 :])
+
+    return spoil
+
+
 def wrote(name: str, data: bytes) -> Spoil:
     return lambda folder: (folder / name).write_bytes(data) and None
 
@@ -153,6 +165,8 @@ BROKEN: list[tuple[str, Spoil, str]] = [
     ("parquet", put("x.parquet", 60, bytes(40)), "damaged or cut short"),
     ("arrow-stream", cut("x.arrow", 200), r"x\.arrow, row \d+: the file is damaged or cut short"),
     ("arrow-stream", replaced("x.arrow", b"text", b"\xfftex"), r"x\.arrow, row 0: the file is damaged"),
+    ("arrow-stream", arrow_offset(2, 1), r"x\.arrow, row 0: the file is damaged.*before it begins, or outside"),
+    ("arrow-stream", arrow_offset(2, 9), r"x\.arrow, row 0: the file is damaged"),
     ("arrow-file", cut("x.feather", 20), "damaged or cut short"),
     ("jsonl", cut("x.jsonl", 5), r"x\.jsonl, line 6: the last line is not whole"),
     ("jsonl", put("x.jsonl", 0, b"?"), r"x\.jsonl, line 1: the line is not JSON"),

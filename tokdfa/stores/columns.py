@@ -102,8 +102,11 @@ def _arrow(source: Any, is_file: bool, choose: Choose) -> Iterator[tuple[int, An
         batches = (opened.get_batch(at) for at in range(opened.num_record_batches))
     else:
         batches = iter(opened)
-    for batch in batches:
-        yield row, batch.select(wanted)
+    for whole in batches:
+        batch = whole.select(wanted)
+        # Nothing is checked when a batch is read, and values are looked up where offsets say.
+        batch.validate()
+        yield row, batch
         row += batch.num_rows
 
 
@@ -114,6 +117,11 @@ def lists_of(column: Any) -> tuple[np.ndarray, Int64Array] | None:
     -------
     pair of an integer array and an int64 array, or None
         Without copying the values. None if it is another column, or one with nulls in its lists.
+
+    Raises
+    ------
+    pyarrow.ArrowInvalid
+        If it is damaged: a row ends before it begins, or outside of the values.
     """
     types = _pyarrow().types
     kind = column.type
@@ -125,7 +133,10 @@ def lists_of(column: Any) -> tuple[np.ndarray, Int64Array] | None:
     is_list = types.is_list(kind) or types.is_large_list(kind)
     if not is_list or not types.is_integer(kind.value_type) or column.values.null_count:
         return None
-    return column.values.to_numpy(zero_copy_only=False), np.asarray(column.offsets).astype(np.int64)
+    offsets = np.asarray(column.offsets).astype(np.int64)
+    if (np.diff(offsets) < 0).any() or (len(offsets) and not 0 <= offsets[0] <= offsets[-1] <= len(column.values)):
+        raise _pyarrow().ArrowInvalid("a row ends before it begins, or outside of the values")
+    return column.values.to_numpy(zero_copy_only=False), offsets
 
 
 def pyarrow_errors() -> tuple[type[Exception], ...]:
