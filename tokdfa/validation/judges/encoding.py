@@ -245,14 +245,20 @@ class _Stretch:
                 yield self._otherwise(start, stop, self._canonical[low:high], start + same)
 
     def _differences(self, canonical: Int32Array) -> Iterator[tuple[int, int, int, int, int]]:
-        """Yield the differing parts of the ids and of the canonical ids, and the number of equal ids in each."""
+        """Yield the differing parts of the ids and of the canonical ids, and the number of equal ids from there on.
+
+        A part neither begins nor ends with equal ids, as it may between borders that both share where tokens add
+        nothing to the text. So a part does not depend on where the text before and after it is cut.
+        """
         ids, others = self._ids, self._trip.ends(canonical, self._decoded, begins=self._begins)
         for start, stop, low, high in differences(ids, self._decoded.ends, canonical, others).tolist():
-            same = common_prefix(ids[start:stop], canonical[low:high])
+            equal = same = common_prefix(ids[start:stop], canonical[low:high])
             if same == min(stop - start, high - low):
                 # Further on, tokens that add nothing to the text may be the same on both sides.
                 same = common_prefix(ids[start:], canonical[low:])
-            yield start, stop, low, high, same
+            rest = min(stop - start, high - low) - equal
+            after = common_prefix(ids[stop - rest : stop][::-1], canonical[high - rest : high][::-1])
+            yield start + equal, stop - after, low + equal, high - after, same - equal
 
     def _otherwise(self, start: int, stop: int, canonical: Int32Array, index: int) -> Violation:
         given, right = self._ids[start:stop].tolist(), canonical.tolist()
