@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import json
 import random
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 from support import random_files, sentencepieces
 from support.seeds import seeds
+from support.tokenizer_files import tokenizer_json
 
 import tokdfa
 from tokdfa.errors import AlphabetError, TokdfaError, TokenStreamError
@@ -227,6 +229,46 @@ def test_no_more_of_a_long_stream_is_kept(tmp_path: Path) -> None:
             kept.append(validator.n_kept)
         assert not [*validator.finish()]
         assert max(kept) < len(ids), kept
+
+
+def bytes_as_tokens(decoder: dict[str, Any], symbols: str) -> dict[str, Any]:
+    """A tokenizer.json with a token for each byte, and a few for characters."""
+    vocab = {token: id for id, token in enumerate([*(f"<0x{byte:02X}>" for byte in range(256)), *symbols])}
+    fields = tokenizer_json()
+    fields["model"] |= {"vocab": vocab, "merges": [], "byte_fallback": True}
+    return fields | {"added_tokens": [], "pre_tokenizer": None, "normalizer": LLAMAS[1], "decoder": decoder}
+
+
+STRAY = (DECODERS[0], "\u2581a", ([256, 257], [256, 0x81, 0x81], [257, 0xE2, 0x81, 0x81, 257]))
+"""Bytes that are no text, after a token that is right."""
+NAMES = (
+    {"type": "Metaspace", "replacement": "b", "prepend_scheme": "always"},
+    "<>x0E1a",
+    ([0xE2], [0xE2, 0x96, 0x81], [0x96, 0x81, 262]),
+)
+"""Bytes that decode to their names, at the beginning of a text, which the bytes of U+2581 are put before."""
+
+
+@pytest.mark.parametrize(("decoder", "symbols", "pieces"), [STRAY, NAMES], ids=["stray", "names"])
+def test_violations_are_the_same_however_a_stream_is_cut(
+    decoder: dict[str, Any], symbols: str, pieces: tuple[list[int], ...], tmp_path: Path
+) -> None:
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps(bytes_as_tokens(decoder, symbols)), encoding="utf-8")
+    tokenizer = tokdfa.load(path)
+    assert isinstance(tokenizer, RewritingTokenizer)
+    assert isinstance(tokenizer.cuts, CharacterCuts)
+    later = 0
+    for first, second in itertools.product(pieces, repeat=2):
+        ids = np.array([*first, *second, *first], dtype=np.int32)
+        whole = validate(tokenizer, ids, all=True).violations
+        later += sum(violation.index > 2 for violation in whole)
+        assert all(a.start + len(a.ids) <= b.start for a, b in itertools.pairwise(whole)), ids
+        for size, window in itertools.product((1, 3), (1, 5)):
+            chunks = (ids[at : at + size] for at in range(0, len(ids), size))
+            found = validate(tokenizer, chunks, all=True, tuning=Tuning(window=window)).violations
+            assert found == whole, (ids, size, window)
+    assert later > 4
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray
+from tokdfa.arrays import BoolArray, Int64Array
 
 __all__ = ["BYTE_OF", "CHARACTER_OF", "GPT2_ORDER", "ReadWords", "is_spelled", "read_words", "spell"]
 
@@ -29,10 +28,14 @@ for _character, _byte in BYTE_OF.items():
 
 
 class ReadWords(NamedTuple):
-    """Words read from the alphabet: their bytes, and which words were not written in it (their bytes are empty)."""
+    """Words read from the alphabet.
+
+    The bytes of each word, whether it was not written in the alphabet (then it has no bytes), and the number of bytes.
+    """
 
     words: list[bytes]
     foreign: BoolArray
+    lengths: Int64Array
 
 
 def read_words(spellings: Sequence[str]) -> ReadWords:
@@ -45,16 +48,17 @@ def read_words(spellings: Sequence[str]) -> ReadWords:
     foreign = np.zeros(len(spellings), dtype=np.bool_)
     foreign[np.searchsorted(ends, np.flatnonzero(symbols < 0), side="right")] = True
     buffer = symbols.astype(np.uint8).tobytes()
-    bounds = [0, *ends.tolist()]
-    words = [buffer[start:end] for start, end in pairwise(bounds)]
+    stops = ends.tolist()
+    words = list(map(buffer.__getitem__, map(slice, [0, *stops], stops)))
     for i in np.flatnonzero(foreign).tolist():
         words[i] = b""
-    return ReadWords(words, foreign)
+    lengths[foreign] = 0
+    return ReadWords(words, foreign, lengths)
 
 
 def is_spelled(text: str) -> bool:
     """Return whether every character of `text` is in the alphabet."""
-    return all(character in BYTE_OF for character in text)
+    return BYTE_OF.keys() >= set(text)
 
 
 def spell(word: bytes) -> str:

@@ -4,11 +4,11 @@
 of other libraries, by their attributes; `by_name` answers for what is neither: the `encodings` of tiktoken, or what was
 meant. `reading` then calls the format's module: `tokenizer_json`, `tekken`, `tiktoken`, `sentencepiece`, `merges`,
 `vocabulary` (vocab.json beside merges.txt), `wordpiece` or `gguf` (with `gguf_head`, the container, and `gguf_tokens`,
-the types of tokens). Each returns the same shape, `contents`, or refuses with the
-line or the JSON path. `specials` adds the special tokens that a rank file lacks. Shared: `json_text` (strict JSON with
-places), `pre_tokenizer` and `text_steps` (the components of a tokenizer.json), `left_out` (what of it is read and not
-applied), `ranks` (rules out of ranked words), `scored`
-(rules out of words with scores), `charsmap` (SentencePiece's table of characters).
+the types of tokens). Each returns the same shape, `contents`, or refuses with the line or the JSON path. `specials`
+adds the special tokens that a rank file lacks. Shared: `json_text` (strict JSON with places), `pairs` (the rules as
+written), `pre_tokenizer` and `text_steps` (the components of a tokenizer.json), `left_out` (what of it is read and not
+applied), `ranks` (rules out of ranked words), `scored` (rules out of words with scores), `charsmap` (SentencePiece's
+table of characters).
 
 Used by: `tokenizers.loading`.
 

@@ -15,7 +15,7 @@ from tokdfa.tokenizers.decoding import DecodeSentencePiece, byte_of
 from tokdfa.tokenizers.formats.contents import Contents, Rewriting, has_bytes
 from tokdfa.tokenizers.formats.gguf_head import GGUFHead
 from tokdfa.tokenizers.formats.gguf_tokens import BYTE, GGUFTokens, read_tokens
-from tokdfa.tokenizers.formats.merges import Pairs
+from tokdfa.tokenizers.formats.pairs import Pairs
 from tokdfa.tokenizers.formats.scored import over_scored
 from tokdfa.tokenizers.formats.vocabulary import Vocabulary, over_bytes, over_characters
 from tokdfa.tokenizers.sentencepiece_normalizer import SPACE, SentencePieceNormalizer
@@ -159,7 +159,7 @@ def _pairs(head: GGUFHead) -> Pairs:
             )
         left.append(rule[:at])
         right.append(rule[at + 1 :])
-    return Pairs(left, right, lambda index: f"{head.path}, {key}[{index}]")
+    return Pairs.of_columns(left, right, lambda index: f"{head.path}, {key}[{index}]")
 
 
 def _found(

@@ -7,7 +7,6 @@ from dataclasses import replace
 from itertools import chain
 from operator import add
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -19,11 +18,11 @@ from tokdfa.errors import FileFormatError, UnsupportedFeatureError
 from tokdfa.splitting.steps import Split, Splitting
 from tokdfa.tokenizers.formats.contents import Contents, Rewriting, number_bytes
 from tokdfa.tokenizers.formats.json_text import decode_utf8
+from tokdfa.tokenizers.formats.pairs import Pairs
 from tokdfa.unicode.byte_alphabet import BYTE_OF, CHARACTER_OF, GPT2_ORDER, is_spelled, read_words
 
 __all__ = [
     "CLIP_HEADER",
-    "Pairs",
     "check_rules",
     "check_suffix",
     "clip_as_transformers_has_it",
@@ -41,14 +40,6 @@ CLIP_HEADER = '"bpe_simple_vocab_16e6.txt#version: 0.2'
 _CLIP_RULES = 49152 - 256 - 2
 _CLIP_SPECIALS = ("<|startoftext|>", "<|endoftext|>")
 _CLIP_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
-
-
-class Pairs(NamedTuple):
-    """The rules of a file as written; `where` gives the position of one for messages."""
-
-    left: list[str]
-    right: list[str]
-    where: Callable[[int], str]
 
 
 def read_pairs(data: bytes, path: Path, limit: int | None = None) -> Pairs:
@@ -78,18 +69,21 @@ def read_pairs(data: bytes, path: Path, limit: int | None = None) -> Pairs:
     def where(index: int) -> str:
         return f"{path}, line {first_line + index}"
 
-    if not text and first_line == 2:
-        return Pairs([], [], where)
-    if not _alternates(text):
+    def columns() -> tuple[list[str], list[str]]:
+        # One list of all parts is much faster than one list per line.
+        parts = text.replace("\n", " ").split(" ") if text else []
+        return parts[::2], parts[1::2]
+
+    lines = text.encode("utf-8")
+    n_rules = lines.count(b"\n") + 1 if text or first_line == 1 else 0
+    if n_rules and not _alternates(lines):
         _find_fault(text.split("\n"), where)
-    # One list of all parts is much faster than one list per line.
-    parts = text.replace("\n", " ").split(" ")
-    return Pairs(parts[::2], parts[1::2], where)
+    return Pairs(lines, n_rules, ord(" "), ord("\n"), columns, where)
 
 
-def _alternates(text: str) -> bool:
+def _alternates(lines: bytes) -> bool:
     """Return whether spaces and line feeds alternate, with something between any two."""
-    data = np.frombuffer(text.encode("utf-8"), dtype=np.uint8)
+    data = np.frombuffer(lines, dtype=np.uint8)
     places = np.flatnonzero((data == ord(" ")) | (data == ord("\n")))
     found = data[places]
     return (
@@ -97,7 +91,7 @@ def _alternates(text: str) -> bool:
         and bool((found[::2] == ord(" ")).all())
         and bool((found[1::2] == ord("\n")).all())
         and bool((np.diff(places, prepend=-1, append=len(data)) > 1).all())
-        and "\r" not in text
+        and b"\r" not in lines
     )
 
 

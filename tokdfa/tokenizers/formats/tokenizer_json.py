@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import chain, repeat
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from tokdfa.tokenizers.decoding import DecodeSuffix
 from tokdfa.tokenizers.formats.contents import Contents, Rewriting, has_bytes
 from tokdfa.tokenizers.formats.json_text import JsonObject, parse_object
 from tokdfa.tokenizers.formats.left_out import read_left_out
-from tokdfa.tokenizers.formats.merges import Pairs
+from tokdfa.tokenizers.formats.pairs import Pairs, joined
 from tokdfa.tokenizers.formats.pre_tokenizer import read_pre_tokenizer
 from tokdfa.tokenizers.formats.text_steps import read_decoder, read_normalizer
 from tokdfa.tokenizers.formats.vocabulary import Vocabulary, check_vocabulary, over_bytes, over_characters
@@ -219,20 +219,29 @@ def _read_merges(model: JsonObject) -> Pairs:
     def where(index: int) -> str:
         return f"{model.place('merges')}[{index}]"
 
-    # The usual cases are checked in bulk; anything odd is then looked for row by row.
-    kinds = set(map(type, rows))
-    if kinds == {str} and set(map(str.count, rows, repeat(" "))) == {1}:
-        parts = " ".join(rows).split(" ")
-    else:
-        parts = list(chain.from_iterable(rows)) if kinds == {list} and set(map(len, rows)) == {2} else []
-        if len(parts) != 2 * len(rows) or not set(map(type, parts)) <= {str}:
+    def columns() -> tuple[list[str], list[str]]:
+        _find_fault(rows, where)
+        parts = " ".join(rows).split(" ") if rows and isinstance(rows[0], str) else [*chain.from_iterable(rows)]
+        return parts[::2], parts[1::2]
+
+    try:
+        # Rows that are strings have one space each, or whoever reads them finds that they do not.
+        lines = joined(rows)
+        return Pairs(lines.text, len(rows), ord(" "), lines.separator, columns, where)
+    except TypeError:
+        if set(map(type, rows)) != {list} or set(map(len, rows)) != {2}:
             _find_fault(rows, where)
-    return Pairs(parts[::2], parts[1::2], where)
+    try:
+        lines = joined([*chain.from_iterable(rows)])
+    except TypeError:
+        _find_fault(rows, where)
+        raise
+    return Pairs(lines.text, len(rows), lines.separator, lines.separator, columns, where)
 
 
 def _find_fault(rows: list[object], where: Callable[[int], str]) -> None:
     """Raise for the first row that is not a rule."""
-    as_strings = isinstance(rows[0], str)
+    as_strings = bool(rows) and isinstance(rows[0], str)
     for index, row in enumerate(rows):
         if isinstance(row, str) != as_strings and isinstance(row, (str, list)):
             raise FileFormatError("strings and pairs are mixed in one list of rules", value=row, where=where(index))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
-from itertools import compress, islice
-from operator import add, ne
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
 
@@ -15,10 +13,12 @@ from tokdfa.arrays import Int32Array
 from tokdfa.dictionary import Dictionary
 from tokdfa.encoding.symbols import Fallback
 from tokdfa.errors import AlphabetError, FileFormatError, UnsupportedFeatureError
+from tokdfa.kernels.spelling.lookup import WordTable
 from tokdfa.tokenizers.byte_dictionary import CheckedDictionary, in_order_of_mention
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents, check_bytes, has_bytes, number_bytes
 from tokdfa.tokenizers.formats.json_text import parse_object
-from tokdfa.tokenizers.formats.merges import Pairs, check_rules, check_suffix, read_pairs, suffix_in, symbols_of
+from tokdfa.tokenizers.formats.merges import check_rules, check_suffix, read_pairs, suffix_in, symbols_of
+from tokdfa.tokenizers.formats.pairs import Pairs, joined
 from tokdfa.tokenizers.symbol_tokens import SymbolTokens
 from tokdfa.unicode.byte_alphabet import BYTE_OF, is_spelled, read_words
 
@@ -59,40 +59,25 @@ def check_vocabulary(fields: Mapping[str, Any], where: str) -> Vocabulary:
     return Vocabulary(spellings, np.array(values, dtype=np.int32), fields)
 
 
-def _rules(vocabulary: Vocabulary, pairs: Pairs, products: list[str]) -> Int32Array:
-    """Return the rules as rows of left part, right part and product, by their positions in the vocabulary."""
-    id_of = vocabulary.id_of
-    place = np.empty(int(vocabulary.ids.max()) + 1, dtype=np.int32)
-    place[vocabulary.ids] = np.arange(len(vocabulary.ids), dtype=np.int32)
-    try:
-        left, right = (place[list(map(id_of.__getitem__, column))] for column in (pairs.left, pairs.right))
-        product = _places_of_products(vocabulary, products, place)
-    except KeyError:
-        rows = enumerate(zip(pairs.left, pairs.right, products, strict=True))
+def _rules(vocabulary: Vocabulary, pairs: Pairs, prefix: str | None = None) -> Int32Array:
+    """Return the rules as rows of left part, right part and product, by their positions in the vocabulary.
+
+    The product lacks the `prefix` of the right part, which has it.
+    """
+    rules: Int32Array = np.empty((0, 3), dtype=np.int32)
+    if not len(pairs):
+        return rules
+    words = joined(vocabulary.spellings)
+    table = WordTable(words.text, len(vocabulary.spellings), words.separator)
+    rules, n_found = table.find_rules(pairs.text, len(pairs), pairs.inner, pairs.outer, len((prefix or "").encode()))
+    if n_found < len(pairs):
+        id_of = vocabulary.id_of
+        rows = enumerate(zip(pairs.left, pairs.right, _products(pairs, prefix), strict=True))
         index, part = next((index, part) for index, row in rows for part in row if part not in id_of)
         what = f"the rule {pairs.left[index]} {pairs.right[index]} needs a token that is not in the vocabulary"
-        raise FileFormatError(what, value=part, where=pairs.where(index)) from None
-    check_rules(pairs, left, right)
-    return np.stack((left, right, product), axis=1)
-
-
-def _places_of_products(vocabulary: Vocabulary, products: list[str], place: Int32Array) -> Int32Array:
-    """Return the positions of products; KeyError for one that is not in the vocabulary.
-
-    In most files the products follow each other in the vocabulary, or several rules side by side have the same one. To
-    see that takes a fraction of the time of looking all of them up.
-    """
-    if not products:
-        return np.empty(0, dtype=np.int32)
-    id_of, n = vocabulary.id_of, len(products)
-    first = int(place[id_of[products[0]]])
-    if vocabulary.spellings[first : first + n] == products:
-        return np.arange(first, first + n, dtype=np.int32)
-    is_new = np.ones(n, dtype=np.bool_)
-    is_new[1:] = np.fromiter(map(ne, products, islice(products, 1, None)), dtype=np.bool_, count=n - 1)
-    distinct = compress(products, is_new.tolist())
-    found: Int32Array = place[list(map(id_of.__getitem__, distinct))][np.cumsum(is_new) - 1]
-    return found
+        raise FileFormatError(what, value=part, where=pairs.where(index))
+    check_rules(pairs, rules[:, 0], rules[:, 1])
+    return rules
 
 
 def over_bytes(vocabulary: Vocabulary, pairs: Pairs, path: Path, format: str, *, whole_piece: bool = False) -> Contents:
@@ -107,9 +92,8 @@ def over_bytes(vocabulary: Vocabulary, pairs: Pairs, path: Path, format: str, *,
     UnsupportedFeatureError
         If a rule has a character outside the alphabet.
     """
-    rules = _rules(vocabulary, pairs, list(map(add, pairs.left, pairs.right)))
-    words, foreign = read_words(vocabulary.spellings)
-    lengths = np.fromiter(map(len, words), dtype=np.int64, count=len(words))
+    rules = _rules(vocabulary, pairs)
+    words, foreign, lengths = read_words(vocabulary.spellings)
     if foreign[rules].any():
         index = int(np.argmax(foreign[rules].any(axis=1)))
         rule = f"{pairs.left[index]} {pairs.right[index]}"
@@ -172,8 +156,9 @@ def over_characters(
     """
     atoms = set() if fallback is None else {fallback.unknown, *(fallback.bytes or ())}
     atoms = {atom for atom in atoms if atom is not None and len(atom) > 1}
-    products = _products(pairs, prefix)
-    rules = _rules(vocabulary, pairs, products)
+    if prefix:
+        _check_prefix(pairs, prefix)
+    rules = _rules(vocabulary, pairs, prefix)
     if not prefix and not suffix:
         numbered = _number_characters(vocabulary, rules, atoms)
         if numbered is not None:
@@ -190,7 +175,7 @@ def over_characters(
         return tuple(cast(str, word)) if atoms and not suffix else word
 
     left, right, made, spelled = (
-        [*map(word_of, parts)] for parts in (pairs.left, pairs.right, products, vocabulary.spellings)
+        [*map(word_of, parts)] for parts in (pairs.left, pairs.right, _products(pairs, prefix), vocabulary.spellings)
     )
     for index, row in enumerate(zip(left, right, made, strict=True)):
         if row[0] + row[1] != row[2] or (atoms and not atoms.isdisjoint(map(_joined, row))):  # type: ignore[operator]
@@ -263,15 +248,18 @@ def _joined(word: Word) -> str:
     return "".join(cast("str | tuple[str, ...]", word))
 
 
-def _products(pairs: Pairs, prefix: str | None) -> list[str]:
-    """Return the products of the rules; the library removes the prefix of the right part."""
-    if prefix is None:
-        return list(map(add, pairs.left, pairs.right))
+def _check_prefix(pairs: Pairs, prefix: str) -> None:
+    """Refuse rules whose right part does not begin with the prefix, which the library removes from it."""
     for index, part in enumerate(pairs.right):
         if not part.startswith(prefix):
             what = f"the right part of a rule must begin with {prefix!r}"
             raise UnsupportedFeatureError(what, value=part, where=pairs.where(index))
-    return [left + right[len(prefix) :] for left, right in zip(pairs.left, pairs.right, strict=True)]
+
+
+def _products(pairs: Pairs, prefix: str | None) -> list[str]:
+    """Return the products of the rules; those of a right part with a prefix lack it."""
+    n_skipped = len(prefix or "")
+    return [left + right[n_skipped:] for left, right in zip(pairs.left, pairs.right, strict=True)]
 
 
 def _prefixed(part: str, prefix: str, suffix: str | None) -> Word:

@@ -134,7 +134,7 @@ class EncodingJudge:
             text, first, done = ids[before + 1 : stop], buffer.first + before + 1, 0
             for low, high in self._trip.doubtful(text, begins=begins).tolist():
                 low = max(low, done)
-                if low == high > 0:
+                if low >= high > 0:
                     continue
                 byte += self._trip.size_of(text[done:low])
                 stretches, done = self._judged(text, low, high, first, byte, begins)
