@@ -80,7 +80,10 @@ class _Tasks:
                     yield path, report
         if ending:
             # It is due to the shard, and not to the cluster, if other tasks still run.
-            self._get(self._ray.remote(num_cpus=0)(_node).remote())
+            try:
+                self._get(self._ray.remote(num_cpus=0)(_node).remote())
+            except self._ray.exceptions.RayError as error:
+                raise _lost(error) from None
         for path, why in ending:
             yield path, _broken(path, why)
 
@@ -114,8 +117,7 @@ class _Tasks:
         except (errors.OutOfMemoryError, errors.WorkerCrashedError, errors.NodeDiedError):
             raise
         except errors.RayError as error:
-            said = " ".join(str(error).split())
-            raise TokdfaError(f"the Ray cluster is lost: {type(error).__name__}: {said}") from None
+            raise _lost(error) from None
 
 
 def _check(
@@ -170,6 +172,11 @@ def _node() -> str:
 
 def _broken(path: str, what: str) -> Report:
     return Report(shards=1, broken=(Broken(path, path, what),))
+
+
+def _lost(error: Exception) -> TokdfaError:
+    said = " ".join(str(error).split())
+    return TokdfaError(f"the Ray cluster is lost: {type(error).__name__}: {said}")
 
 
 def _cause(error: Any) -> Exception:
