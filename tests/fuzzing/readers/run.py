@@ -5,6 +5,7 @@ It is started by ``python -m tests.fuzzing``, which documents what there is to c
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import os
 import random
@@ -16,10 +17,19 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 
+def _return_large_arrays() -> None:
+    """Have glibc give arrays back when they are freed; otherwise it keeps them, in pieces, up to the limit of memory."""
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mmap_threshold = -3
+        mallopt(mmap_threshold, 128 << 10)
+
+
 def main(name: str, cpu_seconds: float, arguments: list[str]) -> None:
     """Fuzz one target until the processor time is spent; a find ends the process as libFuzzer ends it."""
     import atheris
 
+    _return_large_arrays()
     # The classes of code points are the same for all inputs.
     with atheris.instrument_imports(include=["tokdfa"], exclude=["tokdfa.unicode", "tokdfa.wordpiece.codes"]):
         from tests.fuzzing.readers.target import CORPORA, examine, target
