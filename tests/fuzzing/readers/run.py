@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 
 def _return_large_arrays() -> None:
-    """Have glibc give arrays back when they are freed; otherwise it keeps them, in pieces, up to the limit of memory."""
+    """Have glibc give arrays back when they are freed; it would keep them, in pieces, up to the limit of memory."""
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
         mmap_threshold = -3
