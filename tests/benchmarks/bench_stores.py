@@ -3,6 +3,10 @@
 Usage: ``python -m tests.benchmarks.bench_stores TOKENIZER [MILLIONS]``. A text of the package is encoded and repeated
 as documents; files are read from the page cache. Rates are the best of three runs: of one thread by processor time, of
 several by the clock.
+
+``python -m tests.benchmarks.bench_stores memory TOKENIZER FOLDER [GIGABYTES [SHARDS]]`` writes a file of so many
+gigabytes, and so many small shards, into a new folder under FOLDER, and shows the largest anonymous memory of checking
+them, sampled ten times a second.
 """
 
 from __future__ import annotations
@@ -12,6 +16,7 @@ import tempfile
 from collections.abc import Callable
 from multiprocessing import get_context
 from pathlib import Path
+from threading import Event, Thread
 from time import perf_counter, process_time
 
 import numpy as np
@@ -19,7 +24,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import tokdfa
-from tokdfa.shards.check import check_shard
+from tokdfa.shards.check import Options, check_shard
 from tokdfa.shards.run import check_shards
 
 _DOCUMENT = 1_000
@@ -40,6 +45,53 @@ def anonymous() -> int:
     """Return the anonymous memory of the process, in bytes."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return 1024 * int(next(line for line in lines if line.startswith("RssAnon")).split()[1])
+
+
+class Watch:
+    """The largest anonymous memory while something runs, in bytes, sampled by a thread."""
+
+    def __init__(self) -> None:
+        self.before = self.largest = anonymous()
+        self._done = Event()
+        self._thread = Thread(target=self._sample, daemon=True)
+
+    def _sample(self) -> None:
+        while not self._done.wait(0.1):
+            self.largest = max(self.largest, anonymous())
+
+    def __enter__(self) -> Watch:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        self._thread.join()
+
+
+def memory(tok: str, folder: str, gigabytes: float = 10, n_shards: float = 10_000) -> None:
+    """Print the anonymous memory of checking one large file, and many small ones."""
+    tokenizer = tokdfa.load(tok)
+    text = "".join(path.read_text("utf-8") for path in sorted(Path(tokdfa.__file__).parent.rglob("*.py")))
+    # Repeated, the stream must still be canonical: it ends with a line.
+    ids = tokenizer.encode(text[: text.rindex("\n\n", 0, 1 << 22)]).astype(np.uint16)
+    tokenizer.validate(ids)
+    with tempfile.TemporaryDirectory(dir=folder) as own:
+        large = Path(own) / "large.bin"
+        with large.open("wb") as stream:
+            for _ in range(int(gigabytes * 1e9 / ids.nbytes) + 1):
+                ids.tofile(stream)
+        shards = [Path(own) / f"{number:05}.npy" for number in range(int(n_shards))]
+        for path in shards:
+            np.save(path, ids[:1000])
+        for name, paths in (("one file", [large]), ("small shards", shards)):
+            began, clocked = process_time(), perf_counter()
+            with Watch() as watch:
+                found = check_shards(tokenizer, paths, Options(dtype="uint16" if paths == [large] else None))
+            seconds = process_time() - began
+            size = sum(path.stat().st_size for path in paths)
+            print(f"{name}: {len(paths):,} of {size / 1e9:.2f} GB, {found.ids:,} ids, {found.violations:,} violations")
+            print(f"  {found.ids / seconds / 1e6:.1f} M ids/s of processor time, {perf_counter() - clocked:.0f} s")
+            print(f"  anonymous memory {watch.before / 1e6:.1f} MB, at most {watch.largest / 1e6:.1f} MB", flush=True)
 
 
 def _alone(tok: str, path: str) -> None:
@@ -101,5 +153,7 @@ def main(tok: str, millions: float = 20) -> None:
         print(f"{'anonymous memory, grown by':<44}{(anonymous() - before) / 1e6:8.1f} MB")
 
 
-if __name__ == "__main__":
+if __name__ == "__main__" and sys.argv[1] == "memory":
+    memory(sys.argv[2], sys.argv[3], *map(float, sys.argv[4:6]))
+elif __name__ == "__main__":
     main(sys.argv[1], *map(float, sys.argv[2:3]))

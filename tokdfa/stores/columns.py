@@ -21,6 +21,7 @@ from tokdfa.stores.tuning import DEFAULT, Tuning
 __all__ = ["TableStore", "is_arrow_stream", "iter_batches", "lists_of", "pyarrow_errors"]
 
 _BATCH = 1024
+_BUFFER = 1 << 20
 # A batch should have about as many ids as a chunk, of four bytes.
 _BYTES = 4 * DEFAULT.chunk
 Choose = Callable[[Sequence[str]], Sequence[str]]
@@ -78,7 +79,8 @@ def _source(path: Path) -> Iterator[Any]:
 def _parquet(source: Any, choose: Choose, begin: int, end: int | None) -> Iterator[tuple[int, Any]]:
     from pyarrow import parquet
 
-    file = parquet.ParquetFile(source)
+    # By default much of the file is read ahead, or else a column of a whole group of rows.
+    file = parquet.ParquetFile(source, pre_buffer=False, buffer_size=_BUFFER)
     meta = file.metadata
     wanted = [*choose(file.schema_arrow.names)]
     groups = range(begin, meta.num_row_groups if end is None else min(end, meta.num_row_groups))
