@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from support.commands import run
 from support.tokenizer_files import as_bytes, merges_txt, ranks, tiktoken_lines, tokenizer_json
@@ -206,3 +207,28 @@ def test_a_language_of_a_real_dictionary(data: Path, capsys) -> None:
     assert run("info", data / "vocabs/gpt2", "--language", "[0-9]{4}", "--json") == 0
     fields = json.loads(capsys.readouterr().out)
     assert sum(fields["counts"].values()) == 10_000
+
+
+def test_stores(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A store is described as by the command stores; what may be a tokenizer is not taken for one."""
+    folder = tmp_path / "shards"
+    folder.mkdir()
+    np.save(folder / "a.npy", np.array([1, 2], np.uint16))
+    np.array([1, 2, 3], "<u2").tofile(folder / "b.bin")
+    for arguments in ((folder / "a.npy",), (folder / "b.bin", "--dtype", "uint16")):
+        for option in ((), ("--json",)):
+            assert run("stores", *arguments, *option) == 0
+            expected = capsys.readouterr().out
+            assert run("info", *arguments, *option) == 0
+            assert capsys.readouterr().out == expected
+    # One file does not record the type of its integers.
+    assert run("info", folder) == 2
+    shown = capsys.readouterr().out
+    assert "a.npy" in shown
+    assert "does not record the type" in shown
+    for name, content in (("tokenizer.json", "[1, 2]"), ("x.model", "1")):
+        (tmp_path / name).write_text(content)
+        assert run("info", tmp_path / name) == 2
+        assert capsys.readouterr().out == ""
+    assert run("info", tmp_path / "nothing") == 2
+    assert "error" in capsys.readouterr().err

@@ -230,6 +230,8 @@ def of_info(files: Files) -> Iterator[Run]:
     roberta = {**bert, "type": "RobertaProcessing", "trim_offsets": True, "add_prefix_space": False}
     merges = files.merges()
     yield (merges,)
+    for store in of_stores(files):
+        yield (*store,) if Path(store[0]).suffix != ".txt" else (files.ids(97),)  # type: ignore[arg-type]
     yield (files.json(post_processor={"type": "Sequence", "processors": [template, bert, roberta]}),)
     # The last rule never applies, for what it merges has been merged otherwise.
     yield (files.merges([(b"a", b"b"), (b"b", b"c"), (b"a", b"bc")]),)
@@ -480,7 +482,7 @@ def test_all_that_a_schema_promises_is_met_and_nothing_else_is_valid(
     met: set[str] = set()
     for arguments in EXAMPLES[name](files):
         # What is known is printed even if some of the files are not readable.
-        statuses = (0, 1, 2) if name in ("stores", "guess", "validate") else (0, 1)
+        statuses = (0, 1, 2) if name in ("stores", "info", "guess", "validate") else (0, 1)
         assert commands.run(name, *arguments, "--json") in statuses, capsys.readouterr().err
         answer = json.loads(capsys.readouterr().out)
         met |= schemas.met(name, answer)

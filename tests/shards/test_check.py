@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections import Counter
 from pathlib import Path
@@ -38,17 +37,6 @@ def corpus(seed: int, n: int = 60, spoil: float = 0.4) -> list[list[int]]:
     return documents
 
 
-def write_jsonl(path: Path, documents: list[list[int]]) -> Path:
-    path.write_text("".join(json.dumps({"input_ids": ids}) + "\n" for ids in documents))
-    return path
-
-
-def write_datatrove(path: Path, documents: list[list[int]]) -> Path:
-    np.array([id for ids in documents for id in ids], "<u4").tofile(path)
-    np.cumsum([*map(len, documents)], dtype="<u8").tofile(f"{path}.index")
-    return path
-
-
 def expected(documents: list[list[int]]) -> tuple[Counter[str], Counter[int], dict[int, int], int]:
     """Return the kinds, the rules, the violations of each document, and the ids out of range: document by document."""
     tokenizer = tokdfa.default_tokenizer()
@@ -79,7 +67,7 @@ def test_shards_of_documents(tmp_path: Path, seed: int) -> None:
     kinds, rules, wrong, out = expected(documents)
     assert kinds
     assert out
-    for write, name in ((write_jsonl, "x.jsonl"), (write_datatrove, "x.ds")):
+    for write, name in ((written.write_jsonl, "x.jsonl"), (written.write_datatrove, "x.ds")):
         report = check_shard(tokdfa.default_tokenizer(), write(tmp_path / name, documents))
         assert not report
         assert (report.shards, report.documents, report.ids) == (1, len(documents), sum(map(len, documents)))
@@ -103,7 +91,7 @@ def test_threads_find_the_same(tmp_path: Path, seed: int) -> None:
     if seed:
         # No id out of range makes cutting a stream impossible near it.
         documents = [[id for id in ids if id != 99999] for ids in documents]
-    with_documents = write_datatrove(tmp_path / "x.ds", documents)
+    with_documents = written.write_datatrove(tmp_path / "x.ds", documents)
     np.save(tmp_path / "x.npy", np.array([id for ids in documents for id in ids], np.uint32))
     for path in (with_documents, tmp_path / "x.npy"):
         one = check_shard(tokenizer, path)
@@ -137,7 +125,7 @@ def test_separators_and_one_stream(tmp_path: Path) -> None:
     report = check_shard(tokenizer, tmp_path / "x.npy", documents=99999)
     assert bool(report)
     assert (report.documents, report.empty_documents, report.unended_documents) == (4, 1, 0)
-    path = write_jsonl(tmp_path / "x.jsonl", parts)
+    path = written.write_jsonl(tmp_path / "x.jsonl", parts)
     assert check_shard(tokenizer, path)
     joined = check_shard(tokenizer, path, documents="none")
     assert (joined.documents, joined.wrong_documents) == (1, 1)
@@ -150,7 +138,7 @@ def test_what_ids_are(tmp_path: Path) -> None:
     path.write_bytes(as_bytes(tokenizer_json([(b"a", b"b")], added_tokens=table)))
     tokenizer = tokdfa.load(path)
     end = int(tokenizer.special_ids[0])
-    shard = write_jsonl(tmp_path / "x.jsonl", [[97, end], [98], [], [end]])
+    shard = written.write_jsonl(tmp_path / "x.jsonl", [[97, end], [98], [], [end]])
     report = check_shard(tokenizer, shard)
     assert (report.documents, report.unended_documents, report.empty_documents) == (4, 1, 1)
     assert check_shard(tokenizer, shard, end=98).unended_documents == 2
@@ -159,13 +147,13 @@ def test_what_ids_are(tmp_path: Path) -> None:
 def test_broken_shards(tmp_path: Path) -> None:
     tokenizer = tokdfa.default_tokenizer()
     good = corpus(7, 10, 0)
-    path = write_jsonl(tmp_path / "x.jsonl", good)
+    path = written.write_jsonl(tmp_path / "x.jsonl", good)
     path.write_text(path.read_text() + '{"input_ids": [1')
     report = check_shard(tokenizer, path)
     assert (report.shards, report.ids, report.kinds) == (1, sum(map(len, good)), {}) or report.ids == 0
     assert report.broken[0].where == f"{path}, line 11"
     assert not report
-    ds = write_datatrove(tmp_path / "x.ds", good)
+    ds = written.write_datatrove(tmp_path / "x.ds", good)
     ds.write_bytes(ds.read_bytes()[:-2])
     for threads in (1, 3):
         report = check_shard(tokenizer, ds, threads=threads, tuning=SMALL)
@@ -182,7 +170,7 @@ def test_broken_shards(tmp_path: Path) -> None:
 
 
 def test_what_is_wrong_with_the_options_is_no_broken_shard(tmp_path: Path) -> None:
-    path = write_jsonl(tmp_path / "x.jsonl", [[1]])
+    path = written.write_jsonl(tmp_path / "x.jsonl", [[1]])
     with pytest.raises(TypeError):
         check_shard("gpt2", path)  # type: ignore[arg-type]
 

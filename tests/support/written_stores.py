@@ -44,6 +44,19 @@ def documents_of(store: Store, begin: int = 0, end: int | None = None) -> list[l
     return documents
 
 
+def write_jsonl(path: Path, documents: list[list[int]]) -> Path:
+    """Write documents as lines of JSON."""
+    path.write_text("".join(json.dumps({"input_ids": ids}) + "\n" for ids in documents))
+    return path
+
+
+def write_datatrove(path: Path, documents: list[list[int]]) -> Path:
+    """Write documents as datatrove does, without a mask."""
+    np.array([id for ids in documents for id in ids], "<u4").tofile(path)
+    np.cumsum([*map(len, documents)], dtype="<u8").tofile(f"{path}.index")
+    return path
+
+
 def array(dtype: str = "<u2") -> bytes:
     return np.array(IDS, dtype=dtype).tobytes()
 

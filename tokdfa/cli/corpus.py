@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tokdfa.cli.output import counted, print_json, remark, say
-from tokdfa.cli.progress import progress
+from tokdfa.cli.progress import Advance, progress
 
 if TYPE_CHECKING:
     from tokdfa.shards.report import Report
@@ -85,24 +85,33 @@ def _print(report: Report) -> None:
     say(f"read: {read}")
 
 
-def count_in_files(paths: Sequence[str], threads: int, count: Callable[[Path], int]) -> tuple[int, bool]:
+def count_in_files(paths: Sequence[str], threads: int, count: Callable[[Path, Advance], int]) -> tuple[int, bool]:
     """Return the sum over all files of what is counted in each, and whether all could be read."""
     from concurrent.futures import ThreadPoolExecutor
 
     from tokdfa.errors import TokdfaError
     from tokdfa.stores.finding import find_stores
 
-    def of(path: Path) -> int | str:
-        try:
-            return count(path)
-        except TokdfaError as error:
-            return str(error)
-        except OSError as error:
-            return f"{path}: {error.strerror or error}"
+    files = find_stores(paths)
+    with progress(files) as (advance, finished), ThreadPoolExecutor(threads) as pool:
 
-    with ThreadPoolExecutor(threads) as pool:
-        found = [*pool.map(of, find_stores(paths))]
+        def of(path: Path) -> int | str:
+            try:
+                return count(path, advance or _nothing)
+            except TokdfaError as error:
+                return str(error)
+            except OSError as error:
+                return f"{path}: {error.strerror or error}"
+            finally:
+                if finished is not None:
+                    finished(str(path))
+
+        found = [*pool.map(of, files)]
     for message in (each for each in found if isinstance(each, str)):
         remark(message)
     sys.stderr.flush()
     return sum(each for each in found if isinstance(each, int)), not any(isinstance(each, str) for each in found)
+
+
+def _nothing(n: int) -> None:
+    pass

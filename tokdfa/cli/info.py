@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tokdfa.cli.ids import dtype_option, field_option
 from tokdfa.cli.output import (
     format_option,
     json_option,
@@ -18,6 +19,7 @@ from tokdfa.cli.output import (
     specials_option,
     unicode_option,
 )
+from tokdfa.cli.stores import describe_stores, is_store
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -45,6 +47,8 @@ _POLICIES = {
     help="Write the rules of TOK, in their order, as a proper dictionary, if it merges every text as TOK does.",
 )
 @seconds_option
+@dtype_option
+@field_option
 @json_option
 def command(
     tok: str,
@@ -55,9 +59,11 @@ def command(
     format_name: str | None,
     proper_out: str | None,
     max_seconds: float,
+    dtype: str | None,
+    field: str | None,
     as_json: bool,
 ) -> int:
-    """Describe the tokenizer TOK, its dictionary and its automaton.
+    """Describe the tokenizer TOK, its dictionary and its automaton; or a store of ids, as ``tokdfa stores`` does.
 
     TOK is a tokenizer.json, tekken.json, .model, .tiktoken, merges.txt or vocab.txt file, or a folder with one. With
     --proper-out the exit status is 1 if there is no such dictionary. With --language the command describes instead the
@@ -66,6 +72,7 @@ def command(
     """
     from time import perf_counter
 
+    from tokdfa.errors import FileFormatError
     from tokdfa.tokenizers.loading import load
 
     if language is not None:
@@ -74,8 +81,15 @@ def command(
         members = describe_members(tok, language, specials, format_name, max_seconds)
         (print_json if as_json else print_members)(members)
         return 0
+    if dtype is not None or field is not None:
+        return describe_stores([tok], dtype, field, as_json=as_json)
     began = perf_counter()
-    tokenizer = load(tok, pretokenizer=pretokenizer, specials=specials, format=format_name, unicode=unicode)
+    try:
+        tokenizer = load(tok, pretokenizer=pretokenizer, specials=specials, format=format_name, unicode=unicode)
+    except FileFormatError:
+        if format_name is not None or not is_store(tok):
+            raise
+        return describe_stores([tok], dtype, field, as_json=as_json)
     seconds = perf_counter() - began
     facts = tokenizer.facts()
     spent = {"load": seconds, **facts.pop("seconds", {})}

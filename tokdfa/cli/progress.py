@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["progress"]
+__all__ = ["Advance", "progress"]
 
 Advance = Callable[[int], object]
+"""Takes the number of ids that are done, again and again."""
 
 
 @contextmanager

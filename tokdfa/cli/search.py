@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from tokdfa.arrays import IntegerArray
+    from tokdfa.cli.progress import Advance
     from tokdfa.searching.api import Searcher
     from tokdfa.searching.matches import Match
     from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -146,8 +147,13 @@ def command(
 def _print_count(searcher: Searcher, paths: tuple[str, ...], read: Read, threads: int, as_json: bool) -> int:
     """Print the number of matches in all files, and return the exit status."""
 
-    def matches(path: Path) -> int:
-        return sum(map(len, searcher.iter_matches(read(path))))
+    def matches(path: Path, advance: Advance) -> int:
+        def chunks() -> Iterator[IntegerArray]:
+            for chunk in read(path):
+                yield chunk
+                advance(len(chunk))
+
+        return sum(map(len, searcher.iter_matches(chunks())))
 
     count, is_whole = count_in_files(paths, threads, matches)
     _say_count(count, as_json)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from tokdfa.cli.output import json_option, print_fields, print_json, say
 if TYPE_CHECKING:
     from tokdfa.stores.store import Store
 
-__all__ = ["command"]
+__all__ = ["command", "describe_stores", "is_store"]
 
 
 @click.command("stores")
@@ -28,6 +29,26 @@ def command(paths: tuple[str, ...], dtype: str | None, field: str | None, as_jso
     ids is not recorded, the file is read. The exit status is 1 if something is inconsistent, and 2 if a file is not
     readable.
     """
+    return describe_stores(paths, dtype, field, as_json=as_json)
+
+
+def is_store(path: str) -> bool:
+    """Return whether a path is a store, or a folder of stores, that cannot be meant as a tokenizer."""
+    from tokdfa.errors import TokdfaError
+    from tokdfa.stores.finding import find_stores
+
+    # These are the suffixes of tokenizers, too.
+    if Path(path).suffix.lower() in (".txt", ".json", ".model"):
+        return False
+    try:
+        found = find_stores([path])
+    except (TokdfaError, OSError):
+        return False
+    return bool(found) and not any(each.suffix.lower() == ".model" for each in found)
+
+
+def describe_stores(paths: Sequence[str], dtype: str | None, field: str | None, *, as_json: bool) -> int:
+    """Print what stores are, and return the exit status."""
     from tokdfa.errors import TokdfaError
     from tokdfa.stores.finding import find_stores
     from tokdfa.stores.opening import open_store
