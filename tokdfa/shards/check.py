@@ -243,25 +243,36 @@ class _Part:
             self._close(store)
 
     def _feed(self, store: Store, chunk: Chunk) -> None:
-        ids, bad = self._checked(chunk.ids)
         first = self._validator.tokens
         starts = chunk.starts if self._has_documents and chunk.starts is not None else None
         numbers = chunk.numbers if starts is not None and chunk.numbers is not None else _NONE
-        separators = bad
+        own = _NONE
         if self._separator is not None:
             own = np.flatnonzero(chunk.ids == self._separator)
-            bad = np.setdiff1d(bad, own, assume_unique=True)
-            separators = np.union1d(bad, own)
             starts = own + 1
             numbers = self._number + 1 + np.arange(len(own), dtype=np.int64)
+        begun = _NONE if starts is None else starts
+        ids, bad = chunk.ids, _NONE
+        if self._flags is not None or self._separator is not None:
+            ids, bad = self._checked(ids)
+        try:
+            found = self._judged(ids, starts, bad, own)
+        except TokenStreamError:
+            # The validator checks ids before it judges any, and most chunks need no other check.
+            ids, bad = self._checked(ids)
+            found = self._judged(ids, starts, bad, own)
+        bad = np.setdiff1d(bad, own, assume_unique=True)
         counted = ids if self._stop is None else ids[: max(self._stop - first, 0)]
         self._count(counted, bad[bad < len(counted)], chunk, first, store)
-        begun = _NONE if starts is None else starts
-        found = self._validator.feed(
-            ids, begun if starts is not None else None, separators if len(separators) else None
-        )
         self._take(store, found, begun + first, numbers)
         self._bound(store, ids, begun, numbers, first)
+
+    def _judged(
+        self, ids: IntegerArray, starts: Int64Array | None, bad: Int64Array, own: Int64Array
+    ) -> list[Violation]:
+        """Return the violations that ids make certain; those in `bad` and `own` are in no document."""
+        separators = np.union1d(bad, own)
+        return [*self._validator.feed(ids, starts, separators if len(separators) else None)]
 
     def _checked(self, ids: IntegerArray) -> tuple[Int32Array, Int64Array]:
         """Return ids, and the places of those out of range, at which another one stands in."""
@@ -273,7 +284,7 @@ class _Part:
         known = np.where(means, array, self._decoder.placeholder_id)
         return self._decoder.check(known.astype(np.int64)), np.flatnonzero(~means)
 
-    def _count(self, ids: Int32Array, bad: Int64Array, chunk: Chunk, first: int, store: Store) -> None:
+    def _count(self, ids: IntegerArray, bad: Int64Array, chunk: Chunk, first: int, store: Store) -> None:
         """Count ids by what they are."""
         self._ids += len(ids)
         self._out_of_range += len(bad)
@@ -322,7 +333,7 @@ class _Part:
             kind, ids = violation.kind.value, violation.ids[:_SHOWN]
             self._first.append(Finding(*where, kind, ids, canonical, violation.rule, violation.reason))
 
-    def _bound(self, store: Store, ids: Int32Array, starts: Int64Array, numbers: Int64Array, first: int) -> None:
+    def _bound(self, store: Store, ids: IntegerArray, starts: Int64Array, numbers: Int64Array, first: int) -> None:
         """Close the documents that have ended, given where others begin among ids."""
         if len(starts):
             begun = [self._begun - first, *starts.tolist()] if self._is_open else starts.tolist()
@@ -332,7 +343,9 @@ class _Part:
                 # What ends a document is not in it.
                 is_empty = np.diff(np.array(begun, dtype=np.int64)) == 1
             else:
-                lasts = np.where(ends > 0, ids[np.maximum(ends - 1, 0)] if len(ids) else -1, self._last)
+                lasts = np.where(
+                    ends > 0, ids[np.maximum(ends - 1, 0)].astype(np.int64) if len(ids) else -1, self._last
+                )
                 self._unended += int(np.count_nonzero(~is_empty & ~self._ends[np.maximum(lasts, 0)]))
             self._documents += len(ends)
             self._empty += int(np.count_nonzero(is_empty))
