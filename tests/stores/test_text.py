@@ -72,6 +72,8 @@ def test_json_is_read_as_the_standard_library_reads_it(written: str, size: int) 
         ("ids.txt", b"1, 2", r"ids.txt, line 1: not an integer: '1,'"),
         ("ids.txt", b"99999999999999999999", "ids.txt, line 1: an integer of more than 64 bits"),
         ("ids.txt", b"1" * 100, "ids.txt, line 1: an integer of more than 64 bits"),
+        ("ids.txt", b"0" * 64 + b"1 2", "ids.txt, line 1: an integer of more than 64 bits"),
+        ("ids.txt", b"-" + b"0" * 64, "ids.txt, line 1: an integer of more than 64 bits"),
         ("ids.txt", b"1\n\xff\xfe", r"ids.txt, line 2: not an integer: '\\\\xff\\\\xfe'"),
         ("ids.txt", "１".encode(), r"ids.txt, line 1: not an integer"),
         ("ids.json", b"", "ids.json: no ids: the input is empty"),

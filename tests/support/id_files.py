@@ -84,7 +84,7 @@ def by_bytes(data: bytes, dtype: str) -> list[int] | None:
 
 def by_int(data: bytes, dtype: str) -> list[int] | None:
     words = [word for word in re.split(rb"[ \t\n\r\v\f]", data) if word]
-    if not words or not all(re.fullmatch(rb"-?[0-9]{1,64}", word) for word in words):
+    if not words or not all(re.fullmatch(rb"-?[0-9]+", word) and len(word) <= 64 for word in words):
         return None
     ids = [int(word) for word in words]
     return ids if all(-(2**63) <= id < 2**63 for id in ids) else None

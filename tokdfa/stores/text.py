@@ -24,6 +24,8 @@ _SPACES = (b" ", b"\t", b"\n", b"\r", b"\v", b"\f")
 _SPACE = b"".join(_SPACES)
 _JSON_SPACE = b" \t\n\r"
 _INTEGER = re.compile(rb"-?[0-9]+")
+# No more than LONGEST bytes, whatever is read at a time.
+_TEXT_INTEGER = re.compile(rb"-[0-9]{1,63}|[0-9]{1,64}")
 _JSON_INTEGER = re.compile(rb"-?(?:0|[1-9][0-9]*)")
 _FLOAT = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
@@ -65,7 +67,7 @@ def _text(blocks: Iterator[bytes], name: str) -> Iterator[IntegerArray]:
         # What follows the last white space may go on.
         end = 1 + max(text.rfind(space) for space in _SPACES)
         words = text[:end].split()
-        ids = _integers(words, _INTEGER)
+        ids = _integers(words, _TEXT_INTEGER)
         if isinstance(ids, int):
             _refuse(words[ids], f"{name}, line {line + _lines_before(text, words, ids)}")
         if words:
@@ -126,8 +128,9 @@ class _JsonArray:
         end = bracket if bracket >= 0 else self._rest.rfind(b",")
         if end < 0:
             self._skip_space()
-            if len(self._rest) > LONGEST:
-                _refuse_item(self._rest.rstrip(_JSON_SPACE), f"{self._name}, byte {self._offset}")
+            word = self._rest.rstrip(_JSON_SPACE)
+            if len(word) > LONGEST:
+                _refuse_item(word, f"{self._name}, byte {self._offset}")
             return np.empty(0, dtype=np.int64)
         items = self._rest[:end].split(b",")
         words = [item.strip(_JSON_SPACE) for item in items]
