@@ -172,7 +172,7 @@ def _corrected(
         return name, mistakes_of_ids(tokenizer, stretches, counts, tuning), counts
     stretches = tuple(map(reading.stretch, stretches))
     name, tokenizer, corrected = _best(choice.tokenizers, stretches, tuning)
-    if not is_better(corrected, counts):
+    if not is_better(reading, corrected, counts):
         return best[0], [], counts
     mistakes = mistakes_of_reading(sample, reading, corrected.per_million)
     mistakes += mistakes_of_ids(tokenizer, stretches, corrected, tuning)

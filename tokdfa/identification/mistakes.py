@@ -28,6 +28,7 @@ _SHIFTED = 0.1
 _RIVAL = 2.0
 _CONTROLS = (*range(-24, -8), *range(9, 25))
 _FEWER = 0.1
+_LEFT_BY_SHIFT = 1000.0
 _FINALISTS = 16
 _MOST_OFTEN = 0.4
 _LARGEST = 1 << 24
@@ -67,10 +68,12 @@ def fitting_reading(tokenizer: AnyTokenizer, sample: Sample, tuning: Tuning) -> 
     return None if best is None else best.reading
 
 
-def is_better(corrected: Counts, counts: Counts) -> bool:
-    """Return whether a correction leaves few violations, ids that the tokenizer does not have left out."""
+def is_better(reading: Reading, corrected: Counts, counts: Counts) -> bool:
+    """Return whether a reading leaves few violations, ids that the tokenizer does not have left out."""
     left = 1e6 * sum(corrected.kinds.values()) / max(corrected.ids, 1)
-    return left <= _FEWER * counts.per_million
+    # Of thousands of shifts one may happen to leave few, above all in programs, which repeat few ids.
+    most = _LEFT_BY_SHIFT if reading.offset else counts.per_million
+    return left <= min(_FEWER * counts.per_million, most)
 
 
 def best_type(tokenizers: Iterable[AnyTokenizer], samples: Mapping[str, Sample], tuning: Tuning) -> str | None:
