@@ -55,6 +55,8 @@ VALUES: dict[str, Any] = {
     "Pieces": TOKENIZER.split("a b"),
     "Piece": TOKENIZER.split("a b")[0],
     "SplitStep": TOKENIZER.split("a b").steps[0],
+    "Splice": tokdfa.splice(TOKENIZER, before="a", after="s"),
+    "SplitTexts": tokdfa.splice(TOKENIZER, before="a", after="s").witness,
     "Report": tokdfa.Report(),
     "Candidate": Candidate("x"),
     "Identification": Identification("x", "", None, True, 0, True, (), (Candidate("x"),)),

@@ -4,8 +4,8 @@ A byte pair dictionary maps every text to exactly one token sequence, and the se
 language. tokdfa builds its automaton and answers with it: is this token stream canonical, where does a pattern
 match, do two tokenizers agree on every text.
 
-The verbs are functions: `load`, `validate`, `search`, `compare`, `encode_batch`, `train`. The nouns are packages, and
-each says at its head what lives in it, in which order to read it and what it costs. From the bottom up:
+The verbs are functions: `load`, `validate`, `search`, `compare`, `splice`, `encode_batch`, `train`. The nouns are
+packages, and each says at its head what lives in it, in which order to read it and what it costs. From the bottom up:
 
 =================  ====================================================================================
 `bpe`              Algorithm 1 and its neighbours as printed: slow, obvious, the oracle
@@ -29,10 +29,10 @@ each says at its head what lives in it, in which order to read it and what it co
 `comparison`       do two tokenizers agree on every text
 `shards`           corpora of many files: reports that add up; `identification`, which tokenizer made them
 `rollouts`         what of a rollout is a bug, what is drift, and what a junction
+`splices`          may two texts be encoded separately
 `training`         greedy trainers, and the theory of what they optimise
 `draw`, `report`   pictures and pages
-`integrations`     hooks for frameworks that train, importing them only within functions
-`cli`              the commands
+`integrations`     hooks for frameworks that train, importing them only within functions; `cli`: the commands
 =================  ====================================================================================
 
 To see the main job from end to end, read `automata.fold`, then `automata.compact`, then `validation`.
@@ -94,6 +94,9 @@ if TYPE_CHECKING:
     from tokdfa.searching.api import search as search
     from tokdfa.shards.check import check_shard as check_shard
     from tokdfa.shards.report import Report as Report
+    from tokdfa.splices.api import splice as splice
+    from tokdfa.splices.result import Splice as Splice
+    from tokdfa.splices.result import SplitTexts as SplitTexts
     from tokdfa.stores.opening import open_store as open_store
     from tokdfa.tokenizers.default import default_dictionary as default_dictionary
     from tokdfa.tokenizers.default import default_tokenizer as default_tokenizer
@@ -196,6 +199,9 @@ _HOMES = {
     "Report": "tokdfa.shards.report",
     "check_shard": "tokdfa.shards.check",
     "open_store": "tokdfa.stores.opening",
+    "Splice": "tokdfa.splices.result",
+    "SplitTexts": "tokdfa.splices.result",
+    "splice": "tokdfa.splices.api",
     "search": "tokdfa.searching.api",
     "validate": "tokdfa.validation.api",
 }

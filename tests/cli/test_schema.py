@@ -130,6 +130,14 @@ def of_split(files: Files) -> Iterator[Run]:
     yield _with(files.json(), pre_tokenizer={"type": "Sequence", "pretokenizers": steps}), "a bc", "--explain"
 
 
+def of_splice(files: Files) -> Iterator[Run]:
+    tok = files.json()
+    yield tok, "--before", "a", "--after", "b"
+    yield tok, "--before", "a", "--after", "d"
+    yield tok, "--before-ids", "64 65", "--after", "b"
+    yield _with(files.json(), normalizer={"type": "NFC"}), "--before", "ab", "--after", "c"
+
+
 def of_decode(files: Files) -> Iterator[Run]:
     yield files.merges(), files.ids(64, 65)
 
@@ -364,6 +372,7 @@ EXAMPLES: dict[str, Callable[[Files], Iterator[Run]]] = {
     "info": of_info,
     "encode": of_encode,
     "decode": of_decode,
+    "splice": of_splice,
     "split": of_split,
     "fingerprint": of_fingerprint,
     "locality": of_locality,

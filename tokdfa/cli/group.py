@@ -21,6 +21,7 @@ COMMANDS: tuple[str, ...] = (
     "compare",
     "search",
     "rollouts",
+    "splice",
     "stores",
     "guess",
     "info",
@@ -49,6 +50,7 @@ _MEANT = {
     **dict.fromkeys(("learn", "fit"), "train"),
     **dict.fromkeys(("plot", "dot", "graph", "film"), "draw"),
     **dict.fromkeys(("lock", "hash", "digest"), "fingerprint"),
+    **dict.fromkeys(("seam", "join", "concat", "concatenate"), "splice"),
     "help": "--help",
     "version": "--version",
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Final, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -13,15 +13,10 @@ from tokdfa.automata.exploration import Numbering, reached
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED
 from tokdfa.patterns.budget import Budget
-from tokdfa.patterns.utf8 import FIRST_LEADS, SymbolTries
 from tokdfa.splitting.hypotheses import Hypotheses
+from tokdfa.splitting.symbol_bytes import DONE, NOWHERE, SymbolBytes
 
-__all__ = ["DONE", "NOWHERE", "Joint", "Target"]
-
-
-NOWHERE: Final = 0
-DONE: Final = -1
-"""The targets of a byte that no symbol has there, and of one that ends a symbol."""
+__all__ = ["Joint", "Target"]
 
 
 class Target(NamedTuple):
@@ -92,8 +87,7 @@ class Joint:
         self.n_states = len(self._moves)
         self._by_class = list(columns)
         self._class_of_code_point = np.array(merged, dtype=np.int64)[classes.reshape(-1)]
-        self._followers: list[list[int]] = [[]]
-        self._leads = self._find_followers()
+        self._bytes = SymbolBytes(self._class_of_code_point, len(self._by_class))
         self.within: list[tuple[int, int]] = []
         self._number_within: dict[tuple[int, int], int] = {}
         self._effects: list[Effect] = []
@@ -105,32 +99,6 @@ class Joint:
         # Before the first symbol of a token; and within a token, where its first symbol has been.
         self._before = self._number(tuple((Target(state, True, True, True),) for state in states))
         self._inside = self._number(tuple((Target(state, False, False, False),) for state in states))
-
-    def _find_followers(self) -> list[list[int]]:
-        """Number the continuations within the symbols of a class; return the targets of first bytes, by class."""
-        numbers: dict[tuple[int, ...], int] = {}
-
-        def number(row: list[int]) -> int:
-            if not any(row):
-                return NOWHERE
-            if tuple(row) not in numbers:
-                numbers[tuple(row)] = len(self._followers)
-                self._followers.append(row)
-            return numbers[tuple(row)]
-
-        tries = SymbolTries.of_classes(self._class_of_code_point)
-        leads = []
-        for wanted in range(len(self._by_class)):
-            lead = [DONE if number == wanted else NOWHERE for number in self._class_of_code_point[:0x80].tolist()]
-            lead += [NOWHERE] * 0x80
-            for length, trie in tries.of_length.items():
-                values = [DONE if number == wanted else NOWHERE for number in range(tries.no_symbol + 1)]
-                for level in trie.levels:
-                    values = [number([values[place] for place in row]) for row in level.tolist()]
-                first = FIRST_LEADS[length]
-                lead[first : first + len(trie.leads)] = [values[place] for place in trie.leads.tolist()]
-            leads.append(lead)
-        return leads
 
     @cached_property
     def representatives(self) -> list[str]:
@@ -148,11 +116,7 @@ class Joint:
 
     def follow(self, following: int, data: bytes) -> int:
         """Return what may follow after bytes that continue a symbol: DONE at its end, NOWHERE if they cannot."""
-        for byte in data:
-            if following <= NOWHERE:
-                return NOWHERE
-            following = self._followers[following][byte & 63]
-        return following
+        return self._bytes.follow(following, data)
 
     def state_within(self, state: int, following: int) -> int:
         """Return the number of a state within a symbol."""
@@ -185,7 +149,7 @@ class Joint:
             effect = self._longer[key]
         if tail:
             if (effect, tail) not in self._cut:
-                leads = {c: self.follow(lead[tail[0]], tail[1:]) for c, lead in enumerate(self._leads)}
+                leads = {c: self.follow(lead[tail[0]], tail[1:]) for c, lead in enumerate(self._bytes.leads)}
                 self._cut[effect, tail] = self._extended(effect, leads)
             effect = self._cut[effect, tail]
         return effect

@@ -12,8 +12,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from tokdfa.arrays import Int64Array
-from tokdfa.comparison.joint import DONE, NOWHERE, Joint, Target
+from tokdfa.comparison.joint import Joint, Target
 from tokdfa.comparison.vocabularies import Vocabularies
+from tokdfa.splitting.symbol_bytes import DONE, NOWHERE
 from tokdfa.unicode.utf8 import cut_apart
 
 __all__ = ["Product"]

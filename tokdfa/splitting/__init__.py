@@ -13,7 +13,7 @@ Read in this order:
 
 `explanation` says which alternative of which step made a piece, and how far the machine had to look. `borders` finds
 places where every text is cut, whatever surrounds them. `lifted` lifts the hypotheses from symbols to tokens;
-validation and comparison read ids with it.
+validation and comparison read ids with it. `symbol_bytes` reads symbols byte by byte.
 
 Callers: `encoding`, `tokenizers`, `training`, `validation`, `comparison`.
 

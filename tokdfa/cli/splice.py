@@ -1,0 +1,137 @@
+"""``tokdfa splice``: whether two texts may be encoded separately."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from tokdfa.cli.output import (
+    format_option,
+    json_option,
+    pretokenizer_option,
+    print_json,
+    print_table,
+    specials_option,
+    unicode_option,
+)
+
+if TYPE_CHECKING:
+    from tokdfa.splices.result import Splice
+
+__all__ = ["command"]
+
+
+@click.command("splice")
+@click.argument("tok")
+@click.option("--before", default="", metavar="S", help="What the text before the seam ends with; default: any text.")
+@click.option("--after", default="", metavar="T", help="What the text after it begins with; default: any text.")
+@click.option("--regex", is_flag=True, help="S and T are regular expressions.")
+@click.option("--within-before", metavar="REGEX", help="Only texts before the seam that match REGEX as a whole.")
+@click.option("--within-after", metavar="REGEX", help="Only texts after it that match REGEX as a whole.")
+@click.option("--before-ids", metavar="IDS", help="The ids before the seam, such as a frozen prefix: 64,2513.")
+@click.option("--after-ids", metavar="IDS", help="The ids after it.")
+@click.option(
+    "--special-tokens",
+    type=click.Choice(["found", "plain"]),
+    help="Whether special tokens are found in texts; default: as TOK does it.",
+)
+@click.option("--starts", is_flag=True, help="Encode the text after the seam as the start of a text.")
+@pretokenizer_option
+@specials_option
+@unicode_option
+@format_option
+@json_option
+def command(
+    tok: str,
+    before: str,
+    after: str,
+    regex: bool,
+    within_before: str | None,
+    within_after: str | None,
+    before_ids: str | None,
+    after_ids: str | None,
+    special_tokens: Literal["found", "plain"] | None,
+    starts: bool,
+    pretokenizer: str | None,
+    specials: str | None,
+    unicode: str | None,
+    format_name: str | None,
+    as_json: bool,
+) -> int:
+    r"""Decide whether two texts may be encoded separately at a seam.
+
+    The question is about all texts u that end with S and all texts v that begin with T: are the ids of u, followed by
+    those of v, the ids of u + v? If not, the shortest two texts are shown. The exit status is 0 if they are, 1 if not,
+    and 2 if neither a proof nor two texts were found.
+
+    \b
+    tokdfa splice TOK --before "<|im_end|>" --after "<|im_start|>"
+    tokdfa splice TOK --before "[0-9]" --after "[0-9]" --regex
+    """
+    from tokdfa.splices.api import splice
+    from tokdfa.tokenizers.loading import load
+
+    tokenizer = load(tok, pretokenizer=pretokenizer, specials=specials, format=format_name, unicode=unicode)
+    found = splice(
+        tokenizer,
+        before=before,
+        after=after,
+        regex=regex,
+        within_before=within_before,
+        within_after=within_after,
+        before_ids=None if before_ids is None else _ids(before_ids, "--before-ids"),
+        after_ids=None if after_ids is None else _ids(after_ids, "--after-ids"),
+        specials=special_tokens,
+        starts=starts,
+    )
+    if as_json:
+        print_json(_fields(found))
+    else:
+        _print(found)
+    return 0 if found else 1
+
+
+def _ids(given: str, option: str) -> list[int]:
+    words = given.replace(",", " ").split()
+    wrong = next((word for word in words if not (word.isascii() and word.isdecimal() and len(word) < 10)), None)
+    if wrong is not None:
+        raise click.UsageError(f"{option}: {wrong!r} is no id (ids are numbers, such as 64,2513)")
+    return [*map(int, words)]
+
+
+def _fields(found: Splice) -> dict[str, Any]:
+    witness = None
+    if found.witness is not None:
+        pair = found.witness
+        witness = {
+            "before": pair.before,
+            "after": pair.after,
+            "ids_before": pair.ids_before,
+            "ids_after": pair.ids_after,
+            "ids": pair.ids,
+            "shortest": pair.shortest,
+        }
+    return {"splices": found.holds, "witness": witness, "reason": found.reason}
+
+
+def _print(found: Splice) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    pair = found.witness
+    if pair is None:
+        table.add_row("splices", Text(found.reason))
+    else:
+        kind = "the shortest texts for which not" if pair.shortest else "texts for which not"
+        table.add_row("does not splice", Text(kind))
+        for name, value, ids in (
+            ("before", pair.before, pair.ids_before),
+            ("after", pair.after, pair.ids_after),
+            ("as one text", pair.text, pair.ids),
+        ):
+            table.add_row(name, Text(f"{value!r}: {' '.join(map(str, ids))}"))
+    print_table(table)

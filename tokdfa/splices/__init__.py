@@ -1,0 +1,15 @@
+"""Decide whether texts may be encoded separately: at a seam, between the turns of a chat, in a template.
+
+Read in this order:
+
+1. `api`: `splice`, and `result`, its answer. `languages` are what the texts on both sides may be, and `texts` the least
+   ones of them; `encoding` encodes a text as the continuation of another one.
+2. `decision`: what a tokenizer does, as far as it is searched, and which special tokens matter; `forms`, for those that
+   normalize.
+3. `seam`: the automaton of both texts, apart and as one, over the hypotheses of the splitting; `found` are the special
+   tokens in it. `tokens` and `edges`: which tokens lead on. `search`: the least two texts that are split otherwise.
+
+Used by: the command `splice`.
+
+Cost: 0.1 to 4 s for a question about a real tokenizer, and up to 0.9 GB.
+"""

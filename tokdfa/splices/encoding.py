@@ -1,0 +1,59 @@
+"""Encoding a text as the start of a text, or as the continuation of another one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from tokdfa.arrays import Int32Array
+from tokdfa.encoding.special import Special
+from tokdfa.errors import UnsupportedFeatureError
+from tokdfa.tokenizers.normalizer_borders import is_known, touches_ends
+from tokdfa.tokenizers.rewriting import RewritingTokenizer
+from tokdfa.tokenizers.tokenizer import Tokenizer
+
+__all__ = ["SpecialsPolicy", "encode_after", "with_specials"]
+
+SpecialsPolicy: TypeAlias = Literal["found", "plain"]
+
+
+@lru_cache(maxsize=16)
+def with_specials(tokenizer: Tokenizer, policy: SpecialsPolicy | None) -> Tokenizer:
+    """Return the tokenizer that finds special tokens in its texts, or does not; itself if it does so already."""
+    finds = tokenizer.finds_specials if policy is None else policy == "found"
+    if finds == tokenizer.finds_specials:
+        return tokenizer
+    twin = type(tokenizer)(replace(tokenizer._contents, finds_specials=finds), tokenizer.pretokenizer)
+    twin.piece_ids = tokenizer.piece_ids
+    return twin
+
+
+def encode_after(tokenizer: Tokenizer, text: str) -> Int32Array:
+    """Return the ids of a text as the continuation of another one: nothing is put before it.
+
+    Raises
+    ------
+    UnsupportedFeatureError
+        If it is not known what the tokenizer does to a text only because it begins there.
+    """
+    if isinstance(tokenizer, RewritingTokenizer):
+        normalizer, split = tokenizer.rewriting.normalizer, tokenizer.pretokenizer
+        changes_start = normalizer is not None and (not is_known(normalizer) or touches_ends(normalizer))
+        if not changes_start and (split is None or split.splitting.prefix_space is None):
+            return tokenizer.encode(text)
+        if tokenizer.character_cuts is None:
+            why = tokenizer.why_not_cut or ""
+            raise UnsupportedFeatureError("a continuation cannot be encoded by this tokenizer", value=why)
+        return tokenizer.later.encode(text)
+    if tokenizer.pretokenizer is None or tokenizer.pretokenizer.splitting.prefix_space is None:
+        return tokenizer.encode(text)
+    parts = [np.empty(0, dtype=np.int32)]
+    for stretch in tokenizer.finder.cut(text):
+        if isinstance(stretch, Special):
+            parts.append(np.array([stretch.id], dtype=np.int32))
+        else:
+            parts.append(tokenizer.encode_stretch(stretch, begins=False))
+    return np.concatenate(parts)

@@ -1,0 +1,79 @@
+"""Seams of tokenizers that bring texts into a normalization form."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from unicodedata import normalize
+
+import numpy as np
+
+from tokdfa.errors import UnsupportedFeatureError
+from tokdfa.patterns.syntax import Symbols
+from tokdfa.splices.languages import ANYTHING, Language, language_of, literal
+from tokdfa.unicode.normalization import Form
+from tokdfa.unicode.quick_check import borders
+
+__all__ = ["is_ascii", "normalized_after", "normalized_before"]
+
+
+def is_ascii(language: Language) -> bool:
+    """Return whether all texts of a language are ASCII, so that nothing is normalized."""
+    used = {c for row in language.rows for c, target in enumerate(row) if target >= 0}
+    return not used & {*np.unique(language.class_of_code_point[0x80:]).tolist()}
+
+
+def normalized_before(form: Form, text: str) -> Language:
+    """Return a language with the normalized texts of all that end with `text`.
+
+    Raises
+    ------
+    UnsupportedFeatureError
+        If none is known.
+    """
+    first = next((place for place, symbol in enumerate(text) if _is_steady(form, symbol)), len(text))
+    kept = text[first:]
+    if _normal(form, kept) != kept:
+        raise UnsupportedFeatureError("the text before the seam is not normalized", value=text)
+    return language_of("before", ANYTHING, literal(kept, "before"))
+
+
+def normalized_after(form: Form, text: str) -> Language:
+    """Return a language with the normalized texts of all that begin with `text`, if none of it joins what precedes.
+
+    Raises
+    ------
+    UnsupportedFeatureError
+        If a normalization may cross the seam.
+    """
+    if not text or not _is_steady(form, text[0]):
+        raise UnsupportedFeatureError("a normalization may cross the seam", value=text)
+    # What follows may change the text from the last place on before which there is a border.
+    last = max(place for place, symbol in enumerate(text) if _is_steady(form, symbol))
+    opening = _openings(form).get(_decomposed(form, text[last])[0], ())
+    ranges = tuple((ord(symbol), ord(symbol)) for symbol in sorted({*opening, text[last]}))
+    kept = literal(_normal(form, text[:last]), "after")
+    return language_of("after", kept, Symbols(ranges), ANYTHING)
+
+
+def _is_steady(form: Form, symbol: str) -> bool:
+    return bool(borders(form)[ord(symbol)])
+
+
+def _normal(form: Form, text: str) -> str:
+    return normalize(form, text)
+
+
+def _decomposed(form: Form, symbol: str) -> str:
+    return normalize("NFKD" if "K" in form else "NFD", symbol)
+
+
+@lru_cache(maxsize=4)
+def _openings(form: Form) -> dict[str, tuple[str, ...]]:
+    """Return the characters that a text in the form may begin with, by the first of their decomposition."""
+    found: dict[str, list[str]] = {}
+    for point in (*range(0xD800), *range(0xE000, 0x110000)):
+        symbol = chr(point)
+        parts = _decomposed(form, symbol)
+        if parts != symbol and normalize(form, symbol) == symbol:
+            found.setdefault(parts[0], []).append(symbol)
+    return {first: tuple(symbols) for first, symbols in found.items()}

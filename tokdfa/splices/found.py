@@ -1,0 +1,98 @@
+"""Special tokens in a text, guessed symbol by symbol: an unambiguous automaton that finds the leftmost longest ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple, TypeAlias
+
+__all__ = ["PLAIN", "Found", "Scan", "overlap"]
+
+PLAIN: Final = -1
+"""The effect of a symbol outside of special tokens; WITHIN goes on with one, and a number begins that one."""
+WITHIN: Final = -2
+
+
+class Scan(NamedTuple):
+    """A guess: the special token that is being read, if any, and what must not turn out to be one.
+
+    Parameters
+    ----------
+    special : int
+        Its number; -1 outside.
+    place : int
+        The number of its symbols read so far.
+    pending : frozenset of str
+        What was read since places where no special token, or a shorter one, was supposed to begin.
+    """
+
+    special: int = -1
+    place: int = 0
+    pending: frozenset[str] = frozenset()
+
+
+# The effect of a symbol: PLAIN, WITHIN or the number of a special token.
+Effect: TypeAlias = int
+
+
+class Found:
+    """The guesses about the special tokens of a text.
+
+    Parameters
+    ----------
+    contents : sequence of str
+        Special tokens that are found wherever they occur, the leftmost first, of those the longest.
+    """
+
+    def __init__(self, contents: Sequence[str]) -> None:
+        self.contents = tuple(contents)
+        self._whole = {*contents}
+        self._beginnings = {content[:n] for content in contents for n in range(1, len(content))}
+
+    @property
+    def symbols(self) -> list[str]:
+        """The symbols that special tokens have, ascending."""
+        return sorted({symbol for content in self.contents for symbol in content})
+
+    def may_end(self, scan: Scan) -> bool:
+        """Return whether a text can end after a guess."""
+        return scan.special < 0
+
+    def moves(self, scan: Scan, symbol: str | None) -> Iterator[tuple[Scan, Effect]]:
+        """Yield the guesses after a symbol, with its effects; None is a symbol that no special token has."""
+        pending = self._advanced(scan.pending, symbol)
+        if pending is None:
+            return
+        if scan.special >= 0:
+            if self.contents[scan.special][scan.place] == symbol:
+                yield self._within(scan.special, scan.place + 1, pending), WITHIN
+            return
+        for number, content in enumerate(self.contents):
+            if content[0] == symbol:
+                yield self._within(number, 1, pending), number
+        if symbol is None or symbol not in self._whole:
+            begun = {symbol} & self._beginnings if symbol is not None else set()
+            yield Scan(pending=pending | begun), PLAIN
+
+    def _within(self, special: int, place: int, pending: frozenset[str]) -> Scan:
+        content = self.contents[special]
+        if place < len(content):
+            return Scan(special, place, pending)
+        # A longer one at the same place would be found instead.
+        return Scan(pending=pending | ({content} & self._beginnings))
+
+    def _advanced(self, pending: frozenset[str], symbol: str | None) -> frozenset[str] | None:
+        if not pending or symbol is None:
+            return frozenset()
+        longer = {begun + symbol for begun in pending}
+        return None if longer & self._whole else frozenset(longer & self._beginnings)
+
+
+def overlap(one: str, other: str) -> bool:
+    """Return whether a text can have both so that they share some of it, other than at the same place alike."""
+    if one in other or other in one:
+        return one != other
+    return _meets(one, other) or _meets(other, one)
+
+
+def _meets(left: str, right: str) -> bool:
+    return any(left.endswith(right[:n]) for n in range(1, min(len(left), len(right))))

@@ -1,0 +1,180 @@
+"""Languages of texts, as deterministic automata over classes of code points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tokdfa.arrays import Int64Array
+from tokdfa.errors import PatternError
+from tokdfa.patterns.budget import Budget
+from tokdfa.patterns.program import compile_program
+from tokdfa.patterns.subset import determinize
+from tokdfa.patterns.syntax import Concat, Node, Repeat, Symbols, parse
+
+__all__ = ["ANYTHING", "Language", "classes_together", "intersection", "language_of", "literal", "regular"]
+
+
+@dataclass(frozen=True)
+class Language:
+    """A language of texts; state 0 is the initial one, and every state can be left for a final one.
+
+    Attributes
+    ----------
+    class_of_code_point : int64 array of shape (0x110000,)
+    rows : tuple
+        ``rows[state][c]`` is the state after a symbol of class c, -1 if no text of the language goes on with it.
+    finals : tuple of bool
+    """
+
+    class_of_code_point: Int64Array
+    rows: tuple[tuple[int, ...], ...]
+    finals: tuple[bool, ...]
+
+    def step(self, state: int, symbol: str) -> int:
+        """Return the state after a symbol; -1 if no text of the language goes on with it."""
+        return self.rows[state][int(self.class_of_code_point[ord(symbol)])]
+
+    def after(self, state: int, text: str) -> int:
+        """Return the state after a text; -1 if no text of the language goes on with it."""
+        for symbol in text:
+            if state < 0:
+                return -1
+            state = self.step(state, symbol)
+        return state
+
+    def __contains__(self, text: str) -> bool:
+        state = self.after(0, text)
+        return state >= 0 and self.finals[state]
+
+
+ANYTHING: Node = Repeat(Symbols(((0, 0x10FFFF),)), 0, None)
+"""Any text."""
+
+
+def literal(text: str, what: str) -> Node:
+    """Return a text as a pattern.
+
+    Raises
+    ------
+    PatternError
+        If the text has half of a surrogate pair; `what` names the text.
+    """
+    for place, symbol in enumerate(text):
+        if 0xD800 <= ord(symbol) <= 0xDFFF:
+            where = f"character {place} of {what}"
+            raise PatternError("half of a surrogate pair, which no text has", value=symbol, where=where)
+    return Concat(tuple(Symbols(((ord(symbol), ord(symbol)),)) for symbol in text))
+
+
+def regular(pattern: str, table: str, what: str) -> Node:
+    """Return a regular expression as a pattern; raises what :func:`tokdfa.patterns.syntax.parse` does."""
+    try:
+        return parse(pattern, table, Budget(what=f"the automaton of {what}"))
+    except PatternError as error:
+        raise PatternError(error.what, value=error.value, where=error.where or what, hint=error.hint) from None
+
+
+def language_of(what: str, *parts: Node) -> Language:
+    """Return the language of the texts that patterns match, one after the other.
+
+    Raises
+    ------
+    PatternError
+        If no text matches; `what` names the language.
+    LimitExceededError
+        If the automaton is too large.
+    """
+    budget = Budget(what=f"the automaton of {what}")
+    dfa = determinize(compile_program(Concat(parts), budget), budget=budget)
+    finals = (dfa.accepts & ~dfa.late)[dfa.table[:, dfa.edge]] if dfa.delayed else dfa.accepts
+    table = dfa.table[:, : dfa.no_symbol].tolist()
+    classes = dfa.partition.dense.astype(np.int64)
+    used = {*np.unique(_without_surrogates(classes)).tolist()}
+    rows = [[target if target and c in used else -1 for c, target in enumerate(row)] for row in table]
+    rows[0] = [-1] * len(rows[0])
+    return _trimmed(classes, rows, finals.tolist(), int(dfa.initial[-1]), what)
+
+
+def intersection(first: Language, second: Language, what: str) -> Language:
+    """Return the texts of both languages.
+
+    Raises
+    ------
+    PatternError
+        If there are none.
+    """
+    classes, symbols = classes_together([first.class_of_code_point, second.class_of_code_point])
+    numbers: dict[tuple[int, int], int] = {(0, 0): 0}
+    pairs = [(0, 0)]
+    rows: list[list[int]] = []
+    for one, other in pairs:  # It grows while it is iterated over.
+        row = []
+        for class_a, class_b in symbols:
+            target = first.rows[one][class_a], second.rows[other][class_b]
+            if min(target) >= 0 and target not in numbers:
+                numbers[target] = len(pairs)
+                pairs.append(target)
+            row.append(numbers.get(target, -1))
+        rows.append(row)
+    finals = [first.finals[one] and second.finals[other] for one, other in pairs]
+    return _trimmed(classes, rows, finals, 0, what)
+
+
+def classes_together(partitions: list[Int64Array]) -> tuple[Int64Array, list[tuple[int, ...]]]:
+    """Return the coarsest classes that refine all partitions of code points, and the classes that each is made of."""
+    key = partitions[0]
+    symbols: list[tuple[int, ...]] = [(number,) for number in range(int(key.max()) + 1)]
+    for other in partitions[1:]:
+        width = int(other.max()) + 1
+        together = key * width + other
+        found = np.flatnonzero(np.bincount(_without_surrogates(together)))
+        number = np.zeros(int(together.max()) + 1, dtype=np.int64)
+        number[found] = np.arange(len(found))
+        key = number[together]
+        symbols = [(*symbols[code // width], code % width) for code in found.tolist()]
+    return key, symbols
+
+
+def _without_surrogates(classes: Int64Array) -> Int64Array:
+    return np.concatenate((classes[:0xD800], classes[0xE000:]))
+
+
+def _trimmed(classes: Int64Array, rows: list[list[int]], finals: list[bool], initial: int, what: str) -> Language:
+    """Return the language of an automaton, with equal states merged."""
+    reached, queue = {initial}, [initial]
+    for state in queue:  # It grows while it is iterated over.
+        for target in {*rows[state]} - reached - {-1}:
+            reached.add(target)
+            queue.append(target)
+    sources: dict[int, list[int]] = {}
+    for state in queue:
+        for target in {*rows[state]} - {-1}:
+            sources.setdefault(target, []).append(state)
+    alive = [state for state in queue if finals[state]]
+    is_alive = {*alive}
+    for state in alive:  # It grows while it is iterated over.
+        for source in sources.get(state, ()):
+            if source not in is_alive:
+                is_alive.add(source)
+                alive.append(source)
+    if initial not in is_alive:
+        raise PatternError("no text is in this language", where=what)
+    kept = [state for state in queue if state in is_alive]
+    block = {state: int(finals[state]) for state in kept} | {-1: -1}
+    while True:
+        numbers: dict[object, int] = {}
+        finer = {-1: -1}
+        for state in kept:
+            row = tuple(block.get(target, -1) for target in rows[state])
+            finer[state] = numbers.setdefault((block[state], row), len(numbers))
+        if len(numbers) == len({*block.values()} - {-1}):
+            break
+        block = finer
+    first: dict[int, int] = {}
+    for state in kept:
+        first.setdefault(finer[state], state)
+    order = list(first)
+    merged = tuple(tuple(finer.get(target, -1) for target in rows[first[number]]) for number in order)
+    return Language(classes, merged, tuple(finals[first[number]] for number in order))
