@@ -40,6 +40,7 @@ def facts_of(tokenizer: Tokenizer) -> dict[str, Any]:
         "only_whole_pieces": len(tokenizer.whole_piece_tokens),
         "pretokenizer": "none" if tokenizer.pretokenizer is None else str(tokenizer.pretokenizer),
         "unicode": _unicode(tokenizer),
+        **({} if tokenizer.library is None else {"library": tokenizer.library}),
         "semantics": tokenizer.semantics,
         "rewriting": _rewriting(tokenizer),
         "left_out": list(tokenizer.ignored),

@@ -54,7 +54,8 @@ def load(
         One of :data:`tokdfa.tokenizers.formats.FORMATS`; detected by default.
     unicode : str, optional
         The version of the library whose Unicode tables say what a letter is: ``tokenizers==0.20.3``,
-        ``tiktoken==0.5.2``. The default is the newest one that tokdfa knows; ``tokdfa formats`` lists them.
+        ``tiktoken==0.5.2``. The default is the version of the object's own library, if its tables are known, and
+        otherwise the newest one that tokdfa knows; ``tokdfa formats`` lists them.
 
     Returns
     -------
@@ -102,7 +103,22 @@ def load(
     ([256], 'ab<end>')
     """
     contents = read(source, format, specials=specials)
+    if unicode is None and pretokenizer is None:
+        unicode = _known_version(contents.library)
     return _MAKERS[contents.algorithm](contents, pretokenizer, source, unicode)
+
+
+def _known_version(library: str | None) -> str | None:
+    """Return the version of an object's library if its Unicode tables are known; None for the newest tables."""
+    if library is None:
+        return None
+    from tokdfa.unicode.versions import resolve
+
+    try:
+        resolve(library)
+    except UnsupportedFeatureError:
+        return None
+    return library
 
 
 def load_byte_pairs(

@@ -60,6 +60,9 @@ class AnyTokenizer(Guided, ABC):
         Whether texts are encoded unchanged, and ids spell them one after the other.
     ignored : tuple of str
         What else the file asks for and `encode` leaves out, such as special tokens at the ends.
+    library : str or None
+        The library and version of the object that it was loaded from, such as ``tokenizers==0.23.3``; None if it was
+        loaded from a file.
 
     Examples
     --------
@@ -76,6 +79,7 @@ class AnyTokenizer(Guided, ABC):
     finds_specials: bool
     is_plain: bool
     ignored: tuple[str, ...]
+    library: str | None
 
     @property
     @abstractmethod

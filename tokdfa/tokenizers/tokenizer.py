@@ -104,6 +104,7 @@ class Tokenizer(NumberedTokens):
         self.whole_piece = contents.whole_piece
         self.is_plain = contents.is_plain
         self.ignored = contents.ignored
+        self.library = contents.library
         self.rewrites = (contents.rewriting, contents.fallback, contents.atoms, contents.prefix)
         self.piece_ids = PieceIds(contents)
         self._of_thread = local()

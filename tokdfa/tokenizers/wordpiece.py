@@ -83,6 +83,7 @@ class WordPieceTokenizer(AnyTokenizer):
         self.specials = contents.specials
         self.cleanup = contents.cleanup
         self.ignored = contents.ignored
+        self.library = contents.library
 
     def __reduce__(self) -> tuple[type[Self], tuple[WordPieceContents]]:
         # The parts of a tokenizer. All else is computed from them on use, anew in each process and each copy.
@@ -125,6 +126,7 @@ class WordPieceTokenizer(AnyTokenizer):
             "lost_ids": len(vocabulary.duplicates),
             "specials": len(self.specials),
             "ignored": self.ignored,
+            **({} if self.library is None else {"library": self.library}),
             "fingerprint": self.fingerprint,
         }
         try:

@@ -396,3 +396,46 @@ def test_nothing_is_imported() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100, check=True)
     assert done.stdout.strip() == "[]"
+
+
+# The version of the library
+
+
+def test_the_version_of_the_library_is_recorded(tmp_path: Path) -> None:
+    for name, source in (("tokenizers", tokenizers_object()), ("tiktoken", encoding())):
+        tokenizer = tokdfa.load(source)
+        version = pytest.importorskip(name).__version__
+        assert tokenizer.library == tokenizer.facts()["library"] == f"{name}=={version}"
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps(JSON), encoding="utf-8")
+    of_file = tokdfa.load(path)
+    assert of_file.library is None
+    assert "library" not in of_file.facts()
+
+
+def test_the_version_of_sentencepiece_is_recorded() -> None:
+    sentencepiece = pytest.importorskip("sentencepiece")
+    processor = sentencepiece.SentencePieceProcessor(model_proto=sentencepieces.trained("identity", True))
+    assert tokdfa.load(processor).library == f"sentencepiece=={sentencepiece.__version__}"
+
+
+def test_tables_are_those_of_the_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    fields = {**JSON, "pre_tokenizer": {"type": "Sequence", "pretokenizers": [by_letters(), JSON["pre_tokenizer"]]}}
+    source = tokenizers_object(fields)
+    newest = tokdfa.load(source)
+    monkeypatch.setattr("tokenizers.__version__", "0.20.3")
+    older = tokdfa.load(source)
+    assert older.library == "tokenizers==0.20.3"
+    data = json.dumps(fields).encode()
+    as_file = tokdfa.load(data, unicode="tokenizers==0.20.3")
+    assert older.facts()["unicode"] == as_file.facts()["unicode"] != newest.facts()["unicode"]
+    assert older.fingerprint == as_file.fingerprint
+    monkeypatch.setattr("tokenizers.__version__", "9.9")
+    # Tables that are not known: the newest, as for a file, and the version is still shown.
+    newer = tokdfa.load(source)
+    assert newer.library == "tokenizers==9.9"
+    assert newer.facts()["unicode"] == newest.facts()["unicode"]
+
+
+def by_letters() -> dict[str, Any]:
+    return {"type": "Split", "pattern": {"Regex": r"\p{L}+"}, "behavior": "Isolated", "invert": False}

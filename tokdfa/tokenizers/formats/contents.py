@@ -101,6 +101,8 @@ class Contents:
         What else is done to texts.
     ignored : tuple of str
         What else the file asks for and `encode` leaves out.
+    library : str, optional
+        The library and version of the object that was read, such as ``tokenizers==0.23.3``.
     """
 
     algorithm: ClassVar[str] = "byte pair"
@@ -123,6 +125,7 @@ class Contents:
     drops_unknown: bool = False
     rewriting: Rewriting | None = None
     ignored: tuple[str, ...] = ()
+    library: str | None = None
 
     @property
     def is_plain(self) -> bool:

@@ -7,6 +7,7 @@ are split up, a subclass in Python that changes texts) is refused where its attr
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -36,6 +37,7 @@ _TAKEN = (
 )
 # transformers' tokenizers in Python that give a text to their SentencePiece model as it is.
 _ALWAYS_AS_IT_IS = {"GemmaTokenizer", "MBartTokenizer", "MBart50Tokenizer", "NllbTokenizer", "PLBartTokenizer"}
+_LIBRARIES = ("tokenizers", "tiktoken", "sentencepiece")
 _AS_IT_IS_IF_LEGACY = {"LlamaTokenizer", "SentencePieceBackend"}
 
 
@@ -65,7 +67,8 @@ def read_object(source: Any, format: str | None = None) -> Contents | WordPieceC
         for names, read in _READERS.items():
             values = [_attribute(inner, name, path) for name in names]
             if not any(value is None for value in values):
-                return read(inner, values[0], path, format)
+                contents = read(inner, values[0], path, format)
+                return replace(contents, library=_library_of([inner, *values]))
         inner = next((found for name in _WITHIN if (found := _attribute(inner, name, path)) is not None), None)
     hint = f"tokdfa.load takes {_TAKEN}"
     if not isinstance(source, type) and callable(_attribute(source, "convert_tokens_to_ids", path)):
@@ -73,6 +76,25 @@ def read_object(source: Any, format: str | None = None) -> Contents | WordPieceC
         hint = "load its files, or the tokenizer with a backend in Rust"
         raise UnsupportedFeatureError(what, where=str(path), hint=hint)
     raise WrongTypeError("not a tokenizer, nor the content of a tokenizer file", value=source, hint=hint)
+
+
+def _library_of(parts: list[Any]) -> str | None:
+    """Return the library and version that an object, or the first part of it of which that is known, comes from."""
+    for kind in (kind for part in parts for kind in type(part).__mro__):
+        name = str(kind.__module__).partition(".")[0]
+        if name in _LIBRARIES:
+            number = getattr(sys.modules.get(name), "__version__", None) or _installed(name)
+            return f"{name}=={number}" if isinstance(number, str) else None
+    return None
+
+
+def _installed(name: str) -> str | None:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
 
 
 def _attribute(source: object, name: str, path: Path) -> Any:

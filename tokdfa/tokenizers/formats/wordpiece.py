@@ -42,6 +42,8 @@ class WordPieceContents:
         Whether decoding removes spaces before punctuation, as the decoder of tokenizers does if asked to.
     ignored : tuple of str
         What else the file asks for; it shapes batches for a model and is left to the user.
+    library : str, optional
+        The library and version of the object that was read, such as ``tokenizers==0.23.3``.
     """
 
     algorithm: ClassVar[str] = "WordPiece"
@@ -52,6 +54,7 @@ class WordPieceContents:
     specials: tuple[Special, ...]
     cleanup: bool
     ignored: tuple[str, ...] = ()
+    library: str | None = None
 
 
 def read_vocab_txt(data: bytes, path: Path) -> WordPieceContents:
