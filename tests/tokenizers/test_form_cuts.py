@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import random
+import unicodedata
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -45,4 +47,34 @@ def test_both_sides_of_a_cut_are_encoded_by_themselves(tmp_path: Path) -> None:
                 assert sides[0] + sides[1] == encoded, (seed, left, right)
                 n_cuts += 1
     assert n_cuts > 300
+    assert n_changed > 50
+
+
+def test_a_stream_gives_the_ids_of_the_text_in_parts(tmp_path: Path) -> None:
+    tokenizers = pytest.importorskip("tokenizers")
+    n_early = n_changed = 0
+    for seed in seeds(25):
+        drawn = random.Random(seed)
+        path = tmp_path / "tokenizer.json"
+        path.write_text(json.dumps(normalized_file(drawn)), encoding="utf-8")
+        try:
+            tokenizer = tokdfa.load(path)
+        except TokdfaError:
+            continue
+        assert isinstance(tokenizer, RewritingTokenizer)
+        if tokenizer.form is None:
+            continue
+        theirs = tokenizers.Tokenizer.from_file(str(path))
+        for _ in range(10):
+            whole = "".join(text(drawn) for _ in range(drawn.randrange(1, 5)))
+            stream, size = tokenizer.stream(), drawn.randrange(1, 9)
+            parts = [stream.feed(whole[at : at + size]).tolist() for at in range(0, len(whole), size)]
+            last = stream.finish().tolist()
+            assert [*chain.from_iterable(parts), *last] == theirs.encode(whole, add_special_tokens=False).ids, (
+                seed,
+                whole,
+            )
+            n_early += sum(map(len, parts)) > len(last)
+            n_changed += unicodedata.normalize("NFC", whole) != whole
+    assert n_early > 50
     assert n_changed > 50
