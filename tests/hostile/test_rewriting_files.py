@@ -5,17 +5,15 @@ from __future__ import annotations
 import copy
 import json
 import random
-import resource
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support import random_files, sentencepieces
+from support.limits import bounded
 from support.seeds import seeds
 
 import tokdfa
@@ -106,28 +104,10 @@ def library() -> Iterator[Library]:
     started.close()
 
 
-@contextmanager
-def bounded() -> Iterator[None]:
-    def stop(*_: object) -> None:
-        raise TimeoutError(f"more than {SECONDS} seconds")
-
-    # What the process has ever taken: tests before this one included.
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    # Seconds of work: a machine that is busy with something else does not count.
-    before = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, SECONDS)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < max(peak + 100 * 1024, MEGABYTES * 1024)
-
-
 def examine(data: bytes, path: Path, kind: str, library: Library) -> bool:
     """Load a file and compare; return whether it loads."""
     path.write_bytes(data)
-    with bounded():
+    with bounded(SECONDS, MEGABYTES):
         try:
             tokenizer = tokdfa.load(path, format="sentencepiece" if kind == "sentencepiece" else "tokenizer.json")
         except (FileFormatError, PatternError, LimitExceededError) as error:
@@ -138,7 +118,7 @@ def examine(data: bytes, path: Path, kind: str, library: Library) -> bool:
         assert "\n" not in message
         assert len(message) < 700
         return False
-    with bounded():
+    with bounded(SECONDS, MEGABYTES):
         ours: list[list[int] | None] = []
         for text in TEXTS:
             try:
