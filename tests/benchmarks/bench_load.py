@@ -1,8 +1,9 @@
 """Loading tokenizers, and folding their dictionaries, beside the files' own libraries and faster ones.
 
-``TOKDFA_DATA=… python -m tests.benchmarks.bench_load``. Libraries put off some of their work until the first text: so
-the time of loading is given, and that until the first ids, both in a process that has loaded before. ``bench_encode
-load`` begins with the start of a process.
+``TOKDFA_DATA=… python -m tests.benchmarks.bench_load [FILE...]``. Given tokenizer.json files (Qwen's, Gemma's,
+Command-R's), it loads these instead, beside tokenizers alone, and also the objects that tokenizers has of them.
+Libraries put off some of their work until the first text: so the time of loading is given, and that until the first
+ids, both in a process that has loaded before. ``bench_encode load`` begins with the start of a process.
 """
 
 from __future__ import annotations
@@ -106,8 +107,34 @@ def of_tekken(path: Path) -> list[Library]:
     ]
 
 
-def main() -> None:
+def beside_tokenizers(paths: list[Path]) -> None:
+    """Measure tokenizer.json files beside tokenizers alone, and print."""
+    import tokenizers
+
+    import tokdfa
+
+    rows: list[list[object]] = []
+    for path in paths:
+        made = tokenizers.Tokenizer.from_file(str(path))
+        calls: dict[str, Callable[[], object]] = {
+            "file": lambda path=path: tokdfa.load(path),  # type: ignore[misc]
+            "object": lambda made=made: tokdfa.load(made),  # type: ignore[misc]
+            "theirs": lambda path=path: tokenizers.Tokenizer.from_file(str(path)),  # type: ignore[misc]
+        }
+        seconds = {key: value.median for key, value in measure(calls, clock=process_time).items()}
+        shown = [f"{1e3 * seconds[key]:.0f}" for key in calls]
+        ratios = [f"{seconds[key] / seconds['theirs']:.2f}" for key in ("file", "object")]
+        rows.append([f"{path.parent.name}/{path.name}", *shown, *ratios])
+    columns = ["file", "tokdfa, file, ms", "tokdfa, object, ms", "tokenizers, ms", "ratio, file", "ratio, object"]
+    caption = f"medians of five, in turn; processor time; {environment('tokenizers')}"
+    print_table("Loading a tokenizer.json", columns, rows, caption)
+
+
+def main(paths: list[Path]) -> None:
     """Measure and print."""
+    if paths:
+        beside_tokenizers(paths)
+        return
     import mistral_common
 
     vocabs = Path(os.environ["TOKDFA_DATA"]) / "vocabs"
@@ -139,4 +166,4 @@ def main() -> None:
 if __name__ == "__main__":
     keep_tables(sys.argv)
     os.environ |= {"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
-    main()
+    main([Path(argument) for argument in sys.argv[1:]])
