@@ -310,7 +310,8 @@ class WordPieceRoundTrip(RoundTrip):
         language = self._language
         if language is None:
             return stop - 1
-        begin = start
+        # Where only tokens are missing, the part is empty, and may be at the end.
+        begin = min(start, len(ids) - 1)
         while begin > 0 and not self._opens[ids[begin]]:
             begin -= 1
         state: StreamState | None = language.initial
