@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 from support import commands, schemas, sentencepieces
+from support.gguf_files import Typed, byte_level, gguf
+from support.gguf_files import sentencepiece as gguf_sentencepiece
 from support.tokenizer_files import (
     GPT2_BYTES,
     added_token,
@@ -226,6 +228,19 @@ def of_locality(files: Files) -> Iterator[Run]:
     yield (files.entries("[UNK]", "a", "abcd", "##b", "##bc", "##z"),)
 
 
+def _gguf_files(files: Files) -> Iterator[Run]:
+    """Files of llama.cpp with everything that may be odd in them and is read all the same."""
+    flags = {f"add_{name}_token": Typed("bool", True) for name in ("bos", "eos", "sep")}
+    for fields in (
+        byte_level(pre=None),
+        byte_level(pre="llama-bpe", **flags),
+        byte_level(specials=(("<|end|>", 1),)),
+        gguf_sentencepiece(scores=None),
+        gguf_sentencepiece(remove_extra_whitespaces=Typed("bool", True)),
+    ):
+        yield (files.write("x.gguf", gguf(fields)),)
+
+
 def of_info(files: Files) -> Iterator[Run]:
     template = {
         "type": "TemplateProcessing",
@@ -248,6 +263,7 @@ def of_info(files: Files) -> Iterator[Run]:
     # The left part of a rule before the rule that makes it; and its right part.
     yield (files.merges([(b"ab", b"c"), (b"a", b"b")]),)
     yield (files.merges([(b"c", b"ab"), (b"a", b"b")]),)
+    yield from _gguf_files(files)
     with_vocab = files.merges()
     with_vocab.with_name("vocab.json").write_bytes(as_bytes(byte_vocabulary(PAIRS)))
     yield (with_vocab.parent,)
@@ -381,6 +397,13 @@ EXAMPLES: dict[str, Callable[[Files], Iterator[Run]]] = {
     "formats": of_formats,
 }
 # What no example here has.
+
+
+def _under(place: str) -> set[str]:
+    """Return all that the schema of info promises at a place."""
+    return {each for each in schemas.promised("info") if each.startswith(place)}
+
+
 ELSEWHERE = {
     "guess": {
         *(f"#/$defs/stretch/properties/unit = '{unit}'" for unit in ("member", "sample", "row")),
@@ -398,9 +421,14 @@ ELSEWHERE = {
     "info": {
         # A whole file of CLIP has 48,894 rules; and Windows does not report the memory of a process.
         "#/$defs/byte_pairs/properties/format = 'clip'",
-        # tests/tokenizers/formats writes files of llama.cpp.
-        "#/$defs/byte_pairs/properties/format = 'gguf'",
+        # WordPiece is not read from files of llama.cpp; and files with these are refused, what is odd goes to stderr.
         "#/$defs/wordpiece/properties/format = 'gguf'",
+        *_under("#/$defs/wordpiece/properties/lint/items"),
+        *(
+            f"#/$defs/byte_pairs/properties/lint/items/properties/kind = '{kind}'"
+            for kind in ("duplicate token", "merge without token", "pattern is a string", "unknown pre")
+        ),
+        "#/$defs/byte_pairs/properties/left_out/items = 'add_sep_token'",
         "#/$defs/byte_pairs/properties/peak_memory_bytes = 'null'",
         "#/$defs/wordpiece/properties/peak_memory_bytes = 'null'",
     },

@@ -6,6 +6,7 @@ import json
 from itertools import product
 
 import pytest
+from conversions import __main__ as conversions
 from upgrades.__main__ import DATA, PAGE, page, upgrades
 
 from tokdfa.comparison.cuts import first_text_cut_differently
@@ -43,3 +44,14 @@ def test_the_published_table_is_what_is_proven_now() -> None:
     kept = json.loads(DATA.read_text("ascii"))
     assert upgrades() == kept
     assert page(kept) == PAGE.read_text("utf-8")
+
+
+def test_the_published_table_of_llama_cpp() -> None:
+    kept = json.loads(conversions.DATA.read_text("ascii"))
+    assert [row["pre"] for row in kept] == list(conversions.OWN)
+    assert conversions.page(kept) == conversions.PAGE.read_text("utf-8")
+
+
+@pytest.mark.slow
+def test_the_published_table_of_llama_cpp_is_what_is_proven_now() -> None:
+    assert conversions.conversions() == json.loads(conversions.DATA.read_text("ascii"))

@@ -125,3 +125,49 @@ def wordpiece(words: Sequence[str] = WORDS, **changes: Typed | None) -> dict[str
         **changes,
     }
     return prefixed({key: value for key, value in fields.items() if value is not None})
+
+
+# Texts on which pre-tokenizers differ, and two special tokens of which the longer one is found first.
+RECORDED_TEXTS = (
+    *(
+        "",
+        " ",
+        "   ",
+        "\n\n  \n",
+        " \t\r\n x",
+        "Hello World'S they'LL we've",
+        "'\u017fA 'reX",
+        "A\u0300 e\u0301\u0301 \u0301",
+    ),
+    *(
+        "1234567 12 3a 00\u09f4 \u00bd\u00b2\u0661",
+        "\u4e2d\u6587\u3042\u30a2\u3000\u9fff\u3005!",
+        "!!! ?x $+<=>^~|` _-/\\n",
+        "a.b,c (d) [e]",
+    ),
+    *(
+        "  two   three    four",
+        "x\u00a0y\u2003z\u1680\u2028w",
+        "\u0416\u0436\u05d0 \u0939\u093f\u0928 \u0e01\u0e33",
+        "end  ",
+        "end \n",
+        "\x0b\x0c\x1c\x85",
+    ),
+    *(
+        "\U0001f600\u200d\u2640\ufe0f \U00010d40",
+        "IMGIMGABZ <sentinel:12>",
+        "\u3001\u3002\uff01\uff0c\u2026 \u060c\u06d4",
+        "camelCase HTTPServer iPhone",
+    ),
+    *("<|end|>>x<", "a<|end|>>><|end|> b", "the \u2581the\u2581 the", "\uac00\ud55c \u3131 \u1100\u1161 \u8c48\uf900"),
+)
+_BYTES = sorted({byte for text in RECORDED_TEXTS for byte in text.encode()})
+PAIRS = [(bytes([one]), bytes([other])) for one in _BYTES[::2] for other in _BYTES]
+SPECIALS = (("<|end|>", 3), (">>><|end|", 4))
+
+
+def recorded_file(name: str) -> dict[str, Typed]:
+    """Return the keys of a file whose ids are recorded: of the name of a pre-tokenizer, or "sentencepiece"."""
+    if name == "sentencepiece":
+        return sentencepiece()
+    return byte_level(PAIRS, pre=name, specials=SPECIALS)

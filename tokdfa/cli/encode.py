@@ -43,7 +43,7 @@ def command(
 ) -> int:
     """Print the ids of TEXT, or of a file, separated by spaces.
 
-    TOK is a tokenizer.json, tekken.json, .model, .tiktoken, merges.txt or vocab.txt file, or a folder with one.
+    TOK is a tokenizer.json, tekken.json, .model, .gguf, .tiktoken, merges.txt or vocab.txt file, or a folder with one.
     """
     check_one_text(text, path, "encodes")
     from tokdfa.stores.npy import npy_file

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,6 +21,7 @@ from tokdfa.cli.output import (
     unicode_option,
 )
 from tokdfa.cli.stores import describe_stores, is_store
+from tokdfa.errors import FileFormatError, TokdfaError
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -65,14 +67,14 @@ def command(
 ) -> int:
     """Describe the tokenizer TOK, its dictionary and its automaton; or a store of ids, as ``tokdfa stores`` does.
 
-    TOK is a tokenizer.json, tekken.json, .model, .tiktoken, merges.txt or vocab.txt file, or a folder with one. With
-    --proper-out the exit status is 1 if there is no such dictionary. With --language the command describes instead the
-    correct tokenizations of the texts that REGEX matches: their number, and the size of their automaton. It uses the
-    dictionary alone, without pre-tokenizer and special tokens.
+    TOK is a tokenizer.json, tekken.json, .model, .gguf, .tiktoken, merges.txt or vocab.txt file, or a folder with one.
+    With --proper-out the exit status is 1 if there is no such dictionary. With --language the command describes instead
+    the correct tokenizations of the texts that REGEX matches: their number, and the size of their automaton. It uses
+    the dictionary alone, without pre-tokenizer and special tokens.
     """
     from time import perf_counter
 
-    from tokdfa.errors import FileFormatError
+    from tokdfa.tokenizers.formats.lint import lint_tokenizer
     from tokdfa.tokenizers.loading import load
 
     if language is not None:
@@ -83,19 +85,35 @@ def command(
         return 0
     if dtype is not None or field is not None:
         return describe_stores([tok], dtype, field, as_json=as_json)
+    lint = _lint(tok)
     began = perf_counter()
     try:
         tokenizer = load(tok, pretokenizer=pretokenizer, specials=specials, format=format_name, unicode=unicode)
-    except FileFormatError:
-        if format_name is not None or not is_store(tok):
-            raise
-        return describe_stores([tok], dtype, field, as_json=as_json)
+    except TokdfaError as error:
+        if isinstance(error, FileFormatError) and format_name is None and is_store(tok):
+            return describe_stores([tok], dtype, field, as_json=as_json)
+        for name, sentence in _of_lint(lint, {}):
+            remark(f"{name}: {sentence}")
+        raise
     seconds = perf_counter() - began
+    lint += [asdict(finding) for finding in lint_tokenizer(tokenizer)]
     facts = tokenizer.facts()
     spent = {"load": seconds, **facts.pop("seconds", {})}
-    fields = {"path": tok, **facts, "seconds": spent, "peak_memory_bytes": _peak_memory()}
+    fields = {"path": tok, **facts, "lint": lint, "seconds": spent, "peak_memory_bytes": _peak_memory()}
     (print_json if as_json else _print)(fields)
     return 0 if proper_out is None or _write_proper(tokenizer, proper_out) else 1
+
+
+def _lint(tok: str) -> list[dict[str, Any]]:
+    """Return what is odd in a GGUF file; nothing if its head cannot be read, which loading it then says."""
+    from pathlib import Path
+
+    from tokdfa.tokenizers.formats.lint import lint_file
+
+    try:
+        return [asdict(finding) for finding in lint_file(Path(tok))]
+    except (TokdfaError, OSError):
+        return []
 
 
 def _write_proper(tokenizer: AnyTokenizer, path: str) -> bool:
@@ -180,6 +198,10 @@ def _of_what_is_left_out(parts: Sequence[str], _: dict[str, Any]) -> list[tuple[
     return [("left out", f"{', '.join(parts)}: {', and '.join(why)}")] if parts else []
 
 
+def _of_lint(lint: list[dict[str, Any]], _: dict[str, Any]) -> list[tuple[str, object]]:
+    return [("odd", _LINT[finding["kind"]].format(**finding)) for finding in lint]
+
+
 def _of_seconds(seconds: dict[str, float | None], _: dict[str, Any]) -> list[tuple[str, object]]:
     return [("time", ", ".join(f"{name} {spent:.3f} s" for name, spent in seconds.items() if spent is not None))]
 
@@ -192,6 +214,16 @@ def _nothing(*_: object) -> list[tuple[str, object]]:
     return []
 
 
+_LINT = {
+    "pattern is a string": "{where} splits at the text {value!r}, which looks like a regular expression ({count})",
+    "no pre": "{where} is missing: llama.cpp takes the pre-tokenizer {value!r}, which is that of no model",
+    "unknown pre": "{where} is {value!r}, which llama.cpp does not know",
+    "merge without token": "{count:,} rules of {where} have a part or a result that is no token, first {value!r}",
+    "duplicate token": "{count:,} tokens of {where} occur before, first {value!r}; llama.cpp aborts",
+    "type contradicts": "{count:,} types of {where} contradict the token, first {value}",
+    "scores not ordered": "{count:,} scores of {where} are not in falling order, first that of {value!r}",
+    "key not read": "{where} has no effect: llama.cpp does not read it for {value!r}",
+}
 _NAMES = {"states_reachable": "  reachable", "states_minimal": "  minimal", "pretokenizer": "pre-tokenizer"}
 # The fields that are not simply written as name and value.
 _WRITTEN: dict[str, Callable[[Any, dict[str, Any]], list[tuple[str, object]]]] = {
@@ -210,6 +242,7 @@ _WRITTEN: dict[str, Callable[[Any, dict[str, Any]], list[tuple[str, object]]]] =
     "left_out": _of_what_is_left_out,
     "ignored": lambda parts, _: [("ignored", ", ".join(parts))] if parts else [],
     "specials": _of_specials,
+    "lint": _of_lint,
     "seconds": _of_seconds,
     "peak_memory_bytes": _of_memory,
 }

@@ -38,7 +38,7 @@ def is_store(path: str) -> bool:
     from tokdfa.stores.finding import find_stores
 
     # These are the suffixes of tokenizers, too.
-    if Path(path).suffix.lower() in (".txt", ".json", ".model"):
+    if Path(path).suffix.lower() in (".txt", ".json", ".model", ".gguf"):
         return False
     try:
         found = find_stores([path])

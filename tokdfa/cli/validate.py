@@ -92,8 +92,8 @@ def command(
 ) -> int:
     """Check whether IDS are canonical: exactly what the tokenizer TOK gives for the text that they spell.
 
-    TOK is a tokenizer.json, tekken.json, .model, .tiktoken, merges.txt or vocab.txt file, or a folder with one. IDS
-    is a store of ids, such as .npy, .bin, .ds, .parquet or .jsonl, or the folder of a dataset; or - for standard
+    TOK is a tokenizer.json, tekken.json, .model, .gguf, .tiktoken, merges.txt or vocab.txt file, or a folder with one.
+    IDS is a store of ids, such as .npy, .bin, .ds, .parquet or .jsonl, or the folder of a dataset; or - for standard
     input. Where it says which documents it has, each is judged separately. The exit status is 0 if they are canonical
     and 1 if they are not. The page written by --html shows all violations, with or without --all.
 

@@ -17,6 +17,7 @@ from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.kernels.encode.events import DROPPED
 from tokdfa.splitting.hypotheses import find_hypotheses
 from tokdfa.splitting.steps import Splitting
+from tokdfa.tokenizers.closed import break_each_other
 from tokdfa.tokenizers.formats.contents import LEFTMOST_FORMATS
 from tokdfa.tokenizers.neighbours import Neighbours, neighbours
 from tokdfa.tokenizers.normalizers import Normalizer
@@ -132,7 +133,11 @@ class Parts:
         """Return the special tokens that are found in a text."""
         if not side.finds_specials:
             return set()
-        return {replace(special, id=0) if self.ignore_ids else special for special in side.specials}
+        specials = side.specials
+        if _normalizer(side) is None and not break_each_other(specials):
+            # The order in which they are looked for makes no difference.
+            specials = tuple(replace(special, level=0) for special in specials)
+        return {replace(special, id=0) if self.ignore_ids else special for special in specials}
 
     @cached_property
     def other_specials(self) -> set[str]:

@@ -130,7 +130,7 @@ _SPLITTINGS: dict[str, tuple[Splitting, tuple[str, ...]]] = {
             r"[\r\n]",
             rf"\s?[{_CASED_LETTERS}]+",
             "\\s?[!-/:-~\uff01-\uff0f\uff1a-\uff5e\u2018-\u201f\u3000-\u3002]+",
-            r"\s+$",
+            r"\s+(?![\s\S])",
             _OLD_CJK,
             r"\p{N}+",
         ),

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["PreTokenizer", "pretokenizer"]
 
+_OF_LLAMA_CPP = "llama.cpp:"
+
 
 class PreTokenizer:
     """Splits text as a library does.
@@ -289,8 +291,8 @@ def pretokenizer(splitting: str | Splitting) -> PreTokenizer:
     Parameters
     ----------
     splitting : str or Splitting
-        The steps of a file; or a name, one of :data:`tokdfa.splitting.named.NAMED`; or a pattern in the dialect of
-        tiktoken.
+        The steps of a file; or a name, one of :data:`tokdfa.splitting.named.NAMED`, or "llama.cpp:" and one of
+        :data:`tokdfa.splitting.llama_cpp.PRE_TOKENIZERS`; or a pattern in the dialect of tiktoken.
 
     Raises
     ------
@@ -303,6 +305,14 @@ def pretokenizer(splitting: str | Splitting) -> PreTokenizer:
         return _shared(splitting)
     if splitting in NAMED:
         return _shared(NAMED[splitting], splitting)
+    if splitting.startswith(_OF_LLAMA_CPP):
+        from tokdfa.splitting.llama_cpp import PRE_TOKENIZERS
+
+        name = splitting.removeprefix(_OF_LLAMA_CPP)
+        if name not in PRE_TOKENIZERS:
+            hint = f"use one of {', '.join(PRE_TOKENIZERS)}"
+            raise PatternError("llama.cpp has no pre-tokenizer of this name", value=name, hint=hint)
+        return _shared(PRE_TOKENIZERS[name].splitting, splitting)
     if re.fullmatch(r"[\w.-]+", splitting, re.ASCII):
         hint = f"use a pattern or one of {', '.join(NAMED)}"
         raise PatternError("no pre-tokenizer has this name", value=splitting, hint=hint)

@@ -11,7 +11,7 @@ from tokdfa.encoding.special import Special
 if TYPE_CHECKING:
     from tokdfa.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["is_closed"]
+__all__ = ["break_each_other", "is_closed"]
 
 
 def is_closed(tokenizer: Tokenizer) -> bool:
@@ -27,10 +27,10 @@ def is_closed(tokenizer: Tokenizer) -> bool:
     words = (cast("str | tuple[str, ...]", word) for word in tokenizer.extra_tokens)
     if not all(known.issuperset(word) for word in words):
         return False
-    return all(known.issuperset(special.content) for special in specials) or not _break_each_other(specials)
+    return all(known.issuperset(special.content) for special in specials) or not break_each_other(specials)
 
 
-def _break_each_other(specials: Iterable[Special]) -> bool:
+def break_each_other(specials: Iterable[Special]) -> bool:
     """Return whether a part of the text of one special token may be found as another one.
 
     If not, each is found as a whole wherever it occurs, if only as a part of a longer one.

@@ -94,10 +94,10 @@ def _unicode(tokenizer: Tokenizer) -> str | None:
     """Return the versions of the library whose Unicode tables the pre-tokenizer has; None without one."""
     if tokenizer.pretokenizer is None:
         return None
-    from tokdfa.unicode.versions import ranges_of
+    from tokdfa.unicode.versions import library_of, ranges_of
 
-    splitting = tokenizer.pretokenizer.splitting
-    return next(f"{part.library} {part}" for part in ranges_of(splitting.library) if part.name == splitting.table)
+    table = tokenizer.pretokenizer.splitting.table
+    return next(f"{part.library} {part}" for part in ranges_of(library_of(table)) if part.name == table)
 
 
 def _automaton(tokenizer: Tokenizer) -> tuple[dict[str, Any], dict[str, float | None]]:

@@ -37,9 +37,9 @@ def load(
     Parameters
     ----------
     source : str, Path or object
-        A ``tokenizer.json``, ``tekken.json``, ``.model``, ``.tiktoken``, ``merges.txt`` or ``vocab.txt`` file, or a
-        folder with one. Or an object, recognised by its attributes: a ``tokenizers.Tokenizer``; a tokenizer of
-        transformers, with a backend in Rust or over a SentencePiece model; a ``tiktoken.Encoding``; a tokenizer of
+        A ``tokenizer.json``, ``tekken.json``, ``.model``, ``.gguf``, ``.tiktoken``, ``merges.txt`` or ``vocab.txt``
+        file, or a folder with one. Or an object, recognised by its attributes: a ``tokenizers.Tokenizer``; a tokenizer
+        of transformers, with a backend in Rust or over a SentencePiece model; a ``tiktoken.Encoding``; a tokenizer of
         mistral-common; a ``SentencePieceProcessor``. Or what such a file contains: bytes, a file object, a dict of the
         fields of a JSON file, or a dict of bytes and ranks.
     pretokenizer : str, optional
@@ -83,7 +83,8 @@ def load(
     over a SentencePiece model, it is that model with the ids of the object, as with ``split_special_tokens=True``.
 
     With `unicode`, texts are split as by that version. A tokenizer is refused if the version's Unicode makes a
-    difference to its normalizer or its added tokens.
+    difference to its normalizer or its added tokens. llama.cpp has tables of its own. A GGUF file with those of another
+    library is split as no library splits it; this tells differences of tables from differences of patterns.
 
     Examples
     --------
@@ -206,6 +207,9 @@ def _pretokenizer(contents: Contents, name: str | None, unicode: str | None) -> 
     if unicode is None:
         return found
     from tokdfa.tokenizers.versioned import check_byte_pairs, table_of
+    from tokdfa.unicode.versions import resolve
 
+    if found is not None and found.splitting.library == "llama.cpp":
+        return found.with_table(resolve(unicode).name)
     check_byte_pairs(contents, unicode, None if found is None else found.splitting.library)
     return None if found is None else found.with_table(table_of(unicode))

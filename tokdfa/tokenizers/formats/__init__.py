@@ -7,9 +7,8 @@ meant. `reading` then calls the format's module: `tokenizer_json`, `tekken`, `ti
 the types of tokens). Each returns the same shape, `contents`, or refuses with the line or the JSON path. `specials`
 adds the special tokens that a rank file lacks. Shared: `json_text` (strict JSON with places), `pairs` (the rules as
 written), `pre_tokenizer` and `text_steps` (the components of a tokenizer.json), `left_out` (what of it is read and not
-applied), `ranks` (rules out of ranked words), `scored` (rules out of words with scores), `charsmap` (SentencePiece's
-table of characters).
-
+applied), `ranks` (rules out of ranked words), `scored` (rules out of words with scores), `lint` (what is odd in a
+file), `charsmap` (SentencePiece's table of characters).
 Used by: `tokenizers.loading`.
 
 Cost: one pass over the file; files over 256 MB are refused. Of a GGUF file only the head is read.

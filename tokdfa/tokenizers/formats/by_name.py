@@ -61,8 +61,8 @@ def _hint(path: Path, name: str) -> str:
     elif not path.parent.is_dir():
         return f"there is no folder {path.parent} either"
     return (
-        "give the path of a tokenizer.json, tekken.json, .model, .tiktoken, merges.txt or vocab.txt file, of a folder "
-        f"with one, or one of {', '.join(ENCODINGS)}"
+        "give the path of a tokenizer.json, tekken.json, .model, .gguf, .tiktoken, merges.txt or vocab.txt file, of a "
+        f"folder with one, or one of {', '.join(ENCODINGS)}"
     )
 
 

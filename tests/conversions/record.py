@@ -1,0 +1,37 @@
+"""Record the ids that llama.cpp gives to our texts, for small files of ours: ``python -m tests.conversions.record``."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from support.gguf_files import RECORDED_TEXTS, gguf, recorded_file
+from support.llama_cpp import LlamaCpp
+
+from tokdfa.splitting.llama_cpp import PRE_TOKENIZERS
+
+RECORDED = Path(__file__).with_name("recorded.json")
+
+
+def main() -> None:
+    """Write the ids of each text, one list of them for each file; equal ones of other files are left out."""
+    names: dict[object, str] = {}
+    for name, pre in PRE_TOKENIZERS.items():
+        names.setdefault((pre.splitting, pre.whole_piece), name)
+    found = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name in (*names.values(), "sentencepiece"):
+            path = Path(folder) / "x.gguf"
+            path.write_bytes(gguf(recorded_file(name)))
+            peer = LlamaCpp(path)
+            found[name] = [peer.encode(text) for text in RECORDED_TEXTS]
+    rows = ",\n".join(f"{json.dumps(name)}: {json.dumps(ids, separators=(',', ':'))}" for name, ids in found.items())
+    RECORDED.write_text("{\n" + rows + "\n}\n", "ascii")
+
+
+if __name__ == "__main__":
+    main()
