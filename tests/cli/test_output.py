@@ -49,7 +49,7 @@ def _arguments(folder: Path) -> dict[str, tuple[int, list[object]]]:
         "compare": (1, [tok, folder / "other.json"]),
         "search": (0, [tok, "é.", ids]),
         "rollouts": (0, [tok, folder / "é.jsonl", "--ids", "漢"]),
-        "splice": (1, [tok, "--before", "ét", "--after", "hé", "--special-tokens", "plain"]),
+        "splice": (1, [tok, "--before", "é ", "--after", "té", "--special-tokens", "plain"]),
         "fingerprint": (0, [tok]),
         "info": (0, [folder / "merges.txt"]),
         "info --language": (0, [folder / "merges.txt", "--language", "hé|漢"]),
