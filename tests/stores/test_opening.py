@@ -165,6 +165,7 @@ BROKEN: list[tuple[str, Spoil, str]] = [
     ("parquet", put("x.parquet", 60, bytes(40)), "damaged or cut short"),
     ("arrow-stream", cut("x.arrow", 200), r"x\.arrow, row \d+: the file is damaged or cut short"),
     ("arrow-stream", replaced("x.arrow", b"text", b"\xfftex"), r"x\.arrow, row 0: the file is damaged"),
+    ("arrow-stream", replaced("x.arrow", b"loss_mask", b"input_ids"), "several columns have this name: 'input_ids'"),
     ("arrow-stream", arrow_offset(2, 1), r"x\.arrow, row 0: the file is damaged.*before it begins, or outside"),
     ("arrow-stream", arrow_offset(2, 9), r"x\.arrow, row 0: the file is damaged"),
     ("arrow-file", cut("x.feather", 20), "damaged or cut short"),

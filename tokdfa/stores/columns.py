@@ -171,11 +171,14 @@ class TableStore(Store):
         types = _pyarrow().types
         fitting = [each.name for each in schema if _lists_integers(each.type, types)]
         self._field = ids_field(names, field, str(path), fitting)
+        _check_unique(names, self._field, path)
         kind = _type_of(schema, self._field, str(path))
         is_stream = types.is_integer(kind)
         if not is_stream and not _lists_integers(kind, types):
             raise TokenStreamError("the column must have integers or lists of them", value=str(kind), where=str(path))
         self._mask = None if is_stream else mask_field(names)
+        if self._mask is not None:
+            _check_unique(names, self._mask, path)
         super().__init__(
             path,
             format,
@@ -262,6 +265,13 @@ def _damaged(path: Path, row: int, error: Exception) -> TokenStreamError:
 def _lists_integers(kind: Any, types: Any) -> bool:
     is_list = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
     return bool(is_list and types.is_integer(kind.value_type))
+
+
+def _check_unique(names: Sequence[str], field: str, path: Path) -> None:
+    """Refuse a field whose column is not the only one of its name."""
+    name = field if field in names else field.partition(".")[0]
+    if names.count(name) > 1:
+        raise TokenStreamError("several columns have this name", value=name, where=str(path))
 
 
 def _type_of(schema: Any, field: str, where: str) -> Any:
