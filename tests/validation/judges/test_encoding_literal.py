@@ -39,7 +39,7 @@ def test_random_models_are_judged_as_the_library_answers(tmp_path: Path) -> None
     pytest.importorskip("sentencepiece")
     path = tmp_path / "x.model"
     found = {True: 0, False: 0}
-    for seed in range(30):
+    for seed in range(20):
         drawn = random.Random(seed)
         path.write_bytes(data := sentencepieces.changed(drawn))
         try:
@@ -55,8 +55,8 @@ def test_random_models_are_judged_as_the_library_answers(tmp_path: Path) -> None
             assert not check(tokenizer, ids, encode(decode(ids)))
             found[bool(tokenizer.validate(ids))] += 1
     # By default the text between control pieces is judged separately.
-    assert found[True] > 20
-    assert found[False] > 5
+    assert found[True] > 13
+    assert found[False] > 3
 
 
 def test_mistral(data: Path) -> None:

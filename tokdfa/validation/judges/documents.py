@@ -70,7 +70,9 @@ class DocumentsJudge:
         self._walk = walk if lengths is not None else None
         self._separator_size = separator_size
         self._begin = begin
-        self._lengths = lengths
+        # Few bytes an id, for all ids are looked up.
+        is_short = lengths is not None and lengths.max(initial=0) < 1 << 16
+        self._lengths = lengths.astype(np.uint16) if lengths is not None and is_short else lengths
         self._starts = starts
         self._first = self._byte = self._document_first = 0
         self._judge = begin(0, 0)
@@ -130,7 +132,7 @@ class DocumentsJudge:
         """Pass over whole documents that are canonical, and return their end."""
         if self._lengths is not None:
             skipped = separators[slice(*np.searchsorted(separators, [begin, end]))]
-            self._byte += len(skipped) * self._separator_size - int(self._lengths[ids[skipped]].sum())
+            self._byte += len(skipped) * self._separator_size - self._size(ids[skipped])
         self._skip(ids[begin:end])
         self._open(0, 0)
         return end
@@ -139,7 +141,12 @@ class DocumentsJudge:
         """Count ids, and the bytes that they spell."""
         self._first += len(ids)
         if self._lengths is not None:
-            self._byte += int(self._lengths[ids].sum())
+            self._byte += self._size(ids)
+
+    def _size(self, ids: Int32Array) -> int:
+        """Return the number of bytes that ids spell."""
+        assert self._lengths is not None
+        return int(self._lengths[ids].sum(dtype=np.int64))
 
     def finish(self) -> Iterator[Violation]:
         """End the last document, and yield the remaining violations."""
