@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from support.written_stores import documents_of
 
@@ -66,3 +67,20 @@ def test_litdata(tmp_path: Path) -> None:
     writer.done()
     writer.merge()
     check(tmp_path / "x", "litdata", "int32")
+
+
+@pytest.mark.parametrize("compression", [None, "br", "bz2", "gz", "snappy", "zstd"])
+@pytest.mark.parametrize(("encoding", "dtype"), [("ndarray:int32", "i4"), ("ndarray", "i4"), ("bytes", "i8")])
+def test_mosaicml(tmp_path: Path, encoding: str, dtype: str, compression: str | None) -> None:
+    streaming = pytest.importorskip("streaming")
+    columns = {"tokens": encoding, "id": "int"}
+    folder = str(tmp_path / "x")
+    with streaming.MDSWriter(out=folder, columns=columns, compression=compression, size_limit=300) as writer:
+        for number, document in enumerate(DOCUMENTS):
+            ids = np.array(document, dtype=dtype)
+            writer.write({"tokens": ids.tobytes() if encoding == "bytes" else ids, "id": number})
+    store = open_store(tmp_path / "x")
+    assert store.format == "MDS"
+    assert len(store.members) > 1
+    assert store.problems == ()
+    assert documents_of(store) == DOCUMENTS
