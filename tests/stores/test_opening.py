@@ -294,3 +294,12 @@ def test_a_store_that_shrinks_while_it_is_read(tmp_path: Path) -> None:
     cut(path.name, 10)(tmp_path)
     with pytest.raises(TokenStreamError, match=r"\.bin, token 7: the file was cut short while it was read"):
         list(chunks)
+
+
+def test_a_mask_of_another_type(tmp_path: Path) -> None:
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pa.table({"input_ids": [[1]], "loss_mask": ["x"]}), tmp_path / "x.parquet")
+    with pytest.raises(TokenStreamError, match="the mask must have lists of integers or booleans: 'string'"):
+        open_store(tmp_path / "x.parquet")
+    parquet.write_table(pa.table({"input_ids": [[1]], "loss_mask": [[True]]}), tmp_path / "x.parquet")
+    assert open_store(tmp_path / "x.parquet").has_mask

@@ -179,6 +179,10 @@ class TableStore(Store):
         self._mask = None if is_stream else mask_field(names)
         if self._mask is not None:
             _check_unique(names, self._mask, path)
+            kind_of_mask = _type_of(schema, self._mask, str(path))
+            if not _lists(kind_of_mask, types, (types.is_integer, types.is_boolean)):
+                what = "the mask must have lists of integers or booleans"
+                raise TokenStreamError(what, value=str(kind_of_mask), where=str(path))
         super().__init__(
             path,
             format,
@@ -263,8 +267,13 @@ def _damaged(path: Path, row: int, error: Exception) -> TokenStreamError:
 
 
 def _lists_integers(kind: Any, types: Any) -> bool:
+    return _lists(kind, types, (types.is_integer,))
+
+
+def _lists(kind: Any, types: Any, of: Sequence[Callable[[Any], bool]]) -> bool:
+    """Return whether values of a type are lists of values of some others."""
     is_list = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
-    return bool(is_list and types.is_integer(kind.value_type))
+    return bool(is_list and any(each(kind.value_type) for each in of))
 
 
 def _check_unique(names: Sequence[str], field: str, path: Path) -> None:
