@@ -222,7 +222,7 @@ def check(kind: str, chosen: range, folder: Path) -> Counter[str]:
     return outcomes
 
 
-@pytest.mark.parametrize(("kind", "number", "least"), [("dictionaries", 120, 15), ("tokenizers", 60, 8)])
+@pytest.mark.parametrize(("kind", "number", "least"), [("dictionaries", 120, 15), ("tokenizers", 36, 4)])
 def test_random_pairs(kind: str, number: int, least: int, tmp_path: Path) -> None:
     outcomes = check(kind, range(number), tmp_path)
     different = outcomes["different"] + outcomes["different, shortest"]
