@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import shutil
 import struct
 from collections.abc import Callable
@@ -303,3 +304,25 @@ def test_a_mask_of_another_type(tmp_path: Path) -> None:
         open_store(tmp_path / "x.parquet")
     parquet.write_table(pa.table({"input_ids": [[1]], "loss_mask": [[True]]}), tmp_path / "x.parquet")
     assert open_store(tmp_path / "x.parquet").has_mask
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        (
+            {"a": np.arange(3), "b": np.arange(4)},
+            r"x\.npz: it is not clear which field has the ids \(give --field; there are a, b\)",
+        ),
+        ({"a": np.arange(3.0)}, r"x\.npz, array a: ids must be integers: 'float64'"),
+        (
+            {"a": np.arange(4).reshape(2, 2)},
+            r"x\.npz, array a: ids must be in one dimension: \(2, 2\) \(flatten the array\)",
+        ),
+    ],
+)
+def test_an_archive_that_is_not_damaged_is_not_called_so(
+    tmp_path: Path, arrays: dict[str, np.ndarray], message: str
+) -> None:
+    np.savez(tmp_path / "x.npz", **arrays)
+    with pytest.raises(TokenStreamError, match=rf"^{re.escape(str(tmp_path))}/{message}$"):
+        open_store(tmp_path / "x.npz")

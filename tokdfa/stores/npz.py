@@ -18,7 +18,7 @@ from tokdfa.stores.tuning import DEFAULT, Tuning
 __all__ = ["ZIP", "NpzStore"]
 
 ZIP = (b"PK\x03\x04", b"PK\x05\x06")
-# Places outside of the file are an OSError.
+# What zipfile raises for damaged archives; places outside of the file are an OSError or a ValueError.
 _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError)
 
 
@@ -47,6 +47,8 @@ class NpzStore(Store):
                 with archive.open(self._name) as stream:
                     dtype, count = read_header(stream, self._where(path))  # type: ignore[arg-type]
                     begin = stream.tell()
+        except TokenStreamError:
+            raise
         except _DAMAGE as error:
             raise TokenStreamError("the archive is damaged or cut short", value=str(error), where=str(path)) from None
         problems: tuple[Problem, ...] = ()
@@ -67,6 +69,8 @@ class NpzStore(Store):
                         raise EOFError("the array ends in the middle of an id")
                     yield Chunk(np.frombuffer(data, dtype=self.dtype))
                     done += len(data) // self.dtype.itemsize
+        except TokenStreamError:
+            raise
         except _DAMAGE as error:
             what = "the archive is damaged or cut short"
             raise TokenStreamError(what, value=str(error), where=f"{self.path}, token {done}") from None
