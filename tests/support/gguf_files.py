@@ -95,38 +95,6 @@ def sentencepiece(pieces: Sequence[str] = PIECES, **changes: Typed | None) -> di
     return prefixed({key: value for key, value in fields.items() if value is not None})
 
 
-WORDS = (
-    "[PAD]",
-    "[UNK]",
-    "[CLS]",
-    "[SEP]",
-    "\u2581the",
-    "\u2581cat",
-    "s",
-    "\u2581a",
-    "b",
-    "\u2581!",
-    "\u2581e",
-    "\u2581\u4e2d",
-)
-
-
-def wordpiece(words: Sequence[str] = WORDS, **changes: Typed | None) -> dict[str, Typed]:
-    """Return the keys of a WordPiece file; `changes` as above."""
-    fields: dict[str, Typed | None] = {
-        "general.architecture": Typed("string", "bert"),
-        "model": Typed("string", "bert"),
-        "tokens": Typed("string", [*words]),
-        "token_type": Typed("i32", [3 if word[:1] == "[" else 1 for word in words]),
-        "padding_token_id": Typed("u32", 0),
-        "unknown_token_id": Typed("u32", 1),
-        "bos_token_id": Typed("u32", 2),
-        "seperator_token_id": Typed("u32", 3),
-        **changes,
-    }
-    return prefixed({key: value for key, value in fields.items() if value is not None})
-
-
 # Texts on which pre-tokenizers differ, and two special tokens of which the longer one is found first.
 RECORDED_TEXTS = (
     *(

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import random
 import unicodedata
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,21 +20,25 @@ from tokdfa.errors import TokdfaError
 from tokdfa.tokenizers.rewriting import RewritingTokenizer
 
 
-def test_both_sides_of_a_cut_are_encoded_by_themselves(tmp_path: Path) -> None:
+def normalizing(folder: Path) -> Iterator[tuple[int, random.Random, RewritingTokenizer, Any]]:
+    """Yield random tokenizers that normalize, beside the library's own, with their seeds."""
     tokenizers = pytest.importorskip("tokenizers")
-    n_cuts = n_changed = 0
+    path = folder / "tokenizer.json"
     for seed in seeds(25):
         drawn = random.Random(seed)
-        path = tmp_path / "tokenizer.json"
         path.write_text(json.dumps(normalized_file(drawn)), encoding="utf-8")
         try:
             tokenizer = tokdfa.load(path)
         except TokdfaError:
             continue
         assert isinstance(tokenizer, RewritingTokenizer)
-        if tokenizer.form is None:
-            continue
-        theirs = tokenizers.Tokenizer.from_file(str(path))
+        if tokenizer.form is not None:
+            yield seed, drawn, tokenizer, tokenizers.Tokenizer.from_file(str(path))
+
+
+def test_both_sides_of_a_cut_are_encoded_by_themselves(tmp_path: Path) -> None:
+    n_cuts = n_changed = 0
+    for seed, drawn, tokenizer, theirs in normalizing(tmp_path):
         for _ in range(20):
             # Of any text, normalized or not.
             ids = tokenizer.unnormalized.encode(text(drawn))
@@ -51,20 +57,8 @@ def test_both_sides_of_a_cut_are_encoded_by_themselves(tmp_path: Path) -> None:
 
 
 def test_a_stream_gives_the_ids_of_the_text_in_parts(tmp_path: Path) -> None:
-    tokenizers = pytest.importorskip("tokenizers")
     n_early = n_changed = 0
-    for seed in seeds(25):
-        drawn = random.Random(seed)
-        path = tmp_path / "tokenizer.json"
-        path.write_text(json.dumps(normalized_file(drawn)), encoding="utf-8")
-        try:
-            tokenizer = tokdfa.load(path)
-        except TokdfaError:
-            continue
-        assert isinstance(tokenizer, RewritingTokenizer)
-        if tokenizer.form is None:
-            continue
-        theirs = tokenizers.Tokenizer.from_file(str(path))
+    for seed, drawn, tokenizer, theirs in normalizing(tmp_path):
         for _ in range(10):
             whole = "".join(text(drawn) for _ in range(drawn.randrange(1, 5)))
             stream, size = tokenizer.stream(), drawn.randrange(1, 9)
