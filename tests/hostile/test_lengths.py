@@ -47,7 +47,7 @@ def test_a_judge_far_down_a_stream(load: Callable[[Path], Any], tmp_path: Path) 
     spoiled = ids
     while len(tokenizer.validate(spoiled, all=True).violations) < 2:
         spoiled = drawn.permutation(spoiled)
-    begin, _ = judge_of(tokenizer, window=False, documents=False, literal=False, tuning=DEFAULT)
+    begin = judge_of(tokenizer, window=False, documents=False, literal=False, tuning=DEFAULT)
 
     def judged(first: int, byte: int) -> list[Any]:
         judge = begin(first, byte)

@@ -53,7 +53,7 @@ def tokenizer_of(name: str, finds_specials: bool = False) -> Tokenizer:
         specials=(Special(n, "<e>"),),
         finds_specials=finds_specials,
     )
-    return Tokenizer(contents, PreTokenizer(PATTERNS[name]))
+    return Tokenizer(contents, PreTokenizer(PATTERNS[name]) if name in PATTERNS else None)
 
 
 def symbols_of(tokenizer: Tokenizer) -> list[int]:
@@ -169,10 +169,10 @@ def parts(ids: list[int], starts: list[int]) -> list[tuple[int, list[int]]]:
 
 @given(data=st.data())
 def test_documents(data: st.DataObject) -> None:
-    tokenizer = tokenizer_of(data.draw(st.sampled_from([*PATTERNS])), data.draw(st.booleans()))
+    tokenizer = tokenizer_of(data.draw(st.sampled_from([*PATTERNS, "no pattern"])), data.draw(st.booleans()))
     some = st.lists(st.sampled_from(symbols_of(tokenizer)), max_size=6)
     texts = st.text("ab \n'sé", max_size=8).map(lambda text: tokenizer.encode(text).tolist())
-    documents: list[list[int]] = data.draw(st.lists(st.one_of(some, texts, texts), max_size=5))
+    documents: list[list[int]] = data.draw(st.lists(st.one_of(some, texts, texts, texts), max_size=8))
     separator = data.draw(st.sampled_from([ord("x"), 1 << 20, tokenizer.n_ids - 1]))
     documents = [[id for id in ids if id != separator] for ids in documents]
     cuts = data.draw(st.lists(st.integers(0, 30), max_size=4))
@@ -195,12 +195,13 @@ def test_documents(data: st.DataObject) -> None:
     stream = [id for ids in documents for id in ids]
     starts = np.cumsum([0, *map(len, documents)])[: len(documents)]
     verdict = validate(tokenizer, stream, documents=starts, all=True, tuning=FEW)
+    bytes_before = np.cumsum([0, *(len(tokenizer.decode_bytes(ids)) for ids in documents)])
     bad = [
-        (int(start) + violation.index, violation.ids)
-        for start, ids in zip(starts, documents, strict=True)
+        (int(start) + violation.index, int(byte) + violation.byte_offset, violation.ids)
+        for start, byte, ids in zip(starts, bytes_before[:-1], documents, strict=True)
         for violation in validate(tokenizer, ids, all=True, tuning=FEW).violations
     ]
-    assert [(violation.index, violation.ids) for violation in verdict.violations] == bad
+    assert [(violation.index, violation.byte_offset, violation.ids) for violation in verdict.violations] == bad
 
 
 @given(data=st.data())

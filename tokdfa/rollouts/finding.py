@@ -86,7 +86,7 @@ class WalkFinder(Finder):
     def find(self, ids: Int32Array, begins: Int64Array, ends: Int64Array) -> Stretches:
         """Return the stretches of streams; see :meth:`Finder.find`."""
         try:
-            parts = self._walk.wrong_parts(ids, begins, ends)
+            parts, _ = self._walk.wrong_parts(ids, begins, ends)
         except LimitExceededError:
             return super().find(ids, begins, ends)
         if not len(parts):
@@ -203,7 +203,7 @@ def finder_of(tokenizer: AnyTokenizer) -> Finder:
     ImproperDictionaryError
         If the dictionary is not proper and its format does not say what a library makes of it.
     """
-    begin, _ = judge_of(tokenizer)
+    begin = judge_of(tokenizer)
     walk = documents_walk(tokenizer)
     if walk is not None and isinstance(tokenizer, Tokenizer):
         return WalkFinder(tokenizer, walk)

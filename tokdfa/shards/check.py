@@ -336,17 +336,15 @@ class _Part:
     def _bound(self, store: Store, ids: IntegerArray, starts: Int64Array, numbers: Int64Array, first: int) -> None:
         """Close the documents that have ended, given where others begin among ids."""
         if len(starts):
-            begun = [self._begun - first, *starts.tolist()] if self._is_open else starts.tolist()
-            ends = np.array(begun[1:], dtype=np.int64)
-            is_empty = np.diff(np.array(begun, dtype=np.int64)) == 0
-            if self._separator is not None:
-                # What ends a document is not in it.
-                is_empty = np.diff(np.array(begun, dtype=np.int64)) == 1
-            else:
-                lasts = np.where(
-                    ends > 0, ids[np.maximum(ends - 1, 0)].astype(np.int64) if len(ids) else -1, self._last
-                )
-                self._unended += int(np.count_nonzero(~is_empty & ~self._ends[np.maximum(lasts, 0)]))
+            begun = np.append(self._begun - first, starts) if self._is_open else starts
+            ends = begun[1:]
+            # What ends a document is not in it.
+            is_empty = ends - begun[:-1] == (self._separator is not None)
+            if self._separator is None:
+                lasts = ids[ends[ends > 0] - 1].astype(np.int64)
+                before = np.full(len(ends) - len(lasts), self._last)
+                is_unended = ~is_empty & ~self._ends[np.maximum(np.append(before, lasts), 0)]
+                self._unended += int(np.count_nonzero(is_unended))
             self._documents += len(ends)
             self._empty += int(np.count_nonzero(is_empty))
             self._is_open = True

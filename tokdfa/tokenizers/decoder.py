@@ -20,6 +20,9 @@ __all__ = ["Decoder", "Spellings", "Tuning", "spellings"]
 
 _LONGEST_CHARACTER = 4
 
+_SHORT = frozenset(map(np.dtype, (np.uint8, np.int16, np.uint16, np.int32, np.uint32)))
+"""The types of integers of which every one that is an id has the same 32 bits."""
+
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
@@ -100,10 +103,8 @@ class Decoder:
             If they are not integers in one dimension, or one of them is not an id; the error says which.
         """
         # A subclass of arrays may have masked ids.
-        is_int32 = type(ids) is np.ndarray and ids.dtype == np.int32 and ids.ndim == 1
-        is_int32 = is_int32 and ids.flags.c_contiguous and ids.flags.aligned  # type: ignore[union-attr]
-        if is_int32:
-            own: Int32Array = ids.copy()  # type: ignore[union-attr]
+        if type(ids) is np.ndarray and ids.dtype in _SHORT and ids.ndim == 1:
+            own: Int32Array = ids.astype(np.int32, order="C")
             # One pass if all is well: read as unsigned, negative ids are the largest.
             if own.view(np.uint32).max(initial=0) < self._first_hole:
                 return own

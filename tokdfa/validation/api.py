@@ -173,19 +173,17 @@ class Validator(Guided):
         self._separator: int | None = None
         self._starts: Int64Array = np.empty(0, dtype=np.int64)
         self.tokens = 0
-        begin, lengths = judge_of(
-            tokenizer, window=window, documents=documents is not None, literal=literal, tuning=tuning
-        )
+        begin = judge_of(tokenizer, window=window, documents=documents is not None, literal=literal, tuning=tuning)
         walk = None if window or literal or documents is None or not tuning.walks else documents_walk(tokenizer)
         if documents is None:
             self._judge = begin(0, 0)
         elif isinstance(documents, (int, np.integer, np.bool_)):
             self._separator = separator = checked_separator(documents)
             size = len(tokenizer.decode_bytes([separator])) if self._decoder.is_id(separator) else 0
-            self._judge = DocumentsJudge(begin, lengths, separator_size=size, walk=walk)
+            self._judge = DocumentsJudge(begin, separator_size=size, walk=walk)
         else:
             self._starts = document_starts(documents)
-            self._judge = DocumentsJudge(begin, lengths, self._starts, walk=walk)
+            self._judge = DocumentsJudge(begin, self._starts, walk=walk)
 
     def feed(
         self, ids: npt.ArrayLike, starts: Int64Array | None = None, separators: Int64Array | None = None

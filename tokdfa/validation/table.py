@@ -176,8 +176,12 @@ class Table:
             step = min(4 * step, LONGEST_STEP)
         return 0
 
-    def wrong_parts(self, pairs: Struct, ids: Int32Array, begins: Int64Array, ends: Int64Array) -> Int64Array:
-        """Return the parts of streams that something wrong is in; outside of them, all streams are canonical.
+    def wrong_parts(
+        self, pairs: Struct, ids: Int32Array, begins: Int64Array, ends: Int64Array
+    ) -> tuple[Int64Array, int | None]:
+        """Return the parts of streams that something wrong is in, and the number of bytes of all streams.
+
+        Outside of these parts, all streams are canonical.
 
         Parameters
         ----------
@@ -190,9 +194,11 @@ class Table:
 
         Returns
         -------
-        int64 array of shape (parts, 2)
+        parts : int64 array of shape (parts, 2)
             The first id and the one after the last. A part begins and ends where its stream does, or where its text is
             certainly cut, and no special token that the text spells goes across its ends.
+        size : int or None
+            The number of bytes of all streams; None if something is wrong.
 
         Raises
         ------

@@ -122,6 +122,13 @@ static void check_wrong_parts(const machine *m, const uint8_t *forbidden, const 
         count += find_wrong(&own, forbidden, &s, k, found + 2 * count);
     }
     REQUIRE(job.count == count && !memcmp(job.found, found, (size_t)(2 * count) * sizeof *found));
+    int64_t size = 0;
+    for (int64_t k = 0; k < s.n_streams; k++) {
+        for (int64_t i = s.begins[k]; i < s.ends[k]; i++) {
+            size += w->length_of[ids[i]];
+        }
+    }
+    REQUIRE(count || job.size == size);
     give_back(&memory);
 }
 

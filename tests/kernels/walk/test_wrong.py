@@ -42,7 +42,9 @@ def test_what_is_outside_is_canonical_and_what_is_inside_is_not(tokenizer: Token
     ends = np.cumsum([len(stream) for stream in streams])
     begins = np.append(0, ends[:-1])
     ids = np.array([id for stream in streams for id in stream], dtype=np.int32)
-    parts = walk.wrong_parts(ids, begins, ends).tolist()
+    found, size = walk.wrong_parts(ids, begins, ends)
+    parts = found.tolist()
+    assert size is None
     assert all(low < high for low, high in parts)
     assert all(high <= low for (_, high), (low, _) in pairwise(parts))
     n_wrong = 0
@@ -65,6 +67,6 @@ def test_many_parts_make_room_for_themselves(tokenizer: Tokenizer) -> None:
     assert walk is not None
     # A word, and the same word spelled in a way that is not canonical.
     ids = np.array([*b"ab", *b"\n", *b"x" * 40, *b"\n"] * 500, dtype=np.int32)
-    parts = walk.wrong_parts(ids, np.array([0]), np.array([len(ids)]))
+    parts, _ = walk.wrong_parts(ids, np.array([0]), np.array([len(ids)]))
     assert len(parts) > 64
     assert len(parts) == 500

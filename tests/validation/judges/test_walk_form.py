@@ -33,7 +33,7 @@ def as_a_whole(tokenizer: RewritingTokenizer, ids: Int32Array) -> list[Violation
 
 
 def is_walked(tokenizer: RewritingTokenizer) -> bool:
-    begin, _ = judge_of(tokenizer)
+    begin = judge_of(tokenizer)
     return isinstance(begin, partial) and begin.func is WalkJudge
 
 

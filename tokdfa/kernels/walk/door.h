@@ -136,6 +136,7 @@ typedef struct {
     int64_t at;
     int64_t row;
     int64_t step;
+    int64_t size; /* the number of bytes of the ids walked over */
 } tokdfa_wrong_job;
 
 int tokdfa_wrong_parts(const tokdfa_walker *walker, const tokdfa_cuts *cuts, const uint32_t *ids,

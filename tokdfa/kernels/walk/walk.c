@@ -24,8 +24,10 @@ enum { JOINS = 1, PARTS = 2, SPELLS = 4 };
 /* A stretch between two borders of normalization is looked at if it has at most this many bytes and ids. */
 enum { MOST_BYTES = 256, MOST_IDS = 128 };
 
-/* The results of the first walk over a block of ids: the entries, and in each lane the marked places. */
+/* The results of the first walk over a block of ids: the entries, in each lane the marked places, and the number of bytes
+   of all its ids. */
 typedef struct {
+    int64_t size;
     uint32_t entries[BLOCK];
     uint32_t marks[LANES][LANE];
     int64_t n_marks[LANES];
@@ -184,10 +186,11 @@ static int walk_carefully(const tokdfa_walker *w, const uint32_t *ids, int64_t e
     return DONE;
 }
 
-/* Walk through the lanes side by side as if all pairs were allowed; note the entries and the marked places. */
+/* Walk through the lanes side by side as if all pairs were allowed; note the entries and the marked places. Bytes are
+   counted meanwhile: the walk waits for its look-ups, and counting waits for nothing. */
 ALWAYS_INLINE void speculate(const tokdfa_walker *w, const uint32_t *restrict ids, int64_t lane, uint32_t row,
-                             block *restrict seen) {
-    const uint16_t *restrict class_of = w->class_of;
+                             bool is_measured, block *restrict seen) {
+    const uint16_t *restrict class_of = w->class_of, *restrict length_of = w->length_of;
     const uint32_t *restrict table = w->allowed;
     const uint32_t *ids_1 = ids + lane, *ids_2 = ids_1 + lane, *ids_3 = ids_2 + lane;
     uint64_t r0 = row, r1 = row, r2 = row, r3 = row;
@@ -203,6 +206,7 @@ ALWAYS_INLINE void speculate(const tokdfa_walker *w, const uint32_t *restrict id
     seen->first_row[3] = (uint32_t)r3;
     uint32_t *entries_0 = seen->entries, *entries_1 = entries_0 + lane, *entries_2 = entries_1 + lane,
              *entries_3 = entries_2 + lane;
+    uint64_t size = 0;
     for (int64_t k = 0; k < lane; k++) {
         uint32_t e0 = table[r0 + class_of[ids[k]]], e1 = table[r1 + class_of[ids_1[k]]];
         uint32_t e2 = table[r2 + class_of[ids_2[k]]], e3 = table[r3 + class_of[ids_3[k]]];
@@ -210,11 +214,15 @@ ALWAYS_INLINE void speculate(const tokdfa_walker *w, const uint32_t *restrict id
         entries_1[k] = e1;
         entries_2[k] = e2;
         entries_3[k] = e3;
+        if (is_measured) {
+            size += (uint32_t)length_of[ids[k]] + length_of[ids_1[k]] + length_of[ids_2[k]] + length_of[ids_3[k]];
+        }
         r0 = e0 >> 2;
         r1 = e1 >> 2;
         r2 = e2 >> 2;
         r3 = e3 >> 2;
     }
+    seen->size = (int64_t)size;
     for (int number = 0; number < LANES; number++) {
         const uint32_t *entries = seen->entries + number * lane;
         uint32_t *marks = seen->marks[number];
@@ -295,15 +303,19 @@ ALWAYS_INLINE int walk(const tokdfa_walker *w, const uint32_t *ids, int64_t n, b
     while (begin < n) {
         int64_t end = least(begin + BLOCK, n), at = begin;
         int status;
+        bool is_counted = false;
         if (end - begin < SHORTEST) {
             status = walk_carefully(w, ids, end, NULL, 0, &at, &row);
         } else {
             int64_t lane = (end - begin) / LANES;
             end = begin + LANES * lane;
-            speculate(w, ids + begin, lane, row, &seen);
+            speculate(w, ids + begin, lane, row, is_measured, &seen);
             status = look_at_marks(w, ids, begin, lane, &seen, &at, &row);
+            is_counted = status == DONE;
         }
-        place->size += is_measured ? size_of(w, ids, begin, at) : 0;
+        if (is_measured) {
+            place->size += is_counted ? seen.size : size_of(w, ids, begin, at);
+        }
         if (status != DONE) {
             place->at = at;
             place->row = row;

@@ -58,6 +58,7 @@ TOKDFA_DOOR int tokdfa_wrong_parts(const tokdfa_walker *walker, const tokdfa_cut
             int status = tokdfa_walk(walker, here, least(n, job->at + job->step), &place);
             job->at = place.at;
             job->row = place.row;
+            job->size += place.size;
             if (status == UNSURE) {
                 return UNSURE;
             }

@@ -44,8 +44,8 @@ def wrong_parts(
     reach: int,
     initial: int,
     learn: Callable[[int, int], None],
-) -> Int64Array:
-    """Return the parts of streams that something wrong is in, as pairs of the first id and the one after the last.
+) -> tuple[Int64Array, int | None]:
+    """Return the parts of streams that something wrong is in, and the number of bytes of all streams.
 
     Parameters
     ----------
@@ -69,15 +69,18 @@ def wrong_parts(
 
     Returns
     -------
-    int64 array of shape (parts, 2)
-        In order and disjoint. Each begins and ends where its stream does, or where the text is certainly cut.
+    parts : int64 array of shape (parts, 2)
+        Pairs of the first id and the one after the last, in order and disjoint. Each begins and ends where its stream
+        does, or where the text is certainly cut.
+    size : int or None
+        The number of bytes of all streams; None if something is wrong, for some ids are not walked over then.
     """
     if back < 1:
         raise ValueError("no part can begin after the last id")
     found: Int64Array = np.empty((max(64, len(ids) // 64), 2), dtype=np.int64)
     job = Struct(
         "tokdfa_wrong_job", begins=begins, ends=ends, n_begins=len(begins), back=back, reach=reach,
-        found=found.reshape(-1), room=len(found), count=0, stream=0, at=0, row=initial, step=_LONG,
+        found=found.reshape(-1), room=len(found), count=0, stream=0, at=0, row=initial, step=_LONG, size=0,
     )  # fmt: skip
     state = job.pointer
     while True:
@@ -89,4 +92,4 @@ def wrong_parts(
             job.set("found", found.reshape(-1))
             state.room = len(found)
         else:
-            return found[: state.count]
+            return found[: state.count], None if state.count else int(state.size)

@@ -7,7 +7,6 @@ from functools import lru_cache, partial, singledispatch
 from typing import TypeAlias
 
 from tokdfa.arguments import wrong_argument
-from tokdfa.arrays import Int64Array
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.tokenizers.closed import is_closed
 from tokdfa.tokenizers.formats.contents import LEFTMOST_FORMATS
@@ -35,11 +34,10 @@ def judge_of(
     documents: bool = False,
     literal: bool = False,
     tuning: Tuning = DEFAULT,
-) -> tuple[Begin, Int64Array | None]:
-    """Return the function that makes judges for the streams of a tokenizer, and the number of bytes of each id.
+) -> Begin:
+    """Return the function that makes judges for the streams of a tokenizer.
 
-    The second is None for judges that find the ends of the bytes themselves. Streams of a class of tokenizers that is
-    not registered are judged as a whole, by the definition.
+    Streams of a class of tokenizers that is not registered are judged as a whole, by the definition.
 
     Raises
     ------
@@ -52,7 +50,7 @@ def judge_of(
         raise wrong_argument(tokenizer, "a tokenizer", "tokdfa.validate(tokenizer, ids)")
     if window:
         raise UnsupportedFeatureError(f"windows cannot be judged for a {tokenizer.algorithm} tokenizer")
-    return partial(EncodingJudge, tokenizer.round_trip, literal=literal, tuning=tuning), None
+    return partial(EncodingJudge, tokenizer.round_trip, literal=literal, tuning=tuning)
 
 
 @judge_of.register
@@ -63,21 +61,21 @@ def _(
     documents: bool = False,
     literal: bool = False,
     tuning: Tuning = DEFAULT,
-) -> tuple[Begin, Int64Array | None]:
+) -> Begin:
     if not tokenizer.is_plain and not _is_walked_in_form(tokenizer):
         whole = partial(EncodingJudge, tokenizer.round_trip, literal=literal, tuning=tuning)
-        return _open(tokenizer, whole, literal, tuning) if window else whole, None
+        return _open(tokenizer, whole, literal, tuning) if window else whole
     model = model_of(tokenizer)
     inner = _judges(model, literal, tuning)
     if not window:
-        return inner, model.lengths
+        return inner
     if literal and not tokenizer.finds_specials:
         raise UnsupportedFeatureError("a window cannot be judged with special tokens taken literally")
 
     def begin(first: int, byte: int) -> Judge:
         return OpenJudge(model, first, byte, tuning=tuning) if first == 0 else inner(first, byte)
 
-    return begin, model.lengths
+    return begin
 
 
 def _open(tokenizer: Tokenizer, whole: Begin, literal: bool, tuning: Tuning) -> Begin:
@@ -96,7 +94,7 @@ def _open(tokenizer: Tokenizer, whole: Begin, literal: bool, tuning: Tuning) -> 
 @lru_cache(maxsize=4)
 def whole_walk(tokenizer: AnyTokenizer) -> WholeWalk | None:
     """Return the walk over the streams of a tokenizer; None if a walk does not decide them."""
-    begin, _ = judge_of(tokenizer)
+    begin = judge_of(tokenizer)
     if not isinstance(begin, partial) or begin.func is not WalkJudge:
         return None
     (model,) = begin.args

@@ -29,6 +29,11 @@ class Judge(Protocol):
         """The number of ids kept."""
         ...
 
+    @property
+    def byte(self) -> int:
+        """The byte offset of the end of a finished text."""
+        ...
+
     def feed(self, ids: Int32Array) -> Iterator[Violation]:
         """Take more ids, and yield the violations that they make certain."""
         ...
@@ -49,8 +54,6 @@ class DocumentsJudge:
     ----------
     begin : callable
         Returns a judge, given the index of its first token in the stream, and the byte offset of that token.
-    lengths : int64 array, optional
-        The number of bytes of each id. Without it every judge counts bytes itself, in `byte`.
     starts : int64 array, optional
         The tokens that begin documents, ascending. Without it documents end at separators.
     separator_size : int
@@ -62,19 +65,16 @@ class DocumentsJudge:
     def __init__(
         self,
         begin: Callable[[int, int], Judge],
-        lengths: Int64Array | None,
         starts: Int64Array | None = None,
         separator_size: int = 0,
         walk: WholeWalk | None = None,
     ) -> None:
-        self._walk = walk if lengths is not None else None
+        self._walk = walk
         self._separator_size = separator_size
         self._begin = begin
-        # Few bytes an id, for all ids are looked up.
-        is_short = lengths is not None and lengths.max(initial=0) < 1 << 16
-        self._lengths = lengths.astype(np.uint16) if lengths is not None and is_short else lengths
         self._starts = starts
-        self._first = self._byte = self._document_first = 0
+        self._first = self._document_first = 0
+        self._document_byte = 0
         self._judge = begin(0, 0)
 
     @property
@@ -100,53 +100,47 @@ class DocumentsJudge:
         cuts = np.union1d(none if starts is None else starts[starts < len(ids)], separators + 1)
         is_separator = np.isin(cuts - 1, separators, assume_unique=True).tolist()
         # The documents before cuts that are to be judged one by one, and those between them all at once.
-        doubtful = self._doubtful(ids, cuts, is_separator)
+        doubtful, size = self._doubtful(ids, cuts, is_separator)
         done = 0
         for number in [*doubtful, len(cuts)]:
             if number > done:
-                begin = self._pass(ids, begin, int(cuts[number - 1]), separators)
+                begin = self._pass(ids, begin, int(cuts[number - 1]), separators, size)
             if number == len(cuts):
                 break
             cut, is_after = int(cuts[number]), is_separator[number]
             yield from self._document(ids[begin : cut - is_after])
             if is_after or self._first > self._document_first:
                 yield from self._judge.finish()
-                self._open(int(is_after), self._separator_size * is_after)
+                self._first += is_after
+                self._open(self._judge.byte + self._separator_size * is_after)
             begin, done = cut, number + 1
         yield from self._document(ids[begin:])
 
-    def _doubtful(self, ids: Int32Array, cuts: Int64Array, is_separator: list[bool]) -> list[int]:
-        """Return the documents, by the cuts after them, that are not known to be whole here and canonical."""
+    def _doubtful(self, ids: Int32Array, cuts: Int64Array, is_separator: list[bool]) -> tuple[list[int], int | None]:
+        """Return the documents, by the cuts after them, that are not known to be whole here and canonical.
+
+        Also return the number of bytes of the documents after the first one if they all are; None if it is not known.
+        """
         n = len(cuts)
         if self._walk is None or n < 2:
-            return [*range(n)]
+            return [*range(n)], None
         # The first one may have begun before.
         begins, ends = cuts[:-1], cuts[1:] - np.array(is_separator[1:], dtype=np.int64)
         try:
-            wrong = self._walk.wrong_parts(ids, begins, ends)
+            wrong, size = self._walk.wrong_parts(ids, begins, ends)
         except LimitExceededError:
-            return [*range(n)]
-        return [0, *np.unique(np.searchsorted(begins, wrong[:, 0], side="right")).tolist()]
+            return [*range(n)], None
+        return [0, *np.unique(np.searchsorted(begins, wrong[:, 0], side="right")).tolist()], size
 
-    def _pass(self, ids: Int32Array, begin: int, end: int, separators: Int64Array) -> int:
-        """Pass over whole documents that are canonical, and return their end."""
-        if self._lengths is not None:
-            skipped = separators[slice(*np.searchsorted(separators, [begin, end]))]
-            self._byte += len(skipped) * self._separator_size - self._size(ids[skipped])
-        self._skip(ids[begin:end])
-        self._open(0, 0)
+    def _pass(self, ids: Int32Array, begin: int, end: int, separators: Int64Array, size: int | None) -> int:
+        """Pass over whole documents that are canonical and have `size` bytes, and return their end."""
+        assert self._walk is not None
+        skipped = separators[slice(*np.searchsorted(separators, [begin, end]))]
+        if size is None:
+            size = self._walk.size_of(ids[begin:end]) - self._walk.size_of(ids[skipped])
+        self._first += end - begin
+        self._open(self._document_byte + size + len(skipped) * self._separator_size)
         return end
-
-    def _skip(self, ids: Int32Array) -> None:
-        """Count ids, and the bytes that they spell."""
-        self._first += len(ids)
-        if self._lengths is not None:
-            self._byte += self._size(ids)
-
-    def _size(self, ids: Int32Array) -> int:
-        """Return the number of bytes that ids spell."""
-        assert self._lengths is not None
-        return int(self._lengths[ids].sum(dtype=np.int64))
 
     def finish(self) -> Iterator[Violation]:
         """End the last document, and yield the remaining violations."""
@@ -158,15 +152,12 @@ class DocumentsJudge:
 
     def _document(self, ids: Int32Array) -> Iterator[Violation]:
         yield from self._judge.feed(ids)
-        self._skip(ids)
+        self._first += len(ids)
 
-    def _open(self, skipped: int, size: int) -> None:
-        """Begin a document after `skipped` ids that are in none and have `size` bytes."""
-        self._first += skipped
-        self._byte = getattr(self._judge, "byte", self._byte) if self._lengths is None else self._byte
-        self._byte += size
-        self._document_first = self._first
-        self._judge = self._begin(self._first, self._byte)
+    def _open(self, byte: int) -> None:
+        """Begin a document with the next id, whose byte offset is given."""
+        self._document_first, self._document_byte = self._first, byte
+        self._judge = self._begin(self._first, byte)
 
 
 def document_starts(starts: npt.ArrayLike) -> Int64Array:

@@ -76,7 +76,7 @@ class EncodingJudge:
 
     @property
     def byte(self) -> int:
-        """The byte offset of the next token to be judged."""
+        """The byte offset of the next token to be judged, or of the end of a finished text."""
         return self.buffer.byte
 
     def feed(self, ids: Int32Array, until: int | None = None) -> Iterator[Violation]:

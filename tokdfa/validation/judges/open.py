@@ -76,6 +76,11 @@ class OpenJudge:
         """The number of ids kept."""
         return 0 if self._walk is None else self._walk.n_kept
 
+    @property
+    def byte(self) -> int:
+        """The byte offset of the end of a finished text."""
+        return self._byte if self._walk is None else self._walk.byte
+
     def feed(self, ids: Int32Array) -> Iterator[Violation]:
         """Take more ids, and yield the violations that they make certain."""
         for place, id in enumerate(ids.tolist()) if self._walk is None else ():

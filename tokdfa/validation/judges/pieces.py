@@ -60,6 +60,11 @@ class PieceJudge:
         """The number of ids kept."""
         return len(self.buffer) + (0 if self._by_encoding is None else self._by_encoding.n_kept)
 
+    @property
+    def byte(self) -> int:
+        """The byte offset of the end of a finished text."""
+        return self.buffer.byte if self._by_encoding is None else self._by_encoding.byte
+
     def feed(self, ids: Int32Array, until: int | None = None) -> Iterator[Violation]:
         """Take more ids, and yield the violations that they make certain.
 

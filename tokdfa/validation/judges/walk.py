@@ -43,6 +43,7 @@ class WholeWalk:
         assert model.table is not None
         self._table: Table = model.table
         self._pairs = model.walked_pairs
+        self._lengths = model.lengths
 
     def accepts(self, ids: IntegerArray) -> bool:
         """Return whether a stream is certainly canonical.
@@ -54,9 +55,16 @@ class WholeWalk:
         """
         return kernels.accepts(self._table.walker(self._pairs.struct_for(len(ids))), ids) == kernels.DONE
 
-    def wrong_parts(self, ids: Int32Array, begins: Int64Array, ends: Int64Array) -> Int64Array:
-        """Return the parts of streams that something wrong is in; see :meth:`Table.wrong_parts`."""
+    def wrong_parts(self, ids: Int32Array, begins: Int64Array, ends: Int64Array) -> tuple[Int64Array, int | None]:
+        """Return the parts of streams that something wrong is in, and the number of bytes of all streams if none is.
+
+        See :meth:`Table.wrong_parts`.
+        """
         return self._table.wrong_parts(self._pairs.struct_for(len(ids)), ids, begins, ends)
+
+    def size_of(self, ids: Int32Array) -> int:
+        """Return the number of bytes that ids spell."""
+        return int(self._lengths[ids].sum())
 
 
 class WalkJudge:
@@ -116,6 +124,11 @@ class WalkJudge:
     def n_kept(self) -> int:
         """The number of ids kept."""
         return self._n_past if self._judge is None else self._judge.n_kept
+
+    @property
+    def byte(self) -> int:
+        """The byte offset of the end of a finished text."""
+        return self._byte + int(self._here.size) if self._judge is None else self._judge.byte
 
     def feed(self, ids: Int32Array) -> Iterator[Violation]:
         """Take more ids, and yield the violations that they make certain."""

@@ -74,6 +74,11 @@ class WholeJudge:
         """The number of ids kept."""
         return len(self._buffer)
 
+    @property
+    def byte(self) -> int:
+        """The byte offset of the end of a finished text."""
+        return self._buffer.byte + int(self._model.lengths[self._buffer.all()].sum())
+
     def feed(self, ids: Int32Array) -> Iterator[Violation]:
         """Take more ids, and yield the violations that they make certain."""
         self._buffer.append(ids)
