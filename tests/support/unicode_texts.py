@@ -22,6 +22,11 @@ def _blocks() -> list[range]:
     return [*used, range(0xE000, 0xF900), range(0x3FF80, 0x40100), range(0xE0000, 0xE1000), range(0x10FF80, 0x110000)]
 
 
+@cache
+def _blocks_of_characters() -> list[range]:
+    return [block for block in _blocks() if not 0xD800 <= block[0] < 0xE000]
+
+
 def character(drawn: random.Random) -> str:
     """Return a character, from every block as likely; none is a surrogate."""
     while True:
@@ -33,7 +38,7 @@ def character(drawn: random.Random) -> str:
 def unicode_text(drawn: random.Random, more: tuple[str, ...] = (), longest: int = 12) -> str:
     """Return a text of nasty symbols, of `more`, and of characters from anywhere; often of neighbours in one block."""
     kind = drawn.randrange(4)
-    block = drawn.choice([block for block in _blocks() if not 0xD800 <= block[0] < 0xE000])
+    block = drawn.choice(_blocks_of_characters())
     parts = []
     for _ in range(drawn.randrange(longest)):
         if more and drawn.random() < 0.2:

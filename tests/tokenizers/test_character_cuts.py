@@ -271,6 +271,33 @@ def test_violations_are_the_same_however_a_stream_is_cut(
     assert later > 4
 
 
+@pytest.mark.parametrize("bytes_", [(0x2E, 0xCB), (0xCB, 0x2E), (0x2E, 0xCB, 0x2E), (0xCB,)])
+def test_bytes_that_are_no_text_and_have_no_token(bytes_: tuple[int, ...], tmp_path: Path) -> None:
+    # ASCII in a run that is not UTF-8 becomes U+FFFD with it; where that is dropped, its neighbours merge.
+    tokenizers = pytest.importorskip("tokenizers")
+    fields = bytes_as_tokens(DECODERS[0], "ab")
+    vocab = {token: id for token, id in fields["model"]["vocab"].items() if id < 0xE0 or id > 0xFF}
+    fields["model"] |= {"vocab": vocab | {"ab": 300}, "merges": [["a", "b"]]}
+    fields["normalizer"] = None
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps(fields), encoding="utf-8")
+    theirs = tokenizers.Tokenizer.from_file(str(path))
+    tokenizer = tokdfa.load(path)
+    ids = [256, *bytes_, 257]
+    for stream, index in ((ids, 0), ([257, *ids, 256], 1)):
+        again = theirs.encode(theirs.decode(stream)).ids
+        assert again == [*stream[:index], 300, *stream[len(ids) + index :]]
+        for size, window in itertools.product((1, 2, 9), (1, 5)):
+            array = np.array(stream, dtype=np.int32)
+            chunks = (array[at : at + size] for at in range(0, len(array), size))
+            found = validate(tokenizer, chunks, tuning=Tuning(window=window))
+            assert (bool(found), found.index) == (False, index), (stream, size, window)
+    # Runs that are text are cut off as before.
+    assert isinstance(tokenizer, RewritingTokenizer)
+    assert tokenizer.cut_between(np.array([256, 0x2E, 257], dtype=np.int32)).tolist() == [True, True]
+    assert tokenizer.validate([256, 0x2E, 257])
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_random_tokenizers(kind: str, tmp_path: Path) -> None:
     met = check(KINDS[kind], tmp_path, seeds(9), 8)

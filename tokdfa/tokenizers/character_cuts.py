@@ -288,20 +288,30 @@ class CharacterCuts:
         return states
 
     def _beside_bytes(self, ids: Int32Array, states: Uint8Array, starts: bool, ends: bool) -> None:
-        """Set the states of the places at the ends of runs of byte tokens that are no ASCII."""
+        """Set the states of the places at the ends of runs of byte tokens, which are read as U+FFFD if not UTF-8."""
         first, last, is_byte = self._texts.ends
-        is_high = is_byte[ids] & (last[ids] < 0)
-        if not is_high.any():
-            return
         known = is_byte[ids]
-        for place in np.flatnonzero(is_high[:-1] & ~known[1:] & (first[ids[1:]] >= 0)).tolist():
-            # A run that is not UTF-8 is read as U+FFFD.
+        if not known.any():
+            return
+        is_high = known & (last[ids] < 0)
+        replaced = np.int64(ord(REPLACEMENT))
+        places = np.flatnonzero(known[:-1] & ~known[1:] & (first[ids[1:]] >= 0))
+        beside = self._characters.states(np.broadcast_to(replaced, places.shape), first[ids[places + 1]]) == CUT
+        if not beside.all():
+            doubt = places[~beside & ~is_high[places]]
+            states[doubt[~_is_ascii_before(known, is_high, starts)[doubt]]] = DOUBT
+        for place in places[beside & is_high[places]].tolist():
             left, right = self._texts.character_of_run(ids[place::-1], starts), chr(first[ids[place + 1]])
-            if left is not None and self.is_cut(left, right) and self.is_cut(REPLACEMENT, right):
+            if left is not None and self.is_cut(left, right):
                 states[place] = CUT
-        for place in np.flatnonzero(is_high[1:] & ~known[:-1] & (last[ids[:-1]] >= 0)).tolist():
+        places = np.flatnonzero(known[1:] & ~known[:-1] & (last[ids[:-1]] >= 0))
+        beside = self._characters.states(last[ids[places]], np.broadcast_to(replaced, places.shape)) == CUT
+        if not beside.all():
+            doubt = places[~beside & ~is_high[places + 1]] + 1
+            states[doubt[~_is_ascii_before(known[::-1], is_high[::-1], ends)[::-1][doubt]] - 1] = DOUBT
+        for place in places[beside & is_high[places + 1]].tolist():
             left, following = chr(last[ids[place]]), self._texts.character_of_run(ids[place + 1 :], ends, forwards=True)
-            if following is not None and self.is_cut(left, following) and self.is_cut(left, REPLACEMENT):
+            if following is not None and self.is_cut(left, following):
                 states[place] = CUT
 
     def _judge_characters(self, left: Int64Array, right: Int64Array) -> Uint8Array:
@@ -342,6 +352,18 @@ class CharacterCuts:
         found: BoolArray = np.zeros(self._tokenizer.n_ids, dtype=np.bool_)
         found[self._tokenizer.special_ids] = True
         return found
+
+
+def _is_ascii_before(known: BoolArray, is_high: BoolArray, starts: bool) -> BoolArray:
+    """Return, for each id, whether the run of byte tokens that it ends is ASCII.
+
+    `known` is which ids are byte tokens, `is_high` which of them are no ASCII, and `starts` whether a run certainly
+    starts with the first id.
+    """
+    places = np.arange(len(known))
+    before = np.maximum.accumulate(np.where(known, -1, places))
+    found: BoolArray = before >= np.maximum.accumulate(np.where(is_high, places, -1))
+    return found & ((before >= 0) | starts)
 
 
 def _is_by_character(step: Split) -> bool:
