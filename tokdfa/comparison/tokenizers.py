@@ -13,7 +13,7 @@ from tokdfa.comparison.joint import Joint
 from tokdfa.comparison.parts import Parts, as_text
 from tokdfa.comparison.result import Comparison, Difference
 from tokdfa.comparison.separation import Separation
-from tokdfa.comparison.trials import around, random_texts, short_texts, shrunk, texts_of_tokens, within
+from tokdfa.comparison.trials import around, random_texts, short_texts, shrunk, texts_of_tokens, unlike, within
 from tokdfa.comparison.tuning import DEFAULT, Tuning
 from tokdfa.comparison.vocabularies import Vocabularies
 from tokdfa.comparison.whole_pieces import WholePieces
@@ -112,7 +112,7 @@ class _Comparer:
     def least(self, texts: Iterable[str]) -> Difference | None:
         """Return the least of the differences on texts: by number of bytes, then of tokens, then by order."""
         best: tuple[tuple[int, int, bytes], Difference] | None = None
-        for text in texts:
+        for text in unlike(self.a, self.b, texts, ignore_ids=self.ignore_ids):
             data = text.encode()
             if best is not None and len(data) > best[0][0]:
                 continue

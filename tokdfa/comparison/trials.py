@@ -5,14 +5,21 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import pairwise, product
+from itertools import islice, pairwise, product
 from typing import Literal
 
+import numpy as np
+
+from tokdfa.arrays import Int64Array
 from tokdfa.comparison.parts import as_text, splitting_of
+from tokdfa.errors import AlphabetError
 from tokdfa.tokenizers.sentencepiece_normalizer import SPACE
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["around", "random_texts", "short_texts", "shrunk", "texts_of_tokens", "within"]
+__all__ = ["around", "random_texts", "short_texts", "shrunk", "texts_of_tokens", "unlike", "within"]
+
+_PARCEL = 256
+"""The number of texts encoded at once."""
 
 _CONTEXTS = ("", " ", "a", "\n", "  ", "!", "1")
 # Texts that splittings, normalizers and decoders treat differently.
@@ -59,6 +66,39 @@ def random_texts(words: Sequence[str], specials: Sequence[str], *, longest: int 
         pool = [*_SYMBOLS, *source.sample(specials, min(len(specials), 5)), *source.sample(words, min(len(words), 20))]
         for _ in range(100):
             yield "".join(source.choices(pool, k=source.randint(1, longest)))
+
+
+def unlike(a: Tokenizer, b: Tokenizer, texts: Iterable[str], *, ignore_ids: bool) -> Iterator[str]:
+    """Leave out texts that two tokenizers encode alike, as far as encoding many texts at once shows it."""
+    if not (_takes_texts_as_pieces(a) and _takes_texts_as_pieces(b)):
+        yield from texts
+        return
+    names_a, names_b = np.arange(a.n_ids), np.arange(b.n_ids)
+    if ignore_ids:
+        numbers: dict[bytes, int] = {}
+        names_a, names_b = _numbered(a, numbers), _numbered(b, numbers)
+    remaining = iter(texts)
+    while parcel := [*islice(remaining, _PARCEL)]:
+        try:
+            of_a, of_b = a.encode_pieces(parcel), b.encode_pieces(parcel)
+        except AlphabetError:
+            yield from parcel
+            continue
+        are_same = np.array_equal(names_a[of_a.ids], names_b[of_b.ids])
+        if not (are_same and np.array_equal(of_a.offsets, of_b.offsets)):
+            yield from parcel
+
+
+def _takes_texts_as_pieces(tokenizer: Tokenizer) -> bool:
+    """Return whether every text is one piece, in which no special token is looked for."""
+    return tokenizer.pretokenizer is None and tokenizer.is_plain and not tokenizer.finder.levels
+
+
+def _numbered(tokenizer: Tokenizer, numbers: dict[bytes, int]) -> Int64Array:
+    """Return for each id the number of its spelling, as known or the next one."""
+    text, offsets = tokenizer.id_spellings
+    data = text.tobytes()
+    return np.array([numbers.setdefault(data[low:high], len(numbers)) for low, high in pairwise(offsets.tolist())])
 
 
 def within(seconds: float, texts: Iterable[str]) -> Iterator[str]:
