@@ -42,7 +42,7 @@ def test_figure_3() -> None:
 
 @pytest.mark.parametrize("n_rules", range(5))
 def test_algorithm_2_builds_the_same_for_every_small_dictionary(n_rules: int) -> None:
-    for rules in all_proper_dictionaries("ab", n_rules):
+    for rules in all_proper_dictionaries("ab", n_rules, up_to_renaming=n_rules == 4):
         assert CompactTokenDFA(rules).to_token_dfa() == token_dfa(rules), rules
 
 
@@ -143,7 +143,7 @@ def assert_pairs_are_what_algorithm_1_leaves(rules: Dictionary) -> None:
 
 @pytest.mark.parametrize("n_rules", range(5))
 def test_every_small_dictionary_has_the_pairs_that_algorithm_1_leaves(n_rules: int) -> None:
-    for rules in all_proper_dictionaries("ab", n_rules):
+    for rules in all_proper_dictionaries("ab", n_rules, up_to_renaming=n_rules == 4):
         assert_pairs_are_what_algorithm_1_leaves(rules)
 
 
@@ -176,7 +176,7 @@ def assert_accepts_exactly_what_algorithm_1_gives(rules: Dictionary, longest: in
 
 @pytest.mark.parametrize(("n_rules", "longest"), [(0, 8), (1, 8), (2, 8), (3, 7), (4, 4)])
 def test_every_small_dictionary_accepts_exactly_what_algorithm_1_gives(n_rules: int, longest: int) -> None:
-    for rules in all_proper_dictionaries("ab", n_rules):
+    for rules in all_proper_dictionaries("ab", n_rules, up_to_renaming=n_rules == 4):
         assert_accepts_exactly_what_algorithm_1_gives(rules, longest)
 
 

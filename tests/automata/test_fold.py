@@ -33,11 +33,11 @@ def accepted_up_to(dfa: TokenDFA, longest: int) -> set[tuple[Word, ...]]:
     return accepted
 
 
-def check_all_dictionaries(n_rules: int, longest: int) -> tuple[int, int]:
+def check_all_dictionaries(n_rules: int, longest: int, *, up_to_renaming: bool = False) -> tuple[int, int]:
     """Compare both ways for every proper dictionary of `n_rules` rules over ab; count them, and their words."""
     words = list(all_words("ab", longest))
     n_dictionaries = 0
-    for dictionary in all_proper_dictionaries("ab", n_rules):
+    for dictionary in all_proper_dictionaries("ab", n_rules, up_to_renaming=up_to_renaming):
         n_dictionaries += 1
         expected = {tokenize_single_pass(dictionary, word) for word in words}
         assert accepted_up_to(token_dfa(dictionary), longest) == expected, dictionary
@@ -46,10 +46,10 @@ def check_all_dictionaries(n_rules: int, longest: int) -> tuple[int, int]:
 
 @pytest.mark.parametrize(
     ("n_rules", "longest", "cases"),
-    [(0, 8, (1, 511)), (1, 8, (4, 2_044)), (2, 8, (32, 16_352)), (3, 7, (448, 114_240)), (4, 3, (9_820, 147_300))],
+    [(0, 8, (1, 511)), (1, 8, (4, 2_044)), (2, 8, (32, 16_352)), (3, 7, (448, 114_240)), (4, 3, (4_910, 73_650))],
 )
 def test_canonical_sequences_are_those_of_algorithm_1(n_rules: int, longest: int, cases: tuple[int, int]) -> None:
-    assert check_all_dictionaries(n_rules, longest) == cases
+    assert check_all_dictionaries(n_rules, longest, up_to_renaming=n_rules == 4) == cases
 
 
 @pytest.mark.slow

@@ -224,7 +224,7 @@ def _unescaped(label: str, is_bytes: bool) -> str | bytes:
     return text.replace("␣", " ")
 
 
-def test_ten_thousand_random_tokens_come_back() -> None:
+def _random_words() -> list[str]:
     dice = random.Random(9)
     blocks = [(0, 0x80), (0x20, 0x7F), (0x80, 0x250), (0x590, 0x700), (0x2000, 0x2070), (0x4E00, 0x4F00)]
     blocks += [(0x1F300, 0x1F700), (0xE0000, 0xE0080)]
@@ -236,9 +236,17 @@ def test_ten_thousand_random_tokens_come_back() -> None:
             for _ in range(dice.randint(1, 6))
         ]
         words.append("".join(parts))
-    for word in words:
+    return words
+
+
+def test_ten_thousand_random_tokens_come_back() -> None:
+    for word in _random_words():
         assert _unescaped(word_label(word), False) == word
-    labels = [word_label(word) for word in words]
+
+
+@pytest.mark.parametrize("n", [1_000, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_random_tokens_are_rendered_as_their_labels(n: int) -> None:
+    labels = [word_label(word) for word in _random_words()[:n]]
     texts = rendered(to_dot(Graph(tuple(Node(f"n{i}", label, shape="plaintext") for i, label in enumerate(labels)))))
     # White space at the ends, which has signs of its own, never gets that far.
     assert [texts[f"q{i}"] for i in range(len(labels))] == [[label] for label in labels]

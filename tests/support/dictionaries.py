@@ -25,8 +25,12 @@ def proper_dictionaries(draw: st.DrawFn, symbols: str = "abc", max_rules: int = 
     return Dictionary.from_pairs(rules, alphabet)
 
 
-def all_proper_dictionaries(symbols: str, n_rules: int) -> Iterator[Dictionary]:
-    """Every proper dictionary of exactly `n_rules` distinct rules over `symbols`."""
+def all_proper_dictionaries(symbols: str, n_rules: int, *, up_to_renaming: bool = False) -> Iterator[Dictionary]:
+    """Every proper dictionary of exactly `n_rules` distinct rules over `symbols`.
+
+    With `up_to_renaming`, of those that only differ in which symbol is which some are left out: those whose first rule
+    does not begin with the first symbol.
+    """
 
     def extend(rules: list[tuple[str, str]], tokens: list[str]) -> Iterator[list[tuple[str, str]]]:
         if len(rules) == n_rules:
@@ -38,6 +42,8 @@ def all_proper_dictionaries(symbols: str, n_rules: int) -> Iterator[Dictionary]:
                     yield from extend([*rules, (u, v)], tokens if u + v in tokens else [*tokens, u + v])
 
     for rules in extend([], list(symbols)):
+        if up_to_renaming and rules and not rules[0][0].startswith(symbols[0]):
+            continue
         yield Dictionary.from_pairs(rules, symbols)
 
 
