@@ -1,12 +1,17 @@
-"""Copies of tokenizers, by pickle and by copy, answer as the original and are as small as what they are made of."""
+"""Copies of tokenizers, by pickle and by copy, answer as the original and are as small as what they are made of.
+
+Originals and copies are freed as soon as nothing refers to them.
+"""
 
 from __future__ import annotations
 
 import copy
+import gc
 import multiprocessing
 import pickle
 import random
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -19,7 +24,9 @@ from support.tokenizer_files import as_bytes, merges_txt, ranks, tekken_json, ti
 
 import tokdfa
 from tokdfa import Tokenizer
+from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.rewriting import RewritingTokenizer
+from tokdfa.validation.judges import choice
 
 SPLIT = {"type": "Split", "pattern": {"Regex": r"\s+"}, "behavior": "Removed", "invert": False}
 METASPACE = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "first", "split": True}
@@ -187,3 +194,35 @@ def test_a_dictionary_leaves_behind_what_is_computed(tmp_path: Path) -> None:
             assert twin == dictionary
             assert twin.folding.birth.tolist() == dictionary.folding.birth.tolist()
             assert twin.alphabet.number(twin.alphabet[len(twin.alphabet) - 1]) == len(twin.alphabet) - 1
+
+
+@pytest.fixture
+def no_collector() -> Iterator[None]:
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.parametrize("kind", KINDS.keys() - {"default"})
+def test_a_dropped_tokenizer_is_freed_without_the_collector(kind: str, tmp_path: Path, no_collector: None) -> None:
+    tokenizer = KINDS[kind](tmp_path)
+    answers(tokenizer)
+    tokenizer.facts(), tokenizer.fingerprint, tokenizer.decoder, tokenizer.round_trip
+    parts = [tokenizer, *(part for part in vars(tokenizer).values() if isinstance(part, AnyTokenizer))]
+    alive = [weakref.ref(part) for part in parts]
+    del tokenizer, parts
+    # The tables of the last few tokenizers that judged streams are kept.
+    for kept in (choice.model_of, choice.whole_walk, choice._is_walked_in_form):
+        kept.cache_clear()
+    assert [reference() for reference in alive] == [None] * len(alive)
+
+
+def test_what_a_tokenizer_has_given_outlives_it(tmp_path: Path) -> None:
+    tokenizer = KINDS["metaspace"](tmp_path)
+    ids = tokenizer.encode("the a")
+    expected = tokenizer.decode(ids), tokenizer.validate(ids)
+    decoder, trip, validator = tokenizer.decoder, tokenizer.round_trip, tokdfa.Validator(tokenizer)
+    del tokenizer
+    assert "".join(decoder.iter_text([ids])) == trip.decode(ids).text == expected[0]
+    assert (not [*validator.feed(ids), *validator.finish()]) == bool(expected[1])

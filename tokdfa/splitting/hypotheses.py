@@ -11,6 +11,7 @@ unambiguous.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
@@ -79,7 +80,7 @@ def find_hypotheses(splitting: Splitting, budget: Budget | None = None) -> Hypot
     if budget is None:
         found = _found(splitting)
         if isinstance(found, TokdfaError):
-            raise found
+            raise copy(found)
         return found
     if splitting.prefix_space or splitting.metaspace_at:
         raise PatternError("spaces inserted by a later step cannot be expressed by an automaton", value=splitting)
@@ -100,7 +101,8 @@ def _found(splitting: Splitting) -> Hypotheses | TokdfaError:
     try:
         return find_hypotheses(splitting, splitting_budget())
     except (PatternError, LimitExceededError) as error:
-        return error.with_traceback(None)
+        # A copy has neither traceback nor context, whose frames would keep alive what called this.
+        return copy(error)
 
 
 class _Construction:

@@ -102,8 +102,8 @@ class CharacterCuts:
         levels = [[special for special in found if special.level == level] for level in (0, 1)]
         self._added = [AddedBorders(specials, touches=self._touches) for specials in levels]
         self._atoms = AddedBorders([Special(-1, text) for text in tokenizer.rewrites[2]], touches=False)
-        self._characters = PairMemory(self._judge_characters, 16)
-        self._neighbours = PairMemory(self._judge_neighbours, 20)
+        self._characters = PairMemory(16)
+        self._neighbours = PairMemory(20)
 
     # Characters
 
@@ -213,7 +213,7 @@ class CharacterCuts:
         """
         first, last, _ = self._texts.ends
         plain = self.is_plain(ids) & ~self._is_special[ids]
-        inside = self._characters.states(last[ids[:-1]], first[ids[1:]]) == FINE
+        inside = self._known_of(last[ids[:-1]], first[ids[1:]]) == FINE
         places = np.flatnonzero(inside & plain[:-1] & plain[1:])
         never: BoolArray = np.zeros(len(inside), dtype=np.bool_)
         if len(places):
@@ -276,7 +276,7 @@ class CharacterCuts:
         """
         first, last, is_byte = self._texts.ends
         left, right = ids[:-1], ids[1:]
-        states = self._characters.states(last[left], first[right])
+        states = self._known_of(last[left], first[right])
         # Whether a run of byte tokens is UTF-8 may depend on all of it.
         states[(states == CUT) & is_byte[left] & is_byte[right]] = FINE
         self._beside_bytes(ids, states, starts, ends)
@@ -284,7 +284,7 @@ class CharacterCuts:
             beside = self._is_special[left] | self._is_special[right]
             states[beside & ((states == FINE) | self._touches)] = DOUBT
         inner = np.flatnonzero(states == FINE)
-        states[inner] = self._neighbours.states(left[inner], right[inner])
+        states[inner] = self._neighbours.states(left[inner], right[inner], self._judge_neighbours)
         return states
 
     def _beside_bytes(self, ids: Int32Array, states: Uint8Array, starts: bool, ends: bool) -> None:
@@ -296,7 +296,7 @@ class CharacterCuts:
         is_high = known & (last[ids] < 0)
         replaced = np.int64(ord(REPLACEMENT))
         places = np.flatnonzero(known[:-1] & ~known[1:] & (first[ids[1:]] >= 0))
-        beside = self._characters.states(np.broadcast_to(replaced, places.shape), first[ids[places + 1]]) == CUT
+        beside = self._known_of(np.broadcast_to(replaced, places.shape), first[ids[places + 1]]) == CUT
         if not beside.all():
             doubt = places[~beside & ~is_high[places]]
             states[doubt[~_is_ascii_before(known, is_high, starts)[doubt]]] = DOUBT
@@ -305,7 +305,7 @@ class CharacterCuts:
             if left is not None and self.is_cut(left, right):
                 states[place] = CUT
         places = np.flatnonzero(known[1:] & ~known[:-1] & (last[ids[:-1]] >= 0))
-        beside = self._characters.states(last[ids[places]], np.broadcast_to(replaced, places.shape)) == CUT
+        beside = self._known_of(last[ids[places]], np.broadcast_to(replaced, places.shape)) == CUT
         if not beside.all():
             doubt = places[~beside & ~is_high[places + 1]] + 1
             states[doubt[~_is_ascii_before(known[::-1], is_high[::-1], ends)[::-1][doubt]] - 1] = DOUBT
@@ -313,6 +313,10 @@ class CharacterCuts:
             left, following = chr(last[ids[place]]), self._texts.character_of_run(ids[place + 1 :], ends, forwards=True)
             if following is not None and self.is_cut(left, following):
                 states[place] = CUT
+
+    def _known_of(self, left: IntegerArray, right: IntegerArray) -> Uint8Array:
+        """Return what is known of pairs of characters, -1 for those that are none."""
+        return self._characters.states(left, right, self._judge_characters)
 
     def _judge_characters(self, left: Int64Array, right: Int64Array) -> Uint8Array:
         """Return what is known of pairs of characters."""

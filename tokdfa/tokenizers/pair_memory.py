@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 
@@ -10,6 +11,8 @@ from tokdfa.arrays import Int64Array, IntegerArray, Uint8Array
 from tokdfa.locks import SHARED
 
 __all__ = ["PairMemory"]
+
+Values: TypeAlias = Callable[[Int64Array, Int64Array], Uint8Array]
 
 _NO_PAIR = -1
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
@@ -20,22 +23,25 @@ class PairMemory:
 
     Parameters
     ----------
-    compute : callable
-        Returns the values of pairs, given their left and their right sides, as a uint8 array.
     bits : int
         The table has 2 ** bits places, of 9 bytes each.
     """
 
-    def __init__(self, compute: Callable[[Int64Array, Int64Array], Uint8Array], bits: int) -> None:
-        self._compute = compute
+    def __init__(self, bits: int) -> None:
         self._shift = np.uint64(64 - bits)
         self._keys: Int64Array = np.full(1 << bits, _NO_PAIR, dtype=np.int64)
         self._values: Uint8Array = np.zeros(1 << bits, dtype=np.uint8)
 
-    def states(self, left: IntegerArray, right: IntegerArray) -> Uint8Array:
+    def states(self, left: IntegerArray, right: IntegerArray, compute: Values) -> Uint8Array:
         """Return the value of each pair; equal pairs of one call are computed once.
 
-        Both sides are numbers from -1 up to, but without, 2 ** 31 - 1.
+        Parameters
+        ----------
+        left, right : integer arrays
+            The sides of the pairs: numbers from -1 up to, but without, 2 ** 31 - 1.
+        compute : callable
+            Returns the values of pairs, given their left and their right sides, as a uint8 array; the same function in
+            each call. It is not kept, because its owner may keep the memory.
         """
         codes = left.astype(np.int64) + 1 << 32 | right.astype(np.int64) + 1
         slots = (codes.view(np.uint64) * _FACTOR) >> self._shift
@@ -45,7 +51,7 @@ class PairMemory:
             if len(missing):
                 codes, slots = codes[missing], slots[missing]
                 distinct, place = np.unique(codes, return_inverse=True)
-                values = self._compute((distinct >> 32) - 1, (distinct & 0xFFFFFFFF) - 1)[place]
+                values = compute((distinct >> 32) - 1, (distinct & 0xFFFFFFFF) - 1)[place]
                 found[missing] = values
                 self._keys[slots] = codes
                 # Of pairs with the same place in the table one is there now.

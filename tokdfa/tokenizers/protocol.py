@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokdfa import door
-from tokdfa.arrays import BoolArray, Int32Array, IntegerArray
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array, IntegerArray
 from tokdfa.encoding.special import Special
 from tokdfa.guesses import Guided
 from tokdfa.patterns.budget import DEFAULT_MAX_SECONDS
@@ -276,6 +276,14 @@ class AnyTokenizer(Guided, ABC):
         return None
 
     @cached_property
+    def id_lengths(self) -> Int64Array:
+        """The number of bytes of each id, as `id_spellings` has them: an int64 array."""
+        lengths: Int64Array = np.diff(self.id_spellings.offsets)
+        lengths.setflags(write=False)
+        return lengths
+
+    # Not kept: it refers to the tokenizer, which would then be freed only by the garbage collector.
+    @property
     def round_trip(self) -> RoundTrip:
         """The round trip that decodes ids and encodes their text again, which decides whether they are canonical."""
         return BytesRoundTrip(self)

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Self, cast
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.arrays import BoolArray, Int32Array
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.encoding.added_tokens import AddedTokens, normalized_stretches
 from tokdfa.encoding.special import Special
 from tokdfa.encoding.texts import check_text
-from tokdfa.errors import AlphabetError
+from tokdfa.errors import AlphabetError, UnsupportedFeatureError
 from tokdfa.splitting.pretokenizer import PreTokenizer, pretokenizer
 from tokdfa.tokenizers.character_cuts import CharacterCuts, why_not_cut
 from tokdfa.tokenizers.decoded import Decoded
-from tokdfa.tokenizers.decoder import Decoder
+from tokdfa.tokenizers.decoder import Decoder, Spellings
 from tokdfa.tokenizers.decoding import DecodeMetaspace, DecodeSentencePiece, DecodeStep, StripWhole, decode_tokens
 from tokdfa.tokenizers.form_cuts import FormCuts
 from tokdfa.tokenizers.formats.contents import Contents, Rewriting
@@ -54,6 +54,7 @@ class RewritingTokenizer(Tokenizer):
 
     def __init__(self, contents: Contents, pretokenizer: PreTokenizer | None = None) -> None:
         super().__init__(contents, pretokenizer)
+        self._strings = _Strings(self)
         self.rewriting = contents.rewriting or Rewriting()
         found = contents.specials if contents.finds_specials else ()
         self._levels = [AddedTokens([token for token in found if token.level == level]) for level in (0, 1)]
@@ -99,13 +100,17 @@ class RewritingTokenizer(Tokenizer):
         split = (self._without_prefix if first else self).pretokenizer
         return [stretch] if split is None else split.split(stretch, begins=begins and not first)
 
-    @cached_property
+    @property
     def _without_prefix(self) -> Tokenizer:
         """The tokenizer that puts nothing before a stretch."""
         split = self.pretokenizer
-        if split is None or split.splitting.prefix_space is None:
-            return self
-        twin = Tokenizer(self._contents, pretokenizer(replace(split.splitting, prefix_space=None)))
+        return self if split is None or split.splitting.prefix_space is None else self._unprefixed
+
+    @cached_property
+    def _unprefixed(self) -> Tokenizer:
+        assert self.pretokenizer is not None
+        split = replace(self.pretokenizer.splitting, prefix_space=None)
+        twin = Tokenizer(self._contents, pretokenizer(split))
         twin.piece_ids = self.piece_ids
         return twin
 
@@ -176,10 +181,19 @@ class RewritingTokenizer(Tokenizer):
         steps = None
         if rewriting.decoding is not None:
             steps = tuple(_later(step) for step in rewriting.decoding if not isinstance(step, StripWhole))
-        twin = RewritingTokenizer(self._contents, self.pretokenizer)
+        twin = self._twin()
         twin.rewriting = Rewriting(rewriting.normalizer, steps)
         twin._first_normalizer = normalizer
         twin._continues = True
+        return twin
+
+    def _twin(self) -> RewritingTokenizer:
+        """Return a tokenizer that does the same, and does not refer to this one."""
+        twin = RewritingTokenizer(self._contents, self.pretokenizer)
+        twin.rewriting = self.rewriting
+        twin._first_normalizer = self._first_normalizer
+        twin._continues = self._continues
+        twin._strings = self._strings
         twin.piece_ids = self.piece_ids
         return twin
 
@@ -193,7 +207,10 @@ class RewritingTokenizer(Tokenizer):
     @cached_property
     def character_cuts(self) -> CharacterCuts | None:
         """The places where texts over characters are certainly cut; None if none are known."""
-        return CharacterCuts(self, self.later) if self.form is None and self.why_not_cut is None else None
+        if self.form is not None or self.why_not_cut is not None:
+            return None
+        # Of a twin, because a tokenizer that its own parts refer to is freed only by the garbage collector.
+        return CharacterCuts(self._twin(), self.later)
 
     @cached_property
     def why_not_cut(self) -> str | None:
@@ -211,20 +228,10 @@ class RewritingTokenizer(Tokenizer):
             return np.zeros(max(len(ids) - 1, 0), dtype=np.bool_)
         return self.cuts.between(ids, begins=begins, ends=ends)
 
-    @cached_property
+    @property
     def token_strings(self) -> list[str]:
         """The spelling of each id in its file."""
-        words = (*self.dictionary.alphabet, *self.extra_tokens)
-        tokens = [self._string(cast("str | tuple[str, ...]", words[n])) if n >= 0 else "" for n in self.id_to_token]
-        for special in self.specials:
-            tokens[special.id] = special.text
-        return tokens
-
-    def _string(self, word: str | tuple[str, ...]) -> str:
-        *_, prefix = self.rewrites
-        if prefix and len(word) > 1:
-            return word[0] + "".join(symbol[len(prefix) :] for symbol in word[1:])
-        return "".join(word)
+        return self._strings.of_ids
 
     def token_string(self, id: int) -> str | bytes:
         """Return the spelling of an id: in the file, or its bytes."""
@@ -246,13 +253,11 @@ class RewritingTokenizer(Tokenizer):
             If they are not integers in one dimension, or one means nothing, or their bytes are not UTF-8; the error
             says which token, and which byte.
         """
-        checked = self.decoder.check(ids)
-        steps = self.rewriting.decoding
-        if steps is None:
-            text = "".join(super().decoder.iter_text([checked]))
-            offsets = self.id_spellings.offsets
-            return Decoded(text, np.cumsum(offsets[checked + 1] - offsets[checked]))
-        return decode_tokens([self.token_strings[id] for id in checked.tolist()], steps)
+        decoder = self.decoder
+        checked = decoder.check(ids)
+        if isinstance(decoder, _WholeDecoder):
+            return decoder.text_of(checked)
+        return Decoded("".join(decoder.iter_text([checked])), np.cumsum(self.id_lengths[checked]))
 
     @property
     def spelled(self) -> Spelled:
@@ -268,7 +273,7 @@ class RewritingTokenizer(Tokenizer):
             return super().spelled
         return spelled_by_steps([str(self.token_string(id)) for id in range(self.n_ids)], steps, self.format)
 
-    @cached_property
+    @property
     def round_trip(self) -> RoundTrip:
         """What decodes ids and encodes their text again."""
         return RewritingRoundTrip(self)
@@ -276,10 +281,21 @@ class RewritingTokenizer(Tokenizer):
     @cached_property
     def decoder(self) -> Decoder:
         """The decoder, which spells all ids at once if it does more than concatenate their spellings."""
-        plain = super().decoder
-        if self.rewriting.decoding is None:
-            return plain
-        return _WholeDecoder(self)
+        steps = self.rewriting.decoding
+        if steps is None:
+            return super().decoder
+        return _WholeDecoder(self.id_spellings, self.means_something, self._strings, steps)
+
+    @cached_property
+    def lengths_by_place(self) -> tuple[Int64Array, str, Int64Array, BoolArray | None] | None:
+        """The number of bytes that each id adds to a text, where that is all that it depends on; see `Spelled`."""
+        try:
+            spelled = self.spelled
+        except UnsupportedFeatureError:
+            return None
+        usual: Int64Array = np.diff(spelled.usual.offsets)
+        other = usual if spelled.other is None else np.diff(spelled.other.offsets)
+        return usual, spelled.varies, other, spelled.silent
 
 
 def _later(step: DecodeStep) -> DecodeStep:
@@ -289,12 +305,54 @@ def _later(step: DecodeStep) -> DecodeStep:
     return replace(step, drops_first=False) if isinstance(step, DecodeMetaspace) else step
 
 
-class _WholeDecoder(Decoder):
-    """A decoder that spells all ids of a stream at once."""
+class _Strings:
+    """The spellings of ids in the file, made when they are first asked for, without a reference to the tokenizer."""
 
     def __init__(self, tokenizer: RewritingTokenizer) -> None:
-        super().__init__(tokenizer.id_spellings, tokenizer.means_something)
-        self._tokenizer = tokenizer
+        self._words = (tokenizer.dictionary, tokenizer.extra_tokens)
+        self._id_to_token = tokenizer.id_to_token
+        self._specials = tokenizer.specials
+        *_, self._prefix = tokenizer.rewrites
+
+    @cached_property
+    def of_ids(self) -> list[str]:
+        dictionary, extra = self._words
+        words = (*dictionary.alphabet, *extra)
+        numbers = self._id_to_token.tolist()
+        strings = [self._string(cast("str | tuple[str, ...]", words[n])) if n >= 0 else "" for n in numbers]
+        for special in self._specials:
+            strings[special.id] = special.text
+        return strings
+
+    def _string(self, word: str | tuple[str, ...]) -> str:
+        if self._prefix and len(word) > 1:
+            return word[0] + "".join(symbol[len(self._prefix) :] for symbol in word[1:])
+        return "".join(word)
+
+
+class _WholeDecoder(Decoder):
+    """A decoder that spells all ids of a stream at once.
+
+    Parameters
+    ----------
+    spelled, meaning
+        As for :class:`Decoder`.
+    strings : _Strings
+    steps : tuple of steps
+        Those that make a text from these.
+    """
+
+    def __init__(
+        self, spelled: Spellings, meaning: BoolArray, strings: _Strings, steps: tuple[DecodeStep, ...]
+    ) -> None:
+        super().__init__(spelled, meaning)
+        self._strings = strings
+        self._steps = steps
+
+    def text_of(self, ids: Int32Array) -> Decoded:
+        """Return the text of checked ids, and the end of what each adds."""
+        strings = self._strings.of_ids
+        return decode_tokens([strings[id] for id in ids.tolist()], self._steps)
 
     def iter_text(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[str]:
         """Yield the text of a stream; see :meth:`Decoder.iter_text`."""
@@ -303,7 +361,7 @@ class _WholeDecoder(Decoder):
         for chunk in chunks:
             ids.append(self.check(chunk, first))
             first += len(ids[-1])
-        yield self._tokenizer.decode_with_ends(np.concatenate(ids)).text
+        yield self.text_of(np.concatenate(ids)).text
 
     def iter_bytes(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[bytes]:
         """Yield the bytes of a stream."""

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tokdfa.alphabet import Word
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array
-from tokdfa.errors import AlphabetError, AutomatonError, TokenStreamError, UnsupportedFeatureError
+from tokdfa.errors import AlphabetError, AutomatonError, TokenStreamError
 from tokdfa.tokenizers.decoded import Decoded
 from tokdfa.unicode.quick_check import Change, changes
 
@@ -130,7 +130,6 @@ class BytesRoundTrip(RoundTrip):
 
     def __init__(self, tokenizer: AnyTokenizer) -> None:
         self._tokenizer = tokenizer
-        self._lengths: Int64Array = np.diff(tokenizer.id_spellings.offsets)
 
     @cached_property
     def cuts(self) -> BoolArray:
@@ -141,11 +140,11 @@ class BytesRoundTrip(RoundTrip):
 
     def decode(self, ids: Int32Array, *, begins: bool = True) -> Decoded:
         """Return the text of ids, and the end of each in it; see :meth:`RoundTrip.decode`."""
-        return Decoded(self._tokenizer.decode(ids), np.cumsum(self._lengths[ids]))
+        return Decoded(self._tokenizer.decode(ids), np.cumsum(self._tokenizer.id_lengths[ids]))
 
     def spelled(self, ids: Int32Array) -> tuple[bytes, Int64Array]:
         """Return the bytes of ids, and the end of each."""
-        return self._tokenizer.decode_bytes(ids), np.cumsum(self._lengths[ids])
+        return self._tokenizer.decode_bytes(ids), np.cumsum(self._tokenizer.id_lengths[ids])
 
     def encode(self, text: str, *, begins: bool = True) -> Int32Array:
         """Return the ids of a text; see :meth:`RoundTrip.encode`."""
@@ -153,7 +152,7 @@ class BytesRoundTrip(RoundTrip):
 
     def ends(self, canonical: Int32Array, decoded: Decoded, *, begins: bool = True) -> Ends | None:
         """Return the ends of the canonical ids in the text; None if they have more or fewer bytes."""
-        ends: Int64Array = np.cumsum(self._lengths[canonical])
+        ends: Int64Array = np.cumsum(self._tokenizer.id_lengths[canonical])
         return ends if decoded.ends[-1:].tolist() == ends[-1:].tolist() else None
 
     def spelling(self, id: int) -> Word:
@@ -200,8 +199,9 @@ class RewritingRoundTrip(BytesRoundTrip):
     def spelled(self, ids: Int32Array) -> tuple[bytes, Int64Array]:
         """Return the bytes of ids, and the end of each, within a symbol too where a token is a byte of one."""
         data, ends = super().spelled(ids)
-        if self._places is not None and len(ids):
-            usual, varies, other, silent = self._places
+        places = self._tokenizer.lengths_by_place
+        if places is not None and len(ids):
+            usual, varies, other, silent = places
             lengths = usual[ids]
             if varies == "first":
                 # Ids that are silent, and the one after them.
@@ -212,17 +212,6 @@ class RewritingRoundTrip(BytesRoundTrip):
             if int(lengths.sum()) == len(data):
                 ends = np.cumsum(lengths)
         return data, ends
-
-    @cached_property
-    def _places(self) -> tuple[Int64Array, str, Int64Array, BoolArray | None] | None:
-        """The number of bytes that each id adds to a text, where that is all that it depends on; see `Spelled`."""
-        try:
-            spelled = self._tokenizer.spelled
-        except UnsupportedFeatureError:
-            return None
-        usual: Int64Array = np.diff(spelled.usual.offsets)
-        other = usual if spelled.other is None else np.diff(spelled.other.offsets)
-        return usual, spelled.varies, other, spelled.silent
 
     def encode(self, text: str, *, begins: bool = True) -> Int32Array:
         """Return the ids of a text; see :meth:`RoundTrip.encode`."""
@@ -235,7 +224,7 @@ class RewritingRoundTrip(BytesRoundTrip):
         beginning of a stretch that changes if they are within it.
         """
         if self._tokenizer.form is not None:
-            ends = np.cumsum(self._lengths[canonical])
+            ends = np.cumsum(self._tokenizer.id_lengths[canonical])
             return _before_changes(ends, [*changes(decoded.text.encode("utf-8"), self._tokenizer.form)])
         try:
             again = self._at(begins).decode_with_ends(canonical)
@@ -264,15 +253,7 @@ class WordPieceRoundTrip(RoundTrip):
     takes_longest = True
 
     def __init__(self, tokenizer: WordPieceTokenizer) -> None:
-        from tokdfa.unicode.normalization import spaces
-
         self._tokenizer = tokenizer
-        text, offsets = tokenizer.id_spellings
-        self._lengths: Int64Array = np.diff(offsets)
-        opens = np.append(text, np.uint8(0))[offsets[:-1]] == ord(" ")
-        blanks = spaces()
-        can_cut = not any(blanks.intersection(special.content) for special in tokenizer.specials)
-        self._opens: BoolArray = opens & (self._lengths > 0) & can_cut
 
     @cached_property
     def cuts(self) -> BoolArray:
@@ -282,7 +263,7 @@ class WordPieceRoundTrip(RoundTrip):
 
     def cut_between(self, ids: Int32Array, *, begins: bool = True, ends: bool = False) -> BoolArray:
         """Return, for each id but the first, whether decoding inserts a space before it, which cuts the text."""
-        return self._opens[ids[1:]]
+        return self._tokenizer.cuts_before[ids[1:]]
 
     def decode(self, ids: Int32Array, *, begins: bool = True) -> Decoded:
         """Return the text of ids, and the end of what each adds; see :meth:`RoundTrip.decode`."""
@@ -312,7 +293,7 @@ class WordPieceRoundTrip(RoundTrip):
             return stop - 1
         # Where only tokens are missing, the part is empty, and may be at the end.
         begin = min(start, len(ids) - 1)
-        while begin > 0 and not self._opens[ids[begin]]:
+        while begin > 0 and not self._tokenizer.cuts_before[ids[begin]]:
             begin -= 1
         state: StreamState | None = language.initial
         for place in range(begin, stop):
@@ -325,7 +306,7 @@ class WordPieceRoundTrip(RoundTrip):
     def _spelled(self, ids: Int32Array, begins: bool) -> tuple[bytes, Int64Array]:
         decoder = self._tokenizer.decoder if begins else self._tokenizer.inner_decoder
         data = b"".join(decoder.iter_bytes([ids]))
-        ends: Int64Array = np.cumsum(self._lengths[ids])
+        ends: Int64Array = np.cumsum(self._tokenizer.id_lengths[ids])
         # The very first token has no space before it, but has its prefix.
         return data, ends + (len(data) - ends[-1:].sum())
 

@@ -288,10 +288,25 @@ class WordPieceTokenizer(AnyTokenizer):
         """Return the bytes by which readers know an id: its entry, including the prefix."""
         return self.spelling(id).encode("utf-8", "surrogatepass")
 
-    @cached_property
+    @property
     def round_trip(self) -> RoundTrip:
         """What decodes ids and encodes their text again."""
         return WordPieceRoundTrip(self)
+
+    @cached_property
+    def cuts_before(self) -> BoolArray:
+        """For each id, whether the text is cut before it, because decoding inserts a space there.
+
+        None is if a special token contains white space, which may be spelled across such a place.
+        """
+        from tokdfa.unicode.normalization import spaces
+
+        text, offsets = self.id_spellings
+        opens = np.append(text, np.uint8(0))[offsets[:-1]] == ord(" ")
+        blanks = spaces()
+        can_cut = not any(blanks.intersection(special.content) for special in self.specials)
+        found: BoolArray = opens & (self.id_lengths > 0) & can_cut
+        return found
 
     def spelling(self, number: int) -> str:
         """Return the entry or special token of an id, including the prefix."""

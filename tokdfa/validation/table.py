@@ -80,7 +80,13 @@ class Table:
             raise LimitExceededError("a token is too long for the walk", value=int(model.lengths.max()))
         contents = spelled_specials(tokenizer)
         check_overlaps(contents)
-        self._model = model
+        # What is needed later of the model, which refers to the table.
+        self._spelled = tokenizer.id_spellings
+        self._doubts = model.doubts
+        self._borders = model.borders
+        self._special = model.special
+        self._parts = model.parts
+        self._form_of_texts = model.form
         self.lifted = _lifted(tokenizer.pretokenizer.splitting)
         self._backwards = Backwards(contents)
         bounds = model.doubts.bounds
@@ -92,7 +98,7 @@ class Table:
         self._number_of_state: dict[LiftedState, int] = {}
         self._classes = [_Class(None)]
         self._number_of_class: dict[_Class, int] = {self._classes[0]: 0}
-        self._class_of_id = self._classify()
+        self._class_of_id = self._classify(model)
         self.width = 64
         while self.width < len(self._classes):
             self.width *= 2
@@ -118,7 +124,7 @@ class Table:
         known = self._walker
         if known is None or known[0] is not pairs:
             with SHARED:
-                doubts = self._model.doubts
+                doubts = self._doubts
                 walker = kernels.walker(
                     self._class_of_id,
                     self._length_of_id,
@@ -128,7 +134,7 @@ class Table:
                     self.width,
                     self.initial * self.width,
                     *self._specials,
-                    *self._model.tokenizer.id_spellings,
+                    *self._spelled,
                     doubts.keys,
                     doubts.range,
                     doubts.bounds,
@@ -278,10 +284,10 @@ class Table:
         self._is_final = is_final
         self._walker = None
 
-    def _classify(self) -> Uint16Array:
+    def _classify(self, model: Model) -> Uint16Array:
         """Determine the classes of ids, and return the class of each id."""
-        model, hypotheses = self._model, self.lifted.hypotheses
-        text, offsets = model.tokenizer.id_spellings
+        hypotheses = self.lifted.hypotheses
+        text, offsets = self._spelled
         keys, told = words.take_apart(
             text,
             offsets,
@@ -330,21 +336,20 @@ class Table:
         There is one more class for symbols that are cut and for ids that no canonical stream has, and one for special
         tokens.
         """
-        model = self._model
-        n = model.borders.n_classes
+        n = self._borders.n_classes
         certain = np.zeros((n + 2, n + 2), dtype=np.bool_)
-        certain[:n, :n] = model.borders.certain
+        certain[:n, :n] = self._borders.certain
         certain[n + 1] = True
         outer = []
-        for symbol in words.outer_symbols(*model.tokenizer.id_spellings):
-            classes = np.where(symbol >= 0, model.borders.classes_of(symbol), n).astype(np.int32)
-            if model.form is not None:
+        for symbol in words.outer_symbols(*self._spelled):
+            classes = np.where(symbol >= 0, self._borders.classes_of(symbol), n).astype(np.int32)
+            if self._form_of_texts is not None:
                 # Normalization may join other symbols to those before them, or change them.
-                classes[~borders(model.form)[np.maximum(symbol, 0)]] = n
+                classes[~borders(self._form_of_texts)[np.maximum(symbol, 0)]] = n
             classes[self._class_of_id == 0] = n
-            classes[model.special] = n
+            classes[self._special] = n
             outer.append(classes)
-        outer[1][model.special & (model.parts | (model.form is None))] = n + 1
+        outer[1][self._special & (self._parts | (self._form_of_texts is None))] = n + 1
         return certain, outer[0], outer[1]
 
 

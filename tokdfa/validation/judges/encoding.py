@@ -207,7 +207,7 @@ class _Stretch:
         self._begins = begins
         self._canonical: Int32Array | None = None
         self._known: list[tuple[int, int, int, int, int]] | None = None
-        self._error: AlphabetError | None = None
+        self._refusal: str | None = None
         self.is_canonical = False
         self.bad: tuple[int, int] | None = None
         try:
@@ -224,7 +224,7 @@ class _Stretch:
             self._canonical = trip.encode(self._decoded.text, begins=begins)
             self.is_canonical = np.array_equal(ids, self._canonical)
         except AlphabetError as error:
-            self._error = error
+            self._refusal = str(error)
 
     def is_decided(self) -> bool:
         """Return whether the place where they go wrong does not depend on what follows."""
@@ -236,8 +236,8 @@ class _Stretch:
 
     def violations(self) -> Iterator[Violation]:
         """Yield the places where they are not the encoding of their text, in order."""
-        if self._error is not None:
-            yield self._not_encodable(str(self._error))
+        if self._refusal is not None:
+            yield self._not_encodable(self._refusal)
         elif self._canonical is None:
             yield self._not_utf8()
         elif not self.is_canonical:
