@@ -50,6 +50,7 @@ def _arguments(folder: Path) -> dict[str, tuple[int, list[object]]]:
         "search": (0, [tok, "é.", ids]),
         "rollouts": (0, [tok, folder / "é.jsonl", "--ids", "漢"]),
         "splice": (1, [tok, "--before", "é ", "--after", "té", "--special-tokens", "plain"]),
+        "cuts": (0, [tok, "--text", "é té"]),
         "fingerprint": (0, [tok]),
         "info": (0, [folder / "merges.txt"]),
         "info --language": (0, [folder / "merges.txt", "--language", "hé|漢"]),

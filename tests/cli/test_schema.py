@@ -132,6 +132,13 @@ def of_split(files: Files) -> Iterator[Run]:
     yield _with(files.json(), pre_tokenizer={"type": "Sequence", "pretokenizers": steps}), "a bc", "--explain"
 
 
+def of_cuts(files: Files) -> Iterator[Run]:
+    tok = files.json()
+    yield tok, "--text", "ab cd e"
+    yield tok, "--text", "ab cd e", "--before", "3"
+    yield tok, files.write("ids.json", "[0, 1, 2]"), "--ends", "--window"
+
+
 def of_splice(files: Files) -> Iterator[Run]:
     tok = files.json()
     yield tok, "--before", "a", "--after", "b"
@@ -389,6 +396,7 @@ EXAMPLES: dict[str, Callable[[Files], Iterator[Run]]] = {
     "encode": of_encode,
     "decode": of_decode,
     "splice": of_splice,
+    "cuts": of_cuts,
     "split": of_split,
     "fingerprint": of_fingerprint,
     "locality": of_locality,

@@ -8,8 +8,9 @@ from tokdfa.arrays import Int32Array
 from tokdfa.errors import TokdfaError
 from tokdfa.stores.store import Store
 from tokdfa.tokenizers.protocol import AnyTokenizer
+from tokdfa.tokenizers.safe_places import last_safe_place
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.validation.judges.choice import documents_walk, model_of
+from tokdfa.validation.judges.choice import documents_walk
 
 __all__ = ["AFTER", "bounds_of"]
 
@@ -45,43 +46,33 @@ def bounds_of(tokenizer: AnyTokenizer, store: Store, parts: int) -> list[int]:
     if store.has_documents:
         found = [store.border(step) for step in wanted]
     elif store.n_ids == store.n_steps and documents_walk(tokenizer) is not None and isinstance(tokenizer, Tokenizer):
-        found = [_certain(tokenizer, store, step) for step in wanted]
+        found = [_safe(tokenizer, store, step) for step in wanted]
     else:
         found = []
     return [*sorted({0, *found}), store.n_steps]
 
 
-def _certain(tokenizer: Tokenizer, store: Store, step: int) -> int:
-    """Return the last certain cut before an id; 0 if there is none near."""
+def _safe(tokenizer: Tokenizer, store: Store, step: int) -> int:
+    """Return the last safe cut before an id; 0 if there is none near."""
     first = max(step - _BEFORE, 0)
     chunks = [chunk.ids for chunk in store.iter_chunks(first, step + AFTER)]
     try:
         ids = tokenizer.decoder.check(np.concatenate(chunks))
     except TokdfaError:
         return 0
-    model = model_of(tokenizer)
-    table = model.table
-    stop = step - first
-    while table is not None and 0 < stop < len(ids):
-        stop = table.last_certain(ids, stop)
-        if stop and not _is_spelled_across(tokenizer, ids, stop, 4 * model.longest_special + _CLOSE):
-            return first + stop
-        stop -= 1
+    place = step - first
+    while place > 0:
+        place = last_safe_place(tokenizer, ids, place, begins=not first)
+        if place and not _is_spelled_near(tokenizer, ids[place : place + AFTER]):
+            return first + place
+        place -= 1
     return 0
 
 
-def _is_spelled_across(tokenizer: Tokenizer, ids: Int32Array, place: int, reach: int) -> bool:
-    """Return whether the bytes spell a special token across a place, or close after it.
-
-    What is wrong with one that begins within two symbols is reported from before the place on.
-    """
+def _is_spelled_near(tokenizer: Tokenizer, ids: Int32Array) -> bool:
+    """Return whether ids spell a special token that begins so early that it is reported from before them on."""
     if not tokenizer.finds_specials:
         return False
-    before = tokenizer.decode_bytes(ids[max(place - reach, 0) : place])
-    after = tokenizer.decode_bytes(ids[place : place + reach])
-    for special in tokenizer.specials:
-        content = special.content.encode()
-        near = before[len(before) - min(len(content) - 1, len(before)) :] + after[: len(content) - 1 + _CLOSE]
-        if content in near:
-            return True
-    return False
+    data = tokenizer.decode_bytes(ids)
+    contents = (special.content.encode() for special in tokenizer.specials)
+    return any(data.find(content, 0, _CLOSE + len(content)) >= 0 for content in contents)

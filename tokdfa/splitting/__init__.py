@@ -12,8 +12,9 @@ Read in this order:
 5. `splitter`, `split_tables`: the machine over UTF-8 in C, on whole texts and on streams.
 
 `explanation` says which alternative of which step made a piece, and how far the machine had to look. `borders` finds
-places where every text is cut, whatever surrounds them. `lifted` lifts the hypotheses from symbols to tokens;
-validation and comparison read ids with it. `symbol_bytes` reads symbols byte by byte.
+places where every text is cut, whatever surrounds them; `safe_borders` decides where a text may be cut and its parts
+split separately. `lifted` lifts the hypotheses from symbols to tokens; validation and comparison read ids with it.
+`symbol_bytes` reads symbols byte by byte.
 
 Callers: `encoding`, `tokenizers`, `training`, `validation`, `comparison`.
 

@@ -55,8 +55,6 @@ class Borders:
     ----------
     certain : bool array of shape (classes, classes)
         Whether there is a border between two symbols of these classes in every text.
-    separate : bool array of shape (classes, classes)
-        Whether, besides, the text before the border is split as if it ended there: no look-ahead sees across.
     n_classes : int
         The number of classes of symbols.
 
@@ -76,7 +74,6 @@ class Borders:
         self._class_of_code_point: Uint16Array = partition.dense
         n = self.n_classes = partition.n_classes
         self.certain: BoolArray = np.zeros((n, n), dtype=np.bool_)
-        self.separate: BoolArray = np.zeros((n, n), dtype=np.bool_)
         simple = all(step.behavior == "isolated" for step in splitting.steps) and splitting.prefix_space is None
         if not simple or splitting.byte_steps:
             return
@@ -86,7 +83,6 @@ class Borders:
             return
         # Pairs for which the steps so far cut, or do not cut, in the same way whatever follows.
         settled: BoolArray = np.ones((n, n), dtype=np.bool_)
-        looks: BoolArray = np.zeros(n, dtype=np.bool_)
         column = 0
         for tree in trees:
             reader = _Reader(partition, column)
@@ -95,8 +91,6 @@ class Borders:
             settled &= ~reader.follow[:n, :n]
             self.certain |= settled & (ways.sure[:n, None] | ways.sure[None, :n])
             settled &= ~ways.first[None, :n]
-            looks |= reader.follow[:n, n]
-        self.separate |= self.certain & ~looks[:, None]
 
     def _ask_machine(self, machine: Machine) -> None:
         """Find the pairs after which every state of the machine is the one that it has at the beginning of a text.
@@ -109,10 +103,8 @@ class Borders:
         begins: BoolArray = ((machine.event == BEGINS) | padding).all(axis=2)
         parent = machine.parent[:, :, :1]
         begins &= ((machine.parent == parent) | padding).all(axis=2) & (machine.target == machine.target[:1])
-        ends = parent[:, :, 0] == machine.borne_out[:, None]
         after = [np.unique(machine.target[:, symbol]) for symbol in range(n)]
         self.certain = np.array([begins[states].all(axis=0) for states in after])
-        self.separate = self.certain & np.array([ends[states].all(axis=0) for states in after])
 
     def classes(self, text: str) -> Int32Array:
         """Return the classes of the symbols of a text."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array
 from tokdfa.kernels.walk.parts import outer_symbols
-from tokdfa.splitting.borders import Borders
+from tokdfa.tokenizers.safe_cuts import safe_borders_of
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.unicode.normalization import Form
 from tokdfa.unicode.quick_check import borders
@@ -35,15 +35,16 @@ class FormCuts:
 
     def __init__(self, tokenizer: Tokenizer, form: Form) -> None:
         assert tokenizer.pretokenizer is not None
-        self._borders = certain = Borders(tokenizer.pretokenizer)
-        n = certain.n_classes
+        self._borders = safe = safe_borders_of(tokenizer.pretokenizer)
+        always = np.zeros((1, 1), dtype=np.bool_) if safe is None else safe.between[0]
+        n = len(always)
         # One more class for what is cut short, empty, or changes.
         self._separate: BoolArray = np.zeros((n + 1, n + 1), dtype=np.bool_)
-        self._separate[:n, :n] = certain.separate
+        self._separate[:n, :n] = always
         self._steady = steady = borders(form)
         self._first_symbol, self._last_symbol = outer_symbols(*tokenizer.id_spellings)
         self._first, self._last = (
-            np.where((symbol >= 0) & steady[np.maximum(symbol, 0)], certain.classes_of(symbol), n)
+            np.where((symbol >= 0) & steady[np.maximum(symbol, 0)], self._classes_of(symbol), n)
             for symbol in (self._first_symbol, self._last_symbol)
         )
         specials = tokenizer.specials if tokenizer.finds_specials else ()
@@ -64,5 +65,10 @@ class FormCuts:
         codes = np.array([ord(left), ord(right)], dtype=np.int32)
         if not self._steady[codes].all() or (int(codes[0]) << 32 | int(codes[1])) in self._inside:
             return False
-        before, after = self._borders.classes_of(codes).tolist()
+        before, after = self._classes_of(codes).tolist()
         return bool(self._separate[before, after])
+
+    def _classes_of(self, code_points: Int32Array) -> Int32Array:
+        if self._borders is None:
+            return np.zeros(len(code_points), dtype=np.int32)
+        return self._borders.classes_of(np.maximum(code_points, 0)).astype(np.int32)

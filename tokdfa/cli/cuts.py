@@ -1,0 +1,88 @@
+"""``tokdfa cuts``: where a stream of ids, or a text, may be cut."""
+
+from __future__ import annotations
+
+import click
+
+from tokdfa.cli.ids import dtype_option, field_option
+from tokdfa.cli.output import (
+    format_option,
+    json_option,
+    pretokenizer_option,
+    print_json,
+    say,
+    specials_option,
+    unicode_option,
+)
+
+__all__ = ["command"]
+
+
+@click.command("cuts")
+@click.argument("tok")
+@click.argument("ids", required=False)
+@click.option("--text", metavar="TEXT", help="Cut this text, in characters, instead of ids.")
+@click.option("--before", type=click.IntRange(min=0), metavar="N", help="Only the last place up to N.")
+@click.option("--window", is_flag=True, help="Something unknown may precede.")
+@click.option("--ends", is_flag=True, help="Nothing follows.")
+@dtype_option
+@field_option
+@pretokenizer_option
+@specials_option
+@unicode_option
+@format_option
+@json_option
+def command(
+    tok: str,
+    ids: str | None,
+    text: str | None,
+    before: int | None,
+    window: bool,
+    ends: bool,
+    dtype: str | None,
+    field: str | None,
+    pretokenizer: str | None,
+    specials: str | None,
+    unicode: str | None,
+    format_name: str | None,
+    as_json: bool,
+) -> int:
+    r"""Print where a stream of IDS, or a TEXT, may be cut, and its parts encoded separately, however it goes on.
+
+    Each number is that of the id, or the character, before which it may be cut. With --before N it is the last one up
+    to N, and the exit status is 0 if that is N itself, and 1 if not; otherwise it is 0 if there are any. IDS is a store
+    of ids, such as .npy, .bin, .ds, .parquet or .jsonl; or - for standard input.
+
+    \b
+    tokdfa cuts TOK ids.npy --before 4096
+    tokdfa cuts TOK --text "one two" --ends
+    """
+    if (ids is None) == (text is None):
+        raise click.UsageError("give either IDS or --text TEXT, and not both")
+    import numpy as np
+
+    from tokdfa.arrays import IntegerArray
+    from tokdfa.errors import UnsupportedFeatureError
+    from tokdfa.stores import iter_ids
+    from tokdfa.tokenizers.loading import load
+    from tokdfa.tokenizers.tokenizer import Tokenizer
+
+    tokenizer = load(tok, pretokenizer=pretokenizer, specials=specials, format=format_name, unicode=unicode)
+    if not isinstance(tokenizer, Tokenizer):
+        raise UnsupportedFeatureError("safe cuts are known only for byte pair tokenizers", value=tokenizer.algorithm)
+    chunks = [] if ids is None else [*iter_ids(ids, dtype=dtype, field=field)]
+    given: IntegerArray | str = np.concatenate([np.empty(0, dtype=np.int64), *chunks]) if text is None else text
+    unit = "ids" if text is None else "characters"
+    if before is not None:
+        place = tokenizer.last_safe_cut(given, before, begins=not window, ends=ends)
+        if as_json:
+            print_json({"unit": unit, "places": [place], "count": len(given), "before": before})
+        else:
+            say(str(place))
+        return 0 if place == before else 1
+    places = tokenizer.safe_cuts(given, begins=not window, ends=ends).tolist()
+    if as_json:
+        print_json({"unit": unit, "places": places, "count": len(given), "before": None})
+    else:
+        say(" ".join(map(str, places)))
+    return 0 if places else 1

@@ -1,0 +1,320 @@
+"""Places at which a text, or its ids, may be cut and its two parts encoded separately, however it goes on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from tokdfa.arrays import BoolArray, Uint32Array
+from tokdfa.encoding.special import Special
+from tokdfa.errors import LimitExceededError, PatternError, UnsupportedFeatureError
+from tokdfa.splitting.hypotheses import find_hypotheses
+from tokdfa.splitting.pretokenizer import PreTokenizer
+from tokdfa.splitting.safe_borders import SAFE, UNSAFE, SafeBorders
+from tokdfa.unicode.normalization import spaces
+from tokdfa.unicode.quick_check import borders, is_normal
+
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.tokenizer import Tokenizer
+
+__all__ = ["Safe", "SafeCuts", "safe_borders_of", "safe_cuts_of"]
+
+
+class Safe(NamedTuple):
+    """The safe places of a text.
+
+    Parameters
+    ----------
+    places : bool array of shape (characters + 1,)
+        Whether each place is safe, from the one before the first character on.
+    free : bool array of shape (characters + 1,)
+        Whether, besides, no place after it depends on what precedes it.
+    undecided : int
+        The first place that may be safe, depending on how the text goes on.
+    """
+
+    places: BoolArray
+    free: BoolArray
+    undecided: int
+
+
+class _Around(NamedTuple):
+    begins: bool
+    is_first: bool
+    ends: bool
+
+
+class SafeCuts:
+    """The places of texts of a tokenizer at which the two parts may be encoded separately.
+
+    Parameters
+    ----------
+    tokenizer : Tokenizer
+        One over bytes whose texts are not changed, except for a normalization form.
+
+    Notes
+    -----
+    A place is safe if, however the text goes on, its pieces are those of the two parts, the text of no special token
+    goes across, and no normalization does. White space beside a special token that strips counts as its text, and so
+    do the two symbols beside a single word. The pieces are decided exactly, by
+    :class:`~tokdfa.splitting.safe_borders.SafeBorders`; without a pre-tokenizer, or with one that is no automaton, only
+    the ends of special tokens are safe.
+    """
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._form = tokenizer.form
+        self._of = tokenizer if self._form is None else tokenizer.unnormalized
+        self._borders = safe_borders_of(self._of.pretokenizer)
+        splitting = None if self._of.pretokenizer is None else self._of.pretokenizer.splitting
+        self._puts_space = splitting is not None and splitting.prefix_space is not None
+        specials = self._of.specials if self._of.finds_specials else ()
+        self._specials = [special for special in specials if special.text]
+        self._odd = {special.text: special for special in self._specials if not special.is_plain}
+        self._words = tuple(special.text for special in self._specials if special.single_word)
+        self._strips_left = any(special.lstrip for special in self._specials)
+        self._longest = max((len(special.text) for special in self._specials), default=0)
+        contents = sorted({special.text for special in self._specials}, key=len, reverse=True)
+        self._beginnings = {text[:n] for text in contents for n in range(1, len(text))}
+        self._endings = {text[n:] for text in contents for n in range(1, len(text))}
+        # What begins at one place may be longer or shorter; all of it is covered by the longest, if none is odd.
+        self._occurrences = re.compile(f"(?=({'|'.join(map(re.escape, contents))}))") if contents else None
+
+    def of_text(self, text: str, *, begins: bool = True, is_first: bool = True, ends: bool = False) -> Safe:
+        """Return the safe places of a text.
+
+        Parameters
+        ----------
+        text : str
+        begins : bool
+            Whether nothing precedes the text, except what ends with a safe place.
+        is_first : bool
+            Whether nothing precedes it at all, so that a space may be put before it.
+        ends : bool
+            Whether nothing follows it.
+        """
+        around = _Around(begins, begins and is_first, ends)
+        safe, free = np.zeros((2, len(text) + 1), dtype=np.bool_)
+        safe[0], safe[-1] = begins, ends
+        known, first = len(text), 0
+        if self._form is not None:
+            if not is_normal(text.encode("utf-8", "surrogatepass"), self._form):
+                return Safe(safe, free, len(text) + 1)
+            steady = borders(self._form)[_codes(text)]
+            # What follows may change a text from the last place on before which there is a border, and so may what
+            # precedes it, up to the first one.
+            places = np.flatnonzero(steady)
+            if not ends:
+                known = int(places[-1]) if len(places) else 0
+            if not begins:
+                first = int(places[0]) if len(places) else known
+        while not ends and self._words and text.endswith(self._words, first, known):
+            # Whether a single word is found depends on what follows.
+            known -= next(len(word) for word in self._words if text.endswith(word, first, known))
+        if first <= known:
+            part = slice(first, known + 1)
+            undecided = first + self._find(text[first:known], around, safe[part], free[part])
+        else:
+            undecided = known
+        if self._form is not None:
+            safe[1:-1] &= steady[1:]
+        return Safe(safe, free & safe, undecided if not ends else len(text) + 1)
+
+    def _find(self, text: str, around: _Around, safe: BoolArray, free: BoolArray) -> int:
+        """Find the safe places of a text, and return the first that what follows may decide."""
+        inside, starts, undecided = self._inside(text, around)
+        outside = np.flatnonzero(~inside)
+        first = 0 if around.begins else int(outside[0]) if len(outside) else len(text) + 1
+        if first <= len(text):
+            undecided = min(undecided, self._scan(text, first, starts, around, safe, free))
+        safe[1:] &= ~inside[1:]
+        if not around.begins:
+            safe[0] = False
+        return undecided
+
+    def _inside(self, text: str, around: _Around) -> tuple[BoolArray, list[int], int]:
+        """Return the places that special tokens may go across.
+
+        Then come the places near the end where one may begin, and the first place that depends on what follows.
+        """
+        inside: BoolArray = np.zeros(len(text) + 1, dtype=np.bool_)
+        starts: list[int] = []
+        if self._occurrences is None:
+            return inside, starts, len(text) + 1
+        undecided = len(text) + 1
+        for match in self._occurrences.finditer(text):
+            start, content = match.start(), match.group(1)
+            for special in self._beginning_at(text, start, content):
+                low, high = self._extent(text, start, start + len(special), self._odd.get(special))
+                inside[max(low + 1, 0) : high] = True
+        if not around.ends:
+            for start in range(max(len(text) - self._longest + 1, 0), len(text)):
+                if text[start:] in self._beginnings:
+                    low = min(
+                        (self._extent(text, start, len(text), odd)[0] for odd in self._odd.values()), default=start
+                    )
+                    inside[min(low, start) + 1 :] = True
+                    undecided = min(undecided, low)
+                    starts.append(start)
+            if self._strips_left or self._words:
+                low = len(text)
+                while self._strips_left and low and text[low - 1] in spaces():
+                    low -= 1
+                inside[low + 1 :] = True
+                inside[-1] = True
+                undecided = min(undecided, low)
+        if not around.begins:
+            for end in range(1, min(self._longest, len(text) + 1)):
+                if text[:end] in self._endings:
+                    high = max((self._extent(text, 0, end, odd)[1] for odd in self._odd.values()), default=end)
+                    inside[: max(high, end)] = True
+            if self._odd:
+                high = 0
+                while high < len(text) and text[high] in spaces():
+                    high += 1
+                inside[: high + 1] = True
+        return inside, starts, undecided
+
+    def _beginning_at(self, text: str, start: int, longest: str) -> Sequence[str]:
+        if not self._odd:
+            return (longest,)
+        return [special.text for special in self._specials if text.startswith(special.text, start)]
+
+    @staticmethod
+    def _extent(text: str, start: int, end: int, odd: Special | None) -> tuple[int, int]:
+        """Return from where to where a special token reaches; its ends are within if what is beside it matters."""
+        if odd is None:
+            return start, end
+        blanks = spaces()
+        low, high = start, end
+        while odd.lstrip and low and text[low - 1] in blanks:
+            low -= 1
+        while odd.rstrip and high < len(text) and text[high] in blanks:
+            high += 1
+        if odd.single_word:
+            low, high = min(low, start - 1), max(high, end + 1)
+        # Nothing is known of what precedes and follows.
+        return low - (low == 0 and odd.lstrip), high + (odd.rstrip and high == len(text))
+
+    def _scan(self, text: str, first: int, starts: list[int], around: _Around, safe: BoolArray, free: BoolArray) -> int:
+        """Find the safe places of the pieces, from a place on that no special token goes across.
+
+        Return the first place that what follows may decide.
+        """
+        at = first
+        undecided = len(text) + 1
+        for stretch in self._of.finder.cut(text[first:]):
+            if isinstance(stretch, Special):
+                at = _end_of(text, at, stretch)
+                safe[at] = free[at] = True
+                continue
+            end = at + len(stretch)
+            ends = around.ends or end < len(text)
+            if self._borders is not None:
+                begins = around.begins or at > first
+                state = self._borders.start if begins else self._borders.anywhere
+                if self._puts_space and around.is_first and not at and not stretch.startswith(" "):
+                    state = self._borders.read(state, int(self._borders.classes_of(np.array([0x20]))[0]))
+                shifted = {start - at for start in starts}
+                part = slice(at + 1, end + 1)
+                safe[part], free[part], first_open = _safe_within(self._borders, stretch, state, shifted, ends)
+                undecided = min(undecided, at + first_open if first_open <= len(stretch) else undecided)
+            elif not ends:
+                undecided = min(undecided, at + 1)
+            at = end
+            safe[at] |= ends
+            free[at] |= end < len(text)
+        return undecided
+
+
+def _safe_within(
+    borders: SafeBorders, text: str, state: int, starts: set[int], ends: bool
+) -> tuple[BoolArray, BoolArray, int]:
+    """Return, for each place after a character of a stretch between special tokens, whether it is safe.
+
+    Besides, return whether each is between two symbols that every text is cut between, and the first that what follows
+    the stretch may decide.
+
+    Parameters
+    ----------
+    borders : SafeBorders
+    text : str
+    state : int
+        The state at the beginning of the stretch.
+    starts : set of int
+        Places where the stretch may turn out to end.
+    ends : bool
+        Whether it ends with the text; otherwise anything may follow.
+    """
+    n = len(text)
+    safe: BoolArray = np.zeros(n, dtype=np.bool_)
+    classes = borders.classes_of(_codes(text))
+    always, never = borders.between
+    safe[:-1] = always[classes[:-1], classes[1:]]
+    asked = ~safe
+    asked[:-1] &= ~never[classes[:-1], classes[1:]]
+    free = safe.copy()
+    # After such a place, nothing depends on what precedes it.
+    bases = np.flatnonzero(safe) + 1
+    row: list[int] = classes.tolist()
+    at, undecided = 0, n + 1
+    places = np.flatnonzero(asked) + 1
+    nearest = np.append(0, bases)[np.searchsorted(bases, places)]
+    for place, base in zip(places.tolist(), nearest.tolist(), strict=True):
+        if base > at:
+            at, state = base, borders.start
+        for symbol in row[at:place]:
+            state = borders.read(state, symbol)
+        at = place
+        after = _settled(borders, borders.cut(state), row, place, starts)
+        if after == SAFE or (ends and borders.is_safe_at_end(after)):
+            safe[place - 1] = True
+        elif after != UNSAFE:
+            undecided = min(undecided, place)
+    return safe, free, undecided if not ends else n + 1
+
+
+def _settled(borders: SafeBorders, state: int, row: list[int], place: int, starts: set[int]) -> int:
+    """Return the state of a place in view of the classes of the symbols after it."""
+    while state not in (SAFE, UNSAFE) and place < len(row):
+        if place in starts and not borders.is_safe_at_end(state):
+            return UNSAFE
+        state = borders.go_on(state, row[place])
+        place += 1
+    return state
+
+
+def _codes(text: str) -> Uint32Array:
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+
+
+def _end_of(text: str, at: int, special: Special) -> int:
+    """Return the end of a special token that was found, with the white space that belongs to it."""
+    if special.is_plain:
+        return at + len(special.text)
+    at = text.index(special.text, at) + len(special.text)
+    while special.rstrip and at < len(text) and text[at] in spaces():
+        at += 1
+    return at
+
+
+@lru_cache(maxsize=16)
+def safe_cuts_of(tokenizer: Tokenizer) -> SafeCuts:
+    """Return the safe cuts of a tokenizer, which are found once."""
+    return SafeCuts(tokenizer)
+
+
+def safe_borders_of(pretokenizer: PreTokenizer | None) -> SafeBorders | None:
+    """Return the automaton of the safe places of a pre-tokenizer; None if there is none."""
+    if pretokenizer is None or pretokenizer.splitting.metaspace is not None or pretokenizer.splitting.byte_steps:
+        return None
+    if pretokenizer.splitting.prefix_space:
+        return None
+    try:
+        return SafeBorders(find_hypotheses(replace(pretokenizer.splitting, prefix_space=None)))
+    except (PatternError, UnsupportedFeatureError, LimitExceededError):
+        return None
