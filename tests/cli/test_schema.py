@@ -15,6 +15,7 @@ from jsonschema import Draft202012Validator
 from support import commands, schemas, sentencepieces
 from support.gguf_files import Typed, byte_level, gguf
 from support.gguf_files import sentencepiece as gguf_sentencepiece
+from support.gguf_files import wordpiece as gguf_wordpiece
 from support.tokenizer_files import (
     GPT2_BYTES,
     added_token,
@@ -244,6 +245,8 @@ def _gguf_files(files: Files) -> Iterator[Run]:
         byte_level(specials=(("<|end|>", 1),)),
         gguf_sentencepiece(scores=None),
         gguf_sentencepiece(remove_extra_whitespaces=Typed("bool", True)),
+        gguf_wordpiece(merges=Typed("string", ["x y"])),
+        gguf_wordpiece(eos_token_id=Typed("u32", 5)),
     ):
         yield (files.write("x.gguf", gguf(fields)),)
 
@@ -329,6 +332,9 @@ def of_compare(files: Files) -> Iterator[Run]:
     yield y, x
     yield x, files.entries("[UNK]", "a", "##b", "a b")
     yield files.wordpiece(), files.wordpiece(model={"max_input_chars_per_word": 7})
+    plain = {"clean_text": True, "handle_chinese_chars": True, "strip_accents": False, "lowercase": False}
+    yield files.wordpiece(), files.wordpiece(normalizer=plain)
+    yield files.wordpiece(("[UNK]", "a", "b")), files.wordpiece(normalizer=plain)
 
 
 def of_validate(files: Files) -> Iterator[Run]:
@@ -412,6 +418,8 @@ def _under(place: str) -> set[str]:
     return {each for each in schemas.promised("info") if each.startswith(place)}
 
 
+# What may be odd in files of byte pairs and of SentencePiece alone.
+_OF_OTHERS = ("no pre", "scores not ordered")
 ELSEWHERE = {
     "guess": {
         *(f"#/$defs/stretch/properties/unit = '{unit}'" for unit in ("member", "sample", "row")),
@@ -429,12 +437,11 @@ ELSEWHERE = {
     "info": {
         # A whole file of CLIP has 48,894 rules; and Windows does not report the memory of a process.
         "#/$defs/byte_pairs/properties/format = 'clip'",
-        # WordPiece is not read from files of llama.cpp; and files with these are refused, what is odd goes to stderr.
-        "#/$defs/wordpiece/properties/format = 'gguf'",
-        *_under("#/$defs/wordpiece/properties/lint/items"),
+        # Files with these are refused, and what is odd goes to stderr; or they are of other kinds.
         *(
-            f"#/$defs/byte_pairs/properties/lint/items/properties/kind = '{kind}'"
-            for kind in ("duplicate token", "merge without token", "pattern is a string", "unknown pre")
+            f"#/$defs/{algorithm}/properties/lint/items/properties/kind = '{kind}'"
+            for algorithm, others in (("byte_pairs", ("merge without token",)), ("wordpiece", _OF_OTHERS))
+            for kind in ("duplicate token", "pattern is a string", "unknown pre", *others)
         ),
         "#/$defs/byte_pairs/properties/left_out/items = 'add_sep_token'",
         "#/$defs/byte_pairs/properties/peak_memory_bytes = 'null'",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from support.gguf_files import RECORDED_TEXTS, gguf, recorded_file
+from support.gguf_files import RECORDED_TEXTS, WORD_TEXTS, gguf, recorded_file
 from support.llama_cpp import LlamaCpp
 
 from tokdfa.splitting.llama_cpp import PRE_TOKENIZERS
@@ -24,11 +24,12 @@ def main() -> None:
         names.setdefault((pre.splitting, pre.whole_piece), name)
     found = {}
     with tempfile.TemporaryDirectory() as folder:
-        for name in (*names.values(), "sentencepiece"):
+        for name in (*names.values(), "sentencepiece", "wordpiece", "wordpiece, cased"):
             path = Path(folder) / "x.gguf"
             path.write_bytes(gguf(recorded_file(name)))
             peer = LlamaCpp(path)
-            found[name] = [peer.encode(text) for text in RECORDED_TEXTS]
+            texts = WORD_TEXTS if name.startswith("wordpiece") else RECORDED_TEXTS
+            found[name] = [peer.encode(text) for text in texts]
     rows = ",\n".join(f"{json.dumps(name)}: {json.dumps(ids, separators=(',', ':'))}" for name, ids in found.items())
     RECORDED.write_text("{\n" + rows + "\n}\n", "ascii")
 

@@ -95,6 +95,67 @@ def sentencepiece(pieces: Sequence[str] = PIECES, **changes: Typed | None) -> di
     return prefixed({key: value for key, value in fields.items() if value is not None})
 
 
+# Entries as llama.cpp has them: those that begin a word have the sign, and continuations have none.
+ENTRIES = (
+    *(
+        "[PAD]",
+        "[UNK]",
+        "[CLS]",
+        "[SEP]",
+        "[MASK]",
+        "\u2581a",
+        "\u2581b",
+        "a",
+        "b",
+        "ab",
+        "\u2581ab",
+        "bab",
+        "\u2581bb",
+    ),
+    *(
+        "\u2581!",
+        "\u2581.",
+        "\u2581\u4e2d",
+        "\u2581$",
+        "\u2581\u1112",
+        "\u1161",
+        "\u2581e",
+        "e",
+        "\u2581\u00e9",
+        "\u00e9",
+    ),
+    *(
+        "\u2581the",
+        "\u2581\u2581",
+        "\u2581hello",
+        "wor",
+        "ld",
+        "\u2581w",
+        "1",
+        "\u25811",
+        "\u2581o",
+        "or",
+        "\u2581s",
+        "[unused0]",
+    ),
+)
+
+
+def wordpiece(entries: Sequence[str] = ENTRIES, **changes: Typed | None) -> dict[str, Typed]:
+    """Return the keys of a WordPiece file, whose entries in brackets are control tokens; `changes` as above."""
+    is_control = [entry.startswith("[") and entry.isupper() for entry in entries]
+    fields: dict[str, Typed | None] = {
+        "general.architecture": Typed("string", "bert"),
+        "model": Typed("string", "bert"),
+        "pre": Typed("string", "jina-v2-en"),
+        "tokens": Typed("string", list(entries)),
+        "token_type": Typed("i32", [3 if control else 1 for control in is_control]),
+        "unknown_token_id": Typed("u32", 1),
+        **changes,
+    }
+    return prefixed({key: value for key, value in fields.items() if value is not None})
+
+
 # Texts on which pre-tokenizers differ, and two special tokens of which the longer one is found first.
 RECORDED_TEXTS = (
     *(
@@ -129,6 +190,23 @@ RECORDED_TEXTS = (
     ),
     *("<|end|>>x<", "a<|end|>>><|end|> b", "the \u2581the\u2581 the", "\uac00\ud55c \u3131 \u1100\u1161 \u8c48\uf900"),
 )
+# And what WordPiece makes words of, drops or keeps: marks, ideographs, Hangul, private and unassigned characters.
+WORD_TEXTS = (
+    *(
+        "",
+        "ab abab bbab AB a!b..",
+        "\u00c9e\u0301 e\u20dd \u0939\u093f \ud55c \u1112\u1161",
+        "a\u4e2db \uf900 \U0002b820",
+        "a\u2581b \u2581a",
+    ),
+    *(
+        "a\x00b a\ufffdb a\u200bb a\ue000b a\u0378b",
+        "a\u1680b\x85a\u3000b\x1ca",
+        "a$b a\u20acb \u037e \u1fef",
+        "x" * 101 + " " + "ab" * 60,
+    ),
+    *("[CLS]ab[SEP] [cls] [UNK]x", "Hello World \u0130 \u1e9e", "the1 w\u00f6rld", "[CLS][SEP]", "ab\u0345 \u0489a"),
+)
 _BYTES = sorted({byte for text in RECORDED_TEXTS for byte in text.encode()})
 PAIRS = [(bytes([one]), bytes([other])) for one in _BYTES[::2] for other in _BYTES]
 SPECIALS = (("<|end|>", 3), (">>><|end|", 4))
@@ -138,4 +216,10 @@ def recorded_file(name: str) -> dict[str, Typed]:
     """Return the keys of a file whose ids are recorded: of the name of a pre-tokenizer, or "sentencepiece"."""
     if name == "sentencepiece":
         return sentencepiece()
+    if name.startswith("wordpiece"):
+        return (
+            wordpiece()
+            if name == "wordpiece"
+            else wordpiece(**{"tokenizer.ggml.normalizer.lowercase": Typed("bool", False)})
+        )
     return byte_level(PAIRS, pre=name, specials=SPECIALS)

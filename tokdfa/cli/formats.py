@@ -26,7 +26,7 @@ READ = (
     Readable(".tiktoken, tiktoken.model, any file of ranks", ("tiktoken",), "tiktoken"),
     Readable("a name such as cl100k_base", ("tiktoken",), "tiktoken"),
     Readable("tekken.json", ("tekken",), "mistral-common"),
-    Readable(".gguf of llama.cpp, byte pairs and SentencePiece", ("gguf",), "llama.cpp"),
+    Readable(".gguf of llama.cpp, byte pairs, SentencePiece and WordPiece", ("gguf",), "llama.cpp"),
     Readable("merges.txt with vocab.json", ("merges+vocab",), "tokenizers"),
     Readable("merges.txt", ("merges", "merges-bytes", "merges-characters"), "tokenizers"),
     Readable("CLIP's vocabulary", ("clip",), "transformers"),

@@ -39,6 +39,9 @@ class Part(StrEnum):
     LONGEST_WORD = "longest_word"
     """For WordPiece: the length of the longest word that is cut into entries."""
 
+    WORDS = "words"
+    """For WordPiece with unlike normalizers: words of characters that both keep, within the lengths of both."""
+
     LIVE_ENTRIES = "live_entries"
     """For WordPiece: the entries that occur in the tokenization of some word."""
 

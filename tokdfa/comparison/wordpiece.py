@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from tokdfa.comparison.findings import Outcome, Part
 from tokdfa.comparison.result import Comparison, Difference
 from tokdfa.comparison.wording import unclaimed_words
 from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
-from tokdfa.wordpiece.difference import first_difference
+from tokdfa.wordpiece.difference import first_difference, is_shortest, same_words
 from tokdfa.wordpiece.end_to_end import EndToEnd
 from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
 
@@ -21,14 +23,18 @@ def compare_wordpieces(a: WordPieceTokenizer, b: WordPieceTokenizer, *, ignore_i
     if a.made_of == b.made_of:
         return Comparison(True, checked={Part.EVERYTHING: Outcome.SAME})
     sides = (a.end_to_end, b.end_to_end)
+    spelled = _by_spelling(a, b) if ignore_ids else sides
     try:
-        found = first_difference(*(_by_spelling(a, b) if ignore_ids else sides))
+        found = first_difference(*spelled)
     except LimitExceededError as error:
         raise UnsupportedFeatureError(unclaimed_words(error.what)) from None
     only_a, only_b = _only(a, b), _only(b, a)
     n_other_ids = _other_ids(a, b)
     ids = Outcome.IGNORED if ignore_ids else _outcome(n_other_ids == 0)
     witness = None if found is None else Difference(found.text, *(side.try_encode(found.text) for side in sides))
+    # The witness is shortest in characters after normalization, which does not make it shortest in bytes.
+    is_proven = found is not None and not ignore_ids and is_shortest(*sides, found.text)
+    shortest = Outcome.PROVEN if is_proven else Outcome.UNPROVEN
     return Comparison(
         witness is None,
         witness,
@@ -41,12 +47,12 @@ def compare_wordpieces(a: WordPieceTokenizer, b: WordPieceTokenizer, *, ignore_i
         n_other_ids=n_other_ids,
         checked={
             Part.LIVE_ENTRIES: _outcome(not (only_a or only_b)),
+            **({} if a.normalizer == b.normalizer else {Part.WORDS: _outcome(same_words(*spelled))}),
             Part.LONGEST_WORD: _outcome(a.vocabulary.longest_word == b.vocabulary.longest_word),
             Part.IDS: ids,
             Part.NORMALIZER: _outcome(a.normalizer == b.normalizer),
             Part.SPECIALS: _outcome(a.end_to_end.added.keys() == b.end_to_end.added.keys()),
-            # The witness is shortest in characters after normalization, which does not make it shortest in bytes.
-            **({Part.SEARCH: Outcome.COMPLETE} if witness is None else {Part.SHORTEST: Outcome.UNPROVEN}),
+            **({Part.SEARCH: Outcome.COMPLETE} if witness is None else {Part.SHORTEST: shortest}),
         },
     )
 
@@ -55,36 +61,53 @@ def _outcome(is_same: bool) -> Outcome:
     return Outcome.SAME if is_same else Outcome.DIFFERENT
 
 
+# What an entry is apart from its spelling, which marks either beginnings of words or all other places: its text, and
+# whether it begins a word, or None for a special token.
+_Role: TypeAlias = tuple[str, bool | None]
+
+
+def _roles(side: WordPieceTokenizer) -> dict[_Role, int]:
+    special = {special.id: (special.content, None) for special in side.specials}
+    roles: dict[_Role, int] = {role: id for id, role in special.items()}
+    for entry, number in side.vocabulary.items():
+        if number not in special:
+            roles[side.vocabulary.role(entry)] = number
+    return roles
+
+
 def _other_ids(a: WordPieceTokenizer, b: WordPieceTokenizer) -> int:
     """Return the number of common entries that have different ids."""
-    ids = dict(b.vocabulary.items())
-    return sum(ids.get(entry, number) != number for entry, number in a.vocabulary.items())
+    ids = _roles(b)
+    return sum(ids.get(role, number) != number for role, number in _roles(a).items())
 
 
 def _only(side: WordPieceTokenizer, other: WordPieceTokenizer) -> tuple[str, ...]:
     """Return the entries that are live in only one of the two, the shortest first."""
     mine, theirs = (
-        {entry for entry, number in tokenizer.vocabulary.items() if number not in tokenizer.language.dead}
+        {role: number for role, number in _roles(tokenizer).items() if number not in tokenizer.language.dead}
         for tokenizer in (side, other)
     )
-    return tuple(sorted(mine - theirs, key=lambda entry: (len(entry), entry)))
+    entries = (side.spelling(number) for role, number in mine.items() if role not in theirs)
+    return tuple(sorted(entries, key=lambda entry: (len(entry), entry)))
 
 
 def _by_spelling(a: WordPieceTokenizer, b: WordPieceTokenizer) -> tuple[EndToEnd, EndToEnd]:
     """Return the two with ids that are equal for equal entries."""
-    numbers: dict[str, int] = {}
+    numbers: dict[_Role, int] = {}
     for side in (a, b):
-        for entry in (*(entry for entry, _ in side.vocabulary.items()), *side.end_to_end.added):
-            numbers.setdefault(entry, len(numbers))
+        for role in _roles(side):
+            numbers.setdefault(role, len(numbers))
 
     def renumbered(side: WordPieceTokenizer) -> EndToEnd:
         old = side.vocabulary
+        new = {id: numbers[role] for role, id in _roles(side).items()}
         vocabulary = WordPieceVocabulary(
-            {entry: numbers[entry] for entry, _ in old.items()},
+            {entry: new[id] for entry, id in old.items()},
             prefix=old.prefix,
             unknown=old.unknown,
             longest_word=old.longest_word,
+            opening=old.opening,
         )
-        return EndToEnd(vocabulary, side.normalizer, {token: numbers[token] for token in side.end_to_end.added})
+        return EndToEnd(vocabulary, side.normalizer, {token: new[id] for token, id in side.end_to_end.added.items()})
 
     return renumbered(a), renumbered(b)

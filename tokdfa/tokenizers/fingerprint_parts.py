@@ -47,15 +47,18 @@ def parts_of_wordpiece(tokenizer: WordPieceTokenizer) -> dict[str, str]:
     """Return the hashes of the parts of a WordPiece tokenizer; see :class:`Fingerprint`."""
     vocabulary = tokenizer.vocabulary
     entries = sorted(vocabulary.items())
-    settings = (vocabulary.prefix, vocabulary.unknown, vocabulary.longest_word)
+    settings: tuple[object, ...] = (vocabulary.prefix, vocabulary.unknown, vocabulary.longest_word)
+    if vocabulary.opening:
+        settings += (vocabulary.opening,)
+    known = unicode_tables(None if tokenizer.normalizer.library == "tokenizers" else tokenizer.normalizer.library)
     return {
         "dictionary": _hash("WordPiece", [entry for entry, _ in entries], settings),
         "ids": _hash([(entry, int(id)) for entry, id in entries]),
-        "pretokenizer": _hash(tokenizer.pretokenizer, unicode_tables()),
-        "normalizer": _hash(tokenizer.normalizer, unicode_tables()),
+        "pretokenizer": _hash(tokenizer.pretokenizer, known),
+        "normalizer": _hash(tokenizer.normalizer, known),
         "symbols": _hash(None),
         "specials": _specials(tokenizer),
-        "decoder": _hash(tokenizer.cleanup),
+        "decoder": _hash(tokenizer.cleanup, *([sorted(tokenizer.silent)] if tokenizer.silent else [])),
     }
 
 

@@ -56,7 +56,7 @@ def check_byte_pairs(contents: Contents, unicode: str, library: str | None) -> N
 def check_wordpiece(contents: WordPieceContents, unicode: str) -> None:
     """Raise UnsupportedFeatureError unless WordPiece is known for a version, written as ``tokenizers==0.20.3``."""
     part = resolve(unicode)
-    _check_library("tokenizers", part, unicode)
+    _check_library(contents.normalizer.library, part, unicode)
     _check_steps([contents.normalizer], part, unicode)
     _check_specials(contents.specials, part, unicode)
     for name in ("is_bert_punctuation", "is_whitespace"):

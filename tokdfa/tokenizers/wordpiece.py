@@ -32,7 +32,7 @@ _EXAMPLES = 5
 
 
 class WordPieceTokenizer(AnyTokenizer):
-    r"""A WordPiece tokenizer, as its file and the tokenizers library define it: from text to ids and back.
+    r"""A WordPiece tokenizer, as its file and the library of its format define it: from text to ids and back.
 
     Immutable; made by :func:`tokdfa.load`.
 
@@ -42,7 +42,7 @@ class WordPieceTokenizer(AnyTokenizer):
         The format of the file.
     vocabulary : WordPieceVocabulary
         The entries and their ids.
-    normalizer : BertNormalizer
+    normalizer : WordNormalizer
         The normalizer, applied before the text is split at white space and punctuation.
     specials : tuple of Special
         The special tokens, which are cut out of the raw text first.
@@ -53,7 +53,7 @@ class WordPieceTokenizer(AnyTokenizer):
     finds_specials : bool
         True: `encode` finds the specials in its text.
     pretokenizer : str
-        What splits text into words: "BertPreTokenizer", at white space and around punctuation.
+        What splits text into words, at white space and around punctuation: "BertPreTokenizer", or "llama.cpp".
     semantics : str
         "longest match": the longest entry first, from left to right.
 
@@ -72,7 +72,6 @@ class WordPieceTokenizer(AnyTokenizer):
     algorithm = "WordPiece"
     finds_specials = True
     is_plain = False
-    pretokenizer: Literal["BertPreTokenizer"] = "BertPreTokenizer"
     semantics: Literal["longest match"] = "longest match"
 
     def __init__(self, contents: WordPieceContents) -> None:
@@ -84,6 +83,8 @@ class WordPieceTokenizer(AnyTokenizer):
         self.cleanup = contents.cleanup
         self.ignored = contents.ignored
         self.library = contents.library
+        is_berts = self.normalizer.library == "tokenizers"
+        self.pretokenizer: Literal["BertPreTokenizer", "llama.cpp"] = "BertPreTokenizer" if is_berts else "llama.cpp"
 
     def __reduce__(self) -> tuple[type[Self], tuple[WordPieceContents]]:
         # The parts of a tokenizer. All else is computed from them on use, anew in each process and each copy.
@@ -98,6 +99,11 @@ class WordPieceTokenizer(AnyTokenizer):
     def n_tokens(self) -> int:
         """The number of ids that are entries, not counting special ones."""
         return len({number for _, number in self.vocabulary.items()}.difference(self.special_ids.tolist()))
+
+    @property
+    def silent(self) -> frozenset[int]:
+        """The ids that decoding leaves out."""
+        return self._contents.silent
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -120,6 +126,7 @@ class WordPieceTokenizer(AnyTokenizer):
                 "lowercase": normalizer.lowercase,
             },
             "prefix": vocabulary.prefix,
+            "opening": vocabulary.opening,
             "unknown": vocabulary.unknown if vocabulary.unknown_id is not None else None,
             "longest_word": vocabulary.longest_word,
             "trie_nodes": len(self.trie),
@@ -205,9 +212,8 @@ class WordPieceTokenizer(AnyTokenizer):
         If a special token contains white space, nothing is settled before the end.
         """
         from tokdfa.encoding.stream import HeldStream
-        from tokdfa.unicode.normalization import spaces
 
-        blanks = spaces()
+        blanks = self.normalizer.spaces
         can_cut = not any(blanks.intersection(special.content) for special in self.specials)
         return HeldStream(self.end_to_end.encode_ids, cuts=can_cut)
 
@@ -224,6 +230,9 @@ class WordPieceTokenizer(AnyTokenizer):
     @cached_property
     def _spelled(self) -> tuple[list[str], list[str]]:
         """What each id adds to the text, after other ids and before all."""
+        if self.vocabulary.opening:
+            pieces = self._pieces
+            return pieces, pieces
         behind, first = [""] * self.n_ids, [""] * self.n_ids
         entries = [(number, entry) for entry, number in self.vocabulary.items()]
         prefix = self.vocabulary.prefix
@@ -231,6 +240,18 @@ class WordPieceTokenizer(AnyTokenizer):
             first[number] = self._clean(entry)
             behind[number] = self._clean(entry[len(prefix) :] if entry.startswith(prefix) else f" {entry}")
         return behind, first
+
+    @property
+    def _pieces(self) -> list[str]:
+        """What each id adds to the text if the entries have an opening: a space for each of these."""
+        pieces = [""] * self.n_ids
+        for entry, number in self.vocabulary.items():
+            pieces[number] = entry.replace(self.vocabulary.opening, " ")
+        for special in self.specials:
+            pieces[special.id] = special.content
+        for number in self.silent:
+            pieces[number] = ""
+        return pieces
 
     def _clean(self, text: str) -> str:
         for old, new in self._replacements:
@@ -299,17 +320,17 @@ class WordPieceTokenizer(AnyTokenizer):
 
         None is if a special token contains white space, which may be spelled across such a place.
         """
-        from tokdfa.unicode.normalization import spaces
-
         text, offsets = self.id_spellings
         opens = np.append(text, np.uint8(0))[offsets[:-1]] == ord(" ")
-        blanks = spaces()
+        blanks = self.normalizer.spaces
         can_cut = not any(blanks.intersection(special.content) for special in self.specials)
         found: BoolArray = opens & (self.id_lengths > 0) & can_cut
         return found
 
     def spelling(self, number: int) -> str:
-        """Return the entry or special token of an id, including the prefix."""
+        """Return the entry or special token of an id, including the prefix or the opening."""
+        if self.vocabulary.opening:
+            return self.vocabulary.entry(number) or ""
         return self._spelled[1][number]
 
     @cached_property
@@ -337,8 +358,9 @@ class WordPieceTokenizer(AnyTokenizer):
     def made_of(self) -> tuple[object, ...]:
         """All that the tokenizer is made of, to be compared; see :attr:`AnyTokenizer.made_of`."""
         vocabulary = self.vocabulary
-        words = (vocabulary.prefix, vocabulary.unknown, vocabulary.longest_word)
-        return tuple(sorted(vocabulary.items())), repr((words, self.normalizer, self.specials, self.cleanup))
+        words = (vocabulary.opening, vocabulary.prefix, vocabulary.unknown, vocabulary.longest_word)
+        settings = (words, self.normalizer, self.specials, self.cleanup, sorted(self.silent))
+        return tuple(sorted(vocabulary.items())), repr(settings)
 
     def __repr__(self) -> str:
         return f"<WordPieceTokenizer from {self.format}: {len(self.vocabulary)} entries, {self.n_ids} ids>"

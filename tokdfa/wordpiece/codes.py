@@ -21,8 +21,8 @@ from tokdfa.kernels.wordpiece.codes import (
     SPACE,
     SYMBOL,
 )
-from tokdfa.unicode.normalization import HANGUL_FIRST, HANGUL_LAST, spaces, tables
-from tokdfa.wordpiece.normalizer import BertNormalizer, effects, punctuation
+from tokdfa.unicode.normalization import HANGUL_FIRST, HANGUL_LAST, tables
+from tokdfa.wordpiece.normalizer import WordNormalizer
 
 __all__ = ["CodeTable"]
 
@@ -49,13 +49,13 @@ class CodeTable(NamedTuple):
 
     @classmethod
     def of(
-        cls, normalizer: BertNormalizer, symbols: Mapping[str, int], foreign: int, alone: Mapping[str, int], other: int
+        cls, normalizer: WordNormalizer, symbols: Mapping[str, int], foreign: int, alone: Mapping[str, int], other: int
     ) -> CodeTable:
         """Compile `normalizer`.
 
         Parameters
         ----------
-        normalizer : BertNormalizer
+        normalizer : WordNormalizer
             The settings.
         symbols, foreign
             The number of each symbol of the trie, and the number of all others.
@@ -67,7 +67,7 @@ class CodeTable(NamedTuple):
 
 class _Compiler:
     def __init__(
-        self, normalizer: BertNormalizer, symbols: Mapping[str, int], foreign: int, alone: Mapping[str, int], other: int
+        self, normalizer: WordNormalizer, symbols: Mapping[str, int], foreign: int, alone: Mapping[str, int], other: int
     ) -> None:
         self._normalizer = normalizer
         self._symbols = symbols
@@ -77,18 +77,17 @@ class _Compiler:
         self._pool: list[int] = []
 
     def compile(self) -> CodeTable:
-        normalizer, data = self._normalizer, tables()
+        normalizer = self._normalizer
         codes = np.full(_N_CODE_POINTS, _code(SYMBOL, self._foreign), np.uint32)
-        if normalizer.chinese:
-            for first, last in data.chinese:
-                codes[first : last + 1] = _code(ALONE, self._other + 1)
-        for character in sorted({*self._symbols, *self._alone, *effects(normalizer), *spaces(), *punctuation()}):
+        for first, last in normalizer.ideographs:
+            codes[first : last + 1] = _code(ALONE, self._other + 1)
+        kept = {*self._symbols, *self._alone, *normalizer.spaces, *normalizer.punctuation}
+        for character in sorted(kept.union(normalizer.effects)):
             codes[ord(character)] = self._of(character)
-        if normalizer.strip_accents:
+        if normalizer.reorders:
             codes[HANGUL_FIRST : HANGUL_LAST + 1] = self._hangul()
-        if normalizer.clean_text:
-            for first, last in data.control:
-                codes[first : last + 1] = _code(SKIP, 0) | CONTINUES
+        for first, last in normalizer.removed:
+            codes[first : last + 1] = _code(SKIP, 0) | CONTINUES
 
         blocks: dict[bytes, int] = {}
         pages = [blocks.setdefault(block.tobytes(), len(blocks)) for block in codes.reshape(-1, 1 << BLOCK_BITS)]
@@ -102,11 +101,11 @@ class _Compiler:
     def _of(self, character: str) -> int:
         """Return the code of one character."""
         data = tables()
-        text = effects(self._normalizer).get(character)
+        text = self._normalizer.effects.get(character)
         if text is None:
             text = self._normalizer.effect(character)
         flags = 0
-        if self._normalizer.strip_accents:
+        if self._normalizer.reorders:
             parts = data.decompose(character)
             if data.combining.get(parts[0]):
                 flags = CONTINUES
@@ -114,7 +113,7 @@ class _Compiler:
                 return _code(REORDER, 0) | flags
         if not text:
             return _code(SKIP, 0) | flags
-        if len(text) == 3 and text[0] == text[2] == " " and text[1] not in spaces():
+        if len(text) == 3 and text[0] == text[2] == " " and text[1] not in self._normalizer.spaces:
             return self._word(text[1])
         items = [self._item(part) for part in text]
         if len(items) == 1:
@@ -138,9 +137,9 @@ class _Compiler:
         return ((first + np.cumsum(lengths) - lengths) << KIND_BITS | SEQUENCE).astype(np.uint32)
 
     def _item(self, character: str) -> int:
-        if character in spaces():
+        if character in self._normalizer.spaces:
             return _code(SPACE, 0)
-        if character in punctuation():
+        if character in self._normalizer.punctuation:
             return self._word(character)
         return _code(SYMBOL, self._symbols.get(character, self._foreign))
 
@@ -150,10 +149,10 @@ class _Compiler:
     def _marks(self) -> tuple[Int32Array, Int32Array, Int32Array]:
         pointer, rows = [0], []
         marks: list[str] = []
-        if self._normalizer.strip_accents:
+        if self._normalizer.reorders:
             data = tables()
             surviving = data.combining.keys() - data.mark
-            assert not surviving & (spaces() | punctuation())
+            assert not surviving & (self._normalizer.spaces | self._normalizer.punctuation)
             marks = sorted(
                 {
                     *data.combining,

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import product
 from typing import NamedTuple
 
+import numpy as np
+
 from tokdfa.errors import LimitExceededError
-from tokdfa.unicode import SCALARS
-from tokdfa.unicode.normalization import HANGUL_FIRST, HANGUL_LAST, tables
+from tokdfa.unicode import SCALARS, difference, union
+from tokdfa.unicode.normalization import HANGUL_FIRST, HANGUL_LAST, characters_of
 from tokdfa.wordpiece.end_to_end import EndToEnd
 from tokdfa.wordpiece.language import WordLanguage
-from tokdfa.wordpiece.normalizer import effects
-from tokdfa.wordpiece.stream import StreamLanguage
+from tokdfa.wordpiece.stream import Characters, StreamLanguage
+from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
 
-__all__ = ["SeparatingText", "first_difference"]
+__all__ = ["SeparatingText", "first_difference", "is_shortest", "same_words"]
 
 _MOST_STEPS = 1_000_000
+_AT_ONCE = 1 << 16
 
 
 class SeparatingText(NamedTuple):
@@ -47,6 +51,11 @@ def first_difference(ours: EndToEnd, theirs: EndToEnd) -> SeparatingText | None:
     they differ on the shortest word that ends with it. So the live entries are compared, and of those that differ, the
     one with the shortest word is taken.
     """
+    if ours.normalizer != theirs.normalizer:
+        best = _least(_by_character(ours, theirs), ours, theirs)
+        # No text is shorter than one character.
+        if best is not None and len(best.text) == 1:
+            return best
     best = _least(_candidates(ours, theirs), ours, theirs)
     if best is not None:
         return best
@@ -77,7 +86,6 @@ def _candidates(ours: EndToEnd, theirs: EndToEnd) -> Iterator[str]:
     """Yield texts, among them a shortest one on which the two differ, if there is one and `_undecided` is empty."""
     if ours.normalizer != theirs.normalizer:
         yield from _by_character(ours, theirs)
-        return
     yield from ours.added.keys() & theirs.added.keys()
     for special in sorted(ours.added.keys() ^ theirs.added.keys()):
         yield from (special, f"a{special}", f"{special}a", f"a{special}a")
@@ -99,7 +107,42 @@ def _candidates(ours: EndToEnd, theirs: EndToEnd) -> Iterator[str]:
 
 
 def _language(tokenizer: EndToEnd) -> WordLanguage:
-    return StreamLanguage(tokenizer.vocabulary, tokenizer.normalizer, tokenizer.added).words
+    vocabulary, normalizer = tokenizer.vocabulary, tokenizer.normalizer
+    streams = StreamLanguage(vocabulary, normalizer, tokenizer.added)
+    if not vocabulary.opening:
+        return streams.words
+    # Texts may have the opening within a word, though no decoded text does.
+    is_inner = Characters(normalizer).are_inner
+    kept = {entry: id for entry, id in vocabulary.items() if is_inner(entry)}
+    limit = vocabulary.longest_word
+    return WordLanguage(WordPieceVocabulary(kept, prefix="", opening=vocabulary.opening, longest_word=limit))
+
+
+def same_words(ours: EndToEnd, theirs: EndToEnd) -> bool:
+    """Return whether the two give the same ids to all words of characters that both keep, within the lengths of both.
+
+    An opening is not among these characters.
+    """
+    sides = (ours, theirs)
+    openings = {side.vocabulary.opening for side in sides}
+    kept = [Characters(side.normalizer).are_inner for side in sides]
+    roles = []
+    for side in sides:
+        vocabulary, found = side.vocabulary, {}
+        for entry, number in vocabulary.items():
+            text, begins = vocabulary.role(entry)
+            if text and all(is_kept(text) for is_kept in kept) and not any(sign and sign in text for sign in openings):
+                found[text if begins else f"\0{text}"] = number
+        roles.append(found)
+    if ours.vocabulary.unknown_id != theirs.vocabulary.unknown_id:
+        return False
+    if roles[0] == roles[1]:
+        return True
+    live = []
+    for found in roles:
+        language = WordLanguage(WordPieceVocabulary(found, prefix="\0", longest_word=None))
+        live.append({entry: number for entry, number in found.items() if number in language.live})
+    return live[0] == live[1]
 
 
 def _exceeds(limit: int | None, other: int | None) -> bool:
@@ -108,22 +151,57 @@ def _exceeds(limit: int | None, other: int | None) -> bool:
 
 def _by_character(ours: EndToEnd, theirs: EndToEnd) -> Iterator[str]:
     """Yield the first character that is encoded differently: alone, else after a letter, else between two letters."""
-    data, sides = tables(), (ours.normalizer, theirs.normalizer)
-    touched = {*effects(sides[0]), *effects(sides[1])}
-    bulks = (
-        (data.control, sides[0].clean_text != sides[1].clean_text),
-        (data.chinese, sides[0].chinese != sides[1].chinese),
-        (((HANGUL_FIRST, HANGUL_LAST),), sides[0].strip_accents != sides[1].strip_accents),
-    )
-    for ranges, differ in bulks:
-        if differ:
-            touched.update(chr(code) for first, last in ranges for code in range(first, last + 1))
-    changed = [character for character in sorted(touched) if sides[0].effect(character) != sides[1].effect(character)]
+    characters = _treated_differently(ours, theirs)
     for frame in ("{}", "a{}", "a{}a"):
-        for text in map(frame.format, changed):
-            if _compare(ours, theirs, text) is not None:
+        for begin in range(0, len(characters), _AT_ONCE):
+            texts = [frame.format(character) for character in characters[begin : begin + _AT_ONCE]]
+            text = next(_encoded_differently(ours, theirs, texts), None)
+            if text is not None:
                 yield text
                 return
+
+
+def _treated_differently(ours: EndToEnd, theirs: EndToEnd) -> list[str]:
+    """Return the characters, ascending, that two normalizers may treat differently, and those that are entries."""
+    left, right = ours.normalizer, theirs.normalizer
+    found = {*left.effects, *right.effects, *(left.punctuation ^ right.punctuation), *(left.spaces ^ right.spaces)}
+    found.update(entry for side in (ours, theirs) for entry in side.vocabulary.beginnings if len(entry) == 1)
+    hangul = ((HANGUL_FIRST, HANGUL_LAST),)
+    bulks = (
+        (left.removed, right.removed),
+        (left.ideographs, right.ideographs),
+        (hangul if left.reorders else (), hangul if right.reorders else ()),
+    )
+    for mine, other in bulks:
+        found.update(characters_of(union(difference(mine, other), difference(other, mine))))
+    return sorted(found)
+
+
+def is_shortest(ours: EndToEnd, theirs: EndToEnd, text: str) -> bool:
+    """Return whether it is certain that no text with fewer bytes of UTF-8 than `text` is encoded differently.
+
+    All texts of up to two bytes are tried; nothing is certain of texts of more than three.
+    """
+    n_bytes = len(text.encode("utf-8"))
+    shorter = [""]
+    if n_bytes > 1:
+        shorter += map(chr, range(0x80))
+    if n_bytes > 2:
+        shorter += map(chr, range(0x80, 0x800))
+        shorter += map("".join, product(map(chr, range(0x80)), repeat=2))
+    return n_bytes <= 3 and next(_encoded_differently(ours, theirs, shorter), None) is None
+
+
+def _encoded_differently(ours: EndToEnd, theirs: EndToEnd, texts: list[str]) -> Iterator[str]:
+    """Yield those of many texts to which the two give different ids."""
+    (ids, rows), (other_ids, other_rows) = (side.try_encode_batch(texts) for side in (ours, theirs))
+    lengths = np.diff(rows)
+    is_same = lengths == np.diff(other_rows)
+    # The tokens of the texts to which both give equally many, and the texts that these are of.
+    kept, other = ids[np.repeat(is_same, lengths)], other_ids[np.repeat(is_same, np.diff(other_rows))]
+    of_text = np.repeat(np.flatnonzero(is_same), lengths[is_same])
+    is_same[of_text[kept != other]] = False
+    yield from (texts[place] for place in np.flatnonzero(~is_same).tolist())
 
 
 def _ends_of_words(left: WordLanguage, right: WordLanguage) -> Iterator[str]:

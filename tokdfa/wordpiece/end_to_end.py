@@ -14,10 +14,10 @@ from tokdfa.kernels.library import Struct
 from tokdfa.kernels.wordpiece.codes import ALONE, EDGE, KIND, LEAD, LONGEST_INDEXED, SPACE
 from tokdfa.kernels.wordpiece.end_to_end import Room, encode, encode_text, index_words
 from tokdfa.kernels.wordpiece.matching import word_trie
-from tokdfa.unicode.normalization import spaces, tables
+from tokdfa.unicode.normalization import tables
 from tokdfa.wordpiece.codes import CodeTable
 from tokdfa.wordpiece.linmaxmatch import PackedTrie
-from tokdfa.wordpiece.normalizer import BertNormalizer, punctuation
+from tokdfa.wordpiece.normalizer import BertNormalizer, WordNormalizer
 from tokdfa.wordpiece.trie import FailureTrie
 from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
 
@@ -56,8 +56,8 @@ class EndToEnd:
     ----------
     vocabulary : WordPieceVocabulary
         The entries, the prefix, the unknown token and the length limit, which counts normalized characters.
-    normalizer : BertNormalizer, optional
-        The text cleaning.
+    normalizer : WordNormalizer, optional
+        The text cleaning; by default that of BERT.
     added : mapping of str to int, optional
         Tokens that are cut out of the raw text before anything else, the leftmost and among these the longest first.
 
@@ -75,11 +75,11 @@ class EndToEnd:
     def __init__(
         self,
         vocabulary: WordPieceVocabulary,
-        normalizer: BertNormalizer | None = None,
+        normalizer: WordNormalizer | None = None,
         added: Mapping[str, int] | None = None,
     ) -> None:
         self.vocabulary = vocabulary
-        self.normalizer = BertNormalizer() if normalizer is None else normalizer
+        self.normalizer: WordNormalizer = BertNormalizer() if normalizer is None else normalizer
         self.added = dict(added or {})
         for token in self.added:
             _check_added(token, self.normalizer)
@@ -94,7 +94,7 @@ class EndToEnd:
 
     def _build(self) -> Struct:
         vocabulary, normalizer = self.vocabulary, self.normalizer
-        apart = spaces() | punctuation()
+        apart = normalizer.spaces | normalizer.punctuation
         whole: dict[str, bool] = {}
 
         def stays(symbol: str) -> bool:
@@ -190,6 +190,13 @@ class EndToEnd:
         ids = self._tokenize(data, np.array([len(data)], np.int64), None)[0].ids
         return None if self._unknown < 0 and (ids < 0).any() else tuple(ids.tolist())
 
+    def try_encode_batch(self, texts: Sequence[str]) -> tuple[Int32Array, Int64Array]:
+        """Return the ids of many texts and where those of each begin, with -1 for words without a tokenization."""
+        data = "\n".join(texts).encode("utf-8")
+        sizes = np.fromiter((len(text.encode("utf-8")) for text in texts), np.int64, len(texts))
+        tokens, rows = self._tokenize(data, np.cumsum(sizes + 1) - 1, None)
+        return tokens.ids, rows
+
     def encode_batch(
         self, texts: Sequence[str], offsets: Literal["characters", "bytes"] | None = None
     ) -> tuple[Tokens, Int64Array]:
@@ -247,11 +254,11 @@ class EndToEnd:
         return f"<EndToEnd of {len(self.vocabulary)} entries, {self.normalizer}>"
 
 
-def _check_added(token: str, normalizer: BertNormalizer) -> None:
+def _check_added(token: str, normalizer: WordNormalizer) -> None:
     if not token:
         raise AlphabetError("an added token must not be empty")
     _utf8(token)
-    if normalizer.strip_accents and tables().decompose(token[0])[0] in tables().combining:
+    if normalizer.reorders and tables().decompose(token[0])[0] in tables().combining:
         # It would be cut out of the middle of a combining sequence.
         raise AlphabetError("an added token begins with a combining mark", value=token)
 

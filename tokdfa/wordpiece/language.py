@@ -34,7 +34,8 @@ class WordLanguage(Displayed):
 
     It implements :class:`tokdfa.automata.protocol.TokenAutomaton`. The first token of a word is an entry without the
     prefix, and all others have it; words that MaxMatch begins with a prefixed entry are left out. With an empty prefix,
-    every entry may occur everywhere. All states are final.
+    every entry may occur everywhere, unless there is an opening: then the first token of a word has it, and all others
+    are taken literally. All states are final.
 
     Parameters
     ----------
@@ -46,7 +47,7 @@ class WordLanguage(Displayed):
     Attributes
     ----------
     beginnings, continuations : dict of int to str
-        The ids that begin and that continue words, ascending, with their texts.
+        The ids that begin and that continue words, ascending, with their texts. With an opening, one id may do both.
 
     Notes
     -----
@@ -64,11 +65,14 @@ class WordLanguage(Displayed):
         self.beginnings: dict[int, str] = {}
         skip = len(vocabulary.prefix)
         for entry, number in sorted(vocabulary.beginnings.items(), key=lambda item: item[1]):
-            if not entry.startswith(vocabulary.prefix):
+            if vocabulary.opening or not entry.startswith(vocabulary.prefix):
                 self.beginnings[number] = entry
             elif len(entry) > skip:
                 self.continuations[number] = entry[skip:]
-        self._root = ROOT if vocabulary.prefix else SUFFIX_ROOT
+        if vocabulary.opening:
+            of_ids = sorted(vocabulary.continuations.items(), key=lambda item: item[1])
+            self.continuations = {number: text for text, number in of_ids}
+        self._root = ROOT if vocabulary.prefix or vocabulary.opening else SUFFIX_ROOT
 
     @cached_property
     def pending(self) -> list[tuple[int, ...] | None]:

@@ -54,7 +54,7 @@ def max_match(vocabulary: WordPieceVocabulary, word: str) -> list[int]:
     while start < len(word):
         for stop in range(len(word), start, -1):
             piece = word[start:stop]
-            number = vocabulary.id(piece if start == 0 else vocabulary.prefix + piece)
+            number = vocabulary.id((vocabulary.opening if start == 0 else vocabulary.prefix) + piece)
             if number is not None:
                 ids.append(number)
                 start = stop

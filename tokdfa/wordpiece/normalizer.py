@@ -1,19 +1,85 @@
-"""BERT's normalization of a text before it is split: cleaning, spaces around Chinese characters, accents, case."""
+"""Normalization of a text before it is split: cleaning, spaces around Chinese characters, accents, case."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import ClassVar
 
-from tokdfa.unicode import contains, ranges
-from tokdfa.unicode.normalization import characters_of, lowercase, normalize, tables
+from tokdfa.unicode import Ranges, contains, ranges
+from tokdfa.unicode.normalization import characters_of, lowercase, normalize, spaces, tables
 
-__all__ = ["BertNormalizer", "effects", "punctuation"]
+__all__ = ["BertNormalizer", "WordNormalizer"]
+
+
+class WordNormalizer(ABC):
+    """What cleans a text, and says where its words end, for a tokenizer that reads it in one pass.
+
+    The result for a character does not depend on its neighbours, except for the order of combining marks if `reorders`.
+
+    Attributes
+    ----------
+    clean_text : bool
+        Whether control characters are removed, and white space becomes spaces.
+    chinese : bool
+        Whether spaces are put around CJK ideographs.
+    strip_accents : bool
+        Whether accents are removed.
+    lowercase : bool
+        Whether each character becomes lower case.
+    library : str
+        The library whose Unicode tables it has.
+    """
+
+    clean_text: bool
+    chinese: bool
+    strip_accents: bool
+    lowercase: bool
+    library: ClassVar[str]
+
+    @abstractmethod
+    def __call__(self, text: str) -> str:
+        """Return `text` normalized."""
+
+    @abstractmethod
+    def effect(self, character: str) -> str:
+        """Return the normal form of `character` alone, which may be empty or have spaces around it."""
+
+    @property
+    @abstractmethod
+    def effects(self) -> Mapping[str, str]:
+        """The normal forms of characters outside `removed` and `ideographs`, except for unchanged ones and Hangul."""
+
+    @property
+    @abstractmethod
+    def removed(self) -> Ranges:
+        """The code points that cleaning removes."""
+
+    @property
+    @abstractmethod
+    def ideographs(self) -> Ranges:
+        """The code points that are words of their own, unless `effects` says otherwise."""
+
+    @property
+    @abstractmethod
+    def spaces(self) -> frozenset[str]:
+        """The characters that end words in a normalized text."""
+
+    @property
+    @abstractmethod
+    def punctuation(self) -> frozenset[str]:
+        """The characters that are words of their own in a normalized text."""
+
+    @property
+    @abstractmethod
+    def reorders(self) -> bool:
+        """Whether characters are decomposed in full, and combining marks that stay are put in canonical order."""
 
 
 @dataclass(frozen=True)
-class BertNormalizer:
+class BertNormalizer(WordNormalizer):
     """The settings of BERT's normalization, and its effect on one character.
 
     The steps are applied in the order of the parameters. The result for a character does not depend on its neighbours,
@@ -41,6 +107,7 @@ class BertNormalizer:
     strip_accents: bool = True
     lowercase: bool = True
     keeps_beginning = False
+    library: ClassVar[str] = "tokenizers"
 
     def __call__(self, text: str) -> str:
         """Return `text` normalized."""
@@ -65,6 +132,36 @@ class BertNormalizer:
             text = "".join(data.lowercase.get(part, part) for part in text)
         return text
 
+    @property
+    def effects(self) -> Mapping[str, str]:
+        """The normal forms of characters outside `removed` and `ideographs`, except for unchanged ones and Hangul."""
+        return _effects(self)
+
+    @property
+    def removed(self) -> Ranges:
+        """The code points that cleaning removes."""
+        return tables().control if self.clean_text else ()
+
+    @property
+    def ideographs(self) -> Ranges:
+        """The code points that spaces are put around."""
+        return tables().chinese if self.chinese else ()
+
+    @property
+    def spaces(self) -> frozenset[str]:
+        """The characters that end words in a normalized text."""
+        return spaces()
+
+    @property
+    def punctuation(self) -> frozenset[str]:
+        """The characters that are words of their own in a normalized text."""
+        return _punctuation()
+
+    @property
+    def reorders(self) -> bool:
+        """Whether characters are decomposed in full, and combining marks that stay are put in canonical order."""
+        return self.strip_accents
+
 
 @cache
 def _cleaning(clean_text: bool, chinese: bool) -> Mapping[int, str]:
@@ -77,8 +174,7 @@ def _cleaning(clean_text: bool, chinese: bool) -> Mapping[int, str]:
 
 
 @cache
-def effects(normalizer: BertNormalizer) -> Mapping[str, str]:
-    """Return the normal forms of characters other than control characters, ideographs, Hangul and unchanged ones."""
+def _effects(normalizer: BertNormalizer) -> Mapping[str, str]:
     data = tables()
     touched: set[str] = set()
     if normalizer.clean_text:
@@ -91,6 +187,5 @@ def effects(normalizer: BertNormalizer) -> Mapping[str, str]:
 
 
 @cache
-def punctuation() -> frozenset[str]:
-    """Return the characters that are words of their own."""
+def _punctuation() -> frozenset[str]:
     return frozenset(characters_of(ranges("is_bert_punctuation", "tokenizers")))

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from tokdfa.display import Displayed
 from tokdfa.errors import AutomatonError
-from tokdfa.unicode.normalization import spaces, tables
+from tokdfa.unicode.normalization import tables
 from tokdfa.wordpiece.language import WordLanguage
-from tokdfa.wordpiece.normalizer import BertNormalizer, punctuation
+from tokdfa.wordpiece.normalizer import WordNormalizer
 from tokdfa.wordpiece.trie import ROOT
 from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
 
@@ -19,6 +19,8 @@ __all__ = ["Characters", "StreamLanguage", "StreamState"]
 
 # Decoding may put these directly after the token before them.
 _GLUED = frozenset(".?!,")
+# No text has it inside a word, so it can mark the entries that continue one.
+_CONTINUES = "\0"
 
 
 class StreamState(NamedTuple):
@@ -34,9 +36,9 @@ class StreamState(NamedTuple):
 
 
 class Characters:
-    """The characters that BERT's normalization keeps, inside words or as separate words."""
+    """The characters that normalization keeps, inside words or as separate words."""
 
-    def __init__(self, normalizer: BertNormalizer) -> None:
+    def __init__(self, normalizer: WordNormalizer) -> None:
         self._normalizer = normalizer
         self._kind: dict[str, str] = {}
 
@@ -50,7 +52,7 @@ class Characters:
 
     def order(self, character: str) -> int:
         """Return the combining class by which `character` is ordered; 0 if it stays in place."""
-        return tables().combining.get(character, 0) if self._normalizer.strip_accents else 0
+        return tables().combining.get(character, 0) if self._normalizer.reorders else 0
 
     def are_inner(self, text: str) -> bool:
         """Return whether `text` is kept unchanged inside a word."""
@@ -62,11 +64,12 @@ class Characters:
         kind = self._kind.get(character)
         if kind is None:
             text = self._normalizer.effect(character)
-            apart = text == f" {character} " or (text == character and character in punctuation())
-            if apart and character not in spaces():
+            punctuation, spaces = self._normalizer.punctuation, self._normalizer.spaces
+            apart = text == f" {character} " or (text == character and character in punctuation)
+            if apart and character not in spaces:
                 kind = "alone"
             else:
-                kind = "inner" if text == character and character not in spaces() else "changed"
+                kind = "inner" if text == character and character not in spaces else "changed"
             self._kind[character] = kind
         return kind
 
@@ -78,11 +81,14 @@ class StreamLanguage(Displayed):
     are separate words, and of special tokens. Words are those of :class:`tokdfa.wordpiece.language.WordLanguage` over
     the entries that normalization keeps. All states are final.
 
+    BERT's decoding puts a space before every token but those that continue a word. With an opening, as in llama.cpp, it
+    writes a space for each opening, wherever it is, and nothing before a special token.
+
     Parameters
     ----------
     vocabulary : WordPieceVocabulary
         The entries.
-    normalizer : BertNormalizer
+    normalizer : WordNormalizer
         The text cleaning.
     specials : mapping of str to int
         Tokens that are cut out of the raw text.
@@ -95,33 +101,48 @@ class StreamLanguage(Displayed):
     """
 
     def __init__(
-        self, vocabulary: WordPieceVocabulary, normalizer: BertNormalizer, specials: Mapping[str, int]
+        self, vocabulary: WordPieceVocabulary, normalizer: WordNormalizer, specials: Mapping[str, int]
     ) -> None:
         self.vocabulary = vocabulary
         self.specials = dict(specials)
         self._characters = Characters(normalizer)
-        if all(map(self._characters.is_inner, vocabulary.prefix)):
+        if not vocabulary.opening and all(map(self._characters.is_inner, vocabulary.prefix)):
             raise AutomatonError("words can begin with the prefix", value=vocabulary.prefix)
+        can_be_spelled = self._can_be_glued if vocabulary.opening else self._can_be_spelled
         for special in specials:
-            if self._can_be_spelled(special):
+            if can_be_spelled(special):
                 raise AutomatonError("other tokens can spell a special token", value=special)
         special_ids = frozenset(specials.values())
-        skip = len(vocabulary.prefix)
+        mark = _CONTINUES if vocabulary.opening else vocabulary.prefix
         inner: dict[str, int] = {}
         self._single = set(special_ids)
         self._orders: dict[int, tuple[int, int]] = {}
         for entry, number in vocabulary.items():
-            text = entry[skip:] if entry.startswith(vocabulary.prefix) else entry
-            if number in special_ids or not text:
+            text, begins = vocabulary.role(entry)
+            # Decoding writes a space for every opening.
+            if number in special_ids or not text or (vocabulary.opening and vocabulary.opening in text):
                 continue
             if self._characters.are_inner(text):
-                inner[entry] = number
+                inner[text if begins else mark + text] = number
                 self._orders[number] = (self._characters.order(text[0]), self._characters.order(text[-1]))
-            elif text == entry and len(text) == 1 and self._characters.is_alone(text) and vocabulary.longest_word != 0:
+            elif begins and len(text) == 1 and self._characters.is_alone(text) and vocabulary.longest_word != 0:
                 self._single.add(number)
-        self.words = WordLanguage(
-            WordPieceVocabulary(inner, prefix=vocabulary.prefix, longest_word=vocabulary.longest_word)
-        )
+        self.words = WordLanguage(WordPieceVocabulary(inner, prefix=mark, longest_word=vocabulary.longest_word))
+
+    def _can_be_glued(self, special: str) -> bool:
+        """Return whether other tokens could spell `special` where decoding puts spaces before words only.
+
+        It is True when in doubt: if words can contain it, it has a space, or its end begins another special token.
+        """
+        characters = self._characters
+        if (
+            " " in special
+            or all(map(characters.is_inner, special))
+            or (len(special) == 1 and characters.is_alone(special))
+        ):
+            return True
+        ends = (special[cut:] for cut in range(1, len(special)))
+        return any(end.startswith(other) or other.startswith(end) for end in ends for other in self.specials)
 
     def _can_be_spelled(self, special: str) -> bool:
         """Return whether the decoded text of other tokens could contain `special`; True when in doubt."""

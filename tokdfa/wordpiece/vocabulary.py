@@ -12,14 +12,15 @@ from tokdfa.guesses import Guided
 __all__ = ["WordPieceVocabulary"]
 
 _LARGEST_ID = 2**28 - 2
-_State: TypeAlias = tuple[dict[str, int], tuple[tuple[str, int], ...], str, str, int | None]
+_State: TypeAlias = tuple[dict[str, int], tuple[tuple[str, int], ...], str, str, int | None, str]
 
 
 class WordPieceVocabulary(Guided):
     """A WordPiece vocabulary: the pieces that may begin a word, and those that may continue it.
 
-    Immutable. At the beginning of a word an entry is matched literally. After the beginning, only entries that start
-    with `prefix` are matched, with the prefix removed.
+    Immutable. At the beginning of a word, only entries that start with `opening` are matched, with the opening removed;
+    after the beginning, only entries that start with `prefix`, with the prefix removed. BERT has the prefix ``##`` and
+    an empty opening, llama.cpp the opening ``▁`` and an empty prefix.
 
     Parameters
     ----------
@@ -32,6 +33,8 @@ class WordPieceVocabulary(Guided):
         The entry for words that have no tokenization. The vocabulary may lack it.
     longest_word : int or None, optional
         Words with more characters than this are unknown whatever they are; None for no limit.
+    opening : str, optional
+        The opening of entries that begin a word; may be empty.
 
     Raises
     ------
@@ -56,6 +59,7 @@ class WordPieceVocabulary(Guided):
         prefix: str = "##",
         unknown: str = "[UNK]",
         longest_word: int | None = 100,
+        opening: str = "",
     ) -> None:
         pairs = entries.items() if isinstance(entries, Mapping) else ((entry, i) for i, entry in enumerate(entries))
         self._ids: dict[str, int] = {}
@@ -82,28 +86,39 @@ class WordPieceVocabulary(Guided):
         self.prefix = prefix
         self.unknown = unknown
         self.longest_word = longest_word
+        self.opening = opening
 
     def __getstate__(self) -> _State:
-        return self._ids, self.duplicates, self.prefix, self.unknown, self.longest_word
+        return self._ids, self.duplicates, self.prefix, self.unknown, self.longest_word, self.opening
 
     def __setstate__(self, state: _State) -> None:
-        self._ids, self.duplicates, self.prefix, self.unknown, self.longest_word = state
+        self._ids, self.duplicates, self.prefix, self.unknown, self.longest_word, self.opening = state
         self._entries = {number: entry for entry, number in self._ids.items()}
 
     @cached_property
     def beginnings(self) -> dict[str, int]:
-        """The strings that can begin a word, with their ids: every entry but the empty one, literally."""
-        return {entry: number for entry, number in self._ids.items() if entry}
+        """The strings that can begin a word, without the opening, with their ids."""
+        return self._after(self.opening)
 
     @cached_property
     def continuations(self) -> dict[str, int]:
         """The strings that can continue a word, without the prefix, with their ids."""
-        skip = len(self.prefix)
+        return self._after(self.prefix)
+
+    def _after(self, sign: str) -> dict[str, int]:
+        """Return what is left of the entries that start with a sign and are longer."""
+        skip = len(sign)
         return {
-            entry[skip:]: number
-            for entry, number in self._ids.items()
-            if len(entry) > skip and entry.startswith(self.prefix)
+            entry[skip:]: number for entry, number in self._ids.items() if len(entry) > skip and entry.startswith(sign)
         }
+
+    def role(self, entry: str) -> tuple[str, bool]:
+        """Return the text that an entry adds to a word, and whether it begins one, by its opening or prefix."""
+        if self.opening:
+            begins = entry.startswith(self.opening)
+            return entry[len(self.opening) :] if begins else entry, begins
+        begins = not entry.startswith(self.prefix)
+        return entry if begins else entry[len(self.prefix) :], begins
 
     @property
     def unknown_id(self) -> int | None:
@@ -170,11 +185,12 @@ class WordPieceVocabulary(Guided):
         return self._key() == other._key()
 
     def __hash__(self) -> int:
-        return hash((self.prefix, self.unknown, self.longest_word, frozenset(self._ids.items())))
+        return hash((self.opening, self.prefix, self.unknown, self.longest_word, frozenset(self._ids.items())))
 
     def _key(self) -> tuple[object, ...]:
-        return self._ids, self.prefix, self.unknown, self.longest_word
+        return self._ids, self.opening, self.prefix, self.unknown, self.longest_word
 
     def __repr__(self) -> str:
         limit = "no limit" if self.longest_word is None else f"words of up to {self.longest_word}"
-        return f"<WordPieceVocabulary of {len(self)} entries, prefix {self.prefix!r}, {limit}>"
+        sign = f"opening {self.opening!r}" if self.opening else f"prefix {self.prefix!r}"
+        return f"<WordPieceVocabulary of {len(self)} entries, {sign}, {limit}>"

@@ -37,7 +37,7 @@ def test_recorded_ids_of_every_pre_tokenizer() -> None:
     whole = {name: load(recorded_file(name), pretokenizer="none") for name in ("gpt-2", "llama3")}
     answers = set()
     for name, expected in RECORDED.items():
-        if name == "sentencepiece":
+        if name not in PRE_TOKENIZERS:
             continue
         pre = PRE_TOKENIZERS[name]
         tokenizer = whole["llama3" if pre.whole_piece else "gpt-2"]

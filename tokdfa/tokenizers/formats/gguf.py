@@ -14,12 +14,15 @@ from tokdfa.splitting.llama_cpp import PRE_TOKENIZERS, LlamaCppPreTokenizer
 from tokdfa.tokenizers.decoding import DecodeSentencePiece, byte_of
 from tokdfa.tokenizers.formats.contents import Contents, Rewriting, has_bytes
 from tokdfa.tokenizers.formats.gguf_head import GGUFHead
-from tokdfa.tokenizers.formats.gguf_tokens import BYTE, GGUFTokens, read_tokens
+from tokdfa.tokenizers.formats.gguf_tokens import BYTE, CONTROL, NORMAL, UNKNOWN, USER_DEFINED, GGUFTokens, read_tokens
 from tokdfa.tokenizers.formats.pairs import Pairs
 from tokdfa.tokenizers.formats.scored import over_scored
 from tokdfa.tokenizers.formats.vocabulary import Vocabulary, over_bytes, over_characters
+from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
 from tokdfa.tokenizers.sentencepiece_normalizer import SPACE, SentencePieceNormalizer
 from tokdfa.unicode.byte_alphabet import BYTE_OF, is_spelled
+from tokdfa.wordpiece.llama_cpp import LlamaCppNormalizer
+from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
 
 __all__ = ["LLAMA_CPP", "read_gguf"]
 
@@ -27,6 +30,7 @@ LLAMA_CPP = "llama.cpp of llama-cpp-python 0.3.36"
 """The standard: what its llama_tokenize answers with parse_special, and without add_special."""
 
 _LONGEST_PIECE = 1024
+_UNKNOWN_OF_BERT = 100
 
 # Keys that name ids for the model or its user, or texts that llama.cpp does not tokenize by.
 _WITHOUT_EFFECT = frozenset(
@@ -47,7 +51,6 @@ _TEMPLATES = "tokenizer.chat_template."
 
 MODEL, PRE = "tokenizer.ggml.model", "tokenizer.ggml.pre"
 _NOT_READ = {
-    "bert": "a WordPiece model",
     "t5": "a Unigram model",
     "rwkv": "a model of RWKV",
     "plamo2": "a model of PLaMo-2",
@@ -59,8 +62,8 @@ _NOT_READ = {
 }
 
 
-def read_gguf(data: bytes, path: Path) -> Contents:
-    """Read the head of a GGUF file with a byte pair or SentencePiece tokenizer.
+def read_gguf(data: bytes, path: Path) -> Contents | WordPieceContents:
+    """Read the head of a GGUF file with a byte pair, SentencePiece or WordPiece tokenizer.
 
     Raises
     ------
@@ -81,9 +84,11 @@ def read_gguf(data: bytes, path: Path) -> Contents:
         return _byte_level(head)
     if model == "llama":
         return _sentencepiece(head)
+    if model == "bert":
+        return _wordpiece(head)
     what = _NOT_READ.get(model, "a kind of tokenizer that llama.cpp does not know")
     raise UnsupportedFeatureError(
-        f"only the kinds gpt2 (byte pairs) and llama (SentencePiece) can be read, not {what}",
+        f"only the kinds gpt2 (byte pairs), llama (SentencePiece) and bert (WordPiece) can be read, not {what}",
         value=model,
         where=head.place(MODEL),
     )
@@ -124,7 +129,7 @@ def _byte_level(head: GGUFHead) -> Contents:
         _check_spelled(head, tokens)
         contents = over_characters(vocabulary, pairs, "gguf", whole_piece=pre.whole_piece)
         contents = replace(contents, spelled_bytes=True)
-    found = _found(head, tokens, pre.adds_begin, adds_end=False, adds_separator=pre.adds_separator)
+    found = _found(head, tokens, pre.adds_begin)
     return replace(contents, splitting=pre.splitting, **found)
 
 
@@ -162,13 +167,9 @@ def _pairs(head: GGUFHead) -> Pairs:
     return Pairs.of_columns(left, right, lambda index: f"{head.path}, {key}[{index}]")
 
 
-def _found(
-    head: GGUFHead, tokens: GGUFTokens, adds_begin: bool, *, adds_end: bool, adds_separator: bool
-) -> dict[str, Any]:
+def _found(head: GGUFHead, tokens: GGUFTokens, adds_begin: bool) -> dict[str, Any]:
     """Return the special tokens, which are found in texts, and what is left out at the ends of a text."""
-    ends = {"add_bos_token": adds_begin, "add_eos_token": adds_end}
-    if head.string(MODEL) == "bert":
-        ends = {"add_sep_token": adds_separator}
+    ends = {"add_bos_token": adds_begin, "add_eos_token": False}
     ignored = tuple(name for name, default in ends.items() if head.boolean(f"tokenizer.ggml.{name}", default))
     return {"specials": tokens.specials, "finds_specials": True, "ignored": ignored}
 
@@ -209,7 +210,7 @@ def _sentencepiece(head: GGUFHead) -> Contents:
             SentencePieceNormalizer(None, splits, trims_spaces=False, shows_spaces=True),
             (DecodeSentencePiece(splits, False, "", ""),),
         ),
-        **_found(head, tokens, True, adds_end=False, adds_separator=False),
+        **_found(head, tokens, True),
     )
 
 
@@ -233,3 +234,50 @@ def _check_byte_tokens(
         if tokens.types[tokens.id_of[text]] == BYTE:
             what = "a token of the type of byte tokens whose name is none of theirs"
             raise UnsupportedFeatureError(what, value=text, where=head.place_of_string(key, tokens.id_of[text]))
+
+
+def _wordpiece(head: GGUFHead) -> WordPieceContents:
+    tokens = read_tokens(head)
+    found = {special.id for special in tokens.specials}
+    for id, text in enumerate(tokens.texts):
+        what = ""
+        if tokens.types[id] == BYTE:
+            what = "a byte token in a WordPiece vocabulary, at which llama.cpp aborts"
+        elif text == SPACE:
+            what = "a token that is the sign for the beginning of a word alone, with which any word may begin"
+        if what:
+            raise UnsupportedFeatureError(what, value=text, where=head.place_of_string("tokenizer.ggml.tokens", id))
+    for special in tokens.specials:
+        if special.level:
+            where = head.place_of_string("tokenizer.ggml.tokens", special.id)
+            raise UnsupportedFeatureError(
+                "a special token that overlaps with another", value=special.content, where=where
+            )
+    unknown = _unknown_id(head, len(tokens.texts))
+    lowercase = head.boolean("tokenizer.ggml.normalizer.lowercase", default=True)
+    strips = head.boolean("tokenizer.ggml.normalizer.strip_accents", default=lowercase)
+    spelled = (NORMAL, UNKNOWN, CONTROL, USER_DEFINED)
+    return WordPieceContents(
+        "gguf",
+        # No token is empty.
+        WordPieceVocabulary(
+            tokens.id_of,
+            prefix="",
+            opening=SPACE,
+            unknown="" if unknown is None else tokens.texts[unknown],
+            longest_word=None,
+        ),
+        LlamaCppNormalizer(strip_accents=strips, lowercase=lowercase),
+        tokens.specials,
+        cleanup=False,
+        ignored=("add_bos_token", "add_sep_token"),
+        silent=frozenset(id for id, type in enumerate(tokens.types) if type not in spelled and id not in found),
+    )
+
+
+def _unknown_id(head: GGUFHead, n_tokens: int) -> int | None:
+    """Return the id for words without a tokenization; BERT's, if the file gives none that is an id."""
+    id = head.number("tokenizer.ggml.unknown_token_id")
+    if id is None or id >= n_tokens:
+        id = _UNKNOWN_OF_BERT
+    return id if id < n_tokens else None

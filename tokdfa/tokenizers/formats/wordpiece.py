@@ -17,7 +17,7 @@ from tokdfa.tokenizers.formats.text_steps import read_bert_normalizer
 from tokdfa.tokenizers.formats.tokenizer_json import TOP_FIELDS, read_added_tokens
 from tokdfa.tokenizers.formats.vocabulary import Vocabulary
 from tokdfa.unicode.normalization import spaces, tables
-from tokdfa.wordpiece.normalizer import BertNormalizer
+from tokdfa.wordpiece.normalizer import BertNormalizer, WordNormalizer
 from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
 
 __all__ = ["WordPieceContents", "read_vocab_txt", "read_wordpiece_json"]
@@ -35,7 +35,7 @@ class WordPieceContents:
     format : str
         The format's name, as ``--format`` takes it.
     vocabulary : WordPieceVocabulary
-    normalizer : BertNormalizer
+    normalizer : WordNormalizer
     specials : tuple of Special
         The special tokens, which are cut out of the raw text first.
     cleanup : bool
@@ -44,17 +44,20 @@ class WordPieceContents:
         What else the file asks for; it shapes batches for a model and is left to the user.
     library : str, optional
         The library and version of the object that was read, such as ``tokenizers==0.23.3``.
+    silent : frozenset of int
+        The ids that decoding leaves out.
     """
 
     algorithm: ClassVar[str] = "WordPiece"
 
     format: str
     vocabulary: WordPieceVocabulary
-    normalizer: BertNormalizer
+    normalizer: WordNormalizer
     specials: tuple[Special, ...]
     cleanup: bool
     ignored: tuple[str, ...] = ()
     library: str | None = None
+    silent: frozenset[int] = frozenset()
 
 
 def read_vocab_txt(data: bytes, path: Path) -> WordPieceContents:
