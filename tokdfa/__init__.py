@@ -4,8 +4,8 @@ A byte pair dictionary maps every text to exactly one token sequence, and the se
 language. tokdfa builds its automaton and answers with it: is this token stream canonical, where does a pattern
 match, do two tokenizers agree on every text.
 
-The verbs are functions: `load`, `validate`, `search`, `compare`, `splice`, `encode_batch`, `train`. The nouns are
-packages, and each says at its head what lives in it, in which order to read it and what it costs. From the bottom up:
+The verbs are functions: `load`, `validate`, `search`, `guide`, `compare`, `splice`, `encode_batch`, `train`. The nouns
+are packages; the head of each says what lives in it, in which order to read it and what it costs. From the bottom up:
 
 =================  ====================================================================================
 `bpe`              Algorithm 1 and its neighbours as printed: slow, obvious, the oracle
@@ -25,7 +25,7 @@ packages, and each says at its head what lives in it, in which order to read it 
 `wordpiece`        longest match first, in linear time
 `stores`           token stores on disk: every format, one interface
 `validation`       is a stream canonical, and if not, where, why, and what belongs there
-`searching`        patterns over the text of ids, without decoding
+`searching`        patterns over the text of ids, without decoding; `guiding`, which ids can come next
 `comparison`       do two tokenizers agree on every text
 `shards`           corpora of many files: reports that add up; `identification`, which tokenizer made them
 `rollouts`         what of a rollout is a bug, what is drift, and what a junction
@@ -73,6 +73,8 @@ if TYPE_CHECKING:
     from tokdfa.encoding.batches import encode_batch as encode_batch
     from tokdfa.encoding.batches import iter_encoded as iter_encoded
     from tokdfa.errors import TokdfaError as TokdfaError
+    from tokdfa.guiding.api import guide as guide
+    from tokdfa.guiding.guide import Guide as Guide
     from tokdfa.identification.api import identify as identify
     from tokdfa.report.comparison import comparison_report as comparison_report
     from tokdfa.report.validation import validation_report as validation_report
@@ -195,6 +197,8 @@ _HOMES = {
     "check_rollout": "tokdfa.rollouts.api",
     "check_rollouts": "tokdfa.rollouts.api",
     "iter_rollout_checks": "tokdfa.rollouts.api",
+    "Guide": "tokdfa.guiding.guide",
+    "guide": "tokdfa.guiding.api",
     "identify": "tokdfa.identification.api",
     "Report": "tokdfa.shards.report",
     "check_shard": "tokdfa.shards.check",

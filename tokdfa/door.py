@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tokdfa.automata.protocol import TokenAutomaton
     from tokdfa.automata.token_dfa import TokenDFA
     from tokdfa.dictionary import Dictionary
+    from tokdfa.guiding.guide import Guide
     from tokdfa.patterns.finder import Wanted
     from tokdfa.searching.matches import Matches
     from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = [
     "dfa_to_dot",
     "from_networkx",
+    "guide",
     "search",
     "show",
     "to_networkx",
@@ -70,6 +72,19 @@ def search(
 ) -> Matches:
     """Call :func:`tokdfa.search`."""
     return _search()(tokenizer, pattern, ids, wanted=wanted, aligned=aligned, table=table, max_seconds=max_seconds)
+
+
+def guide(
+    tokenizer: AnyTokenizer,
+    language: str | TokenDFA | None,
+    *,
+    end: int | Iterable[int] | None,
+    vocab_size: int | None,
+) -> Guide:
+    """Call :func:`tokdfa.guide`."""
+    from tokdfa.guiding.api import guide
+
+    return guide(tokenizer, language, end=end, vocab_size=vocab_size)
 
 
 # Even an import that is already done takes a microsecond or two, of the few that a short stream takes.

@@ -123,7 +123,9 @@ class LiftedSplitting:
         """Return the parts of a token with `head` and `tail` as the bytes of the symbols that it completes and cuts."""
         return TokenParts(head, effect, self._standing_for(tail) if tail else b"")
 
-    def step(self, state: LiftedState, parts: TokenParts, may_continue: bool) -> LiftedState | None:
+    def step(
+        self, state: LiftedState, parts: TokenParts, may_continue: bool, may_begin: bool = True
+    ) -> LiftedState | None:
         """Return the state after a token; None if no canonical stream continues this way.
 
         Parameters
@@ -133,6 +135,8 @@ class LiftedSplitting:
             The parts of the token.
         may_continue : bool
             Whether a piece may cross the border before it.
+        may_begin : bool
+            Whether a piece may begin there.
         """
         # No piece can begin after an incomplete symbol.
         if state.cut and not (may_continue and parts.head):
@@ -142,7 +146,7 @@ class LiftedSplitting:
         hypotheses = state.hypotheses
         cut, is_inside, must_begin = state.cut + parts.head, state.is_inside, state.must_begin
         if not state.cut:
-            is_inside, must_begin = False, not may_continue
+            is_inside, must_begin = not may_begin, not may_continue
         elif _is_whole(cut):
             effect = self._effect_of(ord(cut.decode("utf-8")), None)
             hypotheses = self._apply(hypotheses, effect, not must_begin, not is_inside)

@@ -20,8 +20,10 @@ from tokdfa.tokenizers.round_trip import BytesRoundTrip, RoundTrip
 from tokdfa.tokenizers.spelled import Spelled
 
 if TYPE_CHECKING:
+    from tokdfa.automata.token_dfa import TokenDFA
     from tokdfa.dictionary import Dictionary
     from tokdfa.encoding.stream import EncodingStream
+    from tokdfa.guiding.guide import Guide
     from tokdfa.patterns.finder import Wanted
     from tokdfa.searching.matches import Matches
     from tokdfa.splitting.pretokenizer import PreTokenizer
@@ -379,3 +381,39 @@ class AnyTokenizer(Guided, ABC):
         [(2, 5, 1, 2), (6, 9, 2, 3)]
         """
         return door.search(self, pattern, ids, wanted=wanted, aligned=aligned, table=table, max_seconds=max_seconds)
+
+    def guide(
+        self,
+        language: str | TokenDFA | None = None,
+        *,
+        end: int | Iterable[int] | None = None,
+        vocab_size: int | None = None,
+    ) -> Guide:
+        """Return the guide of the canonical streams whose texts are in a language: which ids can come next.
+
+        Parameters
+        ----------
+        language : str or TokenDFA, optional
+            A regular expression that the whole text matches, or an automaton over bytes; by default all texts.
+        end : int or iterable of int, optional
+            The ids that end a sequence.
+        vocab_size : int, optional
+            The number of bits of a mask, if the model has more logits than the tokenizer has ids.
+
+        Returns
+        -------
+        Guide
+
+        Raises
+        ------
+        UnsupportedFeatureError, PatternError, LimitExceededError, TokenStreamError
+            As in :func:`tokdfa.guide`, which this method calls.
+
+        Examples
+        --------
+        >>> tokenizer = tokdfa.default_tokenizer()
+        >>> guide = tokenizer.guide("a single man")
+        >>> guide.forced(guide.initial).tolist() == tokenizer.encode("a single man").tolist()
+        True
+        """
+        return door.guide(self, language, end=end, vocab_size=vocab_size)

@@ -1,0 +1,87 @@
+"""The function `guide`: the automaton of the canonical streams whose texts are in a language."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from tokdfa.arguments import wrong_argument
+from tokdfa.automata.token_dfa import TokenDFA
+from tokdfa.errors import WrongTypeError
+from tokdfa.guiding.guide import Guide, State, check_texts, checked_end
+from tokdfa.guiding.prefixes import PrefixAutomaton
+from tokdfa.guiding.texts import texts_of
+from tokdfa.guiding.tokens import tokens_of
+from tokdfa.tokenizers.protocol import AnyTokenizer
+
+__all__ = ["Guide", "State", "guide"]
+
+
+def guide(
+    tokenizer: AnyTokenizer,
+    language: str | TokenDFA | None = None,
+    *,
+    end: int | Iterable[int] | None = None,
+    vocab_size: int | None = None,
+) -> Guide:
+    """Return the guide of a tokenizer: which ids can come next so that some canonical stream goes on.
+
+    Parameters
+    ----------
+    tokenizer : AnyTokenizer
+        A byte pair tokenizer over bytes that encodes texts unchanged.
+    language : str or TokenDFA, optional
+        A language L of texts: a regular expression that the whole text matches, or an automaton over bytes such as
+        :func:`tokdfa.language` makes. The finished streams are then exactly T(L), the ids that `encode` gives for the
+        texts of L. Without one they are exactly those that `validate` accepts: ids of special tokens that `encode`
+        never gives cut the stream.
+    end : int or iterable of int, optional
+        The ids that end a sequence, such as that of ``<|endoftext|>``. They mean nothing else then.
+    vocab_size : int, optional
+        The number of bits of a mask, if the model has more logits than the tokenizer has ids.
+
+    Returns
+    -------
+    Guide
+
+    Raises
+    ------
+    UnsupportedFeatureError
+        If the streams of the tokenizer are judged as a whole: it normalizes, inserts or drops text, or is not a byte
+        pair tokenizer over bytes.
+    PatternError
+        If the expression cannot be read, no text matches it, or all texts that do need symbols that the tokenizer
+        lacks.
+    LimitExceededError
+        If an automaton is too large, or a search for what goes on.
+    TokenStreamError
+        If an id of `end` does not exist.
+
+    Notes
+    -----
+    The product of the pair test (Observation 2 of *Constructing a BPE Tokenization DFA*), the hypotheses of the
+    pre-tokenizer, the special tokens that the text spells, and the automaton of L. A state from which no stream goes on
+    is never reached: whether one does is searched for where it is asked, and remembered.
+
+    Examples
+    --------
+    >>> tokenizer = tokdfa.default_tokenizer()
+    >>> guide = tokdfa.guide(tokenizer, "[0-9]{2}:[0-9]{2}")
+    >>> state = guide.read(tokenizer.encode("12:3"))
+    >>> [tokenizer.decode([id]) for id in guide.allowed(state)]
+    ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9']
+    """
+    if not isinstance(tokenizer, AnyTokenizer):
+        raise wrong_argument(tokenizer, "a tokenizer", "tokdfa.guide(tokenizer, language)")
+    size = tokenizer.n_ids if vocab_size is None else vocab_size
+    if not isinstance(size, (int, np.integer)) or isinstance(size, bool):
+        raise WrongTypeError("a number of ids is an integer", value=size, where="vocab_size")
+    if size < tokenizer.n_ids:
+        what = f"the tokenizer has {tokenizer.n_ids} ids, more than this"
+        raise WrongTypeError(what, value=size, where="vocab_size")
+    ends = checked_end(end, int(size))
+    tokens = tokens_of(tokenizer)
+    prefixes = PrefixAutomaton(tokens, texts_of(tokens, language))
+    check_texts(prefixes, language)
+    return Guide(prefixes, ends, int(size))

@@ -1,0 +1,105 @@
+"""Special tokens that the text of ids spells: a search for all of them at once, token by token."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tokdfa.arrays import Int32Array
+from tokdfa.kernels.dfa import trie as kernels
+from tokdfa.patterns.trie import TokenTrie
+
+__all__ = ["WHOLE", "SpelledSpecials"]
+
+
+WHOLE = -1
+"""The state in which a text has a whole special token."""
+
+
+class SpelledSpecials:
+    """The automaton that finds the contents of special tokens in a text, and the effect of each id on it.
+
+    State 0 is that of a text that ends with the beginning of no content.
+
+    Parameters
+    ----------
+    contents : sequence of bytes
+        No content is within another one.
+    trie : TokenTrie
+        The words of the ids over bytes.
+    n_ids : int
+
+    Attributes
+    ----------
+    from_start : int32 array, one entry an id
+        The state after each id, from state 0; `WHOLE` if a content is within it.
+    n_states : int
+
+    Notes
+    -----
+    A. Aho, M. Corasick, *Efficient string matching*, 1975.
+    """
+
+    def __init__(self, contents: Sequence[bytes], trie: TokenTrie, n_ids: int) -> None:
+        self._trie = trie
+        self.from_start: Int32Array = np.zeros(n_ids, dtype=np.int32)
+        self._differing: dict[int, dict[int, int]] = {0: {}}
+        children: list[dict[int, int]] = [{}]
+        ends: set[int] = set()
+        for content in contents:
+            node = 0
+            for byte in content:
+                if byte not in children[node]:
+                    children[node][byte] = len(children)
+                    children.append({})
+                node = children[node][byte]
+            ends.add(node)
+        # Row 0 is the sink, which is reached on a whole content.
+        table = np.zeros((len(children) + 1, 256), dtype=np.int32)
+        table[1] = 1
+        fallback = [0] * len(children)
+        order = [0]
+        for node in order:  # grows during the loop
+            if node:
+                table[node + 1] = table[fallback[node] + 1]
+            for byte, child in children[node].items():
+                fallback[child] = int(table[node + 1, byte]) - 1 if node else 0
+                table[node + 1, byte] = 0 if child in ends else child + 1
+                order.append(child)
+        self.n_states = len(children)
+        self._table: list[list[int]] = (table - 1).tolist()[1:]
+        if contents:
+            struct = kernels.trie_of(np.maximum(trie.symbol, 0).astype(np.int32), trie.depth, trie.end, trie.first)
+            places, targets = kernels.tokens_from(struct, table.reshape(-1), 256, 1)
+            self.from_start[trie.words] = WHOLE
+            self.from_start[trie.words[places]] = targets - 1
+
+    def step(self, state: int, id: int) -> int:
+        """Return the state after an id; `WHOLE` if the text has a whole content."""
+        known = self.differing(state).get(id)
+        return int(self.from_start[id]) if known is None else known
+
+    def differing(self, state: int) -> dict[int, int]:
+        """Return the ids that lead to another state than from state 0, with these states."""
+        if state not in self._differing:
+            self._differing[state] = self._find(state)
+        return self._differing[state]
+
+    def _find(self, state: int) -> dict[int, int]:
+        trie, table = self._trie, self._table
+        found: dict[int, int] = {}
+        stack = [(0, state, 0)]
+        while stack:
+            node, here, start = stack.pop()
+            child = node + 1
+            while child < trie.end[node]:
+                byte = int(trie.symbol[child])
+                after = WHOLE if here == WHOLE else table[here][byte]
+                plain = WHOLE if start == WHOLE else table[start][byte]
+                if after != plain:
+                    for place in range(int(trie.first[child]), int(trie.first[child + 1])):
+                        found[int(trie.words[place])] = after
+                    stack.append((child, after, plain))
+                child = int(trie.end[child])
+        return found
