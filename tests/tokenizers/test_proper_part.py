@@ -7,13 +7,12 @@ from itertools import pairwise, product
 from pathlib import Path
 
 import numpy as np
-import pytest
 from support.by_ranks import merge
 from support.tokenizer_files import tiktoken_lines
 
 import tokdfa
 from tokdfa.bpe import tokenize_leftmost
-from tokdfa.errors import UnsupportedFeatureError
+from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.validation.api import validate
 from tokdfa.validation.judges.choice import model_of
@@ -111,10 +110,10 @@ def test_an_example(tmp_path: Path) -> None:
     assert tokenizer.proper_part.is_everything
 
 
-def test_characters_are_refused() -> None:
-    from tokdfa.tokenizers.formats.contents import Contents
-
-    dictionary = tokdfa.Dictionary.from_pairs([("a", "b")], alphabet="ab")
-    tokenizer = Tokenizer(Contents(format="tokenizer.json", dictionary=dictionary, ids=np.arange(3, dtype=np.int32)))
-    with pytest.raises(UnsupportedFeatureError, match="over bytes"):
-        _ = tokenizer.proper_part
+def test_of_characters() -> None:
+    # ab is weaker than abc, which it brings about, as above.
+    dictionary = tokdfa.Dictionary.from_pairs([("ab", "c"), ("a", "b")], alphabet="abc")
+    tokenizer = Tokenizer(Contents(format="tokenizer.json", dictionary=dictionary, ids=np.arange(5, dtype=np.int32)))
+    part = tokenizer.proper_part
+    assert part.dictionary.alphabet.kind == "characters"
+    assert [tokenizer.token(token) for token in part.late.tolist()] == ["abc"]

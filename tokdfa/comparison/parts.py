@@ -64,7 +64,9 @@ class Parts:
 
     @cached_property
     def neighbours(self) -> tuple[Neighbours, Neighbours] | None:
-        """The data that determine the result of merging, for both; None if there are none."""
+        """The data that determine the result of merging, for both over bytes; None if there are none."""
+        if not (self.a.is_bytewise and self.b.is_bytewise):
+            return None
         try:
             one, other = (neighbours(side) for side in (self.a, self.b))
         except (UnsupportedFeatureError, LimitExceededError):

@@ -4,10 +4,11 @@ Read in this order:
 
 1. `api`: `splice`, and `result`, its answer. `languages` are what the texts on both sides may be, and `texts` the least
    ones of them; `encoding` encodes a text as the continuation of another one.
-2. `decision`: what a tokenizer does, as far as it is searched, and which special tokens matter; `forms`, for those that
-   normalize.
+2. `decision`: what a tokenizer does, as far as it is searched, and which special tokens matter; `rewrites`, what it
+   does to spaces and to characters without a token; `forms`, for those that normalize.
 3. `seam`: the automaton of both texts, apart and as one, over the hypotheses of the splitting; `found` are the special
-   tokens in it. `tokens` and `edges`: which tokens lead on. `search`: the least two texts that are split otherwise.
+   tokens in it. `tokens` and `edges`: which tokens lead on. `search`: the least two texts that are split otherwise;
+   `marked`, the same for tokenizers that mark the ends of words, where borders decide.
 
 Used by: the command `splice`.
 

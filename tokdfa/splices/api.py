@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice, product
 from typing import cast
 
 import numpy.typing as npt
@@ -11,10 +12,11 @@ from tokdfa.arguments import wrong_argument
 from tokdfa.errors import AlphabetError, LimitExceededError, PatternError, UnsupportedFeatureError, WrongTypeError
 from tokdfa.patterns.syntax import Node
 from tokdfa.splices.decision import ground_of, least_texts
-from tokdfa.splices.encoding import SpecialsPolicy, encode_after, with_specials
+from tokdfa.splices.encoding import SpecialsPolicy, decode_after, encode_after, with_specials
 from tokdfa.splices.forms import is_ascii, normalized_after, normalized_before
 from tokdfa.splices.languages import ANYTHING, Language, intersection, language_of, literal, regular
 from tokdfa.splices.result import Splice, SplitTexts
+from tokdfa.splices.rewrites import Rewrites
 from tokdfa.splices.search import Texts
 from tokdfa.splices.texts import iter_least
 from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -22,6 +24,8 @@ from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.unicode.normalization import Form
 
 __all__ = ["splice"]
+
+_MOST_SPELLINGS = 4096
 
 
 def splice(
@@ -45,7 +49,7 @@ def splice(
     Parameters
     ----------
     tokenizer : AnyTokenizer
-        A byte pair tokenizer.
+        A byte pair tokenizer, over bytes or over characters.
     before, after : str
         What u ends with and v begins with. Special tokens are written by their names.
     regex : bool
@@ -72,7 +76,7 @@ def splice(
     Raises
     ------
     PatternError
-        If no text ends with `before` or begins with `after`, or an expression cannot be read.
+        If no text ends with `before` or begins with `after`, none of them is encoded, or an expression cannot be read.
     UnsupportedFeatureError, LimitExceededError
         If neither a proof nor two texts were found; the error says why.
     TokenStreamError
@@ -107,7 +111,7 @@ def splice(
         raise PatternError("special tokens are found or plain", value=specials, where="specials")
     chosen = with_specials(tokenizer, specials)
     u = _side(chosen, "before", before, regex, within_before, before_ids, table)
-    v = _side(chosen, "after", after, regex, within_after, after_ids, table)
+    v = _side(chosen, "after", after, regex, within_after, after_ids, table, starts=starts)
     return _Question(chosen, u, v, starts).answer()
 
 
@@ -129,15 +133,17 @@ def _side(
     within: str | None,
     ids: npt.ArrayLike | None,
     table: str,
+    *,
+    starts: bool = True,
 ) -> _Side:
     limits = [] if within is None else [regular(within, table, f"within_{name}")]
     if ids is not None:
         if text:
             raise PatternError("give the ids or the text, and not both", value=text, where=name)
         given = tokenizer.decoder.check(ids)
-        spelled = tokenizer.decode(given)
+        spelled = tokenizer.decode(given) if starts else decode_after(tokenizer, given)
         language = language_of(name, literal(spelled, name))
-        same = tokenizer.encode(spelled) if name == "before" else encode_after(tokenizer, spelled)
+        same = tokenizer.encode(spelled) if starts else encode_after(tokenizer, spelled)
         return _Side(language, None, tuple(given.tolist()), same.tolist() == given.tolist())
     node = regular(text, table, name) if regex else literal(text, name)
     parts: tuple[Node, ...] = (ANYTHING, node) if name == "before" else (node, ANYTHING)
@@ -168,18 +174,17 @@ class _Question:
     def search(self) -> Splice:
         tokenizer = self.tokenizer
         before, after = self.before.language, self.after.language
-        if self.starts and _puts_something_first(tokenizer):
-            raise UnsupportedFeatureError("something is put before a text that starts")
         form = tokenizer.form
         if form is None:
-            found = least_texts(ground_of(tokenizer), before, after)
-            return Splice(True) if found is None else self.separated(found, shortest=True)
+            ground = ground_of(tokenizer, starts=self.starts)
+            found = least_texts(ground, before, after)
+            return Splice(True) if found is None else self.separated(found, ground.rewrites, shortest=True)
         # Normalized texts are encoded as they are; two ASCII characters are the least texts there can be.
-        ground = ground_of(tokenizer.unnormalized)
+        ground = ground_of(tokenizer.unnormalized, starts=self.starts)
         found = least_texts(ground, before, after)
         if found is not None:
             is_least = len(found.before + found.after) <= 2 or (is_ascii(before) and is_ascii(after))
-            return self.separated(found, shortest=is_least)
+            return self.separated(found, ground.rewrites, shortest=is_least)
         if least_texts(ground, self.normalized(self.before, form), self.normalized(self.after, form)) is None:
             return Splice(True)
         raise UnsupportedFeatureError("a text that changes when it is normalized may be split otherwise")
@@ -192,12 +197,17 @@ class _Question:
             raise UnsupportedFeatureError("the texts of this side may change when they are normalized")
         return (normalized_before if side is self.before else normalized_after)(form, side.text)
 
-    def separated(self, found: Texts, *, shortest: bool) -> Splice:
+    def separated(self, found: Texts, rewrites: Rewrites, *, shortest: bool) -> Splice:
         """Return the answer with two texts that a search found."""
-        witness = self.confirmed(found.before.decode(), found.after.decode(), shortest=shortest)
-        if witness is None:
-            raise UnsupportedFeatureError("encoding does not confirm the texts that a search found", value=found)
-        return Splice(False, witness)
+        before, after = found.before.decode(), found.after.decode()
+        # What becomes a space is a space in these texts, which are the least ones, if the languages have them.
+        spellings = product(*(rewrites.spaces if symbol == " " else symbol for symbol in before + after))
+        for text in map("".join, islice(spellings, _MOST_SPELLINGS)):
+            u, v = text[: len(before)], text[len(before) :]
+            witness = self.confirmed(u, v, shortest=shortest and u + v == before + after)
+            if witness is not None:
+                return Splice(False, witness)
+        raise UnsupportedFeatureError("encoding does not confirm the texts that a search found", value=found)
 
     def confirmed(self, before: str, after: str, *, shortest: bool) -> SplitTexts | None:
         """Return two texts as a witness, if they are of the languages and encoding confirms them."""
@@ -231,10 +241,3 @@ class _Question:
                 return Splice(False, witness)
         error = cast("type[UnsupportedFeatureError]", type(cause) if cause is not None else UnsupportedFeatureError)
         raise error(f"neither a proof nor two texts were found: {why}")
-
-
-def _puts_something_first(tokenizer: Tokenizer) -> bool:
-    try:
-        return bool(tokenizer.encode("a").tolist() != encode_after(tokenizer, "a").tolist())
-    except AlphabetError:
-        return True

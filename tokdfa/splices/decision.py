@@ -4,25 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import cast
+
+import numpy as np
 
 from tokdfa.encoding.special import Special
 from tokdfa.errors import LimitExceededError, PatternError, UnsupportedFeatureError
-from tokdfa.kernels.encode.events import DROPPED
+from tokdfa.kernels.encode.events import BEGINS, DROPPED
 from tokdfa.splices.found import overlap
 from tokdfa.splices.languages import Language
+from tokdfa.splices.marked import Marks, least_by_borders
+from tokdfa.splices.rewrites import PLAIN_TEXT, Rewrites, Symbols
 from tokdfa.splices.seam import Seam
 from tokdfa.splices.search import Search, Texts
-from tokdfa.splices.tokens import ByteTokens, Tokens
+from tokdfa.splices.tokens import Tokens, byte_tokens, character_tokens
 from tokdfa.splitting.hypotheses import Hypotheses, find_hypotheses
 from tokdfa.splitting.steps import Splitting
 from tokdfa.tokenizers.formats.contents import LEFTMOST_FORMATS
 from tokdfa.tokenizers.neighbours import neighbours
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.unicode.utf8 import BYTES_OF_UTF8
 
 __all__ = ["Ground", "ground_of", "least_texts"]
 
 _WHOLE = Splitting("tokenizers")
+_LEFTMOST = (*LEFTMOST_FORMATS, "sentencepiece")
 _MOST_TRACKED = 2_000
 
 
@@ -32,7 +37,13 @@ class Ground:
     Parameters
     ----------
     tokenizer : Tokenizer
-        One over bytes that changes no text.
+    starts : bool
+        Whether the text after a seam is encoded as the start of a text.
+
+    Attributes
+    ----------
+    rewrites : Rewrites
+        What is done to spaces.
 
     Raises
     ------
@@ -42,32 +53,94 @@ class Ground:
         If its automata are too large.
     """
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        if not tokenizer.is_bytewise or not tokenizer.is_plain or tokenizer.suffix is not None:
-            raise UnsupportedFeatureError("seams are decided only for tokenizers over bytes that change no text")
-        if not tokenizer.dictionary.properness() and tokenizer.format not in LEFTMOST_FORMATS:
+    def __init__(self, tokenizer: Tokenizer, *, starts: bool = False) -> None:
+        if not tokenizer.dictionary.properness() and tokenizer.format not in _LEFTMOST:
             raise UnsupportedFeatureError(
                 "the dictionary is not proper, and its format does not say how it merges", value=tokenizer.format
             )
         splitting = _WHOLE if tokenizer.pretokenizer is None else tokenizer.pretokenizer.splitting
-        if splitting.prefix_space is not None or splitting.metaspace is not None or splitting.byte_steps:
-            raise UnsupportedFeatureError("the pre-tokenizer inserts spaces, or splits bytes", value=splitting)
+        if splitting.prefix_space or splitting.metaspace_at or splitting.byte_steps:
+            raise UnsupportedFeatureError(
+                "the pre-tokenizer inserts spaces in between, or splits bytes", value=splitting
+            )
+        self.rewrites = Rewrites.of(tokenizer, splitting)
+        self._symbols = Symbols(tokenizer, self.rewrites)
+        if self._symbols.fuses and self._symbols.unknown[ord(" ")] and self.rewrites.prefix is not None:
+            raise UnsupportedFeatureError("the space that is put before texts is unknown, and fused with what follows")
+        self._starts = starts
+        self._tokenizer = tokenizer
         try:
             self.hypotheses: Hypotheses = find_hypotheses(splitting)
         except PatternError as error:
             raise UnsupportedFeatureError(error.what, value=error.value) from None
         if any(event == DROPPED for row in self.hypotheses.moves for cell in row for _, event in cell):
             raise UnsupportedFeatureError("the pre-tokenizer may drop text", value=splitting)
+        self.specials = self._specials(tokenizer)
+        self._neighbours = None if self._symbols.is_marked else neighbours(tokenizer)
+        self._of_bytes = byte_tokens(self._neighbours) if tokenizer.is_bytewise and self._neighbours else None
+        self.whole = self._whole_pieces(tokenizer)
+
+    def _specials(self, tokenizer: Tokenizer) -> tuple[Special, ...]:
         found = tokenizer.specials if tokenizer.finds_specials else ()
-        self.specials: tuple[Special, ...] = tuple(special for special in found if special.text)
-        self.tokens: Tokens = _tokens(tokenizer)
-        words = (tokenizer.token(number) for number in tokenizer.whole_piece_tokens.tolist())
-        self.whole = [word.decode() for word in words if isinstance(word, bytes)]
+        specials = tuple(special for special in found if special.text)
+        odd = next((special for special in specials if not special.is_plain), None)
+        if odd is not None:
+            raise UnsupportedFeatureError("a special token depends on what is beside it", value=odd.content)
+        atoms = self._symbols.atoms
+        if not atoms:
+            return specials
+        if specials or not _is_one_piece(self.hypotheses):
+            raise UnsupportedFeatureError("pieces with symbols that are found in them", value=atoms[0])
+        spaced = next((atom for atom in atoms if {*atom} & {*self.rewrites.spaces}), None)
+        if spaced is not None and self.rewrites != PLAIN_TEXT:
+            raise UnsupportedFeatureError("a symbol with a space that is found in a text", value=spaced)
+        return tuple(Special(-1, atom) for atom in atoms)
+
+    def _whole_pieces(self, tokenizer: Tokenizer) -> list[str]:
+        """Return the texts of the tokens that are emitted only for whole pieces."""
+        numbers = tokenizer.whole_piece_tokens.tolist()
+        if tokenizer.is_bytewise:
+            return [word.decode() for word in map(tokenizer.token, numbers) if isinstance(word, bytes)]
+        if tokenizer.whole_piece and (self._symbols.is_marked or self._symbols.of_bytes):
+            raise UnsupportedFeatureError("whole pieces that are tokens, of symbols that are no characters")
+        texts = ["".join(cast("tuple[str, ...]", tokenizer.token(number))) for number in numbers]
+        foreign = next((text for text in texts if any(self._symbols.unknown[ord(symbol)] for symbol in text)), None)
+        if foreign is not None:
+            raise UnsupportedFeatureError("a token with a character that is no token itself", value=foreign)
+        return [text for text in map(self.rewrites.spelled, texts) if text is not None]
 
     def search(self, before: Language, after: Language, tracked: Iterable[str]) -> Texts | None:
         """Return the least two texts of two languages, if only some special tokens were found in texts."""
-        seam = Seam(self.hypotheses, before, after, sorted(tracked))
-        return Search(seam, self.tokens, self.whole).least()
+        symbols = self._symbols
+        hides = symbols.unknown & ~symbols.refused if symbols.is_marked else None
+        seam = Seam(
+            self.hypotheses,
+            before,
+            after,
+            sorted(tracked),
+            rewrites=self.rewrites,
+            starts=self._starts,
+            refused=symbols.refused if symbols.refused.any() else None,
+            told_apart=hides if hides is not None and hides.any() else None,
+        )
+        if hides is not None:
+            classes = frozenset(seam.class_of_code_point[hides].tolist())
+            return least_by_borders(seam, Marks(*symbols.marks, classes, symbols.fuses))
+        return Search(seam, self._tokens(seam), self.whole).least()
+
+    def _tokens(self, seam: Seam) -> Tokens:
+        """Return the tokens, and the least character without a symbol of each class."""
+        if self._of_bytes is not None:
+            return self._of_bytes
+        assert self._neighbours is not None
+        points = np.flatnonzero(self._symbols.unknown & ~self._symbols.refused)
+        points = points[(points < 0xD800) | (points > 0xDFFF)]
+        _, first = np.unique(seam.class_of_code_point[points], return_index=True)
+        unknown = {chr(point) for point in points[first].tolist()}
+        if self._symbols.unknown[ord(" ")]:
+            # It may be put before a text that has none.
+            unknown.add(" ")
+        return character_tokens(self._neighbours, self.rewrites, self._symbols, sorted(unknown))
 
     def tracked(self, before: Language, after: Language) -> set[str]:
         """Return the special tokens that may decide about the seam of two languages.
@@ -82,7 +155,17 @@ class Ground:
         """
         contents = [special.text for special in self.specials]
         wanted = {text for text in contents if _matters_before(before, text) or _matters_after(after, text)}
+        if self.rewrites.prefix is not None and not self.rewrites.prefix.everywhere:
+            wanted |= self._instead_of_a_space(before, {*contents} - wanted)
         return self.with_overlapping(wanted)
+
+    def _instead_of_a_space(self, before: Language, others: set[str]) -> set[str]:
+        """Return a special token after which a text may begin without the space that is put before it, if any may."""
+        states = range(len(before.rows))
+        able = {text for text in others if any(before.after(state, text) == 0 for state in states)}
+        if any(before.after(0, text) != 0 for text in able):
+            raise UnsupportedFeatureError("the texts before the seam have special tokens only after something else")
+        return {min(able, key=lambda text: (len(text.encode()), text.encode()))} if able else set()
 
     def with_overlapping(self, wanted: set[str]) -> set[str]:
         """Return special tokens with all that may overlap them in a text, directly or not."""
@@ -95,9 +178,10 @@ class Ground:
         if len(queue) > _MOST_TRACKED:
             raise LimitExceededError(f"more than {_MOST_TRACKED} special tokens may decide about the seam")
         levels = {special.level for special in self.specials if special.text in queue}
-        odd = next((special for special in self.specials if special.text in queue and not special.is_plain), None)
-        if odd is not None:
-            raise UnsupportedFeatureError("a special token depends on what is beside it", value=odd.content)
+        if 1 in levels and self.rewrites.space != " ":
+            spaced = next((text for text in queue if {*text} & {*self.rewrites.spaces}), None)
+            if spaced is not None:
+                raise UnsupportedFeatureError("a special token has a space that is replaced before", value=spaced)
         if len(levels) > 1 and any(overlap(one, other) for one in queue for other in queue):
             raise UnsupportedFeatureError("special tokens that are found one after the other overlap")
         return {*queue}
@@ -108,16 +192,22 @@ class Ground:
 
 
 @lru_cache(maxsize=4)
-def ground_of(tokenizer: Tokenizer) -> Ground:
-    """Return what seams of a tokenizer are searched in; raises as :class:`Ground` does."""
+def ground_of(tokenizer: Tokenizer, *, starts: bool = False) -> Ground:
+    """Return what seams of a tokenizer are searched in; raises as :class:`Ground` does.
+
+    Whether the text after a seam starts makes a difference only where something is put before texts.
+    """
+    if starts:
+        ground = ground_of(tokenizer)
+        return ground if ground.rewrites.prefix is None else Ground(tokenizer, starts=True)
     return Ground(tokenizer)
 
 
-def _tokens(tokenizer: Tokenizer) -> ByteTokens:
-    of = neighbours(tokenizer)
-    if any(BYTES_OF_UTF8.issuperset(of.words[number]) for number in of.live[of.ids[of.live] < 0].tolist()):
-        raise UnsupportedFeatureError("some tokens that merging gives have no ids")
-    return ByteTokens(of)
+def _is_one_piece(hypotheses: Hypotheses) -> bool:
+    """Return whether no text is split."""
+    return not any(event == BEGINS for row in hypotheses.moves[1:] for cell in row for _, event in cell) and not any(
+        target == 0 for row in hypotheses.moves for cell in row for target, _ in cell
+    )
 
 
 def _matters_before(language: Language, text: str) -> bool:

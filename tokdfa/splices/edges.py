@@ -51,6 +51,9 @@ class Edges(NamedTuple):
     cuts : bool
         Whether a piece of the whole text begins within the tokens.
     tokens, lengths, kinds : int64 arrays
+        The lengths are those of what is read of the tokens.
+    n_put : int
+        The number of bytes with which the tokens begin and which are put before the text, so that they are not read.
     """
 
     target: Location
@@ -59,6 +62,7 @@ class Edges(NamedTuple):
     tokens: Int64Array
     lengths: Int64Array
     kinds: Int64Array
+    n_put: int
 
 
 _EVERY = 1 << 40
@@ -117,27 +121,44 @@ class EdgeFinder:
             if move.begins_apart and not move.parts and self._seam.matters[move.target]
         }
         begins -= self._begun
-        if not begins:
-            return []
         self._begun |= begins
-        ordered = tuple(sorted(begins))
+        found: list[Edges] = []
+        for is_put in (False, True):
+            ordered = tuple(sorted((number, to) for number, to in begins if (number == self._seam.put) is is_put))
+            if ordered:
+                key = ordered, Use.BEGIN
+                found += self._remembered(key, Use.BEGIN, longest + is_put, self._firsts(ordered), n_put=int(is_put))
+        return found
+
+    def _firsts(self, begins: tuple[tuple[int, int], ...]) -> Callable[[int], _Places]:
         firsts: dict[int, list[tuple[Location, bool]]] = {}
-        for number, target in ordered:
+        for number, target in begins:
+            if number == self._seam.put:
+                firsts.setdefault(ord(" "), []).append((target, False))
+                continue
             for byte, following in enumerate(self._bytes.leads[number]):
                 if following != NOWHERE:
                     firsts.setdefault(byte, []).append((target if following == DONE else (target, following), False))
-        return self._remembered((ordered, Use.BEGIN), Use.BEGIN, longest, lambda byte: tuple(firsts.get(byte, ())))
+        return lambda byte: tuple(firsts.get(byte, ()))
 
     def _remembered(
-        self, key: tuple[object, Use], use: Use, longest: int, first_step: Callable[[int], _Places]
+        self,
+        key: tuple[object, Use],
+        use: Use,
+        longest: int,
+        first_step: Callable[[int], _Places],
+        *,
+        n_put: int = 0,
     ) -> list[Edges]:
         known = self._known.get(key)
         if known is None or known[1] < longest:
-            known = self._known[key] = self._find(use, longest, first_step)
+            known = self._known[key] = self._find(use, longest, first_step, n_put)
         self.left_out |= known[1] < _EVERY
         return known[0]
 
-    def _find(self, use: Use, longest: int, first_step: Callable[[int], _Places]) -> tuple[list[Edges], int]:
+    def _find(
+        self, use: Use, longest: int, first_step: Callable[[int], _Places], n_put: int
+    ) -> tuple[list[Edges], int]:
         words = self._tokens.words
         found: dict[tuple[Location, bool], list[int]] = {}
         is_all = True
@@ -160,7 +181,7 @@ class EdgeFinder:
             for byte, first, last in self._children(low, high, depth):
                 if after := self._step(places, byte, use):
                     stack.append((first, last, depth + 1, after))
-        edges = [self._edges(place, cut, tokens) for (place, cut), tokens in found.items()]
+        edges = [self._edges(place, cut, tokens, n_put) for (place, cut), tokens in found.items()]
         return edges, _EVERY if is_all else longest
 
     def _children(self, low: int, high: int, depth: int) -> list[tuple[int, int, int]]:
@@ -172,12 +193,12 @@ class EdgeFinder:
     def _first(self, location: Location, byte: int, use: Use) -> _Places:
         return self._after(((location, False),), byte, use, True)
 
-    def _edges(self, place: Location, cut: bool, found: list[int]) -> Edges:
+    def _edges(self, place: Location, cut: bool, found: list[int], n_put: int) -> Edges:
         tokens = np.array(found, dtype=np.int64)
         # The words ascend with their numbers.
         tokens = tokens[np.lexsort((tokens, self._lengths[tokens]))]
         state = place if isinstance(place, int) else place[0]
-        return Edges(place, state, cut, tokens, self._lengths[tokens], self._kinds[tokens])
+        return Edges(place, state, cut, tokens, self._lengths[tokens] - n_put, self._kinds[tokens], n_put)
 
     def _step(self, places: _Places, byte: int, use: Use) -> _Places:
         key = places, byte, use

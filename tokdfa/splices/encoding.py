@@ -11,11 +11,12 @@ import numpy as np
 from tokdfa.arrays import Int32Array
 from tokdfa.encoding.special import Special
 from tokdfa.errors import UnsupportedFeatureError
+from tokdfa.splitting.pretokenizer import pretokenizer
 from tokdfa.tokenizers.normalizer_borders import is_known, touches_ends
 from tokdfa.tokenizers.rewriting import RewritingTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["SpecialsPolicy", "encode_after", "with_specials"]
+__all__ = ["SpecialsPolicy", "decode_after", "encode_after", "with_specials"]
 
 SpecialsPolicy: TypeAlias = Literal["found", "plain"]
 
@@ -44,16 +45,33 @@ def encode_after(tokenizer: Tokenizer, text: str) -> Int32Array:
         changes_start = normalizer is not None and (not is_known(normalizer) or touches_ends(normalizer))
         if not changes_start and (split is None or split.splitting.prefix_space is None):
             return tokenizer.encode(text)
-        if tokenizer.character_cuts is None:
-            why = tokenizer.why_not_cut or ""
-            raise UnsupportedFeatureError("a continuation cannot be encoded by this tokenizer", value=why)
+        if (normalizer is not None and not is_known(normalizer)) or (split and split.splitting.prefix_space):
+            raise UnsupportedFeatureError("a continuation cannot be encoded by this tokenizer", value=normalizer)
         return tokenizer.later.encode(text)
     if tokenizer.pretokenizer is None or tokenizer.pretokenizer.splitting.prefix_space is None:
         return tokenizer.encode(text)
     parts = [np.empty(0, dtype=np.int32)]
-    for stretch in tokenizer.finder.cut(text):
+    for place, stretch in enumerate(tokenizer.finder.cut(text)):
         if isinstance(stretch, Special):
             parts.append(np.array([stretch.id], dtype=np.int32))
-        else:
-            parts.append(tokenizer.encode_stretch(stretch, begins=False))
+        elif stretch:
+            encodes = tokenizer if place else _without_prefix(tokenizer)
+            parts.append(encodes.encode_stretch(stretch, begins=False))
     return np.concatenate(parts)
+
+
+def decode_after(tokenizer: Tokenizer, ids: Int32Array) -> str:
+    """Return the text of ids that follow others, of which no space is dropped at the beginning."""
+    if isinstance(tokenizer, RewritingTokenizer) and tokenizer.form is None:
+        return tokenizer.later.decode(ids)
+    return tokenizer.decode(ids)
+
+
+@lru_cache(maxsize=16)
+def _without_prefix(tokenizer: Tokenizer) -> Tokenizer:
+    """Return the tokenizer that puts no space before its texts."""
+    assert tokenizer.pretokenizer is not None
+    splitting = replace(tokenizer.pretokenizer.splitting, prefix_space=None)
+    twin = Tokenizer(tokenizer._contents, pretokenizer(splitting))
+    twin.piece_ids = tokenizer.piece_ids
+    return twin

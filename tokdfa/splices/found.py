@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
-__all__ = ["PLAIN", "Found", "Scan", "overlap"]
+__all__ = ["PLAIN", "WITHIN", "Found", "Scan", "overlap"]
 
 PLAIN: Final = -1
 """The effect of a symbol outside of special tokens; WITHIN goes on with one, and a number begins that one."""

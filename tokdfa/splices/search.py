@@ -20,6 +20,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from tokdfa.arrays import BoolArray, Int64Array
+from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.patterns.budget import Budget
 from tokdfa.splices.edges import EdgeFinder, Edges, Location, Use
 from tokdfa.splices.seam import Move, Seam
@@ -66,9 +67,18 @@ class Search:
         The tokens that are emitted only for whole pieces.
     max_seconds : float
         The time that the search may take.
+
+    Raises
+    ------
+    UnsupportedFeatureError
+        If unknown symbols that are fused may be in one piece of the texts apart, but not of the whole text.
     """
 
     def __init__(self, seam: Seam, tokens: Tokens, whole: Iterable[str] = (), *, max_seconds: float = 60.0) -> None:
+        if tokens.fuses and any(
+            move.begins_whole and not move.begins_apart for row in seam.moves for cell in row for move in cell
+        ):
+            raise UnsupportedFeatureError("unknown symbols of one piece may be in two pieces of the whole text")
         self._seam = seam
         self._tokens = tokens
         self._edges = EdgeFinder(seam, tokens)
@@ -260,7 +270,7 @@ class Search:
                     begun = word if begins else None if read is None else read + word
                     begun = begun if begun in self._beginnings else None
                 to_node = (to, edges.target, self._tokens.kinds[token], begun, False, False)
-                self._read(label, location, word, to_node, edges.target)
+                self._read(label, location, word[edges.n_put :], to_node, edges.target)
 
     def _allowed(
         self, kind: int, edges: Edges, key: tuple[Location, Use, int], use: Use, *, is_free: bool
@@ -271,8 +281,10 @@ class Search:
             waiting = np.arange(len(edges.tokens))
         if not len(waiting):
             return waiting
-        forbidden: BoolArray = self._tokens.forbidden(kind, edges.tokens[waiting])
-        allowed = forbidden if use == Use.PART else ~forbidden
+        tokens = edges.tokens[waiting]
+        allowed: BoolArray = (
+            self._tokens.joined(kind, tokens) if use == Use.PART else ~self._tokens.forbidden(kind, tokens)
+        )
         if is_free:
             self._waiting[key] = waiting[~allowed]
         return waiting[allowed]
@@ -283,14 +295,18 @@ class Search:
         if self._seam.distance[state] > self._longest_after[""] + 1:
             return
         for symbol in self._next[""]:
-            for move in self._moves(state, symbol):
+            for move, data in self._moves(state, symbol):
                 if move.begins_apart or move.begins_whole:
                     node = (_Phase.WORD, move.target, 0, symbol, move.begins_apart, move.begins_whole)
-                    self._read(label, state, symbol.encode(), node, move.target)
+                    self._read(label, state, data, node, move.target)
 
-    def _moves(self, state: int, symbol: str) -> list[Move]:
+    def _moves(self, state: int, symbol: str) -> list[tuple[Move, bytes]]:
+        """Return the moves on a symbol, and what is read: nothing of a space that is put before a text."""
         c = int(self._seam.class_of_code_point[ord(symbol)])
-        return [move for move in self._seam.moves[state][c] if not move.parts and not move.is_special]
+        found = [(move, symbol.encode()) for move in self._seam.moves[state][c]]
+        if symbol == " " and self._seam.put is not None:
+            found += [(move, b"") for move in self._seam.moves[state][self._seam.put]]
+        return [(move, data) for move, data in found if not move.parts and not move.is_special]
 
     def _word(self, label: _Label, node: _Node) -> None:
         _, location, _, read, apart, whole = node
@@ -307,8 +323,8 @@ class Search:
         if apart == whole and self._seam.distance[location] > self._longest_after[read] + 1:
             return
         for symbol in self._next.get(read, ()):
-            for move in self._moves(location, symbol):
+            for move, data in self._moves(location, symbol):
                 still = apart and not move.begins_apart, whole and not move.begins_whole
                 if any(still):
                     to = (_Phase.WORD, move.target, 0, read + symbol, *still)
-                    self._read(label, location, symbol.encode(), to, move.target)
+                    self._read(label, location, data, to, move.target)

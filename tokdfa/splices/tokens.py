@@ -2,59 +2,68 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 
+from tokdfa.alphabet import Word
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.errors import UnsupportedFeatureError
+from tokdfa.splices.rewrites import Rewrites, Symbols
 from tokdfa.tokenizers.neighbours import Neighbours
+from tokdfa.unicode.byte_alphabet import BYTE_OF
 from tokdfa.unicode.utf8 import BYTES_OF_UTF8
 
-__all__ = ["ByteTokens", "Tokens"]
+__all__ = ["Tokens", "byte_tokens", "character_tokens", "walk"]
 
 
-class Tokens(ABC):
-    """The tokens that merging gives, in the order of their words.
+class Tokens:
+    """The tokens that merging gives, as bytes of the texts that they represent, in order.
 
     Parameters
     ----------
     words : sequence of bytes
-        The words, ascending.
+        The texts of the tokens.
+    numbers : int32 array
+        The numbers of the tokens in `of`.
+    of : Neighbours
+    unknown : sequence of bytes
+        Characters without a symbol, which never merge.
+    fuses : bool
+        Whether several of these side by side become one.
 
     Attributes
     ----------
     words : list of bytes
     kinds : list of int
         The kind of each token; tokens of one kind have the same tokens after them.
+    fuses : bool
     """
 
-    def __init__(self, words: Sequence[bytes], kinds: list[int]) -> None:
-        self.words = list(words)
-        self.kinds = kinds
-
-    @abstractmethod
-    def forbidden(self, kind: int, tokens: Int64Array) -> BoolArray:
-        """Return, for each of these tokens, whether it never follows a token of this kind within a piece."""
-
-
-class ByteTokens(Tokens):
-    """The tokens of a dictionary over bytes.
-
-    Parameters
-    ----------
-    of : Neighbours
-    """
-
-    def __init__(self, of: Neighbours) -> None:
-        numbers = [n for n in of.live.tolist() if of.ids[n] >= 0 and BYTES_OF_UTF8.issuperset(of.words[n])]
-        numbers.sort(key=of.words.__getitem__)
+    def __init__(
+        self,
+        words: Sequence[bytes],
+        numbers: Int32Array,
+        of: Neighbours,
+        unknown: Sequence[bytes] = (),
+        *,
+        fuses: bool = False,
+    ) -> None:
+        every = [*words, *unknown]
+        order = sorted(range(len(every)), key=every.__getitem__)
         rows = of.rows
-        super().__init__([of.words[n] for n in numbers], rows.of_token[numbers].tolist())
-        self._position: Int32Array = of.position[numbers]
-        self._pointer = rows.pointer
+        n_rows = len(rows.pointer) - 1
+        no_place = np.full(len(unknown), -1, dtype=np.int32)
+        self.words = [every[place] for place in order]
+        kinds = np.concatenate((rows.of_token[numbers], np.full(len(unknown), n_rows, dtype=np.int32)))
+        self.kinds: list[int] = kinds[order].tolist()
+        self._position: Int32Array = np.concatenate((of.position[numbers], no_place))[order]
+        self._pointer = np.append(rows.pointer, rows.pointer[-1:])
         self._start, self._stop = rows.start, rows.stop
+        self.fuses = fuses
+        self._unknown = n_rows
 
     def forbidden(self, kind: int, tokens: Int64Array) -> BoolArray:
         """Return, for each of these tokens, whether it never follows a token of this kind within a piece."""
@@ -66,6 +75,13 @@ class ByteTokens(Tokens):
         index = np.searchsorted(start, place, side="right") - 1
         found: BoolArray = (index >= 0) & (place < stop[index])
         return found
+
+    def joined(self, kind: int, tokens: Int64Array) -> BoolArray:
+        """Return, for each of these tokens, whether it becomes another one after a token of this kind in a piece."""
+        if self.fuses and kind == self._unknown:
+            unknown: BoolArray = self._position[tokens] < 0
+            return unknown
+        return self.forbidden(kind, tokens)
 
     @cached_property
     def _rows(self) -> dict[int, tuple[Int32Array, Int32Array]]:
@@ -82,6 +98,57 @@ class ByteTokens(Tokens):
             last = np.append(np.flatnonzero(begins)[1:], len(start)) - 1
             self._rows[kind] = start[begins], reach[last]
         return self._rows[kind]
+
+
+def byte_tokens(of: Neighbours) -> Tokens:
+    """Return the tokens of a dictionary over bytes.
+
+    Raises
+    ------
+    UnsupportedFeatureError
+        If one of them has no id.
+    """
+    texts = cast("Sequence[bytes]", of.words)
+    numbers = [number for number in of.live.tolist() if BYTES_OF_UTF8.issuperset(texts[number])]
+    _check_ids(of, numbers)
+    return Tokens([texts[number] for number in numbers], np.array(numbers, dtype=np.int32), of)
+
+
+def character_tokens(of: Neighbours, rewrites: Rewrites, symbols: Symbols, unknown: Sequence[str] = ()) -> Tokens:
+    """Return the tokens of a dictionary over characters, and some characters that it does not have.
+
+    Raises
+    ------
+    UnsupportedFeatureError
+        If one of the tokens has no id.
+    """
+    texts: list[bytes] = []
+    numbers: list[int] = []
+    for number in of.live.tolist():
+        text = _text(of.words[number], symbols.of_bytes)
+        spelled = None if text is None else rewrites.spelled(text) if isinstance(text, str) else text
+        if spelled is not None:
+            texts.append(spelled.encode() if isinstance(spelled, str) else spelled)
+            numbers.append(number)
+    _check_ids(of, numbers)
+    others = [symbol.encode() for symbol in unknown]
+    return Tokens(texts, np.array(numbers, dtype=np.int32), of, others, fuses=symbols.fuses)
+
+
+def _text(word: Word, of_bytes: bool) -> str | bytes | None:
+    """Return the text of a token; None if it is a symbol of several characters."""
+    if any(len(cast(str, symbol)) != 1 for symbol in word):
+        return None
+    text = "".join(cast("tuple[str, ...]", word))
+    if not of_bytes:
+        return text
+    data = bytes(map(BYTE_OF.__getitem__, text))
+    return data if BYTES_OF_UTF8.issuperset(data) else None
+
+
+def _check_ids(of: Neighbours, numbers: list[int]) -> None:
+    if (of.ids[numbers] < 0).any():
+        raise UnsupportedFeatureError("some tokens that merging gives have no ids")
 
 
 def walk(words: list[bytes], low: int, high: int, depth: int) -> Iterator[tuple[int, int, int]]:

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
-from typing import cast
 
 import numpy as np
 
+from tokdfa.alphabet import Word
 from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.automata.compact import CompactTokenDFA, Rows
 from tokdfa.automata.semantics import agrees_with_leftmost
+from tokdfa.encoding.piece_ids import PieceIds
 from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.tokenizers.proper_part import ProperPart, merge_otherwise
 from tokdfa.tokenizers.tokenizer import Tokenizer
@@ -30,11 +31,11 @@ _NEVER = np.int64(1 << 40)
 
 
 class Neighbours:
-    """The live tokens of a tokenizer over bytes, and the tokens that each forbids after it.
+    """The live tokens of a tokenizer, and the tokens that each forbids after it.
 
     Parameters
     ----------
-    words : sequence of bytes
+    words : sequence of words
         All tokens that are numbered.
     ids : int32 array
         Their ids, -1 for none.
@@ -44,7 +45,7 @@ class Neighbours:
         The tokens that each token forbids; tokens that are not live have the row -1. `of_state` has no meaning.
     """
 
-    def __init__(self, words: Sequence[bytes], ids: Int32Array, position: Int32Array, rows: Rows) -> None:
+    def __init__(self, words: Sequence[Word], ids: Int32Array, position: Int32Array, rows: Rows) -> None:
         self.words = words
         self.ids = ids
         self.position = position
@@ -56,27 +57,25 @@ class Neighbours:
         return np.flatnonzero(self.rows.of_token >= 0).astype(np.int32)
 
     @cached_property
-    def number_of(self) -> dict[bytes, int]:
+    def number_of(self) -> dict[Word, int]:
         """The numbers of the live tokens by their words."""
         return {self.words[number]: number for number in self.live.tolist()}
 
 
 @lru_cache(maxsize=4)
 def neighbours(tokenizer: Tokenizer) -> Neighbours:
-    """Return the neighbours of a tokenizer whose dictionary is over bytes.
+    """Return the neighbours of a tokenizer: within one piece, by what its symbols are.
 
     Raises
     ------
     UnsupportedFeatureError
-        If the dictionary is not over bytes, or Algorithm 1 differs from merging on its proper part.
+        If Algorithm 1 differs from merging on the proper part of its dictionary.
     LimitExceededError
         If there are too many pairs to look at.
     """
-    if not tokenizer.is_bytewise:
-        raise UnsupportedFeatureError("which tokens may be neighbours is known only for dictionaries over bytes")
     dictionary = tokenizer.dictionary
     if tokenizer.merges is None and dictionary.properness() and agrees_with_leftmost(dictionary):
-        words = cast("Sequence[bytes]", dictionary.alphabet)
+        words = dictionary.alphabet
         dfa = tokenizer.dfa
         return Neighbours(words, tokenizer.token_to_id[: len(words)], dfa.position, dfa.rows)
     part = tokenizer.proper_part
@@ -87,21 +86,21 @@ def neighbours(tokenizer: Tokenizer) -> Neighbours:
 
 def _with_late_tokens(tokenizer: Tokenizer, part: ProperPart) -> Neighbours:
     """Return the neighbours of an improper dictionary: those of its proper part, corrected where merging differs."""
-    every = cast("Sequence[bytes]", (*tokenizer.dictionary.alphabet, *tokenizer.extra_tokens))
+    every = (*tokenizer.dictionary.alphabet, *tokenizer.extra_tokens)
     dfa = CompactTokenDFA(part.dictionary)
     n_proper = len(dfa.position)
     number = part.number.copy()
     number[part.late] = np.arange(n_proper, n_proper + len(part.late))
     token = np.empty(n_proper + len(part.late), dtype=np.int32)
     token[number[number >= 0]] = np.flatnonzero(number >= 0)
-    words = [*cast("Sequence[bytes]", part.dictionary.alphabet), *(every[late] for late in part.late.tolist())]
-    pairs = np.concatenate((part.pairs, _forbidden_beside_late(part, every)))
+    words = [*part.dictionary.alphabet, *(every[late] for late in part.late.tolist())]
+    pairs = np.concatenate((part.pairs, _forbidden_beside_late(tokenizer.piece_ids, part, every)))
     position = np.concatenate((dfa.position, np.arange(n_proper, len(words), dtype=np.int32)))
     rows = _with_pairs(dfa.rows, len(part.late), number[pairs], position)
     return Neighbours(words, tokenizer.token_to_id[token], position, rows)
 
 
-def _forbidden_beside_late(part: ProperPart, words: Sequence[bytes]) -> Int32Array:
+def _forbidden_beside_late(piece_ids: PieceIds, part: ProperPart, words: Sequence[Word]) -> Int32Array:
     """Return the pairs of tokens, one of them late, that merging does not leave side by side."""
     left, right, priority, _ = part.merger.merges
     ends, begins = _Spines(part, 1, left, right, priority), _Spines(part, 0, right, left, priority)
@@ -116,7 +115,7 @@ def _forbidden_beside_late(part: ProperPart, words: Sequence[bytes]) -> Int32Arr
         late_ones = np.full(max(len(before), len(behind)), late, dtype=np.int32)
         rows = (before, late_ones[: len(before)]), (late_ones[: len(behind)], behind)
         pairs = np.concatenate([np.column_stack(row) for row in rows])
-        found.append(pairs[merge_otherwise(part.merger, words, pairs)])
+        found.append(pairs[merge_otherwise(piece_ids, words, pairs)])
     return np.unique(np.concatenate(found), axis=0)
 
 

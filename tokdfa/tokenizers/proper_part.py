@@ -3,7 +3,8 @@
 Merging by priority uses the rules in ascending order, unless a merge creates a pair that is stronger than itself. As
 long as this does not happen, merging does what a proper dictionary does: the one whose rules are the last steps by
 which tokens are made in ascending order. What merges into a token within a word also does so on its own, in the same
-steps, so differences can be seen at tokens and at pairs of them.
+steps, so differences can be seen at tokens and at pairs of them. Steps that make different tokens and are equally
+strong are used from left to right, whatever they make, and no order of rules does that.
 """
 
 from __future__ import annotations
@@ -14,13 +15,15 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array, IntegerArray
-from tokdfa.encoding.merger import Merger
-from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
+from tokdfa.arrays import BoolArray, Int32Array, IntegerArray, running_sum
+from tokdfa.errors import LimitExceededError
 from tokdfa.tokenizers.byte_dictionary import CheckedDictionary
-from tokdfa.tokenizers.formats.contents import number_bytes
+from tokdfa.tokenizers.formats.contents import NumberedWords, number_bytes, number_words
 
 if TYPE_CHECKING:
+    from tokdfa.alphabet import Word
+    from tokdfa.encoding.merger import Merger
+    from tokdfa.encoding.piece_ids import PieceIds
     from tokdfa.tokenizers.tokenizer import Tokenizer
 
 __all__ = ["ProperPart", "merge_otherwise", "proper_part"]
@@ -40,7 +43,7 @@ class ProperPart:
     number : int32 array, one entry a token of the tokenizer
         Its number in that dictionary; -1 for tokens that it does not make.
     late : int32 array
-        The tokens that merging makes, but not in ascending order.
+        The tokens that merging makes, but not in ascending order, or by steps that are as strong as others.
     pairs : int32 array of shape (pairs, 2)
         Neighbours that the proper part allows and merging does not.
     parts : int32 array of shape (tokens, 2)
@@ -75,40 +78,51 @@ def proper_part(tokenizer: Tokenizer) -> ProperPart:
 
     Raises
     ------
-    UnsupportedFeatureError
-        If the dictionary is not over bytes.
     LimitExceededError
         If there are too many pairs to look at.
     """
-    if not tokenizer.is_bytewise:
-        raise UnsupportedFeatureError("the proper part is known only for dictionaries over bytes")
     from tokdfa.kernels.merging.words import derivations
 
-    merger = Merger(tokenizer.dictionary, tokenizer.merges)
-    words = cast("Sequence[bytes]", (*tokenizer.dictionary.alphabet, *tokenizer.extra_tokens))
-    symbols, offsets = _as_symbols(words)
-    last, ascending = derivations(symbols, offsets, merger.table)
+    merger = tokenizer.piece_ids.merger
+    words = (*tokenizer.dictionary.alphabet, *tokenizer.extra_tokens)
+    symbols, lengths = tokenizer.piece_ids.symbols(words)
+    last, ascending = derivations(symbols, running_sum(lengths), merger.table)
     comes_about = last[:, 0] == 1
-    is_proper: BoolArray = comes_about & ascending
+    is_proper: BoolArray = comes_about & ascending & ~_made_in_ties(merger, last)
     made = np.flatnonzero(is_proper & (last[:, 1] >= 0))
     made = made[np.argsort(last[made, 3], kind="stable")].astype(np.int32)
     rules = np.column_stack((last[made, 1], last[made, 2], made))
-    numbering = number_bytes(words[256:], rules)
+    numbering = _numbered(tokenizer, words, rules)
     number = np.where(is_proper, numbering.number, -1).astype(np.int32)
-    late = np.flatnonzero(comes_about & ~ascending).astype(np.int32)
+    late = np.flatnonzero(comes_about & ~is_proper).astype(np.int32)
     # Where merging first descends, it makes a late token from two proper ones, which are the last parts of that token.
     first = last[late, 1:3]
     candidates = _meeting(first[is_proper[first].all(axis=1)], last, is_proper)
     allowed = candidates[_allows(numbering.dictionary, numbering.number[candidates])]
-    pairs = allowed[merge_otherwise(merger, words, allowed)]
+    pairs = allowed[merge_otherwise(tokenizer.piece_ids, words, allowed)]
     parts = np.where(comes_about[:, None], last[:, 1:3], np.int32(-1))
     return ProperPart(numbering.dictionary, number, late, pairs, parts, last[:, 3], merger)
 
 
-def _as_symbols(words: Sequence[bytes]) -> tuple[Int32Array, Int64Array]:
-    offsets = np.zeros(len(words) + 1, dtype=np.int64)
-    np.cumsum(np.fromiter(map(len, words), dtype=np.int64, count=len(words)), out=offsets[1:])
-    return np.frombuffer(b"".join(words), dtype=np.uint8).astype(np.int32), offsets
+def _made_in_ties(merger: Merger, last: Int32Array) -> BoolArray:
+    """Return the tokens that some step makes which is as strong as one that makes another token."""
+    _, _, priority, product = merger.merges
+    made = np.unique(np.column_stack((priority, product)), axis=0)
+    strengths, numbers = np.unique(made[:, 0], return_counts=True)
+    found: BoolArray = np.isin(last[:, 3], strengths[numbers > 1]) & (last[:, 1] >= 0)
+    while found.any():
+        parts = np.append(found, False)[last[:, 1:3]].any(axis=1)
+        if not (parts & ~found).any():
+            break
+        found |= parts
+    return found
+
+
+def _numbered(tokenizer: Tokenizer, words: Sequence[Word], rules: Int32Array) -> NumberedWords:
+    alphabet = tokenizer.dictionary.alphabet
+    if alphabet.kind == "bytes":
+        return number_bytes(cast("Sequence[bytes]", words[256:]), rules)
+    return number_words(words, rules, alphabet.n_symbols)
 
 
 def _meeting(pairs: Int32Array, last: Int32Array, is_proper: BoolArray) -> Int32Array:
@@ -155,9 +169,10 @@ def _allows(dictionary: CheckedDictionary, pairs: Int32Array) -> BoolArray:
     return allowed
 
 
-def merge_otherwise(merger: Merger, words: Sequence[bytes], pairs: Int32Array) -> BoolArray:
+def merge_otherwise(piece_ids: PieceIds, words: Sequence[Word], pairs: Int32Array) -> BoolArray:
     """Return which pairs of tokens merging does not give for the word of both."""
-    merged = merger.merge(*_as_symbols([words[left] + words[right] for left, right in pairs.tolist()]))
+    symbols, lengths = piece_ids.symbols([words[number] for number in pairs.ravel().tolist()])
+    merged = piece_ids.merger.merge(symbols, running_sum(lengths[0::2] + lengths[1::2]))
     first = np.minimum(merged.offsets[:-1], max(len(merged.tokens) - 2, 0))
     same: BoolArray = np.diff(merged.offsets) == 2
     if len(merged.tokens) >= 2:

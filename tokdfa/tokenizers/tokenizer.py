@@ -419,8 +419,6 @@ class Tokenizer(NumberedTokens):
 
         Raises
         ------
-        UnsupportedFeatureError
-            If the dictionary is not over bytes.
         LimitExceededError
             If there are too many pairs to look at.
         """
@@ -439,7 +437,7 @@ class Tokenizer(NumberedTokens):
 
         Raises
         ------
-        UnsupportedFeatureError, LimitExceededError
+        LimitExceededError
             See `proper_part`.
         """
         if self.dictionary.properness():

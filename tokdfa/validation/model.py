@@ -102,6 +102,8 @@ class Model:
     @cached_property
     def _part(self) -> ProperPart | None:
         """The proper part of a dictionary for which pairs do not decide; None if it does not help."""
+        if not self.tokenizer.is_bytewise:
+            return None
         try:
             part = self.tokenizer.proper_part
         except (UnsupportedFeatureError, LimitExceededError):

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
-from tokdfa.alphabet import Word
-from tokdfa.arrays import Int32Array
+from tokdfa.alphabet import TokenAlphabet, Word
+from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.dictionary import Dictionary
 from tokdfa.encoding.merges import Merges
 from tokdfa.encoding.special import Special
@@ -33,6 +33,7 @@ __all__ = [
     "check_bytes",
     "has_bytes",
     "number_bytes",
+    "number_words",
 ]
 
 
@@ -139,10 +140,10 @@ class Contents:
 
 
 class NumberedWords(NamedTuple):
-    """A dictionary over the bytes, the tokens that it does not mention, and the number of each word."""
+    """A dictionary, the tokens that it does not mention, and the number of each word."""
 
     dictionary: CheckedDictionary
-    extra: tuple[bytes, ...]
+    extra: tuple[Word, ...]
     number: Int32Array
 
 
@@ -158,20 +159,42 @@ def number_bytes(words: Sequence[bytes], rules: Int32Array) -> NumberedWords:
 
     Returns
     -------
-    Numbering
+    NumberedWords
         Its `number` has an entry for each of the 256 + ``len(words)`` tokens.
     """
-    n_tokens = 256 + len(words)
-    mentioned = in_order_of_mention(rules, n_tokens)
-    unmentioned = np.ones(n_tokens, dtype=np.bool_)
-    unmentioned[:256] = False
-    unmentioned[mentioned] = False
-    order = np.concatenate((np.arange(256), mentioned, np.flatnonzero(unmentioned)))
-    number = np.empty(n_tokens, dtype=np.int32)
-    number[order] = np.arange(n_tokens, dtype=np.int32)
+    mentioned, extra, number = _in_order(rules, 256 + len(words), 256)
     tokens = ByteTokens([words[i] for i in (mentioned - 256).tolist()])
-    extra = tuple(words[i] for i in (order[256 + len(mentioned) :] - 256).tolist())
-    return NumberedWords(CheckedDictionary(tokens, *number[rules.T]), extra, number)
+    rest = tuple(words[i] for i in (extra - 256).tolist())
+    return NumberedWords(CheckedDictionary(tokens, *number[rules.T]), rest, number)
+
+
+def number_words(words: Sequence[Word], rules: Int32Array, n_symbols: int) -> NumberedWords:
+    """Number words over any alphabet as a Dictionary numbers its tokens.
+
+    Parameters
+    ----------
+    words : sequence of words
+        Distinct words, the symbols first; word i is token i in `rules`.
+    rules : int32 array of shape (rules, 3)
+        The rules: left part, right part, product.
+    n_symbols : int
+    """
+    mentioned, extra, number = _in_order(rules, len(words), n_symbols)
+    alphabet = TokenAlphabet(words[:n_symbols], [words[i] for i in mentioned.tolist()])
+    rest = tuple(words[i] for i in extra.tolist())
+    return NumberedWords(CheckedDictionary(alphabet, *number[rules.T]), rest, number)
+
+
+def _in_order(rules: Int32Array, n_tokens: int, n_symbols: int) -> tuple[Int32Array, Int64Array, Int32Array]:
+    """Return the tokens that rules mention, in order, those that they do not, and the number of each token."""
+    mentioned = in_order_of_mention(rules, n_tokens, n_symbols)
+    unmentioned = np.ones(n_tokens, dtype=np.bool_)
+    unmentioned[:n_symbols] = False
+    unmentioned[mentioned] = False
+    extra = np.flatnonzero(unmentioned)
+    number = np.empty(n_tokens, dtype=np.int32)
+    number[np.concatenate((np.arange(n_symbols), mentioned, extra))] = np.arange(n_tokens, dtype=np.int32)
+    return mentioned, extra, number
 
 
 def has_bytes(present: Iterable[int]) -> bool:
