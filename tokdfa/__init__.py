@@ -22,7 +22,7 @@ are packages; the head of each says what lives in it, in which order to read it 
 `splitting`        pre-tokenizers as finite machines
 `encoding`         from text to ids: which engine when, streams, batches
 `tokenizers`       real tokenizers and the formats of their files; ids back to text
-`wordpiece`        longest match first, in linear time
+`wordpiece`        longest match first, in linear time; `unigram`, the pieces with the best sum of scores
 `stores`           token stores on disk: every format, one interface
 `validation`       is a stream canonical, and if not, where, why, and what belongs there
 `searching`        patterns over the text of ids, without decoding; `guiding`, which ids can come next
@@ -110,6 +110,7 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.pieces import SplitStep as SplitStep
     from tokdfa.tokenizers.protocol import AnyTokenizer as AnyTokenizer
     from tokdfa.tokenizers.tokenizer import Tokenizer as Tokenizer
+    from tokdfa.tokenizers.unigram import UnigramTokenizer as UnigramTokenizer
     from tokdfa.tokenizers.wordpiece import WordPieceTokenizer as WordPieceTokenizer
     from tokdfa.training.api import train as train
     from tokdfa.training.greedy import train_greedy as train_greedy
@@ -155,6 +156,7 @@ _HOMES = {
     "Validator": "tokdfa.validation.api",
     "Verdict": "tokdfa.verdict",
     "LinMaxMatch": "tokdfa.wordpiece.linmaxmatch",
+    "UnigramTokenizer": "tokdfa.tokenizers.unigram",
     "WordPieceTokenizer": "tokdfa.tokenizers.wordpiece",
     "WordPieceVocabulary": "tokdfa.wordpiece.vocabulary",
     "max_match": "tokdfa.wordpiece.maxmatch",

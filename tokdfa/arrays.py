@@ -14,6 +14,7 @@ from tokdfa.errors import TokenStreamError
 
 __all__ = [
     "BoolArray",
+    "Float64Array",
     "Int32Array",
     "Int64Array",
     "IntegerArray",
@@ -29,6 +30,7 @@ __all__ = [
 _TRUTH_VALUES = frozenset({bool, np.bool_})
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
+Float64Array: TypeAlias = npt.NDArray[np.float64]
 Int32Array: TypeAlias = npt.NDArray[np.int32]
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 IntegerArray: TypeAlias = npt.NDArray[np.integer[Any]]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
-from support import commands, schemas, sentencepieces
+from support import commands, schemas, sentencepieces, unigrams
 from support.gguf_files import Typed, byte_level, gguf
 from support.gguf_files import sentencepiece as gguf_sentencepiece
 from support.gguf_files import wordpiece as gguf_wordpiece
@@ -101,6 +101,15 @@ class Files:
             **changes,
         }
         return self.write("tokenizer.json", as_bytes(whole))
+
+    def unigram(self, **changes: Any) -> Path:
+        fields = {
+            "version": "1.0",
+            "added_tokens": [],
+            "decoder": {"type": "Fuse"},
+            "model": {"type": "Unigram", "unk_id": 0, "vocab": [["?", 0], ["a", -1], ["b", -1], ["ab", -1.5]]},
+        }
+        return self.write("unigram.json", as_bytes({**fields, **changes}))
 
     def ids(self, *ids: int) -> Path:
         path = self.write("ids.npy", b"")
@@ -298,6 +307,12 @@ def of_info(files: Files) -> Iterator[Run]:
     yield (files.wordpiece(normalizer=no, **odd),)
     yield (files.json(truncation=odd["truncation"], padding=odd["padding"]),)
     yield (files.wordpiece(("[UNK]", "a", "xb"), model={"continuing_subword_prefix": "x"}),)
+    yield (files.unigram(normalizer={"type": "Lowercase"}, truncation=odd["truncation"]),)
+    as_bytes_too = {"type": "Unigram", "byte_fallback": True, "vocab": [["a", -1]]}
+    yield (files.unigram(model=as_bytes_too, added_tokens=[added_token(1, "<x>")]),)
+    model = files.write("x.model", unigrams.trained_by_sentencepiece("identity", False, 0))
+    yield (model,)
+    yield model, "--unicode", "sentencepiece==0.2.1"
     for language in ("(abc){1,2}|x", "a*", r"[^\s\S]"):
         yield merges, "--language", language
 
@@ -438,6 +453,8 @@ ELSEWHERE = {
         # A whole file of CLIP has 48,894 rules; and Windows does not report the memory of a process.
         "#/$defs/byte_pairs/properties/format = 'clip'",
         # Files with these are refused, and what is odd goes to stderr; or they are of other kinds.
+        *_under("#/$defs/unigram/properties/lint/items"),
+        "#/$defs/unigram/properties/peak_memory_bytes = 'null'",
         *(
             f"#/$defs/{algorithm}/properties/lint/items/properties/kind = '{kind}'"
             for algorithm, others in (("byte_pairs", ("merge without token",)), ("wordpiece", _OF_OTHERS))

@@ -130,7 +130,7 @@ def _change(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
         ("pre_tokenizer/type", "Whitespace", r"\$.pre_tokenizer.type.*'Whitespace'"),
         ("decoder", None, r"\$.decoder: the decoder must be WordPiece"),
         ("decoder/prefix", "@@", r"\$.decoder.prefix: the model has the prefix '##': '@@'"),
-        ("model/type", "Unigram", r"\$.model.type: only BPE models can be read: 'Unigram'"),
+        ("model/type", "WordLevel", r"\$.model.type: only BPE models can be read: 'WordLevel'"),
         (
             "model/vocab",
             {},

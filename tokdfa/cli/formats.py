@@ -20,9 +20,9 @@ class Readable(NamedTuple):
 
 
 READ = (
-    Readable("tokenizer.json, BPE and WordPiece", ("tokenizer.json",), "tokenizers"),
+    Readable("tokenizer.json, BPE, Unigram and WordPiece", ("tokenizer.json",), "tokenizers"),
     Readable("vocab.txt of WordPiece", ("vocab.txt",), "tokenizers"),
-    Readable(".model, spiece.model: SentencePiece BPE", ("sentencepiece",), "sentencepiece"),
+    Readable(".model, spiece.model: SentencePiece BPE and Unigram", ("sentencepiece",), "sentencepiece"),
     Readable(".tiktoken, tiktoken.model, any file of ranks", ("tiktoken",), "tiktoken"),
     Readable("a name such as cl100k_base", ("tiktoken",), "tiktoken"),
     Readable("tekken.json", ("tekken",), "mistral-common"),

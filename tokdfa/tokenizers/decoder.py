@@ -6,7 +6,7 @@ import codecs
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +14,10 @@ import numpy.typing as npt
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, Uint8Array, checked_ids, running_sum
 from tokdfa.errors import TokenStreamError
 from tokdfa.kernels.spelling.spell import spell
+from tokdfa.tokenizers.decoded import Decoded
+from tokdfa.tokenizers.decoding import DecodeStep, decode_tokens
 
-__all__ = ["Decoder", "Spellings", "Tuning", "spellings"]
+__all__ = ["Decoder", "Spellings", "StringsOfIds", "Tuning", "WholeDecoder", "spellings"]
 
 
 _LONGEST_CHARACTER = 4
@@ -184,3 +186,50 @@ class Decoder:
                 data = held + spelled.tobytes()
                 held = b" " if self._ends_word is not None and self._ends_word[block[-1]] else b""
                 yield lengths, data[: len(data) - len(held)]
+
+
+class StringsOfIds(Protocol):
+    """The spellings of ids in a file, made when they are first asked for."""
+
+    @property
+    def of_ids(self) -> Sequence[str]:
+        """The spelling of each id."""
+        ...
+
+
+class WholeDecoder(Decoder):
+    """A decoder that spells all ids of a stream at once.
+
+    Parameters
+    ----------
+    spelled, meaning
+        As for :class:`Decoder`.
+    strings : StringsOfIds
+    steps : tuple of steps
+        Those that make a text from these.
+    """
+
+    def __init__(
+        self, spelled: Spellings, meaning: BoolArray, strings: StringsOfIds, steps: tuple[DecodeStep, ...]
+    ) -> None:
+        super().__init__(spelled, meaning)
+        self._strings = strings
+        self._steps = steps
+
+    def text_of(self, ids: Int32Array) -> Decoded:
+        """Return the text of checked ids, and the end of what each adds."""
+        strings = self._strings.of_ids
+        return decode_tokens([strings[id] for id in ids.tolist()], self._steps)
+
+    def iter_text(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[str]:
+        """Yield the text of a stream; see :meth:`Decoder.iter_text`."""
+        first = 0
+        ids = [np.empty(0, dtype=np.int32)]
+        for chunk in chunks:
+            ids.append(self.check(chunk, first))
+            first += len(ids[-1])
+        yield self.text_of(np.concatenate(ids)).text
+
+    def iter_bytes(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[bytes]:
+        """Yield the bytes of a stream."""
+        return (text.encode("utf-8") for text in self.iter_text(chunks))

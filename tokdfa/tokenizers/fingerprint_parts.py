@@ -18,9 +18,10 @@ from tokdfa.unicode.tables import content, library_of
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.tokenizer import Tokenizer
+    from tokdfa.tokenizers.unigram import UnigramTokenizer
     from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
 
-__all__ = ["parts_of_byte_pairs", "parts_of_wordpiece"]
+__all__ = ["parts_of_byte_pairs", "parts_of_unigram", "parts_of_wordpiece"]
 
 
 def parts_of_byte_pairs(tokenizer: Tokenizer) -> dict[str, str]:
@@ -62,6 +63,25 @@ def parts_of_wordpiece(tokenizer: WordPieceTokenizer) -> dict[str, str]:
     }
 
 
+def parts_of_unigram(tokenizer: UnigramTokenizer) -> dict[str, str]:
+    """Return the hashes of the parts of a Unigram tokenizer; see :class:`Fingerprint`."""
+    model, rewriting = tokenizer.model, tokenizer.rewriting
+    ids = np.flatnonzero(model.is_found).tolist()
+    rows = sorted((model.pieces[id], id, float(model.scores[id]).hex()) for id in ids)
+    settings = (float(model.unknown_score).hex(), model.arithmetic, model.unknown is None)
+    split = Splitting("tokenizers") if tokenizer.pretokenizer is None else tokenizer.pretokenizer.splitting
+    byte_ids = None if model.byte_ids is None else list(model.byte_ids)
+    return {
+        "dictionary": _hash("Unigram", [(piece, score) for piece, _, score in rows], settings),
+        "ids": _hash([(piece, id) for piece, id, _ in rows], list(tokenizer.token_strings)),
+        "pretokenizer": _hash(split, tokenizer.spells_bytes, unicode_tables(split.table)),
+        "normalizer": _hash(None) if rewriting.normalizer is None else _hash(rewriting.normalizer, unicode_tables()),
+        "symbols": _hash(model.unknown, byte_ids),
+        "specials": _specials(tokenizer),
+        "decoder": _hash(rewriting.decoding),
+    }
+
+
 @cache
 def unicode_tables(table: str | None = None) -> str:
     """Return the hash of what tokdfa knows of Unicode, which normalizers and others depend on.
@@ -74,7 +94,7 @@ def unicode_tables(table: str | None = None) -> str:
     return _hash([(name, content(of)) for name, of in known.items()])
 
 
-def _specials(tokenizer: Tokenizer | WordPieceTokenizer) -> str:
+def _specials(tokenizer: Tokenizer | UnigramTokenizer | WordPieceTokenizer) -> str:
     if not tokenizer.specials:
         return _hash(())
     # Those that strip white space or are single words depend on what is white space, or a word.

@@ -17,6 +17,7 @@ from tokdfa.tokenizers.tokenizer import Tokenizer
 if TYPE_CHECKING:
     from tokdfa.splitting.pretokenizer import PreTokenizer
     from tokdfa.tokenizers.decoder import Decoder
+    from tokdfa.tokenizers.formats.unigram import UnigramContents
     from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
 
 Specials: TypeAlias = Mapping[str, int] | str | Path
@@ -55,12 +56,13 @@ def load(
     unicode : str, optional
         The version of the library whose Unicode tables say what a letter is: ``tokenizers==0.20.3``,
         ``tiktoken==0.5.2``. The default is the version of the object's own library, if its tables are known, and
-        otherwise the newest one that tokdfa knows; ``tokdfa formats`` lists them.
+        otherwise the newest one that tokdfa knows; ``tokdfa formats`` lists them. For a Unigram model of SentencePiece,
+        ``sentencepiece==0.2.1`` asks for the sums of the versions before 0.2.2.
 
     Returns
     -------
     AnyTokenizer
-        A byte pair :class:`Tokenizer`, or a :class:`WordPieceTokenizer`.
+        A byte pair :class:`Tokenizer`, a :class:`UnigramTokenizer` or a :class:`WordPieceTokenizer`.
 
     Raises
     ------
@@ -146,7 +148,8 @@ def load_unsplit(path: str | Path, *, specials: Specials | None = None, format: 
     spelled.
     """
     contents = read(path, format, specials=specials)
-    return _MAKERS[contents.algorithm](contents, "none" if isinstance(contents, Contents) else None, path, None)
+    name = None if contents.algorithm == "WordPiece" else "none"
+    return _MAKERS[contents.algorithm](contents, name, path, None)
 
 
 def load_decoder(path: str | Path, *, specials: Specials | None = None, format: str | None = None) -> Decoder:
@@ -186,14 +189,26 @@ def _wordpiece(contents: WordPieceContents, pretokenizer: str | None, source: An
     return WordPieceTokenizer(contents)
 
 
-# The function that makes a tokenizer from the contents of a file, by its algorithm.
-_MAKERS: dict[str, Callable[[Any, str | None, Any, str | None], AnyTokenizer]] = {
-    "byte pair": _byte_pairs,
-    "WordPiece": _wordpiece,
-}
+def _unigram(contents: UnigramContents, pretokenizer: str | None, source: Any, unicode: str | None) -> AnyTokenizer:
+    from tokdfa.tokenizers.formats.unigram import as_before_0_2_2
+    from tokdfa.tokenizers.unigram import UnigramTokenizer
+
+    of_sentencepiece = _version_of_sentencepiece(unicode or contents.library)
+    if contents.format == "sentencepiece":
+        if of_sentencepiece is not None and of_sentencepiece < (0, 2, 2):
+            contents = as_before_0_2_2(contents)
+        unicode = None if of_sentencepiece is not None else unicode
+    return UnigramTokenizer(contents, _pretokenizer(contents, pretokenizer, unicode))
 
 
-def _pretokenizer(contents: Contents, name: str | None, unicode: str | None) -> PreTokenizer | None:
+def _version_of_sentencepiece(library: str | None) -> tuple[int, ...] | None:
+    """Return the version in a name such as ``sentencepiece==0.2.1``; None if it is another library."""
+    name, _, version = (library or "").partition("==")
+    parts = version.split(".")
+    return tuple(map(int, parts)) if name == "sentencepiece" and all(map(str.isdecimal, parts)) else None
+
+
+def _pretokenizer(contents: Contents | UnigramContents, name: str | None, unicode: str | None) -> PreTokenizer | None:
     splitting = contents.splitting if name is None else name
     # A file may name steps that leave a text whole.
     if splitting is None or splitting == "none" or (isinstance(splitting, Splitting) and splitting.is_nothing):
@@ -213,3 +228,11 @@ def _pretokenizer(contents: Contents, name: str | None, unicode: str | None) -> 
         return found.with_table(resolve(unicode).name)
     check_byte_pairs(contents, unicode, None if found is None else found.splitting.library)
     return None if found is None else found.with_table(table_of(unicode))
+
+
+# The function that makes a tokenizer from the contents of a file, by its algorithm.
+_MAKERS: dict[str, Callable[[Any, str | None, Any, str | None], AnyTokenizer]] = {
+    "byte pair": _byte_pairs,
+    "Unigram": _unigram,
+    "WordPiece": _wordpiece,
+}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Self, cast
@@ -19,8 +19,8 @@ from tokdfa.errors import AlphabetError, UnsupportedFeatureError
 from tokdfa.splitting.pretokenizer import PreTokenizer, pretokenizer
 from tokdfa.tokenizers.character_cuts import CharacterCuts, why_not_cut
 from tokdfa.tokenizers.decoded import Decoded
-from tokdfa.tokenizers.decoder import Decoder, Spellings
-from tokdfa.tokenizers.decoding import DecodeMetaspace, DecodeSentencePiece, DecodeStep, StripWhole, decode_tokens
+from tokdfa.tokenizers.decoder import Decoder, WholeDecoder
+from tokdfa.tokenizers.decoding import DecodeMetaspace, DecodeSentencePiece, DecodeStep, StripWhole
 from tokdfa.tokenizers.form_cuts import FormCuts
 from tokdfa.tokenizers.formats.contents import Contents, Rewriting
 from tokdfa.tokenizers.normalizer_borders import after_border
@@ -255,7 +255,7 @@ class RewritingTokenizer(Tokenizer):
         """
         decoder = self.decoder
         checked = decoder.check(ids)
-        if isinstance(decoder, _WholeDecoder):
+        if isinstance(decoder, WholeDecoder):
             return decoder.text_of(checked)
         return Decoded("".join(decoder.iter_text([checked])), np.cumsum(self.id_lengths[checked]))
 
@@ -284,7 +284,7 @@ class RewritingTokenizer(Tokenizer):
         steps = self.rewriting.decoding
         if steps is None:
             return super().decoder
-        return _WholeDecoder(self.id_spellings, self.means_something, self._strings, steps)
+        return WholeDecoder(self.id_spellings, self.means_something, self._strings, steps)
 
     @cached_property
     def lengths_by_place(self) -> tuple[Int64Array, str, Int64Array, BoolArray | None] | None:
@@ -328,41 +328,3 @@ class _Strings:
         if self._prefix and len(word) > 1:
             return word[0] + "".join(symbol[len(self._prefix) :] for symbol in word[1:])
         return "".join(word)
-
-
-class _WholeDecoder(Decoder):
-    """A decoder that spells all ids of a stream at once.
-
-    Parameters
-    ----------
-    spelled, meaning
-        As for :class:`Decoder`.
-    strings : _Strings
-    steps : tuple of steps
-        Those that make a text from these.
-    """
-
-    def __init__(
-        self, spelled: Spellings, meaning: BoolArray, strings: _Strings, steps: tuple[DecodeStep, ...]
-    ) -> None:
-        super().__init__(spelled, meaning)
-        self._strings = strings
-        self._steps = steps
-
-    def text_of(self, ids: Int32Array) -> Decoded:
-        """Return the text of checked ids, and the end of what each adds."""
-        strings = self._strings.of_ids
-        return decode_tokens([strings[id] for id in ids.tolist()], self._steps)
-
-    def iter_text(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[str]:
-        """Yield the text of a stream; see :meth:`Decoder.iter_text`."""
-        first = 0
-        ids = [np.empty(0, dtype=np.int32)]
-        for chunk in chunks:
-            ids.append(self.check(chunk, first))
-            first += len(ids[-1])
-        yield self.text_of(np.concatenate(ids)).text
-
-    def iter_bytes(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[bytes]:
-        """Yield the bytes of a stream."""
-        return (text.encode("utf-8") for text in self.iter_text(chunks))

@@ -15,6 +15,7 @@ from tokdfa.wordpiece.normalizer import BertNormalizer
 if TYPE_CHECKING:
     from tokdfa.encoding.special import Special
     from tokdfa.tokenizers.formats.contents import Contents
+    from tokdfa.tokenizers.formats.unigram import UnigramContents
     from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
 
 __all__ = ["check_byte_pairs", "check_wordpiece", "table_of"]
@@ -35,12 +36,12 @@ def table_of(unicode: str) -> str | None:
     return None if part.name == part.library else part.name
 
 
-def check_byte_pairs(contents: Contents, unicode: str, library: str | None) -> None:
+def check_byte_pairs(contents: Contents | UnigramContents, unicode: str, library: str | None) -> None:
     """Raise UnsupportedFeatureError unless all of a tokenizer but its splitting is known for a version.
 
     Parameters
     ----------
-    contents : Contents
+    contents : Contents or UnigramContents
     unicode : str
         The version, written as ``tokenizers==0.20.3``.
     library : str, optional

@@ -189,7 +189,7 @@ def test_in_a_folder_and_in_a_stream(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda model: setattr(model.trainer_spec, "model_type", 1), "only BPE models can be read: 'UNIGRAM'"),
+        (lambda model: setattr(model.trainer_spec, "model_type", 3), "only BPE and Unigram models can be read: 'WORD'"),
         (lambda model: setattr(model.trainer_spec, "treat_whitespace_as_suffix", True), "white space as a suffix"),
         (lambda model: setattr(model.pieces[-1], "type", 5), "this type of piece is not modelled: 'UNUSED'"),
         (lambda model: setattr(model.pieces[-1], "score", float("nan")), "the score is not a number"),

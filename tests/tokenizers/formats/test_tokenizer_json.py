@@ -110,8 +110,8 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"normalizer": {"type": "Prepend", "prepend": ""}}, "$.normalizer.prepend: the text to prepend is empty: ''"),
     ({"flavour": 1}, "$.flavour: an unknown field: 'flavour'"),
     (
-        {"model": {**tokenizer_json()["model"], "type": "Unigram"}},
-        "$.model.type: only BPE models can be read: 'Unigram'",
+        {"model": {**tokenizer_json()["model"], "type": "WordLevel"}},
+        "$.model.type: only BPE models can be read: 'WordLevel'",
     ),
     (model(dropout=0.1), "$.model.dropout: with dropout the ids are random: 0.1"),
     (model(dropout=False), "$.model.dropout"),

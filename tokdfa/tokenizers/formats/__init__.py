@@ -3,12 +3,12 @@
 `read` below has three steps. `files` finds the file in a folder and determines its format; `live` does so for objects
 of other libraries, by their attributes; `by_name` answers for what is neither: the `encodings` of tiktoken, or what was
 meant. `reading` then calls the format's module: `tokenizer_json`, `tekken`, `tiktoken`, `sentencepiece`, `merges`,
-`vocabulary` (vocab.json beside merges.txt), `wordpiece` or `gguf` (with `gguf_head`, the container, and `gguf_tokens`,
-the types of tokens). Each returns the same shape, `contents`, or refuses with the line or the JSON path. `specials`
-adds the special tokens that a rank file lacks. Shared: `json_text` (strict JSON with places), `pairs` (the rules as
-written), `pre_tokenizer` and `text_steps` (the components of a tokenizer.json), `left_out` (what of it is read and not
-applied), `ranks` (rules out of ranked words), `scored` (rules out of words with scores), `lint` (what is odd in a
-file), `charsmap` (SentencePiece's table of characters).
+`vocabulary` (vocab.json beside merges.txt), `unigram`, `wordpiece` or `gguf` (with `gguf_head`, the container, and
+`gguf_tokens`, the types of tokens). Each returns the same shape, `contents`, or refuses with the line or the JSON path.
+`specials` adds the special tokens that a rank file lacks. Shared: `json_text` (strict JSON with places), `decimals`
+(numbers as serde_json reads them), `pairs` (the rules as written), `pre_tokenizer` and `text_steps` (the components of
+a tokenizer.json), `left_out` (what of it is read and not applied), `ranks` (rules out of ranked words), `scored` (rules
+out of words with scores), `lint` (what is odd in a file), `charsmap` (SentencePiece's table of characters).
 Used by: `tokenizers.loading`.
 
 Cost: one pass over the file; files over 256 MB are refused. Of a GGUF file only the head is read.
@@ -21,19 +21,18 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.formats.files import FORMATS, check_format, find
 from tokdfa.tokenizers.formats.reading import read_as
 
 if TYPE_CHECKING:
-    from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
+    from tokdfa.tokenizers.formats.reading import AnyContents
 
 __all__ = ["FORMATS", "read"]
 
 
 def read(
     source: Any, format: str | None = None, *, specials: Mapping[str, int] | str | Path | None = None
-) -> Contents | WordPieceContents:
+) -> AnyContents:
     """Read a tokenizer file, or the tokenizer in a folder, or an object that is one.
 
     In a folder ``tokenizer.json`` comes first, then ``tekken.json``, ``tokenizer.model``, ``tiktoken.model``,
@@ -74,7 +73,7 @@ def read(
     return with_specials(contents, specials)
 
 
-def _contents(source: Any, format: str | None) -> Contents | WordPieceContents:
+def _contents(source: Any, format: str | None) -> AnyContents:
     if not isinstance(source, (str, PathLike)):
         from tokdfa.tokenizers.formats.live import read_object
 

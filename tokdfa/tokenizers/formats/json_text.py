@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -60,7 +60,9 @@ def _not_a_number(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-def parse_object(data: bytes, path: Path, *, last_key_counts: bool = False) -> JsonObject:
+def parse_object(
+    data: bytes, path: Path, *, last_key_counts: bool = False, number: Callable[[str], float] = float
+) -> JsonObject:
     """Parse a file that holds one JSON object.
 
     Parameters
@@ -70,6 +72,8 @@ def parse_object(data: bytes, path: Path, *, last_key_counts: bool = False) -> J
     last_key_counts : bool
         Whether an object may have duplicate keys, of which the last one counts. Python's `json` does this, and it is
         much faster for files of many small objects.
+    number : callable
+        The function that reads a number that is no integer from its spelling.
 
     Raises
     ------
@@ -87,7 +91,8 @@ def parse_object(data: bytes, path: Path, *, last_key_counts: bool = False) -> J
         return fields
 
     try:
-        value = json.loads(text, object_pairs_hook=None if last_key_counts else hook, parse_constant=_not_a_number)
+        read_pairs = None if last_key_counts else hook
+        value = json.loads(text, object_pairs_hook=read_pairs, parse_float=number, parse_constant=_not_a_number)
     except json.JSONDecodeError as error:
         where = f"{path}, line {error.lineno}, column {error.colno}"
         raise FileFormatError(f"not JSON: {error.msg}", value=text[error.pos : error.pos + 24], where=where) from None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -23,9 +23,10 @@ from tokdfa.tokenizers.formats.files import LARGEST_FILE, detect, named, unpacke
 from tokdfa.tokenizers.formats.ranks import from_ranks
 from tokdfa.tokenizers.formats.reading import read_as
 from tokdfa.tokenizers.formats.specials import specials_of
+from tokdfa.tokenizers.formats.unigram import UnigramContents
 
 if TYPE_CHECKING:
-    from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
+    from tokdfa.tokenizers.formats.reading import AnyContents
 
 __all__ = ["read_object"]
 
@@ -41,7 +42,7 @@ _LIBRARIES = ("tokenizers", "tiktoken", "sentencepiece")
 _AS_IT_IS_IF_LEGACY = {"LlamaTokenizer", "SentencePieceBackend"}
 
 
-def read_object(source: Any, format: str | None = None) -> Contents | WordPieceContents:
+def read_object(source: Any, format: str | None = None) -> AnyContents:
     """Read an object that is a tokenizer, or that has the content of a tokenizer file.
 
     Parameters
@@ -123,7 +124,7 @@ def _refuse_format(format: str | None, own: str, path: Path) -> None:
 # The content of files
 
 
-def _read_bytes(data: bytes, path: Path, format: str | None) -> Contents | WordPieceContents:
+def _read_bytes(data: bytes, path: Path, format: str | None) -> AnyContents:
     data = unpacked(data, path)
     if not data:
         raise FileFormatError("there is nothing in it", where=str(path))
@@ -134,7 +135,7 @@ def _read_bytes(data: bytes, path: Path, format: str | None) -> Contents | WordP
     return read_as(data, path, format)
 
 
-def _read_file(source: Any, read: Any, path: Path, format: str | None) -> Contents | WordPieceContents:
+def _read_file(source: Any, read: Any, path: Path, format: str | None) -> AnyContents:
     name = _attribute(source, "name", path)
     if isinstance(name, str) and name:
         path = Path(name)
@@ -147,7 +148,7 @@ def _read_file(source: Any, read: Any, path: Path, format: str | None) -> Conten
     return _read_bytes(_given(data, bytes, "content", path), path, format)
 
 
-def _read_mapping(source: Mapping[Any, Any], path: Path, format: str | None) -> Contents | WordPieceContents:
+def _read_mapping(source: Mapping[Any, Any], path: Path, format: str | None) -> AnyContents:
     if source and all(isinstance(key, bytes) for key in source):
         _refuse_format(format, "tiktoken", path)
         return _ranked(source, path)
@@ -162,16 +163,22 @@ def _read_mapping(source: Mapping[Any, Any], path: Path, format: str | None) -> 
 # tokenizers, and transformers over it
 
 
-def _read_tokenizer(source: Any, to_str: Any, path: Path, format: str | None) -> Contents | WordPieceContents:
+def _read_tokenizer(source: Any, to_str: Any, path: Path, format: str | None) -> AnyContents:
     _refuse_format(format, "tokenizer.json", path)
     if _attribute(source, "encode_special_tokens", path):
         what = "special tokens that are split up in a text, by encode_special_tokens, are not modelled"
         raise UnsupportedFeatureError(what, value=True, where=str(path), hint="set it to False before loading")
     text = _given(_asked(to_str, "JSON", path), str, "JSON", path)
-    return read_as(text.encode("utf-8", "surrogatepass"), path, "tokenizer.json")
+    model = _attribute(source, "model", path)
+    for name in ("alpha", "nbest_size"):
+        value = _attribute(model, name, path)
+        if isinstance(value, (int, float)):
+            what = f"with {name} the ids of a Unigram model are random"
+            raise UnsupportedFeatureError(what, value=value, where=str(path), hint="set it to None before loading")
+    return read_as(text.encode("utf-8", "surrogatepass"), path, "tokenizer.json", of_object=True)
 
 
-def _read_fast(source: Any, backend: Any, path: Path, format: str | None) -> Contents | WordPieceContents:
+def _read_fast(source: Any, backend: Any, path: Path, format: str | None) -> AnyContents:
     if _attribute(source, "split_special_tokens", path):
         what = "special tokens that are split up in a text, by split_special_tokens, are not modelled"
         raise UnsupportedFeatureError(what, value=True, where=str(path), hint="set it to False before loading")
@@ -242,7 +249,7 @@ def _read_tekken(source: Any, rows: Any, path: Path, format: str | None) -> Cont
 # SentencePiece, and transformers over it
 
 
-def _read_processor(source: Any, proto: Any, path: Path, format: str | None) -> Contents:
+def _read_processor(source: Any, proto: Any, path: Path, format: str | None) -> Contents | UnigramContents:
     _refuse_format(format, "sentencepiece", path)
     for name in ("_reverse", "_enable_sampling"):
         if _attribute(source, name, path):
@@ -251,17 +258,21 @@ def _read_processor(source: Any, proto: Any, path: Path, format: str | None) -> 
     if not data:
         raise FileFormatError("no model has been loaded into the processor", where=str(path))
     contents = read_as(data, path, "sentencepiece")
-    assert isinstance(contents, Contents)
+    assert isinstance(contents, (Contents, UnigramContents))
     encode = _attribute(source, "encode", path)
     _check_order(source, encode, contents, path)
     adds = len(_asked(lambda: encode(""), "ids of the empty text", path)) > 0
     return replace(contents, ignored=(*contents.ignored, "bos and eos")) if adds else contents
 
 
-def _check_order(source: Any, encode: Any, contents: Contents, path: Path) -> None:
+def _check_order(source: Any, encode: Any, contents: Contents | UnigramContents, path: Path) -> None:
     """Refuse a processor that reverses the pieces by extra options of older versions, which no attribute shows."""
     piece_of = _attribute(source, "id_to_piece", path)
-    symbols = map("".join, contents.dictionary.alphabet.symbols)  # type: ignore[arg-type]
+    symbols: Iterable[str]
+    if isinstance(contents, Contents):
+        symbols = map("".join, contents.dictionary.alphabet.symbols)  # type: ignore[arg-type]
+    else:
+        symbols = (contents.model.pieces[id] for id in np.flatnonzero(contents.model.is_found).tolist())
     letters = [symbol for symbol in symbols if len(symbol) == 1 and symbol.islower()][:2]
     ids = _asked(lambda: encode(" ".join(letters)), "ids of a text", path)
     spelled = "".join(_asked(lambda: [*map(piece_of, ids)], "pieces of a text", path))
@@ -288,6 +299,10 @@ def _read_slow(source: Any, model: Any, path: Path, format: str | None) -> Conte
     if proto is None:
         raise UnsupportedFeatureError("its sp_model is no SentencePieceProcessor", value=model, where=str(path))
     contents = _read_processor(model, proto, path, format)
+    if not isinstance(contents, Contents):
+        what = "a tokenizer in Python over a Unigram model, which may give pieces other ids, is not modelled"
+        hint = "load its sp_model, or the tokenizer with a backend in Rust"
+        raise UnsupportedFeatureError(what, value=kind, where=str(path), hint=hint)
     words = (*contents.dictionary.alphabet, *contents.extra)
     number_of = _attribute(source, "convert_tokens_to_ids", path)
     pieces = [*map("".join, words)]
@@ -324,7 +339,7 @@ def _read_slow(source: Any, model: Any, path: Path, format: str | None) -> Conte
     )
 
 
-_Reader = Callable[[Any, Any, Path, str | None], "Contents | WordPieceContents"]
+_Reader = Callable[[Any, Any, Path, str | None], "AnyContents"]
 
 # The attributes by which an object is recognised, and its reader, which gets the first of them.
 _READERS: dict[tuple[str, ...], _Reader] = {

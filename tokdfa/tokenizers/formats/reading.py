@@ -6,19 +6,25 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.formats.files import content
 
 if TYPE_CHECKING:
+    from tokdfa.tokenizers.formats.unigram import UnigramContents
     from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
 
-__all__ = ["read_as"]
+__all__ = ["AnyContents", "read_as"]
+
+AnyContents: TypeAlias = "Contents | UnigramContents | WordPieceContents"
+"""What the file of a tokenizer of any algorithm gives."""
 
 
-def read_as(data: bytes, path: Path, format: str) -> Contents | WordPieceContents:
+def read_as(data: bytes, path: Path, format: str, *, of_object: bool = False) -> AnyContents:
     """Read the content of a tokenizer file; `path` is for messages, except where a second file is beside it.
+
+    `of_object` is whether a library has just written it, rather than read it.
 
     Raises
     ------
@@ -30,7 +36,7 @@ def read_as(data: bytes, path: Path, format: str) -> Contents | WordPieceContent
         If the file beside it cannot be read.
     """
     with _without_collector():
-        return _read(data, path, format)
+        return _read(data, path, format, of_object)
 
 
 @contextmanager
@@ -45,19 +51,13 @@ def _without_collector() -> Iterator[None]:
             gc.enable()
 
 
-def _read(data: bytes, path: Path, format: str) -> Contents | WordPieceContents:
+def _read(data: bytes, path: Path, format: str, of_object: bool) -> AnyContents:
     if format == "vocab.txt":
         from tokdfa.tokenizers.formats.wordpiece import read_vocab_txt
 
         return read_vocab_txt(data, path)
-    if _is_wordpiece(data, path, format):
-        from tokdfa.tokenizers.formats.wordpiece import read_wordpiece_json
-
-        return read_wordpiece_json(data, path)
     if format == "tokenizer.json":
-        from tokdfa.tokenizers.formats.tokenizer_json import read_tokenizer_json
-
-        return read_tokenizer_json(data, path)
+        return _read_json(data, path, of_object)
     if format == "gguf":
         from tokdfa.tokenizers.formats.gguf import read_gguf
 
@@ -87,11 +87,28 @@ def _read(data: bytes, path: Path, format: str) -> Contents | WordPieceContents:
     return read_merges(data, path, bytewise=bytewise)
 
 
-def _is_wordpiece(data: bytes, path: Path, format: str) -> bool:
-    # A plain search first, because it is much faster; decoders and tokens may have this name as well.
-    if format != "tokenizer.json" or b'"WordPiece"' not in data:
-        return format == "vocab.txt"
+def _read_json(data: bytes, path: Path, of_object: bool) -> AnyContents:
+    kind = _kind_of_model(data, path)
+    if kind == "WordPiece":
+        from tokdfa.tokenizers.formats.wordpiece import read_wordpiece_json
+
+        return read_wordpiece_json(data, path)
+    if kind == "Unigram":
+        from tokdfa.tokenizers.formats.unigram import read_unigram_json
+
+        return read_unigram_json(data, path, of_object=of_object)
+    from tokdfa.tokenizers.formats.tokenizer_json import read_tokenizer_json
+
+    return read_tokenizer_json(data, path)
+
+
+def _kind_of_model(data: bytes, path: Path) -> str | None:
+    """Return the kind of the model if it may be another one than BPE."""
+    # A plain search first, because it is much faster; decoders and tokens may have these names as well.
+    if not any(kind in data for kind in (b'"WordPiece"', b'"Unigram"')):
+        return None
     from tokdfa.tokenizers.formats.json_text import parse_object
 
     model = parse_object(data, path).fields.get("model")
-    return isinstance(model, dict) and model.get("type") == "WordPiece"
+    kind = model.get("type") if isinstance(model, dict) else None
+    return kind if isinstance(kind, str) else None

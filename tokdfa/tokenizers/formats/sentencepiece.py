@@ -1,4 +1,4 @@
-"""SentencePiece models of type BPE."""
+"""SentencePiece models of type BPE and Unigram."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import math
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+import numpy as np
+
 from tokdfa.encoding.special import Special
 from tokdfa.encoding.symbols import Fallback
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError
@@ -14,14 +16,16 @@ from tokdfa.tokenizers.decoding import DecodeSentencePiece, byte_of
 from tokdfa.tokenizers.formats.charsmap import read_charsmap
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents, Rewriting
 from tokdfa.tokenizers.formats.scored import over_scored
+from tokdfa.tokenizers.formats.unigram import LARGEST_SCORE, UnigramContents
 from tokdfa.tokenizers.sentencepiece_normalizer import CharacterTable, SentencePieceNormalizer
+from tokdfa.unigram.model import UnigramModel, unknown_score
 
 __all__ = ["read_sentencepiece"]
 
 _LONGEST_PIECE = 1024
 _MOST_PREFIXES = 64
 _SURFACE = " \u2047 "
-_BPE = 2
+_UNIGRAM, _BPE = 1, 2
 
 
 class _Pieces(NamedTuple):
@@ -32,9 +36,10 @@ class _Pieces(NamedTuple):
     control: dict[str, int]
     user_defined: dict[str, int]
     byte: dict[str, int]
+    unused: dict[str, int]
 
 
-def read_sentencepiece(data: bytes, path: Path) -> Contents:
+def read_sentencepiece(data: bytes, path: Path) -> Contents | UnigramContents:
     """Read a SentencePiece model.
 
     Raises
@@ -42,15 +47,16 @@ def read_sentencepiece(data: bytes, path: Path) -> Contents:
     FileFormatError
         If it is not such a model, or the library would refuse it.
     UnsupportedFeatureError
-        If it is not BPE, or asks for something that is not modelled exactly; or if the packages that read it are
-        missing.
+        If it is neither BPE nor Unigram, or asks for something that is not modelled exactly; or if the packages that
+        read it are missing.
     """
     model = _parse(data, path)
     trainer, normalizer = model.trainer_spec, model.normalizer_spec
-    if trainer.model_type != _BPE:
+    is_unigram = trainer.model_type == _UNIGRAM
+    if trainer.model_type not in (_UNIGRAM, _BPE):
         name = trainer.ModelType.Name(trainer.model_type)
         raise UnsupportedFeatureError(
-            "only BPE models can be read", value=name, where=f"{path}, trainer_spec.model_type"
+            "only BPE and Unigram models can be read", value=name, where=f"{path}, trainer_spec.model_type"
         )
     if trainer.treat_whitespace_as_suffix:
         where = f"{path}, trainer_spec.treat_whitespace_as_suffix"
@@ -58,8 +64,8 @@ def read_sentencepiece(data: bytes, path: Path) -> Contents:
     if model.denormalizer_spec.precompiled_charsmap:
         where = f"{path}, denormalizer_spec"
         raise UnsupportedFeatureError("a character table for decoding is not modelled", where=where)
-    pieces = _read_pieces(model, path)
-    contents = _over_pieces(pieces, path)
+    pieces = _read_pieces(model, path, is_unigram)
+    contents = {} if is_unigram else _over_pieces(pieces, path)
     rules: dict[str, str] = {}
     blob = normalizer.precompiled_charsmap
     if blob:
@@ -78,7 +84,15 @@ def read_sentencepiece(data: bytes, path: Path) -> Contents:
         SentencePieceNormalizer(table, puts, trims, bool(normalizer.escape_whitespaces)),
         (DecodeSentencePiece(puts and not trims, trims, pieces.unknown[0], surface),),
     )
-    return Contents(**{**contents, "rewriting": rewriting})
+    if not is_unigram:
+        return Contents(**{**contents, "rewriting": rewriting})
+    return UnigramContents(
+        format="sentencepiece",
+        model=_unigram(pieces, len(model.pieces), path),
+        user_defined=tuple(pieces.user_defined.values()),
+        specials=tuple(Special(id, text, normalized="") for text, id in pieces.control.items()),
+        rewriting=rewriting,
+    )
 
 
 def _parse(data: bytes, path: Path) -> Any:
@@ -120,9 +134,10 @@ def _text(message: Any, name: str, where: str) -> str:
     return text
 
 
-def _read_pieces(model: Any, path: Path) -> _Pieces:
+def _read_pieces(model: Any, path: Path, is_unigram: bool) -> _Pieces:
     kinds = type(model.pieces[0])
     names = {kinds.UNKNOWN: "unknown", kinds.CONTROL: "control", kinds.USER_DEFINED: "user_defined", kinds.BYTE: "byte"}
+    names |= {kinds.UNUSED: "unused"} if is_unigram else {}
     normal: dict[str, tuple[int, float]] = {}
     others: dict[str, dict[str, int]] = {name: {} for name in names.values()}
     for id, piece in enumerate(model.pieces):
@@ -134,6 +149,9 @@ def _read_pieces(model: Any, path: Path) -> _Pieces:
         if piece.type == kinds.NORMAL:
             if not math.isfinite(piece.score):
                 raise FileFormatError("the score is not a number", value=piece.score, where=f"{where}.score")
+            if is_unigram and abs(piece.score) > LARGEST_SCORE:
+                what = f"a score must be a number from {-LARGEST_SCORE:g} to {LARGEST_SCORE:g}"
+                raise UnsupportedFeatureError(what, value=piece.score, where=f"{where}.score")
             if text in normal:
                 raise FileFormatError("a duplicate piece", value=text, where=where)
             normal[text] = (id, piece.score)
@@ -145,7 +163,9 @@ def _read_pieces(model: Any, path: Path) -> _Pieces:
         else:
             name = kinds.Type.Name(piece.type)
             raise UnsupportedFeatureError("this type of piece is not modelled", value=name, where=f"{where}.type")
-    pieces = _Pieces(normal, ("", -1), others["control"], others["user_defined"], others["byte"])
+    pieces = _Pieces(
+        normal, ("", -1), others["control"], others["user_defined"], others["byte"], others.get("unused", {})
+    )
     if len(others["unknown"]) != 1:
         raise FileFormatError(
             "a model must have exactly one unknown piece", value=[*others["unknown"]], where=str(path)
@@ -158,7 +178,7 @@ def _read_pieces(model: Any, path: Path) -> _Pieces:
 def _check(pieces: _Pieces, unknown: str, byte_fallback: bool, path: Path) -> None:
     """Refuse pieces that the library refuses, or that are found where they are not intended."""
     names: set[str] = set()
-    for group in (pieces.normal, pieces.control, pieces.user_defined, pieces.byte, {unknown: 0}):
+    for group in (pieces.normal, pieces.control, pieces.user_defined, pieces.byte, {unknown: 0}, pieces.unused):
         again = names.intersection(group)
         if again:
             raise UnsupportedFeatureError("a piece has two types", value=min(again), where=str(path))
@@ -190,3 +210,24 @@ def _over_pieces(pieces: _Pieces, path: Path) -> dict[str, Any]:
         "atoms": tuple(pieces.user_defined),
         "fallback": fallback,
     }
+
+
+def _unigram(pieces: _Pieces, n_ids: int, path: Path) -> UnigramModel:
+    """Return the model of the pieces, with the scores that the library computes with."""
+    if not pieces.normal:
+        raise UnsupportedFeatureError("a Unigram model without normal pieces is not modelled", where=str(path))
+    spelled = [""] * n_ids
+    scores = np.zeros(n_ids, dtype=np.float64)
+    is_found = np.zeros(n_ids, dtype=np.bool_)
+    name, unknown = pieces.unknown
+    for group in ({name: unknown}, pieces.control, pieces.user_defined, pieces.byte, pieces.unused):
+        for text, id in group.items():
+            spelled[id] = text
+    for text, (id, score) in pieces.normal.items():
+        spelled[id], scores[id], is_found[id] = text, score, True
+    of_normal = [score for _, score in pieces.normal.values()]
+    for text, id in pieces.user_defined.items():
+        scores[id], is_found[id] = float(np.float32(0.1 * len(text.encode("utf-8")) - 0.1)), True
+    byte_ids = tuple(pieces.byte.get(f"<0x{byte:02X}>", -1) for byte in range(256)) if pieces.byte else None
+    least = unknown_score(min(of_normal), single=True)
+    return UnigramModel(tuple(spelled), scores, is_found, unknown, least, "sentencepiece", byte_ids)

@@ -15,14 +15,12 @@ from tokdfa.tokenizers.formats.files import content
 from tokdfa.tokenizers.formats.json_text import JsonObject, check_surrogates, parse_object
 
 if TYPE_CHECKING:
-    from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
+    from tokdfa.tokenizers.formats.reading import AnyContents
 
 __all__ = ["specials_of", "with_specials"]
 
 
-def with_specials(
-    contents: Contents | WordPieceContents, given: Mapping[str, int] | str | Path
-) -> Contents | WordPieceContents:
+def with_specials(contents: AnyContents, given: Mapping[str, int] | str | Path) -> AnyContents:
     """Return the contents of a rank file with special tokens.
 
     Parameters

@@ -13,6 +13,7 @@ import numpy as np
 from tokdfa.encoding.special import Special
 from tokdfa.encoding.symbols import Fallback
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError
+from tokdfa.splitting.steps import Splitting
 from tokdfa.tokenizers.decoding import DecodeSuffix
 from tokdfa.tokenizers.formats.contents import Contents, Rewriting, has_bytes
 from tokdfa.tokenizers.formats.json_text import JsonObject, parse_object
@@ -25,7 +26,14 @@ from tokdfa.tokenizers.normalizers import Normalizer
 from tokdfa.unicode.byte_alphabet import BYTE_OF, is_spelled
 from tokdfa.unicode.normalization import spaces
 
-__all__ = ["TOP_FIELDS", "read_added_tokens", "read_tokenizer_json"]
+__all__ = [
+    "TOP_FIELDS",
+    "check_prefix_once",
+    "check_strips",
+    "normalized_specials",
+    "read_added_tokens",
+    "read_tokenizer_json",
+]
 
 TOP_FIELDS = [
     *("version", "truncation", "padding", "added_tokens", "normalizer"),
@@ -50,15 +58,7 @@ def read_tokenizer_json(data: bytes, path: Path) -> Contents:
     top.refuse_unless("version", ("1.0",), "an unknown version of the format")
     normalizer = read_normalizer(top)
     splitting, is_bytewise = read_pre_tokenizer(top)
-    if splitting is not None and splitting.prefix_once and normalizer is not None and not normalizer.keeps_beginning:
-        # Whether a text begins there then depends on what the library thinks it has removed.
-        what = "a character put before the first stretch only, in a text that may have lost its beginning"
-        raise UnsupportedFeatureError(what, value=normalizer, where=top.place("normalizer"))
-    if splitting is not None and splitting.prefix_once and splitting.metaspace_at and normalizer is not None:
-        # To the library a text begins wherever what the first character became begins, and that may be split.
-        what = "a character put before the first piece only, of a text that a normalizer may have lengthened"
-        hint = "put it before every piece, or none"
-        raise UnsupportedFeatureError(what, value=normalizer, where=top.place("pre_tokenizer"), hint=hint)
+    check_prefix_once(top, splitting, normalizer)
     model = _model(top)
     suffix = model.get_or_none("end_of_word_suffix", str) or None
     ignored = read_left_out(top)
@@ -100,8 +100,8 @@ def read_tokenizer_json(data: bytes, path: Path) -> Contents:
         )
         contents = replace(contents, spelled_bytes=is_bytewise, drops_unknown=_may_drop(fallback))
     specials = read_added_tokens(top, vocabulary, is_bytewise)
-    specials = _normalized(top, specials, normalizer, is_bytewise)
-    _check_strips(top, specials)
+    specials = normalized_specials(top, specials, normalizer, is_bytewise)
+    check_strips(top, specials)
     decoding = read_decoder(top, is_bytewise=is_bytewise, suffix=suffix, normalizer=normalizer)
     if (
         decoding is None
@@ -120,6 +120,19 @@ def read_tokenizer_json(data: bytes, path: Path) -> Contents:
         rewriting=rewriting if rewriting != Rewriting() else None,
         ignored=ignored,
     )
+
+
+def check_prefix_once(top: JsonObject, splitting: Splitting | None, normalizer: Normalizer | None) -> None:
+    """Refuse a character that is put before the first piece only, where it is not known which one is the first."""
+    if splitting is not None and splitting.prefix_once and normalizer is not None and not normalizer.keeps_beginning:
+        # Whether a text begins there then depends on what the library thinks it has removed.
+        what = "a character put before the first stretch only, in a text that may have lost its beginning"
+        raise UnsupportedFeatureError(what, value=normalizer, where=top.place("normalizer"))
+    if splitting is not None and splitting.prefix_once and splitting.metaspace_at and normalizer is not None:
+        # To the library a text begins wherever what the first character became begins, and that may be split.
+        what = "a character put before the first piece only, of a text that a normalizer may have lengthened"
+        hint = "put it before every piece, or none"
+        raise UnsupportedFeatureError(what, value=normalizer, where=top.place("pre_tokenizer"), hint=hint)
 
 
 def _check_spelled(vocabulary: Vocabulary, suffix: str, model: JsonObject) -> None:
@@ -161,7 +174,7 @@ def _may_drop(fallback: Fallback | None) -> bool:
     return fallback.unknown is None and fallback.bytes is not None and None in fallback.bytes
 
 
-def _normalized(
+def normalized_specials(
     top: JsonObject, specials: tuple[Special, ...], normalizer: Normalizer | None, is_bytewise: bool
 ) -> tuple[Special, ...]:
     """Return added tokens as they are looked for; refuse those that become empty or equal to another one."""
@@ -184,7 +197,7 @@ def _normalized(
     return tuple(found)
 
 
-def _check_strips(top: JsonObject, specials: tuple[Special, ...]) -> None:
+def check_strips(top: JsonObject, specials: tuple[Special, ...]) -> None:
     """Refuse added tokens on which the library fails: one that strips the white space of which another consists."""
     blanks = "".join(spaces())
     for index, special in enumerate(specials):

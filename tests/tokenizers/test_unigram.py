@@ -1,0 +1,160 @@
+"""Unigram tokenizers against both libraries: encode, decode, validate."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from support import unigrams
+from support.seeds import seeds
+
+import tokdfa
+from tokdfa import UnigramTokenizer
+from tokdfa.errors import AlphabetError, UnsupportedFeatureError
+from tokdfa.validation.tuning import DEFAULT, Tuning
+
+
+def first_difference(ids: list[int], again: list[int]) -> int:
+    different = (place for place, (a, b) in enumerate(zip(ids, again, strict=False)) if a != b)
+    return next(different, min(len(ids), len(again)))
+
+
+def judged(tokenizer: UnigramTokenizer, ids: list[int], again: list[int], tuning: Tuning) -> bool:
+    """Check the verdict on ids, which the library encodes again as `again`."""
+    verdict = tokdfa.validate(tokenizer, ids, tuning=tuning)
+    assert bool(verdict) == (again == ids), (ids, again)
+    if not verdict:
+        assert verdict.index == first_difference(ids, again), (ids, again)
+    return bool(verdict)
+
+
+def check_sentencepiece(chosen: range, n_texts: int, tuning: Tuning = DEFAULT, n_trained: int = 2) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for seed in chosen:
+        drawn = random.Random(seed)
+        data = unigrams.changed_sentencepiece(drawn, n_trained)
+        encode, again, n_ids = unigrams.oracle_of_sentencepiece(data)
+        try:
+            tokenizer = tokdfa.load(data)
+        except UnsupportedFeatureError as error:
+            counts[error.what] += 1
+            continue
+        assert isinstance(tokenizer, UnigramTokenizer)
+        counts["models"] += 1
+        for _ in range(n_texts):
+            text = unigrams.text(drawn)
+            ids = encode(text)
+            assert tokenizer.encode(text).tolist() == ids, (seed, text)
+            for stream in (ids, unigrams.spoiled(drawn, ids, n_ids)):
+                counts["canonical"] += judged(tokenizer, stream, again(stream), tuning)
+                counts["streams"] += 1
+    return counts
+
+
+def check_tokenizers(chosen: range, n_texts: int, tuning: Tuning = DEFAULT, n_trained: int = 8) -> Counter[str]:
+    from tokenizers import Tokenizer
+
+    counts: Counter[str] = Counter()
+    for seed in chosen:
+        drawn = random.Random(seed)
+        data = json.dumps(unigrams.changed_tokenizers(drawn, n_trained)).encode()
+        peer = Tokenizer.from_str(data.decode())
+        tokenizer = tokdfa.load(data)
+        assert isinstance(tokenizer, UnigramTokenizer)
+        counts["models"] += 1
+        for _ in range(n_texts):
+            text = unigrams.text(drawn)
+            try:
+                ids = peer.encode(text, add_special_tokens=False).ids
+            except Exception:
+                counts["refused"] += 1
+                with pytest.raises(AlphabetError, match="a character that is no piece"):
+                    tokenizer.encode(text)
+                continue
+            assert tokenizer.encode(text).tolist() == ids, (seed, text)
+            for stream in (ids, unigrams.spoiled(drawn, ids, len(tokenizer))):
+                decoded = peer.decode(stream, skip_special_tokens=False)
+                assert tokenizer.decode(stream) == decoded, (seed, stream)
+                counts["streams"] += 1
+                try:
+                    again = peer.encode(decoded, add_special_tokens=False).ids
+                except Exception:
+                    assert not tokenizer.validate(stream)
+                    continue
+                counts["canonical"] += judged(tokenizer, stream, again, tuning)
+    return counts
+
+
+def test_models_of_sentencepiece() -> None:
+    counts = check_sentencepiece(range(14), 10)
+    assert counts["models"] > 8
+    assert 0.2 < counts["canonical"] / counts["streams"] < 0.8
+
+
+def test_models_of_tokenizers() -> None:
+    counts = check_tokenizers(range(30), 8)
+    assert counts["refused"]
+    assert 0.2 < counts["canonical"] / counts["streams"] < 0.8
+
+
+def test_streams_are_judged_part_by_part() -> None:
+    check_sentencepiece(range(100, 106), 10, Tuning(window=3))
+    check_tokenizers(range(100, 112), 6, Tuning(window=3))
+
+
+@pytest.mark.slow
+def test_many_models_of_sentencepiece() -> None:
+    print(check_sentencepiece(seeds(1000), 50, n_trained=400))
+
+
+@pytest.mark.slow
+def test_many_models_of_tokenizers() -> None:
+    print(check_tokenizers(seeds(1000), 50, n_trained=400))
+
+
+def test_live_objects() -> None:
+    from sentencepiece import SentencePieceProcessor
+    from tokenizers import Tokenizer, decoders
+
+    trained = Tokenizer.from_str(unigrams.trained_by_tokenizers(3))
+    trained.decoder = decoders.Fuse()  # type: ignore[assignment]
+    fields = trained.to_str()
+    peer = Tokenizer.from_str(fields)
+    live, read = tokdfa.load(peer), tokdfa.load(fields.encode())
+    assert isinstance(live, UnigramTokenizer)
+    assert isinstance(read, UnigramTokenizer)
+    assert live.library == f"tokenizers=={__import__('tokenizers').__version__}"
+    # The file is read as the library reads it, and the object has what the library has read.
+    assert live.model.scores.tolist() == read.model.scores.tolist()
+    assert live.fingerprint == read.fingerprint
+    peer.model.alpha = 0.5  # type: ignore[attr-defined]
+    with pytest.raises(UnsupportedFeatureError, match=r"with alpha the ids of a Unigram model are random: 0\.5"):
+        tokdfa.load(peer)
+    data = unigrams.trained_by_sentencepiece("identity", False, 0)
+    processor = SentencePieceProcessor(model_proto=data)
+    assert tokdfa.load(processor).encode("the cat").tolist() == processor.encode("the cat")
+
+
+def test_versions_of_sentencepiece(tmp_path: Path) -> None:
+    data = unigrams.trained_by_sentencepiece("identity", False, 0)
+    new, old = tokdfa.load(data), tokdfa.load(data, unicode="sentencepiece==0.2.1")
+    assert (new.semantics, old.semantics) == ("best sum in 32 bits", "best sum in 32 bits, rounded late")
+    assert new.fingerprint != old.fingerprint
+
+
+def test_a_long_text_loses_digits() -> None:
+    from sentencepiece import SentencePieceProcessor
+
+    data = unigrams.trained_by_sentencepiece("identity", False, 2)
+    tokenizer, peer = tokdfa.load(data), SentencePieceProcessor(model_proto=data)
+    drawn = random.Random(5)
+    words = ["".join(drawn.choices("abcthe12", k=drawn.randrange(1, 9))) for _ in range(300)]
+    text = " ".join(drawn.choices(words, k=50_000))
+    ids = tokenizer.encode(text)
+    assert ids.tolist() == peer.encode(text)
+    assert bool(tokenizer.validate(ids)) == (peer.encode(peer.decode(ids.tolist())) == ids.tolist())
+    # Words far on are encoded otherwise than alone.
+    assert ids.tolist() != [id for word in text.split(" ") for id in tokenizer.encode(word).tolist()]

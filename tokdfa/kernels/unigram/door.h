@@ -1,0 +1,68 @@
+#ifndef TOKDFA_UNIGRAM_DOOR_H
+#define TOKDFA_UNIGRAM_DOOR_H
+
+#include <stdint.h>
+
+/* Returned by tokdfa_segment instead of the number of ids. The call goes on where it stopped when it is repeated. */
+enum {
+    TOKDFA_SEGMENT_PAUSED = -1,  /* after so many bytes; nothing is wrong */
+    TOKDFA_SEGMENT_ROOM = -2,    /* more nodes are needed: at least n_needed */
+    TOKDFA_SEGMENT_UNKNOWN = -3  /* the character at `at` is unknown, and there is no id for it */
+};
+
+/* The pieces of a model. The trie is a double array over bytes: two entries per cell, its base, and twice the cell of
+   its parent, plus 1 if a piece ends here. The edge of cell c with byte b leads to cell t = cells[2 * c] + b if and only
+   if cells[2 * t + 1] >> 1 == c. Cell 0 is the root, whose id is that of unknown characters, -1 for none. Read-only
+   once it is built. */
+typedef struct {
+    const int32_t *cells; /* padded, so that base + 255 is always inside */
+    int64_t n_cells;
+    const double *scores; /* of the piece that ends in each cell; of the root: of an unknown character */
+    const int32_t *ids;
+    const int32_t *byte_ids; /* of each of 256 bytes, -1 for none; or none, if unknown characters do not become bytes */
+    int64_t n_byte_ids;
+    uint8_t single;       /* whether sums are rounded to 32 bits, and adjacent unknown characters become one id; */
+    uint8_t rounded_late; /* otherwise they are looked up as a piece. Whether a sum is rounded after it is compared */
+    uint8_t restarts;     /* whether each sentence begins with the score 0 */
+} tokdfa_unigram;
+
+/* The best way to the end of a node's text: its score, where the last piece begins, and the cell of that piece. */
+typedef struct {
+    double score;
+    int32_t start;
+    int32_t cell;
+} tokdfa_unigram_node;
+
+/* What a call reads and writes. It belongs to one thread. */
+typedef struct {
+    double *nodes; /* room for nodes, two entries each */
+    int64_t n_nodes;
+    int64_t n_needed;
+    int32_t *ids; /* room for one per byte of the text */
+    int64_t n_ids;
+    int64_t *stops; /* room for the number of ids up to the end of each sentence, or none */
+    int64_t n_stops;
+    int64_t at_a_time; /* a call pauses after about so many bytes; 0 for never */
+    /* Where the call has stopped: in which sentence, the place of the text in it, the sum up to there, the ids so far,
+       and where a run of unknown characters begins that ends there, -1 for none. */
+    int64_t sentence, at, n;
+    double score;
+    int64_t unknown_from;
+} tokdfa_unigram_room;
+
+int64_t tokdfa_segment(const tokdfa_unigram *model, const uint8_t *text, const int64_t *ends, int64_t n_ends,
+                       tokdfa_unigram_room *room);
+
+/* A trie under construction, in memory of its own: the cells as above, and in each the number of the key that ends
+   there, -1 for none. */
+typedef struct {
+    int32_t *cells;
+    int32_t *keys;
+    int64_t n_cells;
+} tokdfa_unigram_trie;
+
+int64_t tokdfa_build_unigram_trie(const uint8_t *text, const int64_t *offsets, int64_t n_keys,
+                                  tokdfa_unigram_trie *trie);
+void tokdfa_free_unigram_trie(tokdfa_unigram_trie *trie);
+
+#endif

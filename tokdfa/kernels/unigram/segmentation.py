@@ -1,0 +1,196 @@
+"""The best segmentation of texts into pieces with scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.arrays import Float64Array, Int32Array, Int64Array
+from tokdfa.kernels.library import Struct, check_memory, ffi, lib, readable
+
+__all__ = ["LARGEST_TRIE", "NO_UNKNOWN", "Room", "segment", "unigram_tables"]
+
+LARGEST_TRIE = 1 << 27
+"""The maximum number of bytes of all pieces."""
+
+NO_UNKNOWN = -1
+"""The id of unknown characters if there is none."""
+
+_AT_A_TIME = 1 << 20
+_NODES = 1 << 10
+_PAUSED, _ROOM, _UNKNOWN = -1, -2, -3
+_NOTHING = np.empty(0, dtype=np.int64)
+
+
+def unigram_tables(
+    pieces: Sequence[bytes],
+    scores: Float64Array,
+    ids: Int32Array,
+    *,
+    unknown: tuple[int, float],
+    byte_ids: Int32Array | None,
+    single: bool,
+    rounded_late: bool,
+    restarts: bool,
+) -> Struct:
+    """Return the tables of a model: O(bytes of the pieces).
+
+    Parameters
+    ----------
+    pieces : sequence of bytes
+        Valid UTF-8, not empty, distinct and ascending; no more than `LARGEST_TRIE` bytes in all.
+    scores : float64 array, ids : int32 array
+        Of each piece. The scores are finite, and so are the sums of any texts.
+    unknown : int and float
+        The id of unknown characters, or `NO_UNKNOWN`, and the score of each.
+    byte_ids : int32 array of 256 entries, or None
+        The id of each byte, -1 for none, if unknown characters become bytes. With `single` all bytes of UTF-8 have one.
+    single : bool
+        Whether sums are rounded to 32 bits and adjacent unknown characters become one id, as in SentencePiece.
+    rounded_late : bool
+        Whether a sum is rounded only after it has been compared with the best one so far.
+    restarts : bool
+        Whether sums begin anew with each sentence.
+    """
+    text = np.frombuffer(b"".join(pieces) or b"\0", dtype=np.uint8)
+    offsets = np.zeros(len(pieces) + 1, dtype=np.int64)
+    np.cumsum(np.fromiter(map(len, pieces), dtype=np.int64, count=len(pieces)), out=offsets[1:])
+    if offsets[-1] > LARGEST_TRIE:
+        raise ValueError(f"the pieces have {offsets[-1]} bytes")
+    cells, keys = _packed(text, offsets)
+    ends = keys >= 0
+    scores_of = np.zeros(len(keys), dtype=np.float64)
+    ids_of = np.full(len(keys), -1, dtype=np.int32)
+    scores_of[ends], ids_of[ends] = scores[keys[ends]], ids[keys[ends]]
+    ids_of[0], scores_of[0] = unknown
+    return Struct(
+        "tokdfa_unigram",
+        cells=cells,
+        scores=scores_of,
+        ids=ids_of,
+        byte_ids=np.empty(0, dtype=np.int32) if byte_ids is None else byte_ids,
+        single=single,
+        rounded_late=rounded_late,
+        restarts=restarts,
+    )
+
+
+def _packed(text: npt.NDArray[np.uint8], offsets: Int64Array) -> tuple[Int32Array, Int32Array]:
+    """Return the cells of the trie of keys, and the number of the key that ends in each."""
+    trie = ffi.new("tokdfa_unigram_trie *")
+    check_memory(
+        lib.tokdfa_build_unigram_trie(readable(text, np.uint8), readable(offsets, np.int64), len(offsets) - 1, trie)
+    )
+    try:
+        n = int(trie.n_cells)
+        cells = np.frombuffer(ffi.buffer(trie.cells, 8 * n), dtype=np.int32).copy()
+        keys = np.frombuffer(ffi.buffer(trie.keys, 4 * n), dtype=np.int32).copy()
+    finally:
+        lib.tokdfa_free_unigram_trie(trie)
+    return cells, keys
+
+
+class Room:
+    """What a call writes, and where a text has got to. One thread uses it at a time.
+
+    Attributes
+    ----------
+    score : float
+        The sum of scores up to the end of the last text.
+    """
+
+    __slots__ = ("_struct", "pointer")
+
+    def __init__(self) -> None:
+        self._struct = Struct(
+            "tokdfa_unigram_room",
+            nodes=np.zeros(2 * _NODES, dtype=np.float64),
+            n_nodes=_NODES,
+            n_needed=0,
+            ids=np.empty(0, dtype=np.int32),
+            stops=_NOTHING,
+            at_a_time=_AT_A_TIME,
+            sentence=0,
+            at=0,
+            n=0,
+            score=0.0,
+            unknown_from=-1,
+        )
+        self.pointer: Any = self._struct.pointer
+
+    @property
+    def score(self) -> float:
+        """The sum of scores up to the end of the last text."""
+        return float(self.pointer.score)
+
+    def begin(self, n_bytes: int, stops: Int64Array, score: float, after_unknown: bool) -> Int32Array:
+        """Get ready for texts of that many bytes, and return the array for their ids."""
+        ids = np.empty(n_bytes, dtype=np.int32)
+        self._struct.set("ids", ids)
+        self._struct.set("stops", stops)
+        pointer = self.pointer
+        pointer.sentence = pointer.at = pointer.n = 0
+        pointer.score = score
+        # A run of unknown characters that began before this text.
+        pointer.unknown_from = 0 if after_unknown else -1
+        return ids
+
+    def grow(self) -> None:
+        """Make room for more nodes."""
+        n = max(2 * int(self.pointer.n_nodes), int(self.pointer.n_needed))
+        self._struct.set("nodes", np.zeros(2 * n, dtype=np.float64))
+        self.pointer.n_nodes = n
+
+    @property
+    def at(self) -> int:
+        """The place in the text that the last call has got to."""
+        return int(self.pointer.at)
+
+    @property
+    def after_unknown(self) -> bool:
+        """Whether the last text ended with an unknown character."""
+        return bool(self.pointer.unknown_from >= 0)
+
+
+def segment(
+    tables: Struct,
+    data: bytes,
+    ends: Int64Array,
+    room: Room,
+    *,
+    stops: Int64Array = _NOTHING,
+    score: float = 0.0,
+    after_unknown: bool = False,
+) -> Int32Array | None:
+    """Return the ids of sentences that come one after the other; None if a character is unknown, at ``room.at``.
+
+    Parameters
+    ----------
+    tables : Struct
+        Those of :func:`unigram_tables`.
+    data : bytes
+        Valid UTF-8.
+    ends : int64 array
+        The end of each sentence, ascending; the last is the end of the data.
+    room : Room
+    stops : int64 array, optional
+        As many entries as there are sentences, which get the number of ids up to the end of each.
+    score : float
+        The sum of scores before the first sentence.
+    after_unknown : bool
+        Whether an unknown character is before it, which counts only with `single`.
+    """
+    if len(ends) and int(ends[-1]) != len(data):
+        raise ValueError(f"the sentences end at {ends[-1]}, not at {len(data)}")
+    ids = room.begin(len(data), stops, score, after_unknown)
+    arguments = tables.pointer, data, readable(ends, np.int64), len(ends), room.pointer
+    while (n := lib.tokdfa_segment(*arguments)) < 0:
+        # Between the calls signals are heeded, such as Ctrl-C.
+        if n == _ROOM:
+            room.grow()
+        elif n == _UNKNOWN:
+            return None
+    return ids[:n]

@@ -1,0 +1,191 @@
+"""Unigram tokenizers: what their files give, and tokenizer.json with a Unigram model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tokdfa.encoding.special import Special
+from tokdfa.errors import FileFormatError, UnsupportedFeatureError
+from tokdfa.splitting.steps import Splitting
+from tokdfa.tokenizers.formats.contents import LARGEST_ID, Rewriting
+from tokdfa.tokenizers.formats.decimals import as_serde_json
+from tokdfa.tokenizers.formats.json_text import JsonObject, parse_object
+from tokdfa.tokenizers.formats.left_out import read_left_out
+from tokdfa.tokenizers.formats.pre_tokenizer import read_pre_tokenizer
+from tokdfa.tokenizers.formats.text_steps import read_decoder, read_normalizer
+from tokdfa.tokenizers.formats.tokenizer_json import (
+    TOP_FIELDS,
+    check_prefix_once,
+    check_strips,
+    normalized_specials,
+    read_added_tokens,
+)
+from tokdfa.tokenizers.formats.vocabulary import Vocabulary
+from tokdfa.unigram.model import UnigramModel, unknown_score
+
+__all__ = ["LARGEST_SCORE", "UnigramContents", "as_before_0_2_2", "read_unigram_json"]
+
+LARGEST_SCORE = 1e30
+"""The largest magnitude of a score: sums of larger ones might be infinite."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnigramContents:
+    """The contents of the file of a Unigram tokenizer.
+
+    Attributes
+    ----------
+    format : str
+        The format's name, as ``--format`` takes it.
+    model : UnigramModel
+    user_defined : tuple of int
+        The ids of SentencePiece's user-defined pieces, whose scores depend on its version.
+    splitting : Splitting, optional
+        The pre-tokenizer, if the file names one.
+    spelled_bytes : bool
+        Whether pieces of text become letters of GPT-2's byte alphabet before they are segmented.
+    specials : tuple of Special
+    finds_specials : bool
+        Whether specials are found in the text to encode.
+    rewriting : Rewriting
+        What is done to texts before they are split, and to the spellings of ids.
+    ignored : tuple of str
+        What else the file asks for and `encode` leaves out.
+    library : str, optional
+        The library and version of the object that was read, such as ``tokenizers==0.23.3``.
+    """
+
+    algorithm: ClassVar[str] = "Unigram"
+
+    format: str
+    model: UnigramModel
+    user_defined: tuple[int, ...] = ()
+    splitting: Splitting | None = None
+    spelled_bytes: bool = False
+    specials: tuple[Special, ...] = ()
+    finds_specials: bool = False
+    rewriting: Rewriting = field(default=Rewriting())
+    ignored: tuple[str, ...] = ()
+    library: str | None = None
+
+
+def as_before_0_2_2(contents: UnigramContents) -> UnigramContents:
+    """Return the contents of a SentencePiece model as versions up to 0.2.1 compute with them.
+
+    They round sums only after comparing them, and give a user-defined piece more the greater the greatest score is.
+    """
+    model = contents.model
+    scores = model.scores.copy()
+    users = np.array(contents.user_defined, dtype=np.int64)
+    is_normal = model.is_found.copy()
+    is_normal[users] = False
+    # The library takes the least positive number of 32 bits for the least one.
+    greatest = np.float32(max(np.finfo(np.float32).tiny, scores[is_normal].max()))
+    for id in contents.user_defined:
+        # The product is rounded to 32 bits, and the difference is one of 64 bits.
+        scores[id] = float(np.float32(len(model.pieces[id].encode("utf-8"))) * greatest) - 0.1
+    return replace(contents, model=replace(model, scores=scores, arithmetic="sentencepiece 0.2.1"))
+
+
+def read_unigram_json(data: bytes, path: Path, *, of_object: bool = False) -> UnigramContents:
+    """Read a tokenizer.json with a Unigram model.
+
+    Truncation, padding and the post-processor, which adds special tokens, shape the input of a model. They are left
+    out, and named.
+
+    Parameters
+    ----------
+    data : bytes
+    path : Path
+        For messages.
+    of_object : bool
+        Whether the library has just written it, so that the scores are the numbers that it has in memory. The scores
+        of a file are those that the library reads, which may differ in the last place.
+
+    Raises
+    ------
+    FileFormatError
+        If it is not JSON, lacks a field or has one of the wrong type, or contradicts itself.
+    UnsupportedFeatureError
+        If it asks for something that is not modelled exactly; the error gives the JSON path and the value.
+    """
+    top = parse_object(data, path, number=float if of_object else as_serde_json)
+    top.only(TOP_FIELDS)
+    top.refuse_unless("version", ("1.0",), "an unknown version of the format")
+    normalizer = read_normalizer(top)
+    splitting, is_bytewise = read_pre_tokenizer(top)
+    check_prefix_once(top, splitting, normalizer)
+    model, vocabulary = _read_model(top)
+    specials = read_added_tokens(top, vocabulary, is_bytewise=is_bytewise)
+    specials = normalized_specials(top, specials, normalizer, is_bytewise)
+    check_strips(top, specials)
+    decoding = read_decoder(top, is_bytewise=False, suffix=None, normalizer=normalizer)
+    return UnigramContents(
+        format="tokenizer.json",
+        model=model,
+        splitting=splitting,
+        spelled_bytes=is_bytewise,
+        specials=specials,
+        finds_specials=True,
+        rewriting=Rewriting(normalizer, decoding or ()),
+        ignored=read_left_out(top),
+    )
+
+
+def _read_model(top: JsonObject) -> tuple[UnigramModel, Vocabulary]:
+    model = top.object("model")
+    if model is None:
+        raise FileFormatError("the model is missing", where=top.place("model"))
+    rows = model.get("vocab", list)
+    place = model.place("vocab")
+    if len(rows) > LARGEST_ID:
+        raise FileFormatError(f"more than {LARGEST_ID} pieces", value=len(rows), where=place)
+    if not rows:
+        raise FileFormatError("the vocabulary has no pieces", where=place)
+    pieces, scores = _read_rows(rows, place)
+    unknown = model.get_or_none("unk_id", int)
+    if unknown is not None and not 0 <= unknown < len(pieces):
+        what = "the id of the unknown piece is that of no piece"
+        raise FileFormatError(what, value=unknown, where=model.place("unk_id"))
+    as_bytes = model.get("byte_fallback", bool, False)
+    id_of = {piece: id for id, piece in enumerate(pieces)}
+    if len(id_of) < len(pieces):
+        again = next(id for id, piece in enumerate(pieces) if id_of[piece] != id)
+        raise UnsupportedFeatureError(
+            "a duplicate piece", value=pieces[again], where=f"{place}[{id_of[pieces[again]]}]"
+        )
+    ids = np.arange(len(pieces), dtype=np.int32)
+    byte_ids = tuple(id_of.get(f"<0x{byte:02X}>", -1) for byte in range(256)) if as_bytes else None
+    found = UnigramModel(
+        tuple(pieces),
+        scores,
+        np.array([bool(piece) for piece in pieces], dtype=np.bool_),
+        unknown,
+        unknown_score(float(scores.min()), single=False),
+        "tokenizers",
+        byte_ids,
+    )
+    return found, Vocabulary(pieces, ids, id_of)
+
+
+def _read_rows(rows: Sequence[Any], place: str) -> tuple[list[str], np.ndarray[tuple[int], np.dtype[np.float64]]]:
+    """Return the pieces and the scores of a vocabulary."""
+    pieces: list[str] = []
+    scores = np.empty(len(rows), dtype=np.float64)
+    for id, row in enumerate(rows):
+        if not isinstance(row, list) or len(row) != 2 or not isinstance(row[0], str):
+            raise FileFormatError("a piece and its score are expected", value=row, where=f"{place}[{id}]")
+        piece, score = row
+        if isinstance(score, bool) or not isinstance(score, (int, float)):
+            raise FileFormatError("a number is expected", value=score, where=f"{place}[{id}][1]")
+        if not abs(score) <= LARGEST_SCORE:
+            what = f"a score must be a number from {-LARGEST_SCORE:g} to {LARGEST_SCORE:g}"
+            raise FileFormatError(what, value=score, where=f"{place}[{id}][1]")
+        pieces.append(piece)
+        scores[id] = score if isinstance(score, float) else as_serde_json(str(score))
+    return pieces, scores

@@ -1,0 +1,304 @@
+"""A real Unigram tokenizer: normalizer, pre-tokenizer, pieces with scores, special tokens, ids."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.arrays import BoolArray, Int32Array
+from tokdfa.encoding.added_tokens import AddedTokens, normalized_stretches
+from tokdfa.encoding.special import Special
+from tokdfa.encoding.texts import check_text
+from tokdfa.errors import AlphabetError
+from tokdfa.tokenizers.decoded import Decoded
+from tokdfa.tokenizers.decoder import Spellings, WholeDecoder, spellings
+from tokdfa.tokenizers.protocol import AnyTokenizer
+from tokdfa.tokenizers.round_trip import RoundTrip
+from tokdfa.tokenizers.spelled import Spelled
+from tokdfa.tokenizers.spelled_by_steps import spelled_by_steps
+from tokdfa.unicode.byte_alphabet import spell
+from tokdfa.unigram.segmenter import Segmenter
+
+if TYPE_CHECKING:
+    from tokdfa.encoding.stream import EncodingStream
+    from tokdfa.splitting.pretokenizer import PreTokenizer
+    from tokdfa.tokenizers.formats.unigram import UnigramContents
+
+__all__ = ["UnigramTokenizer"]
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class UnigramTokenizer(AnyTokenizer):
+    """A Unigram tokenizer, as its file and the library of the file define it: from text to ids and back.
+
+    Of the segmentations of a text into pieces, the one with the greatest sum of scores counts. SentencePiece adds up a
+    whole text, each sum rounded to 32 bits; tokenizers adds up each pre-token with 64 bits. So ids are canonical if
+    they are those of the text to which they *decode*; pairs of neighbours do not decide it, and there is no token DFA.
+
+    Immutable; made by :func:`tokdfa.load`.
+
+    Attributes
+    ----------
+    format : str
+        The format of the file.
+    model : UnigramModel
+        The pieces, their scores, and what is done about unknown characters.
+    pretokenizer : PreTokenizer or None
+        What splits text into pre-tokens; None if each text is one.
+    rewriting : Rewriting
+        What is done to texts before they are split, and to the spellings of ids.
+    specials : tuple of Special
+    finds_specials : bool
+        Whether `encode` finds the specials in its text.
+    spells_bytes : bool
+        Whether pre-tokens become letters of GPT-2's byte alphabet before they are segmented.
+    ignored : tuple of str
+        What else the file asks for and `encode` leaves out: truncation, padding, special tokens at the ends.
+    semantics : str
+        "best sum in 32 bits", "best sum in 64 bits", or "best sum in 32 bits, rounded late": up to version 0.2.1,
+        SentencePiece compared each sum before it rounded it.
+
+    Examples
+    --------
+    >>> fields = {
+    ...     "model": {"type": "Unigram", "unk_id": 0, "vocab": [["?", 0], ["a", -1], ["b", -1], ["ab", -1.5]]},
+    ...     "decoder": {"type": "Fuse"},
+    ... }
+    >>> tokenizer = tokdfa.load(fields)
+    >>> tokenizer.encode("abba").tolist(), bool(tokenizer.validate([1, 2, 2, 1]))
+    ([3, 2, 1], False)
+    """
+
+    algorithm = "Unigram"
+    is_plain = False
+
+    def __init__(self, contents: UnigramContents, pretokenizer: PreTokenizer | None = None) -> None:
+        self._contents = contents
+        self.format = contents.format
+        self.model = contents.model
+        self.pretokenizer: PreTokenizer | None = pretokenizer
+        self.rewriting = contents.rewriting
+        self.specials = contents.specials
+        self.finds_specials = contents.finds_specials
+        self.ignored = contents.ignored
+        self.library = contents.library
+        self.spells_bytes = contents.spelled_bytes
+        late = ", rounded late" if self.model.is_rounded_late else ""
+        self.semantics = f"best sum in {32 if self.model.is_single else 64} bits{late}"
+        found = contents.specials if contents.finds_specials else ()
+        self._levels = [AddedTokens([token for token in found if token.level == level]) for level in (0, 1)]
+
+    def __reduce__(self) -> tuple[type[Self], tuple[UnigramContents, PreTokenizer | None]]:
+        # The parts of a tokenizer. All else is computed from them on use, anew in each process and each copy.
+        return type(self), (self._contents, self.pretokenizer)
+
+    @cached_property
+    def n_ids(self) -> int:
+        """One more than the largest id."""
+        return max(len(self.model.pieces), 1 + max((special.id for special in self.specials), default=-1))
+
+    @cached_property
+    def n_tokens(self) -> int:
+        """The number of ids that are pieces, not counting special ones."""
+        return len(set(range(len(self.model.pieces))).difference(self.special_ids.tolist()))
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The number of pieces that are found in texts."""
+        return {"pieces": int(self.model.is_found.sum())}
+
+    @cached_property
+    def means_something(self) -> BoolArray:
+        """For each id, whether it is that of a piece or of a special token."""
+        meaning = np.zeros(self.n_ids, dtype=np.bool_)
+        meaning[: len(self.model.pieces)] = True
+        meaning[self.special_ids] = True
+        return meaning
+
+    def facts(self) -> dict[str, Any]:
+        """Return the facts that ``tokdfa info`` prints, as JSON values by name."""
+        model, rewriting = self.model, self.rewriting
+        described = {} if rewriting.normalizer is None else {"normalizer": str(rewriting.normalizer)}
+        described["decoder"] = " ".join(map(str, rewriting.decoding or ())) or "Fuse"
+        found = model.scores[model.is_found]
+        return {
+            "format": self.format,
+            "ids": self.n_ids,
+            "tokens": self.n_tokens,
+            "pieces": int(model.is_found.sum()),
+            "semantics": self.semantics,
+            "least_score": float(found.min()) if len(found) else None,
+            "greatest_score": float(found.max()) if len(found) else None,
+            "unknown": None if model.unknown is None else model.pieces[model.unknown],
+            "byte_fallback": model.byte_ids is not None,
+            "pretokenizer": "none" if self.pretokenizer is None else str(self.pretokenizer),
+            "rewriting": described,
+            "left_out": list(self.ignored),
+            "specials": len(self.specials),
+            "specials_policy": "none" if not self.specials else "found" if self.finds_specials else "ignored",
+            **({} if self.library is None else {"library": self.library}),
+            "fingerprint": self.fingerprint,
+        }
+
+    # Text to ids
+
+    @cached_property
+    def segmenter(self) -> Segmenter:
+        """The compiled segmentation of texts."""
+        return Segmenter(self.model)
+
+    def encode(self, text: str) -> Int32Array:
+        """Return the ids of `text`, as an int32 array.
+
+        Special tokens are found in it if `finds_specials`; none are added.
+
+        Raises
+        ------
+        AlphabetError
+            If the text has an unknown character and there is no unknown piece, or a lone surrogate; the error says
+            where.
+        WrongTypeError
+            If it is not a string.
+        """
+        check_text(text)
+        surrogate = None if text.isascii() else _SURROGATE.search(text)
+        if surrogate is not None:
+            where = f"character {surrogate.start()}"
+            raise AlphabetError("half of a surrogate pair", value=surrogate.group(), where=where)
+        parts: list[Int32Array] = []
+        for stretch, begins in self.stretches(text):
+            if isinstance(stretch, Special):
+                parts.append(np.array([stretch.id], dtype=np.int32))
+            else:
+                parts.append(self.segmenter.encode(self.sentences(stretch, begins=begins)))
+        if len(parts) == 1:
+            return parts[0]
+        return np.concatenate((np.empty(0, dtype=np.int32), *parts))
+
+    def stretches(self, text: str) -> Iterator[tuple[str | Special, bool]]:
+        """Yield special tokens and the normalized stretches between them, and whether each begins the text."""
+        return normalized_stretches(self._levels, (self.rewriting.normalizer, self.rewriting.normalizer), text)
+
+    def sentences(self, stretch: str, *, begins: bool) -> Sequence[str]:
+        """Return the parts of a normalized stretch that are segmented separately, as the model sees them."""
+        split = self.pretokenizer
+        pieces = [stretch] if split is None else split.split(stretch, begins=begins)
+        if not self.spells_bytes:
+            return pieces
+        return [spell(piece.encode("utf-8", "surrogateescape")) for piece in pieces]
+
+    def stream(self) -> EncodingStream:
+        """Return a stream that takes a text part by part, and returns all ids at the end."""
+        from tokdfa.encoding.stream import HeldStream
+
+        return HeldStream(lambda text, _: self.encode(text))
+
+    # Ids to text
+
+    @cached_property
+    def _strings(self) -> _Strings:
+        return _Strings(self.model.pieces, self.specials, self.n_ids)
+
+    @property
+    def token_strings(self) -> list[str]:
+        """The spelling of each id in its file."""
+        return self._strings.of_ids
+
+    def token_string(self, id: int) -> str:
+        """Return the spelling of an id in its file."""
+        return self.token_strings[id]
+
+    def name_of(self, id: int) -> bytes:
+        """Return the bytes by which readers know an id: its piece, or the special token."""
+        return (
+            self.token_strings[id] or next(special.content for special in self.specials if special.id == id)
+        ).encode("utf-8")
+
+    @cached_property
+    def id_spellings(self) -> Spellings:
+        """The bytes that each id adds to a text between others, as far as that does not depend on these."""
+        try:
+            return self.spelled.usual
+        except ValueError:
+            return spellings([token.encode("utf-8", "surrogatepass") for token in self.token_strings])
+
+    @cached_property
+    def spelled(self) -> Spelled:
+        """What each id adds to the text of a stream, by its position.
+
+        Raises
+        ------
+        UnsupportedFeatureError
+            If it depends on more than whether the id is the first or the last one.
+        """
+        return spelled_by_steps(self.token_strings, self.rewriting.decoding or (), self.format)
+
+    def decode(self, ids: npt.ArrayLike) -> str:
+        """Return the text that `ids` spell, special tokens included if the decoder includes them."""
+        return self.decode_with_ends(ids).text
+
+    def decode_with_ends(self, ids: npt.ArrayLike) -> Decoded:
+        """Return the text that `ids` spell, and for each id the end, in bytes, of what it adds.
+
+        Raises
+        ------
+        TokenStreamError
+            If they are not integers in one dimension, or one means nothing; the error says which token.
+        """
+        return self.decoder.text_of(self.decoder.check(ids))
+
+    @cached_property
+    def decoder(self) -> WholeDecoder:
+        """The decoder, which spells all ids of a stream at once."""
+        return WholeDecoder(self.id_spellings, self.means_something, self._strings, self.rewriting.decoding or ())
+
+    @property
+    def round_trip(self) -> RoundTrip:
+        """What decodes ids and encodes their text again."""
+        from tokdfa.tokenizers.unigram_round_trip import UnigramRoundTrip
+
+        return UnigramRoundTrip(self)
+
+    # What it is made of
+
+    @cached_property
+    def fingerprint_parts(self) -> dict[str, str]:
+        """The hashes of the parts of the fingerprint, by name; see :func:`tokdfa.fingerprint`."""
+        from tokdfa.tokenizers.fingerprint_parts import parts_of_unigram
+
+        return parts_of_unigram(self)
+
+    @cached_property
+    def made_of(self) -> tuple[object, ...]:
+        """All that the tokenizer is made of, to be compared; see :attr:`AnyTokenizer.made_of`."""
+        model = self.model
+        scores = tuple(np.where(model.is_found, model.scores, 0.0).tolist())
+        unknown = (model.unknown, model.unknown_score, model.arithmetic, model.byte_ids)
+        settings = (self.pretokenizer and self.pretokenizer.splitting, self.spells_bytes, self.rewriting)
+        found = (self.finds_specials, sorted(map(repr, self.specials)))
+        return model.pieces, scores, tuple(model.is_found.tolist()), repr((unknown, settings, found))
+
+    def __repr__(self) -> str:
+        return f"<UnigramTokenizer from {self.format}: {self.sizes['pieces']} pieces, {self.n_ids} ids>"
+
+
+class _Strings:
+    """The spellings of ids in the file, made when they are first asked for, without a reference to the tokenizer."""
+
+    def __init__(self, pieces: tuple[str, ...], specials: tuple[Special, ...], n_ids: int) -> None:
+        self._pieces = pieces
+        self._specials = specials
+        self._n_ids = n_ids
+
+    @cached_property
+    def of_ids(self) -> list[str]:
+        strings = [*self._pieces, *[""] * (self._n_ids - len(self._pieces))]
+        for special in self._specials:
+            strings[special.id] = special.text
+        return strings

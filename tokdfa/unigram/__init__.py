@@ -1,0 +1,14 @@
+"""Unigram: the segmentation of a text into pieces with the greatest sum of scores.
+
+Read `model` (what a file gives: pieces, scores, and the library whose arithmetic is meant) and `viterbi` (the
+segmentation by definition, the oracle), then `segmenter` (the compiled one).
+
+The two libraries run the same recurrence from left to right, and of equal sums the one whose last piece is longest
+wins. SentencePiece rounds each sum to 32 bits and adds up a whole text, so that a piece may depend on how much text is
+before it. tokenizers adds up each pre-token with 64 bits. So no automaton over pairs of tokens decides what is
+canonical.
+
+Callers: `tokenizers.unigram`, `validation`, `comparison`.
+
+Cost: a step in the trie of pieces for each byte of each piece, and each beginning of one, that is in the text.
+"""

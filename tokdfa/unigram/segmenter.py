@@ -1,0 +1,92 @@
+"""The best segmentation of texts by the compiled loop, with the tables of a model built once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+import numpy as np
+
+from tokdfa.arrays import Int32Array
+from tokdfa.errors import AlphabetError, LimitExceededError
+from tokdfa.kernels.unigram.segmentation import LARGEST_TRIE, NO_UNKNOWN, Room, segment, unigram_tables
+from tokdfa.unigram.model import UnigramModel
+
+__all__ = ["Segmenter"]
+
+
+class Segmenter:
+    """The segmentation of texts with a model. Threads may share it; each has a room of its own.
+
+    Parameters
+    ----------
+    model : UnigramModel
+
+    Raises
+    ------
+    LimitExceededError
+        If the pieces have more than 2**27 bytes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tokdfa.unigram.model import UnigramModel
+    >>> scores = np.array([0.0, -1.0, -1.0, -1.5])
+    >>> model = UnigramModel(("?", "a", "b", "ab"), scores, np.array([False, True, True, True]), 0, -11.5, "tokenizers")
+    >>> Segmenter(model).encode(["ab", "bx"]).tolist()
+    [3, 2, 0]
+    """
+
+    def __init__(self, model: UnigramModel) -> None:
+        self.model = model
+        pieces, ids = model.bytes_of_found
+        size = sum(map(len, pieces))
+        if size > LARGEST_TRIE:
+            raise LimitExceededError(f"the pieces have more than {LARGEST_TRIE} bytes", value=size)
+        self._tables = unigram_tables(
+            pieces,
+            model.scores[ids],
+            ids,
+            unknown=(NO_UNKNOWN if model.unknown is None else model.unknown, model.unknown_score),
+            byte_ids=None if model.byte_ids is None else np.array(model.byte_ids, dtype=np.int32),
+            single=model.is_single,
+            rounded_late=model.is_rounded_late,
+            restarts=not model.is_single,
+        )
+        self._own = threading.local()
+
+    def encode(self, sentences: Sequence[str]) -> Int32Array:
+        """Return the ids of sentences: the whole of a text for SentencePiece, pre-tokens for tokenizers.
+
+        Raises
+        ------
+        AlphabetError
+            If a character is unknown and there is no id for it.
+        """
+        data, ends = _joined(sentences)
+        room = self._room
+        ids = segment(self._tables, data, ends, room)
+        if ids is None:
+            character = data[room.at : room.at + 4].decode("utf-8", "ignore")[:1]
+            what = "a character that is no piece, and there is no unknown piece"
+            raise AlphabetError(what, value=character, where=f"byte {room.at} of the normalized text")
+        return ids
+
+    @property
+    def _room(self) -> Room:
+        room: Room | None = getattr(self._own, "room", None)
+        if room is None:
+            room = self._own.room = Room()
+        return room
+
+
+def _joined(sentences: Sequence[str]) -> tuple[bytes, np.ndarray[tuple[int], np.dtype[np.int64]]]:
+    """Return the UTF-8 of sentences one after the other, and the end of each."""
+    if len(sentences) == 1:
+        data = sentences[0].encode("utf-8")
+        return data, np.array([len(data)], dtype=np.int64)
+    parts = [sentence.encode("utf-8") for sentence in sentences]
+    ends: np.ndarray[tuple[int], np.dtype[np.int64]] = np.cumsum(
+        np.fromiter(map(len, parts), dtype=np.int64, count=len(parts))
+    )
+    return b"".join(parts), ends
