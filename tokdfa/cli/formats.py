@@ -8,37 +8,55 @@ import click
 
 from tokdfa.cli.output import json_option, print_json, print_table
 
-__all__ = ["OBJECTS", "READ", "Readable", "command"]
+__all__ = ["AS_THE_FILE", "IN_PARTS", "OBJECTS", "READ", "WHOLE", "Readable", "command"]
+
+
+IN_PARTS, WHOLE, AS_THE_FILE = "in bounded memory", "as a whole", "as the file"
+"""How streams are judged: part by part, or by encoding the text of all of them again."""
 
 
 class Readable(NamedTuple):
-    """Something that can be read: files or objects, their formats by name, and the library that is the standard."""
+    """Something that can be read: files or objects, their formats by name, the standard, and how streams are judged.
+
+    The standard is the library whose answers are right by definition.
+    """
 
     what: str
     formats: tuple[str, ...]
     standard: str
+    streams: str = IN_PARTS
 
 
 READ = (
-    Readable("tokenizer.json, BPE, Unigram and WordPiece", ("tokenizer.json",), "tokenizers"),
+    Readable("tokenizer.json, BPE over bytes (GPT-2, Llama-3, Qwen)", ("tokenizer.json",), "tokenizers"),
+    Readable("tokenizer.json, BPE over characters (Llama-2, Gemma, NLLB)", ("tokenizer.json",), "tokenizers"),
+    Readable("tokenizer.json, BPE with steps that change or drop more", ("tokenizer.json",), "tokenizers", WHOLE),
+    Readable("tokenizer.json, Unigram (XLM-R, T5)", ("tokenizer.json",), "tokenizers", WHOLE),
+    Readable("tokenizer.json, WordPiece (BERT, MPNet)", ("tokenizer.json",), "tokenizers"),
     Readable("vocab.txt of WordPiece", ("vocab.txt",), "tokenizers"),
-    Readable(".model, spiece.model: SentencePiece BPE and Unigram", ("sentencepiece",), "sentencepiece"),
+    Readable(".model, spiece.model: SentencePiece BPE", ("sentencepiece",), "sentencepiece"),
+    Readable(".model, spiece.model: SentencePiece Unigram", ("sentencepiece",), "sentencepiece", WHOLE),
     Readable(".tiktoken, tiktoken.model, any file of ranks", ("tiktoken",), "tiktoken"),
     Readable("a name such as cl100k_base", ("tiktoken",), "tiktoken"),
     Readable("tekken.json", ("tekken",), "mistral-common"),
     Readable(".gguf of llama.cpp, byte pairs, SentencePiece and WordPiece", ("gguf",), "llama.cpp"),
     Readable("merges.txt with vocab.json", ("merges+vocab",), "tokenizers"),
     Readable("merges.txt", ("merges", "merges-bytes", "merges-characters"), "tokenizers"),
-    Readable("CLIP's vocabulary", ("clip",), "transformers"),
+    Readable("CLIP's vocabulary", ("clip",), "transformers", WHOLE),
 )
 """Files and folders, as TOK and in :func:`tokdfa.load`."""
 
 OBJECTS = (
-    Readable("tokenizers.Tokenizer", ("tokenizer.json",), "tokenizers"),
-    Readable("tokenizers of transformers 4 and 5", ("tokenizer.json", "sentencepiece", "tekken"), "transformers"),
+    Readable("tokenizers.Tokenizer", ("tokenizer.json",), "tokenizers", AS_THE_FILE),
+    Readable(
+        "tokenizers of transformers 4 and 5",
+        ("tokenizer.json", "sentencepiece", "tekken"),
+        "transformers",
+        AS_THE_FILE,
+    ),
     Readable("tiktoken.Encoding", ("tiktoken",), "tiktoken"),
-    Readable("MistralTokenizer, Tekkenizer", ("tekken", "sentencepiece"), "mistral-common"),
-    Readable("SentencePieceProcessor", ("sentencepiece",), "sentencepiece"),
+    Readable("MistralTokenizer, Tekkenizer", ("tekken", "sentencepiece"), "mistral-common", AS_THE_FILE),
+    Readable("SentencePieceProcessor", ("sentencepiece",), "sentencepiece", AS_THE_FILE),
 )
 """Objects in memory, in :func:`tokdfa.load` only; so are bytes, file objects and dicts of all formats of one file."""
 
@@ -46,7 +64,10 @@ OBJECTS = (
 @click.command("formats")
 @json_option
 def command(as_json: bool) -> int:
-    """List the files and the objects that can be read, and the library whose answers are the standard for each.
+    """List the files and the objects that can be read, the library that is the standard for each, and how it streams.
+
+    Streams are judged in bounded memory, part by part, or as a whole: then all ids are held until the stream ends.
+    `tokdfa info` says which it is of one tokenizer, and why.
 
     The names of formats are those of --format, which is needed only where content and name of a file do not say. Last
     come the versions of libraries whose Unicode tables are known, the newest table first.
@@ -58,14 +79,16 @@ def command(as_json: bool) -> int:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
-    for heading in ("files and folders", "format", "exact by the standard of"):
+    # Wide enough for the longest name of a class.
+    table.add_column("files and folders", overflow="fold", min_width=max(len(row.what.split()[-1]) for row in OBJECTS))
+    for heading in ("format", "exact by the standard of", "streams are judged"):
         table.add_column(heading, overflow="fold")
     for row in READ:
-        table.add_row(row.what, ", ".join(row.formats), row.standard)
+        table.add_row(row.what, ", ".join(row.formats), row.standard, row.streams)
     table.add_row()
     table.add_row("objects, in Python", style="bold")
     for row in OBJECTS:
-        table.add_row(row.what, ", ".join(row.formats), row.standard)
+        table.add_row(row.what, ", ".join(row.formats), row.standard, row.streams)
     print_table(table)
     versions = Table(box=None, pad_edge=False)
     for heading in ("Unicode tables of", "versions, as --unicode NAME==VERSION takes them; each row is one table"):

@@ -20,10 +20,10 @@ the embedded tokenizer. `safe_cuts` decides where any text may be cut, and `safe
 
 What is known of a tokenizer as a whole: `canonical` (its language of correct streams, as one automaton),
 `pair_automaton` (its rules' automaton, asked by ids), `neighbours` and `proper_part` (what pairs of neighbours decide
-where rules are improper), `closed` (whether its texts stay in its alphabet), `fingerprint` (the hash of what it
-does, of `fingerprint_parts` and a `splitting_form`, kept in a `lockfile`), `made_of` (its parts as they are written),
-`facts` (its numbers), `pieces` (where a text is cut before anything is merged, and why). `versioned` says what of a
-tokenizer is known for another version of its library.
+where rules are improper), `closed` (whether its texts stay in its alphabet), `whole` (why streams are judged as a
+whole), `fingerprint` (the hash of what it does, of `fingerprint_parts` and a `splitting_form`, kept in a `lockfile`),
+`made_of` (its parts as they are written), `facts` (its numbers), `pieces` (where a text is cut before anything is
+merged, and why). `versioned` says what of a tokenizer is known for another version of its library.
 
 Cost: `load` reads the file and numbers the tokens (0.05 to 0.3 s); automata and tables are made on first use, and a
 pickle holds none of them.

@@ -24,6 +24,7 @@ from tokdfa.errors import AlphabetError, TokenStreamError
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.numbered import NumberedTokens
 from tokdfa.tokenizers.pair_automaton import PairAutomaton
+from tokdfa.tokenizers.whole import why_whole
 
 if TYPE_CHECKING:
     from tokdfa.automata.compact import CompactTokenDFA
@@ -166,10 +167,10 @@ class Tokenizer(NumberedTokens):
         """The places where texts over characters that are rewritten are certainly cut; None if none are known."""
         return None
 
-    @property
+    @cached_property
     def why_not_cut(self) -> str | None:
-        """Why no place of a text that is rewritten is known to be cut; None if some are, or nothing is rewritten."""
-        return None
+        """Why streams are judged as a whole, because no place of a text is known to be cut; None if some are."""
+        return why_whole(self)
 
     # Text to ids
 

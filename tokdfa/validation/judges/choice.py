@@ -8,7 +8,6 @@ from typing import TypeAlias
 
 from tokdfa.arguments import wrong_argument
 from tokdfa.errors import UnsupportedFeatureError
-from tokdfa.tokenizers.closed import is_closed
 from tokdfa.tokenizers.formats.contents import LEFTMOST_FORMATS
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
@@ -129,18 +128,8 @@ def _judges(model: Model, literal: bool, tuning: Tuning) -> Begin:
     if not model.by_pairs and tokenizer.format not in LEFTMOST_FORMATS:
         tokenizer.dictionary.require_proper()
     by_encoding = partial(EncodingJudge, tokenizer.round_trip, literal=literal, tuning=tuning)
-    split = tokenizer.pretokenizer
     if literal and len(tokenizer.special_ids) and not tokenizer.finds_specials:
         return by_encoding
-    if tokenizer.suffix is not None or not is_closed(tokenizer):
+    if tokenizer.why_not_cut is not None:
         return by_encoding
-    if split is not None:
-        splitting = split.splitting
-        keeps_text = (
-            splitting.prefix_space is None
-            and splitting.metaspace is None
-            and not splitting.byte_steps
-            and all(step.behavior != "removed" for step in splitting.steps)
-        )
-        return partial(WalkJudge, model, tuning=tuning) if keeps_text else by_encoding
-    return partial(WholeJudge, model, tuning=tuning) if model.by_pairs and not model.alone.any() else by_encoding
+    return partial(WholeJudge if tokenizer.pretokenizer is None else WalkJudge, model, tuning=tuning)
