@@ -126,6 +126,7 @@ class UnigramTokenizer(AnyTokenizer):
         model, rewriting = self.model, self.rewriting
         described = {} if rewriting.normalizer is None else {"normalizer": str(rewriting.normalizer)}
         described["decoder"] = " ".join(map(str, rewriting.decoding or ())) or "Fuse"
+        described["judged_as_a_whole"] = "the best pieces may depend on all of a text"
         found = model.scores[model.is_found]
         return {
             "format": self.format,
