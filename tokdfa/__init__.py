@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from tokdfa.errors import TokdfaError as TokdfaError
     from tokdfa.guiding.api import guide as guide
     from tokdfa.guiding.guide import Guide as Guide
+    from tokdfa.guiding.matcher import Matcher as Matcher
     from tokdfa.identification.api import identify as identify
     from tokdfa.report.comparison import comparison_report as comparison_report
     from tokdfa.report.validation import validation_report as validation_report
@@ -201,6 +202,7 @@ _HOMES = {
     "iter_rollout_checks": "tokdfa.rollouts.api",
     "Guide": "tokdfa.guiding.guide",
     "guide": "tokdfa.guiding.api",
+    "Matcher": "tokdfa.guiding.matcher",
     "identify": "tokdfa.identification.api",
     "Report": "tokdfa.shards.report",
     "check_shard": "tokdfa.shards.check",

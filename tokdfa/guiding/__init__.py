@@ -1,13 +1,14 @@
 """Guides: the ids that can come next so that a canonical stream goes on, in a language of texts if one is given.
 
-Read `api` first: the function `guide`, and `Guide` with its states, masks and forced ids in `guide`. Below it, from the
-bottom up:
+Read `api` first: the function `guide`, and `Guide` with its states, masks and forced ids in `guide`. `matcher` keeps
+the states of a sequence, for engines. Below them, from the bottom up:
 
 - `followers`: the ids that may not follow a token within a piece, as rows of intervals;
 - `splits`: the pre-tokenizer read by ids; `spelled`: the special tokens that the text of ids spells;
 - `tokens`: these tables of one tokenizer, made once;
 - `texts`: a regular language of texts, read by ids;
-- `prefixes`: their product without dead ends.
+- `verdicts`: from which states streams go on whatever the last id is;
+- `prefixes`: the product of all these without dead ends.
 
 Cost: the tables of a tokenizer take about a second for 100,000 ids. A mask of a state met before is copied; that of a
 new state is made from the masks of its *base*, the states that differ only in the last id.

@@ -6,7 +6,8 @@ from bisect import bisect_right
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array
+from tokdfa.arrays import BoolArray, Int32Array, Uint32Array
+from tokdfa.kernels.guiding import masks as kernels
 from tokdfa.tokenizers.neighbours import Neighbours
 
 __all__ = ["ALL", "NONE", "Followers"]
@@ -59,6 +60,7 @@ class Followers:
         self.pointer: Int32Array = np.concatenate(([0, 0], of.rows.pointer + 1)).astype(np.int32)
         self.start: Int32Array = np.concatenate(([0], of.rows.start)).astype(np.int32)
         self.stop: Int32Array = np.concatenate(([n_positions], of.rows.stop)).astype(np.int32)
+        self._struct = kernels.followers_of(self.pointer, self.start, self.stop, self.id_at)
         self._spans: dict[int, tuple[list[int], list[int]]] = {}
 
     def is_forbidden(self, row: int, id: int) -> bool:
@@ -73,12 +75,11 @@ class Followers:
 
     def forbidding(self, rows: Int32Array, id: int) -> BoolArray:
         """Return for each row whether it forbids an id."""
-        position = int(self.position[id])
-        hit = np.flatnonzero((self.start <= position) & (position < self.stop))
-        forbids = np.zeros(len(self.pointer) - 1, dtype=np.bool_)
-        forbids[np.searchsorted(self.pointer, hit, side="right") - 1] = True
-        found: BoolArray = forbids[rows]
-        return found
+        return kernels.forbidding(self._struct, rows, int(self.position[id]))
+
+    def take_out(self, row: int, fragile: Uint32Array, mask: Uint32Array) -> None:
+        """Take the ids of `fragile` that a row forbids out of `mask`; both have one bit an id."""
+        kernels.forbid(self._struct, row, fragile, mask)
 
     def _apart(self, row: int) -> tuple[list[int], list[int]]:
         """Return the intervals of a row, ascending and apart from each other."""

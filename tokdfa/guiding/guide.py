@@ -166,11 +166,7 @@ class Guide(Guided):
     def _make_mask(self, state: State) -> Int32Array:
         base = self._prefixes.base(state)
         bits = base.allowed.copy()
-        followers = self._tokens.followers
-        for place in range(int(followers.pointer[state.row]), int(followers.pointer[state.row + 1])):
-            for id in followers.id_at[followers.start[place] : followers.stop[place]].tolist():
-                if id >= 0 and base.fragile[id >> 5] >> (id & 31) & 1:
-                    bits[id >> 5] &= ~np.uint32(1 << (id & 31))
+        self._tokens.followers.take_out(state.row, base.fragile, bits)
         mask = np.zeros(self._n_words, dtype=np.uint32)
         mask[: len(bits)] = bits[: self._n_words]
         for id in self._ends:
@@ -303,5 +299,5 @@ def checked_end(end: int | Iterable[int] | None, vocab_size: int) -> tuple[int, 
 def check_texts(prefixes: PrefixAutomaton, shown: object) -> None:
     """Refuse a language none of whose texts can be encoded."""
     if not prefixes.goes_on(prefixes.initial):
-        what = "every text of the language needs symbols for which the tokenizer has no token"
+        what = "no text of the language can be encoded: all need symbols without a token, or are not UTF-8"
         raise PatternError(what, value=shown)

@@ -14,13 +14,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array, Uint32Array
 from tokdfa.errors import LimitExceededError
 from tokdfa.guiding.followers import ALL, NONE
 from tokdfa.guiding.spelled import WHOLE
 from tokdfa.guiding.splits import DEAD
 from tokdfa.guiding.texts import NOWHERE, Texts
 from tokdfa.guiding.tokens import Tokens
+from tokdfa.guiding.verdicts import Verdicts
+from tokdfa.kernels.guiding import masks as kernels
 from tokdfa.locks import SHARED
 
 __all__ = ["Place", "PrefixAutomaton"]
@@ -81,8 +83,8 @@ class Base(NamedTuple):
         Those of them that do not go on if the row forbids them.
     """
 
-    allowed: np.ndarray
-    fragile: np.ndarray
+    allowed: Uint32Array
+    fragile: Uint32Array
 
 
 class PrefixAutomaton:
@@ -104,11 +106,9 @@ class PrefixAutomaton:
         self._goes_on: dict[Place, bool] = {}
         self._bases: OrderedDict[tuple[int, int, int], Base] = OrderedDict()
         self._moves: OrderedDict[tuple[int, int, int], _Moves] = OrderedDict()
-        self._completions: dict[int, list[tuple[int, int, int]]] = {}
-        class_of = tokens.splits.class_of
-        self._only_completing = [
-            (id, number) for number in tokens.splits.completing for id in np.flatnonzero(class_of == number).tolist()
-        ]
+        self._verdicts = Verdicts(tokens.splits, texts.final)
+        # For states within a symbol, an id that completed it.
+        self._completing: dict[int, int] = {}
 
     def is_final(self, place: Place) -> bool:
         """Return whether a stream may end in a state."""
@@ -116,21 +116,8 @@ class PrefixAutomaton:
 
     def target(self, place: Place, id: int) -> Place | None:
         """Return the state after an id, whether or not any stream goes on from there; None if there is none."""
-        tokens = self.tokens
-        number = tokens.class_list[id]
-        split, row, spelled, text = place
-        target = tokens.splits.step(split, number, True)
-        if target == DEAD:
-            return None
-        if row != NONE and tokens.followers.is_forbidden(row, id):
-            target = tokens.splits.step(split, number, False)
-            if target == DEAD:
-                return None
-        spelled = tokens.spelled.step(spelled, id)
-        if spelled == WHOLE:
-            return None
-        text = self.texts.step(text, id)
-        return Place(target, self._row_of[id], spelled, text) if text != NOWHERE else None
+        text = self.texts.step(place.text, id)
+        return None if text == NOWHERE else self._after(place, id, text)
 
     def goes_on(self, place: Place) -> bool:
         """Return whether a canonical stream goes on from a state, or ends there.
@@ -201,16 +188,20 @@ class PrefixAutomaton:
         """Yield the states after one more id, the nearest to the end of a text first."""
         tokens = self.tokens
         followers, row_of, splits = tokens.followers, self._row_of, tokens.splits
-        if splits.is_cut(place.split):
-            if place.row == ALL:
-                return
-            # Most of what cuts a symbol can be followed by an id that only completes it. All other ways come later.
-            for id, number, text in self._completing(place.text):
-                split = splits.step(place.split, number, True)
-                if split != DEAD and not followers.is_forbidden(place.row, id):
-                    spelled = tokens.spelled.step(place.spelled, id)
-                    if spelled != WHOLE:
-                        yield Place(split, row_of[id], spelled, text)
+        if place.row == ALL and splits.is_cut(place.split):
+            return
+        # What completed the symbol before, and other ids; the full list, which takes long to make, is rarely needed.
+        completing = self._completing.get(place.split)
+        if completing is not None and (text := self.texts.step(place.text, completing)) != NOWHERE:
+            target = self._after(place, completing, text)
+            if target is not None:
+                yield target
+        for id, text in self.texts.near(place.text):
+            target = self._after(place, id, text)
+            if target is not None:
+                if id != completing and splits.is_cut(place.split):
+                    self._completing[place.split] = id
+                yield target
         moves = self._moves_from(place.split, place.spelled, place.text)
         for numbers in _in_order(self.texts.distance[moves.text]):
             for number in numbers.tolist():
@@ -220,19 +211,17 @@ class PrefixAutomaton:
                 if split != DEAD:
                     yield Place(split, row_of[id], int(moves.spelled[number]), int(moves.text[number]))
 
-    def _completing(self, text: int) -> list[tuple[int, int, int]]:
-        """Return ids that only complete a symbol, with their classes and the states of the language after them."""
-        known = self._completions.get(text)
-        if known is None:
-            step, distance = self.texts.step, self.texts.distance
-            found = []
-            for id, number in self._only_completing:
-                target = step(text, id)
-                if target != NOWHERE:
-                    found.append((int(distance[target]), id, number, target))
-            found.sort(key=lambda row: row[0])
-            known = self._completions[text] = [row[1:] for row in found]
-        return known
+    def _after(self, place: Place, id: int, text: int) -> Place | None:
+        """Return the state after an id, after which the language is in the state `text`."""
+        tokens = self.tokens
+        number = tokens.class_list[id]
+        split = tokens.splits.step(place.split, number, True)
+        if split != DEAD and place.row != NONE and tokens.followers.is_forbidden(place.row, id):
+            split = tokens.splits.step(place.split, number, False)
+        if split == DEAD:
+            return None
+        spelled = tokens.spelled.step(place.spelled, id)
+        return None if spelled == WHOLE else Place(split, self._row_of[id], spelled, text)
 
     def _moves_from(self, split: int, spelled: int, text: int) -> _Moves:
         key = split, spelled, text
@@ -243,12 +232,7 @@ class PrefixAutomaton:
             allowed, cut = tokens.splits.rows(split)
             classes = tokens.splits.class_of[ids]
             targets = allowed[classes]
-            after = tokens.spelled.from_start[ids]
-            if spelled:
-                differing = tokens.spelled.differing(spelled)
-                every = tokens.spelled.from_start.copy()
-                every[[*differing]] = [*differing.values()]
-                after = every[ids]
+            after = tokens.spelled.from_start_or(spelled)[ids]
             kept = np.flatnonzero((targets != DEAD) & (after != WHOLE))
             known = _Moves(ids[kept], targets[kept], cut[classes[kept]], after[kept], texts[kept])
             self._moves[key] = known
@@ -259,17 +243,38 @@ class PrefixAutomaton:
     # Masks
 
     def _make_base(self, split: int, spelled: int, text: int) -> Base:
-        moves = self._moves_from(split, spelled, text)
-        go_on = self._go_on(moves.ids, moves.split, moves.spelled, moves.text)
-        go_on_cut = go_on & (moves.cut == moves.split)
-        others = np.flatnonzero((moves.cut != moves.split) & (moves.cut != DEAD) & go_on)
-        go_on_cut[others] = self._go_on(moves.ids[others], moves.cut[others], moves.spelled[others], moves.text[others])
-        return Base(self._bits(moves.ids[go_on]), self._bits(moves.ids[go_on & ~go_on_cut]))
+        tokens = self.tokens
+        ids, texts = self.texts.tokens(text)
+        allowed, cut = tokens.splits.rows(split)
+        after = tokens.spelled.from_start_or(spelled)
+        place_of, verdicts = self._verdicts.arrays()
+        bits, fragile, open_ = kernels.next_ids(
+            ids,
+            texts,
+            class_of=tokens.splits.class_of,
+            spelled=after,
+            allowed=allowed,
+            cut=cut,
+            place_of=place_of,
+            verdicts=verdicts,
+            n_words=self.n_words,
+        )
+        if len(open_):
+            ids, texts = ids[open_], texts[open_]
+            classes = tokens.splits.class_of[ids]
+            first, otherwise, after = allowed[classes], cut[classes], after[ids]
+            go_on = self._go_on(ids, first, after, texts)
+            remains = go_on & (otherwise == first)
+            others = np.flatnonzero((otherwise != first) & (otherwise != DEAD) & go_on)
+            remains[others] = self._go_on(ids[others], otherwise[others], after[others], texts[others])
+            bits |= self._bits(ids[go_on])
+            fragile |= self._bits(ids[go_on & ~remains])
+        return Base(bits, fragile)
 
-    def _bits(self, ids: Int32Array) -> np.ndarray:
-        bits = np.zeros(32 * self.n_words, dtype=np.bool_)
-        bits[ids] = True
-        return np.packbits(bits, bitorder="little").view(np.uint32)
+    def _bits(self, ids: Int32Array) -> Uint32Array:
+        bits = np.zeros(self.n_words, dtype=np.uint32)
+        np.bitwise_or.at(bits, ids >> 5, np.uint32(1) << (ids & 31).astype(np.uint32))
+        return bits
 
     def _go_on(self, ids: Int32Array, split: Int32Array, spelled: Int32Array, text: Int32Array) -> BoolArray:
         """Return for each id whether a stream goes on from the state that it leads to."""
@@ -279,9 +284,15 @@ class PrefixAutomaton:
             return found
         rows = self.tokens.followers.row_of[ids[rest]]
         for (of_split, of_spelled, of_text), members in _grouped(split[rest], spelled[rest], text[rest]):
+            if self.tokens.splits.is_cut(of_split):
+                # What completes a symbol depends on the row.
+                found[rest[members]] = self._go_on_by_row(rows[members], of_split, of_spelled, of_text)
+                continue
             # If a stream goes on where every id is forbidden, it does so whatever is; and the other way round.
             if self.goes_on(Place(of_split, ALL, of_spelled, of_text)):
                 found[rest[members]] = True
+                if not of_spelled:
+                    self._verdicts.settle(of_split, of_text)
             elif self.goes_on(Place(of_split, NONE, of_spelled, of_text)):
                 found[rest[members]] = self._go_on_by_row(rows[members], of_split, of_spelled, of_text)
         return found
@@ -295,18 +306,12 @@ class PrefixAutomaton:
             return few
         found = np.zeros(len(distinct), dtype=np.bool_)
         followers = self.tokens.followers
-        moves = self._moves_from(split, spelled, text)
-        tried = 0
         # The same few ids go on after most rows.
-        for at in next(_in_order(self.texts.distance[moves.text]), np.zeros(0, dtype=np.int64)).tolist():
-            id = int(moves.ids[at])
-            after = Place(int(moves.split[at]), self._row_of[id], int(moves.spelled[at]), int(moves.text[at]))
-            if self.goes_on(after):
+        for id, text_after in self.texts.near(text)[:WITNESSES]:
+            after = self._after(Place(split, NONE, spelled, text), id, text_after)
+            if after is not None and self.goes_on(after):
                 open_ = np.flatnonzero(~found)
                 found[open_[~followers.forbidding(distinct[open_], id)]] = True
-                tried += 1
-            if tried == WITNESSES or found.all():
-                break
         for at in np.flatnonzero(~found).tolist():
             found[at] = self.goes_on(Place(split, int(distinct[at]), spelled, text))
         answer: BoolArray = found[number]

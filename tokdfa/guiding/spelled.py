@@ -80,6 +80,15 @@ class SpelledSpecials:
         known = self.differing(state).get(id)
         return int(self.from_start[id]) if known is None else known
 
+    def from_start_or(self, state: int) -> Int32Array:
+        """Return the states after all ids, from a state."""
+        if not state:
+            return self.from_start
+        differing = self.differing(state)
+        after = self.from_start.copy()
+        after[[*differing]] = [*differing.values()]
+        return after
+
     def differing(self, state: int) -> dict[int, int]:
         """Return the ids that lead to another state than from state 0, with these states."""
         if state not in self._differing:

@@ -69,8 +69,6 @@ class Splits:
         Class 0 is that of ids that no canonical stream has.
     initial : int
         The state at the beginning of a text.
-    completing : list of int
-        The classes of ids that only complete a symbol begun before them, the shortest first.
 
     Raises
     ------
@@ -108,13 +106,6 @@ class Splits:
         self._final_array: BoolArray = np.zeros(1, dtype=np.bool_)
         self._targets: list[dict[int, int]] = [{}]
         self._rows: dict[int, tuple[Int32Array, Int32Array]] = {}
-        completing = [
-            (len(known.parts.head), number)
-            for number, known in enumerate(self._classes)
-            if isinstance(known.parts, TokenParts) and known.parts.head
-            if known.parts.effect is None and not known.parts.tail
-        ]
-        self.completing = [number for _, number in sorted(completing)]
         self.initial = self._number(((lifted.initial, _ROOT),))
 
     @cached_property

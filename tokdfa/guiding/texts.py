@@ -19,6 +19,7 @@ __all__ = ["AnyText", "Texts", "TextsOf", "texts_of"]
 
 MAX_ENTRIES = 1 << 25
 MAX_REMEMBERED = 1 << 24
+LONGEST_NEAR = 16
 
 NOWHERE = 0
 """The state from which no text goes on."""
@@ -48,6 +49,9 @@ class Texts(Protocol):
     def tokens(self, state: int) -> tuple[Int32Array, Int32Array]:
         """Return the ids that a state can read, and the states after them."""
 
+    def near(self, state: int) -> list[tuple[int, int]]:
+        """Return some ids that lead towards the end of a text, with the states after them, the best first."""
+
 
 class AnyText:
     """The language of all texts."""
@@ -59,6 +63,9 @@ class AnyText:
         self._moves = ids, np.ones(len(ids), dtype=np.int32)
         self.final: BoolArray = np.array([False, True])
         self.distance = np.zeros(2, dtype=np.int64)
+        # What completes a symbol: all else may end a text anyway.
+        continuing = [bytes([byte]) for byte in range(0x80, 0xC0)]
+        self._near = [(tokens.id_of[word], 1) for word in continuing if word in tokens.id_of]
 
     def step(self, state: int, id: int) -> int:
         """Return the state after the text of an id."""
@@ -67,6 +74,10 @@ class AnyText:
     def tokens(self, state: int) -> tuple[Int32Array, Int32Array]:
         """Return all ids, and the states after them."""
         return self._moves
+
+    def near(self, state: int) -> list[tuple[int, int]]:
+        """Return the ids of bytes that continue a symbol."""
+        return self._near
 
 
 class TextsOf:
@@ -104,6 +115,7 @@ class TextsOf:
             raise PatternError("no text is in the language", value=shown)
         table[self.distance[table] < 0] = NOWHERE
         self.n_states = dfa.n_states
+        self._distances: list[int] = self.distance.tolist()
         used, column = np.unique(table, axis=1, return_inverse=True)
         self._n_columns = used.shape[1]
         self._table = np.ascontiguousarray(used, dtype=np.int32).reshape(-1)
@@ -114,6 +126,7 @@ class TextsOf:
         finds = tokens.tokenizer.finds_specials
         self._specials = [(id, tokens.bytes_of(id)) for id in (tokens.tokenizer.special_ids.tolist() if finds else [])]
         self._is_left_out = tokens.special if not finds else np.zeros(tokens.n_ids, dtype=np.bool_)
+        self._near: dict[int, list[tuple[int, int]]] = {}
         self._known: OrderedDict[int, tuple[Int32Array, Int32Array]] = OrderedDict()
         self._n_known = 0
 
@@ -143,6 +156,27 @@ class TextsOf:
             self._n_known += len(ids)
             while self._n_known > MAX_REMEMBERED and len(self._known) > 1:
                 self._n_known -= len(self._known.popitem(last=False)[1][0])
+        return known
+
+    def near(self, state: int) -> list[tuple[int, int]]:
+        """Return ids of the shortest rest of a text, the longest first, and of single bytes, with the states after."""
+        known = self._near.get(state)
+        if known is None:
+            id_of, rows, distance = self._tokens.id_of, self._rows, self._distances
+            word, here = b"", state
+            found: list[tuple[int, int]] = []
+            while distance[here] and len(word) < LONGEST_NEAR:
+                row = rows[here]
+                byte = min((byte for byte in range(256) if row[byte]), key=lambda byte: distance[row[byte]])
+                word, here = word + bytes([byte]), row[byte]
+                if word in id_of:
+                    found.append((id_of[word], here))
+            found.reverse()
+            row = rows[state]
+            bytes_ = [byte for byte in range(256) if row[byte] and bytes([byte]) in id_of]
+            bytes_.sort(key=lambda byte: distance[row[byte]])
+            found += [(id_of[bytes([byte])], row[byte]) for byte in bytes_]
+            known = self._near[state] = found
         return known
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -78,6 +78,14 @@ class Tokens:
             forbidden=_merged(tokenizer, alone),
         )
         self.class_list: list[int] = self.splits.class_of.tolist()
+
+    @cached_property
+    def id_of(self) -> dict[bytes, int]:
+        """The usable ids by their bytes, without those given only for whole pieces."""
+        ids = np.flatnonzero(self.usable & (self.followers.position >= 0)).tolist()
+        data = self.tokenizer.id_spellings.text.tobytes()
+        bounds = self.tokenizer.id_spellings.offsets.tolist()
+        return {data[bounds[id] : bounds[id + 1]]: id for id in ids}
 
     def bytes_of(self, id: int) -> bytes:
         """Return the bytes of an id."""
