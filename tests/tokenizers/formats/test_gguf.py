@@ -6,19 +6,19 @@ import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
 from support.commands import run
-from support.gguf_files import RECORDED_TEXTS, Typed, byte_level, gguf, recorded_file, sentencepiece
+from support.gguf_files import RECORDED_TEXTS, Typed, byte_level, gguf, recorded_file, sentencepiece, wordpiece
 
 import tokdfa
 from tokdfa.errors import FileFormatError, PatternError, UnsupportedFeatureError
 from tokdfa.splitting.llama_cpp import PRE_TOKENIZERS
 from tokdfa.splitting.pretokenizer import PreTokenizer, pretokenizer
 from tokdfa.tokenizers.formats.gguf_head import GGUFHead
-from tokdfa.tokenizers.formats.lint import lint_head, looks_like_pattern
+from tokdfa.tokenizers.formats.lint import Kind, lint_head, looks_like_pattern
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
 RECORDED: dict[str, list[list[int]]] = json.loads(
@@ -91,10 +91,10 @@ def test_pre_tokenizers_by_name_and_with_other_tables() -> None:
         (byte_level(specials=(("a\0b", 1),)), "a token with a zero character"),
         (byte_level(tokens=Typed("string", ["a", "a"])), r"tokens\[0\], byte .*: the same token as 1, at which"),
         (byte_level(merges=Typed("string", ["ab"])), r"merges\[0\], byte .*: a rule must be two parts"),
-        (byte_level(merges=Typed("string", ["Ġ x"])), r"merges\[0\]: the rule Ġ x needs a token that is not"),
+        (byte_level(merges=Typed("string", ["Ġ x"])), r"merges\[0\], byte \d+: the rule Ġ x needs a token that is not"),
         (byte_level(token_type=Typed("i32", [1])), "token_type, byte .*: fewer types than tokens: 1"),
         (byte_level(token_type=Typed("u32", [1])), "the value must be an array of i32: 'array of u32'"),
-        (byte_level(merges=None), "tokenizer.ggml.merges: the key is missing"),
+        (byte_level(merges=None), r"tokenizer\.ggml\.merges, byte \d+: the key is missing"),
         (sentencepiece(scores=Typed("f32", [float("nan")] * 300)), "scores, byte .*, element 0: the score is not"),
         (sentencepiece(scores=Typed("f32", [1.0])), "fewer scores than tokens: 1"),
         (sentencepiece(("h", "e", "hx")), "a piece has a character that is not a piece itself: 'hx'"),
@@ -136,29 +136,84 @@ def kinds(fields: dict[str, Typed]) -> dict[str, tuple[str, int]]:
     return {found.kind: (found.value, found.count) for found in lint_head(GGUFHead(gguf(fields), Path("x")))}
 
 
+NO_ENDS = {"bos_token_id": None, "eos_token_id": None, "specials": ()}
+
+
 def without_ends(
     pre: str | None = "gpt-2", specials: Iterable[tuple[str, int]] = (), **changes: Typed
 ) -> dict[str, Typed]:
     return byte_level(pre=pre, specials=specials, bos_token_id=None, eos_token_id=None, **changes)
 
 
-def test_lint() -> None:
-    assert kinds(without_ends()) == {}
-    assert kinds(byte_level()) == {"type contradicts": ("! is 1", 1)}  # the end is an ordinary token
-    assert kinds(without_ends(pre=None)) == {"no pre": ("default", 1)}
-    assert kinds(without_ends(pre="new")) == {"unknown pre": ("new", 1)}
-    assert kinds(without_ends(merges=Typed("string", ["h e", "x y", "y"]))) == {"merge without token": ("x y", 2)}
-    assert kinds(without_ends(specials=(("[a]", 3), ("[a]", 3)))) == {"duplicate token": ("[a]", 1)}
-    assert kinds(without_ends(specials=(("<|end|>", 1), ("[x]", 9)))) == {"type contradicts": ("<|end|> is 1", 2)}
-    json_text = json.dumps({"pre_tokenizer": {"pretokenizers": [{"type": "Split", "pattern": {"String": r"\s+"}}]}})
-    of_json = {**without_ends(), "tokenizer.huggingface.json": Typed("string", json_text)}
-    assert kinds(of_json) == {"pattern is a string": (r"\s+", 1)}
-    assert kinds(sentencepiece()) == {}
-    rising = [0.0] * 259 + [float(n) for n in range(13)]
-    assert kinds(sentencepiece(scores=Typed("f32", rising))) == {"scores not ordered": ("he", 6)}
-    assert kinds(sentencepiece(scores=None)) == {"scores not ordered": ("none", 272)}
-    not_read = sentencepiece(remove_extra_whitespaces=Typed("bool", True))
-    assert kinds(not_read) == {"key not read": ("llama", 1)}
+def merges(*rules: str) -> Typed:
+    return Typed("string", [*rules])
+
+
+def of_json(pattern: dict[str, str]) -> dict[str, Typed]:
+    json_text = json.dumps({"pre_tokenizer": {"pretokenizers": [{"type": "Split", "pattern": pattern}]}})
+    return {**without_ends(), "tokenizer.huggingface.json": Typed("string", json_text)}
+
+
+def scored(scores: list[float] | None) -> dict[str, Typed]:
+    return sentencepiece(scores=None if scores is None else Typed("f32", [*[0.0] * 259, *scores]))
+
+
+@pytest.mark.parametrize(
+    ("odd", "sound", "kind", "value", "count"),
+    [
+        (of_json({"String": r"\s+"}), of_json({"Regex": r"\s+"}), "pattern is a string", r"\s+", 1),
+        (of_json({"String": "[^a]"}), of_json({"String": "a+b"}), "pattern is a string", "[^a]", 1),
+        (without_ends(pre=None), without_ends(), "no pre", "default", 1),
+        (without_ends(pre=""), without_ends(pre="default"), "no pre", "default", 1),
+        (without_ends(pre="new"), without_ends(pre="qwen2"), "unknown pre", "new", 1),
+        (
+            without_ends(merges=merges("h e", "x y", "y")),
+            without_ends(merges=merges("h e")),
+            *("merge without token", "x y", 2),
+        ),
+        (
+            without_ends(specials=(("[a]", 3), ("[a]", 3))),
+            without_ends(specials=(("[a]", 3),)),
+            *("duplicate token", "[a]", 1),
+        ),
+        (
+            without_ends(specials=(("<|end|>", 1), ("[x]", 9))),
+            without_ends(specials=(("<|end|>", 3), ("[x]", 1))),
+            *("type contradicts", "<|end|> is 1", 2),
+        ),
+        # The end is an ordinary token; a byte is a normal token; or a control token is white space.
+        (byte_level(), without_ends(), "type contradicts", "! is 1", 1),
+        (
+            sentencepiece(token_type=Typed("i32", [2, 3, 3, 1, *[6] * 255, *[1] * 13])),
+            sentencepiece(),
+            *("type contradicts", "<0x00> is 1", 1),
+        ),
+        (without_ends(specials=((" ", 3),)), without_ends(specials=((" ", 4),)), "type contradicts", "  is 3", 1),
+        (
+            wordpiece(cls_token_id=Typed("u32", 2), eos_token_id=Typed("u32", 6)),
+            wordpiece(eos_token_id=Typed("u32", 3)),
+            *("type contradicts", "\u2581b is 1", 1),
+        ),
+        (scored([float(n) for n in range(13)]), scored([-float(n) for n in range(13)]), "scores not ordered", "he", 6),
+        (scored(None), scored([0.0] * 13), "scores not ordered", "none", 272),
+        (sentencepiece(remove_extra_whitespaces=Typed("bool", True)), sentencepiece(), "key not read", "llama", 1),
+        (
+            byte_level(**{"tokenizer.ggml.normalizer.lowercase": Typed("bool", True), **NO_ENDS}),
+            wordpiece(**{"tokenizer.ggml.normalizer.lowercase": Typed("bool", True)}),
+            *("key not read", "gpt2", 1),
+        ),
+    ],
+)
+def test_each_finding_and_a_file_without_it(
+    odd: dict[str, Typed], sound: dict[str, Typed], kind: str, value: str, count: int
+) -> None:
+    assert kinds(odd) == {kind: (value, count)}
+    assert kinds(sound) == {}
+
+
+def test_every_kind_of_finding_is_tried() -> None:
+    (parameters,) = test_each_finding_and_a_file_without_it.pytestmark
+    assert {row[2] for row in parameters.args[1]} == set(get_args(Kind))
 
 
 def test_lint_of_a_loaded_tokenizer_and_in_info(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

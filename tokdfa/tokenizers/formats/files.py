@@ -79,7 +79,11 @@ def content(path: Path) -> bytes:
     with path.open("rb") as file:
         if file.peek(len(MAGIC))[: len(MAGIC)] == MAGIC:
             return read_head(file, path, fstat(file.fileno()).st_size)
-        return unpacked(file.read(LARGEST_FILE + 1), path)
+        # Room for all that is asked for is taken at once. What is no file on a disk has no size.
+        size = fstat(file.fileno()).st_size
+        if not size and not file.peek(1):
+            return b""
+        return unpacked(file.read(min(size or LARGEST_FILE, LARGEST_FILE) + 1), path)
 
 
 def unpacked(data: bytes, path: Path) -> bytes:

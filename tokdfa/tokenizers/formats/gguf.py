@@ -164,7 +164,7 @@ def _pairs(head: GGUFHead) -> Pairs:
             )
         left.append(rule[:at])
         right.append(rule[at + 1 :])
-    return Pairs.of_columns(left, right, lambda index: f"{head.path}, {key}[{index}]")
+    return Pairs.of_columns(left, right, lambda index: head.place_of_string(key, index))
 
 
 def _found(head: GGUFHead, tokens: GGUFTokens, adds_begin: bool) -> dict[str, Any]:
@@ -204,7 +204,7 @@ def _sentencepiece(head: GGUFHead) -> Contents:
     splits = head.boolean("tokenizer.ggml.add_space_prefix", default=True)
     return Contents(
         format="gguf",
-        **over_scored(normal, byte_tokens, str(head.path)),
+        **over_scored(normal, byte_tokens, head.place("tokenizer.ggml.tokens")),
         fallback=Fallback(bytes=tuple(f"<0x{byte:02X}>" for byte in range(256))),
         rewriting=Rewriting(
             SentencePieceNormalizer(None, splits, trims_spaces=False, shows_spaces=True),

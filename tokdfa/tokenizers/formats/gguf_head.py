@@ -19,10 +19,13 @@ MAGIC = b"GGUF"
 
 _VERSIONS = (2, 3)
 _FIRST_PART = 1 << 20
-_LARGEST_HEAD = 1 << 28
+_LARGEST_PART = 1 << 24
+_LARGEST_HEAD = 1 << 27
 _MOST_KEYS = 1 << 16
 _MOST_ELEMENTS = 1 << 24
+_MOST_STRINGS = 1 << 22
 _LONGEST_KEY = 1 << 16
+_LONGEST_STRING = 1 << 26
 
 _STRING, _ARRAY = 8, 9
 _NAMES = ("u8", "i8", "u16", "i16", "u32", "i32", "f32", "bool", "string", "array", "u64", "i64", "f64")
@@ -78,7 +81,8 @@ class GGUFHead:
     UnsupportedFeatureError
         If it is of another version or byte order.
     LimitExceededError
-        If it has more than 65,536 keys, or an array of more than 2²⁴ elements.
+        If it has more than 65,536 keys, an array of more than 2²⁴ numbers or 2²² strings, or a string of more than
+        2²⁶ bytes.
 
     Notes
     -----
@@ -91,7 +95,7 @@ class GGUFHead:
         except _CutOffError as error:
             raise FileFormatError(error.what, where=f"{path}, byte {error.at}") from None
 
-    def _skim(self, data: bytes, path: Path, size: int) -> None:
+    def _skim(self, data: bytes | bytearray, path: Path, size: int) -> None:
         self.path = path
         self._data = data
         self._values: dict[str, _Value] = {}
@@ -138,8 +142,9 @@ class GGUFHead:
         if kind == _ARRAY and count > (size - at) // width:
             what = f"{key} has more elements than the {size - at} bytes after it can hold"
             raise FileFormatError(what, value=count, where=f"{self.path}, byte {at - 8}")
-        if count > _MOST_ELEMENTS:
-            what = f"{key} has more than {_MOST_ELEMENTS} elements"
+        most = _MOST_STRINGS if of == _STRING else _MOST_ELEMENTS
+        if count > most:
+            what = f"{key} has more than {most} elements"
             raise LimitExceededError(what, value=count, where=f"{self.path}, byte {at - 8}")
         self._values[key] = _Value(kind, of, count, at)
         if of != _STRING:
@@ -157,6 +162,9 @@ class GGUFHead:
         if length > size - at - 8:
             what = f"a string of {key} is longer than the {size - at - 8} bytes after it"
             raise FileFormatError(what, value=length, where=f"{self.path}, byte {at}")
+        if length > _LONGEST_STRING:
+            what = f"a string of {key} is longer than {_LONGEST_STRING} bytes"
+            raise LimitExceededError(what, value=length, where=f"{self.path}, byte {at}")
         at += 8 + length
         if at > len(self._data):
             self._need(at - length, length, f"a string of {key}")
@@ -191,14 +199,14 @@ class GGUFHead:
         return key in self._values
 
     def place(self, key: str) -> str:
-        """Return what messages call the place of a value, or of one that is missing."""
+        """Return what messages call the place of a value; of one that is missing, the end of all that are there."""
         value = self._values.get(key)
-        return f"{self.path}, {key}" if value is None else f"{self.path}, {key}, byte {value.at}"
+        return f"{self.path}, {key}, byte {self.end if value is None else value.at}"
 
     def _value(self, key: str, of: tuple[int, ...], is_array: bool) -> _Value:
         value = self._values.get(key)
         if value is None:
-            raise FileFormatError("the key is missing", where=self.place(key))
+            raise FileFormatError("the key is missing from the head, which ends here", where=self.place(key))
         if value.of not in of or (value.type == _ARRAY) != is_array:
             expected = f"{'an array of ' if is_array else ''}{' or '.join(_NAMES[kind] for kind in of)}"
             found = f"array of {_NAMES[value.of]}" if value.type == _ARRAY else _NAMES[value.type]
@@ -245,7 +253,7 @@ class GGUFHead:
         at = next(at for number, (at, _) in enumerate(self._iter_strings(key)) if number == index)
         return f"{self.path}, {key}[{index}], byte {at}"
 
-    def _iter_strings(self, key: str) -> Iterator[tuple[int, bytes]]:
+    def _iter_strings(self, key: str) -> Iterator[tuple[int, bytes | bytearray]]:
         value = self._value(key, (_STRING,), is_array=True)
         data, at = self._data, value.at
         for _ in range(value.count):
@@ -270,9 +278,9 @@ def read_head(file: BinaryIO, path: Path, size: int) -> bytes:
     FileFormatError, UnsupportedFeatureError
         As `GGUFHead`.
     LimitExceededError
-        If the head is larger than 256 MiB.
+        If the head is larger than 128 MiB, or as `GGUFHead`.
     """
-    data = file.read(_FIRST_PART)
+    data = bytearray(file.read(min(_FIRST_PART, size)))
     while True:
         head = GGUFHead.__new__(GGUFHead)
         try:
@@ -283,9 +291,10 @@ def read_head(file: BinaryIO, path: Path, size: int) -> bytes:
             if error.least > _LARGEST_HEAD or len(data) >= _LARGEST_HEAD:
                 what = f"the head of the file is larger than {_LARGEST_HEAD} bytes"
                 raise LimitExceededError(what, where=f"{path}, byte {error.at}") from None
-            more = file.read(max(3 * len(data), error.least - len(data)))
+            wanted = max(min(3 * len(data), _LARGEST_PART), error.least - len(data))
+            more = file.read(min(wanted, size - len(data)))
             if not more:
                 raise FileFormatError(error.what, where=f"{path}, byte {error.at}") from None
             data += more
         else:
-            return data[: head.end]
+            return bytes(memoryview(data)[: head.end])
