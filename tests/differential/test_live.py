@@ -16,6 +16,7 @@ from support.tokenizer_files import added_token
 import tokdfa
 from tokdfa import AnyTokenizer
 
+WITHOUT = "transformers is not in the extra test: pip install --group live (torch is not needed)"
 # Texts and spoiled streams in all; they are dealt out to ten parts, so that one can be repeated.
 N_TEXTS, N_SPOILED, N_PARTS = 100_000, 10_000, 10
 
@@ -24,7 +25,7 @@ def made(name: str, request: pytest.FixtureRequest, folder: Path) -> Live:
     if name in SMALL:
         return SMALL[name](folder, folder)
     if name in OF_TRANSFORMERS:
-        pytest.importorskip("transformers", reason="transformers is not among the tests' packages: install it for this")
+        pytest.importorskip("transformers", reason=WITHOUT)
     return {**REAL, **OF_TRANSFORMERS}[name](request.getfixturevalue("data"), folder)
 
 
@@ -86,7 +87,7 @@ def test_many_texts_and_streams(name: str, request: pytest.FixtureRequest, tmp_p
 
 def test_a_class_that_sets_its_own_pre_tokenizer(tmp_path: Path) -> None:
     # StarCoder2's file cuts digits apart; the class that transformers 5 loads it by does not.
-    transformers = pytest.importorskip("transformers", reason="needs transformers 5")
+    transformers = pytest.importorskip("transformers", reason=WITHOUT)
     if transformers.__version__.startswith("4."):
         pytest.skip("needs transformers 5")
     path = tmp_path / "tokenizer.json"

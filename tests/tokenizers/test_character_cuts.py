@@ -205,10 +205,10 @@ def check_windows(peer: Peer, ids: list[int], canonical: bool | None, drawn: ran
         assert found or not whole, (ids, window, found.reason)
         if not found:
             every = validate(peer.tokenizer, ids, all=True).violations
-            assert any(v.start <= begin + found.index and begin < v.start + len(v.ids) + 1 for v in every), (
-                ids,
-                window,
-            )
+            near = any(v.start <= begin + found.index and begin < v.start + len(v.ids) + 1 for v in every)
+            # Byte tokens that decode to their names may happen to be the ids of what is put before a text.
+            by_chance = not validate(peer.tokenizer, ids[: every[0].start])
+            assert near or by_chance, (ids, window)
     return condemned
 
 
