@@ -29,7 +29,7 @@ are packages; the head of each says what lives in it, in which order to read it 
 `comparison`       do two tokenizers agree on every text
 `shards`           corpora of many files: reports that add up; `identification`, which tokenizer made them
 `rollouts`         what of a rollout is a bug, what is drift, and what a junction
-`splices`          may two texts be encoded separately
+`splices`          may two texts be encoded separately; can what fills a template make a control id
 `training`         greedy trainers, and the theory of what they optimise
 `draw`, `report`   pictures and pages
 `integrations`     hooks for frameworks that train, importing them only within functions; `cli`: the commands
@@ -98,8 +98,14 @@ if TYPE_CHECKING:
     from tokdfa.shards.check import check_shard as check_shard
     from tokdfa.shards.report import Report as Report
     from tokdfa.splices.api import splice as splice
+    from tokdfa.splices.injection import Attack as Attack
+    from tokdfa.splices.injection import Injection as Injection
+    from tokdfa.splices.injection import check_injection as check_injection
+    from tokdfa.splices.parts import Slot as Slot
     from tokdfa.splices.result import Splice as Splice
     from tokdfa.splices.result import SplitTexts as SplitTexts
+    from tokdfa.splices.turns import Turns as Turns
+    from tokdfa.splices.turns import check_turns as check_turns
     from tokdfa.stores.opening import open_store as open_store
     from tokdfa.tokenizers.default import default_dictionary as default_dictionary
     from tokdfa.tokenizers.default import default_tokenizer as default_tokenizer
@@ -207,6 +213,12 @@ _HOMES = {
     "Report": "tokdfa.shards.report",
     "check_shard": "tokdfa.shards.check",
     "open_store": "tokdfa.stores.opening",
+    "Attack": "tokdfa.splices.injection",
+    "Injection": "tokdfa.splices.injection",
+    "check_injection": "tokdfa.splices.injection",
+    "Slot": "tokdfa.splices.parts",
+    "Turns": "tokdfa.splices.turns",
+    "check_turns": "tokdfa.splices.turns",
     "Splice": "tokdfa.splices.result",
     "SplitTexts": "tokdfa.splices.result",
     "splice": "tokdfa.splices.api",

@@ -50,6 +50,8 @@ def _arguments(folder: Path) -> dict[str, tuple[int, list[object]]]:
         "search": (0, [tok, "é.", ids]),
         "rollouts": (0, [tok, folder / "é.jsonl", "--ids", "漢"]),
         "splice": (1, [tok, "--before", "é ", "--after", "té", "--special-tokens", "plain"]),
+        "turns": (1, [tok, "é{q}", "té{a}"]),
+        "injection": (1, [tok, "é{té}"]),
         "cuts": (0, [tok, "--text", "é té"]),
         "fingerprint": (0, [tok]),
         "info": (0, [folder / "merges.txt"]),

@@ -149,6 +149,24 @@ def of_cuts(files: Files) -> Iterator[Run]:
     yield tok, files.write("ids.json", "[0, 1, 2]"), "--ends", "--window"
 
 
+def of_injection(files: Files) -> Iterator[Run]:
+    tok = files.json()
+    yield tok, "<user>{content}"
+    yield tok, "{content:[ab]*}", "--rule", "mistral-common"
+    yield tok, "{content:[ab]*}", "--rule", "llama.cpp"
+    yield tok, "{content:(ab)+<.*c}", "--rule", "tiktoken"
+    strips = [{**added_token(260, text), "lstrip": True} for text in ("<<",)]
+    yield _with(files.json(), added_tokens=strips), "<{content}"
+
+
+def of_turns(files: Files) -> Iterator[Run]:
+    tok = files.json()
+    yield tok, "<|end|>a{q}", "<|end|>{a}"
+    yield tok, "{q}", "b{a}"
+    yield files.json([(b"d", b"x")]), "'", "dx{a}"
+    yield _with(files.json(), normalizer={"type": "NFC"}), "{q}ab", "c{a}"
+
+
 def of_splice(files: Files) -> Iterator[Run]:
     tok = files.json()
     yield tok, "--before", "a", "--after", "b"
@@ -418,6 +436,8 @@ EXAMPLES: dict[str, Callable[[Files], Iterator[Run]]] = {
     "decode": of_decode,
     "splice": of_splice,
     "cuts": of_cuts,
+    "injection": of_injection,
+    "turns": of_turns,
     "split": of_split,
     "fingerprint": of_fingerprint,
     "locality": of_locality,

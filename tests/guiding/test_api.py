@@ -21,9 +21,7 @@ def test_an_empty_language_is_refused() -> None:
 
 def test_a_language_that_cannot_be_encoded_is_refused() -> None:
     dfa = tokdfa.TokenDFA.from_edges([(0, b"a", 1), (1, b"\xff", 2)], finals=[2], symbols=bytes(range(256)))
-    with pytest.raises(
-        PatternError, match=r"^no text of the language can be encoded: all need symbols"
-    ):
+    with pytest.raises(PatternError, match=r"^no text of the language can be encoded: all need symbols"):
         TOKENIZER.guide(dfa)
 
 

@@ -13,7 +13,7 @@ import tokenizers
 
 from support.tokenizer_files import added_token, spell, tokenizer_json, vocabulary
 
-__all__ = ["Oracle", "Question", "least_pair", "random_question"]
+__all__ = ["Oracle", "Question", "is_over_bytes", "least_pair", "random_question"]
 
 _PATTERNS = (
     None,
@@ -95,6 +95,12 @@ def random_question(random: Random, longest: int) -> Question:
         content["normalizer"] = {"type": "NFC"}
     content["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": steps}
     return _question(random, content, symbols, longest)
+
+
+def is_over_bytes(content: str) -> bool:
+    """Return whether a tokenizer is over bytes and puts nothing before a text."""
+    split = json.dumps(json.loads(content)["pre_tokenizer"])
+    return "ByteLevel" in split and '"add_prefix_space": true' not in split
 
 
 def _question(random: Random, content: dict[str, Any], symbols: str, longest: int) -> Question:

@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 import tokenizers
-from support.random_seams import Question, random_question
+from support.random_seams import Question, is_over_bytes, random_question
 from support.tokenizer_files import added_token, tokenizer_json
 
 import tokdfa
@@ -52,7 +52,8 @@ def test_random_tokenizers() -> None:
     met: Counter[str] = Counter()
     for seed in range(40):
         question = random_question(Random(seed), 3)
-        assert_safe(seed, question, json.loads(question.content), met)
+        if is_over_bytes(question.content):
+            assert_safe(seed, question, json.loads(question.content), met)
     assert min(met.values()) > 200, met
 
 
@@ -77,6 +78,8 @@ def test_special_tokens_that_strip_or_are_single_words_and_normalization() -> No
     for seed in range(100):
         random = Random(seed)
         question = random_question(random, 3)
+        if not is_over_bytes(question.content):
+            continue
         content = odd_content(random, question)
         if content["normalizer"] is not None:
             question = Question(question.content, "", "", "ae\u0301é", 3)

@@ -17,9 +17,9 @@ from tokdfa.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from tokdfa.splices.result import Splice
+    from tokdfa.splices.result import Splice, SplitTexts
 
-__all__ = ["command"]
+__all__ = ["command", "witness_fields"]
 
 
 @click.command("splice")
@@ -101,18 +101,21 @@ def _ids(given: str, option: str) -> list[int]:
 
 
 def _fields(found: Splice) -> dict[str, Any]:
-    witness = None
-    if found.witness is not None:
-        pair = found.witness
-        witness = {
-            "before": pair.before,
-            "after": pair.after,
-            "ids_before": pair.ids_before,
-            "ids_after": pair.ids_after,
-            "ids": pair.ids,
-            "shortest": pair.shortest,
-        }
-    return {"splices": found.holds, "witness": witness, "reason": found.reason}
+    return {"splices": found.holds, "witness": witness_fields(found.witness), "reason": found.reason}
+
+
+def witness_fields(pair: SplitTexts | None) -> dict[str, Any] | None:
+    """Return two texts as JSON values."""
+    if pair is None:
+        return None
+    return {
+        "before": pair.before,
+        "after": pair.after,
+        "ids_before": pair.ids_before,
+        "ids_after": pair.ids_after,
+        "ids": pair.ids,
+        "shortest": pair.shortest,
+    }
 
 
 def _print(found: Splice) -> None:

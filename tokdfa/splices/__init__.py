@@ -10,7 +10,11 @@ Read in this order:
    tokens in it. `tokens` and `edges`: which tokens lead on. `search`: the least two texts that are split otherwise;
    `marked`, the same for tokenizers that mark the ends of words, where borders decide.
 
-Used by: the command `splice`.
+Built on these: `parts` (texts with slots), `turns` (may the ids of a conversation be kept when a turn is added) and
+`injection` (can what fills a slot make a control id), by the `rules` of each library: `alignments` are the shortest
+texts that spell a special token across a template, and `spelling` searches those of given languages.
+
+Used by: the commands `splice`, `turns` and `injection`.
 
 Cost: 0.1 to 4 s for a question about a real tokenizer, and up to 0.9 GB.
 """

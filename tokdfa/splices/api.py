@@ -23,7 +23,7 @@ from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.unicode.normalization import Form
 
-__all__ = ["splice"]
+__all__ = ["Question", "Side", "splice"]
 
 _MOST_SPELLINGS = 4096
 
@@ -112,11 +112,11 @@ def splice(
     chosen = with_specials(tokenizer, specials)
     u = _side(chosen, "before", before, regex, within_before, before_ids, table)
     v = _side(chosen, "after", after, regex, within_after, after_ids, table, starts=starts)
-    return _Question(chosen, u, v, starts).answer()
+    return Question(chosen, u, v, starts).answer()
 
 
 @dataclass(frozen=True)
-class _Side:
+class Side:
     """The texts on one side of a seam, and their ids if they are given."""
 
     language: Language
@@ -135,7 +135,7 @@ def _side(
     table: str,
     *,
     starts: bool = True,
-) -> _Side:
+) -> Side:
     limits = [] if within is None else [regular(within, table, f"within_{name}")]
     if ids is not None:
         if text:
@@ -144,25 +144,26 @@ def _side(
         spelled = tokenizer.decode(given) if starts else decode_after(tokenizer, given)
         language = language_of(name, literal(spelled, name))
         same = tokenizer.encode(spelled) if starts else encode_after(tokenizer, spelled)
-        return _Side(language, None, tuple(given.tolist()), same.tolist() == given.tolist())
+        return Side(language, None, tuple(given.tolist()), same.tolist() == given.tolist())
     node = regular(text, table, name) if regex else literal(text, name)
     parts: tuple[Node, ...] = (ANYTHING, node) if name == "before" else (node, ANYTHING)
     language = language_of(name, *parts)
     for limit in limits:
         language = intersection(language, language_of(f"within_{name}", limit), f"{name} and within_{name}")
-    return _Side(language, None if regex or limits else text)
+    return Side(language, None if regex or limits else text)
 
 
 @dataclass(frozen=True)
-class _Question:
+class Question:
     """A question about the seam of a tokenizer."""
 
     tokenizer: Tokenizer
-    before: _Side
-    after: _Side
+    before: Side
+    after: Side
     starts: bool
 
     def answer(self) -> Splice:
+        """Return the answer; raise as :func:`splice` does if there is none."""
         if not (self.before.is_canonical and self.after.is_canonical):
             return self.by_trials("the given ids are not those that encoding gives for their text", least=True)
         try:
@@ -172,6 +173,7 @@ class _Question:
         return side
 
     def search(self) -> Splice:
+        """Answer by a search through all texts, without trials."""
         tokenizer = self.tokenizer
         before, after = self.before.language, self.after.language
         form = tokenizer.form
@@ -189,7 +191,7 @@ class _Question:
             return Splice(True)
         raise UnsupportedFeatureError("a text that changes when it is normalized may be split otherwise")
 
-    def normalized(self, side: _Side, form: Form) -> Language:
+    def normalized(self, side: Side, form: Form) -> Language:
         """Return a language with the normalized texts of one side."""
         if is_ascii(side.language):
             return side.language

@@ -1,0 +1,70 @@
+"""``tokdfa turns``: whether the ids of a conversation may be kept when a turn is added."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import click
+
+from tokdfa.cli.output import (
+    format_option,
+    json_option,
+    pretokenizer_option,
+    print_json,
+    say,
+    specials_option,
+    unicode_option,
+)
+from tokdfa.cli.splice import witness_fields
+
+__all__ = ["command"]
+
+
+@click.command("turns")
+@click.argument("tok")
+@click.argument("first")
+@click.argument("rest")
+@click.option(
+    "--special-tokens",
+    type=click.Choice(["found", "plain"]),
+    help="Whether special tokens are found in texts; default: as TOK does it.",
+)
+@pretokenizer_option
+@specials_option
+@unicode_option
+@format_option
+@json_option
+def command(
+    tok: str,
+    first: str,
+    rest: str,
+    special_tokens: Literal["found", "plain"] | None,
+    pretokenizer: str | None,
+    specials: str | None,
+    unicode: str | None,
+    format_name: str | None,
+    as_json: bool,
+) -> int:
+    r"""Decide whether the ids of FIRST, a conversation, may be kept when REST is added, whatever the contents are.
+
+    Contents are slots, written as {name}, {name|trim} or {name:regex}; a brace is written twice, and a line end as \n.
+    The ids may be kept if those of FIRST are a prefix of those of both, and the others are those of REST. The exit
+    status is 0 if so, 1 if not, and 2 if neither a proof nor two texts were found.
+
+    \b
+    tokdfa turns TOK "<|im_start|>user\n{q}<|im_end|>\n" "<|im_start|>assistant\n{a}<|im_end|>\n"
+    """
+    from tokdfa.splices.parts import parts_of
+    from tokdfa.splices.turns import check_turns
+    from tokdfa.tokenizers.loading import load
+
+    sides = [parts_of(given.replace("\\n", "\n")) for given in (first, rest)]
+    tokenizer = load(tok, pretokenizer=pretokenizer, specials=specials, format=format_name, unicode=unicode)
+    found = check_turns(tokenizer, *sides, specials=special_tokens)
+    if as_json:
+        prefix = {True: "kept", False: "changes", None: "unknown"}[found.keeps_prefix]
+        witness = witness_fields(found.witness)
+        print_json({"kept": found.holds, "prefix": prefix, "witness": witness, "reason": found.reason})
+    else:
+        say(("kept: " if found else "not kept: ") + found.reason)
+    return 0 if found else 1

@@ -1,0 +1,119 @@
+"""The texts for slots with which a special token is spelled across a template: the shortest, for each way to do so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import product
+
+from tokdfa.errors import LimitExceededError
+from tokdfa.splices.parts import Part
+from tokdfa.tokenizers.normalizers import Normalizer
+
+__all__ = ["FILLER", "least_preimage", "preimages", "values_that_spell"]
+
+FILLER = "\0"
+"""The least text of one byte; it is no part of a word, and separates what must not touch."""
+
+_MOST = 1 << 20
+_CHANGING = (0, 0x3400), (0xA640, 0xAC00), (0xF900, 0x10000)
+
+
+def values_that_spell(parts: Sequence[Part], content: str, *, may_touch: bool) -> Iterator[tuple[str, ...]]:
+    """Yield texts for the slots, in order, such that `content` is in the whole and overlaps a slot, or goes across it.
+
+    All other texts that do so have more symbols around these, within the slots where the content begins and ends, or in
+    other slots. With `may_touch`, what is beside the content matters, and a text is also yielded with one more symbol
+    before it, after it, or both.
+    """
+    slots = [number for number, part in enumerate(parts) if not isinstance(part, str)]
+    count = 0
+    for first, part in enumerate(parts):
+        if isinstance(part, str):
+            lengths = [n for n in range(1, min(len(content) - 1, len(part)) + 1) if part.endswith(content[:n])]
+        else:
+            lengths = [*range(1, len(content) + 1)]
+        for n in lengths:
+            begun = {} if isinstance(part, str) else {first: content[:n]}
+            for rest in _extended(parts, first + 1, content[n:]):
+                values = {**begun, **rest}
+                last = max(values, default=first)
+                ends_in_slot = bool(begun or rest) and _ends_in(parts, values, content, first, n)
+                fillers = product(
+                    ("", FILLER) if may_touch and begun else ("",),
+                    ("", FILLER) if may_touch and ends_in_slot else ("",),
+                )
+                for before, after in fillers:
+                    count += 1
+                    if count > _MOST:
+                        raise LimitExceededError("a special token may be spelled in too many ways", value=content)
+                    full = dict(values)
+                    if before:
+                        full[first] = before + full[first]
+                    if after:
+                        full[last] += after
+                    yield tuple(full.get(slot, "") for slot in slots)
+
+
+def _ends_in(parts: Sequence[Part], values: Mapping[int, str], content: str, first: int, n: int) -> bool:
+    """Return whether the content ends within a slot."""
+    size = n
+    at = first
+    while size < len(content):
+        at += 1
+        part = parts[at]
+        size += len(part) if isinstance(part, str) else len(values[at])
+        if isinstance(part, str) and size >= len(content):
+            return False
+    return not isinstance(parts[at], str)
+
+
+def _extended(parts: Sequence[Part], at: int, rest: str) -> Iterator[dict[int, str]]:
+    """Yield texts for the slots from part `at` on with which the rest of the content follows there."""
+    if not rest:
+        yield {}
+        return
+    if at == len(parts):
+        return
+    part = parts[at]
+    if isinstance(part, str):
+        if part.startswith(rest):
+            yield {}
+        elif rest.startswith(part):
+            yield from _extended(parts, at + 1, rest[len(part) :])
+        return
+    for n in range(len(rest) + 1):
+        for later in _extended(parts, at + 1, rest[n:]):
+            yield {at: rest[:n], **later}
+
+
+@lru_cache(maxsize=4)
+def preimages(normalizer: Normalizer) -> Mapping[str, str]:
+    """Return the least character for each text that a normalizer makes of one character: by bytes, then in order.
+
+    Scripts whose characters become none of other scripts, or of fewer bytes, are left out.
+    """
+    points = [point for low, high in _CHANGING for point in range(low, high) if chr(point) != "\n"]
+    images = normalizer("\n".join(map(chr, points))).split("\n")
+    if len(images) != len(points):
+        images = [normalizer(chr(point)) for point in points]
+    found: dict[str, str] = {"\n": "\n"}
+    for point, image in zip(points, images, strict=True):
+        if image:
+            found.setdefault(image, chr(point))
+    return found
+
+
+def least_preimage(images: Mapping[str, str], text: str) -> str | None:
+    """Return the least text that is normalized to `text`, character by character; None if there is none."""
+    longest = max(map(len, images), default=0)
+    best: list[tuple[int, bytes] | None] = [(0, b"")]
+    for end in range(1, len(text) + 1):
+        found: tuple[int, bytes] | None = None
+        for start in range(max(end - longest, 0), end):
+            before, symbol = best[start], images.get(text[start:end])
+            if before is not None and symbol is not None:
+                data = before[1] + symbol.encode()
+                found = (len(data), data) if found is None else min(found, (len(data), data))
+        best.append(found)
+    return None if best[-1] is None else best[-1][1].decode()

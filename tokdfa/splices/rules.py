@@ -1,0 +1,180 @@
+"""How libraries encode what a template renders: which special tokens they find, and where."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final, Literal, TypeAlias, get_args
+
+from tokdfa.encoding.special import Special
+from tokdfa.errors import PatternError, UnsupportedFeatureError
+from tokdfa.splices.encoding import encode_after, with_specials
+from tokdfa.splices.found import overlap
+from tokdfa.splices.parts import Part
+from tokdfa.tokenizers.rewriting import RewritingTokenizer
+from tokdfa.tokenizers.tokenizer import Tokenizer
+
+__all__ = ["RULES", "Rule", "RuleName", "rule_of"]
+
+RuleName: TypeAlias = Literal["transformers", "tiktoken", "mistral-common", "llama.cpp"]
+
+RULES: Final[tuple[str, ...]] = get_args(RuleName)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A library's way from a rendered template to ids.
+
+    Parameters
+    ----------
+    name : str
+    tokenizer : Tokenizer
+        The one that finds the special tokens that the library finds.
+    control : frozenset of int
+        The control ids that are asked about.
+    is_one_text : bool
+        Whether what is rendered is encoded as one text; otherwise what is filled in is encoded separately, and no
+        special token is found in it.
+    refused : tuple of str
+        What a text must not have, or the library raises an error.
+    """
+
+    name: RuleName
+    tokenizer: Tokenizer
+    control: frozenset[int]
+    is_one_text: bool = True
+    refused: tuple[str, ...] = ()
+
+    @cached_property
+    def specials(self) -> list[Special]:
+        """The special tokens that are found."""
+        return [special for special in self.tokenizer.specials if special.text]
+
+    @cached_property
+    def _plain(self) -> Tokenizer:
+        return with_specials(self.tokenizer, "plain")
+
+    def ids(self, parts: Sequence[Part], values: Sequence[str]) -> list[int] | None:
+        """Return the ids of parts with texts for their slots, in order; None if the library refuses them."""
+        filled = iter(values)
+        texts = [(part, False) if isinstance(part, str) else (next(filled), True) for part in parts]
+        text = "".join(part for part, _ in texts)
+        if any(content in text for content in self.refused):
+            return None
+        if self.is_one_text:
+            return list(self.tokenizer.encode(text).tolist())
+        found: list[int] = []
+        for part, is_slot in texts:
+            encoder = self._plain if is_slot else self.tokenizer
+            found += (encode_after(encoder, part) if found else encoder.encode(part)).tolist()
+        return found
+
+    def control_ids(self, ids: Iterable[int]) -> Counter[int]:
+        """Return the control ids among ids."""
+        return Counter(id for id in ids if id in self.control)
+
+    def written(self, parts: Sequence[Part]) -> Counter[int]:
+        """Return the control ids that the texts of a template are, each on its own."""
+        texts = (part for part in parts if isinstance(part, str))
+        return self.control_ids(id for text in texts for id in self.tokenizer.encode(text).tolist())
+
+    def spells(self, text: str) -> bool:
+        """Return whether special tokens are found in a text on its own."""
+        found = self.tokenizer.encode(text).tolist()
+        return bool(self.control_ids(found)) or any(special.id in found for special in self.specials)
+
+    @cached_property
+    def overlap(self) -> bool:
+        """Whether special tokens may overlap one another, or themselves, in a text."""
+        contents = [special.text for special in self.specials]
+        beginnings = {content[:n] for content in contents for n in range(1, len(content))}
+        return any(content[n:] in beginnings for content in contents for n in range(1, len(content))) or any(
+            one != other and one in other for one in beginnings & {*contents} for other in contents
+        )
+
+    @cached_property
+    def is_odd(self) -> bool:
+        """Whether what is beside a special token may decide whether it is found, or what belongs to it."""
+        return any(not special.is_plain for special in self.specials)
+
+    @cached_property
+    def merged(self) -> list[int]:
+        """The control ids that merging gives as well."""
+        tokens = self.tokenizer.id_to_token
+        return sorted(id for id in self.control if id < len(tokens) and tokens[id] >= 0)
+
+
+def rule_of(
+    name: RuleName,
+    tokenizer: Tokenizer,
+    *,
+    allowed: Iterable[str] | None = None,
+    control: Iterable[int] | None = None,
+) -> Rule:
+    """Return the rule of a library for a tokenizer.
+
+    Parameters
+    ----------
+    name : {"transformers", "tiktoken", "mistral-common", "llama.cpp"}
+    tokenizer : Tokenizer
+    allowed : iterable of str, optional
+        The special tokens that tiktoken may find, its ``allowed_special``; it raises an error for texts with others. By
+        default, all.
+    control : iterable of int, optional
+        The control ids; by default those of all special tokens.
+
+    Raises
+    ------
+    PatternError
+        If there is no such rule or special token.
+    UnsupportedFeatureError
+        If it is not known in which order the library finds the special tokens.
+    """
+    if name not in RULES:
+        raise PatternError("no such rule", value=name, where="rule", hint=f"one of {', '.join(RULES)}")
+    contents = {special.content: special for special in tokenizer.specials}
+    ids = frozenset(special.id for special in tokenizer.specials)
+    if control is not None:
+        chosen = frozenset(map(int, control))
+        if chosen - ids:
+            raise PatternError("not the id of a special token", value=min(chosen - ids), where="control")
+        ids = chosen
+    if allowed is not None and name != "tiktoken":
+        raise PatternError("only tiktoken has allowed special tokens", value=name, where="rule")
+    if name == "transformers":
+        return Rule(name, with_specials(tokenizer, "found"), ids)
+    if name == "mistral-common":
+        return Rule(name, with_specials(tokenizer, "found"), ids, is_one_text=False)
+    if name == "tiktoken":
+        names = {*contents} if allowed is None else {*allowed}
+        if names - {*contents}:
+            raise PatternError("no such special token", value=min(names - {*contents}), where="allowed")
+        kept = [replace(_bare(special), level=0) for special in tokenizer.specials if special.content in names]
+        if any(a.content.startswith(b.content) for a in kept for b in kept if a is not b):
+            raise UnsupportedFeatureError("tiktoken finds any of the special tokens that begin alike")
+        return Rule("tiktoken", _with(tokenizer, kept), ids, refused=tuple(sorted({*contents} - names)))
+    if tokenizer.format == "gguf":
+        return Rule("llama.cpp", with_specials(tokenizer, "found"), ids)
+    lengths = sorted({len(content.encode()) for content in contents}, reverse=True)
+    is_rewritten = isinstance(tokenizer, RewritingTokenizer)
+    if is_rewritten and any(overlap(one, other) for one in contents for other in contents):
+        raise UnsupportedFeatureError("special tokens that llama.cpp finds one after the other overlap")
+    kept = [
+        replace(_bare(special), level=0 if is_rewritten else lengths.index(len(special.content.encode())))
+        for special in contents.values()
+    ]
+    return Rule("llama.cpp", _with(tokenizer, kept), ids)
+
+
+def _bare(special: Special) -> Special:
+    return Special(special.id, special.content)
+
+
+def _with(tokenizer: Tokenizer, specials: Sequence[Special]) -> Tokenizer:
+    """Return the tokenizer with other special tokens, which it finds."""
+    contents = replace(tokenizer._contents, specials=tuple(specials), finds_specials=True)
+    twin = type(tokenizer)(contents, tokenizer.pretokenizer)
+    twin.piece_ids = tokenizer.piece_ids
+    return twin

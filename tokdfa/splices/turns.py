@@ -1,0 +1,206 @@
+"""The function `check_turns`: whether ids of a conversation may be kept when a turn is added."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from tokdfa.arguments import wrong_argument
+from tokdfa.encoding.special import Special
+from tokdfa.errors import UnsupportedFeatureError
+from tokdfa.splices.api import Question, Side
+from tokdfa.splices.encoding import SpecialsPolicy, encode_after, with_specials
+from tokdfa.splices.found import overlap
+from tokdfa.splices.languages import ANYTHING, Language, language_of
+from tokdfa.splices.parts import Part, checked_parts, nodes
+from tokdfa.splices.result import Splice, SplitTexts
+from tokdfa.splices.texts import iter_least
+from tokdfa.tokenizers.protocol import AnyTokenizer
+from tokdfa.tokenizers.tokenizer import Tokenizer
+from tokdfa.verdict import Verdict
+
+__all__ = ["Turns", "check_turns", "seam_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Turns(Verdict[SplitTexts]):
+    r"""Whether the ids of a conversation may be kept when a turn is added, whatever the contents are.
+
+    Attributes
+    ----------
+    holds : bool
+        Whether the ids of the first part are a prefix of those of the whole, and the rest are those of the second part.
+    witness : SplitTexts, optional
+        Two texts for which not.
+    keeps_prefix : bool, optional
+        Whether the ids of the first part are always a prefix of those of the whole; None if that is not known, because
+        the rest of the ids changes for the witness, and nothing else was found.
+    reason : str
+        The result in words.
+
+    Examples
+    --------
+    >>> tokenizer = tokdfa.default_tokenizer()
+    >>> found = tokdfa.check_turns(tokenizer, "Q: {question}\n", "A: {answer}")
+    >>> bool(found), found.witness.before[-2:]
+    (False, '\n\n')
+    """
+
+    keeps_prefix: bool | None = None
+    reason: str = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        found = self.witness
+        if found is None:
+            words = "the ids of the first part are always kept, and the rest are those of the second part"
+        else:
+            what = "the ids of the first part change" if self.keeps_prefix is False else "the rest has other ids"
+            words = f"{what}: {found.before!r} + {found.after!r}"
+        object.__setattr__(self, "reason", words)
+
+
+def check_turns(
+    tokenizer: AnyTokenizer,
+    first: str | Iterable[Part],
+    rest: str | Iterable[Part],
+    *,
+    specials: SpecialsPolicy | None = None,
+) -> Turns:
+    r"""Decide whether the ids of a conversation may be kept when a turn is added, for every content of its turns.
+
+    Parameters
+    ----------
+    tokenizer : AnyTokenizer
+        A byte pair tokenizer.
+    first, rest : str, or iterable of str and Slot
+        The conversation so far, and what is added: texts and slots for contents. In a single text, slots are written as
+        ``{name}``, ``{name|trim}`` for one whose white space is stripped, or ``{name:regex}`` for one that a regular
+        expression matches.
+    specials : {"found", "plain"}, optional
+        Whether special tokens are found in texts; by default as `tokenizer` does.
+
+    Returns
+    -------
+    Turns
+        Truthy if ``encode(first)`` is a prefix of ``encode(first + rest)``, and the ids after it are those of ``rest``
+        as a continuation. Otherwise the witness has two texts for which not, by the fewest bytes of both, then of the
+        first, if ``witness.shortest``.
+
+    Raises
+    ------
+    PatternError
+        If the parts cannot be read.
+    UnsupportedFeatureError, LimitExceededError
+        If neither a proof nor two texts were found; the error says why.
+    WrongTypeError
+        If an argument is of another type.
+
+    Notes
+    -----
+    It is the question of :func:`tokdfa.splice` for two languages. What precedes the last special token of the first
+    part, or follows the first one of the second part, has no influence and is not searched.
+
+    Examples
+    --------
+    >>> tokenizer = tokdfa.default_tokenizer()
+    >>> bool(tokdfa.check_turns(tokenizer, "Q: {question}", "\nA: {answer}"))
+    True
+    """
+    if not isinstance(tokenizer, AnyTokenizer):
+        raise wrong_argument(tokenizer, "a tokenizer", "tokdfa.check_turns(tokenizer, first, rest)")
+    if not isinstance(tokenizer, Tokenizer):
+        raise UnsupportedFeatureError("seams are decided only for byte pair tokenizers", value=tokenizer.algorithm)
+    chosen = with_specials(tokenizer, specials)
+    found = seam_of(chosen, checked_parts(first), checked_parts(rest))
+    if found.witness is None:
+        return Turns(True, keeps_prefix=True)
+    ids, kept = found.witness.ids, found.witness.ids_before
+    return Turns(False, found.witness, False if ids[: len(kept)] != kept else None)
+
+
+def seam_of(tokenizer: Tokenizer, before: Sequence[Part], after: Sequence[Part], *, open: bool = False) -> Splice:
+    """Return whether texts of the parts on both sides of a seam may be encoded separately.
+
+    With `open`, anything may precede and follow the parts.
+
+    Raises
+    ------
+    UnsupportedFeatureError, LimitExceededError
+        If neither a proof nor two texts were found.
+    """
+    far_left, left = _since_special(tokenizer, before)
+    right, far_right = _until_special(tokenizer, after)
+    sides = []
+    for name, near, is_free in (("before", left, open and not far_left), ("after", right, open and not far_right)):
+        found = nodes(near, name)
+        if is_free:
+            found = [ANYTHING, *found] if name == "before" else [*found, ANYTHING]
+        edge = near[-1 if name == "before" else 0] if near else ""
+        text = edge if isinstance(edge, str) else None
+        sides.append(Side(language_of(name, *found), text))
+    answer = Question(tokenizer, sides[0], sides[1], starts=False).answer()
+    if answer.witness is None or not (far_left or far_right):
+        return answer
+    return Splice(False, _completed(tokenizer, answer.witness, far_left, far_right))
+
+
+def _completed(tokenizer: Tokenizer, found: SplitTexts, left: Sequence[Part], right: Sequence[Part]) -> SplitTexts:
+    """Return two texts with what is far from the seam, where the contents are the least."""
+    before = "".join(map(_least, left)) + found.before
+    after = found.after + "".join(map(_least, right))
+    first, second = tokenizer.encode(before), encode_after(tokenizer, after)
+    whole = tokenizer.encode(before + after)
+    ids = [tuple(array.tolist()) for array in (first, second, whole)]
+    return SplitTexts(before, after, ids[0], ids[1], ids[2], found.shortest)
+
+
+def _least(part: Part) -> str:
+    if isinstance(part, str):
+        return part
+    language: Language = part.language()
+    return next(iter_least(language, 1), "")
+
+
+def _since_special(tokenizer: Tokenizer, parts: Sequence[Part]) -> tuple[list[Part], list[Part]]:
+    """Return the parts up to the last special token that is certainly found, and those from it on."""
+    for number in range(len(parts) - 1, -1, -1):
+        part = parts[number]
+        spans = _certain_specials(tokenizer, part) if isinstance(part, str) else []
+        if isinstance(part, str) and spans:
+            at = spans[-1][0]
+            return [*parts[:number], *_text(part[:at])], [part[at:], *parts[number + 1 :]]
+    return [], [*parts]
+
+
+def _until_special(tokenizer: Tokenizer, parts: Sequence[Part]) -> tuple[list[Part], list[Part]]:
+    """Return the parts up to the first special token that is certainly found, with it, and those after it."""
+    for number, part in enumerate(parts):
+        spans = _certain_specials(tokenizer, part) if isinstance(part, str) else []
+        if isinstance(part, str) and spans:
+            at = spans[0][1]
+            return [*parts[:number], part[:at]], [*_text(part[at:]), *parts[number + 1 :]]
+    return [*parts], []
+
+
+def _text(text: str) -> list[Part]:
+    return [text] if text else []
+
+
+def _certain_specials(tokenizer: Tokenizer, text: str) -> list[tuple[int, int]]:
+    """Return where special tokens are in a text that are found whatever surrounds it."""
+    if not tokenizer.finds_specials or tokenizer.form is not None:
+        return []
+    found: list[tuple[int, int]] = []
+    at = 0
+    for stretch in tokenizer.finder.cut(text):
+        size = len(stretch.text if isinstance(stretch, Special) else stretch)
+        if isinstance(stretch, Special):
+            if not stretch.is_plain:
+                return []
+            content = stretch.text
+            others = (special.text for special in tokenizer.specials if special.text)
+            meets_itself = any(content.endswith(content[:n]) for n in range(1, len(content)))
+            if not meets_itself and not any(overlap(content, other) for other in others):
+                found.append((at, at + size))
+        at += size
+    return found
