@@ -23,6 +23,7 @@ __all__ = [
     "Uint32Array",
     "Uint64Array",
     "checked_ids",
+    "distinct",
     "id_array",
     "running_sum",
 ]
@@ -114,6 +115,11 @@ def checked_ids(ids: npt.ArrayLike, n_ids: int, *, first: int = 0) -> Int32Array
         hint = f"ids go from 0 to {n_ids - 1}" if n_ids else "there are no ids"
         raise TokenStreamError(what, value=int(array[place]), where=f"token {first + place}", hint=hint)
     return array.astype(np.int32, copy=False)
+
+
+def distinct(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the distinct values of an array, ascending, as ``np.unique`` does, which imports masked arrays for it."""
+    return np.unique(values, return_index=True)[0]
 
 
 def running_sum(counts: npt.NDArray[np.integer[Any]]) -> Int64Array:

@@ -1,23 +1,28 @@
-"""Loading tokenizers, and folding their dictionaries, beside the files' own libraries and faster ones.
+"""Loading tokenizers beside the files' own libraries and faster ones, and loading the objects of these libraries.
 
-``TOKDFA_DATA=… python -m tests.benchmarks.bench_load [FILE...]``. Given tokenizer.json files (Qwen's, Gemma's,
-Command-R's), it loads these instead, beside tokenizers alone, and also the objects that tokenizers has of them.
-Libraries put off some of their work until the first text: so the time of loading is given, and that until the first
-ids, both in a process that has loaded before. ``bench_encode load`` begins with the start of a process.
+``TOKDFA_DATA=… python -m tests.benchmarks.bench_load [files] [objects] [NAME=FILE...]``, by default files and objects.
+`files` loads four files beside every library that reads them. Libraries put off some of their work until the first
+text, so the time of loading is given, and that until the first ids, both in a process that has loaded before;
+``bench_start`` begins with the start of a process. `objects` loads what the libraries themselves have loaded, beside
+the time that these take to give what is in their objects, below which nothing can be. Any tokenizer.json that is named
+(Llama-3's, Qwen's, Gemma's) is loaded beside tokenizers, as a file and as an object. A table is printed, and kept with
+``--json FILE``, as soon as it is measured.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from statistics import median
 from time import process_time
 from typing import Any, NamedTuple
 
 from tests.benchmarks.encode_peers import ranks
-from tests.benchmarks.harness import environment, keep_tables, measure, peak_memory, print_table
+from tests.benchmarks.harness import environment, keep_tables, measure, print_table
 
 FIRST = "The first words."
 
@@ -29,15 +34,6 @@ class Library(NamedTuple):
     way: str
     load: Callable[[], Any]
     encode: Callable[[Any], object]
-
-
-def fold(path: Path) -> Callable[[], object]:
-    import tokdfa
-    from tokdfa.kernels.fold.folding import fold as kernel
-
-    dictionary = tokdfa.load(path, pretokenizer="none").dictionary
-    arguments = (dictionary.left, dictionary.right, dictionary.product)
-    return lambda: kernel(*arguments, dictionary.alphabet.n_symbols, len(dictionary.alphabet))
 
 
 def of_json(path: Path) -> list[Library]:
@@ -107,63 +103,131 @@ def of_tekken(path: Path) -> list[Library]:
     ]
 
 
-def beside_tokenizers(paths: list[Path]) -> None:
-    """Measure tokenizer.json files beside tokenizers alone, and print."""
+def measured(libraries: list[Library], repeats: int) -> dict[str, tuple[float, float]]:
+    """Return for each library the median time to load, and until the first ids; the first run of each is left out."""
+    seconds: dict[str, list[tuple[float, float]]] = {library.name: [] for library in libraries}
+    for repeat in range(repeats + 1):
+        for library in libraries:
+            began = process_time()
+            made = library.load()
+            loaded = process_time() - began
+            library.encode(made)
+            if repeat:
+                seconds[library.name].append((loaded, process_time() - began))
+            del made
+    return {name: (median(row[0] for row in rows), median(row[1] for row in rows)) for name, rows in seconds.items()}
+
+
+def beside_libraries(path: Path, libraries: list[Library], repeats: int) -> None:
+    """Print how long the libraries take to load a file."""
+    seconds = measured(libraries, repeats)
+    loaded, used = seconds["tokdfa"]
+    rows: list[list[object]] = [
+        [f"{name}, {library.way}", 1e3 * mine, 1e3 * until, f"{mine / loaded:.2f}", f"{until / used:.2f}"]
+        for library in libraries
+        for name, (mine, until) in [(library.name, seconds[library.name])]
+    ]
+    columns = ["library", "load, ms", "load and first ids, ms", "tokdfa is times faster", "and until the ids"]
+    packages = environment("gigatoken", "splintr-rs", "tiktoken", "tokenizers", "mistral-common")
+    caption = f"medians of {repeats}, in turn; processor time, one thread; {packages}"
+    print_table(f"Loading {path.name}", columns, rows, caption)
+
+
+def beside_tokenizers(files: dict[str, Path], repeats: int) -> None:
+    """Print how long tokenizer.json files take, beside tokenizers, and the objects that it makes of them."""
     import tokenizers
 
     import tokdfa
 
     rows: list[list[object]] = []
-    for path in paths:
+    for name, path in files.items():
         made = tokenizers.Tokenizer.from_file(str(path))
         calls: dict[str, Callable[[], object]] = {
+            "theirs": lambda path=path: tokenizers.Tokenizer.from_file(str(path)),  # type: ignore[misc]
             "file": lambda path=path: tokdfa.load(path),  # type: ignore[misc]
             "object": lambda made=made: tokdfa.load(made),  # type: ignore[misc]
-            "theirs": lambda path=path: tokenizers.Tokenizer.from_file(str(path)),  # type: ignore[misc]
+            "content": made.to_str,
         }
-        seconds = {key: value.median for key, value in measure(calls, clock=process_time).items()}
-        shown = [f"{1e3 * seconds[key]:.0f}" for key in calls]
+        seconds = {key: value.median for key, value in measure(calls, repeats, process_time).items()}
         ratios = [f"{seconds[key] / seconds['theirs']:.2f}" for key in ("file", "object")]
-        rows.append([f"{path.parent.name}/{path.name}", *shown, *ratios])
-    columns = ["file", "tokdfa, file, ms", "tokdfa, object, ms", "tokenizers, ms", "ratio, file", "ratio, object"]
-    caption = f"medians of five, in turn; processor time; {environment('tokenizers')}"
-    print_table("Loading a tokenizer.json", columns, rows, caption)
+        rows.append([name, *(1e3 * seconds[key] for key in calls), *ratios])
+    columns = ["file", "tokenizers, ms", "tokdfa, ms", "tokdfa, object, ms", "to_str alone, ms", "ratio", "object"]
+    caption = f"medians of {repeats}, in turn; processor time, one thread; {environment('tokenizers')}"
+    print_table("Loading a tokenizer.json, and its object", columns, rows, caption)
 
 
-def main(paths: list[Path]) -> None:
-    """Measure and print."""
-    if paths:
-        beside_tokenizers(paths)
-        return
+def objects(vocabs: Path, repeats: int) -> None:
+    """Print how long the objects of other libraries take, beside these libraries and what they take to give it."""
+    import sentencepiece
+    import tiktoken
+    import tokenizers
+    from mistral_common.tokens.tokenizers.tekken import Tekkenizer
+
+    import tokdfa
+
+    patterns: Any = json.loads((vocabs / "patterns.json").read_bytes())
+    gpt2, model, ranked = vocabs / "gpt2/tokenizer.json", vocabs / "mistral_v3.model", vocabs / "cl100k_base.tiktoken"
+
+    def encoding() -> Any:
+        return tiktoken.Encoding("x", pat_str=patterns["cl100k"], mergeable_ranks=ranks(ranked), special_tokens={})
+
+    ways: dict[str, tuple[Callable[[], Any], Callable[[Any], object]]] = {
+        "tokenizers.Tokenizer, GPT-2": (lambda: tokenizers.Tokenizer.from_file(str(gpt2)), lambda made: made.to_str()),
+        "tiktoken.Encoding, cl100k": (encoding, lambda made: dict(made._mergeable_ranks)),
+        "SentencePieceProcessor, Mistral": (
+            lambda: sentencepiece.SentencePieceProcessor(model_file=str(model)),
+            lambda made: made.serialized_model_proto(),
+        ),
+        "Tekkenizer, tekken_240911": (
+            lambda: Tekkenizer.from_file(_tekken()),
+            lambda made: dict(made._model._mergeable_ranks),
+        ),
+    }
+    rows: list[list[object]] = []
+    for name, (load, content) in ways.items():
+        made = load()
+        calls: dict[str, Callable[[], object]] = {
+            "theirs": load,
+            "content": lambda content=content, made=made: content(made),  # type: ignore[misc]
+            "tokdfa": lambda made=made: tokdfa.load(made),  # type: ignore[misc]
+        }
+        seconds = {key: value.median for key, value in measure(calls, repeats, process_time).items()}
+        rows.append([name, *(1e3 * seconds[key] for key in calls), f"{seconds['tokdfa'] / seconds['theirs']:.2f}"])
+    columns = ["object", "made by its library, ms", "its content alone, ms", "tokdfa.load, ms", "ratio"]
+    packages = environment("tokenizers", "tiktoken", "sentencepiece", "mistral-common")
+    caption = f"medians of {repeats}, in turn; processor time, one thread; {packages}"
+    print_table("Loading objects of other libraries", columns, rows, caption)
+
+
+def _tekken() -> Path:
     import mistral_common
 
+    return Path(mistral_common.__file__).parent / "data/tekken_240911.json"
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("parts", nargs="*", help="files, objects, NAME=FILE; by default the first two")
+    parser.add_argument("--repeats", type=int, default=7)
+    options = parser.parse_args()
     vocabs = Path(os.environ["TOKDFA_DATA"]) / "vocabs"
-    gpt2 = vocabs / "gpt2/tokenizer.json"
-    tekken = Path(mistral_common.__file__).parent / "data/tekken_240911.json"
-    files = {gpt2: of_json(gpt2), tekken: of_tekken(tekken)}
-    for name in ("cl100k", "o200k"):
-        path = vocabs / f"{name}_base.tiktoken"
-        files[path] = of_ranks(path, name)
-    rows: list[list[object]] = []
-    for path, libraries in files.items():
-        calls: dict[str, Callable[[], object]] = {"read": path.read_bytes, "fold": fold(path)}
-        for library in libraries:
-            calls[library.name] = library.load
-            calls[f"{library.name}, ids"] = lambda library=library: library.encode(library.load())  # type: ignore[misc]
-        seconds = {key: value.median for key, value in measure(calls, clock=process_time).items()}
-        for library in libraries:
-            loaded, used = seconds[library.name], seconds[f"{library.name}, ids"]
-            shown = [f"{1e3 * value:.1f}" for value in (loaded, used)]
-            ratio = used / seconds["tokdfa, ids"]
-            rows.append([path.name, f"{library.name}, {library.way}", *shown, f"{ratio:.2f}"])
-        rows += [[path.name, f"({key} alone)", f"{1e3 * seconds[key]:.1f}", "-", "-"] for key in ("read", "fold")]
-    columns = ["file", "library", "load, ms", "load and first ids, ms", "tokdfa is times faster"]
-    packages = environment("gigatoken", "splintr-rs", "tiktoken", "tokenizers", "mistral-common")
-    caption = f"medians of five, in turn; processor time; {packages}; peak memory {peak_memory() / 1e6:,.0f} MB"
-    print_table("Loading, and until the first ids", columns, rows, caption)
+    named = {name: Path(path) for name, is_named, path in (part.partition("=") for part in options.parts) if is_named}
+    parts = [part for part in options.parts if "=" not in part] or ([] if named else ["files", "objects"])
+    if "files" in parts:
+        gpt2 = vocabs / "gpt2/tokenizer.json"
+        beside_libraries(gpt2, of_json(gpt2), options.repeats)
+        for name in ("cl100k", "o200k"):
+            path = vocabs / f"{name}_base.tiktoken"
+            beside_libraries(path, of_ranks(path, name), options.repeats)
+        beside_libraries(_tekken(), of_tekken(_tekken()), options.repeats)
+    if "objects" in parts:
+        objects(vocabs, options.repeats)
+    if named:
+        beside_tokenizers(named, options.repeats)
 
 
 if __name__ == "__main__":
     keep_tables(sys.argv)
     os.environ |= {"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
-    main([Path(argument) for argument in sys.argv[1:]])
+    main()

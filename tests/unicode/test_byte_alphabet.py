@@ -7,7 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.tokenizer_files import GPT2_BYTES, SPELLED
 
-from tokdfa.unicode.byte_alphabet import BYTE_OF, CHARACTER_OF, GPT2_ORDER, is_spelled, read_words, spell
+from tokdfa.kernels.spelling.spell import read_letters
+from tokdfa.tokenizers.decoder import Spellings, words_of
+from tokdfa.tokenizers.formats.spelled_ids import in_utf8
+from tokdfa.unicode.byte_alphabet import BYTE_OF, CHARACTER_OF, GPT2_ORDER, LETTERS, is_spelled, spell
 
 
 def test_the_alphabet_is_that_of_the_library() -> None:
@@ -24,9 +27,9 @@ def test_the_order_is_that_of_gpt2() -> None:
     assert CHARACTER_OF == SPELLED
 
 
-@given(st.lists(st.binary()), st.lists(st.text()))
+@given(st.lists(st.binary(min_size=1), min_size=1), st.lists(st.text(min_size=1)))
 def test_words_are_read_back(words: list[bytes], texts: list[str]) -> None:
     foreign = [text for text in texts if not is_spelled(text)]
-    read = read_words([*map(spell, words), *foreign])
-    assert read.words == [*words, *[b""] * len(foreign)]
-    assert read.foreign.tolist() == [False] * len(words) + [True] * len(foreign)
+    text, offsets, is_foreign = read_letters(*in_utf8([*map(spell, words), *foreign]), 1, LETTERS)
+    assert words_of(Spellings(text, offsets)) == [*words, *[b""] * len(foreign)]
+    assert is_foreign.tolist() == [False] * len(words) + [True] * len(foreign)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.arrays import Int32Array
+from tokdfa.arrays import Int32Array, distinct
 from tokdfa.patterns.budget import Budget
 from tokdfa.patterns.class_dfa import ClassDFA
 from tokdfa.unicode import LAST
@@ -120,7 +120,7 @@ class Tries(NamedTuple):
             used, place = np.unique(leads, return_inverse=True)
             kept.append(place.reshape(leads.shape).astype(np.int32))
             leads = rows[used]
-        return cls(np.unique(leads), (leads, *kept[:0:-1]), kept[0])
+        return cls(distinct(leads), (leads, *kept[:0:-1]), kept[0])
 
 
 class SymbolTries(NamedTuple):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array, Uint16Array
+from tokdfa.arrays import BoolArray, Int32Array, Uint16Array, distinct
 from tokdfa.kernels.encode.events import BEGINS
 from tokdfa.patterns.partition import Partition
 from tokdfa.patterns.syntax import (
@@ -103,7 +103,7 @@ class Borders:
         begins: BoolArray = ((machine.event == BEGINS) | padding).all(axis=2)
         parent = machine.parent[:, :, :1]
         begins &= ((machine.parent == parent) | padding).all(axis=2) & (machine.target == machine.target[:1])
-        after = [np.unique(machine.target[:, symbol]) for symbol in range(n)]
+        after = [distinct(machine.target[:, symbol]) for symbol in range(n)]
         self.certain = np.array([begins[states].all(axis=0) for states in after])
 
     def classes(self, text: str) -> Int32Array:

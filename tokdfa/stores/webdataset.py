@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tarfile
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
@@ -58,6 +57,8 @@ class TarStore(Store):
 
     def _chosen(self, path: Path) -> str:
         """Return the end of the names of the members with ids, by the first sample."""
+        import tarfile
+
         names: list[str] = []
         key = None
         try:
@@ -97,6 +98,8 @@ class TarStore(Store):
             yield _chunk(documents, numbers)
 
     def _members(self) -> Iterator[tuple[int, str, bytes]]:
+        import tarfile
+
         number = 0
         try:
             with opened(self.path, self._compression) as stream:

@@ -10,6 +10,7 @@ import numpy as np
 from tokdfa.alphabet import TokenAlphabet, Word
 from tokdfa.arrays import Int32Array
 from tokdfa.dictionary import Dictionary
+from tokdfa.tokenizers.decoder import Spellings, spellings, words_of
 
 __all__ = ["ByteTokens", "CheckedDictionary", "in_order_of_mention"]
 
@@ -23,17 +24,35 @@ class ByteTokens(TokenAlphabet):
 
     Parameters
     ----------
-    tokens : sequence of bytes
-        The further tokens: distinct and of two bytes or more, which is not checked again.
+    tokens : sequence of bytes, or Spellings
+        The further tokens: distinct and of two bytes or more, which is not checked again. Those of an array become
+        words when they are first asked for.
     """
 
-    def __init__(self, tokens: Sequence[bytes]) -> None:
+    def __init__(self, tokens: Sequence[bytes] | Spellings) -> None:
         self.kind = "bytes"
         self.n_symbols = 256
-        self._words = (*_BYTES, *tokens)
+        self._tokens = tokens
 
     def __reduce__(self) -> tuple[type[ByteTokens], tuple[tuple[Word, ...]]]:
         return ByteTokens, (self._words[256:],)
+
+    def __len__(self) -> int:
+        tokens = self._tokens
+        return 256 + (len(tokens.offsets) - 1 if isinstance(tokens, Spellings) else len(tokens))
+
+    @cached_property
+    def _words(self) -> tuple[Word, ...]:  # type: ignore[override]
+        tokens = self._tokens
+        return (*_BYTES, *(words_of(tokens) if isinstance(tokens, Spellings) else tokens))
+
+    @property
+    def spelled(self) -> Spellings:
+        """The bytes of all tokens."""
+        tokens = self._tokens
+        text, offsets = tokens if isinstance(tokens, Spellings) else spellings(tokens)
+        every = np.arange(256)
+        return Spellings(np.concatenate((every.astype(np.uint8), text)), np.concatenate((every, offsets + 256)))
 
     @cached_property
     def _numbers(self) -> dict[Word, int]:  # type: ignore[override]

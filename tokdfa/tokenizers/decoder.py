@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, pairwise
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -17,7 +17,7 @@ from tokdfa.kernels.spelling.spell import spell
 from tokdfa.tokenizers.decoded import Decoded
 from tokdfa.tokenizers.decoding import DecodeStep, decode_tokens
 
-__all__ = ["Decoder", "Spellings", "StringsOfIds", "Tuning", "WholeDecoder", "spellings"]
+__all__ = ["Decoder", "Spellings", "StringsOfIds", "Tuning", "WholeDecoder", "gathered", "spellings", "words_of"]
 
 
 _LONGEST_CHARACTER = 4
@@ -58,6 +58,18 @@ def spellings(words: Sequence[bytes]) -> Spellings:
     offsets = running_sum(np.fromiter(map(len, words), dtype=np.int64, count=len(words)))
     offsets.setflags(write=False)
     return Spellings(text, offsets)
+
+
+def gathered(words: Spellings, numbers: IntegerArray) -> Spellings:
+    """Return some of the words, in the order of their numbers."""
+    text, lengths = spell(words.text, words.offsets, numbers.astype(np.int32))
+    return Spellings(text, running_sum(lengths))
+
+
+def words_of(words: Spellings) -> list[bytes]:
+    """Return words as Python's bytes."""
+    text, ends = words.text.tobytes(), words.offsets.tolist()
+    return [text[start:end] for start, end in pairwise(ends)]
 
 
 class Decoder:

@@ -13,6 +13,7 @@ from tokdfa.arrays import BoolArray, Int32Array, running_sum
 from tokdfa.dictionary import Dictionary
 from tokdfa.errors import AlphabetError
 from tokdfa.kernels.spelling.spell import spell
+from tokdfa.tokenizers.byte_dictionary import ByteTokens
 from tokdfa.tokenizers.decoder import Decoder, Spellings, spellings
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -83,9 +84,17 @@ class NumberedTokens(AnyTokenizer):
     @cached_property
     def spellings(self) -> Spellings:
         """The bytes of all tokens, by token number; the suffix, if any, is a space."""
-        words: Iterable[Word] = (*self.dictionary.alphabet, *self.extra_tokens)
-        spelled = cast("list[bytes]", words) if self.is_bytewise else map(self._bytes_of, words)
-        return spellings([*spelled, *self._foreign])
+        alphabet = self.dictionary.alphabet
+        if not isinstance(alphabet, ByteTokens):
+            words: Iterable[Word] = (*alphabet, *self.extra_tokens)
+            spelled = cast("list[bytes]", words) if self.is_bytewise else map(self._bytes_of, words)
+            return spellings([*spelled, *self._foreign])
+        text, offsets = alphabet.spelled
+        more = spellings([*cast("tuple[bytes, ...]", self.extra_tokens), *self._foreign])
+        text, offsets = np.concatenate((text, more.text)), np.concatenate((offsets, more.offsets[1:] + offsets[-1]))
+        for array in (text, offsets):
+            array.setflags(write=False)
+        return Spellings(text, offsets)
 
     @cached_property
     def id_spellings(self) -> Spellings:

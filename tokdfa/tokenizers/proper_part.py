@@ -18,6 +18,7 @@ import numpy as np
 from tokdfa.arrays import BoolArray, Int32Array, IntegerArray, running_sum
 from tokdfa.errors import LimitExceededError
 from tokdfa.tokenizers.byte_dictionary import CheckedDictionary
+from tokdfa.tokenizers.decoder import spellings
 from tokdfa.tokenizers.formats.contents import NumberedWords, number_bytes, number_words
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def _made_in_ties(merger: Merger, last: Int32Array) -> BoolArray:
 def _numbered(tokenizer: Tokenizer, words: Sequence[Word], rules: Int32Array) -> NumberedWords:
     alphabet = tokenizer.dictionary.alphabet
     if alphabet.kind == "bytes":
-        return number_bytes(cast("Sequence[bytes]", words[256:]), rules)
+        return number_bytes(spellings(cast("Sequence[bytes]", words[256:])), rules)
     return number_words(words, rules, alphabet.n_symbols)
 
 

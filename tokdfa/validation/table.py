@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, Uint16Array, Uint32Array
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, Uint16Array, Uint32Array, distinct
 from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.kernels.library import Struct
 from tokdfa.kernels.normalization.quick_check import no_form
@@ -300,8 +300,8 @@ class Table:
         numbered = words.number_keys(keys, kernels.MOST)
         if numbered is None:
             raise LimitExceededError("the ids have too many classes", value=f"more than {kernels.MOST}")
-        distinct, number = numbered
-        parts = [self.lifted.joined(*words.parts_of_key(key)) for key in distinct.tolist()]
+        known_keys, number = numbered
+        parts = [self.lifted.joined(*words.parts_of_key(key)) for key in known_keys.tolist()]
         class_of_key = np.array([self._class(_Class(part)) for part in parts], dtype=np.uint32)
         found = class_of_key[number]
         found[told == words.BAD] = 0
@@ -310,7 +310,7 @@ class Table:
             found[id] = 0 if nodes is None else self._class(_Class(parts[number[id]], nodes))
         found[model.special] = self._class(_Class("special"))
         for role, ids in ((kernels.JOINS, model.joins), (kernels.PARTS, model.parts & (model.form is not None))):
-            for number in np.unique(found[ids & (found > 0)]).tolist():
+            for number in distinct(found[ids & (found > 0)]).tolist():
                 known = self._classes[number]
                 found[ids & (found == number)] = self._class(known._replace(role=known.role | role))
         if len(self._classes) > kernels.MOST:

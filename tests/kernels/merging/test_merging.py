@@ -29,7 +29,7 @@ def table(pairs: dict[tuple[int, int], tuple[int, int]]) -> Struct:
     return kernels.pair_table(*(np.ascontiguousarray(column) for column in rows.T))
 
 
-@given(PAIRS, st.lists(st.lists(st.integers(0, 5), max_size=12), max_size=4))
+@given(PAIRS, st.lists(st.lists(st.integers(0, 5), max_size=24), max_size=4))
 def test_pieces_are_merged_as_by_hand(pairs: dict[tuple[int, int], tuple[int, int]], pieces: list[list[int]]) -> None:
     offsets = np.cumsum([0, *map(len, pieces)]).astype(np.int64)
     symbols = np.array([symbol for piece in pieces for symbol in piece], dtype=np.int32)
@@ -87,7 +87,7 @@ def test_derive_as_by_hand(words: list[bytes], give_splits: bool) -> None:
         assert (first[i], second[i]) == late
 
 
-@given(PAIRS, st.lists(st.lists(st.integers(0, 5), max_size=12), max_size=4))
+@given(PAIRS, st.lists(st.lists(st.integers(0, 5), max_size=24), max_size=4))
 def test_derivations_as_by_hand(pairs: dict[tuple[int, int], tuple[int, int]], words: list[list[int]]) -> None:
     offsets = np.cumsum([0, *map(len, words)]).astype(np.int64)
     symbols = np.array([symbol for word in words for symbol in word], dtype=np.int32)

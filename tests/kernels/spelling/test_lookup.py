@@ -1,7 +1,8 @@
-"""Finding the words of rules, against a dict."""
+"""Finding words, and those of rules, against a dict."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,7 +40,7 @@ def test_rules(words: list[bytes], data: st.DataObject, skipped: int, separators
         words = [*dict.fromkeys([*words, *made])]
     inner, outer = separators
     text = outer.join(left + inner + right for left, right in rules)
-    found, n_found = WordTable(b"\0".join(words), len(words), 0).find_rules(
+    found, n_found = WordTable.of_text(b"\0".join(words), len(words), 0).find_rules(
         text, len(rules), inner[0], outer[0], skipped
     )
     assert found[:n_found].tolist() == slowly(words, rules, skipped)
@@ -47,7 +48,7 @@ def test_rules(words: list[bytes], data: st.DataObject, skipped: int, separators
 
 
 def test_what_is_not_a_rule_ends_the_search() -> None:
-    table = WordTable(b"a b ab", 3, ord(" "))
+    table = WordTable.of_text(b"a b ab", 3, ord(" "))
     good = [0, 1, 2]
     for text, n_rules, expected in (
         (b"a b\na b", 2, [good, good]),
@@ -68,13 +69,31 @@ def test_what_is_not_a_rule_ends_the_search() -> None:
 def test_words_are_counted() -> None:
     for n_words in (0, 1, 3):
         with pytest.raises(ValueError, match="2 words"):
-            WordTable(b"a b", n_words, ord(" "))
+            WordTable.of_text(b"a b", n_words, ord(" "))
 
 
 def test_many_words_share_a_table() -> None:
     words = [b"%d" % number for number in range(5000)]
-    table = WordTable(b" ".join(words), len(words), ord(" "))
+    table = WordTable.of_text(b" ".join(words), len(words), ord(" "))
     rules = [(b"%d" % (number // 10), b"%d" % (number % 10)) for number in range(10, 5000)]
     found, n_found = table.find_rules(b"\n".join(map(b" ".join, rules)), len(rules), ord(" "), ord("\n"))
     assert n_found == len(rules)
     assert found.tolist() == [[number // 10, number % 10, number] for number in range(10, 5000)]
+
+
+@given(st.lists(st.binary(max_size=9) | st.sampled_from([b"", b"a", b"ab"]), min_size=1, max_size=60), st.data())
+def test_words(words: list[bytes], data: st.DataObject) -> None:
+    text = np.frombuffer(b"".join(words) + b"x", dtype=np.uint8)
+    table = WordTable(text, np.cumsum([0, *map(len, words)]))
+    again = next((place for place, word in enumerate(words) if word in words[:place]), -1)
+    assert table.again == again
+    wanted = data.draw(st.lists(st.sampled_from(words) | st.binary(max_size=9)))
+    number = {} if again >= 0 else {word: place for place, word in enumerate(words)}
+    assert table.find(wanted).tolist() == [number.get(word, -1) for word in wanted]
+
+
+def test_offsets_are_checked() -> None:
+    text = np.zeros(4, dtype=np.uint8)
+    for offsets, gap in (([0, 5], 0), ([3, 2], 0), ([0, 0], 1), ([-1, 2], 0), ([], 0), ([0, 2], -1)):
+        with pytest.raises(ValueError, match="words"):
+            WordTable(text, np.array(offsets, dtype=np.int64), gap)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from support.tokenizer_files import ranks
 
 from tokdfa import Dictionary, Tokenizer, tokenize_leftmost
+from tokdfa.tokenizers.decoder import spellings
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.formats.ranks import from_ranks
 
@@ -21,7 +22,7 @@ TEXTS = st.text("abx", max_size=12)
 
 
 def read(ranked: dict[bytes, int]) -> Contents:
-    return from_ranks(list(ranked), np.array(list(ranked.values())), HERE, "tiktoken", first_id=0)
+    return from_ranks(spellings(list(ranked)), np.array(list(ranked.values())), HERE, "tiktoken", first_id=0)
 
 
 @given(WORDS, st.lists(TEXTS))

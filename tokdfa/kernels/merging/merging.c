@@ -96,8 +96,46 @@ ALWAYS_INLINE void consider(const tokdfa_merges *merges, workplace *w, int32_t l
     }
 }
 
+/* Most words have fewer symbols: for these a look at all pairs is faster than a heap. */
+enum { FEW = 16 };
+
+/* Merge few tokens in place, the strongest pair first, ties going to the leftmost; return the number of tokens left. */
+static int64_t merge_few(const tokdfa_merges *merges, int32_t *tokens, int64_t n) {
+    int64_t slots[FEW]; /* of each token and the next one */
+    int32_t priority[FEW];
+    for (int64_t i = 0; i + 1 < n; i++) {
+        slots[i] = find(merges, tokens[i], tokens[i + 1]);
+        priority[i] = slots[i] < 0 ? INT32_MAX : merges->priority[slots[i]];
+    }
+    for (;;) {
+        int64_t best = -1;
+        for (int64_t i = 0; i + 1 < n; i++) {
+            if (slots[i] >= 0 && (best < 0 || priority[i] < priority[best])) {
+                best = i;
+            }
+        }
+        if (best < 0) {
+            return n;
+        }
+        tokens[best] = merges->product[slots[best]];
+        n--;
+        for (int64_t i = best + 1; i < n; i++) {
+            tokens[i] = tokens[i + 1];
+            slots[i - 1] = slots[i];
+            priority[i - 1] = priority[i];
+        }
+        for (int64_t i = greatest(best - 1, 0); i <= best && i + 1 < n; i++) {
+            slots[i] = find(merges, tokens[i], tokens[i + 1]);
+            priority[i] = slots[i] < 0 ? INT32_MAX : merges->priority[slots[i]];
+        }
+    }
+}
+
 /* Merge n tokens in place and return the number of tokens left. */
 static int64_t merge(const tokdfa_merges *merges, workplace *w, int32_t *tokens, int64_t n) {
+    if (n <= FEW) {
+        return merge_few(merges, tokens, n);
+    }
     int32_t *after = w->after, *before = w->before;
     w->size = 0;
     for (int64_t i = 0; i < n; i++) {

@@ -1,4 +1,6 @@
-"""Spelling numbered words one after the other, by `spell`, and finding the words of rules by their spelling: `lookup`.
+"""Words by number and by spelling.
 
-Callers of `spell` have checked the numbers; `lookup` checks what it is given.
+`spell` writes numbered words one after the other, and reads words of the byte alphabet; `lookup` finds words, and those
+that rules need; `model` reads the vocabulary and the rules of a tokenizer.json. Callers of `spell.spell` have checked
+the numbers; the others check what they are given.
 """

@@ -3,12 +3,13 @@
 
 #include <stdint.h>
 
-/* Distinct words by their spelling: word i is text[offsets[i]] to text[offsets[i + 1] - 2], and a separator follows it.
-   Read-only once it is built. */
+/* Words by their spelling: word i begins at text[offsets[i]], and `gap` bytes of a separator, none or one, are between
+   its end and the next one. Read-only once it is built. */
 typedef struct {
     const uint8_t *text;
     const int64_t *offsets;
     int64_t n_offsets;
+    int64_t gap;
     uint64_t *slots;
     int64_t n_slots;
     uint64_t key_0;
@@ -31,7 +32,37 @@ typedef struct {
 int64_t tokdfa_spelled_lengths(const int64_t *offsets, const int32_t *numbers, int64_t n, int64_t *lengths);
 void tokdfa_spell(const uint8_t *text, int64_t n_text, const int64_t *offsets, const int32_t *numbers, int64_t n,
                   uint8_t *spelled, int64_t n_spelled);
-void tokdfa_enter_words(const tokdfa_word_table *table);
+/* The byte that separates words, and the parts of rules, that are read from a file. */
+enum { TOKDFA_BETWEEN_WORDS = 0 };
+
+/* A tokenizer.json and what is read of it: words with their ids, each followed by the separator; and rules, as strings
+   or as pairs of strings, each followed by the separator. The places of both in the file, from the bracket to the byte
+   after the other one. It belongs to one thread. */
+typedef struct {
+    const uint8_t *data;
+    int64_t n_data;
+    int64_t largest_id;
+    int64_t most_ids;
+    uint8_t *words;
+    int64_t *offsets;
+    int32_t *ids;
+    uint8_t *rules;
+    int64_t n_ids;
+    int64_t n_rules;
+    int64_t n_rule_bytes;
+    int64_t in_pairs;
+    int64_t vocab_begin;
+    int64_t vocab_end;
+    int64_t merges_begin;
+    int64_t merges_end;
+} tokdfa_model_text;
+
+int64_t tokdfa_read_model(tokdfa_model_text *model);
+int64_t tokdfa_enter_words(const tokdfa_word_table *table);
+void tokdfa_look_up_words(const tokdfa_word_table *table, const uint8_t *text, const int64_t *offsets, int64_t n,
+                          int32_t *found);
+int64_t tokdfa_read_letters(const tokdfa_word_table *words, const int32_t *byte_of, int64_t n_byte_of, uint8_t *bytes,
+                            int64_t *offsets, uint8_t *foreign);
 int64_t tokdfa_find_rules_in(const tokdfa_word_table *table, const tokdfa_rule_lines *lines);
 
 #endif

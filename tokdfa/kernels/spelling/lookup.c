@@ -67,21 +67,6 @@ ALWAYS_INLINE uint64_t slot_of(uint64_t hash, int64_t number) {
     return (hash >> 32) << 32 | (uint64_t)(number + 1);
 }
 
-/* Enter all words, which are distinct. There are more slots than words, and a power of two of them, all zeros. */
-TOKDFA_DOOR void tokdfa_enter_words(const tokdfa_word_table *table) {
-    const uint64_t mask = (uint64_t)table->n_slots - 1;
-    for (int64_t i = 0; i + 1 < table->n_offsets; i++) {
-        hasher h = begin(table);
-        take(&h, table->text + table->offsets[i], table->offsets[i + 1] - table->offsets[i] - 1);
-        const uint64_t hash = hash_of(h);
-        uint64_t place = hash & mask;
-        while (table->slots[place]) {
-            place = (place + 1) & mask;
-        }
-        table->slots[place] = slot_of(hash, i);
-    }
-}
-
 /* A word that is to be found: two stretches of a text, and the hash of both together. */
 typedef struct {
     const uint8_t *first, *second;
@@ -101,11 +86,54 @@ ALWAYS_INLINE int32_t find(const tokdfa_word_table *table, const wanted *word) {
             continue;
         }
         const int64_t number = (int64_t)(slot & 0xFFFFFFFFu) - 1, begin = table->offsets[number];
-        if (table->offsets[number + 1] - begin - 1 == word->n_first + word->n_second &&
+        if (table->offsets[number + 1] - begin - table->gap == word->n_first + word->n_second &&
             !memcmp(table->text + begin, word->first, (size_t)word->n_first) &&
             !memcmp(table->text + begin + word->n_first, word->second, (size_t)word->n_second)) {
             return (int32_t)number;
         }
+    }
+}
+
+/* A whole word. */
+ALWAYS_INLINE wanted word_at(const tokdfa_word_table *table, const uint8_t *text, int64_t length) {
+    hasher h = begin(table);
+    take(&h, text, length);
+    return (wanted){text, text + length, length, 0, hash_of(h)};
+}
+
+/* Enter all words. There are more slots than words, and a power of two of them, all zeros. Returns the first word that
+   is equal to an earlier one; -1 if all are distinct. */
+TOKDFA_DOOR int64_t tokdfa_enter_words(const tokdfa_word_table *table) {
+    const uint64_t mask = (uint64_t)table->n_slots - 1;
+    const int64_t n = table->n_offsets - 1;
+    wanted words[BLOCK];
+    for (int64_t first = 0; first < n; first += BLOCK) {
+        const int64_t size = least(BLOCK, n - first);
+        for (int64_t i = 0; i < size; i++) {
+            const int64_t at = table->offsets[first + i];
+            words[i] = word_at(table, table->text + at, table->offsets[first + i + 1] - at - table->gap);
+            PREFETCH(table->slots + (words[i].hash & mask));
+        }
+        for (int64_t i = 0; i < size; i++) {
+            if (find(table, words + i) >= 0) {
+                return first + i;
+            }
+            uint64_t place = words[i].hash & mask;
+            while (table->slots[place]) {
+                place = (place + 1) & mask;
+            }
+            table->slots[place] = slot_of(words[i].hash, first + i);
+        }
+    }
+    return -1;
+}
+
+/* Find the numbers of some words, which lie one after the other; -1 for those that the table lacks. */
+TOKDFA_DOOR void tokdfa_look_up_words(const tokdfa_word_table *table, const uint8_t *text, const int64_t *offsets,
+                                      int64_t n, int32_t *found) {
+    for (int64_t i = 0; i < n; i++) {
+        const wanted word = word_at(table, text + offsets[i], offsets[i + 1] - offsets[i]);
+        found[i] = find(table, &word);
     }
 }
 

@@ -1,4 +1,4 @@
-"""Finding words by their spelling: the rules of a file, looked up in its vocabulary."""
+"""Finding words by their spelling: single ones, and the rules of a file, looked up in its vocabulary."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import os
 
 import numpy as np
 
-from tokdfa.arrays import Int32Array
-from tokdfa.kernels.library import Struct, lib
+from tokdfa.arrays import Int32Array, Int64Array, Uint8Array
+from tokdfa.kernels.library import Struct, lib, readable, writable
 
-__all__ = ["WordTable"]
+__all__ = ["WordTable", "check_words"]
 
 
 class WordTable:
@@ -17,50 +17,86 @@ class WordTable:
 
     Parameters
     ----------
-    text : bytes
-        Distinct words, each but the last followed by the separator, which none of them contains.
-    n_words : int
-        The number of words: less than 2**31, and one at least.
-    separator : int
-        A byte.
+    text, offsets : uint8 and int64 arrays
+        Word i is ``text[offsets[i] : offsets[i + 1] - gap]``. There is one word at least, and less than 2**31.
+    gap : {0, 1}
+        The number of bytes that separate words.
+
+    Attributes
+    ----------
+    again : int
+        The first word that is equal to an earlier one; -1 if all are distinct. If some are equal, the table is not
+        complete, and finds nothing.
 
     Raises
     ------
     ValueError
-        If the text has another number of words.
+        If the offsets are not those of words.
 
     Notes
     -----
     The key of the hash is drawn anew for each table, so that no file can be written whose words collide.
     """
 
-    def __init__(self, text: bytes, n_words: int, separator: int) -> None:
-        data = np.frombuffer(text + bytes([separator]), dtype=np.uint8)
-        places = np.flatnonzero(data == separator)
-        if not 0 < len(places) == n_words < 1 << 31:
-            raise ValueError(f"there are {len(places)} words, not {n_words}")
-        offsets = np.zeros(n_words + 1, dtype=np.int64)
-        offsets[1:] = places + 1
+    def __init__(self, text: Uint8Array, offsets: Int64Array, gap: int = 0) -> None:
+        check_words(text, offsets, gap)
         n_slots = 4
-        while n_slots < 2 * n_words:
+        while n_slots < 2 * (len(offsets) - 1):
             n_slots *= 2
         keys = np.frombuffer(os.urandom(16), dtype=np.uint64).tolist()
         self._table = Struct(
             "tokdfa_word_table",
-            text=data,
+            text=text,
             offsets=offsets,
+            gap=gap,
             slots=np.zeros(n_slots, dtype=np.uint64),
             key_0=keys[0],
             key_1=keys[1],
         )
-        lib.tokdfa_enter_words(self._table.pointer)
+        self.again = int(lib.tokdfa_enter_words(self._table.pointer))
 
-    def find_rules(self, text: bytes, n_rules: int, inner: int, outer: int, skipped: int = 0) -> tuple[Int32Array, int]:
+    @classmethod
+    def of_text(cls, text: bytes, n_words: int, separator: int) -> WordTable:
+        """Return the table of words, each but the last followed by the separator, which none of them contains.
+
+        Raises
+        ------
+        ValueError
+            If the text has another number of words.
+        """
+        data = np.frombuffer(text + bytes([separator]), dtype=np.uint8)
+        places = np.flatnonzero(data == separator)
+        if not 0 < len(places) == n_words:
+            raise ValueError(f"there are {len(places)} words, not {n_words}")
+        offsets = np.zeros(n_words + 1, dtype=np.int64)
+        offsets[1:] = places + 1
+        return cls(data, offsets, 1)
+
+    def find(self, words: list[bytes]) -> Int32Array:
+        """Return the numbers of some words; -1 for those that the table lacks."""
+        found: Int32Array = np.full(len(words), -1, dtype=np.int32)
+        if words and self.again < 0:
+            offsets = np.zeros(len(words) + 1, dtype=np.int64)
+            np.cumsum(np.fromiter(map(len, words), dtype=np.int64, count=len(words)), out=offsets[1:])
+            # An empty array has no address.
+            text = np.frombuffer(b"".join(words) + b"\0", dtype=np.uint8)
+            lib.tokdfa_look_up_words(
+                self._table.pointer,
+                readable(text, np.uint8),
+                readable(offsets, np.int64),
+                len(words),
+                writable(found, np.int32),
+            )
+        return found
+
+    def find_rules(
+        self, text: bytes | Uint8Array, n_rules: int, inner: int, outer: int, skipped: int = 0
+    ) -> tuple[Int32Array, int]:
         """Look up the parts of rules and the words that they make.
 
         Parameters
         ----------
-        text : bytes
+        text : bytes or uint8 array
             The rules, separated by `outer`; each is two parts, not empty, separated by `inner`. No part contains
             either.
         n_rules : int
@@ -78,7 +114,7 @@ class WordTable:
             The rows from there on have no meaning.
         """
         found: Int32Array = np.zeros((n_rules, 3), dtype=np.int32)
-        if not (n_rules and text):
+        if not (n_rules and len(text)) or self.again >= 0:
             return found, 0
         lines = Struct(
             "tokdfa_rule_lines",
@@ -91,3 +127,12 @@ class WordTable:
         )
         n_found = int(lib.tokdfa_find_rules_in(self._table.pointer, lines.pointer))
         return found, n_found
+
+
+def check_words(text: Uint8Array, offsets: Int64Array, gap: int) -> None:
+    """Raise ValueError unless words lie one after the other in a text, with a gap of one byte or none after each."""
+    n_words = len(offsets) - 1
+    if not 0 < n_words < 1 << 31 or gap not in (0, 1):
+        raise ValueError(f"{n_words} words with gaps of {gap}")
+    if offsets[0] < 0 or offsets[-1] > len(text) or (np.diff(offsets) < gap).any():
+        raise ValueError("the offsets are not those of words")

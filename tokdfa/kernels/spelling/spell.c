@@ -1,4 +1,4 @@
-/* Spelling numbered words, one after the other. */
+/* Spelling numbered words, one after the other, and reading words that are spelled in the byte alphabet. */
 #include "../common/base.h"
 #include "door.h"
 
@@ -32,4 +32,35 @@ TOKDFA_DOOR void tokdfa_spell(const uint8_t *text, int64_t n_text, const int64_t
         }
         written += length;
     }
+}
+
+/* Read words in UTF-8 whose code points represent bytes: byte_of[code point], -1 for those that represent none. Writes
+   the bytes of all words, one after the other. A word with another code point is foreign, and has no bytes. Returns the
+   number of bytes, which is at most that of the words. */
+TOKDFA_DOOR int64_t tokdfa_read_letters(const tokdfa_word_table *words, const int32_t *byte_of, int64_t n_byte_of,
+                                        uint8_t *bytes, int64_t *offsets, uint8_t *foreign) {
+    int64_t written = 0;
+    offsets[0] = 0;
+    for (int64_t i = 0; i + 1 < words->n_offsets; i++) {
+        const uint8_t *at = words->text + words->offsets[i];
+        const uint8_t *end = words->text + words->offsets[i + 1] - words->gap;
+        const int64_t begin = written;
+        foreign[i] = false;
+        while (at < end) {
+            int64_t code = *at++;
+            if (code >= 0xC0 && code < 0xE0 && at < end) {
+                code = (code & 0x1F) << 6 | (*at++ & 0x3F);
+            } else if (code >= 0x80) {
+                code = n_byte_of;
+            }
+            if (code >= n_byte_of || byte_of[code] < 0) {
+                foreign[i] = true;
+                written = begin;
+                break;
+            }
+            bytes[written++] = (uint8_t)byte_of[code];
+        }
+        offsets[i + 1] = written;
+    }
+    return written;
 }

@@ -1,13 +1,14 @@
-"""Spelling numbered words one after the other."""
+"""Spelling numbered words one after the other, and reading words that are spelled in the byte alphabet."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from tokdfa.arrays import Int32Array, Int64Array, Uint8Array
-from tokdfa.kernels.library import lib, readable, writable
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array, Uint8Array
+from tokdfa.kernels.library import Struct, lib, readable, writable
+from tokdfa.kernels.spelling.lookup import check_words
 
-__all__ = ["spell"]
+__all__ = ["read_letters", "spell"]
 
 
 def spell(text: Uint8Array, offsets: Int64Array, numbers: Int32Array) -> tuple[Uint8Array, Int64Array]:
@@ -34,3 +35,53 @@ def spell(text: Uint8Array, offsets: Int64Array, numbers: Int32Array) -> tuple[U
         readable(text, np.uint8), len(text), *pointers, len(numbers), writable(spelled, np.uint8), len(spelled)
     )
     return spelled, lengths
+
+
+def read_letters(
+    text: Uint8Array, offsets: Int64Array, gap: int, byte_of: Int32Array
+) -> tuple[Uint8Array, Int64Array, BoolArray]:
+    """Read words whose code points represent bytes.
+
+    Parameters
+    ----------
+    text, offsets, gap
+        The words in UTF-8: word i is ``text[offsets[i] : offsets[i + 1] - gap]``.
+    byte_of : int32 array
+        The byte that each code point below U+0800 represents; -1 for those that represent none.
+
+    Returns
+    -------
+    bytes, offsets : uint8 and int64 arrays
+        The bytes of word i are ``bytes[offsets[i] : offsets[i + 1]]``.
+    foreign : bool array
+        Whether each word has a code point that represents no byte. Such a word has no bytes.
+
+    Raises
+    ------
+    ValueError
+        If the offsets are not those of words, or the table has other code points.
+    """
+    check_words(text, offsets, gap)
+    if len(byte_of) > 0x800:
+        raise ValueError(f"a table of {len(byte_of)} code points")
+    words = Struct(
+        "tokdfa_word_table",
+        text=text,
+        offsets=offsets,
+        gap=gap,
+        slots=np.zeros(1, dtype=np.uint64),
+        key_0=0,
+        key_1=0,
+    )
+    spelled = np.empty(int(offsets[-1] - offsets[0]) + 1, dtype=np.uint8)
+    ends: Int64Array = np.empty(len(offsets), dtype=np.int64)
+    foreign: BoolArray = np.empty(len(offsets) - 1, dtype=np.bool_)
+    n = lib.tokdfa_read_letters(
+        words.pointer,
+        readable(byte_of, np.int32),
+        len(byte_of),
+        writable(spelled, np.uint8),
+        writable(ends, np.int64),
+        writable(foreign, np.bool_),
+    )
+    return spelled[:n], ends, foreign

@@ -18,6 +18,7 @@ from tokdfa.encoding.symbols import Fallback
 from tokdfa.errors import FileFormatError
 from tokdfa.splitting.steps import Splitting
 from tokdfa.tokenizers.byte_dictionary import ByteTokens, CheckedDictionary, in_order_of_mention
+from tokdfa.tokenizers.decoder import Spellings, gathered, words_of
 from tokdfa.unicode.utf8 import BYTES_OF_UTF8
 
 if TYPE_CHECKING:
@@ -147,12 +148,12 @@ class NumberedWords(NamedTuple):
     number: Int32Array
 
 
-def number_bytes(words: Sequence[bytes], rules: Int32Array) -> NumberedWords:
+def number_bytes(words: Spellings, rules: Int32Array) -> NumberedWords:
     """Number the words of a byte-level file as a Dictionary numbers its tokens.
 
     Parameters
     ----------
-    words : sequence of bytes
+    words : Spellings
         Distinct words of two bytes or more; word i is token 256 + i in `rules`, and bytes are tokens 0 to 255.
     rules : int32 array of shape (rules, 3)
         The rules: left part, right part, product.
@@ -160,11 +161,11 @@ def number_bytes(words: Sequence[bytes], rules: Int32Array) -> NumberedWords:
     Returns
     -------
     NumberedWords
-        Its `number` has an entry for each of the 256 + ``len(words)`` tokens.
+        Its `number` has an entry for each token.
     """
-    mentioned, extra, number = _in_order(rules, 256 + len(words), 256)
-    tokens = ByteTokens([words[i] for i in (mentioned - 256).tolist()])
-    rest = tuple(words[i] for i in (extra - 256).tolist())
+    mentioned, extra, number = _in_order(rules, 256 + len(words.offsets) - 1, 256)
+    tokens = ByteTokens(gathered(words, mentioned - 256))
+    rest = tuple(words_of(gathered(words, extra - 256)))
     return NumberedWords(CheckedDictionary(tokens, *number[rules.T]), rest, number)
 
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import os
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from tokdfa.unicode.byte_alphabet import BYTE_OF, GPT2_ORDER
@@ -155,6 +152,8 @@ def _candidates(encoding: Encoding) -> Iterator[tuple[Path, bytes]]:
 def _caches() -> Iterator[Path]:
     chosen = os.environ.get("TIKTOKEN_CACHE_DIR", os.environ.get("DATA_GYM_CACHE_DIR"))
     if chosen is None:
+        import tempfile
+
         yield Path(tempfile.gettempdir(), "data-gym-cache")
     elif chosen:
         yield Path(chosen)
@@ -165,6 +164,8 @@ def _caches() -> Iterator[Path]:
 
 def _place(package: str, name: str) -> Path | None:
     """Return where a file or folder of an installed package is, which is not imported; None without the package."""
+    from importlib.metadata import PackageNotFoundError, distribution
+
     try:
         return Path(str(distribution(package).locate_file(name)))
     except PackageNotFoundError:
@@ -181,6 +182,8 @@ def _content(path: Path) -> bytes | None:
 
 def _ranked(rules: bytes) -> bytes:
     """Return the rank file that GPT-2's rules amount to: the bytes, and then the products; nothing for other files."""
+    import base64
+
     try:
         pairs = [line.split() for line in rules.decode().split("\n")[1:-1]]
         words = [bytes(BYTE_OF[letter] for letter in left + right) for left, right in pairs]

@@ -17,7 +17,8 @@ from tokdfa.tokenizers.formats.gguf_head import GGUFHead
 from tokdfa.tokenizers.formats.gguf_tokens import BYTE, CONTROL, NORMAL, UNKNOWN, USER_DEFINED, GGUFTokens, read_tokens
 from tokdfa.tokenizers.formats.pairs import Pairs
 from tokdfa.tokenizers.formats.scored import over_scored
-from tokdfa.tokenizers.formats.vocabulary import Vocabulary, over_bytes, over_characters
+from tokdfa.tokenizers.formats.spelled_ids import Vocabulary
+from tokdfa.tokenizers.formats.vocabulary import over_bytes, over_characters
 from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
 from tokdfa.tokenizers.sentencepiece_normalizer import SPACE, SentencePieceNormalizer
 from tokdfa.unicode.byte_alphabet import BYTE_OF, is_spelled

@@ -18,6 +18,7 @@ import numpy as np
 from tokdfa.encoding.special import Special
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError, WrongTypeError
 from tokdfa.splitting.steps import Split, Splitting
+from tokdfa.tokenizers.decoder import spellings
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents
 from tokdfa.tokenizers.formats.files import LARGEST_FILE, detect, named, unpacked
 from tokdfa.tokenizers.formats.ranks import from_ranks
@@ -205,7 +206,7 @@ def _ranked(ranks: Mapping[Any, Any], path: Path, first_id: int = 0, format: str
         seen: dict[int, bytes] = {}
         word, rank = next((word, rank) for word, rank in ranks.items() if seen.setdefault(rank, word) != word)
         raise FileFormatError(f"{word!r} has the same rank as {seen[rank]!r}", value=rank, where=str(path))
-    return from_ranks(words, np.array(numbers, dtype=np.int64), path, format, first_id=first_id)
+    return from_ranks(spellings(words), np.array(numbers, dtype=np.int64), path, format, first_id=first_id)
 
 
 def _read_encoding(source: Any, ranks: Any, path: Path, format: str | None) -> Contents:

@@ -15,11 +15,14 @@ from tokdfa.arrays import Int32Array
 from tokdfa.dictionary import Dictionary
 from tokdfa.encoding.special import Special
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError
+from tokdfa.kernels.spelling.spell import read_letters
 from tokdfa.splitting.steps import Split, Splitting
+from tokdfa.tokenizers.decoder import Spellings, gathered
 from tokdfa.tokenizers.formats.contents import Contents, Rewriting, number_bytes
 from tokdfa.tokenizers.formats.json_text import decode_utf8
 from tokdfa.tokenizers.formats.pairs import Pairs
-from tokdfa.unicode.byte_alphabet import BYTE_OF, CHARACTER_OF, GPT2_ORDER, is_spelled, read_words
+from tokdfa.tokenizers.formats.spelled_ids import in_utf8
+from tokdfa.unicode.byte_alphabet import BYTE_OF, CHARACTER_OF, GPT2_ORDER, LETTERS, is_spelled
 
 __all__ = [
     "CLIP_HEADER",
@@ -181,7 +184,8 @@ def _bytewise(pairs: Pairs) -> Contents:
         [list(map(numbers.__getitem__, column)) for column in (pairs.left, pairs.right, products)], dtype=np.int32
     ).T
     check_rules(pairs, rules[:, 0], rules[:, 1])
-    long = read_words([*words][256:]).words
+    text, offsets, _ = read_letters(*in_utf8([*words]), 1, LETTERS)
+    long = gathered(Spellings(text, offsets), np.arange(256, len(words)))
     numbering = number_bytes(long, np.ascontiguousarray(rules))
     ids = _ids_by_rule(numbering.dictionary)
     ids[list(GPT2_ORDER)] = np.arange(256)

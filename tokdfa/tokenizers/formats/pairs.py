@@ -7,6 +7,8 @@ from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
 
+from tokdfa.arrays import Uint8Array
+
 __all__ = ["Joined", "Pairs", "joined"]
 
 
@@ -37,9 +39,9 @@ class Pairs:
 
     Parameters
     ----------
-    text : bytes
-        The rules, separated by `outer`; each is two parts separated by `inner`. Where that does not hold, `columns`
-        raises.
+    text : bytes or uint8 array
+        The rules in UTF-8, separated by `outer`; each is two parts separated by `inner`. Where that does not hold,
+        `columns` raises.
     n_rules : int
     inner, outer : int
         Bytes that no part contains.
@@ -51,7 +53,7 @@ class Pairs:
 
     def __init__(
         self,
-        text: bytes,
+        text: bytes | Uint8Array,
         n_rules: int,
         inner: int,
         outer: int,

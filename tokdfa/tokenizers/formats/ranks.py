@@ -8,30 +8,30 @@ is equivalent, and all splits are kept.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
-from tokdfa.arrays import Int32Array, Int64Array
+from tokdfa.arrays import Int32Array, Int64Array, running_sum
 from tokdfa.encoding.merges import Merges
 from tokdfa.errors import FileFormatError
+from tokdfa.tokenizers.decoder import Spellings, gathered, words_of
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents, check_bytes, number_bytes
 
-__all__ = ["from_ranks", "rules_of_words"]
+__all__ = ["from_ranks", "rules_of_bytes", "rules_of_words"]
 
 T = TypeVar("T", bytes, str)
 
 
-def from_ranks(words: list[bytes], ranks: Int64Array, path: Path, format: str, *, first_id: int) -> Contents:
+def from_ranks(words: Spellings, ranks: Int64Array, path: Path, format: str, *, first_id: int) -> Contents:
     """Return the contents of a file of ranked words.
 
     Parameters
     ----------
-    words : list of bytes
+    words : Spellings
         Distinct and not empty.
     ranks : int64 array
         Their ranks, distinct and not negative.
@@ -54,16 +54,15 @@ def from_ranks(words: list[bytes], ranks: Int64Array, path: Path, format: str, *
             hint=f"ids up to {LARGEST_ID} are supported",
         )
     order = np.argsort(ranks, kind="stable")
-    sorted_words = words if np.array_equal(order, np.arange(len(words))) else [words[i] for i in order.tolist()]
+    in_order = words if np.array_equal(order, np.arange(len(order))) else gathered(words, order)
     ids = (ranks[order] + first_id).astype(np.int32)
-    lengths = np.fromiter(map(len, sorted_words), dtype=np.int64, count=len(words))
-    long = lengths > 1
-    long_words = [word for word in sorted_words if len(word) > 1]
+    long = np.diff(in_order.offsets) > 1
+    long_words = gathered(in_order, np.flatnonzero(long))
     byte_ids = np.full(256, -1, dtype=np.int32)
-    byte_ids[[word[0] for word in sorted_words if len(word) == 1]] = ids[~long]
+    byte_ids[in_order.text[in_order.offsets[:-1][~long]]] = ids[~long]
     check_bytes(np.flatnonzero(byte_ids >= 0).tolist(), path)
 
-    rules, splits = rules_of_words(long_words, {bytes([byte]): byte for byte in range(256)})
+    rules, splits = rules_of_bytes(long_words)
     dictionary, extra, number = number_bytes(long_words, rules)
     numbered_ids = np.empty_like(number)
     numbered_ids[number] = np.concatenate((byte_ids, ids[long]))
@@ -77,16 +76,25 @@ def from_ranks(words: list[bytes], ranks: Int64Array, path: Path, format: str, *
     )
 
 
+def rules_of_bytes(words: Spellings) -> tuple[Int32Array, Int32Array | None]:
+    """Return the rules of ranked words over the 256 bytes; see :func:`rules_of_words`."""
+
+    def splits() -> Int32Array:
+        return _all_splits(words_of(words), {bytes([byte]): byte for byte in range(256)})
+
+    return _rules(words.text.astype(np.int32), words.offsets, 256, None, splits)
+
+
 def rules_of_words(
-    words: Sequence[T], symbols: Mapping[T, int], priority: Int32Array | None = None
+    words: Sequence[str], symbols: Mapping[str, int], priority: Int32Array | None = None
 ) -> tuple[Int32Array, Int32Array | None]:
     """Return the rules of ranked words and, if they do not determine all merges, all splits.
 
     Parameters
     ----------
-    words : sequence of bytes or str
+    words : sequence of str
         Words of two symbols or more, strongest first; word i is token ``len(symbols) + i``.
-    symbols : mapping of bytes or str to int
+    symbols : mapping of str to int
         The numbers of the symbols, from 0 on.
     priority : int32 array, optional
         Ascending; words of equal priority are equally strong, and ties go to the leftmost pair.
@@ -96,40 +104,41 @@ def rules_of_words(
     rules, splits : int32 arrays of shape (n, 3)
         Rows of left part, right part and product, by ascending rank; the second is None if no rules are missing.
     """
+    offsets = running_sum(np.fromiter(map(len, words), dtype=np.int64, count=len(words)))
+    return _rules(_numbers(words, symbols), offsets, len(symbols), priority, lambda: _all_splits(words, symbols))
+
+
+def _rules(
+    text: Int32Array, offsets: Int64Array, n: int, priority: Int32Array | None, all_splits: Callable[[], Int32Array]
+) -> tuple[Int32Array, Int32Array | None]:
+    """Return the rules of words of numbered symbols, of which there are n, and maybe all splits."""
     from tokdfa.kernels.merging.words import derive
 
-    n = len(symbols)
-    text = _numbers(words, symbols)
-    offsets = np.zeros(len(words) + 1, dtype=np.int64)
-    np.cumsum(np.fromiter(map(len, words), dtype=np.int64, count=len(words)), out=offsets[1:])
+    n_words = len(offsets) - 1
     nothing = np.empty(0, dtype=np.int32)
     left, right, first, _ = derive(text, offsets, n, np.empty(0, dtype=np.int64), nothing, nothing)
     splits = None
     if (first >= 0).any() or (priority is not None and (np.diff(priority) == 0).any()):
-        splits = _all_splits(words, symbols)
-        start = np.searchsorted(splits[:, 2], np.arange(n, n + 1 + len(words)))
+        splits = all_splits()
+        start = np.searchsorted(splits[:, 2], np.arange(n, n + 1 + n_words))
         left, right, _, _ = derive(
             text, offsets, n, start, np.ascontiguousarray(splits[:, 0]), np.ascontiguousarray(splits[:, 1])
         )
-        strength = np.arange(len(words), dtype=np.int32) if priority is None else priority
-        tied = np.zeros(len(words), dtype=np.bool_)
+        strength = np.arange(n_words, dtype=np.int32) if priority is None else priority
+        tied = np.zeros(n_words, dtype=np.bool_)
         tied[1:] = np.diff(strength) == 0
         tied[:-1] |= tied[1:]
         left[tied] = right[tied] = -1
         words_text = [text[low:high].tolist() for low, high in pairwise(offsets.tolist())]
         _find_late_pairs(words_text, n, strength.tolist(), left, right, splits)
-    product = np.arange(n, n + len(words), dtype=np.int32)
+    product = np.arange(n, n + n_words, dtype=np.int32)
     rules = np.stack((left, right, product), axis=1)[left >= 0]
     return rules, splits
 
 
-def _numbers(words: Sequence[T], symbols: Mapping[T, int]) -> Int32Array:
+def _numbers(words: Sequence[str], symbols: Mapping[str, int]) -> Int32Array:
     """Return the symbols of all words, one after the other."""
-    codes: npt.NDArray[Any]
-    if words and isinstance(words[0], str):
-        codes = np.frombuffer("".join(words).encode("utf-32-le"), dtype=np.uint32)
-    else:
-        codes = np.frombuffer(b"".join(words), dtype=np.uint8)  # type: ignore[arg-type]
+    codes = np.frombuffer("".join(words).encode("utf-32-le"), dtype=np.uint32)
     known = [ord(symbol) for symbol in symbols]
     table = np.zeros(max(known, default=0) + 1, dtype=np.int32)
     table[known] = list(symbols.values())

@@ -13,6 +13,7 @@ import numpy as np
 from tokdfa.encoding.special import Special
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError
 from tokdfa.splitting.steps import Split, Splitting
+from tokdfa.tokenizers.decoder import spellings
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents
 from tokdfa.tokenizers.formats.json_text import JsonObject, parse_object
 from tokdfa.tokenizers.formats.ranks import from_ranks
@@ -92,7 +93,7 @@ def read_tekken(data: bytes, path: Path) -> Contents:
     specials = _read_specials(top, config.get("version", str), n_specials)
     words = _read_words(vocabulary[: n_ids - n_specials], top)
     pattern = config.get("pattern", str)
-    contents = from_ranks(words, np.arange(len(words), dtype=np.int64), path, "tekken", first_id=n_specials)
+    contents = from_ranks(spellings(words), np.arange(len(words), dtype=np.int64), path, "tekken", first_id=n_specials)
     return replace(contents, splitting=Splitting("tiktoken", (Split(pattern),)), specials=specials)
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
 from tokdfa.errors import FileFormatError
 from tokdfa.kernels.encode.rank_lines import LARGEST_RANK, read_rank_lines
+from tokdfa.kernels.spelling.lookup import WordTable
+from tokdfa.tokenizers.decoder import Spellings, words_of
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.formats.encodings import PUBLISHED
 from tokdfa.tokenizers.formats.ranks import from_ranks
@@ -53,15 +54,12 @@ def read_tiktoken(data: bytes, path: Path) -> Contents:
         raise FileFormatError(what, value=shown, where=f"{path}, line {lines[-1]}, byte {place}", hint=hint)
     if not len(ranks):
         raise FileFormatError("the file has no tokens", where=str(path))
-    buffer = text.tobytes()
-    ends = offsets.tolist()
-    words = [buffer[start:end] for start, end in pairwise(ends)]
-    if len(set(words)) < len(words):
-        seen: dict[bytes, int] = {}
-        at = next(i for i, word in enumerate(words) if seen.setdefault(word, i) != i)
-        raise FileFormatError(
-            f"the same token as in line {lines[seen[words[at]]]}", value=words[at], where=f"{path}, line {lines[at]}"
-        )
+    words = Spellings(text, offsets)
+    at = WordTable(text, offsets).again
+    if at >= 0:
+        every = words_of(words)
+        first = lines[every.index(every[at])]
+        raise FileFormatError(f"the same token as in line {first}", value=every[at], where=f"{path}, line {lines[at]}")
     order = np.argsort(ranks, kind="stable")
     again = np.flatnonzero(np.diff(ranks[order]) == 0)
     if len(again):

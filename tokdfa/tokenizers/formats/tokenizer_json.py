@@ -19,9 +19,11 @@ from tokdfa.tokenizers.formats.contents import Contents, Rewriting, has_bytes
 from tokdfa.tokenizers.formats.json_text import JsonObject, parse_object
 from tokdfa.tokenizers.formats.left_out import read_left_out
 from tokdfa.tokenizers.formats.pairs import Pairs, joined
+from tokdfa.tokenizers.formats.plain_model import read_plain
 from tokdfa.tokenizers.formats.pre_tokenizer import read_pre_tokenizer
+from tokdfa.tokenizers.formats.spelled_ids import Vocabulary, check_vocabulary
 from tokdfa.tokenizers.formats.text_steps import read_decoder, read_normalizer
-from tokdfa.tokenizers.formats.vocabulary import Vocabulary, check_vocabulary, over_bytes, over_characters
+from tokdfa.tokenizers.formats.vocabulary import over_bytes, over_characters
 from tokdfa.tokenizers.normalizers import Normalizer
 from tokdfa.unicode.byte_alphabet import BYTE_OF, is_spelled
 from tokdfa.unicode.normalization import spaces
@@ -52,7 +54,8 @@ def read_tokenizer_json(data: bytes, path: Path) -> Contents:
     UnsupportedFeatureError
         If it asks for something that is not modelled exactly; the error gives the JSON path and the value.
     """
-    top = parse_object(data, path)
+    plain = read_plain(data, path)
+    top = parse_object(data, path) if plain is None else plain.top
     # Unknown fields are ignored elsewhere; here the library fails on them.
     top.only(TOP_FIELDS)
     top.refuse_unless("version", ("1.0",), "an unknown version of the format")
@@ -62,8 +65,12 @@ def read_tokenizer_json(data: bytes, path: Path) -> Contents:
     model = _model(top)
     suffix = model.get_or_none("end_of_word_suffix", str) or None
     ignored = read_left_out(top)
-    vocabulary = check_vocabulary(model.get("vocab", dict), model.place("vocab"))
-    pairs = _read_merges(model)
+    if plain is None:
+        vocabulary = check_vocabulary(model.get("vocab", dict), model.place("vocab"))
+        pairs = _read_merges(model)
+    else:
+        vocabulary = plain.vocabulary
+        pairs = plain.pairs(lambda: _read_merges(_model(parse_object(data, path))))
     whole_piece = bool(model.get_or_none("ignore_merges", bool))
     prefix = model.get_or_none("continuing_subword_prefix", str) or None
     if is_bytewise and prefix:
@@ -71,11 +78,11 @@ def read_tokenizer_json(data: bytes, path: Path) -> Contents:
         raise UnsupportedFeatureError(
             "continuing_subword_prefix with ByteLevel is not modelled", value=prefix, where=where
         )
-    if suffix in vocabulary.spellings:
+    if suffix in vocabulary:
         # Then a symbol by itself cannot be distinguished from the end of a word.
         where = model.place("end_of_word_suffix")
         raise UnsupportedFeatureError("an end_of_word_suffix that is itself a token", value=suffix, where=where)
-    is_whole = has_bytes(BYTE_OF[letter] for letter in BYTE_OF.keys() & vocabulary.id_of.keys())
+    is_whole = has_bytes(BYTE_OF[letter] for letter in vocabulary.ids_of(BYTE_OF))
     if is_bytewise and (suffix or not is_whole):
         _check_spelled(vocabulary, suffix or "", model)
     if is_bytewise and not suffix and is_whole:
@@ -149,14 +156,14 @@ def _read_fallback(model: JsonObject, vocabulary: Vocabulary, *, is_affixed: boo
     Bytes that no unknown symbol has need no tokens: a character of ASCII that is a token itself, as the tab is in
     Gemma's vocabularies, never becomes its byte. Symbols with a prefix or a suffix (`is_affixed`) may be others.
     """
-    known = set(vocabulary.spellings)
+    unknown = model.get_or_none("unk_token", str)
     names = [f"<0x{byte:02X}>" for byte in range(256)]
+    known = vocabulary.ids_of([*names, *map(chr, range(0x80)), *(() if unknown is None else (unknown,))])
     spelled = tuple(name if name in known else None for name in names)
     as_bytes = bool(model.get_or_none("byte_fallback", bool)) and any(spelled)
     needless = () if is_affixed else (byte for byte in range(0x80) if chr(byte) in known)
     if as_bytes and has_bytes([*needless, *(byte for byte in range(256) if spelled[byte])]):
         return Fallback(bytes=tuple(names))
-    unknown = model.get_or_none("unk_token", str)
     if unknown is not None and unknown not in known:
         raise FileFormatError(
             "the unknown token is not in the vocabulary", value=unknown, where=model.place("unk_token")
@@ -271,8 +278,9 @@ def read_added_tokens(top: JsonObject, vocabulary: Vocabulary, is_bytewise: bool
     tokens = top.objects("added_tokens", [])
     if not tokens:
         return ()
-    id_of = vocabulary.id_of
-    is_taken = np.zeros(max(len(id_of), int(vocabulary.ids.max()) + 1) + len(tokens), dtype=np.bool_)
+    id_of = vocabulary.ids_of(token.fields["content"] for token in tokens if type(token.fields.get("content")) is str)
+    n_words = len(vocabulary)
+    is_taken = np.zeros(max(n_words, int(vocabulary.ids.max()) + 1) + len(tokens), dtype=np.bool_)
     is_taken[vocabulary.ids] = True
     specials: list[Special] = []
     contents: set[str] = set()
@@ -291,7 +299,7 @@ def read_added_tokens(top: JsonObject, vocabulary: Vocabulary, is_bytewise: bool
                 where=token.place("content"),
             )
         # The library does not read the ids of added tokens but assigns them; a file with other ids is wrong.
-        next_id = last + 1 if last >= len(id_of) else len(id_of)
+        next_id = last + 1 if last >= n_words else n_words
         assigned = id_of.get(content, next_id)
         if token.get("id", int) != assigned or (content not in id_of and is_taken[assigned]):
             raise FileFormatError(

@@ -17,6 +17,7 @@ from tokdfa.tokenizers.formats.decimals import as_serde_json
 from tokdfa.tokenizers.formats.json_text import JsonObject, parse_object
 from tokdfa.tokenizers.formats.left_out import read_left_out
 from tokdfa.tokenizers.formats.pre_tokenizer import read_pre_tokenizer
+from tokdfa.tokenizers.formats.spelled_ids import Vocabulary
 from tokdfa.tokenizers.formats.text_steps import read_decoder, read_normalizer
 from tokdfa.tokenizers.formats.tokenizer_json import (
     TOP_FIELDS,
@@ -25,7 +26,6 @@ from tokdfa.tokenizers.formats.tokenizer_json import (
     normalized_specials,
     read_added_tokens,
 )
-from tokdfa.tokenizers.formats.vocabulary import Vocabulary
 from tokdfa.unigram.model import UnigramModel, unknown_score
 
 __all__ = ["LARGEST_SCORE", "UnigramContents", "as_before_0_2_2", "read_unigram_json"]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -13,50 +13,18 @@ from tokdfa.arrays import Int32Array
 from tokdfa.dictionary import Dictionary
 from tokdfa.encoding.symbols import Fallback
 from tokdfa.errors import AlphabetError, FileFormatError, UnsupportedFeatureError
-from tokdfa.kernels.spelling.lookup import WordTable
+from tokdfa.kernels.spelling.spell import read_letters
 from tokdfa.tokenizers.byte_dictionary import CheckedDictionary, in_order_of_mention
-from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents, check_bytes, has_bytes, number_bytes
+from tokdfa.tokenizers.decoder import Spellings, gathered
+from tokdfa.tokenizers.formats.contents import Contents, check_bytes, has_bytes, number_bytes
 from tokdfa.tokenizers.formats.json_text import parse_object
 from tokdfa.tokenizers.formats.merges import check_rules, check_suffix, read_pairs, suffix_in, symbols_of
-from tokdfa.tokenizers.formats.pairs import Pairs, joined
+from tokdfa.tokenizers.formats.pairs import Pairs
+from tokdfa.tokenizers.formats.spelled_ids import Vocabulary, check_vocabulary
 from tokdfa.tokenizers.symbol_tokens import SymbolTokens
-from tokdfa.unicode.byte_alphabet import BYTE_OF, is_spelled, read_words
+from tokdfa.unicode.byte_alphabet import BYTE_OF, LETTERS, is_spelled
 
-__all__ = ["Vocabulary", "check_vocabulary", "over_bytes", "over_characters", "read_vocabulary_and_merges"]
-
-
-class Vocabulary(NamedTuple):
-    """Spellings and their ids, checked to be distinct and small enough for tables, and the ids by spelling."""
-
-    spellings: list[str]
-    ids: Int32Array
-    id_of: Mapping[str, int]
-
-
-def check_vocabulary(fields: Mapping[str, Any], where: str) -> Vocabulary:
-    """Check a JSON object of spellings and ids.
-
-    Raises
-    ------
-    FileFormatError
-        If an id is not an integer from 0 on, is too large, or occurs twice, or a spelling is empty.
-    """
-    spellings = list(fields)
-    values = list(fields.values())
-    if not spellings:
-        raise FileFormatError("the vocabulary has no tokens", where=where)
-    if set(map(type, values)) != {int} or min(values) < 0 or max(values) > LARGEST_ID:
-        what = f"an id must be an integer from 0 to {LARGEST_ID}"
-        odd = next(key for key, value in fields.items() if type(value) is not int or not 0 <= value <= LARGEST_ID)
-        raise FileFormatError(what, value=fields[odd], where=f"{where}.{odd}")
-    if len(set(values)) < len(values):
-        seen: dict[int, str] = {}
-        again = next(spelling for spelling in spellings if seen.setdefault(fields[spelling], spelling) != spelling)
-        what = f"the same id as that of {seen[fields[again]]!r}"
-        raise FileFormatError(what, value=fields[again], where=f"{where}.{again}")
-    if "" in fields:
-        raise FileFormatError("an empty token", where=where)
-    return Vocabulary(spellings, np.array(values, dtype=np.int32), fields)
+__all__ = ["over_bytes", "over_characters", "read_vocabulary_and_merges"]
 
 
 def _rules(vocabulary: Vocabulary, pairs: Pairs, prefix: str | None = None) -> Int32Array:
@@ -67,9 +35,9 @@ def _rules(vocabulary: Vocabulary, pairs: Pairs, prefix: str | None = None) -> I
     rules: Int32Array = np.empty((0, 3), dtype=np.int32)
     if not len(pairs):
         return rules
-    words = joined(vocabulary.spellings)
-    table = WordTable(words.text, len(vocabulary.spellings), words.separator)
-    rules, n_found = table.find_rules(pairs.text, len(pairs), pairs.inner, pairs.outer, len((prefix or "").encode()))
+    rules, n_found = vocabulary.table.find_rules(
+        pairs.text, len(pairs), pairs.inner, pairs.outer, len((prefix or "").encode())
+    )
     if n_found < len(pairs):
         id_of = vocabulary.id_of
         rows = enumerate(zip(pairs.left, pairs.right, _products(pairs, prefix), strict=True))
@@ -93,7 +61,9 @@ def over_bytes(vocabulary: Vocabulary, pairs: Pairs, path: Path, format: str, *,
         If a rule has a character outside the alphabet.
     """
     rules = _rules(vocabulary, pairs)
-    words, foreign, lengths = read_words(vocabulary.spellings)
+    spelled, gap = vocabulary.words
+    text, offsets, foreign = read_letters(*spelled, gap, LETTERS)
+    lengths = np.diff(offsets)
     if foreign[rules].any():
         index = int(np.argmax(foreign[rules].any(axis=1)))
         rule = f"{pairs.left[index]} {pairs.right[index]}"
@@ -103,14 +73,14 @@ def over_bytes(vocabulary: Vocabulary, pairs: Pairs, path: Path, format: str, *,
     # Provisional numbers: the bytes, then the longer words in the order of the vocabulary.
     long = np.flatnonzero(lengths > 1)
     single = np.flatnonzero(lengths == 1)
-    number = np.full(len(words), -1, dtype=np.int32)
-    number[single] = [words[place][0] for place in single.tolist()]
+    number = np.full(len(lengths), -1, dtype=np.int32)
+    number[single] = text[offsets[single]]
     number[long] = np.arange(256, 256 + len(long), dtype=np.int32)
     check_bytes(number[single].tolist(), path)
-    numbering = number_bytes([words[place] for place in long.tolist()], number[rules])
+    numbering = number_bytes(gathered(Spellings(text, offsets), long), number[rules])
     ids = np.full(256 + len(long), -1, dtype=np.int32)
-    spelled = np.concatenate((single, long))
-    ids[numbering.number[number[spelled]]] = vocabulary.ids[spelled]
+    places = np.concatenate((single, long))
+    ids[numbering.number[number[places]]] = vocabulary.ids[places]
     unspelled = np.flatnonzero(foreign)
     return Contents(
         format=format,

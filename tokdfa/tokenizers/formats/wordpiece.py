@@ -13,9 +13,9 @@ from tokdfa.errors import AlphabetError, FileFormatError, UnsupportedFeatureErro
 from tokdfa.tokenizers.formats.contents import LARGEST_ID
 from tokdfa.tokenizers.formats.json_text import JsonObject, check_surrogates, decode_utf8, parse_object
 from tokdfa.tokenizers.formats.left_out import read_left_out
+from tokdfa.tokenizers.formats.spelled_ids import Vocabulary
 from tokdfa.tokenizers.formats.text_steps import read_bert_normalizer
 from tokdfa.tokenizers.formats.tokenizer_json import TOP_FIELDS, read_added_tokens
-from tokdfa.tokenizers.formats.vocabulary import Vocabulary
 from tokdfa.unicode.normalization import spaces, tables
 from tokdfa.wordpiece.normalizer import BertNormalizer, WordNormalizer
 from tokdfa.wordpiece.vocabulary import WordPieceVocabulary

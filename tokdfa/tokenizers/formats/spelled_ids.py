@@ -1,0 +1,132 @@
+"""The vocabulary of a file: spellings and their ids, which need not be strings of Python to be found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tokdfa.arrays import Int32Array, Int64Array
+from tokdfa.errors import FileFormatError
+from tokdfa.kernels.spelling.lookup import WordTable
+from tokdfa.kernels.spelling.model import SEPARATOR
+from tokdfa.tokenizers.decoder import Spellings
+from tokdfa.tokenizers.formats.contents import LARGEST_ID
+from tokdfa.tokenizers.formats.pairs import joined
+
+__all__ = ["Vocabulary", "check_vocabulary", "in_utf8"]
+
+
+class Vocabulary:
+    """Spellings and their ids: distinct ones, and small enough for tables.
+
+    Parameters
+    ----------
+    spellings : list of str
+        Without lone surrogates.
+    ids : int32 array
+        The id of each.
+    id_of : mapping of str to int
+        The same.
+
+    Attributes
+    ----------
+    ids : int32 array
+    """
+
+    def __init__(self, spellings: list[str], ids: Int32Array, id_of: Mapping[str, int]) -> None:
+        self.spellings = spellings
+        self.id_of = id_of
+        self.ids = ids
+
+    @classmethod
+    def of_text(cls, words: Spellings, ids: Int32Array, table: WordTable) -> Vocabulary:
+        """Return the vocabulary of words in UTF-8, which become strings when they are first asked for.
+
+        Parameters
+        ----------
+        words : Spellings
+            Each is followed by `SEPARATOR`, which none of them contains.
+        ids : int32 array
+        table : WordTable
+            The table of these words, all distinct.
+        """
+        made = cls.__new__(cls)
+        made.ids = ids
+        made.words = words, 1
+        made.table = table
+        return made
+
+    @cached_property
+    def spellings(self) -> list[str]:
+        """The spelling of each token."""
+        (text, _), _ = self.words
+        return text[:-1].tobytes().decode("utf-8").split(chr(SEPARATOR))
+
+    @cached_property
+    def id_of(self) -> Mapping[str, int]:
+        """The ids by spelling."""
+        return dict(zip(self.spellings, self.ids.tolist(), strict=True))
+
+    @cached_property
+    def words(self) -> tuple[Spellings, int]:
+        """The spellings in UTF-8, and the number of bytes between two of them."""
+        return in_utf8(self.spellings), 1
+
+    @cached_property
+    def table(self) -> WordTable:
+        """The spellings, to be found in compiled code."""
+        words, gap = self.words
+        return WordTable(*words, gap)
+
+    def ids_of(self, spellings: Iterable[str]) -> dict[str, int]:
+        """Return the ids of some spellings, by spelling; those that are not in the vocabulary are left out."""
+        wanted = list(spellings)
+        if "id_of" in vars(self):
+            return {spelling: self.id_of[spelling] for spelling in wanted if spelling in self.id_of}
+        places = self.table.find([spelling.encode("utf-8", "surrogatepass") for spelling in wanted]).tolist()
+        return {spelling: int(self.ids[at]) for spelling, at in zip(wanted, places, strict=True) if at >= 0}
+
+    def __contains__(self, spelling: object) -> bool:
+        return isinstance(spelling, str) and bool(self.ids_of([spelling]))
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+def in_utf8(words: Sequence[str]) -> Spellings:
+    """Return words without lone surrogates in UTF-8, each followed by one byte that none of them contains."""
+    text, separator = joined(words)
+    data = np.frombuffer(text + bytes([separator]), dtype=np.uint8)
+    offsets: Int64Array = np.zeros(len(words) + 1, dtype=np.int64)
+    if words:
+        offsets[1:] = np.flatnonzero(data == separator) + 1
+    return Spellings(data, offsets)
+
+
+def check_vocabulary(fields: Mapping[str, Any], where: str) -> Vocabulary:
+    """Check a JSON object of spellings and ids.
+
+    Raises
+    ------
+    FileFormatError
+        If an id is not an integer from 0 on, is too large, or occurs twice, or a spelling is empty.
+    """
+    spellings = list(fields)
+    values = list(fields.values())
+    if not spellings:
+        raise FileFormatError("the vocabulary has no tokens", where=where)
+    if set(map(type, values)) != {int} or min(values) < 0 or max(values) > LARGEST_ID:
+        what = f"an id must be an integer from 0 to {LARGEST_ID}"
+        odd = next(key for key, value in fields.items() if type(value) is not int or not 0 <= value <= LARGEST_ID)
+        raise FileFormatError(what, value=fields[odd], where=f"{where}.{odd}")
+    if len(set(values)) < len(values):
+        seen: dict[int, str] = {}
+        again = next(spelling for spelling in spellings if seen.setdefault(fields[spelling], spelling) != spelling)
+        what = f"the same id as that of {seen[fields[again]]!r}"
+        raise FileFormatError(what, value=fields[again], where=f"{where}.{again}")
+    if "" in fields:
+        raise FileFormatError("an empty token", where=where)
+    return Vocabulary(spellings, np.array(values, dtype=np.int32), fields)
