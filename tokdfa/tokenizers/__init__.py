@@ -6,7 +6,8 @@ bytes end there) and the kinds:
 - `tokenizer`: byte pair encoding whose ids spell the text one after the other;
 - `rewriting`: byte pair encoding that changes texts or decodes in steps (`normalizers`, `precompiled`,
   `sentencepiece_normalizer`, `decoding`);
-- `unigram`: pieces with scores, of SentencePiece and tokenizers (`unigram_round_trip`: to text and back);
+- `unigram`: pieces with scores, of SentencePiece and tokenizers (`unigram_round_trip`: to text and back;
+  `unigram_cuts`: where their texts are certainly cut);
 - `wordpiece`: BERT's.
 
 What they are made of: `numbered` (tokens with their numbers, ids and bytes), `byte_dictionary` and `symbol_tokens`

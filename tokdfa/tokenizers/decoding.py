@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Protocol
 
@@ -34,6 +34,7 @@ __all__ = [
     "StripWhole",
     "byte_of",
     "decode_tokens",
+    "later_step",
     "loose_byte_of",
 ]
 
@@ -58,6 +59,13 @@ class DecodeStep(Protocol):
     def __call__(self, tokens: list[str]) -> list[str]:
         """Return the new spellings."""
         ...
+
+
+def later_step(step: DecodeStep) -> DecodeStep:
+    """Return a step for the text after the beginning, from which it removes nothing."""
+    if isinstance(step, DecodeSentencePiece):
+        return replace(step, drops_first=False, drops_all=False)
+    return replace(step, drops_first=False) if isinstance(step, DecodeMetaspace) else step
 
 
 def decode_tokens(tokens: Sequence[str], steps: Sequence[DecodeStep]) -> Decoded:

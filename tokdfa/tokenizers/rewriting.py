@@ -20,7 +20,7 @@ from tokdfa.splitting.pretokenizer import PreTokenizer, pretokenizer
 from tokdfa.tokenizers.character_cuts import CharacterCuts, why_not_cut
 from tokdfa.tokenizers.decoded import Decoded
 from tokdfa.tokenizers.decoder import Decoder, WholeDecoder
-from tokdfa.tokenizers.decoding import DecodeMetaspace, DecodeSentencePiece, DecodeStep, StripWhole
+from tokdfa.tokenizers.decoding import StripWhole, later_step
 from tokdfa.tokenizers.form_cuts import FormCuts
 from tokdfa.tokenizers.formats.contents import Contents, Rewriting
 from tokdfa.tokenizers.normalizer_borders import after_border
@@ -180,7 +180,7 @@ class RewritingTokenizer(Tokenizer):
         normalizer = None if rewriting.normalizer is None else after_border(rewriting.normalizer)
         steps = None
         if rewriting.decoding is not None:
-            steps = tuple(_later(step) for step in rewriting.decoding if not isinstance(step, StripWhole))
+            steps = tuple(later_step(step) for step in rewriting.decoding if not isinstance(step, StripWhole))
         twin = self._twin()
         twin.rewriting = Rewriting(rewriting.normalizer, steps)
         twin._first_normalizer = normalizer
@@ -296,13 +296,6 @@ class RewritingTokenizer(Tokenizer):
         usual: Int64Array = np.diff(spelled.usual.offsets)
         other = usual if spelled.other is None else np.diff(spelled.other.offsets)
         return usual, spelled.varies, other, spelled.silent
-
-
-def _later(step: DecodeStep) -> DecodeStep:
-    """Return a step for the text after the beginning, from which it removes nothing."""
-    if isinstance(step, DecodeSentencePiece):
-        return replace(step, drops_first=False, drops_all=False)
-    return replace(step, drops_first=False) if isinstance(step, DecodeMetaspace) else step
 
 
 class _Strings:

@@ -104,6 +104,17 @@ class RoundTrip(ABC):
             If the text has such a symbol, and the library does not leave it out or is not known.
         """
 
+    def encode_on(self, text: str, *, begins: bool = True) -> tuple[Int32Array, RoundTrip]:
+        """Return the ids of a text, and the round trip of the text after it, if the text is cut there."""
+        return self.encode(text, begins=begins), self
+
+    def accept(self, ids: Int32Array, *, begins: bool = True) -> tuple[int, RoundTrip] | None:
+        """Return the number of bytes that canonical ids add to a text, and the round trip of the text after them.
+
+        None if they are not canonical, or if this does not decide it.
+        """
+        return None
+
     @abstractmethod
     def ends(self, canonical: Int32Array, decoded: Decoded, *, begins: bool = True) -> Ends | None:
         """Return, for each canonical id, its end in the text that was encoded; None if they have another text.

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from functools import cached_property
+
+import numpy as np
+
+from tokdfa.arrays import BoolArray
 
 __all__ = ["SPACE", "CharacterTable", "SentencePieceNormalizer"]
 
 SPACE = "\u2581"
+# With so many characters to be replaced, one pass for each is faster than one pass over all.
+_FEW = 8
+# The characters of a text of so many are looked up in a table of all code points.
+_LONG = 1 << 10
 
 
 class CharacterTable:
@@ -35,7 +44,15 @@ class CharacterTable:
 
     def __call__(self, text: str) -> str:
         """Return `text` with everything replaced."""
-        find, rules = self._candidate.search, self._rules
+        rules = self._rules
+        present = self._touched(text)
+        if not present:
+            return text
+        if len(present) <= _FEW and self._are_apart(present, text):
+            for character in present:
+                text = text.replace(character, rules[character])
+            return text
+        find = self._candidate.search
         parts: list[str] = []
         done = 0
         match = find(text)
@@ -49,6 +66,45 @@ class CharacterTable:
                         break
             match = find(text, stop)
         return "".join(parts) + text[done:] if parts else text
+
+    def _touched(self, text: str) -> Set[str]:
+        """Return the characters of a text that a rule replaces, or that may go on in a word of several."""
+        touched, untouched_ascii = self._of_interest
+        if text.isascii():
+            return set(text.encode("ascii").translate(None, untouched_ascii).decode("ascii"))
+        if len(text) < _LONG:
+            return touched.intersection(text)
+        try:
+            codes = np.frombuffer(text.encode("utf-32-le"), dtype="<u4")
+        except UnicodeEncodeError:
+            return touched.intersection(text)
+        return {chr(code) for code in np.unique(codes[self._is_touched[codes]]).tolist()}
+
+    @cached_property
+    def _is_touched(self) -> BoolArray:
+        """For each code point, whether it is of interest."""
+        touched = np.zeros(sys.maxunicode + 1, dtype=np.bool_)
+        touched[[ord(character) for character in self._of_interest[0]]] = True
+        return touched
+
+    def _are_apart(self, present: Set[str], text: str) -> bool:
+        """Return whether each of these characters is replaced wherever it is, and by none of the others."""
+        if not all(character in self._rules for character in present) or not present.isdisjoint(self._inside):
+            return False
+        if not all(present.isdisjoint(self._rules[character]) for character in present):
+            return False
+        return not any(word in text for word in self._kept if not present.isdisjoint(word))
+
+    @cached_property
+    def _inside(self) -> frozenset[str]:
+        """The characters of words of several characters, but for the first of each."""
+        return frozenset(character for word in self._rules for character in word[1:])
+
+    @cached_property
+    def _of_interest(self) -> tuple[frozenset[str], bytes]:
+        """The characters without which no rule applies, and the ASCII characters that are none of these."""
+        touched = self._inside.union(word for word in self._rules if len(word) == 1)
+        return touched, bytes(code for code in range(0x80) if chr(code) not in touched)
 
     def border(self, left: str, right: str) -> tuple[str, str] | None:
         """Return what becomes of the characters on both sides of a place; None if that depends on their neighbours.
@@ -134,7 +190,8 @@ class SentencePieceNormalizer:
         front = " " if self.puts_space else ""
         if not self.trims_spaces:
             return (front + text).replace(" ", space)
-        text = re.sub(" +", " ", text)
+        while "  " in text:
+            text = text.replace("  ", " ")
         text = text if self.continues else text.lstrip(" ")
         # White space that was already visible is dropped at the end as well, and so is the space put before the text.
         return (front + text).replace(" ", space).rstrip(space)

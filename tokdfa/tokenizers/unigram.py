@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.arrays import BoolArray, Int32Array
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.encoding.added_tokens import AddedTokens, normalized_stretches
 from tokdfa.encoding.special import Special
 from tokdfa.encoding.texts import check_text
@@ -19,10 +19,12 @@ from tokdfa.tokenizers.decoded import Decoded
 from tokdfa.tokenizers.decoder import Spellings, WholeDecoder, spellings
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.round_trip import RoundTrip
+from tokdfa.tokenizers.sentencepiece_normalizer import SPACE
 from tokdfa.tokenizers.spelled import Spelled
 from tokdfa.tokenizers.spelled_by_steps import spelled_by_steps
+from tokdfa.tokenizers.unigram_cuts import UnigramCuts, splits_at_spaces, why_not_cut
 from tokdfa.unicode.byte_alphabet import spell
-from tokdfa.unigram.segmenter import Segmenter
+from tokdfa.unigram.segmenter import BEGINNING, Before, Segmenter
 
 if TYPE_CHECKING:
     from tokdfa.encoding.stream import EncodingStream
@@ -31,7 +33,9 @@ if TYPE_CHECKING:
 
 __all__ = ["UnigramTokenizer"]
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
+# What Python's strings take for white space, and Unicode does not.
+_OF_PYTHON = re.compile("[\x1c-\x1f]")
+_SPACE_BYTES = SPACE.encode("utf-8")
 
 
 class UnigramTokenizer(AnyTokenizer):
@@ -125,6 +129,8 @@ class UnigramTokenizer(AnyTokenizer):
         """Return the facts that ``tokdfa info`` prints, as JSON values by name."""
         model, rewriting = self.model, self.rewriting
         described = {} if rewriting.normalizer is None else {"normalizer": str(rewriting.normalizer)}
+        if self.why_not_cut is not None:
+            described["judged_as_a_whole"] = self.why_not_cut
         described["decoder"] = " ".join(map(str, rewriting.decoding or ())) or "Fuse"
         described["judged_as_a_whole"] = "the best pieces may depend on all of a text"
         found = model.scores[model.is_found]
@@ -167,38 +173,138 @@ class UnigramTokenizer(AnyTokenizer):
         WrongTypeError
             If it is not a string.
         """
+        return self.encode_on(text, BEGINNING)[0]
+
+    def encode_on(self, text: str, before: Before, *, begins: bool = True) -> tuple[Int32Array, Before]:
+        """Return the ids of a text, or of one that goes on after a place where texts are certainly cut; see `encode`.
+
+        Parameters
+        ----------
+        text : str
+        before : Before
+            What counts of the text before it.
+        begins : bool
+            Whether a text begins here.
+
+        Returns
+        -------
+        ids : int32 array
+        before : Before
+            What counts of this text after it.
+        """
         check_text(text)
-        surrogate = None if text.isascii() else _SURROGATE.search(text)
-        if surrogate is not None:
-            where = f"character {surrogate.start()}"
-            raise AlphabetError("half of a surrogate pair", value=surrogate.group(), where=where)
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError as error:
+            where = f"character {error.start}"
+            raise AlphabetError("half of a surrogate pair", value=text[error.start], where=where) from None
+        if self._is_one_sentence:
+            normalizer = self.rewriting.normalizer if begins or self.cuts is None else self.cuts.later
+            data = (text if normalizer is None else normalizer(text)).encode("utf-8")
+            return self.segmenter.encode_on(data, np.array([len(data)], dtype=np.int64), before)
         parts: list[Int32Array] = []
-        for stretch, begins in self.stretches(text):
+        normalizer = self.rewriting.normalizer
+        first = normalizer if begins or self.cuts is None else self.cuts.later
+        for stretch, is_first in normalized_stretches(self._levels, (normalizer, first), text):
             if isinstance(stretch, Special):
                 parts.append(np.array([stretch.id], dtype=np.int32))
-            else:
-                parts.append(self.segmenter.encode(self.sentences(stretch, begins=begins)))
+                continue
+            data, ends = self._sentences(stretch, begins=begins and is_first)
+            ids, before = self.segmenter.encode_on(data, ends, before)
+            parts.append(ids)
         if len(parts) == 1:
-            return parts[0]
-        return np.concatenate((np.empty(0, dtype=np.int32), *parts))
+            return parts[0], before
+        return np.concatenate((np.empty(0, dtype=np.int32), *parts)), before
 
     def stretches(self, text: str) -> Iterator[tuple[str | Special, bool]]:
         """Yield special tokens and the normalized stretches between them, and whether each begins the text."""
         return normalized_stretches(self._levels, (self.rewriting.normalizer, self.rewriting.normalizer), text)
 
-    def sentences(self, stretch: str, *, begins: bool) -> Sequence[str]:
-        """Return the parts of a normalized stretch that are segmented separately, as the model sees them."""
+    def _sentences(self, stretch: str, *, begins: bool) -> tuple[bytes, Int64Array]:
+        """Return what is segmented of a normalized stretch, in UTF-8, and the ends of the sentences in it."""
         split = self.pretokenizer
+        if split is None and not self.spells_bytes:
+            data = stretch.encode("utf-8")
+            return data, np.array([len(data)], dtype=np.int64)
+        if split is not None and self._splits_at_spaces:
+            spaced = self._spaced(split, stretch, begins)
+            if spaced is not None:
+                data = spaced.encode("utf-8")
+                return data, _ends_before_spaces(data)
         pieces = [stretch] if split is None else split.split(stretch, begins=begins)
-        if not self.spells_bytes:
-            return pieces
-        return [spell(piece.encode("utf-8", "surrogateescape")) for piece in pieces]
+        parts = [piece.encode("utf-8", "surrogateescape") for piece in pieces]
+        if self.spells_bytes:
+            parts = [spell(part).encode("utf-8") for part in parts]
+        return b"".join(parts), np.cumsum(np.fromiter(map(len, parts), dtype=np.int64, count=len(parts)))
+
+    def _spaced(self, split: PreTokenizer, stretch: str, begins: bool) -> str | None:
+        """Return a stretch with visible spaces, at which it is split; None if that takes the pre-tokenizer."""
+        splitting = split.splitting
+        if splitting.metaspace_at == 0:
+            return split.spelled(stretch, begins=begins)
+        # White space is dropped, and each word gets a visible space. Four characters are such space only to Python.
+        if splitting.prefix_space is None or splitting.prefix_once or _OF_PYTHON.search(stretch) or SPACE in stretch:
+            return None
+        words = stretch.split()
+        return SPACE + SPACE.join(words) if words else ""
+
+    @cached_property
+    def _is_one_sentence(self) -> bool:
+        """Whether a whole text is segmented at once."""
+        return self.pretokenizer is None and not self.spells_bytes and not (self.finds_specials and self.specials)
+
+    @cached_property
+    def _splits_at_spaces(self) -> bool:
+        return self.pretokenizer is not None and splits_at_spaces(self.pretokenizer.splitting)
+
+    @cached_property
+    def why_not_cut(self) -> str | None:
+        """Why no place of a text is known to be cut, so that streams are judged as a whole; None if some are."""
+        splitting = None if self.pretokenizer is None else self.pretokenizer.splitting
+        found = self.specials if self.finds_specials else ()
+        return why_not_cut(self.model, splitting, self.rewriting, found)
+
+    @cached_property
+    def cuts(self) -> UnigramCuts | None:
+        """The places where texts are certainly cut, but for the sum of scores that goes on; None if none are known."""
+        if self.why_not_cut is not None:
+            return None
+        return UnigramCuts(self.rewriting.normalizer, self.token_strings, self.is_usual)
+
+    @cached_property
+    def is_usual(self) -> BoolArray:
+        """For each id, whether it is a piece that is found in texts, and decoded by its spelling."""
+        usual = np.zeros(self.n_ids, dtype=np.bool_)
+        usual[: len(self.model.pieces)] = self.model.is_found
+        usual[self.special_ids] = False
+        if self.model.unknown is not None:
+            usual[self.model.unknown] = False
+        return usual
 
     def stream(self) -> EncodingStream:
-        """Return a stream that takes a text part by part, and returns all ids at the end."""
-        from tokdfa.encoding.stream import HeldStream
+        """Return a stream that takes a text part by part.
 
-        return HeldStream(lambda text, _: self.encode(text))
+        It returns ids up to the last space before which the text is certainly cut; all of them at the end if no place
+        is known to be cut.
+        """
+        from tokdfa.encoding.stream import CutStream, HeldStream
+
+        cuts = self.cuts
+        if cuts is None:
+            return HeldStream(lambda text, _: self.encode(text))
+        before = BEGINNING
+
+        def first(text: str) -> Int32Array:
+            nonlocal before
+            ids, before = self.encode_on(text, BEGINNING)
+            return ids
+
+        def later(text: str) -> Int32Array:
+            nonlocal before
+            ids, before = self.encode_on(text, before, begins=False)
+            return ids
+
+        return CutStream(first, later, cuts.is_cut)
 
     # Ids to text
 
@@ -227,7 +333,12 @@ class UnigramTokenizer(AnyTokenizer):
         try:
             return self.spelled.usual
         except ValueError:
-            return spellings([token.encode("utf-8", "surrogatepass") for token in self.token_strings])
+            return self.piece_spellings
+
+    @cached_property
+    def piece_spellings(self) -> Spellings:
+        """The pieces of all ids, in UTF-8."""
+        return spellings([token.encode("utf-8", "surrogatepass") for token in self.token_strings])
 
     @cached_property
     def spelled(self) -> Spelled:
@@ -287,6 +398,17 @@ class UnigramTokenizer(AnyTokenizer):
 
     def __repr__(self) -> str:
         return f"<UnigramTokenizer from {self.format}: {self.sizes['pieces']} pieces, {self.n_ids} ids>"
+
+
+def _ends_before_spaces(data: bytes) -> Int64Array:
+    """Return the places before all visible spaces but one at the beginning, and the end of a text."""
+    if not data:
+        return np.empty(0, dtype=np.int64)
+    array = np.frombuffer(data, dtype=np.uint8)
+    first, second, third = _SPACE_BYTES
+    is_space = (array[:-2] == first) & (array[1:-1] == second) & (array[2:] == third)
+    places = np.flatnonzero(is_space[1:]) + 1
+    return np.append(places, len(data))
 
 
 class _Strings:

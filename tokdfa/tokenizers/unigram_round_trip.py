@@ -4,42 +4,109 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from tokdfa.alphabet import Word
-from tokdfa.arrays import Int32Array, Int64Array
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.errors import AlphabetError
+from tokdfa.kernels.spelling.spell import spell
 from tokdfa.tokenizers.decoded import Decoded
+from tokdfa.tokenizers.decoding import DecodeMetaspace, DecodeSentencePiece, later_step
+from tokdfa.tokenizers.decoding import decode_tokens as decode_tokens_by
 from tokdfa.tokenizers.round_trip import BytesRoundTrip, Ends
+from tokdfa.tokenizers.sentencepiece_normalizer import SPACE
+from tokdfa.unigram.segmenter import BEGINNING, Before
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.unigram import UnigramTokenizer
 
 __all__ = ["UnigramRoundTrip"]
 
+_SPACE_BYTES = SPACE.encode("utf-8")
+
 
 class UnigramRoundTrip(BytesRoundTrip):
-    """The round trip of a Unigram tokenizer, whose texts are decoded and encoded as a whole.
+    """The round trip of a Unigram tokenizer.
+
+    Its texts are cut before spaces, but for the sum of scores, which goes on where a whole text is added up.
 
     Parameters
     ----------
     tokenizer : UnigramTokenizer
+    before : Before, optional
+        What counts of the text before.
     """
 
     _tokenizer: UnigramTokenizer
 
-    def __init__(self, tokenizer: UnigramTokenizer) -> None:
+    def __init__(self, tokenizer: UnigramTokenizer, before: Before = BEGINNING) -> None:
         super().__init__(tokenizer)
+        self._before = before
+
+    def cut_between(self, ids: Int32Array, *, begins: bool = True, ends: bool = False) -> BoolArray:
+        """Return, for each id but the first, whether the text is certainly cut before it; see :class:`UnigramCuts`."""
+        cuts = self._tokenizer.cuts
+        return super().cut_between(ids) if cuts is None else cuts.between(ids)
 
     def decode(self, ids: Int32Array, *, begins: bool = True) -> Decoded:
         """Return the text of ids, and the end of what each adds; see :meth:`RoundTrip.decode`."""
-        return self._tokenizer.decode_with_ends(ids)
+        if begins:
+            return self._tokenizer.decode_with_ends(ids)
+        strings = self._tokenizer.token_strings
+        steps = tuple(map(later_step, self._tokenizer.rewriting.decoding or ()))
+        return decode_tokens_by([strings[id] for id in ids.tolist()], steps)
 
     def spelled(self, ids: Int32Array) -> tuple[bytes, Int64Array]:
         """Return the bytes of ids, and the end of what each adds."""
-        decoded = self._tokenizer.decode_with_ends(ids)
+        decoded = self.decode(ids)
         return decoded.text.encode("utf-8"), decoded.ends
+
+    def encode(self, text: str, *, begins: bool = True) -> Int32Array:
+        """Return the ids of a text; see :meth:`RoundTrip.encode`."""
+        return self._tokenizer.encode_on(text, BEGINNING if begins else self._before, begins=begins)[0]
+
+    def encode_on(self, text: str, *, begins: bool = True) -> tuple[Int32Array, UnigramRoundTrip]:
+        """Return the ids of a text, and the round trip of the text after it."""
+        ids, before = self._tokenizer.encode_on(text, BEGINNING if begins else self._before, begins=begins)
+        return ids, UnigramRoundTrip(self._tokenizer, before)
+
+    def accept(self, ids: Int32Array, *, begins: bool = True) -> tuple[int, UnigramRoundTrip] | None:
+        """Return the number of bytes of canonical ids and the round trip after them; see :meth:`RoundTrip.accept`."""
+        text = self._text_of_usual(ids, begins)
+        if text is None:
+            return None
+        try:
+            canonical, following = self.encode_on(text, begins=begins)
+        except AlphabetError:
+            return None
+        return (len(text.encode("utf-8")), following) if np.array_equal(canonical, ids) else None
+
+    def _text_of_usual(self, ids: Int32Array, begins: bool) -> str | None:
+        """Return the text of ids that are usual pieces; None if there are others, or decoding needs a closer look."""
+        tokenizer = self._tokenizer
+        steps = tokenizer.rewriting.decoding or ()
+        if len(steps) != 1 or not isinstance(steps[0], (DecodeSentencePiece, DecodeMetaspace)) or not len(ids):
+            return None
+        if not tokenizer.is_usual[ids].all():
+            return None
+        step = steps[0]
+        if isinstance(step, DecodeMetaspace) and step.replacement != SPACE:
+            return None
+        data = spell(*tokenizer.piece_spellings, ids)[0].tobytes()
+        drops = step.drops_first or (isinstance(step, DecodeSentencePiece) and step.drops_all)
+        if begins and drops and data.startswith(_SPACE_BYTES):
+            # Only one space, which begins the first piece, may be dropped here.
+            first = tokenizer.token_strings[int(ids[0])]
+            if SPACE in first[1:] or data.startswith(_SPACE_BYTES, len(_SPACE_BYTES)) or len(data) == len(_SPACE_BYTES):
+                return None
+            data = data[len(_SPACE_BYTES) :]
+        elif begins and drops and SPACE in tokenizer.token_strings[int(ids[0])]:
+            return None
+        return data.decode("utf-8").replace(SPACE, " ")
 
     def ends(self, canonical: Int32Array, decoded: Decoded, *, begins: bool = True) -> Ends | None:
         """Return the ends of the canonical ids in the text; None if they decode to another text."""
-        again = self._tokenizer.decode_with_ends(canonical)
+        again = self.decode(canonical, begins=begins)
         return again.ends if again.text == decoded.text else None
 
     def spelling(self, id: int) -> Word:

@@ -4,15 +4,38 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from tokdfa.arrays import Int32Array
+from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.errors import AlphabetError, LimitExceededError
 from tokdfa.kernels.unigram.segmentation import LARGEST_TRIE, NO_UNKNOWN, Room, segment, unigram_tables
 from tokdfa.unigram.model import UnigramModel
 
-__all__ = ["Segmenter"]
+__all__ = ["BEGINNING", "Before", "Segmenter"]
+
+
+_SPACE = "\u2581".encode()
+
+
+class Before(NamedTuple):
+    """What of the text before a place, where it is certainly cut, counts after it.
+
+    Parameters
+    ----------
+    score : float
+        The sum of scores up to there.
+    is_unknown : bool
+        Whether an unknown character is before it.
+    """
+
+    score: float = 0.0
+    is_unknown: bool = False
+
+
+BEGINNING = Before()
+"""What is before the beginning of a text."""
 
 
 class Segmenter:
@@ -52,6 +75,7 @@ class Segmenter:
             single=model.is_single,
             rounded_late=model.is_rounded_late,
             restarts=not model.is_single,
+            has_words=not model.is_single or not any(_SPACE in piece[1:] for piece in pieces),
         )
         self._own = threading.local()
 
@@ -63,14 +87,31 @@ class Segmenter:
         AlphabetError
             If a character is unknown and there is no id for it.
         """
-        data, ends = _joined(sentences)
+        return self.encode_on(*_joined(sentences), BEGINNING)[0]
+
+    def encode_on(self, data: bytes, ends: Int64Array, before: Before) -> tuple[Int32Array, Before]:
+        """Return the ids of sentences that come one after the other, and what is before the next one.
+
+        Parameters
+        ----------
+        data : bytes
+            Valid UTF-8.
+        ends : int64 array
+            The end of each sentence, ascending; the last is the end of the data.
+        before : Before
+
+        Raises
+        ------
+        AlphabetError
+            If a character is unknown and there is no id for it.
+        """
         room = self._room
-        ids = segment(self._tables, data, ends, room)
+        ids = segment(self._tables, data, ends, room, score=before.score, after_unknown=before.is_unknown)
         if ids is None:
             character = data[room.at : room.at + 4].decode("utf-8", "ignore")[:1]
             what = "a character that is no piece, and there is no unknown piece"
             raise AlphabetError(what, value=character, where=f"byte {room.at} of the normalized text")
-        return ids
+        return ids, Before(room.score, room.after_unknown)
 
     @property
     def _room(self) -> Room:
@@ -80,13 +121,11 @@ class Segmenter:
         return room
 
 
-def _joined(sentences: Sequence[str]) -> tuple[bytes, np.ndarray[tuple[int], np.dtype[np.int64]]]:
+def _joined(sentences: Sequence[str]) -> tuple[bytes, Int64Array]:
     """Return the UTF-8 of sentences one after the other, and the end of each."""
     if len(sentences) == 1:
         data = sentences[0].encode("utf-8")
         return data, np.array([len(data)], dtype=np.int64)
     parts = [sentence.encode("utf-8") for sentence in sentences]
-    ends: np.ndarray[tuple[int], np.dtype[np.int64]] = np.cumsum(
-        np.fromiter(map(len, parts), dtype=np.int64, count=len(parts))
-    )
+    ends: Int64Array = np.cumsum(np.fromiter(map(len, parts), dtype=np.int64, count=len(parts)))
     return b"".join(parts), ends

@@ -24,6 +24,10 @@ typedef struct {
     uint8_t single;       /* whether sums are rounded to 32 bits, and adjacent unknown characters become one id; */
     uint8_t rounded_late; /* otherwise they are looked up as a piece. Whether a sum is rounded after it is compared */
     uint8_t restarts;     /* whether each sentence begins with the score 0 */
+    uint8_t has_words;    /* whether all ways pass wherever U+2581 follows something, so that words are remembered */
+    double longest_step;  /* the greatest magnitude of a score, that of unknown characters included */
+    const double *id_scores; /* of each id that is a piece */
+    int64_t n_id_scores;
 } tokdfa_unigram;
 
 /* The best way to the end of a node's text: its score, where the last piece begins, and the cell of that piece. */
@@ -40,14 +44,15 @@ typedef struct {
     int64_t n_needed;
     int32_t *ids; /* room for one per byte of the text */
     int64_t n_ids;
-    int64_t *stops; /* room for the number of ids up to the end of each sentence, or none */
-    int64_t n_stops;
     int64_t at_a_time; /* a call pauses after about so many bytes; 0 for never */
     /* Where the call has stopped: in which sentence, the place of the text in it, the sum up to there, the ids so far,
        and where a run of unknown characters begins that ends there, -1 for none. */
     int64_t sentence, at, n;
     double score;
     int64_t unknown_from;
+    int64_t n_unknown;  /* the number of unknown characters so far */
+    uint64_t *memory;   /* words and their ids, four entries each; a power of two of words, zeros at first */
+    int64_t n_memory;
 } tokdfa_unigram_room;
 
 int64_t tokdfa_segment(const tokdfa_unigram *model, const uint8_t *text, const int64_t *ends, int64_t n_ends,

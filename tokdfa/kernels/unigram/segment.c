@@ -3,10 +3,16 @@
    For each place that a way reaches, the best one is known: the sum of its scores, and its last piece. A way is replaced
    only by one with a greater sum, so that of equal ones the first counts, whose last piece begins first. Wherever no
    piece that began before goes on, all ways pass. What is before such a place is settled and forgotten; only the sum
-   goes on. So the nodes are as many as the longest stretch without such a place has bytes, and stay in the cache. */
+   goes on. So the nodes are as many as the longest stretch without such a place has bytes, and stay in the cache.
+
+   A word is what begins at a visible space, or a whole sentence where sums restart. Its best segmentation may depend on
+   the sum before it only by rounding. Along a way of k pieces each sum is off by half a unit in the last place at most,
+   so that two ways that differ by more than k units keep their order. Words that are short and whose best way leads by
+   more are remembered, with their ids; the sum is added up again. */
 #include <math.h>
 
 #include "../common/base.h"
+#include "../common/packed.h"
 #include "door.h"
 
 typedef tokdfa_unigram_node node;
@@ -91,6 +97,7 @@ ALWAYS_INLINE void write_way(const tokdfa_unigram *m, const uint8_t *text, int64
     for (int32_t at = next; at >= 0; at = nodes[at].start) {
         const int32_t cell = nodes[at].cell, id = m->ids[cell];
         const int64_t end = base + at;
+        r->n_unknown += !cell || (!m->single && id == unknown);
         if (LIKELY(cell && (m->single || id != unknown))) {
             if (UNLIKELY(r->unknown_from >= 0)) {
                 end_run(m, text, begin, r);
@@ -110,14 +117,152 @@ ALWAYS_INLINE void write_way(const tokdfa_unigram *m, const uint8_t *text, int64
     }
 }
 
+enum { ENTRY = 4, MOST_IDS = 4, LONGEST_WORD = 18, SPACE_SIZE = 3, AFTER_SPACE = 60 };
+
+/* Words are remembered where sums are below this, with their own: there a unit in the last place is 2^-7 or less. */
+#define LARGEST_SUM 96000.0
+#define LARGEST_WORD 4000.0
+#define UNIT 0.0078125
+
+ALWAYS_INLINE bool is_space(const uint8_t *text, int64_t at, int64_t end) {
+    return at + SPACE_SIZE <= end && text[at] == 0xE2 && text[at + 1] == 0x96 && text[at + 2] == 0x81;
+}
+
+/* The end of the word at a place, -1 for a long one. */
+ALWAYS_INLINE int64_t end_of_word(const uint8_t *text, int64_t at, int64_t end) {
+    const int64_t last = least(end, at + LONGEST_WORD);
+    for (int64_t stop = at + 1; stop < last; stop++) {
+        if (text[stop] == 0xE2 && is_space(text, stop, end)) {
+            return stop;
+        }
+    }
+    return last == end || is_space(text, last, end) ? last : -1;
+}
+
+ALWAYS_INLINE packed_word key_of_word(const uint8_t *text, int64_t begin, int64_t end) {
+    const bool spaced = is_space(text, begin, end);
+    const int64_t first = begin + (spaced ? SPACE_SIZE : 0);
+    packed_word key = pack_at(text, end, first, end - first);
+    key.high |= (uint64_t)(1 + spaced) << AFTER_SPACE;
+    return key;
+}
+
+ALWAYS_INLINE uint64_t *entry_of(const tokdfa_unigram_room *r, packed_word key) {
+    return r->memory + ENTRY * (hash_packed(key.low, key.high) >> 20 & (uint64_t)(r->n_memory / ENTRY - 1));
+}
+
+/* Whether the best way through a word leads by more than rounding can take away. */
+NEVER_INLINE bool leads(const tokdfa_unigram *m, const uint8_t *text, int64_t begin, int64_t end) {
+    double best[LONGEST_WORD + 1], second[LONGEST_WORD + 1];
+    const int64_t size = end - begin;
+    int64_t n_symbols = 0;
+    for (int64_t i = 0; i <= size; i++) {
+        best[i] = second[i] = -INFINITY;
+    }
+    best[0] = 0;
+    for (int64_t at = 0; at < size;) {
+        const int64_t after = at + symbol_size(text[begin + at]);
+        bool is_known = false;
+        int32_t cell = 0;
+        n_symbols++;
+        for (int64_t key = at; key <= size;) {
+            double score;
+            int64_t stop;
+            if (key < size) {
+                const int32_t next = m->cells[2 * cell] + text[begin + key];
+                const int32_t link = m->cells[2 * next + 1];
+                if (link >> 1 == cell) {
+                    cell = next;
+                    key++;
+                    if (!(link & 1)) {
+                        continue;
+                    }
+                    stop = key;
+                    score = m->scores[cell];
+                    is_known |= stop == after;
+                    goto take;
+                }
+            }
+            /* No longer piece; last, the symbol as an unknown one. */
+            key = size + 1;
+            if (is_known) {
+                break;
+            }
+            stop = after;
+            score = m->scores[0];
+        take:
+            for (int way = 0; way < 2; way++) {
+                const double sum = (way ? second[at] : best[at]) + score;
+                if (sum > best[stop]) {
+                    second[stop] = best[stop];
+                    best[stop] = sum;
+                } else if (sum > second[stop]) {
+                    second[stop] = sum;
+                }
+            }
+        }
+        at = after;
+    }
+    return best[size] - second[size] > 1.01 * UNIT * (double)n_symbols;
+}
+
+/* Remember the ids of a word, if it may be remembered. */
+NEVER_INLINE void remember(const tokdfa_unigram *m, const uint8_t *text, int64_t begin, int64_t end, const int32_t *ids,
+                           int64_t n_ids, tokdfa_unigram_room *r) {
+    if (n_ids > MOST_IDS || m->longest_step * (double)(end - begin) > LARGEST_WORD) {
+        return;
+    }
+    if (m->single && !leads(m, text, begin, end)) {
+        return;
+    }
+    const packed_word key = key_of_word(text, begin, end);
+    uint64_t *entry = entry_of(r, key);
+    uint64_t packed[2] = {UINT64_MAX, UINT64_MAX};
+    for (int64_t i = 0; i < n_ids; i++) {
+        const uint64_t id = (uint32_t)ids[i];
+        packed[i >> 1] = i & 1 ? (packed[i >> 1] & 0xFFFFFFFFu) | id << 32 : id | 0xFFFFFFFF00000000u;
+    }
+    entry[0] = key.low;
+    entry[1] = key.high;
+    entry[2] = packed[0];
+    entry[3] = packed[1];
+}
+
+/* Write the ids of a word from the memory and add up their scores; false if it is not there. */
+ALWAYS_INLINE bool recall(const tokdfa_unigram *m, const uint8_t *text, int64_t begin, int64_t end,
+                          tokdfa_unigram_room *r, const bool single) {
+    const packed_word key = key_of_word(text, begin, end);
+    const uint64_t *entry = entry_of(r, key);
+    if (entry[0] != key.low || entry[1] != key.high) {
+        return false;
+    }
+    int32_t *out = r->ids + r->n;
+    int64_t n = 0;
+    double score = r->score;
+    for (; n < MOST_IDS; n++) {
+        const int32_t id = (int32_t)(uint32_t)(entry[2 + (n >> 1)] >> (n & 1 ? 32 : 0));
+        if (id < 0) {
+            break;
+        }
+        out[n] = id;
+        score = rounded(score + m->id_scores[id], single);
+    }
+    r->n += n;
+    r->score = score;
+    r->unknown_from = -1;
+    return true;
+}
+
 /* Segment the sentence up to `end` from where the room has stopped; 1 at its end, or the reason for stopping. */
-ALWAYS_INLINE int64_t segment(const tokdfa_unigram *m, const uint8_t *text, int64_t end, int64_t until,
-                              tokdfa_unigram_room *r, const bool single, const bool late) {
+ALWAYS_INLINE int64_t segment(const tokdfa_unigram *m, const uint8_t *text, int64_t sentence, int64_t end,
+                              int64_t until, tokdfa_unigram_room *r, const bool single, const bool late) {
     node *nodes = (node *)(void *)r->nodes;
     const int64_t n_nodes = r->n_nodes;
     const int32_t *cells = m->cells;
     const double *scores = m->scores;
     int64_t base = r->at, at = base, reach = base;
+    /* The word that is being segmented, to be remembered: where it begins and ends, and what was there before it. */
+    int64_t word = -1, word_end = -1, word_ids = 0, word_unknown = 0;
     nodes[0] = (node){r->score, -1, 0};
     for (;;) {
         if (at == reach) {
@@ -127,11 +272,34 @@ ALWAYS_INLINE int64_t segment(const tokdfa_unigram *m, const uint8_t *text, int6
                 nodes[0].score = r->score = score;
                 base = r->at = at;
             }
+            if (word >= 0 && at == word_end) {
+                if (r->n_unknown == word_unknown) {
+                    remember(m, text, word, at, r->ids + word_ids, r->n - word_ids, r);
+                }
+                word = -1;
+            }
             if (at == end) {
                 return 1;
             }
             if (at >= until) {
                 return TOKDFA_SEGMENT_PAUSED;
+            }
+            if (m->has_words && word < 0) {
+                if (single && !late && fabs(r->score) > TOO_LARGE) {
+                    nodes[0].score = r->score = 0;
+                }
+                const bool begins = single ? at == 0 || is_space(text, at, end) : at == sentence;
+                word_end = begins && r->unknown_from < 0 ? end_of_word(text, at, end) : -1;
+                if (word_end >= 0 && !(single && fabs(r->score) > LARGEST_SUM) && (single || word_end == end)) {
+                    if (recall(m, text, at, word_end, r, single)) {
+                        nodes[0].score = r->score;
+                        r->at = base = at = reach = word_end;
+                        continue;
+                    }
+                    word = at;
+                    word_ids = r->n;
+                    word_unknown = r->n_unknown;
+                }
             }
         }
         if (single && !late && UNLIKELY(fabs(nodes[at - base].score) > TOO_LARGE)) {
@@ -194,19 +362,19 @@ ALWAYS_INLINE int64_t segment(const tokdfa_unigram *m, const uint8_t *text, int6
     }
 }
 
-static int64_t segment_single(const tokdfa_unigram *m, const uint8_t *text, int64_t end, int64_t until,
+static int64_t segment_single(const tokdfa_unigram *m, const uint8_t *text, int64_t sentence, int64_t end, int64_t until,
                               tokdfa_unigram_room *r) {
-    return segment(m, text, end, until, r, true, false);
+    return segment(m, text, sentence, end, until, r, true, false);
 }
 
-static int64_t segment_single_late(const tokdfa_unigram *m, const uint8_t *text, int64_t end, int64_t until,
+static int64_t segment_single_late(const tokdfa_unigram *m, const uint8_t *text, int64_t sentence, int64_t end, int64_t until,
                                    tokdfa_unigram_room *r) {
-    return segment(m, text, end, until, r, true, true);
+    return segment(m, text, sentence, end, until, r, true, true);
 }
 
-static int64_t segment_double(const tokdfa_unigram *m, const uint8_t *text, int64_t end, int64_t until,
+static int64_t segment_double(const tokdfa_unigram *m, const uint8_t *text, int64_t sentence, int64_t end, int64_t until,
                               tokdfa_unigram_room *r) {
-    return segment(m, text, end, until, r, false, false);
+    return segment(m, text, sentence, end, until, r, false, false);
 }
 
 /* Write the ids of texts, valid UTF-8, that come one after the other and end at `ends`, ascending. Returns their
@@ -214,12 +382,13 @@ static int64_t segment_double(const tokdfa_unigram *m, const uint8_t *text, int6
 TOKDFA_DOOR int64_t tokdfa_segment(const tokdfa_unigram *model, const uint8_t *text, const int64_t *ends, int64_t n_ends,
                                    tokdfa_unigram_room *room) {
     const int64_t until = room->at_a_time ? room->at + room->at_a_time : INT64_MAX;
-    int64_t (*run)(const tokdfa_unigram *, const uint8_t *, int64_t, int64_t, tokdfa_unigram_room *) =
+    int64_t (*run)(const tokdfa_unigram *, const uint8_t *, int64_t, int64_t, int64_t, tokdfa_unigram_room *) =
         !model->single ? segment_double : model->rounded_late ? segment_single_late : segment_single;
     while (room->sentence < n_ends) {
         const int64_t end = ends[room->sentence];
         if (room->at < end) {
-            const int64_t done = run(model, text, end, until, room);
+            const int64_t sentence = room->sentence ? ends[room->sentence - 1] : 0;
+            const int64_t done = run(model, text, sentence, end, until, room);
             if (done != 1) {
                 return done;
             }
@@ -227,9 +396,6 @@ TOKDFA_DOOR int64_t tokdfa_segment(const tokdfa_unigram *model, const uint8_t *t
         if (model->restarts) {
             end_run(model, text, end, room);
             room->score = 0;
-        }
-        if (room->n_stops) {
-            room->stops[room->sentence] = room->n;
         }
         room->sentence++;
     }

@@ -21,8 +21,9 @@ NO_UNKNOWN = -1
 
 _AT_A_TIME = 1 << 20
 _NODES = 1 << 10
+_IDS = 1 << 14
+_WORDS = 1 << 16
 _PAUSED, _ROOM, _UNKNOWN = -1, -2, -3
-_NOTHING = np.empty(0, dtype=np.int64)
 
 
 def unigram_tables(
@@ -35,6 +36,7 @@ def unigram_tables(
     single: bool,
     rounded_late: bool,
     restarts: bool,
+    has_words: bool,
 ) -> Struct:
     """Return the tables of a model: O(bytes of the pieces).
 
@@ -54,6 +56,8 @@ def unigram_tables(
         Whether a sum is rounded only after it has been compared with the best one so far.
     restarts : bool
         Whether sums begin anew with each sentence.
+    has_words : bool
+        Whether no piece has U+2581 but at its beginning, or sums restart, so that words are remembered.
     """
     text = np.frombuffer(b"".join(pieces) or b"\0", dtype=np.uint8)
     offsets = np.zeros(len(pieces) + 1, dtype=np.int64)
@@ -66,6 +70,8 @@ def unigram_tables(
     ids_of = np.full(len(keys), -1, dtype=np.int32)
     scores_of[ends], ids_of[ends] = scores[keys[ends]], ids[keys[ends]]
     ids_of[0], scores_of[0] = unknown
+    id_scores = np.zeros(int(ids.max(initial=0)) + 1, dtype=np.float64)
+    id_scores[ids] = scores
     return Struct(
         "tokdfa_unigram",
         cells=cells,
@@ -75,6 +81,9 @@ def unigram_tables(
         single=single,
         rounded_late=rounded_late,
         restarts=restarts,
+        has_words=has_words,
+        longest_step=float(max(np.abs(scores).max(initial=0.0), abs(unknown[1]))),
+        id_scores=id_scores,
     )
 
 
@@ -102,7 +111,7 @@ class Room:
         The sum of scores up to the end of the last text.
     """
 
-    __slots__ = ("_struct", "pointer")
+    __slots__ = ("_n_ids", "_struct", "pointer")
 
     def __init__(self) -> None:
         self._struct = Struct(
@@ -110,15 +119,17 @@ class Room:
             nodes=np.zeros(2 * _NODES, dtype=np.float64),
             n_nodes=_NODES,
             n_needed=0,
-            ids=np.empty(0, dtype=np.int32),
-            stops=_NOTHING,
+            ids=np.empty(_IDS, dtype=np.int32),
             at_a_time=_AT_A_TIME,
             sentence=0,
             at=0,
             n=0,
             score=0.0,
             unknown_from=-1,
+            n_unknown=0,
+            memory=np.zeros(4 * _WORDS, dtype=np.uint64),
         )
+        self._n_ids = _IDS
         self.pointer: Any = self._struct.pointer
 
     @property
@@ -126,17 +137,26 @@ class Room:
         """The sum of scores up to the end of the last text."""
         return float(self.pointer.score)
 
-    def begin(self, n_bytes: int, stops: Int64Array, score: float, after_unknown: bool) -> Int32Array:
-        """Get ready for texts of that many bytes, and return the array for their ids."""
-        ids = np.empty(n_bytes, dtype=np.int32)
-        self._struct.set("ids", ids)
-        self._struct.set("stops", stops)
+    def begin(self, n_bytes: int, score: float, after_unknown: bool) -> None:
+        """Get ready for texts of that many bytes."""
+        if n_bytes > self._n_ids:
+            # A text is rarely so long, and its memory is not kept.
+            self._struct.set("ids", np.empty(n_bytes, dtype=np.int32))
+            self._n_ids = n_bytes
         pointer = self.pointer
         pointer.sentence = pointer.at = pointer.n = 0
         pointer.score = score
         # A run of unknown characters that began before this text.
         pointer.unknown_from = 0 if after_unknown else -1
-        return ids
+
+    def take(self, n: int) -> Int32Array:
+        """Return the ids, of which there are so many, as an array of their own."""
+        ids: Int32Array = self._struct.fields["ids"]
+        if self._n_ids == _IDS:
+            return ids[:n].copy()
+        self._struct.set("ids", np.empty(_IDS, dtype=np.int32))
+        self._n_ids = _IDS
+        return ids[:n]
 
     def grow(self) -> None:
         """Make room for more nodes."""
@@ -161,7 +181,6 @@ def segment(
     ends: Int64Array,
     room: Room,
     *,
-    stops: Int64Array = _NOTHING,
     score: float = 0.0,
     after_unknown: bool = False,
 ) -> Int32Array | None:
@@ -176,8 +195,6 @@ def segment(
     ends : int64 array
         The end of each sentence, ascending; the last is the end of the data.
     room : Room
-    stops : int64 array, optional
-        As many entries as there are sentences, which get the number of ids up to the end of each.
     score : float
         The sum of scores before the first sentence.
     after_unknown : bool
@@ -185,7 +202,7 @@ def segment(
     """
     if len(ends) and int(ends[-1]) != len(data):
         raise ValueError(f"the sentences end at {ends[-1]}, not at {len(data)}")
-    ids = room.begin(len(data), stops, score, after_unknown)
+    room.begin(len(data), score, after_unknown)
     arguments = tables.pointer, data, readable(ends, np.int64), len(ends), room.pointer
     while (n := lib.tokdfa_segment(*arguments)) < 0:
         # Between the calls signals are heeded, such as Ctrl-C.
@@ -193,4 +210,4 @@ def segment(
             room.grow()
         elif n == _UNKNOWN:
             return None
-    return ids[:n]
+    return room.take(n)

@@ -68,6 +68,7 @@ class EncodingJudge:
         self.buffer = Buffer(first, byte, tuning.window)
         self._is_cut = trip.cuts & (not literal)
         self._begins = begins  # Whether a text begins with the next id.
+        self._following = trip  # The round trip of the text from there on.
 
     @property
     def n_kept(self) -> int:
@@ -122,7 +123,7 @@ class EncodingJudge:
         """Judge the first ids and drop them; None if the place where they go wrong depends on what follows."""
         buffer = self.buffer
         found: list[_Stretch] = []
-        byte, begins = buffer.byte, self._begins
+        byte, begins, trip = buffer.byte, self._begins, self._following
         bounds = np.concatenate(([-1], np.flatnonzero(self._is_cut[ids]), [len(ids)])).tolist()
         for before, stop in pairwise(bounds):
             if before >= 0:
@@ -137,35 +138,37 @@ class EncodingJudge:
                 if low >= high > 0:
                     continue
                 byte += self._trip.size_of(text[done:low])
-                stretches, done = self._judged(text, low, high, first, byte, begins)
+                stretches, done = self._judged(trip, text, low, high, first, byte, begins)
                 found += stretches
+                trip = stretches[-1].following
                 byte += sum(stretch.size for stretch in stretches)
             if is_open and not found[-1].is_decided():
                 return None
         self._begins = bounds[-2] == len(ids) - 1
+        self._following = trip
         buffer.drop(len(ids), byte - buffer.byte)
         return (violation for stretch in found if not stretch.is_canonical for violation in stretch.violations())
 
     def _judged(
-        self, ids: Int32Array, low: int, high: int, first: int, byte: int, begins: bool
+        self, trip: RoundTrip, ids: Int32Array, low: int, high: int, first: int, byte: int, begins: bool
     ) -> tuple[list[_Stretch], int]:
         """Return the stretches of ids from `low` to `high`, or to a later cut if what is wrong depends on what follows.
 
         Also return the end of the last one.
         """
         while True:
-            stretches = [*self._stretches(ids[low:high], first + low, byte, begins and low == 0)]
+            stretches = [*self._stretches(trip, ids[low:high], first + low, byte, begins and low == 0)]
             if high == len(ids) or stretches[-1].is_decided():
                 return stretches, high
             later = np.flatnonzero(self._trip.cut_between(ids[high - 1 :], begins=False, ends=True)[1:])
             high = high + 1 + int(later[0]) if len(later) else len(ids)
 
-    def _stretches(self, ids: Int32Array, first: int, byte: int, begins: bool) -> Iterator[_Stretch]:
+    def _stretches(self, trip: RoundTrip, ids: Int32Array, first: int, byte: int, begins: bool) -> Iterator[_Stretch]:
         """Yield the stretches to be judged: all of the ids, or up to and after each symbol that is not UTF-8.
 
         What is right before such a symbol depends on it, back to the last place where the text is cut.
         """
-        whole = _Stretch(self._trip, ids, first, byte, begins)
+        whole = _Stretch(trip, ids, first, byte, begins)
         if whole.bad is None:
             yield whole
             return
@@ -195,6 +198,8 @@ class _Stretch:
         Their number of bytes.
     is_canonical : bool
         Whether they are the encoding of their text.
+    following : RoundTrip
+        The round trip of the text after them.
     bad : tuple of int, or None
         The first of the ids whose bytes are not UTF-8, and the one after them; None if they are.
     """
@@ -205,11 +210,17 @@ class _Stretch:
         self._first = first
         self._byte = byte
         self._begins = begins
+        self.following = trip
         self._canonical: Int32Array | None = None
         self._known: list[tuple[int, int, int, int, int]] | None = None
         self._refusal: str | None = None
         self.is_canonical = False
         self.bad: tuple[int, int] | None = None
+        accepted = trip.accept(ids, begins=begins)
+        if accepted is not None:
+            self.size, self.following = accepted
+            self.is_canonical = True
+            return
         try:
             self._decoded = trip.decode(ids, begins=begins)
         except TokenStreamError:
@@ -221,7 +232,7 @@ class _Stretch:
             return
         self.size = int(self._decoded.ends[-1:].sum())
         try:
-            self._canonical = trip.encode(self._decoded.text, begins=begins)
+            self._canonical, self.following = trip.encode_on(self._decoded.text, begins=begins)
             self.is_canonical = np.array_equal(ids, self._canonical)
         except AlphabetError as error:
             self._refusal = str(error)

@@ -1,0 +1,123 @@
+"""Where texts of Unigram tokenizers are certainly cut: before a space at which every piece that has one begins."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tokdfa.arrays import BoolArray, Int32Array
+from tokdfa.tokenizers.decoding import DecodeMetaspace, byte_of
+from tokdfa.tokenizers.normalizer_borders import after_border, border, is_known
+from tokdfa.tokenizers.normalizers import Normalizer
+from tokdfa.tokenizers.sentencepiece_normalizer import SPACE, SentencePieceNormalizer
+from tokdfa.unicode.normalization import spaces
+
+if TYPE_CHECKING:
+    from tokdfa.encoding.special import Special
+    from tokdfa.splitting.steps import Splitting
+    from tokdfa.tokenizers.formats.contents import Rewriting
+    from tokdfa.unigram.model import UnigramModel
+
+__all__ = ["UnigramCuts", "splits_at_spaces", "why_not_cut"]
+
+
+def splits_at_spaces(splitting: Splitting | None) -> bool:
+    """Return whether a pre-tokenizer is Metaspace, alone or after WhitespaceSplit, and splits before each space."""
+    from tokdfa.splitting.named import whitespace_split
+
+    if splitting is None or splitting.metaspace != SPACE or splitting.byte_steps:
+        return False
+    *before, last = splitting.steps or (None,)
+    is_last = last is not None and last.literal and last.pattern == SPACE and last.behavior == "merged_with_next"
+    return is_last and (before, splitting.metaspace_at) in (([], 0), ([whitespace_split()], 1))
+
+
+def why_not_cut(
+    model: UnigramModel, splitting: Splitting | None, rewriting: Rewriting, found: tuple[Special, ...]
+) -> str | None:
+    """Return why no place of a text is known to be cut, so that streams are judged as a whole; None if some are.
+
+    `found` are the special tokens that are found in texts.
+    """
+    normalizer, steps = rewriting.normalizer, rewriting.decoding or ()
+    if model.is_single:
+        if not isinstance(normalizer, SentencePieceNormalizer) or not normalizer.shows_spaces:
+            return "spaces are not visible to the model"
+        if any(SPACE in model.pieces[id][1:] for id in np.flatnonzero(model.is_found).tolist()):
+            return "a piece has a space that does not begin it"
+        return None
+    if not splits_at_spaces(splitting):
+        return f"the pre-tokenizer is not Metaspace: {'none' if splitting is None else splitting}"
+    if steps != (DecodeMetaspace(SPACE, True),) and steps != (DecodeMetaspace(SPACE, False),):
+        return "the decoder is not Metaspace"
+    if normalizer is not None and not is_known(normalizer):
+        return f"the normalizer may change any part of a text: {normalizer}"
+    if not all(special.is_plain and spaces().isdisjoint(special.text) for special in found):
+        return "special tokens strip, are single words, or have spaces"
+    return None if all(SPACE not in special.text for special in found) else "special tokens have visible spaces"
+
+
+class UnigramCuts:
+    """The places where the texts before and after are encoded separately, but for the sum of scores that goes on.
+
+    Parameters
+    ----------
+    normalizer : Normalizer, optional
+    pieces : sequence of str
+        The spelling of each id.
+    is_usual : bool array, one entry an id
+        Whether the id is a piece that is found in texts, and decoded by its spelling.
+    """
+
+    def __init__(self, normalizer: Normalizer | None, pieces: list[str], is_usual: BoolArray) -> None:
+        self._normalizer = normalizer
+        self._pieces = pieces
+        self._is_usual = is_usual
+        self._known: dict[str, bool] = {}
+
+    @cached_property
+    def later(self) -> Normalizer | None:
+        """The normalizer of the text after such a place."""
+        return None if self._normalizer is None else after_border(self._normalizer)
+
+    def is_cut(self, left: str, right: str) -> bool:
+        """Return whether a text is certainly cut between two characters, of which the right one must be a space."""
+        if right != " ":
+            return False
+        known = self._known.get(left)
+        if known is None:
+            known = self._known[left] = self._may_end(left)
+        return known
+
+    def _may_end(self, left: str) -> bool:
+        """Return whether a text is cut between a character and a space."""
+        if left == SPACE or left in spaces():
+            return False
+        if self._normalizer is None:
+            return True
+        found = border(self._normalizer, left, " ")
+        if found is None or found.right not in (" ", SPACE):
+            return False
+        return found.left is not None and found.left != SPACE and found.left not in spaces()
+
+    def between(self, ids: Int32Array) -> BoolArray:
+        """Return, for each id but the first, whether the text is certainly cut before it."""
+        ends, begins = self._sides
+        cut: BoolArray = begins[ids[1:]] & ends[ids[:-1]]
+        return cut
+
+    @cached_property
+    def _sides(self) -> tuple[BoolArray, BoolArray]:
+        """For each id, whether a cut may follow it, and whether one may come before it."""
+        usual = self._is_usual.tolist()
+        ends = [
+            is_usual and bool(piece) and self.is_cut(piece[-1], " ")
+            for piece, is_usual in zip(self._pieces, usual, strict=True)
+        ]
+        begins = [
+            is_usual and piece.startswith(SPACE) and byte_of(piece) is None
+            for piece, is_usual in zip(self._pieces, usual, strict=True)
+        ]
+        return np.array(ends, dtype=np.bool_), np.array(begins, dtype=np.bool_)
