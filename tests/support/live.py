@@ -280,6 +280,27 @@ def _slow(name: str, path: Path, **options: Any) -> Live:
     )
 
 
+def _merging(name: str, data: Path) -> Live:
+    """A tokenizer in Python that merges byte pairs, with GPT-2's vocabulary."""
+    transformers = pytest.importorskip("transformers")
+    peer = getattr(transformers, name)(
+        str(data / "vocabs" / "gpt2" / "vocab.json"), str(data / "vocabs/gpt2/merges.txt")
+    )
+    if not hasattr(peer, "bpe_ranks"):
+        pytest.skip(f"{name} of transformers {transformers.__version__} is not written in Python")
+    added = peer.added_tokens_decoder
+    tokens = {id: token for token, id in peer.encoder.items() if id not in added}
+    words = {id: bytes(peer.byte_decoder[letter] for letter in token) for id, token in tokens.items()}
+    return Live(
+        peer,
+        lambda text: peer.encode(text, add_special_tokens=False, split_special_tokens=True),
+        [*words, *added],
+        words,
+        cuts=frozenset(added),
+        texts=tuple(token.content for token in added.values()),
+    )
+
+
 def _mistral_backend(_: Path, folder: Path) -> Live:
     transformers = pytest.importorskip("transformers")
     backend = getattr(transformers, "MistralCommonBackend", None)
@@ -327,5 +348,7 @@ OF_TRANSFORMERS: dict[str, Callable[[Path, Path], Live]] = {
     "transformers, SentencePieceBackend": lambda *_: _slow(
         "SentencePieceBackend", _mistral_model("tokenizer.model.v1")
     ),
+    "transformers, GPT2Tokenizer": lambda data, _: _merging("GPT2Tokenizer", data),
+    "transformers, RobertaTokenizer": lambda data, _: _merging("RobertaTokenizer", data),
     "transformers, MistralCommonBackend": _mistral_backend,
 }

@@ -50,7 +50,7 @@ OBJECTS = (
     Readable("tokenizers.Tokenizer", ("tokenizer.json",), "tokenizers", AS_THE_FILE),
     Readable(
         "tokenizers of transformers 4 and 5",
-        ("tokenizer.json", "sentencepiece", "tekken"),
+        ("tokenizer.json", "merges+vocab", "sentencepiece", "tekken"),
         "transformers",
         AS_THE_FILE,
     ),

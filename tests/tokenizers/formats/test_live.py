@@ -234,7 +234,9 @@ def test_python_may_change_texts() -> None:
     # It is not transformers' own.
     with pytest.raises(UnsupportedFeatureError, match="may change texts before its SentencePiece model sees them"):
         tokdfa.load(LlamaTokenizer(processor()))
-    with pytest.raises(UnsupportedFeatureError, match="in Python without a SentencePiece model"):
+    with pytest.raises(
+        UnsupportedFeatureError, match="in Python with neither a SentencePiece model nor byte pairs as GPT-2 has them"
+    ):
         tokdfa.load(SimpleNamespace(convert_tokens_to_ids=list))
 
 

@@ -1,15 +1,16 @@
 """Tokenizer files of every format, and live objects. Untrusted bytes stop here: none are ever unpickled or run.
 
 `read` below has three steps. `files` finds the file in a folder and determines its format; `live` does so for objects
-of other libraries, by their attributes; `by_name` answers for what is neither: the `encodings` of tiktoken, or what was
-meant. `reading` then calls the format's module: `tokenizer_json`, `tekken`, `tiktoken`, `sentencepiece`, `merges`,
-`vocabulary` (vocab.json beside merges.txt), `unigram`, `wordpiece` or `gguf` (with `gguf_head`, the container, and
-`gguf_tokens`, the types of tokens). Each returns the same shape, `contents`, or refuses with the line or the JSON path.
-`specials` adds the special tokens that a rank file lacks. Shared: `json_text` (strict JSON with places), `decimals`
-(numbers as serde_json reads them), `plain_model` (the large parts of a tokenizer.json, in compiled code), `spelled_ids`
-(vocabularies as written), `pairs` (the rules as written), `pre_tokenizer` and `text_steps` (the components of a
-tokenizer.json), `left_out` (what of it is read and not applied), `ranks` (rules out of ranked words), `scored` (rules
-out of words with scores), `lint` (what is odd in a file), `charsmap` (SentencePiece's table of characters).
+of other libraries, by their `attributes` (`live_merges` for those that merge in Python); `by_name` answers for what is
+neither: the `encodings` of tiktoken, or what was meant. `reading` then calls the format's module: `tokenizer_json`,
+`tekken`, `tiktoken`, `sentencepiece`, `merges`, `vocabulary` (vocab.json beside merges.txt), `unigram`, `wordpiece` or
+`gguf` (with `gguf_head`, the container, and `gguf_tokens`, the types of tokens). Each returns the same shape,
+`contents`, or refuses with the line or the JSON path. `specials` adds the special tokens that a rank file lacks.
+Shared: `json_text` (strict JSON with places), `decimals` (numbers as serde_json reads them), `plain_model` (the large
+parts of a tokenizer.json, in compiled code), `spelled_ids` (vocabularies as written), `pairs` (the rules as written),
+`pre_tokenizer` and `text_steps` (the components of a tokenizer.json), `left_out` (what of it is read and not applied),
+`ranks` (rules out of ranked words), `scored` (rules out of words with scores), `lint` (what is odd in a file),
+`charsmap` (SentencePiece's table of characters).
 Used by: `tokenizers.loading`.
 
 Cost: one pass over the file; files over 256 MB are refused. Of a GGUF file only the head is read.

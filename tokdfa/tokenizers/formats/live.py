@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,8 +19,12 @@ from tokdfa.encoding.special import Special
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError, WrongTypeError
 from tokdfa.splitting.steps import Split, Splitting
 from tokdfa.tokenizers.decoder import spellings
+from tokdfa.tokenizers.formats.attributes import asked as _asked
+from tokdfa.tokenizers.formats.attributes import attribute as _attribute
+from tokdfa.tokenizers.formats.attributes import given as _given
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents
 from tokdfa.tokenizers.formats.files import LARGEST_FILE, detect, named, unpacked
+from tokdfa.tokenizers.formats.live_merges import read_merges
 from tokdfa.tokenizers.formats.ranks import from_ranks
 from tokdfa.tokenizers.formats.reading import read_as
 from tokdfa.tokenizers.formats.specials import specials_of
@@ -30,8 +34,6 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.formats.reading import AnyContents
 
 __all__ = ["read_object"]
-
-T = TypeVar("T")
 
 _TAKEN = (
     "a path, bytes, a file object, a dict of the fields of a JSON file or of bytes and ranks, or a tokenizer of "
@@ -74,7 +76,7 @@ def read_object(source: Any, format: str | None = None) -> AnyContents:
         inner = next((found for name in _WITHIN if (found := _attribute(inner, name, path)) is not None), None)
     hint = f"tokdfa.load takes {_TAKEN}"
     if not isinstance(source, type) and callable(_attribute(source, "convert_tokens_to_ids", path)):
-        what = "a tokenizer in Python without a SentencePiece model"
+        what = "a tokenizer in Python with neither a SentencePiece model nor byte pairs as GPT-2 has them"
         hint = "load its files, or the tokenizer with a backend in Rust"
         raise UnsupportedFeatureError(what, where=str(path), hint=hint)
     raise WrongTypeError("not a tokenizer, nor the content of a tokenizer file", value=source, hint=hint)
@@ -97,24 +99,6 @@ def _installed(name: str) -> str | None:
         return version(name)
     except PackageNotFoundError:
         return None
-
-
-def _attribute(source: object, name: str, path: Path) -> Any:
-    """Return an attribute; None if there is none. An object may compute it, and fail to."""
-    return _asked(lambda: getattr(source, name, None), name, path)
-
-
-def _asked(ask: Callable[[], T], name: str, path: Path) -> T:
-    try:
-        return ask()
-    except Exception as error:
-        raise UnsupportedFeatureError(f"the object cannot give its {name}: {error}", where=str(path)) from error
-
-
-def _given(value: object, kind: type[T], name: str, path: Path) -> T:
-    if not isinstance(value, kind) or isinstance(value, bool) is not (kind is bool):
-        raise FileFormatError(f"the {name} of the object must be of type {kind.__name__}", value=value, where=str(path))
-    return value
 
 
 def _refuse_format(format: str | None, own: str, path: Path) -> None:
@@ -351,6 +335,7 @@ _READERS: dict[tuple[str, ...], _Reader] = {
     ("_all_special_tokens", "_model", "num_special_tokens"): _read_tekken,
     ("serialized_model_proto",): _read_processor,
     ("sp_model",): _read_slow,
+    ("bpe_ranks", "encoder", "byte_encoder", "pat"): read_merges,
     ("read",): _read_file,
 }
 # Attributes by which mistral-common, and transformers over it, have what is recognised; they are nested three deep.
