@@ -38,6 +38,7 @@ VALUES: dict[str, Any] = {
     "Combination": intersection(DFA, DFA),
     "Language": tokdfa.Language(DFA),
     "Guide": TOKENIZER.guide("a|b"),
+    "Forcing": tokdfa.forced(TOKENIZER, "a"),
     "Matcher": tokdfa.Matcher(TOKENIZER.guide("a|b")),
     "Verdict": TOY.properness(),
     "Validation": TOKENIZER.validate([64, 261, 1193]),

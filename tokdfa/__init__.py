@@ -74,6 +74,8 @@ if TYPE_CHECKING:
     from tokdfa.encoding.batches import iter_encoded as iter_encoded
     from tokdfa.errors import TokdfaError as TokdfaError
     from tokdfa.guiding.api import guide as guide
+    from tokdfa.guiding.forcing import Forcing as Forcing
+    from tokdfa.guiding.forcing import forced as forced
     from tokdfa.guiding.guide import Guide as Guide
     from tokdfa.guiding.matcher import Matcher as Matcher
     from tokdfa.identification.api import identify as identify
@@ -207,6 +209,8 @@ _HOMES = {
     "check_rollouts": "tokdfa.rollouts.api",
     "iter_rollout_checks": "tokdfa.rollouts.api",
     "Guide": "tokdfa.guiding.guide",
+    "Forcing": "tokdfa.guiding.forcing",
+    "forced": "tokdfa.guiding.forcing",
     "guide": "tokdfa.guiding.api",
     "Matcher": "tokdfa.guiding.matcher",
     "identify": "tokdfa.identification.api",

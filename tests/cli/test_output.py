@@ -53,6 +53,7 @@ def _arguments(folder: Path) -> dict[str, tuple[int, list[object]]]:
         "turns": (1, [tok, "é{q}", "té{a}"]),
         "injection": (1, [tok, "é{té}"]),
         "cuts": (0, [tok, "--text", "é té"]),
+        "forced": (0, [tok, "--language", "é(漢|b)"]),
         "fingerprint": (0, [tok]),
         "info": (0, [folder / "merges.txt"]),
         "info --language": (0, [folder / "merges.txt", "--language", "hé|漢"]),

@@ -175,6 +175,11 @@ def of_splice(files: Files) -> Iterator[Run]:
     yield _with(files.json(), normalizer={"type": "NFC"}), "--before", "ab", "--after", "c"
 
 
+def of_forced(files: Files) -> Iterator[Run]:
+    yield files.json(), "--language", "(a|b)cd"
+    yield files.json(), "--language", "x(ab|a b)|c( a)*", "--longest", "9"
+
+
 def of_decode(files: Files) -> Iterator[Run]:
     yield files.merges(), files.ids(64, 65)
 
@@ -438,6 +443,7 @@ EXAMPLES: dict[str, Callable[[Files], Iterator[Run]]] = {
     "cuts": of_cuts,
     "injection": of_injection,
     "turns": of_turns,
+    "forced": of_forced,
     "split": of_split,
     "fingerprint": of_fingerprint,
     "locality": of_locality,

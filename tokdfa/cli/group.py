@@ -25,6 +25,7 @@ COMMANDS: tuple[str, ...] = (
     "cuts",
     "turns",
     "injection",
+    "forced",
     "stores",
     "guess",
     "info",
@@ -57,6 +58,7 @@ _MEANT = {
     **dict.fromkeys(("plot", "dot", "graph", "film"), "draw"),
     **dict.fromkeys(("lock", "hash", "digest"), "fingerprint"),
     **dict.fromkeys(("seam", "join", "concat", "concatenate"), "splice"),
+    **dict.fromkeys(("jump", "jump-ahead", "grammar"), "forced"),
     "help": "--help",
     "version": "--version",
 }

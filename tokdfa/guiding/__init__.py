@@ -1,7 +1,8 @@
 """Guides: the ids that can come next so that a canonical stream goes on, in a language of texts if one is given.
 
 Read `api` first: the function `guide`, and `Guide` with its states, masks and forced ids in `guide`. `matcher` keeps
-the states of a sequence, for engines. Below them, from the bottom up:
+the states of a sequence, for engines; `forcing` decides whether forced text may be encoded separately. Below them, from
+the bottom up:
 
 - `followers`: the ids that may not follow a token within a piece, as rows of intervals;
 - `splits`: the pre-tokenizer read by ids; `spelled`: the special tokens that the text of ids spells;

@@ -164,9 +164,7 @@ class Guide(Guided):
         return known
 
     def _make_mask(self, state: State) -> Int32Array:
-        base = self._prefixes.base(state)
-        bits = base.allowed.copy()
-        self._tokens.followers.take_out(state.row, base.fragile, bits)
+        bits = self._prefixes.mask(state)
         mask = np.zeros(self._n_words, dtype=np.uint32)
         mask[: len(bits)] = bits[: self._n_words]
         for id in self._ends:

@@ -146,6 +146,17 @@ class PrefixAutomaton:
                     self._bases.popitem(last=False)
         return known
 
+    def mask(self, place: Place) -> Uint32Array:
+        """Return the mask of the ids with which a stream goes on; a new array."""
+        base = self.base(place)
+        bits = base.allowed.copy()
+        self.tokens.followers.take_out(place.row, base.fragile, bits)
+        return bits
+
+    def allowed(self, place: Place) -> Int32Array:
+        """Return the ids with which a stream goes on, ascending."""
+        return np.flatnonzero(np.unpackbits(self.mask(place).view(np.uint8), bitorder="little")).astype(np.int32)
+
     # Whether anything goes on
 
     def _search(self, start: Place) -> bool:

@@ -13,6 +13,7 @@ from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.errors import LimitExceededError, PatternError, WrongTypeError
 from tokdfa.guiding.tokens import Tokens
 from tokdfa.kernels.dfa import trie as kernels
+from tokdfa.unicode.utf8 import cut_apart
 
 __all__ = ["AnyText", "Texts", "TextsOf", "texts_of"]
 
@@ -178,6 +179,18 @@ class TextsOf:
             found += [(id_of[bytes([byte])], row[byte]) for byte in bytes_]
             known = self._near[state] = found
         return known
+
+    def forced(self, state: int, most: int) -> str:
+        """Return the text that is forced in a state: the only symbols that can follow, up to `most` bytes of them."""
+        data = bytearray()
+        while not self.final[state] and len(data) < most:
+            following = [byte for byte, target in enumerate(self._rows[state]) if target]
+            if len(following) != 1:
+                break
+            data.append(following[0])
+            state = self._rows[state][following[0]]
+        cut = cut_apart(bytes(data))
+        return "" if cut is None or cut.head else cut.text
 
 
 def texts_of(tokens: Tokens, wanted: str | TokenDFA | None) -> Texts:
