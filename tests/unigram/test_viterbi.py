@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -78,3 +79,30 @@ def test_beside_tokenizers() -> None:
         for _ in range(20):
             text = "".join(drawn.choices("abcx?", k=drawn.randrange(12)))
             assert encode_by_definition(of, text) == peer.encode(text).ids
+
+
+def is_canonical(of: UnigramModel, ids: tuple[int, ...]) -> bool:
+    return encode_by_definition(of, "".join(of.pieces[id] for id in ids)) == [*ids]
+
+
+def decided_by_pairs(of: UnigramModel, longest: int) -> bool:
+    """Return whether the streams whose neighbours occur in canonical streams are canonical, up to a length."""
+    tokens = range(1, len(of.pieces))
+    streams = [stream for n in range(1, longest + 1) for stream in product(tokens, repeat=n)]
+    canonical = {stream for stream in streams if is_canonical(of, stream)}
+    pairs = {pair for stream in canonical for pair in pairwise(stream)}
+    live = {stream[0] for stream in canonical if len(stream) == 1}
+    return all(
+        stream in canonical
+        for stream in streams
+        if all(pair in pairs for pair in pairwise(stream)) and live.issuperset(stream)
+    )
+
+
+def test_the_smallest_example_that_neighbours_do_not_decide() -> None:
+    # One letter and two pieces: a≀a is right, and a≀a≀a is not.
+    assert not decided_by_pairs(model({"?": 0.0, "a": -1.0, "aaa": -2.5}), 3)
+    # With one piece, or with a and aa, whatever the scores, they do.
+    assert decided_by_pairs(model({"?": 0.0, "a": -1.0}), 6)
+    for score in (-3.0, -2.5, -2.0, -1.5, -0.5, 1.0):
+        assert decided_by_pairs(model({"?": 0.0, "a": -1.0, "aa": score}), 6)

@@ -119,6 +119,9 @@ def command(
     from tokdfa.tokenizers.loading import load_unsplit
 
     tokenizer = load_unsplit(tok, specials=specials, format=format_name)
+    if tokenizer.algorithm == "Unigram":
+        what = "a Unigram tokenizer has no automaton over tokens that could be drawn"
+        raise UnsupportedFeatureError(what, where=tok, hint="see notebooks/guides/unigram.md")
     if tokenizer.algorithm not in _DRAWN:
         raise UnsupportedFeatureError(
             "tokenizers of this algorithm cannot be drawn", value=tokenizer.algorithm, where=tok

@@ -54,6 +54,9 @@ def command(
     from tokdfa.tokenizers.loading import load_unsplit
 
     tokenizer = load_unsplit(tok, specials=specials, format=format_name)
+    if tokenizer.algorithm == "Unigram":
+        what = "no automaton over neighbouring tokens decides what a Unigram tokenizer gives, so it has no locality"
+        raise UnsupportedFeatureError(what, where=tok, hint="see notebooks/guides/unigram.md")
     if tokenizer.algorithm not in _MEASURED:
         raise UnsupportedFeatureError(
             "the locality of tokenizers of this algorithm cannot be measured", value=tokenizer.algorithm, where=tok

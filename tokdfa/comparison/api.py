@@ -88,8 +88,15 @@ def _wordpieces(a: Any, b: Any, ignore_ids: bool, _: Callable[[Stage], object] |
     return compare_wordpieces(a, b, ignore_ids=ignore_ids)
 
 
+def _unigrams(a: Any, b: Any, ignore_ids: bool, _: Callable[[Stage], object] | None) -> Comparison:
+    from tokdfa.comparison.unigram import compare_unigrams
+
+    return compare_unigrams(a, b, ignore_ids=ignore_ids)
+
+
 # The function that compares two tokenizers, by their algorithm.
 _COMPARISONS: dict[str, Callable[[Any, Any, bool, Callable[[Stage], object] | None], Comparison]] = {
     "byte pair": _byte_pairs,
+    "Unigram": _unigrams,
     "WordPiece": _wordpieces,
 }

@@ -1,0 +1,151 @@
+"""Comparing two Unigram tokenizers: part by part, and by trying texts."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import chain
+
+import numpy as np
+
+from tokdfa.comparison.findings import Obstacle, Outcome, Part
+from tokdfa.comparison.result import Comparison, Difference
+from tokdfa.comparison.trials import around, random_texts, shrunk, within
+from tokdfa.comparison.tuning import DEFAULT, Tuning
+from tokdfa.comparison.wording import undecided_words
+from tokdfa.errors import AlphabetError, UnsupportedFeatureError
+from tokdfa.tokenizers.sentencepiece_normalizer import SPACE
+from tokdfa.tokenizers.unigram import UnigramTokenizer
+
+__all__ = ["compare_unigrams"]
+
+_SHOWN = 10
+
+
+def compare_unigrams(
+    a: UnigramTokenizer, b: UnigramTokenizer, *, ignore_ids: bool = False, tuning: Tuning = DEFAULT
+) -> Comparison:
+    """Compare two Unigram tokenizers.
+
+    They are equivalent if all that a text meets on its way to ids is the same. Otherwise texts are tried: the pieces
+    that only one of them has, those with other scores, and random ones. No automaton decides it.
+
+    Raises
+    ------
+    UnsupportedFeatureError
+        If they are written differently and no text was found that separates them.
+    """
+    if a.made_of == b.made_of:
+        return Comparison(True, checked={Part.EVERYTHING: Outcome.SAME})
+    parts = _parts(a, b, ignore_ids)
+    mine, theirs = _scores(a), _scores(b)
+    only_a, only_b = sorted(mine.keys() - theirs, key=_short_first), sorted(theirs.keys() - mine, key=_short_first)
+    others = {piece for piece in mine.keys() & theirs.keys() if mine[piece][1] != theirs[piece][1]}
+    found = partial(
+        Comparison,
+        tokens_only_a=tuple(only_a[:_SHOWN]),
+        tokens_only_b=tuple(only_b[:_SHOWN]),
+        n_tokens_only_a=len(only_a),
+        n_tokens_only_b=len(only_b),
+        n_other_ids=len(others),
+    )
+    if {*parts.values()} <= {Outcome.SAME, Outcome.IGNORED}:
+        return found(True, checked={**parts, Part.SEARCH: Outcome.COMPLETE})
+    separates = _separator(a, b, ignore_ids)
+    texts = chain(_texts_of_pieces(a, b, mine, theirs, others), _random_texts(a, b, mine, theirs))
+    text = next(filter(separates, within(tuning.max_seconds, texts)), None)
+    if text is None:
+        raise UnsupportedFeatureError(undecided_words(Obstacle.NO_TEXT_FOUND))
+    text = shrunk(text, separates)
+    witness = Difference(text, _ids(a, text), _ids(b, text))
+    return found(False, witness, checked={**parts, Part.SHORTEST: Outcome.UNPROVEN})
+
+
+def _parts(a: UnigramTokenizer, b: UnigramTokenizer, ignore_ids: bool) -> dict[Part, Outcome]:
+    """Return which parts that a text meets are the same."""
+    mine, theirs = _scores(a), _scores(b)
+    # Without the ids.
+    dictionaries = [
+        ({piece: score for piece, (score, _) in of.items()}, side.model.arithmetic, side.model.unknown_score)
+        for side, of in ((a, mine), (b, theirs))
+    ]
+    common = mine.keys() & theirs.keys()
+    ids = Outcome.IGNORED if ignore_ids else _outcome(all(mine[piece][1] == theirs[piece][1] for piece in common))
+    symbols = [
+        (side.model.unknown is None, [id < 0 for id in side.model.byte_ids or ()], side.spells_bytes)
+        if ignore_ids
+        else (side.model.unknown, side.model.byte_ids, side.spells_bytes)
+        for side in (a, b)
+    ]
+    splittings = [None if side.pretokenizer is None else side.pretokenizer.splitting for side in (a, b)]
+    specials = [repr((side.specials, side.finds_specials)) if side.finds_specials else "" for side in (a, b)]
+    parts = {
+        Part.DICTIONARY: Outcome.SAME if dictionaries[0] == dictionaries[1] else Outcome.UNKNOWN,
+        Part.IDS: ids,
+        Part.PRETOKENIZER: Outcome.SAME if splittings[0] == splittings[1] else Outcome.UNKNOWN,
+        Part.NORMALIZER: _outcome(a.rewriting.normalizer == b.rewriting.normalizer),
+        Part.SPECIALS: _outcome(specials[0] == specials[1]),
+    }
+    if symbols[0] != symbols[1]:
+        parts[Part.SYMBOLS] = Outcome.DIFFERENT
+    return parts
+
+
+def _outcome(is_same: bool) -> Outcome:
+    return Outcome.SAME if is_same else Outcome.DIFFERENT
+
+
+def _scores(side: UnigramTokenizer) -> dict[str, tuple[float, int]]:
+    """Return the score and the id of each piece that is found in texts."""
+    model = side.model
+    return {model.pieces[id]: (float(model.scores[id]), id) for id in np.flatnonzero(model.is_found).tolist()}
+
+
+def _short_first(piece: str) -> tuple[int, str]:
+    return len(piece), piece
+
+
+def _ids(side: UnigramTokenizer, text: str) -> tuple[int, ...] | None:
+    try:
+        return tuple(side.encode(text).tolist())
+    except AlphabetError:
+        return None
+
+
+def _separator(a: UnigramTokenizer, b: UnigramTokenizer, ignore_ids: bool) -> Callable[[str], bool]:
+    """Return the function that says whether the two treat a text differently."""
+
+    def named(side: UnigramTokenizer, text: str) -> list[str] | tuple[int, ...] | None:
+        ids = _ids(side, text)
+        return ids if ids is None or not ignore_ids else [side.token_string(id) for id in ids]
+
+    return lambda text: named(a, text) != named(b, text)
+
+
+def _texts_of_pieces(
+    a: UnigramTokenizer,
+    b: UnigramTokenizer,
+    mine: dict[str, tuple[float, int]],
+    theirs: dict[str, tuple[float, int]],
+    others: set[str],
+) -> Iterator[str]:
+    """Yield texts of the pieces that are not the same in both, the shortest first, and of special tokens."""
+    unlike = others.union(mine.keys() ^ theirs.keys())
+    unlike |= {piece for piece in mine.keys() & theirs.keys() if mine[piece][0] != theirs[piece][0]}
+    for piece in sorted(unlike, key=_short_first):
+        text = piece.replace(SPACE, " ")
+        yield from (text, text.strip(), f"a{text}", f"{text}a")
+    yield from around(special.content for side in (a, b) if side.finds_specials for special in side.specials)
+
+
+def _random_texts(
+    a: UnigramTokenizer, b: UnigramTokenizer, mine: dict[str, tuple[float, int]], theirs: dict[str, tuple[float, int]]
+) -> Iterator[str]:
+    """Yield random texts without an end: of a few pieces, and of symbols that tokenizers differ on."""
+    words = sorted({piece.replace(SPACE, " ") for piece in (*mine, *theirs)})
+    specials = sorted({special.content for side in (a, b) for special in side.specials})
+    drawn = random.Random(0)
+    for text in random_texts(words, specials):
+        yield text
+        yield "".join(drawn.choices(words, k=drawn.randrange(2, 9)))
