@@ -13,7 +13,7 @@ from tokdfa.splices.seam import Seam
 from tokdfa.splices.tokens import Tokens, walk
 from tokdfa.splitting.symbol_bytes import DONE, NOWHERE, SymbolBytes
 
-__all__ = ["EdgeFinder", "Edges", "Location", "Use"]
+__all__ = ["EVERY", "EdgeFinder", "Edges", "Location", "Use"]
 
 # A state between symbols; or one within a symbol: the state after it, and what may follow in it.
 Location: TypeAlias = int | tuple[int, int]
@@ -65,7 +65,8 @@ class Edges(NamedTuple):
     n_put: int
 
 
-_EVERY = 1 << 40
+EVERY = 1 << 40
+"""A length that no token has."""
 
 # The locations reached, each with whether the whole is cut.
 _Places: TypeAlias = tuple[tuple[Location, bool], ...]
@@ -153,7 +154,7 @@ class EdgeFinder:
         known = self._known.get(key)
         if known is None or known[1] < longest:
             known = self._known[key] = self._find(use, longest, first_step, n_put)
-        self.left_out |= known[1] < _EVERY
+        self.left_out |= known[1] < EVERY
         return known[0]
 
     def _find(
@@ -182,7 +183,7 @@ class EdgeFinder:
                 if after := self._step(places, byte, use):
                     stack.append((first, last, depth + 1, after))
         edges = [self._edges(place, cut, tokens, n_put) for (place, cut), tokens in found.items()]
-        return edges, _EVERY if is_all else longest
+        return edges, EVERY if is_all else longest
 
     def _children(self, low: int, high: int, depth: int) -> list[tuple[int, int, int]]:
         key = low, depth

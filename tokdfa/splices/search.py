@@ -23,6 +23,7 @@ from tokdfa.arrays import BoolArray, Int64Array
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.patterns.budget import Budget
 from tokdfa.splices.edges import EdgeFinder, Edges, Location, Use
+from tokdfa.splices.proof import never_merge
 from tokdfa.splices.seam import Move, Seam
 from tokdfa.splices.tokens import Tokens
 
@@ -98,6 +99,9 @@ class Search:
         # By whether borders have already differed.
         self._rest = self._least_rests(to_end), to_end
         self._max_seconds = max_seconds
+        # After a first try, whether tokens need not be looked at.
+        self._tries_to_prove = True
+        self._by_tokens = True
 
     def least(self) -> Texts | None:
         """Return the least two texts; None if the seam separates none.
@@ -113,6 +117,10 @@ class Search:
             found = self._within(bound, budget)
             if found is not None or not self._is_cut_short:
                 return found
+            if self._tries_to_prove and never_merge(self._seam, self._tokens, self._edges):
+                self._by_tokens = False
+                return self._within(_FAR - 1, budget)
+            self._tries_to_prove = False
             bound += step
             step += 1 + step // 2
         return None
@@ -197,7 +205,8 @@ class Search:
         if phase == _Phase.BEFORE:
             assert isinstance(location, int)
             self._symbols(label, location, None)
-            self._tokens_from(label, node, Use.BEGIN)
+            if self._by_tokens:
+                self._tokens_from(label, node, Use.BEGIN)
             if self._whole:
                 self._words(label, location)
         elif phase == _Phase.AFTER:

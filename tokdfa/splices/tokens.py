@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import cast
 
 import numpy as np
 
 from tokdfa.alphabet import Word
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array, running_sum
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.splices.rewrites import Rewrites, Symbols
 from tokdfa.tokenizers.neighbours import Neighbours
@@ -82,6 +82,22 @@ class Tokens:
             unknown: BoolArray = self._position[tokens] < 0
             return unknown
         return self.forbidden(kind, tokens)
+
+    def may_join(self, kinds: Iterable[int], tokens: Sequence[int]) -> bool:
+        """Return whether one of these tokens becomes another one after a token of one of these kinds in a piece."""
+        every = np.array(sorted(kinds), dtype=np.int64)
+        places = np.sort(self._position[np.array(tokens, dtype=np.int64)])
+        if self.fuses and self._unknown in every and len(places) and places[0] < 0:
+            return True
+        counts = (self._pointer[every + 1] - self._pointer[every]).astype(np.int64)
+        if not len(places) or not counts.sum():
+            return False
+        # The intervals of the rows, one after the other.
+        offsets = np.repeat(self._pointer[every] - running_sum(counts)[:-1], counts)
+        intervals = np.arange(len(offsets)) + offsets
+        first = np.searchsorted(places, self._start[intervals])
+        last = np.searchsorted(places, self._stop[intervals])
+        return bool((first < last).any())
 
     @cached_property
     def _rows(self) -> dict[int, tuple[Int32Array, Int32Array]]:
