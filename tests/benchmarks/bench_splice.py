@@ -33,8 +33,12 @@ QUESTIONS: tuple[dict[str, object], ...] = (
     {"before": ".", "after": "\n"},
     {"before": ":\n", "after": "- "},
     {"before": "\U0001f600", "after": "\u4e2d"},
-    {"before": "<|im_end|>", "after": "<|im_start|>"},
 )
+SPECIALS = {
+    "gpt2": ("<|endoftext|>", "<|endoftext|>"),
+    "llama3": ("<|eot_id|>", "<|begin_of_text|>"),
+    "qwen2.5": ("<|im_end|>", "<|im_start|>"),
+}
 
 
 def load(name: str) -> tokdfa.AnyTokenizer:
@@ -58,7 +62,8 @@ def measure(name: str) -> None:
     begun = time.process_time()
     tokenizer = load(name)
     print(f"{name}: loaded in {time.process_time() - begun:.2f} s of CPU")
-    for question in QUESTIONS:
+    special = [dict(zip(("before", "after"), SPECIALS[name], strict=True))] if name in SPECIALS else []
+    for question in (*QUESTIONS, *special):
         wall, cpu = time.perf_counter(), time.process_time()
         try:
             verdict = tokdfa.splice(tokenizer, **question)  # type: ignore[arg-type]

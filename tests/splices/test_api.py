@@ -129,19 +129,45 @@ def test_given_ids_that_are_not_canonical_are_not_what_encoding_gives() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"before": "\ud800"}, "half of a surrogate pair"),
-        ({"before": "(", "regex": True}, "not closed"),
-        ({"before": r"[^\s\S]", "regex": True}, "no text is in this language"),
-        ({"before": "a", "within_before": "b*"}, "no text is in this language"),
-        ({"before": "a", "before_ids": [64]}, "not both"),
-        ({"before_ids": [10**6]}, "id"),
-        ({"specials": "some"}, "found or plain"),
-        ({"before": 7}, "a text is expected"),
+        ({"before": "\ud800"}, r"^character 0 of before: half of a surrogate pair, which no text has: '\\ud800'$"),
+        ({"after": "a\udfff"}, r"^character 1 of after: half of a surrogate pair, which no text has: '\\udfff'$"),
+        ({"before": "(", "regex": True}, r"^before, offset 0: the group is not closed: '\('$"),
+        ({"after": "a{2,1}", "regex": True}, r"^after, offset 1: min repeat greater than max repeat: '\{2,1\}'$"),
+        ({"before": r"[^\s\S]", "regex": True}, r"^before: no text is in this language$"),
+        ({"after": r"a$b", "regex": True}, r"^after: no text is in this language$"),
+        ({"before": "a", "within_before": "b*"}, r"^before and within_before: no text is in this language$"),
+        ({"after": "b", "within_after": "(b"}, r"^within_after, offset 0: the group is not closed: '\(b'$"),
+        ({"before": "a", "before_ids": [64]}, r"^before: give the ids or the text, and not both: 'a'$"),
+        ({"before_ids": [10**6]}, r"^token 0: id out of range: 1000000 \(ids go from 0 to 4095\)$"),
+        ({"after_ids": [64, -1]}, r"^token 1: negative id: -1 \(ids go from 0 to 4095\)$"),
+        ({"after_ids": [10**30]}, r"^token 0: ids must be integers of at most 64 bits: 10{30}$"),
+        ({"before_ids": [0.5]}, r"^ids must be integers: 'float64'$"),
+        ({"before_ids": [[64]]}, r"^ids must be in one dimension: \(1, 1\) "),
+        ({"specials": "some"}, r"^specials: special tokens are found or plain: 'some'$"),
+        ({"before": 7}, r"^before: a text is expected: 7$"),
+        ({"table": "python", "before": "a", "regex": True}, r"^before: unknown table of character classes: 'python' "),
     ],
 )
 def test_bad_questions_are_refused(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(tokdfa.TokdfaError, match=message):
         tokdfa.splice(TOKENIZER, **arguments)  # type: ignore[arg-type]
+
+
+def test_special_tokens_that_do_not_exist_are_refused() -> None:
+    tokenizer = tokdfa.load(tokenizer_json([]))
+    with pytest.raises(PatternError, match=r"^after: the tokenizer has no such special token: '<\|ned\|>' \(.*\)$"):
+        tokdfa.splice(tokenizer, before="<|end|>", after="<|ned|>")
+    assert tokdfa.splice(tokenizer, before="<|end|>", after="<|ned|>", specials="plain")
+    assert tokdfa.splice(tokenizer, before="<|end|>", after=r"<\|ned\|>", regex=True)
+
+
+def test_texts_that_are_not_encoded_are_refused() -> None:
+    content = tokenizer_json([], added_tokens=[], pre_tokenizer=None, decoder={"type": "Fuse"})
+    content["model"] |= {"vocab": {"a": 0, "b": 1}, "merges": []}
+    tokenizer = tokdfa.load(content)
+    assert tokdfa.splice(tokenizer, before="a", after="b")
+    with pytest.raises(PatternError, match=r"^before or after: no text of these languages is encoded$"):
+        tokdfa.splice(tokenizer, before="c", after="b")
 
 
 def test_special_tokens_are_found_or_plain() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from itertools import islice, product
 from typing import cast
@@ -13,7 +14,13 @@ from tokdfa.errors import AlphabetError, LimitExceededError, PatternError, Unsup
 from tokdfa.patterns.syntax import Node
 from tokdfa.splices.decision import ground_of, least_texts
 from tokdfa.splices.encoding import SpecialsPolicy, decode_after, encode_after, with_specials
-from tokdfa.splices.forms import is_ascii, normalized_after, normalized_before
+from tokdfa.splices.forms import (
+    is_ascii,
+    is_steady_after,
+    is_steady_before,
+    normalized_after,
+    normalized_before,
+)
 from tokdfa.splices.languages import ANYTHING, Language, intersection, language_of, literal, regular
 from tokdfa.splices.result import Splice, SplitTexts
 from tokdfa.splices.rewrites import Rewrites
@@ -26,6 +33,9 @@ from tokdfa.unicode.normalization import Form
 __all__ = ["Question", "Side", "splice"]
 
 _MOST_SPELLINGS = 4096
+
+# How most special tokens are written.
+_NAME = re.compile(r"<\|[^<>|\s]+\|>")
 
 
 def splice(
@@ -76,7 +86,8 @@ def splice(
     Raises
     ------
     PatternError
-        If no text ends with `before` or begins with `after`, none of them is encoded, or an expression cannot be read.
+        If no text ends with `before` or begins with `after`, none of them is encoded, an expression cannot be read, or
+        special tokens are found and one of the form ``<|name|>`` is not known.
     UnsupportedFeatureError, LimitExceededError
         If neither a proof nor two texts were found; the error says why.
     TokenStreamError
@@ -123,6 +134,8 @@ class Side:
     text: str | None
     ids: tuple[int, ...] | None = None
     is_canonical: bool = True
+    # Of all texts that end or begin with others, these others, unless all texts begin with one.
+    core: Language | None = None
 
 
 def _side(
@@ -145,12 +158,26 @@ def _side(
         language = language_of(name, literal(spelled, name))
         same = tokenizer.encode(spelled) if starts else encode_after(tokenizer, spelled)
         return Side(language, None, tuple(given.tolist()), same.tolist() == given.tolist())
+    if not regex:
+        _check_specials(tokenizer, name, text)
     node = regular(text, table, name) if regex else literal(text, name)
     parts: tuple[Node, ...] = (ANYTHING, node) if name == "before" else (node, ANYTHING)
     language = language_of(name, *parts)
     for limit in limits:
         language = intersection(language, language_of(f"within_{name}", limit), f"{name} and within_{name}")
-    return Side(language, None if regex or limits else text)
+    core = language_of(name, node) if regex and not limits else None
+    if core is not None and name == "after" and "" in core:
+        core = None
+    return Side(language, None if regex or limits else text, core=core)
+
+
+def _check_specials(tokenizer: Tokenizer, name: str, text: str) -> None:
+    """Refuse a text with the name of a special token that the tokenizer does not have."""
+    known = {special.text for special in tokenizer.specials}
+    for found in _NAME.findall(text) if tokenizer.finds_specials else ():
+        if found not in known:
+            hint = "write it as a regular expression, or take special tokens as plain, if it is only a text"
+            raise PatternError("the tokenizer has no such special token", value=found, where=name, hint=hint)
 
 
 @dataclass(frozen=True)
@@ -193,7 +220,9 @@ class Question:
 
     def normalized(self, side: Side, form: Form) -> Language:
         """Return a language with the normalized texts of one side."""
-        if is_ascii(side.language):
+        is_steady = is_steady_before if side is self.before else is_steady_after
+        # If all texts of a side are steady, they stay as they are; if only what they end or begin with is, that does.
+        if is_ascii(side.language) or is_steady(form, side.language if side.core is None else side.core):
             return side.language
         if side.text is None:
             raise UnsupportedFeatureError("the texts of this side may change when they are normalized")

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from tokdfa.arrays import Int64Array
+from tokdfa.arrays import Int32Array
 from tokdfa.splices.seam import Seam
 from tokdfa.splices.tokens import Tokens, walk
 from tokdfa.splitting.symbol_bytes import DONE, NOWHERE, SymbolBytes
@@ -50,7 +50,7 @@ class Edges(NamedTuple):
         The state of the target; within a symbol, that after it.
     cuts : bool
         Whether a piece of the whole text begins within the tokens.
-    tokens, lengths, kinds : int64 arrays
+    tokens, lengths, kinds : int32 arrays
         The lengths are those of what is read of the tokens.
     n_put : int
         The number of bytes with which the tokens begin and which are put before the text, so that they are not read.
@@ -59,9 +59,9 @@ class Edges(NamedTuple):
     target: Location
     state: int
     cuts: bool
-    tokens: Int64Array
-    lengths: Int64Array
-    kinds: Int64Array
+    tokens: Int32Array
+    lengths: Int32Array
+    kinds: Int32Array
     n_put: int
 
 
@@ -99,8 +99,8 @@ class EdgeFinder:
         self._known: dict[tuple[object, Use], tuple[list[Edges], int]] = {}
         self._walked: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
         self._steps: dict[tuple[_Places, int, Use], _Places] = {}
-        self._kinds = np.array(tokens.kinds, dtype=np.int64)
-        self._lengths = np.fromiter(map(len, tokens.words), dtype=np.int64, count=len(tokens.words))
+        self._kinds = np.array(tokens.kinds, dtype=np.int32)
+        self._lengths = np.fromiter(map(len, tokens.words), dtype=np.int32, count=len(tokens.words))
         self._begun: set[tuple[int, int]] = set()
         self.left_out = False
 
@@ -195,7 +195,7 @@ class EdgeFinder:
         return self._after(((location, False),), byte, use, True)
 
     def _edges(self, place: Location, cut: bool, found: list[int], n_put: int) -> Edges:
-        tokens = np.array(found, dtype=np.int64)
+        tokens = np.array(found, dtype=np.int32)
         # The words ascend with their numbers.
         tokens = tokens[np.lexsort((tokens, self._lengths[tokens]))]
         state = place if isinstance(place, int) else place[0]

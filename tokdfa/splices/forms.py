@@ -7,19 +7,37 @@ from unicodedata import normalize
 
 import numpy as np
 
+from tokdfa.arrays import BoolArray
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.patterns.syntax import Symbols
 from tokdfa.splices.languages import ANYTHING, Language, language_of, literal
 from tokdfa.unicode.normalization import Form
 from tokdfa.unicode.quick_check import borders
 
-__all__ = ["is_ascii", "normalized_after", "normalized_before"]
+__all__ = ["is_ascii", "is_steady_after", "is_steady_before", "normalized_after", "normalized_before"]
 
 
 def is_ascii(language: Language) -> bool:
     """Return whether all texts of a language are ASCII, so that nothing is normalized."""
     used = {c for row in language.rows for c, target in enumerate(row) if target >= 0}
     return not used & {*np.unique(language.class_of_code_point[0x80:]).tolist()}
+
+
+def is_steady_before(form: Form, language: Language) -> bool:
+    """Return whether texts of a language stay as they are, and apart from what precedes them."""
+    return not (_used(language) & ~borders(form)).any()
+
+
+def is_steady_after(form: Form, language: Language) -> bool:
+    """Return whether they do, and nothing that follows changes them either."""
+    return not (_used(language) & ~(borders(form) & _closed_ones(form))).any()
+
+
+def _used(language: Language) -> BoolArray:
+    classes = {c for row in language.rows for c, target in enumerate(row) if target >= 0}
+    used: BoolArray = np.isin(language.class_of_code_point, [*classes])
+    used[0xD800:0xE000] = False
+    return used
 
 
 def normalized_before(form: Form, text: str) -> Language:
@@ -65,6 +83,16 @@ def _normal(form: Form, text: str) -> str:
 
 def _decomposed(form: Form, symbol: str) -> str:
     return normalize("NFKD" if "K" in form else "NFD", symbol)
+
+
+@lru_cache(maxsize=4)
+def _closed_ones(form: Form) -> BoolArray:
+    """Return the code points that nothing that follows them changes."""
+    openings = _openings(form)
+    found: BoolArray = np.ones(0x110000, dtype=np.bool_)
+    points = np.flatnonzero(borders(form)).tolist()
+    found[[point for point in points if _decomposed(form, chr(point))[0] in openings]] = False
+    return found
 
 
 @lru_cache(maxsize=4)

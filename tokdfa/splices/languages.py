@@ -73,7 +73,8 @@ def regular(pattern: str, table: str, what: str) -> Node:
     try:
         return parse(pattern, table, Budget(what=f"the automaton of {what}"))
     except PatternError as error:
-        raise PatternError(error.what, value=error.value, where=error.where or what, hint=error.hint) from None
+        where = (error.where or what).replace("pattern", what, 1)
+        raise PatternError(error.what, value=error.value, where=where, hint=error.hint) from None
 
 
 def language_of(what: str, *parts: Node) -> Language:

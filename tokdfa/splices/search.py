@@ -19,7 +19,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int64Array
+from tokdfa.arrays import BoolArray, Int32Array
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.patterns.budget import Budget
 from tokdfa.splices.edges import EdgeFinder, Edges, Location, Use
@@ -159,9 +159,9 @@ class Search:
         self._count = 0
         self._settled: set[_Node] = set()
         # For each location and use, the edges that no token has been allowed to take.
-        self._waiting: dict[tuple[Location, Use, int], Int64Array] = {}
-        self._nearest: dict[tuple[_Phase, Location], Int64Array] = defaultdict(
-            lambda: np.full(self._n_kinds, 1 << 40, dtype=np.int64)
+        self._waiting: dict[tuple[Location, Use, int], Int32Array] = {}
+        self._nearest: dict[tuple[_Phase, Location], Int32Array] = defaultdict(
+            lambda: np.full(self._n_kinds, _FAR, dtype=np.int32)
         )
         self._push((0, 0, b""), (_Phase.BEFORE, 0, 0, None, False, False), 0)
         while self._heap:
@@ -251,7 +251,7 @@ class Search:
         else:
             found = self._edges.edges(location, use, longest)
         for place, edges in enumerate(found):
-            allowed = np.arange(len(edges.tokens))
+            allowed = np.arange(len(edges.tokens), dtype=np.int32)
             if use != Use.BEGIN:
                 allowed = self._allowed(kind, edges, (location, use, place), use, is_free=read is None)
             parted = phase == _Phase.PARTED or use == Use.PART or edges.cuts
@@ -283,11 +283,11 @@ class Search:
 
     def _allowed(
         self, kind: int, edges: Edges, key: tuple[Location, Use, int], use: Use, *, is_free: bool
-    ) -> Int64Array:
+    ) -> Int32Array:
         """Return the edges that a token of a kind may take, without those that were taken with less."""
         waiting = self._waiting.get(key) if is_free else None
         if waiting is None:
-            waiting = np.arange(len(edges.tokens))
+            waiting = np.arange(len(edges.tokens), dtype=np.int32)
         if not len(waiting):
             return waiting
         tokens = edges.tokens[waiting]

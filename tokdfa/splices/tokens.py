@@ -9,7 +9,7 @@ from typing import cast
 import numpy as np
 
 from tokdfa.alphabet import Word
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array, running_sum
+from tokdfa.arrays import BoolArray, Int32Array, IntegerArray, running_sum
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.splices.rewrites import Rewrites, Symbols
 from tokdfa.tokenizers.neighbours import Neighbours
@@ -65,7 +65,7 @@ class Tokens:
         self.fuses = fuses
         self._unknown = n_rows
 
-    def forbidden(self, kind: int, tokens: Int64Array) -> BoolArray:
+    def forbidden(self, kind: int, tokens: IntegerArray) -> BoolArray:
         """Return, for each of these tokens, whether it never follows a token of this kind within a piece."""
         begin, end = self._pointer[kind], self._pointer[kind + 1]
         place = self._position[tokens]
@@ -76,7 +76,7 @@ class Tokens:
         found: BoolArray = (index >= 0) & (place < stop[index])
         return found
 
-    def joined(self, kind: int, tokens: Int64Array) -> BoolArray:
+    def joined(self, kind: int, tokens: IntegerArray) -> BoolArray:
         """Return, for each of these tokens, whether it becomes another one after a token of this kind in a piece."""
         if self.fuses and kind == self._unknown:
             unknown: BoolArray = self._position[tokens] < 0
