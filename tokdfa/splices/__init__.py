@@ -7,8 +7,9 @@ Read in this order:
 2. `decision`: what a tokenizer does, as far as it is searched, and which special tokens matter; `rewrites`, what it
    does to spaces and to characters without a token; `forms`, for those that normalize.
 3. `seam`: the automaton of both texts, apart and as one, over the hypotheses of the splitting; `found` are the special
-   tokens in it. `tokens` and `edges`: which tokens lead on. `search`: the least two texts that are split otherwise;
-   `marked`, the same for tokenizers that mark the ends of words, where borders decide.
+   tokens in it. `tokens` and `edges`: which tokens lead on. `search`: the least two texts that are split otherwise, and
+   `proof`, that there are none where no tokens that meet can merge; `marked`, the same for tokenizers that mark the
+   ends of words, where borders decide.
 
 Built on these: `parts` (texts with slots), `turns` (may the ids of a conversation be kept when a turn is added) and
 `injection` (can what fills a slot make a control id), by the `rules` of each library: `alignments` are the shortest
