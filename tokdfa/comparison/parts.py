@@ -23,6 +23,7 @@ from tokdfa.tokenizers.neighbours import Neighbours, neighbours
 from tokdfa.tokenizers.normalizers import Normalizer
 from tokdfa.tokenizers.splitting_form import automaton_form, splitting_form
 from tokdfa.tokenizers.tokenizer import Tokenizer
+from tokdfa.unicode.byte_alphabet import BYTE_OF
 from tokdfa.unicode.utf8 import BYTES_OF_UTF8
 
 __all__ = ["Parts", "as_text", "splitting_of"]
@@ -65,13 +66,24 @@ class Parts:
     @cached_property
     def neighbours(self) -> tuple[Neighbours, Neighbours] | None:
         """The data that determine the result of merging, for both over bytes; None if there are none."""
-        if not (self.a.is_bytewise and self.b.is_bytewise):
+        if not self._are_over_bytes:
             return None
         try:
-            one, other = (neighbours(side) for side in (self.a, self.b))
+            one, other = (_over_bytes(side) for side in (self.a, self.b))
         except (UnsupportedFeatureError, LimitExceededError):
             return None
         return one, other
+
+    @cached_property
+    def _are_over_bytes(self) -> bool:
+        """Whether both merge bytes, the same ones, even if characters stand for these in a file that lacks some.
+
+        Both refuse a text with a byte that is no token.
+        """
+        if self.a.is_bytewise and self.b.is_bytewise:
+            return True
+        bytes_of = [_bytes_of(side) for side in (self.a, self.b)]
+        return bytes_of[0] is not None and bytes_of[0] == bytes_of[1]
 
     @cached_property
     def _have_same_merges(self) -> bool:
@@ -165,7 +177,7 @@ class Parts:
     def obstacle(self) -> Obstacle | None:
         """Return why a search through texts cannot decide; None if it can."""
         a, b = self.a, self.b
-        if not (a.is_bytewise and b.is_bytewise):
+        if not self._are_over_bytes:
             return Obstacle.NOT_BYTES
         if any(_symbols(side) != (None, (), None) for side in (a, b)):
             return Obstacle.SYMBOLS_CHANGE
@@ -230,6 +242,24 @@ def _symbols(side: Tokenizer) -> tuple[object, ...]:
     """Return the treatment of symbols before they merge."""
     _, *symbols = side.rewrites
     return tuple(symbols)
+
+
+def _bytes_of(side: Tokenizer) -> set[str] | None:
+    """Return the characters that stand for the bytes that a tokenizer has, if that is what it is over."""
+    if side.is_bytewise or not side.spells_bytes or len(side.whole_piece_tokens):
+        return None
+    symbols = {str(word) for word in side.dictionary.alphabet if len(word) == 1}
+    # One that no rule mentions is not among the neighbours.
+    return None if any(len(word) == 1 for word in side.extra_tokens) else symbols
+
+
+def _over_bytes(side: Tokenizer) -> Neighbours:
+    """Return the neighbours of a tokenizer, over the bytes for which characters stand."""
+    of = neighbours(side)
+    if side.is_bytewise:
+        return of
+    words = [bytes(BYTE_OF[character] for character in str(word)) for word in of.words]
+    return Neighbours(words, of.ids, of.position, of.rows)
 
 
 def _lacks_ids(of: Neighbours) -> bool:

@@ -13,7 +13,16 @@ from tokdfa.comparison.joint import Joint
 from tokdfa.comparison.parts import Parts, as_text
 from tokdfa.comparison.result import Comparison, Difference
 from tokdfa.comparison.separation import Separation
-from tokdfa.comparison.trials import around, random_texts, short_texts, shrunk, texts_of_tokens, unlike, within
+from tokdfa.comparison.trials import (
+    around,
+    random_texts,
+    short_texts,
+    shrunk,
+    texts_of_tables,
+    texts_of_tokens,
+    unlike,
+    within,
+)
 from tokdfa.comparison.tuning import DEFAULT, Tuning
 from tokdfa.comparison.vocabularies import Vocabularies
 from tokdfa.comparison.whole_pieces import WholePieces
@@ -199,10 +208,15 @@ class _Comparer:
         if report.witness is not None and (text := as_text(report.witness.text)) is not None:
             words.insert(0, text)
         specials = sorted(self.parts.other_specials, key=_size_and_text)
-        for texts in (chain(around(specials), words), random_texts(words, specials)):
+        tables = [splitting.table for splitting in self.parts.splittings]
+        characters = texts_of_tables(tables[0], tables[1])
+        for texts in (characters, chain(around(specials), words), random_texts(words, specials)):
             found = self.least(within(self.tuning.max_seconds, texts))
             if found is not None:
-                return self.different(self.shorter(found), proven=False)
+                found = self.shorter(found)
+                # No text of up to two bytes separates them.
+                proven = self.tuning.longest_tried >= 2 and _in_bytes(cast(str, found.text)) <= 3
+                return self.different(found, proven=proven)
         raise UnsupportedFeatureError(undecided_words(obstacle, "" if cause is None else cause.what))
 
     def shorter(self, found: Difference) -> Difference:

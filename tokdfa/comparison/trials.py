@@ -15,11 +15,16 @@ from tokdfa.comparison.parts import as_text, splitting_of
 from tokdfa.errors import AlphabetError
 from tokdfa.tokenizers.sentencepiece_normalizer import SPACE
 from tokdfa.tokenizers.tokenizer import Tokenizer
+from tokdfa.unicode import Ranges, difference, library_of, ranges, union
+from tokdfa.unicode.normalization import characters_of
 
-__all__ = ["around", "random_texts", "short_texts", "shrunk", "texts_of_tokens", "unlike", "within"]
+__all__ = ["around", "random_texts", "short_texts", "shrunk", "texts_of_tables", "texts_of_tokens", "unlike", "within"]
 
 _PARCEL = 256
 """The number of texts encoded at once."""
+
+# Classes that patterns have, with what the pre-tokenizers of tokenizers have for some.
+_CLASSES = {"L": "", "M": "", "N": "is_numeric", "P": "is_punctuation", "S": "", "Z": "", r"\s": "is_whitespace"}
 
 _CONTEXTS = ("", " ", "a", "\n", "  ", "!", "1")
 # Texts that splittings, normalizers and decoders treat differently.
@@ -57,6 +62,20 @@ def around(specials: Iterable[str]) -> Iterator[str]:
     for special in specials:
         for before, behind in product(_CONTEXTS, repeat=2):
             yield before + special + behind
+
+
+def texts_of_tables(table: str, other: str) -> Iterator[str]:
+    """Yield short texts with the characters that two Unicode tables classify differently."""
+    if table == other:
+        return
+    changed: Ranges = ()
+    for name, own in _CLASSES.items():
+        sets = {ranges(name, side) for side in (table, other)}
+        sets |= {ranges(own, side) for side in (table, other) if own and library_of(side) == "tokenizers"}
+        changed = union(changed, *(difference(one, two) for one in sets for two in sets))
+    for character in characters_of(changed):
+        yield from (before + character for before in _CONTEXTS)
+        yield from (character + after for after in ("a", "!", "1"))
 
 
 def random_texts(words: Sequence[str], specials: Sequence[str], *, longest: int = 6) -> Iterator[str]:
