@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,8 +17,6 @@ from tokdfa.stores.tuning import DEFAULT, Tuning
 __all__ = ["ZIP", "NpzStore"]
 
 ZIP = (b"PK\x03\x04", b"PK\x05\x06")
-# What zipfile raises for damaged archives; places outside of the file are an OSError or a ValueError.
-_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError)
 
 
 class NpzStore(Store):
@@ -37,6 +34,8 @@ class NpzStore(Store):
         self._tuning = tuning
         with path.open("rb"):  # Its error names the file.
             pass
+        import zipfile
+
         try:
             with zipfile.ZipFile(path) as archive:
                 names = [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]
@@ -49,7 +48,7 @@ class NpzStore(Store):
                     begin = stream.tell()
         except TokenStreamError:
             raise
-        except _DAMAGE as error:
+        except _damage() as error:
             raise TokenStreamError("the archive is damaged or cut short", value=str(error), where=str(path)) from None
         problems: tuple[Problem, ...] = ()
         if begin + count * dtype.itemsize != size:
@@ -60,6 +59,8 @@ class NpzStore(Store):
     def iter_chunks(self, begin: int = 0, end: int | None = None) -> Iterator[Chunk]:
         """Yield the ids of the array; see :meth:`Store.iter_chunks`."""
         assert self.dtype is not None
+        import zipfile
+
         done = 0
         try:
             with zipfile.ZipFile(self.path) as archive, archive.open(self._name) as stream:
@@ -71,9 +72,16 @@ class NpzStore(Store):
                     done += len(data) // self.dtype.itemsize
         except TokenStreamError:
             raise
-        except _DAMAGE as error:
+        except _damage() as error:
             what = "the archive is damaged or cut short"
             raise TokenStreamError(what, value=str(error), where=f"{self.path}, token {done}") from None
 
     def _where(self, path: Path) -> str:
         return f"{path}, array {self._name.removesuffix('.npy')}"
+
+
+def _damage() -> tuple[type[Exception], ...]:
+    """Return what zipfile raises for damaged archives; places outside of the file are an OSError or a ValueError."""
+    import zipfile
+
+    return zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError

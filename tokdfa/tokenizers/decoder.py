@@ -6,7 +6,7 @@ import codecs
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +14,10 @@ import numpy.typing as npt
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, Uint8Array, checked_ids, running_sum
 from tokdfa.errors import TokenStreamError
 from tokdfa.kernels.spelling.spell import spell
-from tokdfa.tokenizers.decoded import Decoded
-from tokdfa.tokenizers.decoding import DecodeStep, decode_tokens
+
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.decoded import Decoded
+    from tokdfa.tokenizers.decoding import DecodeStep
 
 __all__ = ["Decoder", "Spellings", "StringsOfIds", "Tuning", "WholeDecoder", "gathered", "spellings", "words_of"]
 
@@ -230,6 +232,8 @@ class WholeDecoder(Decoder):
 
     def text_of(self, ids: Int32Array) -> Decoded:
         """Return the text of checked ids, and the end of what each adds."""
+        from tokdfa.tokenizers.decoding import decode_tokens
+
         strings = self._strings.of_ids
         return decode_tokens([strings[id] for id in ids.tolist()], self._steps)
 
