@@ -4,8 +4,8 @@ A byte pair dictionary maps every text to exactly one token sequence, and the se
 language. tokdfa builds its automaton and answers with it: is this token stream canonical, where does a pattern
 match, do two tokenizers agree on every text.
 
-The verbs are functions: `load`, `validate`, `search`, `guide`, `compare`, `splice`, `encode_batch`, `train`. The nouns
-are packages; the head of each says what lives in it, in which order to read it and what it costs. From the bottom up:
+The verbs are functions: `load`, `validate`, `search`, `replace`, `guide`, `compare`, `splice`, `encode_batch`, `train`.
+The nouns are packages; each says at its head what lives in it, in which order to read it and what it costs. Bottom up:
 
 =================  ====================================================================================
 `bpe`              Algorithm 1 and its neighbours as printed: slow, obvious, the oracle
@@ -25,7 +25,7 @@ are packages; the head of each says what lives in it, in which order to read it 
 `wordpiece`        longest match first, in linear time; `unigram`, the pieces with the best sum of scores
 `stores`           token stores on disk: every format, one interface
 `validation`       is a stream canonical, and if not, where, why, and what belongs there
-`searching`        patterns over the text of ids, without decoding; `guiding`, which ids can come next
+`searching`        patterns over the text of ids; `replacing` what matches; `guiding`, which ids can come next
 `comparison`       do two tokenizers agree on every text
 `shards`           corpora of many files: reports that add up; `identification`, which tokenizer made them
 `rollouts`         what of a rollout is a bug, what is drift, and what a junction
@@ -79,6 +79,11 @@ if TYPE_CHECKING:
     from tokdfa.guiding.guide import Guide as Guide
     from tokdfa.guiding.matcher import Matcher as Matcher
     from tokdfa.identification.api import identify as identify
+    from tokdfa.replacing.api import Replacer as Replacer
+    from tokdfa.replacing.api import replace as replace
+    from tokdfa.replacing.result import Change as Change
+    from tokdfa.replacing.result import Changes as Changes
+    from tokdfa.replacing.result import Replacement as Replacement
     from tokdfa.report.comparison import comparison_report as comparison_report
     from tokdfa.report.validation import validation_report as validation_report
     from tokdfa.rollouts.api import check_rollout as check_rollout
@@ -151,6 +156,10 @@ _HOMES = {
     "Film": "tokdfa.draw.film",
     "Rule": "tokdfa.dictionary",
     "Searcher": "tokdfa.searching.api",
+    "Change": "tokdfa.replacing.result",
+    "Changes": "tokdfa.replacing.result",
+    "Replacement": "tokdfa.replacing.result",
+    "Replacer": "tokdfa.replacing.api",
     "EncodedDocuments": "tokdfa.encoding.batches",
     "encode_batch": "tokdfa.encoding.batches",
     "iter_encoded": "tokdfa.encoding.batches",
@@ -227,6 +236,7 @@ _HOMES = {
     "SplitTexts": "tokdfa.splices.result",
     "splice": "tokdfa.splices.api",
     "search": "tokdfa.searching.api",
+    "replace": "tokdfa.replacing.api",
     "validate": "tokdfa.validation.api",
 }
 

@@ -38,6 +38,7 @@ GUESSES: dict[str, dict[str, str]] = {
                 "use tokdfa.validate(tokenizer, ids, all=True).violations"
             ),
             "find grep findall finditer match": "use tokdfa.search(tokenizer, pattern, ids)",
+            "sub subn substitute redact": "use tokdfa.replace(tokenizer, pattern, replacement, ids)",
             "equal equals equivalent diff is_equivalent same": "use tokdfa.compare(a, b)",
             "guess guess_tokenizer detect which_tokenizer": "use tokdfa.identify(path, tokenizers)",
             "batch_encode encode_many encode_documents": "use tokdfa.encode_batch(tokenizer, texts)",

@@ -36,6 +36,7 @@ def completed(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
         ("tokdfa validate ", ["file,"]),
         ("tokdfa validate tok ro", ["file,ro"]),
         ("tokdfa search tok a.b ro", ["file,ro"]),
+        ("tokdfa replace tok a.b c ro", ["file,ro"]),
         ("tokdfa compare a ", ["file,"]),
         ("tokdfa train ", ["file,"]),
         ("tokdfa validate tok ids --html re", ["file,re"]),

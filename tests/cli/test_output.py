@@ -48,6 +48,7 @@ def _arguments(folder: Path) -> dict[str, tuple[int, list[object]]]:
         "validate": (1, [tok, ids]),
         "compare": (1, [tok, folder / "other.json"]),
         "search": (0, [tok, "é.", ids]),
+        "replace": (0, [tok, "é", "漢", ids]),
         "rollouts": (0, [tok, folder / "é.jsonl", "--ids", "漢"]),
         "splice": (1, [tok, "--before", "é ", "--after", "té", "--special-tokens", "plain"]),
         "turns": (1, [tok, "é{q}", "té{a}"]),

@@ -242,6 +242,12 @@ def of_search(files: Files) -> Iterator[Run]:
     yield tok, "a", ids, "--count"
 
 
+def of_replace(files: Files) -> Iterator[Run]:
+    tok, ids = files.merges(), files.ids(64, 65)
+    yield tok, "a", "c", ids
+    yield tok, "a", "c", ids, "-o", tok.with_name("replaced.npy")
+
+
 def of_train(files: Files) -> Iterator[Run]:
     corpus = files.write("corpus.txt", "low low lower")
     yield corpus, "--merges", 2, "-o", corpus.with_name("merges.txt")
@@ -434,6 +440,7 @@ EXAMPLES: dict[str, Callable[[Files], Iterator[Run]]] = {
     "rollouts": of_rollouts,
     "compare": of_compare,
     "search": of_search,
+    "replace": of_replace,
     "stores": of_stores,
     "guess": of_guess,
     "info": of_info,

@@ -14,7 +14,10 @@ _VARIABLE = "_TOKDFA_COMPLETE"
 
 # Parameters whose values are files, apart from those with the metavar FILE.
 _FILES = frozenset(
-    {"tok", "a", "b", "ids", "files", "paths", "pattern_and_ids", "corpus", "path", "output", "documents", "tokenizers"}
+    {
+        *("tok", "a", "b", "ids", "files", "paths", "pattern_and_ids", "pattern_replacement_and_ids"),
+        *("corpus", "path", "output", "documents", "tokenizers"),
+    }
 )
 
 

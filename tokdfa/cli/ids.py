@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-__all__ = ["dtype_option", "field_option", "ids_argument", "many_ids_argument", "threads_option"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tokdfa.arrays import Int64Array, IntegerArray
+
+__all__ = [
+    "dtype_option",
+    "field_option",
+    "ids_and_documents",
+    "ids_argument",
+    "many_ids_argument",
+    "threads_option",
+]
 
 
 def _one(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> str:
@@ -58,3 +72,30 @@ threads_option = click.option(
 )
 
 ids_argument = click.argument("ids", nargs=-1, metavar="IDS", callback=_one)
+
+
+def ids_and_documents(
+    ids: str, dtype: str | None, field: str | None, documents: str | None
+) -> tuple[Iterator[IntegerArray], int | Int64Array | None]:
+    """Return the ids, and the documents that are asked for, or else those of the store."""
+    from tokdfa.stores import consistent, iter_ids, open_store
+
+    if documents == "none" or ids == "-":
+        return iter_ids(ids, dtype=dtype, field=field), None if documents in (None, "none") else _documents(documents)
+    if documents is not None:
+        return iter_ids(ids, dtype=dtype, field=field), _documents(documents)
+    store = consistent(open_store(ids, dtype=dtype, field=field))
+    starts = store.starts() if store.has_documents else None
+    return (chunk.ids for chunk in store.iter_chunks() if len(chunk.ids)), starts
+
+
+def _documents(value: str) -> int | Int64Array:
+    """Return a separator, or the first token of each document from a file."""
+    import numpy as np
+
+    from tokdfa.stores import iter_ids
+
+    if value.isascii() and value.isdecimal():
+        return int(value)
+    starts: Int64Array = np.concatenate([np.zeros(0, dtype=np.int64), *iter_ids(value)])
+    return starts

@@ -14,7 +14,7 @@ import click
 from tokdfa.cli.corpus import count_in_files, is_of_files
 from tokdfa.cli.ids import dtype_option, field_option, threads_option
 from tokdfa.cli.output import format_option, json_option, say, seconds_option, specials_option
-from tokdfa.errors import PatternError
+from tokdfa.cli.words import read_words
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -118,7 +118,7 @@ def command(
     if only_count and not names and len(pattern_and_ids) > n_patterns:
         given = pattern_and_ids[n_patterns:]
         if len(given) > 1 or threads is not None or is_of_files(given[0]):
-            searcher = searcher_of(pattern_and_ids[0] if words is None else _read_words(words))
+            searcher = searcher_of(pattern_and_ids[0] if words is None else read_words(words))
             return _print_count(searcher, given, read, threads or 1, as_json)
     if threads is not None:
         raise click.UsageError("--threads is for --count")
@@ -133,7 +133,7 @@ def command(
     if names:
         tokenizer = load_unsplit(tok, specials=specials, format=format_name)
         return _print_specials(tokenizer, names, read(ids), mask, only_count=only_count, as_json=as_json)
-    searcher = searcher_of(pattern[0] if words is None else _read_words(words))
+    searcher = searcher_of(pattern[0] if words is None else read_words(words))
     chunks = read(ids)
     if only_count:
         count = sum(map(len, searcher.iter_matches(chunks)))
@@ -191,14 +191,6 @@ def _print_specials(
             count += 1
             say(f"bytes {match.start_byte}-{match.end_byte}, token {match.start_token}: {content!r}")
     return 0 if count else 1
-
-
-def _read_words(path: str) -> list[bytes]:
-    lines = Path(path).read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines()
-    words = list(filter(None, lines))
-    if not words:
-        raise PatternError("the file contains no words", where=path, hint="write one word per line")
-    return words
 
 
 def _print_json(found: Iterable[Iterable[Match]]) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tokdfa.cli.corpus import is_of_files, validate_corpus
-from tokdfa.cli.ids import dtype_option, field_option, many_ids_argument, threads_option
+from tokdfa.cli.ids import dtype_option, field_option, ids_and_documents, many_ids_argument, threads_option
 from tokdfa.cli.output import (
     counted,
     format_option,
@@ -22,9 +22,6 @@ from tokdfa.cli.output import (
 from tokdfa.cli.unsplit import remark_unsplit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tokdfa.arrays import Int64Array, IntegerArray
     from tokdfa.validation.violation import Violation
 
 __all__ = ["command"]
@@ -118,7 +115,7 @@ def command(
         remark_unsplit(tokenizer, tok)
         return status
     (ids,) = paths
-    stream, starts = _stream(ids, dtype, field, documents)
+    stream, starts = ids_and_documents(ids, dtype, field, documents)
     if html_path is None:
         verdict = validate(tokenizer, stream, all=every, window=window, documents=starts, literal=literal)
     else:
@@ -156,33 +153,6 @@ def command(
         found = counted(len(verdict.violations), "violation") if every else "only the first violation is shown"
         say(f"not canonical: {counted(verdict.tokens, 'token')}, {found}")
     return 0 if verdict else 1
-
-
-def _stream(
-    ids: str, dtype: str | None, field: str | None, documents: str | None
-) -> tuple[Iterator[IntegerArray], int | Int64Array | None]:
-    """Return the ids, and the documents that are asked for, or else those of the store."""
-    from tokdfa.stores import consistent, iter_ids, open_store
-
-    if documents == "none" or ids == "-":
-        return iter_ids(ids, dtype=dtype, field=field), None if documents in (None, "none") else _documents(documents)
-    if documents is not None:
-        return iter_ids(ids, dtype=dtype, field=field), _documents(documents)
-    store = consistent(open_store(ids, dtype=dtype, field=field))
-    starts = store.starts() if store.has_documents else None
-    return (chunk.ids for chunk in store.iter_chunks() if len(chunk.ids)), starts
-
-
-def _documents(value: str) -> int | Int64Array:
-    """Return a separator, or the first token of each document from a file."""
-    import numpy as np
-
-    from tokdfa.stores import iter_ids
-
-    if value.isascii() and value.isdecimal():
-        return int(value)
-    starts: Int64Array = np.concatenate([np.zeros(0, dtype=np.int64), *iter_ids(value)])
-    return starts
 
 
 def _line(violation: Violation) -> str:

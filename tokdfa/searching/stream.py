@@ -29,6 +29,13 @@ class Stream:
     plan : SearchPlan
     max_pending : int
         The number of tokens for which a match that has begun may stay undecided.
+
+    Attributes
+    ----------
+    settled : int
+        The token of the stream before which no further match begins.
+    offsets : int64 array
+        For each leftmost match just yielded, the number of bytes of its first token that come before it.
     """
 
     def __init__(self, plan: SearchPlan, max_pending: int) -> None:
@@ -44,7 +51,9 @@ class Stream:
         self.n_read = 0
         self.first = self.first_byte = 0  # the position of the buffer in the stream, in tokens and in bytes
         self.ids = self.buffer[:0]  # the ids at hand when matches are yielded
+        self.settled = 0
         self.search = plan.begin()
+        self.offsets = self.search.offsets
 
     def read(self, block: npt.ArrayLike) -> Iterator[Matches]:
         """Yield the matches found with further ids.
@@ -56,7 +65,14 @@ class Stream:
         LimitExceededError
             If a match stays undecided for too long.
         """
-        ids = self._checked(block)
+        yield from self.read_checked(self._checked(block))
+
+    def read_checked(self, ids: Int32Array) -> Iterator[Matches]:
+        """Yield the matches found with further ids, of which each is certainly an id of the tokenizer.
+
+        They must not change before the next call. :meth:`read` says what is raised.
+        """
+        ids = self._varied(ids)
         self.n_read += len(ids)
         if self.plan.words.varies == "last":
             ids = np.concatenate((self.held, ids))
@@ -74,7 +90,7 @@ class Stream:
         TokenStreamError
             If they are not ids; the error says which.
         """
-        ids = self._checked(block)
+        ids = self._varied(self._checked(block))
         self.n_read = len(ids)
         if self.plan.words.varies == "last":
             ids = np.concatenate((ids[:-1], ids[-1:] + np.int32(self.plan.words.n_ids)))
@@ -109,6 +125,11 @@ class Stream:
         if len(ids) and ids.max() >= words.first_hole and words.holes[ids].any():
             place = int(np.argmax(words.holes[ids]))
             raise TokenStreamError("no token has this id", value=int(ids[place]), where=f"token {self.n_read + place}")
+        return ids
+
+    def _varied(self, ids: Int32Array) -> Int32Array:
+        """Return ids of which those that are spelled differently because they are the first ones are others."""
+        words = self.plan.words
         if words.varies == "first" and not self.has_begun and len(ids):
             self.has_begun = not words.silent[ids].all()
             first = int(np.argmin(words.silent[ids])) + 1 if self.has_begun else len(ids)
@@ -121,6 +142,7 @@ class Stream:
         ids = self._filled()
         yield from self._found(ids, options)
         keep = max(at.idle_token, self._reached_by(ids))
+        self.settled = self.first + keep
         context = 0
         while keep > 0 and context < _CONTEXT:
             keep -= 1
@@ -151,6 +173,7 @@ class Stream:
                 matches = found.reshape(-1, 4)
                 _leave_out_empty_tokens(matches[:, 3], plan.words.lengths, ids)
                 matches[:, 2:] += self.first
+                self.offsets = self.search.offsets
                 yield Matches(matches)
 
     def _reached_by(self, ids: Int32Array) -> int:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from tokdfa.errors import TokenStreamError
 
-__all__ = ["npy_file", "read_header"]
+__all__ = ["npy_file", "npy_header", "read_header"]
 
 Dtype: TypeAlias = "np.dtype[np.integer[Any]]"
 
@@ -108,7 +108,13 @@ def _count(value: str, name: str) -> int:
 def npy_file(ids: npt.ArrayLike) -> tuple[bytes, memoryview]:
     """Return the header and the data of a .npy file of integers, to be written one after the other."""
     array = np.ascontiguousarray(ids)
+    return npy_header(array.dtype, len(array)), array.view(np.uint8).data
+
+
+def npy_header(dtype: Dtype, count: int) -> bytes:
+    """Return the header of a .npy file of as many integers."""
     header = BytesIO()
     numpy_format: Any = np.lib.format
-    numpy_format.write_array_header_1_0(header, numpy_format.header_data_from_array_1_0(array))
-    return header.getvalue(), array.view(np.uint8).data
+    fields = {"descr": numpy_format.dtype_to_descr(dtype), "fortran_order": False, "shape": (count,)}
+    numpy_format.write_array_header_1_0(header, fields)
+    return header.getvalue()

@@ -47,8 +47,14 @@ static int64_t run_search(const machine *m, const tokdfa_machine *known, tokdfa_
             }
             REQUIRE(found % 4 == 0 && found <= at->n_found);
             for (int64_t i = 0; i < found; i += 4) {
-                const int64_t *match = at->found + i;
+                int64_t *match = at->found + i;
+                const int64_t offset = match[2] >> OFFSET_SHIFT;
+                match[2] &= ((int64_t)1 << OFFSET_SHIFT) - 1;
                 REQUIRE(match[0] <= match[1] && match[2] >= 0 && match[2] <= match[3] && match[3] <= size);
+                if (m->g->wanted != ALL) {
+                    const int32_t id = chunk[match[2]];
+                    REQUIRE(offset >= 0 && offset < m->offsets[id + 1] - m->offsets[id]);
+                }
                 if (n_matches < most) {
                     matches[4 * n_matches] = match[0];
                     matches[4 * n_matches + 1] = match[1];

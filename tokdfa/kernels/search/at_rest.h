@@ -162,7 +162,7 @@ ALWAYS_INLINE void write_match(const int32_t *ids, const uint64_t *marks, int64_
     while (start < position) {
         position -= size_of(marks[(uint32_t)ids[--token]]);
     }
-    found[2] = token;
+    found[2] = first_token(token, start - position);
 }
 
 /* The place at which a pair is remembered from now on. */

@@ -79,7 +79,8 @@ typedef struct {
     int64_t idle_token; /* a token before which nothing has begun to match */
     int64_t first;      /* the place of the chunk in the stream, in tokens */
     int64_t more;       /* whether the search has stopped because there is no more room */
-    /* Four numbers a match: its start and end in bytes, its first token and the token after its last one. */
+    /* Four numbers a match: its start and end in bytes, its first token and the token after its last one. For a leftmost
+       match, bits 40 and up of the third have the number of bytes of the first token that come before it. */
     int64_t *found;
     int64_t n_found;
     /* What has been read in vain beyond pending matches; futile has 2^k entries, all invalid at first. */

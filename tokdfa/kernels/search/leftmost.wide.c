@@ -112,13 +112,15 @@ ALWAYS_INLINE void read_symbols(cursor *at, const tokdfa_spelled *text, const to
     at->state = state;
 }
 
-/* Find where a match begins whose length is not fixed: the farthest place, not before the floor. Returns the token. */
+/* Find where a match begins whose length is not fixed: the farthest place, not before the floor. Returns the token, with
+   the place in it. */
 ALWAYS_INLINE int64_t find_start(cursor *at, const tokdfa_spelled *text, const tokdfa_backward *backward,
                                  const int32_t *ids, int64_t right, bool aligned) {
     const int64_t n_columns = backward->n_classes + 3;
     const bool delayed = backward->delayed;
     place_in_ids here = {at->end_token, at->end_offset};
-    int64_t position = at->end, start_token = at->end_token, state = backward->initial[right];
+    int64_t position = at->end, start_token = first_token(at->end_token, at->end_offset);
+    int64_t state = backward->initial[right];
     while (state > 0) {
         place_in_ids next = here;
         int64_t length = 1, symbol = 0x80;
@@ -139,7 +141,7 @@ ALWAYS_INLINE int64_t find_start(cursor *at, const tokdfa_spelled *text, const t
             const place_in_ids where = delayed ? here : next;
             if (start >= at->floor && !(aligned && where.offset > 0)) {
                 at->start = start;
-                start_token = where.token;
+                start_token = first_token(where.token, where.offset);
             }
         }
         here = next;
@@ -231,7 +233,7 @@ int64_t VARIANT(find_leftmost)(const tokdfa_machine *machine, tokdfa_search *sea
                     if (outcome & COMPLETE) {
                         found[n_found] = at.start;
                         found[n_found + 1] = at.end;
-                        found[n_found + 2] = at.token - 1;
+                        found[n_found + 2] = first_token(at.token - 1, at.start - at.position + length);
                         found[n_found + 3] = at.token;
                         n_found += 4;
                         at.floor = at.end;
@@ -283,6 +285,7 @@ int64_t VARIANT(find_leftmost)(const tokdfa_machine *machine, tokdfa_search *sea
             while (at.start < position) {
                 position -= length_of(text, ids[--start_token]);
             }
+            start_token = first_token(start_token, at.start - position);
         } else {
             right = at_end ? right : told_of(forward, at.last)->right;
             start_token = find_start(&at, text, machine->backward, ids, right, options & ALIGNED);

@@ -25,6 +25,9 @@ _LINES, _LINE = 1 << 16, 8
 _STRETCHES = 8 * (1024 + 66)
 _STARTS = 1 << 10
 
+# The place in the first token is in the bits of its number from this one on.
+_OFFSET = 40
+
 _NO_STEPS: Int64Array = np.empty(0, dtype=np.int64)
 # All fields that are not working memory; see ``door.h``.
 _PLACES = (
@@ -44,9 +47,11 @@ class Search:
         The place of the search: the fields of ``tokdfa_search``, which explains them. Tokens are counted from the first
         id of the current chunk, which is number ``at.first`` in the stream; bytes are counted from the beginning of the
         stream.
+    offsets : int64 array
+        For each leftmost match yielded last, the number of bytes of its first token that come before it.
     """
 
-    __slots__ = ("_found", "_struct", "at")
+    __slots__ = ("_found", "_struct", "at", "offsets")
 
     def __init__(self) -> None:
         self._found: Int64Array = np.empty(4 * _ROOM, dtype=np.int64)
@@ -60,6 +65,7 @@ class Search:
         }
         self._struct = Struct("tokdfa_search", **room, **dict.fromkeys(_PLACES, 0))
         self.at: Any = self._struct.pointer
+        self.offsets: Int64Array = self._found[:0]
 
     def begin(self, state: int) -> None:
         """Begin a new stream in a state."""
@@ -94,7 +100,10 @@ class Search:
         at.more = 1
         while at.more:
             n_found = lib.tokdfa_find_leftmost(machine.pointer, at, pointer, len(ids), options)
-            yield self._found[:n_found].copy()
+            found = self._found[:n_found].copy()
+            self.offsets = found[2::4] >> _OFFSET
+            found[2::4] &= (1 << _OFFSET) - 1
+            yield found
 
     def all(self, machine: Struct, ids: Int32Array, options: int) -> Iterator[Int64Array]:
         """Yield all matches, in the order of their ends and then of their starts; otherwise like :meth:`leftmost`."""

@@ -32,6 +32,13 @@ enum { INTRICATE = -1, DEAD = -2 };
    its length. */
 enum { N_GROUPS = 40, GROUP_SHIFT = 40, GROUP_MASK = 0x3F, HAPPENS_SHIFT = 46, SIZE_OF_MARKS = 47 };
 
+/* The first token of a leftmost match, with the number of bytes of that token that come before the match. */
+enum { OFFSET_SHIFT = 40 };
+
+ALWAYS_INLINE int64_t first_token(int64_t token, int64_t offset) {
+    return token | offset << OFFSET_SHIFT;
+}
+
 #define HASH 0x9E3779B97F4A7C15u
 
 ALWAYS_INLINE int64_t begin_of(const tokdfa_spelled *text, int64_t id) {

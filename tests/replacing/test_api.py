@@ -1,0 +1,412 @@
+"""Replacing in streams: real texts, chunks, documents, streams that are not canonical, and bad input."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import regex
+from support.tokenizer_files import added_token, as_bytes, tokenizer_json
+
+import tokdfa
+from tokdfa.errors import (
+    AlphabetError,
+    LimitExceededError,
+    PatternError,
+    TokenStreamError,
+    WrongTypeError,
+)
+
+TOKENIZER = tokdfa.default_tokenizer()
+VOCABULARIES = {"gpt2": None, "cl100k_base.tiktoken": "cl100k", "o200k_base.tiktoken": "o200k"}
+CORPORA = ["english.txt", "python_code.txt", "multilingual.txt"]
+# Rare and frequent matches, at seams and inside tokens, empty ones, groups, and what joins its neighbours.
+PAIRS = [
+    ("whale|import|Paris", "Xyzzy"),
+    ("ing", ""),
+    (r"(\w+)([,.;])", r"\2\1"),
+    (r"[0-9]+", r"<\g<0>>"),
+    (r"\s+", " "),
+    ("(?m)^", "> "),
+    (r"\b", ""),
+    ("[aeiou]", "e"),
+    (r"(?i)the(?= )", "a\n"),
+    (r"[а-яё]{2,}+|中", "é"),
+]
+
+
+@cache
+def tokenizer(folder: Path, name: str) -> tokdfa.AnyTokenizer:
+    return tokdfa.load(folder / "vocabs" / name, pretokenizer=VOCABULARIES[name])
+
+
+def check_real(folder: Path, name: str, corpus: str, size: int, pairs: list[tuple[str, str]], chunk: int) -> int:
+    known = tokenizer(folder, name)
+    text = (folder / "corpora" / corpus).read_text("utf-8")[:size]
+    ids = known.encode(text)
+    n_changed = 0
+    for pattern, replacement in pairs:
+        expected, count = regex.subn(pattern, replacement, text)
+        replacer = tokdfa.Replacer(known, pattern, replacement)
+        found = replacer.replace(ids)
+        np.testing.assert_array_equal(found.ids, known.encode(expected), err_msg=pattern)
+        assert found.count == count
+        parts = [*replacer.iter_replaced(ids[begin : begin + chunk] for begin in range(0, len(ids), chunk))]
+        np.testing.assert_array_equal(np.concatenate([part.ids for part in parts]), found.ids)
+        assert [change for part in parts for change in part.changes] == [*found.changes]
+        n_changed += len(found.changes)
+    return n_changed
+
+
+@pytest.mark.parametrize("name", VOCABULARIES)
+@pytest.mark.parametrize("corpus", CORPORA)
+def test_real_texts(data: Path, name: str, corpus: str) -> None:
+    assert check_real(data, name, corpus, 2_000, PAIRS, 50) > 150
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", VOCABULARIES)
+@pytest.mark.parametrize("corpus", CORPORA)
+def test_long_real_texts(data: Path, name: str, corpus: str) -> None:
+    assert check_real(data, name, corpus, 1_000_000, PAIRS, 10_000) > 10_000
+
+
+@pytest.mark.parametrize("chunk", [*range(1, 65, 7), 64])
+def test_chunks_make_no_difference(chunk: int) -> None:
+    text = "A single man of large fortune; four or five thousand a year. What a fine thing for our girls!\n" * 3
+    ids = TOKENIZER.encode(text)
+    for pattern, replacement in [("i", "in"), ("(f)(o)", r"\2\1"), ("$", "."), ([" a", "r"], "")]:
+        replacer = tokdfa.Replacer(TOKENIZER, pattern, replacement)
+        whole = replacer.replace(ids)
+        parts = [*replacer.iter_replaced(ids[begin : begin + chunk] for begin in range(0, len(ids), chunk))]
+        assert [id for part in parts for id in part.ids.tolist()] == whole.ids.tolist()
+        assert sum(part.count for part in parts) == whole.count > 0
+        assert [change for part in parts for change in part.changes] == [*whole.changes]
+
+
+def test_little_is_held() -> None:
+    """What is certain is given out: of many chunks, only the last few ids are still missing."""
+    ids = TOKENIZER.encode("a single man of fortune, " * 1000)
+    replacer = tokdfa.Replacer(TOKENIZER, "man", "woman")
+    parts = replacer.iter_replaced(ids[begin : begin + 100] for begin in range(0, len(ids), 100))
+    n_read = n_given = 0
+    for part in parts:
+        n_read = min(n_read + 100, len(ids))
+        rows = part.changes.rows
+        n_given += len(part.ids) - int((rows[:, 3] - rows[:, 2] - rows[:, 1] + rows[:, 0]).sum())
+        assert n_read - n_given < 200
+    assert n_given == len(ids)
+
+
+def test_every_match_of_every_word() -> None:
+    """Dense matches are given out as well, and not held together."""
+    text = "a single man of fortune, " * 300
+    ids = TOKENIZER.encode(text)
+    replacer = tokdfa.Replacer(TOKENIZER, r"\w+", "x", max_pending=500)
+    parts = [*replacer.iter_replaced(ids[begin : begin + 10] for begin in range(0, len(ids), 10))]
+    new = np.concatenate([part.ids for part in parts])
+    assert TOKENIZER.decode(new) == regex.sub(r"\w+", "x", text)
+    assert TOKENIZER.validate(new)
+
+
+# Words
+
+
+def test_words() -> None:
+    text = "a man, a woman and a house"
+    found = tokdfa.replace(TOKENIZER, ["man", "woman", "a"], r"<\g<0>>", TOKENIZER.encode(text))
+    assert TOKENIZER.decode(found.ids) == regex.sub("man|woman|a", r"<\g<0>>", text)
+    assert found.count == 6
+    given = tokdfa.replace(TOKENIZER, iter([b"man", "a.c"]), "x", TOKENIZER.encode("man a.c abc"))
+    assert TOKENIZER.decode(given.ids) == "x x abc"
+
+
+def test_limit() -> None:
+    text = "a man, a man, a man"
+    for limit in range(5):
+        expected, count = text.replace("man", "boy", limit), min(limit, 3)
+        for pattern in ("man", "man|$"):
+            found = tokdfa.replace(TOKENIZER, pattern, "boy", TOKENIZER.encode(text), limit=limit)
+            if pattern == "man" or limit < 4:
+                assert TOKENIZER.decode(found.ids) == expected
+                assert found.count == count
+        replacer = tokdfa.Replacer(TOKENIZER, "man", "boy", limit=limit)
+        ids = TOKENIZER.encode(text)
+        parts = [*replacer.iter_replaced([ids[:4], ids[4:]])]
+        assert TOKENIZER.decode(np.concatenate([part.ids for part in parts])) == expected
+
+
+def test_nothing_matches() -> None:
+    ids = TOKENIZER.encode("a single man")
+    found = tokdfa.replace(TOKENIZER, "zebra", "x", ids)
+    assert found.ids.tolist() == ids.tolist()
+    assert found.ids is not ids
+    assert (found.count, len(found.changes), found.starts) == (0, 0, None)
+    assert tokdfa.replace(TOKENIZER, "a", "b", []).ids.tolist() == []
+    assert TOKENIZER.decode(tokdfa.replace(TOKENIZER, "", "b", []).ids) == "b"
+
+
+def test_changes() -> None:
+    found = tokdfa.replace(TOKENIZER, "[ae]", "", TOKENIZER.encode("a single man"))
+    assert len(found.changes) == len([*found.changes]) == len(found.changes[:])
+    assert found.changes[-1] == [*found.changes][-1]
+    assert found.changes == tokdfa.replace(TOKENIZER, "[ae]", "", TOKENIZER.encode("a single man")).changes
+    assert found.changes != tokdfa.replace(TOKENIZER, "[ae]", "", TOKENIZER.encode("a man")).changes
+    assert found.changes != 3
+    with pytest.raises(IndexError):
+        found.changes[9]
+
+
+# Special tokens and documents
+
+
+@pytest.fixture(scope="module")
+def with_specials(tmp_path_factory: pytest.TempPathFactory) -> tokdfa.AnyTokenizer:
+    fields = tokenizer_json([(b"a", b"b"), (b"ab", b"c"), (b" ", b"a")], added_tokens=[added_token(259, "<s>")])
+    path = tmp_path_factory.mktemp("specials") / "tokenizer.json"
+    path.write_bytes(as_bytes(fields))
+    return tokdfa.load(path)
+
+
+def test_special_tokens_are_cuts(with_specials: tokdfa.AnyTokenizer) -> None:
+    ids = with_specials.encode("ab<s>c<s><s>ab")
+    for pattern, replacement, expected in [
+        ("bc", "x", "ab<s>c<s><s>ab"),
+        ("^", "-", "-ab<s>-c<s>-<s>-ab"),
+        ("$", "-", "ab-<s>c-<s>-<s>ab-"),
+        ("s|<", "x", "ab<s>c<s><s>ab"),
+        ("b", "bc", "abc<s>c<s><s>abc"),
+        (r"\w+", "", "<s><s><s>"),
+    ]:
+        found = tokdfa.replace(with_specials, pattern, replacement, ids)
+        assert found.ids.tolist() == with_specials.encode(expected).tolist(), pattern
+
+
+def test_special_tokens_that_a_replacement_spells(with_specials: tokdfa.AnyTokenizer) -> None:
+    """`encode` finds them, and so does replacing, across the ids beside a match as well."""
+    for before, pattern, replacement in [("a b", " ", "<s>"), ("a <xs> b", "x", ""), ("ab <s b", "s ", "s>")]:
+        found = tokdfa.replace(with_specials, pattern, replacement, with_specials.encode(before))
+        expected = with_specials.encode(before.replace(pattern, replacement))
+        assert 259 in expected
+        assert found.ids.tolist() == expected.tolist()
+
+
+def test_documents_by_their_first_tokens() -> None:
+    texts = ["a man", "", "a man of", " fortune", ""]
+    parts = [TOKENIZER.encode(text) for text in texts]
+    starts = np.cumsum([0, *map(len, parts)])[:-1]
+    ids = np.concatenate(parts)
+    for pattern, replacement in [("n", ""), ("$", "!"), ("man$", "boy"), (" ", "  ")]:
+        replacer = tokdfa.Replacer(TOKENIZER, pattern, replacement)
+        expected = [TOKENIZER.encode(regex.sub(pattern, replacement, text)) for text in texts]
+        for chunk in (1, 2, 100):
+            found = [
+                *replacer.iter_replaced((ids[at : at + chunk] for at in range(0, len(ids), chunk)), documents=starts)
+            ]
+            assert np.concatenate([part.ids for part in found]).tolist() == np.concatenate(expected).tolist()
+            new = [start for part in found if part.starts is not None for start in part.starts.tolist()]
+            assert new == np.cumsum([0, *map(len, expected)])[:-1].tolist()
+        whole = replacer.replace(ids, documents=starts)
+        assert whole.starts is not None
+        assert whole.starts.tolist() == new
+        assert whole.ids.tolist() == np.concatenate(expected).tolist()
+
+
+@pytest.mark.parametrize("separator", [10, 99_999])
+def test_documents_by_a_separator(separator: int) -> None:
+    texts = ["a man", "a man of", "", "fortune"]
+    ids = [separator]
+    expected = [separator]
+    for text in texts:
+        ids += [*TOKENIZER.encode(text).tolist(), separator]
+        expected += [*TOKENIZER.encode(regex.sub("n$|f", "x", text)).tolist(), separator]
+    replacer = tokdfa.Replacer(TOKENIZER, "n$|f", "x", check=True)
+    assert replacer.replace(ids, documents=separator).ids.tolist() == expected
+    found = replacer.iter_replaced(([id] for id in ids), documents=separator)
+    assert [id for part in found for id in part.ids.tolist()] == expected
+
+
+# Streams that are not canonical
+
+
+def test_ids_that_are_not_around_a_match_stay() -> None:
+    split = [64, 261, 1193]  # a≀ s≀ingle
+    ids = [*split, *TOKENIZER.encode(" man of large fortune").tolist(), *split]
+    found = tokdfa.replace(TOKENIZER, "large", "small", ids)
+    assert found.ids.tolist()[:3] == found.ids.tolist()[-3:] == split
+    assert TOKENIZER.decode(found.ids) == "a single man of small fortune" + "a single"
+    assert found.changes[0].start > 3
+
+
+def test_streams_of_any_ids(data: Path) -> None:
+    """The text is the new one, whatever the ids, unless a match is not apart from bad bytes; chunks do not matter."""
+    known = tokenizer(data, "gpt2")
+    dice = random.Random(5)
+    words = known.encode((data / "corpora" / "english.txt").read_text("utf-8")[:20_000])
+    n_bad = n_refused = 0
+    for pattern, replacement in [("e", "ee"), (r"(t)(h)", r"\2\1"), (" ", "_")]:
+        replacer = tokdfa.Replacer(known, pattern, replacement)
+        for _ in range(10):
+            ids = dice.choices(words.tolist(), k=40)
+            ids += dice.choices(range(256), k=dice.randrange(4))
+            dice.shuffle(ids)
+            data_before = known.decode_bytes(ids)
+            n_bad += not _is_utf8(data_before)
+            if not _is_utf8(data_before):
+                try:
+                    replacer.replace(ids)
+                except TokenStreamError:
+                    n_refused += 1
+                    with pytest.raises(TokenStreamError, match="a match shares a token with bytes that are not UTF-8"):
+                        replacer.replace(ids)
+                    continue
+            found = replacer.replace(ids)
+            spelled = regex.sub(pattern.encode(), replacement.encode(), data_before)
+            assert known.decode_bytes(found.ids) == spelled
+            parts = replacer.iter_replaced([ids[begin : begin + 3] for begin in range(0, len(ids), 3)])
+            assert [id for part in parts for id in part.ids.tolist()] == found.ids.tolist()
+    assert n_bad - n_refused > 5
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+# Bad input
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda ids: tokdfa.replace(TOKENIZER, "a", b"b", ids),  # type: ignore[arg-type]
+            WrongTypeError,
+            r"^a replacement must be a str: b'b'$",
+        ),
+        (
+            lambda ids: tokdfa.replace(TOKENIZER, "a", str.upper, ids),  # type: ignore[arg-type]
+            WrongTypeError,
+            r"^a replacement must be a str: .* \(a template such as r'\\1' refers to groups\)$",
+        ),
+        (
+            lambda ids: tokdfa.replace(TOKENIZER, "(a)", r"\2", ids),
+            PatternError,
+            r"^the replacement is not a template for this pattern: no such group: '\\\\2' "
+            r"\(a backslash is written \\\\\)$",
+        ),
+        (
+            lambda ids: tokdfa.replace(TOKENIZER, "(?P<x>a)", r"\g<y>", ids),
+            PatternError,
+            r"^the replacement is not a template for this pattern: .*'\\\\g<y>' \(a backslash is written \\\\\)$",
+        ),
+        (
+            lambda ids: tokdfa.replace(TOKENIZER, ["a"], r"\1", ids),
+            PatternError,
+            r"^the replacement is not a template for this pattern: no such group",
+        ),
+        (
+            lambda ids: tokdfa.replace(TOKENIZER, "a", "\ud800", ids),
+            PatternError,
+            r"^character 0: the replacement has half of a surrogate pair, which cannot occur in a text: ",
+        ),
+        (
+            lambda ids: tokdfa.replace(TOKENIZER, r"(a)\1", "b", ids),
+            PatternError,
+            r"^pattern, offset 3: a back-reference is not regular: ",
+        ),
+        (
+            lambda ids: tokdfa.replace(TOKENIZER, [b"\xff"], "b", ids),
+            PatternError,
+            r"^a word that is not UTF-8 cannot be replaced: b'\\xff'$",
+        ),
+        (
+            lambda ids: tokdfa.replace(TOKENIZER, "a", "b", [1, 2, 1 << 20]),
+            TokenStreamError,
+            r"^token 2: id out of range: 1048576 \(ids go from 0 to 4095\)$",
+        ),
+        (
+            lambda ids: tokdfa.replace(TOKENIZER, "a", "b", [64, 261, 1193], check=True),
+            TokenStreamError,
+            r"^token 1: the ids are not canonical: .* \(without check, ids that are not around a match stay as they "
+            r"are\)$",
+        ),
+        (
+            lambda ids: tokdfa.replace(TOKENIZER, "a", "b", ids, limit=-1),
+            WrongTypeError,
+            r"^the number of matches to replace must be an integer, 0 or more: -1$",
+        ),
+        (
+            lambda ids: tokdfa.replace(TOKENIZER, "a", "b", ids, documents=[0, 99]),
+            TokenStreamError,
+            r"^a document begins after the end of the stream: 99 \(the stream has 3 tokens\)$",
+        ),
+        (
+            lambda ids: tokdfa.replace(TOKENIZER, "x*", "b", [*ids, 127]),
+            TokenStreamError,
+            r"^byte 12 of the text of tokens 0 to 4: not UTF-8, so this pattern cannot be searched for: b'",
+        ),
+    ],
+)
+def test_bad_input(call: Callable[[npt.NDArray[np.int32]], Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        call(TOKENIZER.encode("a single man"))
+
+
+def test_symbols_that_the_tokenizer_lacks(tmp_path: Path) -> None:
+    fields = tokenizer_json([], pre_tokenizer=None, decoder={"type": "Fuse"}, added_tokens=[])
+    fields["model"] |= {"vocab": {"a": 0, "b": 1, "ab": 2}, "merges": [["a", "b"]]}
+    path = tmp_path / "tokenizer.json"
+    path.write_bytes(as_bytes(fields))
+    known = tokdfa.load(path)
+    assert tokdfa.replace(known, "b", "a", [2, 1]).ids.tolist() == [0, 0, 0]
+    with pytest.raises(AlphabetError, match=r"^the new text of tokens 0 to 2: .*'c'"):
+        tokdfa.replace(known, "b", "c", [2, 1])
+
+
+def test_too_much_would_be_held() -> None:
+    replacer = tokdfa.Replacer(TOKENIZER, "x*", "-", max_pending=10)
+    with pytest.raises(LimitExceededError, match=r"^token 0: more than 10 tokens would have to be held "):
+        [*replacer.iter_replaced(([64],) * 20)]
+    assert replacer.replace([64] * 20).count == 21
+
+
+def test_a_match_beside_bytes_that_are_not_utf8(data: Path) -> None:
+    known = tokenizer(data, "gpt2")
+    word = next(id for id in range(known.n_ids) if known.name_of(id) in (b" \xc3", b" \xe2", b" \xd0"))
+    ids = [*known.encode("a b").tolist(), word, *known.encode(" b").tolist()]
+    assert known.decode_bytes(tokdfa.replace(known, "b", "c", ids).ids) == known.decode_bytes(ids).replace(b"b", b"c")
+    with pytest.raises(TokenStreamError, match=r"^token 2: a match shares a token with bytes that are not UTF-8"):
+        tokdfa.replace(known, " ", "_", ids)
+
+
+def test_captures_see_what_follows() -> None:
+    """A path of the pattern that the end of what was read so far allows may fail later."""
+    text = "ab" + " man" * 200 + "z"
+    ids = TOKENIZER.encode(text)
+    for pattern in [r"(a[\s\S]*)\Z|(a)b", r"(a[^z]*)(?!z)$|(a)b", r"(a[^z]*+)z\Z|(a)b"]:
+        replacer = tokdfa.Replacer(TOKENIZER, pattern, r"<\1|\2>")
+        expected = TOKENIZER.encode(regex.sub(pattern, r"<\1|\2>", text)).tolist()
+        assert replacer.replace(ids).ids.tolist() == expected, pattern
+        found = replacer.iter_replaced(ids[at : at + 5] for at in range(0, len(ids), 5))
+        assert [id for part in found for id in part.ids.tolist()] == expected, pattern
+
+
+def test_pairwise_cuts_are_certain() -> None:
+    """Each change begins and ends where the streams before and after agree, and nothing else differs."""
+    ids = TOKENIZER.encode("a single man of large fortune " * 20)
+    found = tokdfa.replace(TOKENIZER, "large|man", "small", ids)
+    assert found.count == 40
+    for one, other in pairwise(found.changes):
+        between = ids[one.stop : other.start].tolist()
+        assert between == found.ids[one.new_stop : other.new_start].tolist()

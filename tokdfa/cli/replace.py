@@ -1,0 +1,221 @@
+"""``tokdfa replace``: replace what matches a pattern in the text of a stream of ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import SpooledTemporaryFile
+from typing import IO, TYPE_CHECKING
+
+import click
+
+from tokdfa.cli.ids import dtype_option, field_option, ids_and_documents
+from tokdfa.cli.output import (
+    counted,
+    format_option,
+    json_option,
+    pretokenizer_option,
+    print_json,
+    say,
+    seconds_option,
+    specials_option,
+    unicode_option,
+)
+from tokdfa.cli.words import read_words
+
+if TYPE_CHECKING:
+    from tokdfa.arrays import Int64Array
+    from tokdfa.replacing.result import Change, Replacement
+    from tokdfa.tokenizers.protocol import AnyTokenizer
+
+__all__ = ["command"]
+
+# Bytes of new ids held in memory until all are known; any more waits on disk.
+_MOST_IN_MEMORY = 1 << 26
+_BLOCK = 1 << 22
+_SHOWN = 60
+
+
+@click.command("replace")
+@click.argument("tok")
+@click.argument("pattern_replacement_and_ids", nargs=-1, metavar="[PATTERN] REPLACEMENT IDS")
+@click.option("--output", "-o", metavar="O", help="Write the new ids to this .npy file instead of showing the changes.")
+@click.option("--force", is_flag=True, help="Replace the files of --output and --starts if they exist.")
+@click.option(
+    "--words",
+    metavar="FILE",
+    help="Replace the words in FILE, one per line and taken literally, instead of PATTERN.",
+)
+@click.option("--limit", type=click.IntRange(min=0), metavar="N", help="Replace only the first N matches.")
+@click.option("--check", is_flag=True, help="Stop with an error where IDS are not canonical.")
+@click.option(
+    "--documents",
+    metavar="SEPARATOR_ID|INDEX_FILE|none",
+    help="Take each document as a text of its own. Give the id that separates documents, or a file with the index of "
+    "the first token of each document; or none, to take IDS as one text. By default the documents are those of the "
+    "store.",
+)
+@click.option(
+    "--starts", metavar="FILE", help="Write the index of the first new token of each document to this .npy file."
+)
+@dtype_option
+@field_option
+@pretokenizer_option
+@specials_option
+@unicode_option
+@format_option
+@seconds_option
+@json_option
+def command(
+    tok: str,
+    pattern_replacement_and_ids: tuple[str, ...],
+    output: str | None,
+    force: bool,
+    words: str | None,
+    limit: int | None,
+    check: bool,
+    documents: str | None,
+    starts: str | None,
+    dtype: str | None,
+    field: str | None,
+    pretokenizer: str | None,
+    specials: str | None,
+    unicode: str | None,
+    format_name: str | None,
+    max_seconds: float,
+    as_json: bool,
+) -> int:
+    r"""Replace what matches the regular expression PATTERN in the text of IDS by REPLACEMENT, without decoding them.
+
+    The new ids are those that the tokenizer TOK gives for the new text, if IDS are those that it gives for the old one.
+    Only what is around the matches is encoded again. Matches are the leftmost ones that a backtracking engine finds
+    first, cut at special tokens. In REPLACEMENT \1 and \g<name> are groups of PATTERN, \g<0> is the match, and a
+    backslash is written \\.
+
+    TOK is a tokenizer.json, tekken.json, .model, .gguf, .tiktoken, merges.txt or vocab.txt file, or a folder with one.
+    IDS is a store of ids, such as .npy, .bin, .ds, .parquet or .jsonl, or the folder of a dataset; or - for standard
+    input. Where it says which documents it has, each is a text of its own. Without -o nothing is written, and each line
+    shows one change: the old tokens and their text, the new tokens and their text.
+    """
+    n_given = 2 if words is not None else 3
+    if len(pattern_replacement_and_ids) != n_given:
+        raise click.UsageError(
+            "give TOK, PATTERN, REPLACEMENT and IDS, in this order; or TOK, REPLACEMENT, IDS and --words FILE"
+        )
+    *pattern, replacement, ids = pattern_replacement_and_ids
+    from tokdfa.replacing.api import Replacer
+    from tokdfa.tokenizers.loading import load
+
+    for path in filter(None, (output, starts)):
+        _check_new(path, force=force)
+    tokenizer = load(tok, pretokenizer=pretokenizer, specials=specials, format=format_name, unicode=unicode)
+    searched = pattern[0] if words is None else read_words(words)
+    replacer = Replacer(tokenizer, searched, replacement, limit=limit, check=check, max_seconds=max_seconds)
+    stream, where = ids_and_documents(ids, dtype, field, documents)
+    if starts is not None and (where is None or isinstance(where, int)):
+        raise click.UsageError("--starts is for IDS whose documents are given by their first tokens")
+    with SpooledTemporaryFile(max_size=_MOST_IN_MEMORY, mode="w+b") as spool:
+        answer = _Answer(tokenizer, spool if output is not None else None, shows=output is None and not as_json)
+        for part in replacer.iter_replaced(stream, documents=where):
+            answer.take(part)
+        if output is not None:
+            _write(output, spool, answer.n_new, starts, answer.starts)
+        elif starts is not None:
+            _write(None, spool, 0, starts, answer.starts)
+    if as_json:
+        fields: dict[str, object] = {"count": answer.count, "tokens": answer.n_old, "new_tokens": answer.n_new}
+        if output is None:
+            fields["changes"] = [_fields(change) for change in answer.changes]
+        else:
+            fields["path"] = output
+        print_json(fields)
+    else:
+        place = "" if output is None else f": {output}"
+        say(
+            f"{answer.count:,} match{'es' * (answer.count != 1)} replaced, "
+            f"{counted(answer.n_old, 'token')} became {answer.n_new:,}{place}"
+        )
+    return 0
+
+
+class _Answer:
+    """What has been replaced so far."""
+
+    def __init__(self, tokenizer: AnyTokenizer, spool: IO[bytes] | None, *, shows: bool) -> None:
+        self._tokenizer = tokenizer
+        self._spool = spool
+        self._shows = shows
+        self.count = self.n_new = self.n_old = 0
+        self.changes: list[Change] = []
+        self.starts: list[int] = []
+
+    def take(self, part: Replacement) -> None:
+        """Take the next part of the new ids."""
+        self.count += part.count
+        self.n_new += len(part.ids)
+        rows = part.changes.rows
+        grown = int((rows[:, 3] - rows[:, 2] - rows[:, 1] + rows[:, 0]).sum())
+        self.n_old += len(part.ids) - grown
+        if part.starts is not None:
+            self.starts += part.starts.tolist()
+        if self._spool is not None:
+            self._spool.write(part.ids.tobytes())
+        elif self._shows:
+            if len(part.changes):
+                say("\n".join(map(self._line, part.changes)))
+        else:
+            self.changes += part.changes
+
+    def _line(self, change: Change) -> str:
+        old, new = self._text(change.ids), self._text(change.new_ids)
+        places = f"tokens {change.start}-{change.stop}, new tokens {change.new_start}-{change.new_stop}"
+        return f"{places}: {old} → {new}"
+
+    def _text(self, ids: tuple[int, ...]) -> str:
+        """Return the text of ids on one line, shortened."""
+        shown = b"".join(map(self._tokenizer.name_of, ids)).decode("utf-8", "replace")
+        return repr(shown) if len(shown) <= _SHOWN else f"{shown[:_SHOWN]!r} … ({len(ids):,} tokens)"
+
+
+def _fields(change: Change) -> dict[str, object]:
+    return {
+        "start": change.start,
+        "stop": change.stop,
+        "new_start": change.new_start,
+        "new_stop": change.new_stop,
+        "ids": change.ids,
+        "new_ids": change.new_ids,
+    }
+
+
+def _check_new(path: str, *, force: bool) -> None:
+    """Refuse the name of a file that cannot be written, or that exists and is to stay."""
+    from tokdfa.training.atomic import check_writable
+
+    if Path(path).suffix.lower() in (".bin", ".json", ".jsonl", ".txt"):
+        raise click.UsageError(f"{path}: ids are written as .npy only")
+    if Path(path).is_file() and not force:
+        raise click.UsageError(f"{path}: the file exists; --force replaces it")
+    check_writable(path)
+
+
+def _write(path: str | None, spool: IO[bytes], n_ids: int, starts_path: str | None, starts: list[int]) -> None:
+    """Write the new ids, and where documents begin in them."""
+    import numpy as np
+
+    from tokdfa.stores.npy import npy_file, npy_header
+    from tokdfa.training.atomic import Data, write_together
+
+    def blocks() -> Iterator[bytes]:
+        yield npy_header(np.dtype(np.int32), n_ids)
+        spool.seek(0)
+        while block := spool.read(_BLOCK):
+            yield block
+
+    contents: dict[str | Path, Data] = {}
+    if path is not None:
+        contents[path] = blocks()
+    if starts_path is not None:
+        known: Int64Array = np.array(starts, dtype=np.int64)
+        contents[starts_path] = npy_file(known)
+    write_together(contents)

@@ -1,0 +1,12 @@
+"""Replacing what matches a pattern in the text of streams of ids, without decoding them.
+
+Read `api` first (`replace` and `Replacer`), then `cuts` (where a text is encoded separately on both sides, by the ids
+alone), `regions` (the ids around matches that have to be encoded again), `template` (what comes in the place of a
+match), `text_run` (the replacing in one text, chunk by chunk), `finding` (its matches: found on the ids, or where that
+is not enough, in the decoded text) and `rewriting` (the new ids of a region). `result` holds the answer, `tuning` the
+thresholds.
+
+Used by: the command `replace`.
+
+Cost: that of searching, and some ten microseconds per match.
+"""

@@ -1,0 +1,347 @@
+"""Replacing the matches of a pattern in the text of streams of ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import numpy.typing as npt
+import regex
+
+from tokdfa.arguments import is_tokenizer, wrong_argument
+from tokdfa.arrays import Int32Array, Int64Array, IntegerArray, id_array
+from tokdfa.errors import PatternError, TokenStreamError, WrongTypeError
+from tokdfa.guesses import Guided
+from tokdfa.patterns.budget import DEFAULT_MAX_SECONDS, DEFAULT_MAX_STATES, Budget
+from tokdfa.patterns.syntax import is_nullable, parse
+from tokdfa.replacing.cuts import cuts_of
+from tokdfa.replacing.result import Change, Changes, Replacement
+from tokdfa.replacing.template import Template, check_replacement
+from tokdfa.replacing.text_run import Job, Output, TextRun
+from tokdfa.replacing.tuning import DEFAULT, Tuning
+from tokdfa.searching.api import DEFAULT_MAX_PENDING, Searcher
+from tokdfa.tokenizers.protocol import AnyTokenizer
+from tokdfa.unicode.versions import known_versions
+from tokdfa.validation.api import Validator
+from tokdfa.validation.judges.documents import checked_separator, document_starts
+from tokdfa.validation.violation import Violation
+
+__all__ = ["Change", "Changes", "Replacement", "Replacer", "replace"]
+
+
+def replace(
+    tokenizer: AnyTokenizer,
+    pattern: str | Iterable[str | bytes],
+    replacement: str,
+    ids: npt.ArrayLike,
+    *,
+    limit: int | None = None,
+    check: bool = False,
+    documents: int | npt.ArrayLike | None = None,
+    max_seconds: float = DEFAULT_MAX_SECONDS,
+) -> Replacement:
+    r"""Return ids in whose text the matches of a pattern are replaced.
+
+    Parameters and errors are those of :class:`Replacer` and :meth:`Replacer.replace`.
+
+    Examples
+    --------
+    >>> tokenizer = tokdfa.default_tokenizer()
+    >>> replaced = tokdfa.replace(tokenizer, "(s)(ing)le", r"\2\1", tokenizer.encode("a single man"))
+    >>> tokenizer.decode(replaced.ids), replaced.count
+    ('a ings man', 1)
+    """
+    if is_tokenizer(pattern) or is_tokenizer(ids):
+        call = "tokdfa.replace(tokenizer, pattern, replacement, ids)"
+        raise wrong_argument(tokenizer, "a tokenizer", call, swapped=True)
+    replacer = Replacer(tokenizer, pattern, replacement, limit=limit, check=check, max_seconds=max_seconds)
+    return replacer.replace(ids, documents=documents)
+
+
+class Replacer(Guided):
+    r"""A pattern and what comes in the place of its matches, to be applied to streams of a tokenizer's ids.
+
+    For canonical ids, the new ids are those of the new text: ``encode(regex.sub(pattern, replacement, decode(ids)))``.
+    Only what is around the matches is decoded and encoded again, up to the nearest places where the pre-tokenizer
+    certainly cuts both the old and the new text. In other streams, ids that are not around a match stay as they are.
+
+    Parameters
+    ----------
+    tokenizer : AnyTokenizer
+        The tokenizer of the ids. Special tokens cut the text: nothing matches across or inside one. If the tokenizer
+        finds special tokens in texts, it finds those that a replacement spells, too.
+    pattern : str, or iterable of str or bytes
+        A regular expression, as `regex` reads it; or words, each of which is searched for literally. Matches are the
+        leftmost ones that a backtracking engine finds first, none overlapping another; an earlier word is preferred.
+    replacement : str
+        A template as `re.sub` reads it: ``\1`` and ``\g<name>`` are groups of the pattern, ``\g<0>`` is the match, and
+        a backslash is written ``\\``.
+    limit : int, optional
+        The number of matches of a stream that are replaced at most, the first ones; by default all.
+    check : bool
+        Whether to validate the ids and raise an error where they are not canonical. Otherwise that is not looked at.
+    max_states, max_seconds : int, float
+        The budget of the pattern, as for :class:`tokdfa.Searcher`.
+    max_pending : int
+        The number of ids that :meth:`iter_replaced` may hold while it is not decided what becomes of them.
+    tuning : Tuning, optional
+        The numbers of ids that are taken at a time. They do not change the result.
+
+    Raises
+    ------
+    WrongTypeError
+        If the replacement is not a string.
+    PatternError
+        If the pattern cannot be read or expressed by an automaton, or the replacement is not a template or refers to a
+        group that the pattern lacks.
+    LimitExceededError
+        If the pattern exceeds its budget; the error says which, and what to do.
+    UnsupportedFeatureError
+        If what an id adds to the text depends on the ids beside it.
+
+    Notes
+    -----
+    Matches are found on the ids, as by :class:`tokdfa.Searcher`. Two kinds of patterns need the decoded text, and
+    :meth:`iter_replaced` holds all of it: those that may match the empty text, and those with an atomic group, a
+    possessive repetition or a look-around of more than one symbol if the replacement refers to a group.
+
+    That only the ids between two cuts change is Observation 2 of *Constructing a BPE Tokenization DFA* for pieces: a
+    piece is encoded by itself, and at a cut the pieces on both sides do not depend on the other side.
+
+    Examples
+    --------
+    >>> tokenizer = tokdfa.default_tokenizer()
+    >>> replacer = tokdfa.Replacer(tokenizer, ["man", "woman"], "person")
+    >>> parts = replacer.iter_replaced([tokenizer.encode("a single "), tokenizer.encode("man")])
+    >>> "".join(tokenizer.decode(part.ids) for part in parts)
+    'a single person'
+    """
+
+    def __init__(
+        self,
+        tokenizer: AnyTokenizer,
+        pattern: str | Iterable[str | bytes],
+        replacement: str,
+        *,
+        limit: int | None = None,
+        check: bool = False,
+        max_states: int = DEFAULT_MAX_STATES,
+        max_seconds: float = DEFAULT_MAX_SECONDS,
+        max_pending: int = DEFAULT_MAX_PENDING,
+        tuning: Tuning = DEFAULT,
+    ) -> None:
+        if not is_tokenizer(tokenizer):
+            call = "tokdfa.Replacer(tokenizer, pattern, replacement)"
+            raise wrong_argument(tokenizer, "a tokenizer", call, swapped=is_tokenizer(pattern))
+        if limit is not None and (not isinstance(limit, (int, np.integer)) or isinstance(limit, bool) or limit < 0):
+            raise WrongTypeError("the number of matches to replace must be an integer, 0 or more", value=limit)
+        check_replacement(replacement)
+        self.tokenizer = tokenizer
+        self._limit = None if limit is None else int(limit)
+        self._check = check
+        if not isinstance(pattern, str) and isinstance(pattern, Iterable):
+            pattern = list(pattern)
+        # Those of the installed library, which reads what groups capture.
+        version = regex.__version__
+        table = f"regex=={version}" if version in known_versions("regex") else "regex"
+        searcher = Searcher(
+            tokenizer,
+            pattern,
+            wanted="first",
+            table=table,
+            max_states=max_states,
+            max_seconds=max_seconds,
+            max_pending=max_pending,
+        )
+        for word in () if isinstance(pattern, str) else pattern:
+            _check_word(word)
+        template = Template(pattern, replacement)
+        budget = Budget(max_states, max_seconds)
+        in_text = isinstance(pattern, str) and (template.looks_far or is_nullable(parse(pattern, table, budget)))
+        cuts = cuts_of(tokenizer)
+        if template.captures and not cuts.spells_alone and isinstance(pattern, str):
+            in_text = True
+        is_special = np.zeros(tokenizer.n_ids, dtype=np.bool_)
+        is_special[tokenizer.special_ids] = True
+        self._job = Job(
+            None if in_text else searcher._plan,
+            cuts,
+            is_special,
+            template,
+            max_pending=max_pending,
+            max_seconds=max_seconds,
+            tuning=tuning,
+        )
+
+    def replace(self, ids: npt.ArrayLike, *, documents: int | npt.ArrayLike | None = None) -> Replacement:
+        """Return the new ids of a stream.
+
+        Parameters
+        ----------
+        ids : array_like of int
+            All ids, in one dimension.
+        documents : int or array_like of int, optional
+            The id that separates documents, or the index of the first token of each document. Each document is a text
+            of its own. A separator stays as it is.
+
+        Raises
+        ------
+        TokenStreamError
+            If they are not ids of the tokenizer; if `check` was asked for and they are not canonical; if a match shares
+            a token with bytes that are not UTF-8; the error says where. If documents do not begin in order.
+        AlphabetError
+            If the tokenizer lacks a symbol of the new text; the error says around which tokens.
+        """
+        run = _Run(self, documents)
+        run.feed(id_array(ids), is_all=True)
+        return run.finish()
+
+    def iter_replaced(
+        self, chunks: Iterable[npt.ArrayLike], *, documents: int | npt.ArrayLike | None = None
+    ) -> Iterator[Replacement]:
+        """Yield the new ids of a stream that comes in chunks, as soon as they are certain.
+
+        The parts do not depend on how the stream is cut into chunks, except for where one ends and the next begins.
+        Places in them count from the beginning of the stream.
+
+        Parameters
+        ----------
+        chunks : iterable of array_like of int
+        documents : int or array_like of int, optional
+            As in :meth:`replace`.
+
+        Raises
+        ------
+        TokenStreamError, AlphabetError
+            As :meth:`replace` does.
+        LimitExceededError
+            If more than `max_pending` ids would have to be held.
+        """
+        run = _Run(self, documents)
+        for chunk in chunks:
+            part = run.feed(id_array(chunk))
+            assert part is not None
+            yield part
+        yield run.finish()
+
+
+class _Run:
+    """Replacing in one stream: it is cut into texts, and each of them is a run of its own."""
+
+    def __init__(self, replacer: Replacer, documents: int | npt.ArrayLike | None) -> None:
+        self._job = replacer._job
+        self._decoder = replacer.tokenizer.decoder
+        self._output = Output(replacer._limit)
+        self._validator = Validator(replacer.tokenizer, documents=documents) if replacer._check else None
+        self._separator: int | None = None
+        self._starts: Int64Array | None = None
+        self._n_read = 0
+        self._text: TextRun | None = None
+        self._is_open = True  # whether a text has begun, if only an empty one
+        if isinstance(documents, (int, np.integer, np.bool_)):
+            self._separator = checked_separator(documents)
+        elif documents is not None:
+            self._starts = document_starts(documents)
+            self._is_open = False
+
+    def feed(self, ids: IntegerArray, *, is_all: bool = False) -> Replacement | None:
+        """Take more ids, and return what is certain; None if these are all of them."""
+        if self._validator is not None:
+            for violation in self._validator.feed(ids):
+                raise _not_canonical(violation)
+        checked, alone = self._checked(ids)
+        at = 0
+        for place, is_alone in self._borders(len(ids), alone):
+            self._feed(checked[at:place], is_all=is_all)
+            self._end_text()
+            at = place
+            if is_alone:
+                self._output.keep(ids[place : place + 1].astype(np.int32))
+                at += 1
+            else:
+                self._output.begin_document()
+            self._is_open = True
+        self._feed(checked[at:], is_all=is_all)
+        self._n_read += len(checked)
+        return None if is_all else self._take()
+
+    def finish(self) -> Replacement:
+        """End the stream, and return the rest of it."""
+        if self._validator is not None:
+            for violation in self._validator.finish():
+                raise _not_canonical(violation)
+        self._end_text()
+        for start in () if self._starts is None else self._starts[self._starts >= self._n_read].tolist():
+            if start > self._n_read:
+                raise TokenStreamError(
+                    "a document begins after the end of the stream",
+                    value=start,
+                    hint=f"the stream has {self._n_read} tokens",
+                )
+            self._output.begin_document()
+            self._is_open = True
+            self._end_text()
+        return self._take()
+
+    def _take(self) -> Replacement:
+        return self._output.take(documents=self._starts is not None)
+
+    def _checked(self, ids: IntegerArray) -> tuple[Int32Array, Int64Array]:
+        """Return checked ids, and the places of those that are in no text."""
+        separators: Int64Array = np.empty(0, dtype=np.int64)
+        if self._separator is not None:
+            is_id = self._decoder.is_id(self._separator)
+            # A special token cuts the text either way.
+            if not is_id or not self._job.cuts.parts[self._separator]:
+                separators = np.flatnonzero(ids == self._separator)
+            if len(separators) and not is_id:
+                ids = ids.copy()
+                ids[separators] = self._decoder.placeholder_id
+        checked = self._decoder.check(ids, self._n_read)
+        ends_text = self._job.cuts.ends_text
+        if ends_text.any():
+            separators = np.union1d(separators, np.flatnonzero(ends_text[checked]))
+        return checked, separators
+
+    def _borders(self, n: int, alone: Int64Array) -> Iterator[tuple[int, bool]]:
+        """Yield the places where texts end, each with whether the id there is in no text, or a document begins."""
+        places = [(place, True) for place in alone.tolist()]
+        if self._starts is not None:
+            low, high = np.searchsorted(self._starts, [self._n_read, self._n_read + n])
+            places += [(start - self._n_read, False) for start in self._starts[low:high].tolist()]
+        yield from sorted(places)
+
+    def _feed(self, ids: Int32Array, *, is_all: bool) -> None:
+        if not len(ids):
+            return
+        if self._text is None:
+            self._text = TextRun(self._job, self._output)
+        if is_all:
+            self._text.feed_all(ids)
+        else:
+            self._text.feed(ids)
+
+    def _end_text(self) -> None:
+        if self._text is None and self._is_open:
+            self._text = TextRun(self._job, self._output)
+        if self._text is not None:
+            self._text.finish()
+        self._text = None
+        self._is_open = False
+
+
+def _check_word(word: str | bytes) -> None:
+    """Refuse a word that may begin or end within a symbol."""
+    if isinstance(word, bytes):
+        try:
+            word.decode("utf-8")
+        except UnicodeDecodeError:
+            raise PatternError("a word that is not UTF-8 cannot be replaced", value=word) from None
+
+
+def _not_canonical(violation: Violation) -> TokenStreamError:
+    return TokenStreamError(
+        f"the ids are not canonical: {violation.reason}",
+        where=f"token {violation.index}",
+        hint="without check, ids that are not around a match stay as they are",
+    )

@@ -1,0 +1,217 @@
+"""Where the text of ids is encoded separately on both sides, judging by the ids beside the place alone."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import lru_cache
+from itertools import pairwise
+from typing import ClassVar
+
+import numpy as np
+
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.kernels.walk.parts import outer_symbols
+from tokdfa.locks import SHARED
+from tokdfa.splitting.safe_borders import SafeBorders
+from tokdfa.tokenizers.protocol import AnyTokenizer
+from tokdfa.tokenizers.rewriting import RewritingTokenizer
+from tokdfa.tokenizers.round_trip import RoundTrip
+from tokdfa.tokenizers.safe_cuts import safe_borders_of
+from tokdfa.tokenizers.tokenizer import Tokenizer
+
+__all__ = ["Cuts", "cuts_of"]
+
+
+class Cuts(ABC):
+    """The places between ids where the text before and the text after are encoded separately, and how that is done.
+
+    Attributes
+    ----------
+    parts : bool array, one entry an id
+        Whether the text before the id and the text after it are encoded separately, whatever they are.
+    ends_text : bool array, one entry an id
+        Whether, besides, a text ends before the id and another one begins after it.
+    spells_alone : bool
+        Whether an id spells the same wherever it is.
+    """
+
+    spells_alone: ClassVar[bool]
+    parts: BoolArray
+    ends_text: BoolArray
+
+    @abstractmethod
+    def between(self, left: Int32Array, right: Int32Array) -> BoolArray:
+        """Return whether there is a cut between each of the ids `left` and that of `right`, as long as both stay."""
+
+    def stays_before(self, ids: Int32Array, rows: Int64Array, text: bytes) -> BoolArray:
+        """Return for each match whether the cut before its first id stays a cut when `text` comes in its place.
+
+        False if that is not known; `rows` are those of :class:`tokdfa.replacing.finding.Found`.
+        """
+        return np.zeros(len(rows), dtype=np.bool_)
+
+    def stays_after(self, ids: Int32Array, rows: Int64Array, text: bytes) -> BoolArray:
+        """Return for each match whether the cut after its last id stays a cut when `text` comes in its place."""
+        return np.zeros(len(rows), dtype=np.bool_)
+
+    @abstractmethod
+    def spelled(self, ids: Int32Array, *, begins: bool) -> tuple[bytes, Int64Array]:
+        """Return the bytes of ids after a cut, and the end of each id in them; `begins` is whether they begin a text.
+
+        Raises
+        ------
+        TokenStreamError
+            If the tokenizer cannot spell ids whose bytes are not UTF-8.
+        """
+
+    @abstractmethod
+    def encode(self, text: str, *, begins: bool) -> Int32Array:
+        """Return the ids of a text after a cut.
+
+        Raises
+        ------
+        AlphabetError
+            If the text has a symbol for which the tokenizer has no token.
+        """
+
+
+@lru_cache(maxsize=4)
+def cuts_of(tokenizer: AnyTokenizer) -> Cuts:
+    """Return the cuts of a tokenizer; those of the last few tokenizers are kept."""
+    if isinstance(tokenizer, Tokenizer) and tokenizer.is_plain and tokenizer.suffix is None:
+        splitting = None if tokenizer.pretokenizer is None else tokenizer.pretokenizer.splitting
+        if splitting is None or (splitting.prefix_space is None and splitting.metaspace is None):
+            return _PlainCuts(tokenizer)
+    return _CutsOfRoundTrip(tokenizer, tokenizer.round_trip)
+
+
+class _PlainCuts(Cuts):
+    """For tokenizers that encode texts unchanged and spell ids one after the other.
+
+    The pre-tokenizer splits the two parts of a text as it splits the whole, whatever is around such a pair of symbols,
+    and no special token that would be found in the text has symbols of these classes side by side.
+    """
+
+    spells_alone = True
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        self.parts = np.zeros(tokenizer.n_ids, dtype=np.bool_)
+        self.ends_text = self.parts.copy()
+        self.parts[tokenizer.special_ids] = True
+        text, offsets = tokenizer.id_spellings
+        self._text = text.tobytes()
+        self._offsets = offsets.tolist()
+        self._lengths: Int64Array = np.diff(offsets)
+        n = 0
+        classes: list[Int32Array] = [np.zeros(tokenizer.n_ids, dtype=np.int32) for _ in range(2)]
+        table: BoolArray = np.zeros((2, 2), dtype=np.bool_)
+        self._borders: SafeBorders | None = safe_borders_of(tokenizer.pretokenizer)
+        if self._borders is not None:
+            always, _ = self._borders.between
+            n = len(always)
+            table = np.zeros((n + 2, n + 2), dtype=np.bool_)
+            table[:n, :n] = always
+            for special in tokenizer.specials if tokenizer.finds_specials else ():
+                for left, right in pairwise(_classes(self._borders, special.content)):
+                    table[left, right] = False
+            # One more class for symbols that are cut, and one for special tokens.
+            outer = outer_symbols(text, offsets)
+            classes = [
+                np.where(symbol >= 0, self._borders.classes_of(np.maximum(symbol, 0)), n).astype(np.int32)
+                for symbol in outer
+            ]
+        table[n + 1] = table[:, n + 1] = True
+        for known in classes:
+            known[tokenizer.special_ids] = n + 1
+        self._first, self._last = classes
+        self._width = n + 2
+        self._last = self._last * np.int32(n + 2)
+        self._table = table.reshape(-1)
+
+    def between(self, left: Int32Array, right: Int32Array) -> BoolArray:
+        found: BoolArray = self._table[self._last[left] + self._first[right]]
+        return found
+
+    def stays_before(self, ids: Int32Array, rows: Int64Array, text: bytes) -> BoolArray:
+        stays: BoolArray = np.zeros(len(rows), dtype=np.bool_)
+        places = np.flatnonzero((rows[:, 0] > 0) & (rows[:, 3] > 0))
+        first, offset = rows[places, 0], rows[places, 2]
+        left = ids[first - 1]
+        is_cut = self.between(left, ids[first])
+        # Where the match does not begin with the id, the first symbol of the id stays.
+        beside = self._beside(text)
+        is_new = np.zeros(len(places), dtype=np.bool_) if beside is None else self._table[self._last[left] + beside[0]]
+        stays[places] = is_cut & ((offset > 0) | is_new)
+        return stays
+
+    def stays_after(self, ids: Int32Array, rows: Int64Array, text: bytes) -> BoolArray:
+        stays: BoolArray = np.zeros(len(rows), dtype=np.bool_)
+        places = np.flatnonzero((rows[:, 1] < len(ids)) & (rows[:, 3] > 0))
+        first, stop, offset, length = rows[places].T
+        right = ids[stop]
+        is_cut = self.between(ids[stop - 1], right)
+        sizes = self._lengths[ids[first]]
+        for place in np.flatnonzero(stop > first + 1).tolist():
+            sizes[place] = self._lengths[ids[first[place] : stop[place]]].sum()
+        beside = self._beside(text)
+        is_new = np.zeros(len(places), dtype=np.bool_)
+        if beside is not None:
+            is_new = self._table[beside[1] * self._width + self._first[right]]
+        stays[places] = is_cut & ((offset + length < sizes) | is_new)
+        return stays
+
+    def _beside(self, text: bytes) -> tuple[int, int] | None:
+        """Return the classes of the first and the last symbol of a text; None if it has none."""
+        if not text or self._borders is None:
+            return None
+        symbols = text.decode("utf-8")
+        first, last = _classes(self._borders, symbols[0] + symbols[-1])
+        return first, last
+
+    def spelled(self, ids: Int32Array, *, begins: bool) -> tuple[bytes, Int64Array]:
+        text, offsets = self._text, self._offsets
+        return b"".join([text[offsets[id] : offsets[id + 1]] for id in ids.tolist()]), np.cumsum(self._lengths[ids])
+
+    def encode(self, text: str, *, begins: bool) -> Int32Array:
+        return self._tokenizer.encode(text)
+
+
+def _classes(borders: SafeBorders, text: str) -> list[int]:
+    classes: list[int] = borders.classes_of(np.array([*map(ord, text)], dtype=np.int64)).tolist()
+    return classes
+
+
+class _CutsOfRoundTrip(Cuts):
+    """For all others: the places where validation cuts streams, asked for pairs of ids without what is around them."""
+
+    spells_alone = False
+
+    def __init__(self, tokenizer: AnyTokenizer, trip: RoundTrip) -> None:
+        self._trip = trip
+        self.ends_text = trip.cuts
+        self.parts = trip.cuts
+        self._encode = self._encode_later = tokenizer.encode
+        if isinstance(tokenizer, RewritingTokenizer) and tokenizer.character_cuts is not None:
+            self._encode_later = tokenizer.later.encode
+        self._known: dict[int, bool] = {}
+
+    def between(self, left: Int32Array, right: Int32Array) -> BoolArray:
+        keys = left.astype(np.int64) << 32 | right
+        distinct, place = np.unique(keys, return_inverse=True)
+        known = self._known
+        with SHARED:
+            for key in distinct.tolist():
+                if key not in known:
+                    pair = np.array([key >> 32, key & 0xFFFFFFFF], dtype=np.int32)
+                    known[key] = bool(self._trip.cut_between(pair)[0])
+        values = np.array([known[key] for key in distinct.tolist()], dtype=np.bool_)
+        found: BoolArray = values[place].reshape(left.shape)
+        return found
+
+    def spelled(self, ids: Int32Array, *, begins: bool) -> tuple[bytes, Int64Array]:
+        text, ends = self._trip.decode(ids, begins=begins)
+        return text.encode("utf-8"), ends
+
+    def encode(self, text: str, *, begins: bool) -> Int32Array:
+        return (self._encode if begins else self._encode_later)(text)

@@ -1,0 +1,246 @@
+"""The new ids of a region: its text with the matches replaced, encoded again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.errors import AlphabetError, PatternError, TokenStreamError
+from tokdfa.replacing.cuts import Cuts
+from tokdfa.replacing.finding import Found
+from tokdfa.replacing.regions import Region
+from tokdfa.replacing.template import Template
+from tokdfa.replacing.tuning import DEFAULT, Tuning
+
+__all__ = ["Rewriter", "Rewritten"]
+
+
+class Rewritten(NamedTuple):
+    """The new ids of a region, and how many of the first and of the last ones are the old ones."""
+
+    ids: Int32Array
+    same: int
+    rest: int
+
+
+class Rewriter:
+    """Encodes regions again, and remembers the last ones.
+
+    Parameters
+    ----------
+    cuts : Cuts
+    is_special : bool array, one entry an id
+        Whether no match goes across the id or sees past it.
+    template : Template
+    tuning : Tuning, optional
+    """
+
+    def __init__(self, cuts: Cuts, is_special: BoolArray, template: Template, *, tuning: Tuning = DEFAULT) -> None:
+        self._cuts = cuts
+        self._is_special = is_special
+        self._template = template
+        self._tuning = tuning
+        self._known: dict[tuple[object, ...], Rewritten] = {}
+
+    def rewrite(
+        self, ids: Int32Array, region: Region, found: Found, *, first: int, begins: bool, final: bool
+    ) -> Rewritten | None:
+        """Return the new ids of a region; None if what is captured depends on further ids.
+
+        Parameters
+        ----------
+        ids : int32 array
+        region : Region
+            One of `ids`.
+        found : Found
+            The matches in `ids`.
+        first : int
+            The index of the first id in the stream, for messages.
+        begins, final : bool
+            Whether a text begins and ends with the ids.
+
+        Raises
+        ------
+        AlphabetError
+            If the tokenizer lacks a symbol of the new text.
+        TokenStreamError
+            If a match shares an id with bytes that are not UTF-8.
+        """
+        start, stop, first_match, end_match = region
+        rows = found.listed[first_match:end_match]
+        part = ids[start:stop]
+        key: tuple[object, ...] | None = None
+        if found.replacements is None and not self._template.captures and stop - start <= self._tuning.max_key:
+            places = [(token - start, offset, length) for token, _, offset, length in rows]
+            key = (begins and start == 0, part.tobytes(), *places)
+            known = self._known.get(key)
+            if known is not None:
+                return known
+        begins = begins and start == 0
+        data, ends = self._cuts.spelled(part, begins=begins)
+        spans = _spans(rows, ends, start)
+        if found.replacements is not None:
+            replacements: list[bytes] | None = found.replacements[first_match:end_match]
+        else:
+            replacements = self._replacements(ids, region, data, spans, final)
+        if replacements is None:
+            return None
+        try:
+            new = self._cuts.encode(_replaced(data, spans, replacements).decode("utf-8"), begins=begins)
+        except UnicodeDecodeError:
+            new = self._around_bad_bytes(part, data, ends, spans, replacements, first + start, begins)
+        except AlphabetError as error:
+            raise _not_encodable(error, first + start, first + stop) from None
+        rewritten = _compared(part, new)
+        if key is not None:
+            if len(self._known) >= self._tuning.max_known:
+                self._known.clear()
+            self._known[key] = rewritten
+        return rewritten
+
+    def _replacements(
+        self, ids: Int32Array, region: Region, data: bytes, spans: Sequence[tuple[int, int]], final: bool
+    ) -> list[bytes] | None:
+        """Return what comes in the place of matches; None if what they have captured depends on further ids."""
+        template = self._template
+        if template.text is not None:
+            return [template.text] * len(spans)
+        if not template.captures:
+            return [template.of_whole(data[start:end]) for start, end in spans]
+        replacements = []
+        size = self._tuning.context
+        for start, end in spans:
+            while True:
+                after = ids[region.stop : region.stop + size]
+                bounds = np.flatnonzero(self._is_special[after])
+                n_after = int(bounds[0]) if len(bounds) else len(after)
+                is_all = bool(len(bounds)) or (final and region.stop + size >= len(ids))
+                replacement = self._captured(data, ids[region.stop : region.stop + n_after], start, end, is_all)
+                if replacement is not None:
+                    replacements.append(replacement)
+                    break
+                if is_all:
+                    what = "the library regex does not find this match, so what its groups capture is not known"
+                    raise PatternError(what, value=data[start:end].decode("utf-8", "replace"))
+                if region.stop + size >= len(ids):
+                    return None
+                size *= 16
+        return replacements
+
+    def _captured(self, data: bytes, after: Int32Array, start: int, end: int, is_all: bool) -> bytes | None:
+        """Return the replacement of a match, read with the text after the region; None if it needs more of that.
+
+        A path that ends where the match does depends only on the two symbols after it, so the first such path is the
+        first one whatever follows. A path that goes on to the end of what is given may fail with more of the text.
+        """
+        text, _ = self._cuts.spelled(after, begins=False)
+        context = text.decode("utf-8", "replace")
+        if len(context) < 2 and not is_all:
+            return None
+        before, inside = data[:start].decode("utf-8", "replace"), data[start:end].decode("utf-8")
+        rest = data[end:].decode("utf-8", "replace") + context
+        match = self._template.pattern.match(before + inside + rest, len(before))
+        if match is None or match.end() != len(before) + len(inside):
+            return None
+        return self._template.of_match(match)
+
+    def _around_bad_bytes(
+        self,
+        ids: Int32Array,
+        data: bytes,
+        ends: Int64Array,
+        spans: Sequence[tuple[int, int]],
+        replacements: Sequence[bytes],
+        first: int,
+        begins: bool,
+    ) -> Int32Array:
+        """Return the new ids of a region with bytes that are not UTF-8: ids with such bytes stay.
+
+        No canonical stream has them.
+        """
+        begin_of = np.concatenate(([0], ends))
+        is_bad = np.zeros(len(ids), dtype=np.bool_)
+        for low, high in _bad_bytes(data):
+            is_bad[np.searchsorted(ends, low, "right") : np.searchsorted(ends, high - 1, "right") + 1] = True
+        bounds = np.concatenate(([-1], np.flatnonzero(is_bad), [len(ids)])).tolist()
+        parts: list[Int32Array] = []
+        done = 0
+        for before, stop in pairwise(bounds):
+            if before >= 0:
+                parts.append(ids[before : before + 1])
+            low, high = int(begin_of[before + 1]), int(begin_of[stop])
+            n_inside = 0
+            while done + n_inside < len(spans) and spans[done + n_inside][1] <= high:
+                n_inside += 1
+            inside = slice(done, done + n_inside)
+            if n_inside and spans[done][0] < low:
+                break
+            if not n_inside:
+                parts.append(ids[before + 1 : stop])
+                continue
+            own = [(start - low, end - low) for start, end in spans[inside]]
+            text = _replaced(data[low:high], own, replacements[inside]).decode("utf-8")
+            try:
+                parts.append(self._cuts.encode(text, begins=begins and before < 0))
+            except AlphabetError as error:
+                raise _not_encodable(error, first + before + 1, first + stop) from None
+            done += n_inside
+        if done < len(spans):
+            start, end = spans[done]
+            token = first + int(np.searchsorted(ends, start, "right"))
+            raise TokenStreamError(
+                "a match shares a token with bytes that are not UTF-8, which cannot be encoded again",
+                value=data[start:end],
+                where=f"token {token}",
+            )
+        return np.concatenate(parts)
+
+
+def _compared(ids: Int32Array, new: Int32Array) -> Rewritten:
+    before, after = ids.tolist(), new.tolist()
+    least = min(len(before), len(after))
+    same = rest = 0
+    while same < least and before[same] == after[same]:
+        same += 1
+    while rest < least - same and before[-1 - rest] == after[-1 - rest]:
+        rest += 1
+    return Rewritten(new, same, rest)
+
+
+def _spans(rows: Sequence[Sequence[int]], ends: Int64Array, start: int) -> list[tuple[int, int]]:
+    """Return where matches begin and end in the bytes of a region that begins with id `start`."""
+    begin_of = [0, *ends.tolist()]
+    begins = [begin_of[token - start] + offset for token, _, offset, _ in rows]
+    return [(begin, begin + row[3]) for begin, row in zip(begins, rows, strict=True)]
+
+
+def _replaced(data: bytes, spans: Sequence[tuple[int, int]], replacements: Sequence[bytes]) -> bytes:
+    parts: list[bytes] = []
+    at = 0
+    for (start, end), replacement in zip(spans, replacements, strict=True):
+        parts += (data[at:start], replacement)
+        at = end
+    parts.append(data[at:])
+    return b"".join(parts)
+
+
+def _bad_bytes(data: bytes) -> Iterator[tuple[int, int]]:
+    """Yield the stretches of bytes that are not UTF-8."""
+    at = 0
+    while True:
+        try:
+            data[at:].decode("utf-8")
+        except UnicodeDecodeError as error:
+            yield at + error.start, at + error.end
+            at += error.end
+        else:
+            return
+
+
+def _not_encodable(error: AlphabetError, start: int, stop: int) -> AlphabetError:
+    where = f"the new text of tokens {start} to {stop}"
+    return AlphabetError(error.what, value=error.value, where=where, hint=error.hint)
