@@ -31,11 +31,11 @@ READ = (
     Readable("tokenizer.json, BPE over bytes (GPT-2, Llama-3, Qwen)", ("tokenizer.json",), "tokenizers"),
     Readable("tokenizer.json, BPE over characters (Llama-2, Gemma, NLLB)", ("tokenizer.json",), "tokenizers"),
     Readable("tokenizer.json, BPE with steps that change or drop more", ("tokenizer.json",), "tokenizers", WHOLE),
-    Readable("tokenizer.json, Unigram (XLM-R, T5)", ("tokenizer.json",), "tokenizers", WHOLE),
+    Readable("tokenizer.json, Unigram (XLM-R, T5)", ("tokenizer.json",), "tokenizers"),
     Readable("tokenizer.json, WordPiece (BERT, MPNet)", ("tokenizer.json",), "tokenizers"),
     Readable("vocab.txt of WordPiece", ("vocab.txt",), "tokenizers"),
     Readable(".model, spiece.model: SentencePiece BPE", ("sentencepiece",), "sentencepiece"),
-    Readable(".model, spiece.model: SentencePiece Unigram", ("sentencepiece",), "sentencepiece", WHOLE),
+    Readable(".model, spiece.model: SentencePiece Unigram", ("sentencepiece",), "sentencepiece"),
     Readable(".tiktoken, tiktoken.model, any file of ranks", ("tiktoken",), "tiktoken"),
     Readable("a name such as cl100k_base", ("tiktoken",), "tiktoken"),
     Readable("tekken.json", ("tekken",), "mistral-common"),
@@ -55,8 +55,8 @@ OBJECTS = (
         AS_THE_FILE,
     ),
     Readable("tiktoken.Encoding", ("tiktoken",), "tiktoken"),
-    Readable("MistralTokenizer, Tekkenizer", ("tekken", "sentencepiece"), "mistral-common", AS_THE_FILE),
-    Readable("SentencePieceProcessor", ("sentencepiece",), "sentencepiece", AS_THE_FILE),
+    Readable("MistralTokenizer, Tekkenizer", ("tekken", "sentencepiece"), "mistral-common"),
+    Readable("SentencePieceProcessor", ("sentencepiece",), "sentencepiece"),
 )
 """Objects in memory, in :func:`tokdfa.load` only; so are bytes, file objects and dicts of all formats of one file."""
 

@@ -132,7 +132,6 @@ class UnigramTokenizer(AnyTokenizer):
         if self.why_not_cut is not None:
             described["judged_as_a_whole"] = self.why_not_cut
         described["decoder"] = " ".join(map(str, rewriting.decoding or ())) or "Fuse"
-        described["judged_as_a_whole"] = "the best pieces may depend on all of a text"
         found = model.scores[model.is_found]
         return {
             "format": self.format,
