@@ -98,6 +98,9 @@ class Guide(Guided):
             raise TokenStreamError("no token has this id", value=id)
         if state == _ENDED:
             return None
+        mask = self._masks.get(state)
+        if mask is not None:
+            return self._prefixes.target(state, id) if int(mask[id >> 5]) >> (id & 31) & 1 else None
         target = self._prefixes.target(state, id)
         return target if target is not None and self._prefixes.goes_on(target) else None
 
