@@ -29,7 +29,7 @@ The nouns are packages; each says at its head what lives in it, in which order t
 `comparison`       do two tokenizers agree on every text
 `shards`           corpora of many files: reports that add up; `identification`, which tokenizer made them
 `rollouts`         what of a rollout is a bug, what is drift, and what a junction
-`splices`          may two texts be encoded separately; can what fills a template make a control id
+`splices`          may two texts be encoded separately; can a text forge a control id; `templates` of chats
 `training`         greedy trainers, and the theory of what they optimise
 `draw`, `report`   pictures and pages
 `integrations`     hooks for frameworks that train, importing them only within functions; `cli`: the commands

@@ -32,6 +32,7 @@ def files(tmp_path: Path) -> Path:
     (tmp_path / "corpus.txt").write_text("hé hé hé", encoding="utf-8")
     ids = [71, *(_id(byte) for byte in "é漢".encode()), 83, 257]
     (tmp_path / "ids.txt").write_text(" ".join(map(str, ids)))
+    (tmp_path / "é.jinja").write_text("é{{ messages[0].content }}", encoding="utf-8")
     (tmp_path / "é.jsonl").write_text(json.dumps({"漢": ids}), encoding="utf-8")
     return tmp_path
 
@@ -52,6 +53,7 @@ def _arguments(folder: Path) -> dict[str, tuple[int, list[object]]]:
         "rollouts": (0, [tok, folder / "é.jsonl", "--ids", "漢"]),
         "splice": (1, [tok, "--before", "é ", "--after", "té", "--special-tokens", "plain"]),
         "turns": (1, [tok, "é{q}", "té{a}"]),
+        "template": (1, [tok, folder / "é.jinja"]),
         "injection": (1, [tok, "é{té}"]),
         "cuts": (0, [tok, "--text", "é té"]),
         "forced": (0, [tok, "--language", "é(漢|b)"]),

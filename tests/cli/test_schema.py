@@ -167,6 +167,26 @@ def of_turns(files: Files) -> Iterator[Run]:
     yield _with(files.json(), normalizer={"type": "NFC"}), "{q}ab", "c{a}"
 
 
+def of_template(files: Files) -> Iterator[Run]:
+    tok = files.json()
+    turns = "{% for m in messages %}<|end|>{{ m.role }} {{ m.content }}{% endfor %}"
+    refuses = "{% if tools %}{{ raise_exception('no tools') }}{% endif %}"
+    yield tok, files.write("a.jinja", refuses + turns)
+    upper = "{{ m.content | upper if m.role == 'system' else m.content }}"
+    yield tok, files.write("b.jinja", turns.replace("{{ m.content }}", f"a{upper}")), "--rule", "llama.cpp"
+    yield tok, files.write("c.jinja", "{% for m in messages %}<|end|>{{ m.content }}<|end|>{% endfor %}")
+    yield tok, files.write("d.jinja", "a{{ messages[0].content }}b"), "--rule", "mistral-common"
+    strips = [{**added_token(260, "<<"), "lstrip": True}]
+    odd = _with(files.json(), added_tokens=strips)
+    yield odd, files.write("e.jinja", "<{{ messages[0].content }}"), "--rule", "transformers"
+    yield (
+        tok,
+        files.write("f.jinja", "<|end|>{{ messages[0].content }} {{ messages[0].content }}"),
+        "--rule",
+        "tiktoken",
+    )
+
+
 def of_splice(files: Files) -> Iterator[Run]:
     tok = files.json()
     yield tok, "--before", "a", "--after", "b"
@@ -449,6 +469,7 @@ EXAMPLES: dict[str, Callable[[Files], Iterator[Run]]] = {
     "splice": of_splice,
     "cuts": of_cuts,
     "injection": of_injection,
+    "template": of_template,
     "turns": of_turns,
     "forced": of_forced,
     "split": of_split,

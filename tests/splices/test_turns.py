@@ -78,8 +78,7 @@ def test_what_is_far_from_the_seam_is_not_searched() -> None:
 def test_normalization_and_bad_questions() -> None:
     tokenizer = tokdfa.load(tokenizer_json([], normalizer={"type": "NFC"}))
     assert check_turns(tokenizer, "user {q}\n", "bot {a}")
-    with pytest.raises(tokdfa.TokdfaError, match="normali"):
-        check_turns(tokenizer, "user {q}", "\n{a}")
+    assert check_turns(tokenizer, "user {q}", "\n{a}")
     with pytest.raises(tokdfa.TokdfaError, match="a tokenizer"):
         check_turns("gpt2", "a", "b")  # type: ignore[arg-type]
     strips = tokdfa.load(tokenizer_json([], added_tokens=[{**added_token(256, "<x>"), "lstrip": True}]))

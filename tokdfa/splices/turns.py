@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tokdfa.arguments import wrong_argument
 from tokdfa.encoding.special import Special
-from tokdfa.errors import UnsupportedFeatureError
+from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.splices.api import Question, Side
 from tokdfa.splices.encoding import SpecialsPolicy, encode_after, with_specials
 from tokdfa.splices.found import overlap
 from tokdfa.splices.languages import ANYTHING, Language, language_of
-from tokdfa.splices.parts import Part, checked_parts, nodes
+from tokdfa.splices.parts import Part, Slot, checked_parts, nodes
 from tokdfa.splices.result import Splice, SplitTexts
 from tokdfa.splices.texts import iter_least
 from tokdfa.tokenizers.protocol import AnyTokenizer
+from tokdfa.tokenizers.rewriting import RewritingTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.verdict import Verdict
 
-__all__ = ["Turns", "check_turns", "seam_of"]
+__all__ = ["Turns", "check_turns", "near_seam", "seam_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +119,10 @@ def check_turns(
     return Turns(False, found.witness, False if ids[: len(kept)] != kept else None)
 
 
-def seam_of(tokenizer: Tokenizer, before: Sequence[Part], after: Sequence[Part], *, open: bool = False) -> Splice:
+def seam_of(tokenizer: Tokenizer, before: Sequence[Part], after: Sequence[Part], *, quick: bool = False) -> Splice:
     """Return whether texts of the parts on both sides of a seam may be encoded separately.
 
-    With `open`, anything may precede and follow the parts.
+    With `quick`, two texts for which not need not be the shortest.
 
     Raises
     ------
@@ -130,18 +131,76 @@ def seam_of(tokenizer: Tokenizer, before: Sequence[Part], after: Sequence[Part],
     """
     far_left, left = _since_special(tokenizer, before)
     right, far_right = _until_special(tokenizer, after)
+    if (far_left and not left) or (far_right and not right):
+        return Splice(True)
+    # Of a content that may be any text, nothing is known of what is beyond it: a proof for more texts is a proof.
+    some_left, some_right = _beside(left, -1), _beside(right, 0)
+    dropped = left[: len(left) - len(some_left)], right[len(some_right) :]
+    is_more = not all(map(_is_anything, dropped))
+    wider: Splice | None = None
+    if is_more or any(dropped):
+        free_left, free_right = len(some_left) < len(left), len(some_right) < len(right)
+        wider = _question(tokenizer, some_left, some_right, free_left, free_right).answer()
+        if wider.witness is None:
+            return wider
+    if wider is None or (is_more and not quick):
+        try:
+            answer = _question(tokenizer, left, right, False, False).answer()
+        except (UnsupportedFeatureError, LimitExceededError):
+            if wider is None:
+                raise
+        else:
+            if answer.witness is None or not (far_left or far_right):
+                return answer
+            return Splice(False, _completed(tokenizer, answer.witness, far_left, far_right))
+    assert wider is not None
+    assert wider.witness is not None
+    found = _completed(tokenizer, wider.witness, [*far_left, *dropped[0]], [*dropped[1], *far_right])
+    if is_more:
+        found = replace(found, shortest=False)
+    if found.ids_before + found.ids_after == found.ids:
+        raise UnsupportedFeatureError("neither a proof nor two texts were found: some texts are split, but not these")
+    return Splice(False, found)
+
+
+def _question(
+    tokenizer: Tokenizer, left: Sequence[Part], right: Sequence[Part], free_left: bool, free_right: bool
+) -> Question:
+    """Return the question about texts of two sequences of parts, which anything may precede, and follow, if free."""
     sides = []
-    for name, near, is_free in (("before", left, open and not far_left), ("after", right, open and not far_right)):
+    for name, near in (("before", left), ("after", right)):
         found = nodes(near, name)
-        if is_free:
-            found = [ANYTHING, *found] if name == "before" else [*found, ANYTHING]
+        if free_left and name == "before":
+            found = [ANYTHING, *found]
+        if free_right and name == "after":
+            found = [*found, ANYTHING]
         edge = near[-1 if name == "before" else 0] if near else ""
-        text = edge if isinstance(edge, str) else None
-        sides.append(Side(language_of(name, *found), text))
-    answer = Question(tokenizer, sides[0], sides[1], starts=False).answer()
-    if answer.witness is None or not (far_left or far_right):
-        return answer
-    return Splice(False, _completed(tokenizer, answer.witness, far_left, far_right))
+        sides.append(Side(language_of(name, *found), edge if isinstance(edge, str) else None))
+    return Question(tokenizer, sides[0], sides[1], starts=False)
+
+
+def _is_anything(parts: Sequence[Part]) -> bool:
+    """Return whether parts that were left out are none, or one content that may be any text."""
+    return not parts or (len(parts) == 1 and isinstance(parts[0], Slot) and parts[0] == Slot(parts[0].name))
+
+
+def _beside(parts: Sequence[Part], end: int) -> list[Part]:
+    """Return the parts at one end that may matter beside it, up to a content that may be any text."""
+    kept: list[Part] = []
+    for part in parts[::-1] if end else parts:
+        if isinstance(part, Slot) and part.is_any:
+            strips = part.strips_right if end else part.strips_left
+            if kept or not strips:
+                break
+        kept.append(part)
+        if isinstance(part, str) and len(kept) > 1:
+            break
+    return kept[::-1] if end else kept
+
+
+def near_seam(tokenizer: Tokenizer, before: Sequence[Part], after: Sequence[Part]) -> tuple[list[Part], list[Part]]:
+    """Return what of the parts on both sides of a seam may matter: up to special tokens that are certainly found."""
+    return _since_special(tokenizer, before)[1], _until_special(tokenizer, after)[0]
 
 
 def _completed(tokenizer: Tokenizer, found: SplitTexts, left: Sequence[Part], right: Sequence[Part]) -> SplitTexts:
@@ -162,23 +221,23 @@ def _least(part: Part) -> str:
 
 
 def _since_special(tokenizer: Tokenizer, parts: Sequence[Part]) -> tuple[list[Part], list[Part]]:
-    """Return the parts up to the last special token that is certainly found, and those from it on."""
+    """Return the parts up to the last special token that is certainly found, with it, and those after it."""
     for number in range(len(parts) - 1, -1, -1):
         part = parts[number]
         spans = _certain_specials(tokenizer, part) if isinstance(part, str) else []
         if isinstance(part, str) and spans:
-            at = spans[-1][0]
-            return [*parts[:number], *_text(part[:at])], [part[at:], *parts[number + 1 :]]
+            at = spans[-1][1]
+            return [*parts[:number], part[:at]], [*_text(part[at:]), *parts[number + 1 :]]
     return [], [*parts]
 
 
 def _until_special(tokenizer: Tokenizer, parts: Sequence[Part]) -> tuple[list[Part], list[Part]]:
-    """Return the parts up to the first special token that is certainly found, with it, and those after it."""
+    """Return the parts up to the first special token that is certainly found, and those from it on."""
     for number, part in enumerate(parts):
         spans = _certain_specials(tokenizer, part) if isinstance(part, str) else []
         if isinstance(part, str) and spans:
-            at = spans[0][1]
-            return [*parts[:number], part[:at]], [*_text(part[at:]), *parts[number + 1 :]]
+            at = spans[0][0]
+            return [*parts[:number], *_text(part[:at])], [part[at:], *parts[number + 1 :]]
     return [*parts], []
 
 
@@ -188,7 +247,10 @@ def _text(text: str) -> list[Part]:
 
 def _certain_specials(tokenizer: Tokenizer, text: str) -> list[tuple[int, int]]:
     """Return where special tokens are in a text that are found whatever surrounds it."""
-    if not tokenizer.finds_specials or tokenizer.form is not None:
+    split = tokenizer.pretokenizer
+    if not tokenizer.finds_specials or isinstance(tokenizer, RewritingTokenizer):
+        return []
+    if split is not None and split.splitting.prefix_space is not None:
         return []
     found: list[tuple[int, int]] = []
     at = 0

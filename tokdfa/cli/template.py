@@ -1,0 +1,141 @@
+"""``tokdfa template``: the seams of a chat template, and injection."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tokdfa.cli.injection import attack_fields, shown_attack
+from tokdfa.cli.output import (
+    format_option,
+    json_option,
+    pretokenizer_option,
+    print_json,
+    say,
+    specials_option,
+    unicode_option,
+)
+from tokdfa.cli.splice import witness_fields
+
+if TYPE_CHECKING:
+    from tokdfa.templates.api import Seam, TemplateCheck
+
+__all__ = ["command"]
+
+
+@click.command("template")
+@click.argument("tok")
+@click.argument("template")
+@click.option(
+    "--rule",
+    type=click.Choice(["transformers", "tiktoken", "mistral-common", "llama.cpp"]),
+    default="transformers",
+    show_default=True,
+    help="The library that encodes what is rendered.",
+)
+@click.option("--set", "given", multiple=True, metavar="NAME=TEXT", help="A variable, such as bos_token=<s>.")
+@pretokenizer_option
+@specials_option
+@unicode_option
+@format_option
+@json_option
+def command(
+    tok: str,
+    template: str,
+    rule: Any,
+    given: tuple[str, ...],
+    pretokenizer: str | None,
+    specials: str | None,
+    unicode: str | None,
+    format_name: str | None,
+    as_json: bool,
+) -> int:
+    """Decide the seams of TEMPLATE, a file with a Jinja chat template, and whether contents can make control ids.
+
+    The template is rendered for eight conversations, whose contents may be any text, in a sandbox. A seam is safe if
+    what is before it and what is after it may always be encoded separately; it is undecided where the template does
+    something to a content other than stripping white space. The exit status is 0 if all seams are safe and there is no
+    attack, 1 if not, and 2 if something is undecided and nothing is found to be wrong. It needs the extra templates.
+    """
+    from tokdfa.templates.api import check_template
+    from tokdfa.tokenizers.loading import load
+
+    wrong = next((pair for pair in given if "=" not in pair), None)
+    if wrong is not None:
+        raise click.UsageError(f"--set: {wrong!r} is not NAME=TEXT")
+    source = _read(template)
+    tokenizer = load(tok, pretokenizer=pretokenizer, specials=specials, format=format_name, unicode=unicode)
+    variables = {name: text for name, _, text in (pair.partition("=") for pair in given)}
+    found = check_template(tokenizer, source, rule=rule, variables=variables)
+    if as_json:
+        print_json(_fields(found, rule))
+    else:
+        _print(found)
+    answers = {seam.answer for seam in found.seams}
+    is_wrong = "splits" in answers or any(not isinstance(a, (str, type(None))) for a in found.attacks.values())
+    return 1 if is_wrong else 0 if found else 2
+
+
+def _read(path: str) -> str:
+    from tokdfa.errors import FileFormatError
+
+    try:
+        return Path(path).read_bytes().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise FileFormatError("not UTF-8", where=f"{path}, byte {error.start}") from None
+
+
+def _fields(found: TemplateCheck, rule: str) -> dict[str, Any]:
+    return {
+        "rule": rule,
+        "seams": [_seam_fields(seam) for seam in found.seams],
+        "any_text": _attack_fields(found.attacks["any text"]),
+        "spelling_none": _attack_fields(found.attacks["spelling none"]),
+        "rendered": found.rendered,
+        "refused": found.refused,
+    }
+
+
+def _seam_fields(seam: Seam) -> dict[str, Any]:
+    return {
+        "shape": seam.shape,
+        "slot": seam.slot,
+        "side": seam.side,
+        "answer": seam.answer,
+        "witness": witness_fields(seam.witness),
+        "reason": seam.reason,
+        "line": seam.line,
+        "count": seam.count,
+    }
+
+
+def _attack_fields(attack: Any) -> dict[str, Any]:
+    if attack is None:
+        return {"answer": "safe", "attack": None, "reason": ""}
+    if isinstance(attack, str):
+        return {"answer": "undecided", "attack": None, "reason": attack}
+    return {"answer": "attack", "attack": attack_fields(attack), "reason": ""}
+
+
+def _print(found: TemplateCheck) -> None:
+    for seam in found.seams:
+        where = f"{seam.side} {seam.slot} ({seam.shape}; {seam.count} alike)"
+        if seam.witness is not None:
+            tail, head = seam.witness.before[-24:], seam.witness.after[:24]
+            more = f": …{tail!r} + {head!r}…"
+        elif seam.answer == "undecided":
+            more = f": line {seam.line}: {seam.reason}" if seam.line else f": {seam.reason}"
+        else:
+            more = ""
+        say(f"{seam.answer:<10} {where}{more}")
+    for name, attack in found.attacks.items():
+        if attack is None:
+            say(f"safe       from {name}")
+        elif isinstance(attack, str):
+            say(f"undecided  {name}: {attack}")
+        else:
+            say(f"attack     {name}: {shown_attack(attack)}")
+    for refused in found.refused:
+        say(f"refused    {refused}")

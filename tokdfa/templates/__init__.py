@@ -1,0 +1,13 @@
+"""Chat templates: what they write around the contents of a conversation, and what is decided about it.
+
+Read in this order:
+
+1. `shapes`: the finite set of conversations that a template is rendered for; contents are slots.
+2. `rendering`: a child process renders them, with limits; `child` is its program, and `marked` the strings that stand
+   for contents and notice what a template does to them.
+3. `api`: `check_template`, which decides the seams beside each slot, and injection.
+
+Used by: the command `template`. It needs jinja2, the extra `templates`.
+
+Cost: 0.3 s for the rendering, and 0.1 to 4 s for each seam of another kind.
+"""

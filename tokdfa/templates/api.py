@@ -1,0 +1,241 @@
+"""The function `check_template`: the seams of a chat template, and injection."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tokdfa.arguments import wrong_argument
+from tokdfa.display import Displayed
+from tokdfa.errors import FileFormatError, LimitExceededError, UnsupportedFeatureError
+from tokdfa.splices.encoding import with_specials
+from tokdfa.splices.injection import Attack, check_injection
+from tokdfa.splices.parts import Part, Slot
+from tokdfa.splices.result import SplitTexts
+from tokdfa.splices.rules import RuleName
+from tokdfa.splices.turns import near_seam, seam_of
+from tokdfa.templates.rendering import Note, Rendering, rendered
+from tokdfa.templates.shapes import SHAPES, Shape
+from tokdfa.tokenizers.protocol import AnyTokenizer
+from tokdfa.tokenizers.tokenizer import Tokenizer
+
+__all__ = ["Seam", "TemplateCheck", "check_template"]
+
+_BOS = ("<|begin_of_text|>", "<s>", "<BOS_TOKEN>", "<|begin▁of▁sentence|>", "<bos>")
+_EOS = ("<|eot_id|>", "<|im_end|>", "</s>", "<|END_OF_TURN_TOKEN|>", "<|end|>", "<|endoftext|>", "<eos>")
+
+
+@dataclass(frozen=True, slots=True)
+class Seam(Displayed):
+    """A seam of a template: where a content begins or ends.
+
+    Attributes
+    ----------
+    shape : str
+        The first conversation that has it.
+    slot : str
+        The content.
+    side : {"before", "after"}
+        Whether it is before or after the content.
+    answer : {"safe", "splits", "undecided"}
+        Whether what is before it and what is after it may always be encoded separately.
+    witness : SplitTexts, optional
+        The shortest texts for which not.
+    reason : str
+        Why it is undecided.
+    line : int, optional
+        The line of the template that does something to the content that is not modelled.
+    count : int
+        The number of seams in all conversations that are alike.
+    """
+
+    shape: str
+    slot: str
+    side: str
+    answer: str
+    witness: SplitTexts | None = None
+    reason: str = ""
+    line: int | None = None
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateCheck(Displayed):
+    """What is decided about a template.
+
+    Attributes
+    ----------
+    seams : tuple of Seam
+        Seams that differ, each once.
+    attacks : dict
+        For "any text" and for "spelling none" (texts that spell no special token by themselves): an attack, None if
+        there is a proof that there is none, or the reason why it is undecided, as a string.
+    rendered, refused : tuple of str
+        The conversations that were rendered, and those that the template refuses.
+    """
+
+    seams: tuple[Seam, ...]
+    attacks: dict[str, Attack | str | None]
+    rendered: tuple[str, ...]
+    refused: tuple[str, ...]
+
+    def __bool__(self) -> bool:
+        is_safe = all(attack is None for attack in self.attacks.values())
+        return is_safe and all(seam.answer == "safe" for seam in self.seams)
+
+
+def check_template(
+    tokenizer: AnyTokenizer,
+    template: str,
+    *,
+    rule: RuleName = "transformers",
+    variables: Mapping[str, str] | None = None,
+    shapes: Sequence[Shape] = SHAPES,
+    max_seconds: int = 10,
+) -> TemplateCheck:
+    """Decide the seams of a chat template, and whether contents can make control ids.
+
+    Parameters
+    ----------
+    tokenizer : AnyTokenizer
+        A byte pair tokenizer.
+    template : str
+        A Jinja template, as in ``chat_template`` of transformers and llama.cpp.
+    rule : {"transformers", "tiktoken", "mistral-common", "llama.cpp"}
+        The library that encodes what is rendered.
+    variables : mapping of str, optional
+        Variables of the template, such as ``bos_token``; by default those two that are usual for the special tokens.
+    shapes : sequence of Shape
+        The conversations.
+    max_seconds : int
+        The CPU time that rendering may take.
+
+    Returns
+    -------
+    TemplateCheck
+        Truthy if every seam is safe and there is no attack.
+
+    Raises
+    ------
+    FileFormatError
+        If the template cannot be parsed, or refuses every conversation.
+    LimitExceededError
+        If it takes too much time or memory.
+    UnsupportedFeatureError
+        If jinja2 is not installed, or the tokenizer is of another kind.
+
+    Notes
+    -----
+    The template is rendered in a sandbox in a child process without files, for a finite set of conversations whose
+    contents are marked. Stripping white space is modelled. What else a template does to a content, or decides by it,
+    leaves its seams undecided.
+    """
+    if not isinstance(tokenizer, AnyTokenizer):
+        raise wrong_argument(tokenizer, "a tokenizer", "tokdfa.templates.api.check_template(tokenizer, template)")
+    if not isinstance(tokenizer, Tokenizer):
+        raise UnsupportedFeatureError("seams are decided only for byte pair tokenizers", value=tokenizer.algorithm)
+    contents = {special.content for special in tokenizer.specials}
+    usual = {"bos_token": _first(_BOS, contents), "eos_token": _first(_EOS, contents)}
+    found = rendered(template, shapes, {**usual, **(variables or {})}, max_seconds)
+    good = [rendering for rendering in found if not rendering.refused]
+    refused = tuple(f"{rendering.shape.name}: {rendering.refused}" for rendering in found if rendering.refused)
+    if not good:
+        raise FileFormatError("the template refuses every conversation", value=refused[0])
+    seams: dict[object, Seam] = {}
+    for rendering in good:
+        _add_seams(with_specials(tokenizer, "found"), rendering, seams)
+    attacks = {
+        name: _attack(tokenizer, good, rule, spelled)
+        for name, spelled in (("any text", True), ("spelling none", False))
+    }
+    return TemplateCheck(tuple(seams.values()), attacks, tuple(one.shape.name for one in good), refused)
+
+
+def _first(names: Sequence[str], contents: set[str]) -> str:
+    return next((name for name in names if name in contents), "")
+
+
+def _add_seams(tokenizer: Tokenizer, rendering: Rendering, seams: dict[object, Seam]) -> None:
+    noted = {slot: note for note in reversed(rendering.notes) for slot in note.slots}
+    parts = rendering.parts
+    missing = [name for name in rendering.shape.slots if name not in {p.name for p in parts if isinstance(p, Slot)}]
+    for name in missing:
+        if name in noted:
+            _add(seams, ("missing", name.split()[0], noted[name]), _undecided(rendering, name, "before", noted[name]))
+    for number, part in enumerate(parts):
+        if not isinstance(part, Slot):
+            continue
+        for side, at in (("before", number), ("after", number + 1)):
+            before, after = parts[:at], parts[at:]
+            if not before or not after:
+                continue
+            if part.name in noted:
+                kind = "noted", part.name.split()[0], side, noted[part.name]
+                _add(seams, kind, _undecided(rendering, part.name, side, noted[part.name]))
+                continue
+            near = near_seam(tokenizer, before, after)
+            key = tuple(tuple(map(_bare, row)) for row in near), any(p.name in noted for p in _slots(near))
+            if key in seams:
+                _add(seams, key, seams[key])
+                continue
+            others = [noted[slot.name] for slot in _slots(near) if slot.name in noted]
+            if others:
+                _add(seams, key, _undecided(rendering, part.name, side, others[0]))
+                continue
+            _add(seams, key, _decided(tokenizer, rendering, part.name, side, before, after))
+
+
+def _slots(rows: Sequence[Sequence[Part]]) -> list[Slot]:
+    return [part for row in rows for part in row if isinstance(part, Slot)]
+
+
+def _bare(part: Part) -> object:
+    return part if isinstance(part, str) else (part.strips_left, part.strips_right)
+
+
+def _add(seams: dict[object, Seam], key: object, seam: Seam) -> None:
+    known = seams.get(key)
+    if known is None:
+        seams[key] = seam
+    else:
+        same = (known.shape, known.slot, known.side, known.answer, known.witness, known.reason, known.line)
+        seams[key] = Seam(*same, known.count + 1)
+
+
+def _undecided(rendering: Rendering, slot: str, side: str, note: Note) -> Seam:
+    return Seam(rendering.shape.name, slot, side, "undecided", None, note.what, note.line)
+
+
+def _decided(
+    tokenizer: Tokenizer, rendering: Rendering, slot: str, side: str, before: Sequence[Part], after: Sequence[Part]
+) -> Seam:
+    try:
+        found = seam_of(tokenizer, before, after, quick=True)
+    except (UnsupportedFeatureError, LimitExceededError) as error:
+        return Seam(rendering.shape.name, slot, side, "undecided", None, error.what)
+    answer = "safe" if found else "splits"
+    return Seam(rendering.shape.name, slot, side, answer, found.witness)
+
+
+def _attack(
+    tokenizer: Tokenizer, renderings: Sequence[Rendering], rule: RuleName, spelled: bool
+) -> Attack | str | None:
+    """Return the shortest attack on some rendering; None for a proof that there is none; otherwise why not decided."""
+    best: Attack | None = None
+    undecided = ""
+    for rendering in renderings:
+        if rendering.notes:
+            note = rendering.notes[0]
+            undecided = f"line {note.line} of the template: {note.what}"
+        if not _slots([rendering.parts]):
+            continue
+        try:
+            attack = check_injection(tokenizer, rendering.parts, rule=rule, spelled=spelled).witness
+        except (UnsupportedFeatureError, LimitExceededError) as error:
+            undecided = error.what
+            continue
+        sizes = [len("".join(one.values).encode()) for one in (attack, best) if one is not None]
+        if attack is not None and (best is None or sizes[0] < sizes[1]):
+            # With a note it is an attack on what is rendered if the template does nothing to the content.
+            best = attack if not rendering.notes else best
+    return best if best is not None else undecided or None

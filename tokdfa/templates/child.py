@@ -1,0 +1,165 @@
+"""The program of the child process that renders a template: ``python -m tokdfa.templates.child`` with JSON."""
+
+from __future__ import annotations
+
+import functools
+import json
+import resource
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from tokdfa.templates.marked import Marked, is_marked, mark, note, notes
+
+__all__: list[str] = []
+
+# What these do depends on no content, or only puts contents side by side.
+_CONTAINER_FILTERS = frozenset(
+    ("list", "length", "count", "first", "last", "map", "selectattr", "rejectattr", "items", "reverse", "attr")
+)
+_FILTERS = _CONTAINER_FILTERS | {"trim", "string", "safe", "join", "default", "d"}
+
+
+def main() -> None:
+    """Render what standard input asks for, within its limits, and write what came of it."""
+    asked = json.loads(sys.stdin.read())
+    import jinja2
+    import jinja2.debug
+
+    environment = _environment()
+    for what, limit in ((resource.RLIMIT_AS, asked["bytes"]), (resource.RLIMIT_CPU, asked["seconds"])):
+        resource.setrlimit(what, (limit, limit))
+    try:
+        template = environment.from_string(asked["template"])
+        # Python opens files while it compiles a template; the template itself needs none.
+        resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))
+        answer = _rendered(template, asked)
+    except jinja2.TemplateSyntaxError as error:
+        answer = {"error": error.message, "line": error.lineno}
+    except MemoryError:
+        answer = {"error": "it needs too much memory", "line": None}
+    except RecursionError:
+        answer = {"error": "it is nested too deeply", "line": None}
+    sys.stdout.write(json.dumps(answer))
+
+
+class _RefusedError(Exception):
+    """What a template raises by itself."""
+
+
+def _rendered(template: Any, asked: dict[str, Any]) -> dict[str, Any]:
+    import jinja2
+
+    template.root_render_func.__globals__["_tokdfa_template"] = template
+    found = []
+    for shape in asked["shapes"]:
+        notes.clear()
+        row: dict[str, Any] = {"text": None, "error": None, "refused": None}
+        try:
+            row["text"] = str.__str__(template.render(**_marked(shape)))
+        except _RefusedError as error:
+            row["refused"] = str(error)
+        except (
+            jinja2.TemplateError,
+            TypeError,
+            ValueError,
+            KeyError,
+            AttributeError,
+            IndexError,
+            OverflowError,
+        ) as error:
+            row["error"] = f"{type(error).__name__}: {error}"
+        found.append({**row, "notes": [*notes]})
+    return {"renderings": found}
+
+
+def _marked(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _marked(member) for name, member in value.items()}
+    return [*map(_marked, value)] if isinstance(value, list) else mark(value)
+
+
+def _environment() -> Any:
+    import jinja2.ext
+    import jinja2.nodes
+    import jinja2.runtime
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    class Generation(jinja2.ext.Extension):
+        """The tag that marks what a model writes; it changes nothing."""
+
+        tags = {"generation"}  # noqa: RUF012
+
+        def parse(self, parser: Any) -> Any:
+            next(parser.stream)
+            return parser.parse_statements(("name:endgeneration",), drop_needle=True)
+
+    class Environment(ImmutableSandboxedEnvironment):
+        intercepted_binops = frozenset(("+", "%", "*"))
+
+        def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
+            if is_marked(left) or is_marked(right):
+                if operator == "+":
+                    return mark(left + right)
+                note(f"the operator {operator}", left, right)
+            return mark(super().call_binop(context, operator, left, right))
+
+        def call(self, context: Any, function: Any, *arguments: Any, **named: Any) -> Any:
+            owner = getattr(function, "__self__", None)
+            if isinstance(owner, str) and not isinstance(owner, Marked) and is_marked([*arguments, *named.values()]):
+                name = getattr(function, "__name__", "")
+                if name == "join":
+                    return mark(owner.join(map(str.__str__, *arguments)))
+                note(name, *arguments, *named.values())
+            return mark(super().call(context, function, *arguments, **named))
+
+    def joined(parts: Any) -> Any:
+        return mark("".join(map(str, parts)))
+
+    for name in ("str_join", "markup_join"):
+        setattr(jinja2.runtime, name, joined)
+    environment = Environment(
+        trim_blocks=True, lstrip_blocks=True, extensions=[Generation, "jinja2.ext.loopcontrols", "jinja2.ext.do"]
+    )
+    environment.concat = joined  # type: ignore[method-assign]
+    environment.filters["tojson"] = _as_json
+    environment.filters["fromjson"] = json.loads
+    environment.filters |= {name: _noting(name, function) for name, function in environment.filters.items()}
+    environment.globals["raise_exception"] = _raise
+    environment.globals["strftime_now"] = lambda form: "2026-01-01"
+    return environment
+
+
+def _noting(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a filter that notes what it does to contents."""
+
+    @functools.wraps(function)
+    def filtered(*arguments: Any, **named: Any) -> Any:
+        values = [*arguments, *named.values()]
+        is_text = any(isinstance(value, str) and is_marked(value) for value in values)
+        if is_marked(values) and (name not in _FILTERS or (is_text and name in _CONTAINER_FILTERS)):
+            note(f"the filter {name}", *values)
+        return mark(function(*arguments, **named))
+
+    return filtered
+
+
+def _as_json(value: Any, ensure_ascii: bool = False, indent: int | None = None, **named: Any) -> str:
+    plain = _plain(value)
+    return json.dumps(plain, ensure_ascii=ensure_ascii, indent=indent, **named)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, dict):
+        return {name: _plain(member) for name, member in value.items()}
+    return [*map(_plain, value)] if isinstance(value, (list, tuple)) else value
+
+
+def _raise(message: object) -> None:
+    raise _RefusedError(str(message))
+
+
+if __name__ == "__main__":
+    main()
