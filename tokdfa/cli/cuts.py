@@ -5,14 +5,11 @@ from __future__ import annotations
 import click
 
 from tokdfa.cli.ids import dtype_option, field_option
+from tokdfa.cli.loading import Loading, tokenizer_options
 from tokdfa.cli.output import (
-    format_option,
     json_option,
-    pretokenizer_option,
     print_json,
     say,
-    specials_option,
-    unicode_option,
 )
 
 __all__ = ["command"]
@@ -27,10 +24,7 @@ __all__ = ["command"]
 @click.option("--ends", is_flag=True, help="Nothing follows.")
 @dtype_option
 @field_option
-@pretokenizer_option
-@specials_option
-@unicode_option
-@format_option
+@tokenizer_options
 @json_option
 def command(
     tok: str,
@@ -41,10 +35,7 @@ def command(
     ends: bool,
     dtype: str | None,
     field: str | None,
-    pretokenizer: str | None,
-    specials: str | None,
-    unicode: str | None,
-    format_name: str | None,
+    loading: Loading,
     as_json: bool,
 ) -> int:
     r"""Print where a stream of IDS, or a TEXT, may be cut, and its parts encoded separately, however it goes on.
@@ -67,7 +58,7 @@ def command(
     from tokdfa.tokenizers.loading import load
     from tokdfa.tokenizers.tokenizer import Tokenizer
 
-    tokenizer = load(tok, pretokenizer=pretokenizer, specials=specials, format=format_name, unicode=unicode)
+    tokenizer = load(tok, **loading)
     if not isinstance(tokenizer, Tokenizer):
         raise UnsupportedFeatureError("safe cuts are known only for byte pair tokenizers", value=tokenizer.algorithm)
     chunks = [] if ids is None else [*iter_ids(ids, dtype=dtype, field=field)]

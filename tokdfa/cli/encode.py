@@ -6,14 +6,11 @@ from pathlib import Path
 
 import click
 
+from tokdfa.cli.loading import Loading, tokenizer_options
 from tokdfa.cli.output import (
-    format_option,
     json_option,
-    pretokenizer_option,
     print_json,
     say,
-    specials_option,
-    unicode_option,
 )
 from tokdfa.cli.text import check_one_text, read_text
 
@@ -25,20 +22,14 @@ __all__ = ["command"]
 @click.argument("text", required=False)
 @click.option("--file", "path", metavar="F", help="Encode the UTF-8 text of this file; - is standard input.")
 @click.option("--output", "-o", metavar="O", help="Write the ids to this .npy file instead of printing them.")
-@pretokenizer_option
-@specials_option
-@unicode_option
-@format_option
+@tokenizer_options
 @json_option
 def command(
     tok: str,
     text: str | None,
     path: str | None,
     output: str | None,
-    pretokenizer: str | None,
-    specials: str | None,
-    unicode: str | None,
-    format_name: str | None,
+    loading: Loading,
     as_json: bool,
 ) -> int:
     """Print the ids of TEXT, or of a file, separated by spaces.
@@ -56,7 +47,7 @@ def command(
                 f"{output}: ids are written as .npy only; without -o they are printed, separated by spaces"
             )
         check_writable(output)
-    tokenizer = load(tok, pretokenizer=pretokenizer, specials=specials, format=format_name, unicode=unicode)
+    tokenizer = load(tok, **loading)
     ids = tokenizer.encode(read_text(text, path))
     if output is not None:
         write_atomically(output, npy_file(ids))

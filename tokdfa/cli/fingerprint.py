@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import click
 
+from tokdfa.cli.loading import Loading, tokenizer_options
 from tokdfa.cli.output import (
-    format_option,
     json_option,
-    pretokenizer_option,
     print_json,
     say,
-    specials_option,
-    unicode_option,
 )
 
 __all__ = ["command"]
@@ -21,19 +18,13 @@ __all__ = ["command"]
 @click.argument("tok")
 @click.option("--check", "lock", metavar="LOCK", help="Compare with this lock file instead of printing one.")
 @click.option("--output", "-o", metavar="FILE", help="Write the lock to FILE instead of printing it.")
-@pretokenizer_option
-@specials_option
-@unicode_option
-@format_option
+@tokenizer_options
 @json_option
 def command(
     tok: str,
     lock: str | None,
     output: str | None,
-    pretokenizer: str | None,
-    specials: str | None,
-    unicode: str | None,
-    format_name: str | None,
+    loading: Loading,
     as_json: bool,
 ) -> int:
     """Print the fingerprint of TOK as a lock file, or check that it still has the one of a lock file.
@@ -52,7 +43,7 @@ def command(
     kept = None if lock is None else read_lock(lock)
     if output is not None:
         check_writable(output)
-    found = fingerprint(load(tok, pretokenizer=pretokenizer, specials=specials, format=format_name, unicode=unicode))
+    found = fingerprint(load(tok, **loading))
     changed = () if kept is None else kept.changed(found)
     if output is not None:
         write_atomically(output, lock_text(found).encode())

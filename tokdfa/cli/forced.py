@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tokdfa.cli.loading import Loading, tokenizer_options
 from tokdfa.cli.output import (
-    format_option,
     json_option,
-    pretokenizer_option,
     print_json,
     print_table,
-    specials_option,
-    unicode_option,
 )
 
 if TYPE_CHECKING:
@@ -35,20 +32,14 @@ __all__ = ["command"]
     metavar="N",
     help="Count the texts of up to N bytes, and look for a shortest one among them.",
 )
-@pretokenizer_option
-@specials_option
-@unicode_option
-@format_option
+@tokenizer_options
 @json_option
 def command(
     tok: str,
     language: str | None,
     schema: str | None,
     longest: int,
-    pretokenizer: str | None,
-    specials: str | None,
-    unicode: str | None,
-    format_name: str | None,
+    loading: Loading,
     as_json: bool,
 ) -> int:
     r"""Decide whether the text that a grammar forces may be encoded separately.
@@ -69,7 +60,7 @@ def command(
         raise click.UsageError("give the texts by --language REGEX or by --json-schema FILE, one of them")
     pattern = _of_schema(Path(schema)) if schema is not None else language
     assert pattern is not None
-    tokenizer = load(tok, pretokenizer=pretokenizer, specials=specials, format=format_name, unicode=unicode)
+    tokenizer = load(tok, **loading)
     found = forced(tokenizer, pattern, longest=longest)
     if as_json:
         print_json(_fields(found))

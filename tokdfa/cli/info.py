@@ -9,16 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tokdfa.cli.ids import dtype_option, field_option
+from tokdfa.cli.loading import Loading, tokenizer_options
 from tokdfa.cli.output import (
-    format_option,
     json_option,
-    pretokenizer_option,
     print_fields,
     print_json,
     remark,
     seconds_option,
-    specials_option,
-    unicode_option,
 )
 from tokdfa.cli.stores import describe_stores, is_store
 from tokdfa.errors import FileFormatError, TokdfaError
@@ -36,13 +33,10 @@ _POLICIES = {
 
 @click.command("info")
 @click.argument("tok")
-@pretokenizer_option
+@tokenizer_options
 @click.option(
     "--language", metavar="REGEX", help="Describe the correct tokenizations of the texts that REGEX matches in full."
 )
-@specials_option
-@unicode_option
-@format_option
 @click.option(
     "--proper-out",
     metavar="FILE",
@@ -54,11 +48,8 @@ _POLICIES = {
 @json_option
 def command(
     tok: str,
-    pretokenizer: str | None,
+    loading: Loading,
     language: str | None,
-    specials: str | None,
-    unicode: str | None,
-    format_name: str | None,
     proper_out: str | None,
     max_seconds: float,
     dtype: str | None,
@@ -80,7 +71,7 @@ def command(
     if language is not None:
         from tokdfa.cli.members import describe_members, print_members
 
-        members = describe_members(tok, language, specials, format_name, max_seconds)
+        members = describe_members(tok, language, loading["specials"], loading["format"], max_seconds)
         (print_json if as_json else print_members)(members)
         return 0
     if dtype is not None or field is not None:
@@ -88,9 +79,9 @@ def command(
     lint = _lint(tok)
     began = perf_counter()
     try:
-        tokenizer = load(tok, pretokenizer=pretokenizer, specials=specials, format=format_name, unicode=unicode)
+        tokenizer = load(tok, **loading)
     except TokdfaError as error:
-        if isinstance(error, FileFormatError) and format_name is None and is_store(tok):
+        if isinstance(error, FileFormatError) and loading["format"] is None and is_store(tok):
             return describe_stores([tok], dtype, field, as_json=as_json)
         for name, sentence in _of_lint(lint, {}):
             remark(f"{name}: {sentence}")

@@ -6,14 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tokdfa.cli.loading import Loading, tokenizer_options
 from tokdfa.cli.output import (
-    format_option,
     json_option,
-    pretokenizer_option,
     print_json,
     print_table,
-    specials_option,
-    unicode_option,
 )
 
 if TYPE_CHECKING:
@@ -33,20 +30,14 @@ __all__ = ["attack_fields", "command", "shown_attack"]
     help="The library that encodes what is rendered.",
 )
 @click.option("--allow", multiple=True, metavar="NAME", help="A special token that tiktoken may find; default: all.")
-@pretokenizer_option
-@specials_option
-@unicode_option
-@format_option
+@tokenizer_options
 @json_option
 def command(
     tok: str,
     template: str,
     rule: Any,
     allow: tuple[str, ...],
-    pretokenizer: str | None,
-    specials: str | None,
-    unicode: str | None,
-    format_name: str | None,
+    loading: Loading,
     as_json: bool,
 ) -> int:
     r"""Decide whether what fills the slots of TEMPLATE can make a control id that it does not write itself.
@@ -64,7 +55,7 @@ def command(
     from tokdfa.tokenizers.loading import load
 
     parts = parts_of(template.replace("\\n", "\n"))
-    tokenizer = load(tok, pretokenizer=pretokenizer, specials=specials, format=format_name, unicode=unicode)
+    tokenizer = load(tok, **loading)
     answers: dict[str, tuple[Injection | None, str]] = {}
     for name, spelled in (("any_text", True), ("spelling_none", False)):
         try:

@@ -10,16 +10,13 @@ from typing import IO, TYPE_CHECKING
 import click
 
 from tokdfa.cli.ids import dtype_option, field_option, ids_and_documents
+from tokdfa.cli.loading import Loading, tokenizer_options
 from tokdfa.cli.output import (
     counted,
-    format_option,
     json_option,
-    pretokenizer_option,
     print_json,
     say,
     seconds_option,
-    specials_option,
-    unicode_option,
 )
 from tokdfa.cli.words import read_words
 
@@ -60,10 +57,7 @@ _SHOWN = 60
 )
 @dtype_option
 @field_option
-@pretokenizer_option
-@specials_option
-@unicode_option
-@format_option
+@tokenizer_options
 @seconds_option
 @json_option
 def command(
@@ -78,10 +72,7 @@ def command(
     starts: str | None,
     dtype: str | None,
     field: str | None,
-    pretokenizer: str | None,
-    specials: str | None,
-    unicode: str | None,
-    format_name: str | None,
+    loading: Loading,
     max_seconds: float,
     as_json: bool,
 ) -> int:
@@ -108,7 +99,7 @@ def command(
 
     for path in filter(None, (output, starts)):
         _check_new(path, force=force)
-    tokenizer = load(tok, pretokenizer=pretokenizer, specials=specials, format=format_name, unicode=unicode)
+    tokenizer = load(tok, **loading)
     searched = pattern[0] if words is None else read_words(words)
     replacer = Replacer(tokenizer, searched, replacement, limit=limit, check=check, max_seconds=max_seconds)
     stream, where = ids_and_documents(ids, dtype, field, documents)

@@ -6,16 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tokdfa.cli.loading import Loading, tokenizer_options
 from tokdfa.cli.output import (
-    format_option,
     html_option,
     json_option,
-    pretokenizer_option,
     print_json,
     remark,
     say,
-    specials_option,
-    unicode_option,
 )
 from tokdfa.cli.unsplit import remark_unsplit
 
@@ -58,10 +55,7 @@ def _classes(ctx: click.Context, parameter: click.Parameter, value: str) -> froz
 @click.option(
     "--threads", type=click.IntRange(min=1), metavar="N", help="The number of threads; default: one per core."
 )
-@pretokenizer_option
-@specials_option
-@unicode_option
-@format_option
+@tokenizer_options
 @html_option
 @json_option
 def command(
@@ -75,10 +69,7 @@ def command(
     keep_going: bool,
     examples: int,
     threads: int | None,
-    pretokenizer: str | None,
-    specials: str | None,
-    unicode: str | None,
-    format_name: str | None,
+    loading: Loading,
     html_path: str | None,
     as_json: bool,
 ) -> int:
@@ -97,7 +88,7 @@ def command(
     from tokdfa.tokenizers.loading import load
 
     fields = fields_of(framework, ids, prompt, mask)
-    tokenizer = load(tok, pretokenizer=pretokenizer, specials=specials, format=format_name, unicode=unicode)
+    tokenizer = load(tok, **loading)
     if html_path is not None:
         from tokdfa.training.atomic import check_writable
 

@@ -6,14 +6,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from tokdfa.cli.loading import Loading, tokenizer_options
 from tokdfa.cli.output import (
-    format_option,
     json_option,
-    pretokenizer_option,
     print_json,
     print_table,
-    specials_option,
-    unicode_option,
 )
 
 if TYPE_CHECKING:
@@ -37,10 +34,7 @@ __all__ = ["command", "witness_fields"]
     help="Whether special tokens are found in texts; default: as TOK does it.",
 )
 @click.option("--starts", is_flag=True, help="Encode the text after the seam as the start of a text.")
-@pretokenizer_option
-@specials_option
-@unicode_option
-@format_option
+@tokenizer_options
 @json_option
 def command(
     tok: str,
@@ -53,10 +47,7 @@ def command(
     after_ids: str | None,
     special_tokens: Literal["found", "plain"] | None,
     starts: bool,
-    pretokenizer: str | None,
-    specials: str | None,
-    unicode: str | None,
-    format_name: str | None,
+    loading: Loading,
     as_json: bool,
 ) -> int:
     r"""Decide whether two texts may be encoded separately at a seam.
@@ -72,7 +63,7 @@ def command(
     from tokdfa.splices.api import splice
     from tokdfa.tokenizers.loading import load
 
-    tokenizer = load(tok, pretokenizer=pretokenizer, specials=specials, format=format_name, unicode=unicode)
+    tokenizer = load(tok, **loading)
     found = splice(
         tokenizer,
         before=before,

@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tokdfa.cli.loading import Loading, tokenizer_options
 from tokdfa.cli.output import (
     escaped,
-    format_option,
     json_option,
-    pretokenizer_option,
     print_json,
     say,
-    specials_option,
-    unicode_option,
 )
 from tokdfa.cli.text import check_one_text, read_text
 
@@ -33,20 +30,14 @@ _WIDEST = 24
 @click.argument("text", required=False)
 @click.option("--file", "path", metavar="F", help="Split the UTF-8 text of this file; - is standard input.")
 @click.option("--explain", is_flag=True, help="Say which alternative of the pattern made each piece, step by step.")
-@pretokenizer_option
-@specials_option
-@unicode_option
-@format_option
+@tokenizer_options
 @json_option
 def command(
     tok: str,
     text: str | None,
     path: str | None,
     explain: bool,
-    pretokenizer: str | None,
-    specials: str | None,
-    unicode: str | None,
-    format_name: str | None,
+    loading: Loading,
     as_json: bool,
 ) -> int:
     """Print the pieces into which TOK cuts TEXT, or a file, before it merges anything.
@@ -58,7 +49,7 @@ def command(
     check_one_text(text, path, "splits")
     from tokdfa.tokenizers.loading import load
 
-    tokenizer = load(tok, pretokenizer=pretokenizer, specials=specials, format=format_name, unicode=unicode)
+    tokenizer = load(tok, **loading)
     pieces = tokenizer.split(read_text(text, path), explain=explain)
     if as_json:
         print_json(_fields(pieces, explain))

@@ -8,14 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tokdfa.cli.injection import attack_fields, shown_attack
+from tokdfa.cli.loading import Loading, tokenizer_options
 from tokdfa.cli.output import (
-    format_option,
     json_option,
-    pretokenizer_option,
     print_json,
     say,
-    specials_option,
-    unicode_option,
 )
 from tokdfa.cli.splice import witness_fields
 
@@ -36,20 +33,14 @@ __all__ = ["command"]
     help="The library that encodes what is rendered.",
 )
 @click.option("--set", "given", multiple=True, metavar="NAME=TEXT", help="A variable, such as bos_token=<s>.")
-@pretokenizer_option
-@specials_option
-@unicode_option
-@format_option
+@tokenizer_options
 @json_option
 def command(
     tok: str,
     template: str,
     rule: Any,
     given: tuple[str, ...],
-    pretokenizer: str | None,
-    specials: str | None,
-    unicode: str | None,
-    format_name: str | None,
+    loading: Loading,
     as_json: bool,
 ) -> int:
     """Decide the seams of TEMPLATE, a file with a Jinja chat template, and whether contents can make control ids.
@@ -66,7 +57,7 @@ def command(
     if wrong is not None:
         raise click.UsageError(f"--set: {wrong!r} is not NAME=TEXT")
     source = _read(template)
-    tokenizer = load(tok, pretokenizer=pretokenizer, specials=specials, format=format_name, unicode=unicode)
+    tokenizer = load(tok, **loading)
     variables = {name: text for name, _, text in (pair.partition("=") for pair in given)}
     found = check_template(tokenizer, source, rule=rule, variables=variables)
     if as_json:

@@ -6,14 +6,11 @@ from typing import Literal
 
 import click
 
+from tokdfa.cli.loading import Loading, tokenizer_options
 from tokdfa.cli.output import (
-    format_option,
     json_option,
-    pretokenizer_option,
     print_json,
     say,
-    specials_option,
-    unicode_option,
 )
 from tokdfa.cli.splice import witness_fields
 
@@ -29,20 +26,14 @@ __all__ = ["command"]
     type=click.Choice(["found", "plain"]),
     help="Whether special tokens are found in texts; default: as TOK does it.",
 )
-@pretokenizer_option
-@specials_option
-@unicode_option
-@format_option
+@tokenizer_options
 @json_option
 def command(
     tok: str,
     first: str,
     rest: str,
     special_tokens: Literal["found", "plain"] | None,
-    pretokenizer: str | None,
-    specials: str | None,
-    unicode: str | None,
-    format_name: str | None,
+    loading: Loading,
     as_json: bool,
 ) -> int:
     r"""Decide whether the ids of FIRST, a conversation, may be kept when REST is added, whatever the contents are.
@@ -59,7 +50,7 @@ def command(
     from tokdfa.tokenizers.loading import load
 
     sides = [parts_of(given.replace("\\n", "\n")) for given in (first, rest)]
-    tokenizer = load(tok, pretokenizer=pretokenizer, specials=specials, format=format_name, unicode=unicode)
+    tokenizer = load(tok, **loading)
     found = check_turns(tokenizer, *sides, specials=special_tokens)
     if as_json:
         prefix = {True: "kept", False: "changes", None: "unknown"}[found.keeps_prefix]

@@ -8,16 +8,13 @@ import click
 
 from tokdfa.cli.corpus import is_of_files, validate_corpus
 from tokdfa.cli.ids import dtype_option, field_option, ids_and_documents, many_ids_argument, threads_option
+from tokdfa.cli.loading import Loading, tokenizer_options
 from tokdfa.cli.output import (
     counted,
-    format_option,
     html_option,
     json_option,
-    pretokenizer_option,
     print_json,
     say,
-    specials_option,
-    unicode_option,
 )
 from tokdfa.cli.unsplit import remark_unsplit
 
@@ -48,10 +45,7 @@ __all__ = ["command"]
     help="Do not split IDS at special tokens that encoding never gives, such as control pieces; judge them by the text "
     "that they decode to.",
 )
-@pretokenizer_option
-@specials_option
-@unicode_option
-@format_option
+@tokenizer_options
 @threads_option
 @click.option(
     "--report",
@@ -77,10 +71,7 @@ def command(
     window: bool,
     documents: str | None,
     literal: bool,
-    pretokenizer: str | None,
-    specials: str | None,
-    unicode: str | None,
-    format_name: str | None,
+    loading: Loading,
     threads: int | None,
     report_path: str | None,
     cluster: str | None,
@@ -107,7 +98,7 @@ def command(
     from tokdfa.tokenizers.loading import load
     from tokdfa.validation.api import validate
 
-    tokenizer = load(tok, pretokenizer=pretokenizer, specials=specials, format=format_name, unicode=unicode)
+    tokenizer = load(tok, **loading)
     if is_corpus:
         status = validate_corpus(
             tokenizer, paths, dtype, field, documents, literal, threads or 1, report_path, cluster, as_json=as_json
