@@ -204,7 +204,7 @@ def no_collector() -> Iterator[None]:
     gc.enable()
 
 
-@pytest.mark.parametrize("kind", KINDS.keys() - {"default"})
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "default"])
 def test_a_dropped_tokenizer_is_freed_without_the_collector(kind: str, tmp_path: Path, no_collector: None) -> None:
     tokenizer = KINDS[kind](tmp_path)
     answers(tokenizer)

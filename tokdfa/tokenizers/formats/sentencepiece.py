@@ -51,6 +51,10 @@ def read_sentencepiece(data: bytes, path: Path) -> Contents | UnigramContents:
         read it are missing.
     """
     model = _parse(data, path)
+    for part in ("trainer_spec", "normalizer_spec"):
+        # The library takes its defaults, Unigram above all, for a model that was cut short.
+        if not model.HasField(part):
+            raise FileFormatError("the model has no such part: it is not whole", where=f"{path}, {part}")
     trainer, normalizer = model.trainer_spec, model.normalizer_spec
     is_unigram = trainer.model_type == _UNIGRAM
     if trainer.model_type not in (_UNIGRAM, _BPE):
