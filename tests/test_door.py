@@ -11,8 +11,13 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 DOOR = "tokdfa.door"
-# Public names and commands on first use, and the parser of the standard library.
-BY_STRING = {"tokdfa/__init__.py", "tokdfa/cli/group.py", "tokdfa/patterns/syntax.py"}
+# Public names and commands on first use, the parser of the standard library, and whether jinja2 is installed.
+BY_STRING = {
+    "tokdfa/__init__.py",
+    "tokdfa/cli/group.py",
+    "tokdfa/patterns/syntax.py",
+    "tokdfa/templates/rendering.py",
+}
 
 
 def imports_by_string(source: str) -> bool:

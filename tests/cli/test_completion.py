@@ -64,7 +64,10 @@ def test_every_argument_that_is_a_file_is_completed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     context = click.Context(group)
-    others = {("encode", "text"), ("split", "text"), ("schema", "name"), ("turns", "first"), ("turns", "rest")}
+    others = {
+        *(("encode", "text"), ("split", "text"), ("schema", "name")),
+        *(("turns", "first"), ("turns", "rest"), ("injection", "template")),
+    }
     found = 0
     for name in COMMANDS:
         command = group.get_command(context, name)

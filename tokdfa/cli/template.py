@@ -24,7 +24,7 @@ __all__ = ["command"]
 
 @click.command("template")
 @click.argument("tok")
-@click.argument("template")
+@click.argument("template", metavar="FILE")
 @click.option(
     "--rule",
     type=click.Choice(["transformers", "tiktoken", "mistral-common", "llama.cpp"]),
@@ -43,7 +43,7 @@ def command(
     loading: Loading,
     as_json: bool,
 ) -> int:
-    """Decide the seams of TEMPLATE, a file with a Jinja chat template, and whether contents can make control ids.
+    """Decide the seams of FILE, a Jinja chat template, and whether contents can make control ids.
 
     The template is rendered for eight conversations, whose contents may be any text, in a sandbox. A seam is safe if
     what is before it and what is after it may always be encoded separately; it is undecided where the template does

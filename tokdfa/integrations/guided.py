@@ -1,7 +1,8 @@
 """Guides for engines that choose ids: transformers, vLLM, and masks of another engine.
 
-transformers 5.23 was read for `GuidedLogits`, vLLM 0.33.0 (``vllm/v1/sample/logits_processor``) for
-`GuidedRequests`; none of it is declared as an entry point, so nothing is guided unless it is asked for.
+`GuidedLogits` is a logits processor of transformers, tried with 5.23; `GuidedRequests` has the interface of those of
+vLLM v1 (``vllm/v1/sample/logits_processor``). Neither is declared as an entry point, so nothing is guided unless it is
+asked for.
 """
 
 from __future__ import annotations

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array
 from tokdfa.kernels.walk.parts import outer_symbols
 from tokdfa.tokenizers.safe_cuts import safe_borders_of
-from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.unicode.normalization import Form
 from tokdfa.unicode.quick_check import borders
+
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.tokenizer import Tokenizer
 
 __all__ = ["FormCuts"]
 

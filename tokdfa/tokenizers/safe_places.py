@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array
-from tokdfa.tokenizers.rewriting import RewritingTokenizer
 from tokdfa.tokenizers.safe_cuts import safe_cuts_of
 from tokdfa.unicode.utf8 import begins_symbol
 
@@ -104,14 +103,11 @@ def safe_places_of_text(tokenizer: Tokenizer, text: str, *, begins: bool = True,
 
 def _is_read(tokenizer: Tokenizer) -> bool:
     """Return whether places are found in the text of ids."""
-    is_unchanged = not isinstance(tokenizer, RewritingTokenizer) or tokenizer.form is not None
-    return is_unchanged and tokenizer.is_bytewise and tokenizer.is_plain and tokenizer.suffix is None
+    return tokenizer.is_bytewise and tokenizer.is_plain and tokenizer.suffix is None
 
 
 def _cut_between(tokenizer: Tokenizer, ids: Int32Array, begins: bool, ends: bool) -> BoolArray:
-    if isinstance(tokenizer, RewritingTokenizer) and len(ids) > 1:
-        return tokenizer.cut_between(ids, begins=begins, ends=ends)
-    return np.zeros(max(len(ids) - 1, 0), dtype=np.bool_)
+    return tokenizer.cut_between(ids, begins=begins, ends=ends) if len(ids) > 1 else np.zeros(0, dtype=np.bool_)
 
 
 def _of_block(tokenizer: Tokenizer, ids: Int32Array, begins: bool, is_first: bool, ends: bool) -> _Block:
