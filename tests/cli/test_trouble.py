@@ -69,7 +69,7 @@ def test_the_line_says_where_and_what_to_do(
     _fail_with(monkeypatch, KeyError("cell"))
     assert commands.run("validate", _vocabulary(tmp_path), "ids.npy") == 2
     line = capsys.readouterr().err
-    assert "KeyError: 'cell', in tokdfa/cli/validate.py, line " in line
+    assert "KeyError: 'cell', in tokdfa/cli/ids.py, line " in line
     assert "TOKDFA_DEBUG=1" in line
 
 

@@ -204,8 +204,13 @@ def test_what_cannot_be_decided_is_not_claimed(tmp_path: Path, monkeypatch) -> N
         match="neither a difference nor equivalence could be established: a pre-tokenizer has no automaton: more",
     ):
         quick(a, b)
-    found = quick(a, write(tmp_path / "more.tiktoken", [b"ab", b"abc"], "cl100k"))
+    more = write(tmp_path / "more.tiktoken", [b"ab", b"abc"], "cl100k")
+    found = quick(a, more)
     assert found.witness.text == "abc"
+    # All texts of two bytes are tried.
+    assert found.checked[Part.SHORTEST] is Outcome.PROVEN
+    found = quick(more, write(tmp_path / "most.tiktoken", [b"ab", b"abc", b"abcd"], "cl100k"))
+    assert found.witness.text == "abcd"
     assert found.checked[Part.SHORTEST] is Outcome.UNPROVEN
     with pytest.raises(AlphabetError, match="only two dictionaries, or two tokenizers of one algorithm"):
         compare(a, a.dictionary)

@@ -87,8 +87,14 @@ def answers(path: Path) -> list[tuple[str, str]]:
 
 
 def test_no_options_go_through_unnamed() -> None:
-    # A struct of the kernels has the fields that its declaration in C has.
-    allowed = {"tokdfa/kernels/library.py"}
+    # A struct of the kernels has the fields that its declaration in C has; the others wrap any
+    # command, or any function that a template calls.
+    allowed = {
+        "tokdfa/kernels/library.py",
+        "tokdfa/cli/loading.py",
+        "tokdfa/templates/child.py",
+        "tokdfa/templates/marked.py",
+    }
     found = set()
     for path in sorted((ROOT / "tokdfa").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):

@@ -30,6 +30,7 @@ from tokdfa.kernels.merging.pieces import merge_pieces, pair_table
 from tokdfa.kernels.search.tables import token_effects
 from tokdfa.kernels.train.merging import FIRST_SEEN, Text, Training
 from tokdfa.kernels.train.piece_table import Pieces
+from tokdfa.kernels.unigram.segmentation import unigram_tables
 from tokdfa.tokenizers.proper_part import proper_part
 from tokdfa.training.greedy import train_greedy
 from tokdfa.transducers.table import TransducerTable
@@ -126,6 +127,14 @@ def cases(folder: Path) -> dict[str, Callable[[], Use]]:
     def wordpiece() -> Use:
         return lambda: tokdfa.load(vocabulary).encode("unaffable cab").tolist()
 
+    def unigram() -> Use:
+        scores, ids = np.array([-1.0, -1.5, -2.0]), np.arange(1, 4, dtype=np.int32)
+        made = partial(
+            unigram_tables, [b"a", b"ab", b"b"], scores, ids, unknown=(0, -9.0), byte_ids=None, single=False,
+            rounded_late=False, restarts=False, has_words=False,
+        )  # fmt: skip
+        return lambda: int(made().pointer.n_cells)
+
     return {
         "ranks": lambda: lambda: tokdfa.load(ranks).encode("the abcab\n\n the").tolist(),
         "improper ranks": improper,
@@ -140,6 +149,7 @@ def cases(folder: Path) -> dict[str, Callable[[], Use]]:
         "effects of tokens": effects,
         "tokens that an automaton reads": trie,
         "WordPiece": wordpiece,
+        "Unigram": unigram,
     }
 
 

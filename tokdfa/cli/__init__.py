@@ -5,8 +5,9 @@ The commands are `info`, `validate`, `encode`, `decode`, `split`, `compare`, `se
 `draw`, `demo`, `formats` and `schema`; `group` imports each one when it is used, and `completion` answers shells that
 complete them. `output` writes to stdout and stderr for all of them, and `trouble` reports what made a command fail.
 `ids` is their argument IDS, `corpus` what they do with many files of it, `progress` the bar meanwhile, `text` the
-argument TEXT, `words` a file of words, and `unsplit` their remark about texts that are not split. `folded` and
-`members` hold what several commands share; `tuning` limits the size of the automata that they write out.
+argument TEXT, `words` a file of words, and `unsplit` their remark about texts that are not split. `loading` has
+the options of a tokenizer, `folded` and `members` what several commands share; `tuning` limits the size of the automata
+that they write out.
 ``schemas/`` describes what ``--json`` prints.
 
 Exit status 0 is yes (valid, equivalent, found, done), 1 is no, 2 is trouble with one line on stderr, 130 an interrupt.

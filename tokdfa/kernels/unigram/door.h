@@ -30,7 +30,8 @@ typedef struct {
     int64_t n_id_scores;
 } tokdfa_unigram;
 
-/* The best way to the end of a node's text: its score, where the last piece begins, and the cell of that piece. */
+/* The best way to the end of a node's text: its score, where the last piece begins, and the cell of that piece. It
+   belongs to one thread. */
 typedef struct {
     double score;
     int32_t start;
@@ -59,7 +60,7 @@ int64_t tokdfa_segment(const tokdfa_unigram *model, const uint8_t *text, const i
                        tokdfa_unigram_room *room);
 
 /* A trie under construction, in memory of its own: the cells as above, and in each the number of the key that ends
-   there, -1 for none. */
+   there, -1 for none. It belongs to one thread. */
 typedef struct {
     int32_t *cells;
     int32_t *keys;
