@@ -25,7 +25,7 @@ from pathlib import Path
 from tests.fuzzing.kernels.build import CHECKED, ROOT, TARGETS, BuildError, program, sanitizing_compiler
 from tests.fuzzing.kernels.run import CORPORA
 
-QUICK = ["tests/kernels"]
+QUICK = ["tests/kernels", "tests/unigram/test_segmenter.py"]
 FULL = [*QUICK, "tests/differential", "tests/hostile"]
 # They start compilers, fork under limits of memory that the checked library exceeds by far, or count what it takes.
 APART = ["tests/kernels/backend"]
