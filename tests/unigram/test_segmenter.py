@@ -102,6 +102,21 @@ def test_words_are_remembered_only_where_rounding_cannot_matter(arithmetic: Arit
     assert (apart == expected) is (arithmetic == "tokenizers")
 
 
+@pytest.mark.parametrize("arithmetic", ARITHMETICS)
+def test_long_words_are_not_mistaken_for_one_another(arithmetic: Arithmetic) -> None:
+    letters = "aqxyz"
+    pieces = ("?", "xxxxxxx", *letters)
+    scores = np.array([-9.0, -2.0, *[-3.0] * len(letters)])
+    model = UnigramModel(pieces, scores, np.arange(len(pieces)) > 0, 0, -19.0, arithmetic)
+    segmenter = Segmenter(model)
+    for length in range(12, 24):
+        for space in ("", "\u2581"):
+            # These two differ in one bit of the last byte.
+            for last in "aq":
+                text = space + "x" * length + last
+                assert segmenter.encode([text]).tolist() == encode_by_definition(model, text), text
+
+
 @pytest.mark.slow
 def test_many_random_models() -> None:
     print(check(seeds(10_000), 20, 60))

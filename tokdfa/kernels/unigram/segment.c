@@ -117,7 +117,7 @@ ALWAYS_INLINE void write_way(const tokdfa_unigram *m, const uint8_t *text, int64
     }
 }
 
-enum { ENTRY = 4, MOST_IDS = 4, LONGEST_WORD = 18, SPACE_SIZE = 3, AFTER_SPACE = 60 };
+enum { ENTRY = 4, MOST_IDS = 4, SPACE_SIZE = 3, LONGEST_WORD = SPACE_SIZE + LONGEST_PACKED, AFTER_SPACE = 60 };
 
 /* Words are remembered where sums are below this, with their own: there a unit in the last place is 2^-7 or less. */
 #define LARGEST_SUM 96000.0
@@ -128,9 +128,9 @@ ALWAYS_INLINE bool is_space(const uint8_t *text, int64_t at, int64_t end) {
     return at + SPACE_SIZE <= end && text[at] == 0xE2 && text[at + 1] == 0x96 && text[at + 2] == 0x81;
 }
 
-/* The end of the word at a place, -1 for a long one. */
+/* The end of the word at a place, -1 for a long one: what follows its space is packed. */
 ALWAYS_INLINE int64_t end_of_word(const uint8_t *text, int64_t at, int64_t end) {
-    const int64_t last = least(end, at + LONGEST_WORD);
+    const int64_t last = least(end, at + (is_space(text, at, end) ? SPACE_SIZE : 0) + LONGEST_PACKED);
     for (int64_t stop = at + 1; stop < last; stop++) {
         if (text[stop] == 0xE2 && is_space(text, stop, end)) {
             return stop;
