@@ -19,6 +19,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from support.generated_pages import code, page_with_table
 from support.gguf_files import byte_level, gguf
 
 from tokdfa.comparison.cuts import first_text_cut_differently
@@ -29,7 +30,6 @@ from tokdfa.splitting.steps import Split, Splitting
 
 DATA = Path(__file__).with_name("conversions.json")
 PAGE = Path(__file__).parents[2] / "notebooks" / "llama_cpp.md"
-BEGIN, END = "<!-- conversions -->", "<!-- end of conversions -->"
 
 _CONTRACTIONS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 _END = r"|\s*[\r\n]+|\s+(?!\S)|\s+"
@@ -152,26 +152,20 @@ def table(rows: list[dict[str, Any]]) -> str:
         if row["own"]["text"] is None:
             cells += ["none: every text is cut alike", "", ""]
         else:
-            cells += [_code([row["own"]["text"]]), *map(_code, row["own"]["pieces"])]
+            cells += [code([row["own"]["text"]]), *map(code, row["own"]["pieces"])]
         same = row["same"]
         cells.append(
             "equal, proven"
             if same["text"] is None
-            else f"{_code([same['text']])}: {_code(same['pieces'][0])}, llama.cpp {_code(same['pieces'][1])}"
+            else f"{code([same['text']])}: {code(same['pieces'][0])}, llama.cpp {code(same['pieces'][1])}"
         )
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
-def _code(pieces: list[str]) -> str:
-    return " ".join(f"`{piece!a}`" for piece in pieces)
-
-
 def page(rows: list[dict[str, Any]]) -> str:
     """Return the page with the table in its place."""
-    text = PAGE.read_text("utf-8")
-    before, after = text.split(BEGIN)[0], text.split(END)[1]
-    return f"{before}{BEGIN}\n{table(rows)}\n{END}{after}"
+    return page_with_table(PAGE, "conversions", table(rows))
 
 
 def main() -> None:

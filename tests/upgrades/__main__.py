@@ -17,6 +17,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from support.generated_pages import code, page_with_table
+
 from tokdfa.comparison.cuts import first_text_cut_differently
 from tokdfa.splitting.named import NAMED
 from tokdfa.splitting.pretokenizer import pretokenizer
@@ -30,7 +34,6 @@ PATTERNS = {
     "gpt2": "GPT-2", "llama3": "Llama-3", "qwen2": "Qwen", "cl100k": "cl100k", "o200k": "o200k", "tekken": "Tekken",
     "kimi": "Kimi",
 }  # fmt: skip
-BEGIN, END = "<!-- upgrades -->", "<!-- end of upgrades -->"
 
 
 def ask(library: Table, number: str, folder: Path, question: dict[str, Any]) -> Any:
@@ -93,20 +96,14 @@ def table(rows: list[dict[str, Any]]) -> str:
         upgrade = f"{row['library']} {row['from']} → {row['to']}"
         cells = ["none: every text is cut alike", "", ""]
         if row["text"] is not None:
-            cells = [_code([row["text"]]), *map(_code, row["pieces"])]
+            cells = [code([row["text"]]), *map(code, row["pieces"])]
         lines.append(f"| {PATTERNS[row['pattern']]} | {upgrade} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
-def _code(pieces: list[str]) -> str:
-    return " ".join(f"`{piece!a}`" for piece in pieces)
-
-
 def page(rows: list[dict[str, Any]]) -> str:
     """Return the page with the table in its place."""
-    text = PAGE.read_text("utf-8")
-    before, after = text.split(BEGIN)[0], text.split(END)[1]
-    return f"{before}{BEGIN}\n{table(rows)}\n{END}{after}"
+    return page_with_table(PAGE, "upgrades", table(rows))
 
 
 def main() -> None:
