@@ -5,6 +5,9 @@
    same. The matcher reads a pattern as it is written, and computes the set of places where a match may end. */
 #include "search_twin.h"
 
+/* The first token of a leftmost match has the match's offset in it in its upper bits. */
+enum { OFFSET_SHIFT = 40 };
+
 /* What a thread has for itself. */
 static tokdfa_search new_search(arena *memory, input *in, int64_t initial) {
     const int64_t n_found = 4 * between(in, 1, 12), n_passed = between(in, 0, 9);
