@@ -97,3 +97,8 @@ def test_offsets_are_checked() -> None:
     for offsets, gap in (([0, 5], 0), ([3, 2], 0), ([0, 0], 1), ([-1, 2], 0), ([], 0), ([0, 2], -1)):
         with pytest.raises(ValueError, match="words"):
             WordTable(text, np.array(offsets, dtype=np.int64), gap)
+    table = WordTable(text, np.array([0, 1]))
+    assert table.find_in(text, np.array([1, 2, 2, 4])).tolist() == [0, -1, -1]
+    for offsets in ([0, 5], [3, 2], [-1, 2]):
+        with pytest.raises(ValueError, match=r"^the offsets are not those of words$"):
+            table.find_in(text, np.array(offsets, dtype=np.int64))

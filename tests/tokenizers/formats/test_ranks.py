@@ -14,7 +14,7 @@ from support.tokenizer_files import ranks
 from tokdfa import Dictionary, Tokenizer, tokenize_leftmost
 from tokdfa.tokenizers.decoder import spellings
 from tokdfa.tokenizers.formats.contents import Contents
-from tokdfa.tokenizers.formats.ranks import from_ranks
+from tokdfa.tokenizers.formats.ranks import from_ranks, rules_of_words
 
 HERE = Path("here")
 WORDS = st.lists(st.text("ab", min_size=2, max_size=5).map(str.encode), unique=True, max_size=8)
@@ -90,3 +90,30 @@ def test_dead_words_that_are_not_utf8_are_dead() -> None:
     tokenizer = Tokenizer(read(ranks([b"ab", b"b\xff", b"ab\xff\xff"])))
     dead = [tokenizer.token(number) for number in tokenizer.dead_tokens]
     assert dead == [b"ab\xff\xff"]
+
+
+def check_splits(words: list[str], symbols: str) -> int:
+    tokens = [*symbols, *words]
+    _, splits = rules_of_words(words, {text: n for n, text in enumerate(symbols)}, np.zeros(len(words), np.int32))
+    assert splits is not None
+    wanted = {
+        (tokens.index(word[:cut]), tokens.index(word[cut:]), tokens.index(word))
+        for word in words
+        for cut in range(1, len(word))
+        if word[:cut] in tokens and word[cut:] in tokens
+    }
+    found = [tuple(row) for row in splits.tolist()]
+    assert len(found) == len(wanted)
+    assert set(found) == wanted
+    assert [product for *_, product in found] == sorted(product for *_, product in found)
+    return len(found)
+
+
+@given(st.lists(st.text("abé", min_size=2, max_size=6), unique=True, min_size=2, max_size=30))
+def test_words_of_equal_strength_keep_all_splits(words: list[str]) -> None:
+    check_splits(words, "éab")
+
+
+def test_splits_of_long_words() -> None:
+    # All their cuts, each with a copy of the word, are more than what is looked up at once.
+    assert check_splits(["ab" * n for n in range(600, 0, -40)] + ["a" * 40, "ba" * 40], "abc") > 20

@@ -74,17 +74,29 @@ class WordTable:
 
     def find(self, words: list[bytes]) -> Int32Array:
         """Return the numbers of some words; -1 for those that the table lacks."""
-        found: Int32Array = np.full(len(words), -1, dtype=np.int32)
-        if words and self.again < 0:
-            offsets = np.zeros(len(words) + 1, dtype=np.int64)
-            np.cumsum(np.fromiter(map(len, words), dtype=np.int64, count=len(words)), out=offsets[1:])
+        offsets = np.zeros(len(words) + 1, dtype=np.int64)
+        np.cumsum(np.fromiter(map(len, words), dtype=np.int64, count=len(words)), out=offsets[1:])
+        return self.find_in(np.frombuffer(b"".join(words), dtype=np.uint8), offsets)
+
+    def find_in(self, text: Uint8Array, offsets: Int64Array) -> Int32Array:
+        """Return the numbers of the words ``text[offsets[i] : offsets[i + 1]]``; -1 for those that the table lacks.
+
+        Raises
+        ------
+        ValueError
+            If the offsets are not those of words.
+        """
+        n_words = len(offsets) - 1
+        found: Int32Array = np.full(n_words, -1, dtype=np.int32)
+        if n_words and self.again < 0:
+            check_words(text, offsets, 0)
             # An empty array has no address.
-            text = np.frombuffer(b"".join(words) + b"\0", dtype=np.uint8)
+            text = text if len(text) else np.zeros(1, dtype=np.uint8)
             lib.tokdfa_look_up_words(
                 self._table.pointer,
                 readable(text, np.uint8),
                 readable(offsets, np.int64),
-                len(words),
+                n_words,
                 writable(found, np.int32),
             )
         return found

@@ -35,6 +35,7 @@ __all__ = [
     "has_bytes",
     "number_bytes",
     "number_words",
+    "numbering",
 ]
 
 
@@ -163,7 +164,7 @@ def number_bytes(words: Spellings, rules: Int32Array) -> NumberedWords:
     NumberedWords
         Its `number` has an entry for each token.
     """
-    mentioned, extra, number = _in_order(rules, 256 + len(words.offsets) - 1, 256)
+    mentioned, extra, number = numbering(rules, 256 + len(words.offsets) - 1, 256)
     tokens = ByteTokens(gathered(words, mentioned - 256))
     rest = tuple(words_of(gathered(words, extra - 256)))
     return NumberedWords(CheckedDictionary(tokens, *number[rules.T]), rest, number)
@@ -180,14 +181,17 @@ def number_words(words: Sequence[Word], rules: Int32Array, n_symbols: int) -> Nu
         The rules: left part, right part, product.
     n_symbols : int
     """
-    mentioned, extra, number = _in_order(rules, len(words), n_symbols)
+    mentioned, extra, number = numbering(rules, len(words), n_symbols)
     alphabet = TokenAlphabet(words[:n_symbols], [words[i] for i in mentioned.tolist()])
     rest = tuple(words[i] for i in extra.tolist())
     return NumberedWords(CheckedDictionary(alphabet, *number[rules.T]), rest, number)
 
 
-def _in_order(rules: Int32Array, n_tokens: int, n_symbols: int) -> tuple[Int32Array, Int64Array, Int32Array]:
-    """Return the tokens that rules mention, in order, those that they do not, and the number of each token."""
+def numbering(rules: Int32Array, n_tokens: int, n_symbols: int) -> tuple[Int32Array, Int64Array, Int32Array]:
+    """Return the tokens that rules mention, in order, those that they do not, and the number of each token.
+
+    The symbols are the tokens below `n_symbols`, and keep their numbers.
+    """
     mentioned = in_order_of_mention(rules, n_tokens, n_symbols)
     unmentioned = np.ones(n_tokens, dtype=np.bool_)
     unmentioned[:n_symbols] = False

@@ -8,22 +8,22 @@ is equivalent, and all splits are kept.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 
 from tokdfa.arrays import Int32Array, Int64Array, running_sum
 from tokdfa.encoding.merges import Merges
 from tokdfa.errors import FileFormatError
-from tokdfa.tokenizers.decoder import Spellings, gathered, words_of
+from tokdfa.tokenizers.decoder import Spellings, gathered
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents, check_bytes, number_bytes
 
 __all__ = ["from_ranks", "rules_of_bytes", "rules_of_words"]
 
-T = TypeVar("T", bytes, str)
+# The number of symbols that are copied at once to look splits up.
+_AT_A_TIME = 1 << 20
 
 
 def from_ranks(words: Spellings, ranks: Int64Array, path: Path, format: str, *, first_id: int) -> Contents:
@@ -78,11 +78,7 @@ def from_ranks(words: Spellings, ranks: Int64Array, path: Path, format: str, *, 
 
 def rules_of_bytes(words: Spellings) -> tuple[Int32Array, Int32Array | None]:
     """Return the rules of ranked words over the 256 bytes; see :func:`rules_of_words`."""
-
-    def splits() -> Int32Array:
-        return _all_splits(words_of(words), {bytes([byte]): byte for byte in range(256)})
-
-    return _rules(words.text.astype(np.int32), words.offsets, 256, None, splits)
+    return _rules(words.text.astype(np.int32), words.offsets, 256, None)
 
 
 def rules_of_words(
@@ -105,11 +101,11 @@ def rules_of_words(
         Rows of left part, right part and product, by ascending rank; the second is None if no rules are missing.
     """
     offsets = running_sum(np.fromiter(map(len, words), dtype=np.int64, count=len(words)))
-    return _rules(_numbers(words, symbols), offsets, len(symbols), priority, lambda: _all_splits(words, symbols))
+    return _rules(_numbers(words, symbols), offsets, len(symbols), priority)
 
 
 def _rules(
-    text: Int32Array, offsets: Int64Array, n: int, priority: Int32Array | None, all_splits: Callable[[], Int32Array]
+    text: Int32Array, offsets: Int64Array, n: int, priority: Int32Array | None
 ) -> tuple[Int32Array, Int32Array | None]:
     """Return the rules of words of numbered symbols, of which there are n, and maybe all splits."""
     from tokdfa.kernels.merging.words import derive
@@ -119,7 +115,7 @@ def _rules(
     left, right, first, _ = derive(text, offsets, n, np.empty(0, dtype=np.int64), nothing, nothing)
     splits = None
     if (first >= 0).any() or (priority is not None and (np.diff(priority) == 0).any()):
-        splits = all_splits()
+        splits = _all_splits(text, offsets, n)
         start = np.searchsorted(splits[:, 2], np.arange(n, n + 1 + n_words))
         left, right, _, _ = derive(
             text, offsets, n, start, np.ascontiguousarray(splits[:, 0]), np.ascontiguousarray(splits[:, 1])
@@ -129,8 +125,10 @@ def _rules(
         tied[1:] = np.diff(strength) == 0
         tied[:-1] |= tied[1:]
         left[tied] = right[tied] = -1
-        words_text = [text[low:high].tolist() for low, high in pairwise(offsets.tolist())]
-        _find_late_pairs(words_text, n, strength.tolist(), left, right, splits)
+        late = np.flatnonzero(left < 0).tolist()
+        if late:
+            words = {i: text[offsets[i] : offsets[i + 1]].tolist() for i in late}
+            _find_late_pairs(words, n, strength.tolist(), left, right, splits)
     product = np.arange(n, n + n_words, dtype=np.int32)
     rules = np.stack((left, right, product), axis=1)[left >= 0]
     return rules, splits
@@ -146,28 +144,44 @@ def _numbers(words: Sequence[str], symbols: Mapping[str, int]) -> Int32Array:
     return numbers
 
 
-def _all_splits(words: Sequence[T], symbols: Mapping[T, int]) -> Int32Array:
-    """Return every split of a word into two, weaker ones included."""
-    n = len(symbols)
-    numbers = {**symbols, **{word: n + i for i, word in enumerate(words)}}
-    splits = []
-    for product, word in enumerate(words, n):
-        pairs = [
-            (numbers[word[:cut]], numbers[word[cut:]], product)
-            for cut in range(1, len(word))
-            if word[:cut] in numbers and word[cut:] in numbers
-        ]
-        splits.extend(sorted(pairs))
-    return np.array(splits, dtype=np.int32).reshape(-1, 3)
+def _all_splits(text: Int32Array, offsets: Int64Array, n: int) -> Int32Array:
+    """Return every split of a word into two, weaker ones included: left part, right part and word, by word."""
+    from tokdfa.kernels.spelling.lookup import WordTable
+
+    spelled = np.concatenate((np.arange(n, dtype=np.int32), text))
+    begin = np.concatenate((np.arange(n), n + offsets))
+    table = WordTable(spelled.view(np.uint8), spelled.itemsize * begin)
+    lengths = np.diff(begin)
+    word = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths - 1)
+    cut = np.arange(1, len(word) + 1) - running_sum(lengths - 1)[word]
+    splits = [np.empty((0, 3), dtype=np.int32)]
+    looked_up = running_sum(lengths[word])
+    for low, high in _runs(looked_up, _AT_A_TIME):
+        # Each word lies there once for each of its cuts, and the cuts are the borders of what is looked up.
+        at = looked_up[low:high] - looked_up[low]
+        size = int(looked_up[high] - looked_up[low])
+        copies = spelled[np.arange(size) + np.repeat(begin[word[low:high]] - at, lengths[word[low:high]])]
+        borders = np.append(np.stack((at, at + cut[low:high]), axis=1), size)
+        parts = table.find_in(copies.view(np.uint8), spelled.itemsize * borders).reshape(-1, 2)
+        splits.append(np.column_stack((parts, word[low:high]))[(parts >= 0).all(axis=1)])
+    return np.concatenate(splits)
+
+
+def _runs(sums: Int64Array, most: int) -> Iterator[tuple[int, int]]:
+    """Yield runs of entries with prefix sums that grow by `most` at most, or of one entry that is larger."""
+    low, n = 0, len(sums) - 1
+    while low < n:
+        high = max(low + 1, int(np.searchsorted(sums, sums[low] + most, side="right")) - 1)
+        yield low, high
+        low = high
 
 
 def _find_late_pairs(
-    words: list[list[int]], n: int, strength: list[int], left: Int32Array, right: Int32Array, splits: Int32Array
+    words: dict[int, list[int]], n: int, strength: list[int], left: Int32Array, right: Int32Array, splits: Int32Array
 ) -> None:
     """Fill in the pairs of words made through a part that is not stronger, by merging the word completely."""
     products = {(u, v): product for u, v, product in splits.tolist()}
-    for i in np.flatnonzero(left < 0).tolist():
-        tokens = words[i]
+    for i, tokens in words.items():
         while len(tokens) > 2:
             pairs = ((products.get(pair), at) for at, pair in enumerate(pairwise(tokens)))
             found = [(strength[product - n], at, product) for product, at in pairs if product is not None]

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from tokdfa.alphabet import Word
-from tokdfa.dictionary import Dictionary
 from tokdfa.encoding.merges import Merges
 from tokdfa.errors import UnsupportedFeatureError
+from tokdfa.tokenizers.byte_dictionary import CheckedDictionary
+from tokdfa.tokenizers.formats.contents import numbering
 from tokdfa.tokenizers.formats.ranks import rules_of_words
+from tokdfa.tokenizers.symbol_tokens import SymbolTokens
 
 __all__ = ["over_scored"]
 
@@ -45,21 +46,23 @@ def over_scored(normal: Mapping[str, tuple[int, float]], atoms: Mapping[str, int
     changes = np.concatenate(([0], np.cumsum(np.diff(scores) != 0))) if len(words) else np.empty(0)
     priority = changes.astype(np.int32)
     rules, splits = rules_of_words(words, characters, priority)
-    spelled: list[Word] = [*((text,) for text in characters), *map(tuple, words)]
-    symbols: list[Word] = [*spelled[: len(characters)], *((text,) for text in atoms)]
-    dictionary = Dictionary(((spelled[left], spelled[right]) for left, right, _ in rules.tolist()), symbols)
-    known = dictionary.alphabet
-    extra = tuple(word for word in spelled if word not in known)
-    place = {word: number for number, word in enumerate((*known, *extra))}
+    symbols = [*characters, *atoms]
+    # The symbols first: the words come after the atoms.
+    number = np.arange(len(characters) + len(words), dtype=np.int32)
+    number[len(characters) :] += len(atoms)
+    spelled = [*symbols, *words]
+    mentioned, extra, numbered = numbering(number[rules], len(spelled), len(symbols))
+    alphabet = SymbolTokens("symbols", symbols, [spelled[place] for place in mentioned.tolist()])
+    id_of = {text: id for text, (id, _) in normal.items()} | dict(atoms)
+    ids = np.empty(len(spelled), dtype=np.int32)
+    ids[numbered] = [id_of[text] for text in spelled]
     merges = None
     if splits is not None:
-        number = np.array([place[word] for word in spelled], dtype=np.int32)
-        left, right, product = splits.T
-        merges = Merges(number[left], number[right], priority[product - len(characters)], number[product])
-    id_of = {text: id for text, (id, _) in normal.items()} | dict(atoms)
+        left, right, product = numbered[number[splits.T]]
+        merges = Merges(left, right, priority[splits[:, 2] - len(characters)], product)
     return {
-        "dictionary": dictionary,
-        "extra": extra,
-        "ids": np.array([id_of["".join(word)] for word in place], dtype=np.int32),
+        "dictionary": CheckedDictionary(alphabet, *numbered[number[rules.T]]),
+        "extra": tuple(tuple(spelled[place]) for place in extra.tolist()),
+        "ids": ids,
         "merges": merges,
     }

@@ -14,9 +14,9 @@ from tokdfa.dictionary import Dictionary
 from tokdfa.encoding.symbols import Fallback
 from tokdfa.errors import AlphabetError, FileFormatError, UnsupportedFeatureError
 from tokdfa.kernels.spelling.spell import read_letters
-from tokdfa.tokenizers.byte_dictionary import CheckedDictionary, in_order_of_mention
+from tokdfa.tokenizers.byte_dictionary import CheckedDictionary
 from tokdfa.tokenizers.decoder import Spellings, gathered
-from tokdfa.tokenizers.formats.contents import Contents, check_bytes, has_bytes, number_bytes
+from tokdfa.tokenizers.formats.contents import Contents, check_bytes, has_bytes, number_bytes, numbering
 from tokdfa.tokenizers.formats.json_text import parse_object
 from tokdfa.tokenizers.formats.merges import check_rules, check_suffix, read_pairs, suffix_in, symbols_of
 from tokdfa.tokenizers.formats.pairs import Pairs
@@ -194,19 +194,15 @@ def _number_characters(
     order = np.concatenate((symbols, np.flatnonzero(~is_symbol)))
     number = np.empty(len(order), dtype=np.int32)
     number[order] = np.arange(len(order), dtype=np.int32)
-    mentioned = in_order_of_mention(number[rules], len(order), len(symbols))
+    mentioned, extra, renumbered = numbering(number[rules], len(order), len(symbols))
     words = [spellings[place] for place in order[mentioned].tolist()]
     known = {spellings[place] for place in symbols.tolist() if lengths[place] == 1}
     if is_atom[rules].any() or not known.issuperset("".join(words)):
         return None
-    is_extra = np.ones(len(order), dtype=np.bool_)
-    is_extra[: len(symbols)] = is_extra[mentioned] = False
-    final = np.concatenate((np.arange(len(symbols)), mentioned, np.flatnonzero(is_extra)))
-    renumbered = np.empty(len(order), dtype=np.int32)
-    renumbered[final] = np.arange(len(order), dtype=np.int32)
+    final = np.argsort(renumbered)
     kind: Literal["characters", "symbols"] = "symbols" if atoms else "characters"
     alphabet = SymbolTokens(kind, [spellings[place] for place in symbols.tolist()], words)
-    rest = [spellings[place] for place in order[is_extra].tolist()]
+    rest = [spellings[place] for place in order[extra].tolist()]
     return {
         "dictionary": CheckedDictionary(alphabet, *renumbered[number[rules.T]]),
         "extra": tuple(rest if kind == "characters" else map(tuple, rest)),
