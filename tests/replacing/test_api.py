@@ -147,10 +147,40 @@ def test_nothing_matches() -> None:
     ids = TOKENIZER.encode("a single man")
     found = tokdfa.replace(TOKENIZER, "zebra", "x", ids)
     assert found.ids.tolist() == ids.tolist()
-    assert found.ids is not ids
     assert (found.count, len(found.changes), found.starts) == (0, 0, None)
     assert tokdfa.replace(TOKENIZER, "a", "b", []).ids.tolist() == []
     assert TOKENIZER.decode(tokdfa.replace(TOKENIZER, "", "b", []).ids) == "b"
+
+
+@pytest.mark.parametrize(("pattern", "replacement"), [("zebra", "x"), ("man", r"\g<0>"), ("z*", ""), ("$", "")])
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.uint16, ">i4"])
+def test_ids_of_which_none_changes_are_not_copied(pattern: str, replacement: str, dtype: str) -> None:
+    ids = TOKENIZER.encode("a single man").astype(dtype)
+    for given in (ids, ids[::-1][::-1], np.repeat(ids, 2)[::2]):
+        found = tokdfa.replace(TOKENIZER, pattern, replacement, given)
+        assert found.ids.dtype == np.int32
+        assert found.ids.tolist() == ids.tolist()
+        assert not found.ids.flags.writeable
+        assert found.ids.flags.contiguous
+        assert np.shares_memory(found.ids, given) == (given.dtype == np.int32 and given.flags.contiguous)
+        assert given.flags.writeable
+
+
+@pytest.mark.parametrize("replacement", ["", "boy", " Xyzzy Xyzzy Xyzzy" * 9])
+@pytest.mark.parametrize("every", [1, 2, 1000])
+def test_new_ids_are_fewer_or_more(replacement: str, every: int) -> None:
+    """They are moved within their own memory, as long as this has room."""
+    text = " ".join("man" if number % every == 0 else f"x{number}" for number in range(3000))
+    ids = TOKENIZER.encode(text)
+    before = ids.copy()
+    found = tokdfa.replace(TOKENIZER, "man", replacement, ids)
+    assert (ids == before).all()
+    assert found.ids.tolist() == TOKENIZER.encode(text.replace("man", replacement)).tolist()
+    assert found.ids.flags.writeable
+    removed = [id for change in found.changes for id in ids[change.start : change.stop].tolist()]
+    assert found.changes.removed.tolist() == removed
+    inserted = [id for change in found.changes for id in found.ids[change.new_start : change.new_stop].tolist()]
+    assert found.changes.inserted.tolist() == inserted
 
 
 def test_changes() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace as replaced
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +16,10 @@ from tokdfa.guesses import Guided
 from tokdfa.patterns.budget import DEFAULT_MAX_SECONDS, DEFAULT_MAX_STATES, Budget
 from tokdfa.patterns.syntax import is_nullable, parse
 from tokdfa.replacing.cuts import cuts_of
+from tokdfa.replacing.output import Output, OwnIds, unchanged
 from tokdfa.replacing.result import Change, Changes, Replacement
 from tokdfa.replacing.template import Template, check_replacement
-from tokdfa.replacing.text_run import Job, Output, TextRun
+from tokdfa.replacing.text_run import Job, TextRun
 from tokdfa.replacing.tuning import DEFAULT, Tuning
 from tokdfa.searching.api import DEFAULT_MAX_PENDING, Searcher
 from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -192,9 +194,7 @@ class Replacer(Guided):
         AlphabetError
             If the tokenizer lacks a symbol of the new text; the error says around which tokens.
         """
-        run = _Run(self, documents)
-        run.feed(id_array(ids), is_all=True)
-        return run.finish()
+        return _Run(self, documents).replace_all(id_array(ids))
 
     def iter_replaced(
         self, chunks: Iterable[npt.ArrayLike], *, documents: int | npt.ArrayLike | None = None
@@ -219,9 +219,7 @@ class Replacer(Guided):
         """
         run = _Run(self, documents)
         for chunk in chunks:
-            part = run.feed(id_array(chunk))
-            assert part is not None
-            yield part
+            yield run.feed(id_array(chunk))
         yield run.finish()
 
 
@@ -244,11 +242,38 @@ class _Run:
             self._starts = document_starts(documents)
             self._is_open = False
 
-    def feed(self, ids: IntegerArray, *, is_all: bool = False) -> Replacement | None:
-        """Take more ids, and return what is certain; None if these are all of them."""
+    def replace_all(self, ids: IntegerArray) -> Replacement:
+        """Take all ids, and return the new ones."""
+        job = self._job
+        # Ids of one text are searched where they are, and copied only if something is to be replaced.
+        is_text = self._separator is None and self._starts is None and not job.cuts.ends_text.any()
+        if is_text and job.plan is not None and len(ids):
+            self._validate(ids)
+            text = self._text = TextRun(job, self._output)
+            if text.find_all(ids):
+                text.replace_all(*OwnIds.checked(self._decoder, ids))
+            else:
+                self._output.give(unchanged(ids))
+                self._text, self._is_open = None, False
+        else:
+            self._read(ids, is_all=True)
+        found = self.finish()
+        if len(found.changes):
+            return found
+        return replaced(found, ids=unchanged(ids))
+
+    def feed(self, ids: IntegerArray) -> Replacement:
+        """Take more ids, and return what is certain."""
+        self._read(ids, is_all=False)
+        return self._take()
+
+    def _validate(self, ids: IntegerArray) -> None:
         if self._validator is not None:
             for violation in self._validator.feed(ids):
                 raise _not_canonical(violation)
+
+    def _read(self, ids: IntegerArray, *, is_all: bool) -> None:
+        self._validate(ids)
         checked, alone = self._checked(ids)
         at = 0
         for place, is_alone in self._borders(len(ids), alone):
@@ -256,14 +281,13 @@ class _Run:
             self._end_text()
             at = place
             if is_alone:
-                self._output.keep(ids[place : place + 1].astype(np.int32))
+                self._output.give(ids[place : place + 1].astype(np.int32))
                 at += 1
             else:
                 self._output.begin_document()
             self._is_open = True
         self._feed(checked[at:], is_all=is_all)
         self._n_read += len(checked)
-        return None if is_all else self._take()
 
     def finish(self) -> Replacement:
         """End the stream, and return the rest of it."""

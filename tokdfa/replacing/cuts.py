@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array, running_sum
 from tokdfa.kernels.walk.parts import outer_symbols
 from tokdfa.locks import SHARED
 from tokdfa.splitting.safe_borders import SafeBorders
@@ -126,6 +126,8 @@ class _PlainCuts(Cuts):
             known[tokenizer.special_ids] = n + 1
         self._first, self._last = classes
         self._width = n + 2
+        # The last text whose classes were asked for, and these.
+        self._text_beside: tuple[bytes, tuple[int, int]] = b"", (n, n)
         self._last = self._last * np.int32(n + 2)
         self._table = table.reshape(-1)
 
@@ -148,12 +150,14 @@ class _PlainCuts(Cuts):
     def stays_after(self, ids: Int32Array, rows: Int64Array, text: bytes) -> BoolArray:
         stays: BoolArray = np.zeros(len(rows), dtype=np.bool_)
         places = np.flatnonzero((rows[:, 1] < len(ids)) & (rows[:, 3] > 0))
+        if not len(places):
+            return stays
         first, stop, offset, length = rows[places].T
         right = ids[stop]
         is_cut = self.between(ids[stop - 1], right)
-        sizes = self._lengths[ids[first]]
-        for place in np.flatnonzero(stop > first + 1).tolist():
-            sizes[place] = self._lengths[ids[first[place] : stop[place]]].sum()
+        begins = running_sum(stop - first)
+        inside = np.arange(begins[-1]) + np.repeat(first - begins[:-1], stop - first)
+        sizes = np.add.reduceat(self._lengths[ids[inside]], begins[:-1])
         beside = self._beside(text)
         is_new = np.zeros(len(places), dtype=np.bool_)
         if beside is not None:
@@ -165,9 +169,12 @@ class _PlainCuts(Cuts):
         """Return the classes of the first and the last symbol of a text; None if it has none."""
         if not text or self._borders is None:
             return None
-        symbols = text.decode("utf-8")
-        first, last = _classes(self._borders, symbols[0] + symbols[-1])
-        return first, last
+        known = self._text_beside
+        if text != known[0]:
+            symbols = text.decode("utf-8")
+            first, last = _classes(self._borders, symbols[0] + symbols[-1])
+            known = self._text_beside = text, (first, last)
+        return known[1]
 
     def spelled(self, ids: Int32Array, *, begins: bool) -> tuple[bytes, Int64Array]:
         text, offsets = self._text, self._offsets

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array, IntegerArray
 from tokdfa.errors import LimitExceededError, TokenStreamError
 from tokdfa.replacing.cuts import Cuts
 from tokdfa.replacing.template import Template
@@ -15,6 +15,8 @@ from tokdfa.searching.plan import SearchPlan
 from tokdfa.searching.stream import Stream
 
 __all__ = ["Found", "OnIds", "in_text"]
+
+_NO_ROWS: Int64Array = np.empty((0, 4), dtype=np.int64)
 
 
 class Found:
@@ -53,20 +55,26 @@ class OnIds:
         """The id, counted from the first one of the text, before which no further match begins."""
         return self._stream.settled
 
-    def feed(self, ids: Int32Array) -> Int64Array:
-        """Return the rows of the matches found with further ids, which are checked; tokens count from the first one."""
-        return self._rows(self._stream.read_checked(ids))
+    def feed(self, ids: IntegerArray) -> Int64Array:
+        """Return the rows of the matches found with further ids; tokens count from the first one.
+
+        Raises
+        ------
+        TokenStreamError
+            If they are not ids; the error says which.
+        """
+        return self._rows(self._stream.read(ids))
 
     def finish(self) -> Int64Array:
         """Return the rows of the remaining matches."""
         return self._rows(self._stream.finish())
 
     def _rows(self, found: Iterator[Matches]) -> Int64Array:
-        parts = [np.empty((0, 4), dtype=np.int64)]
+        parts = []
         for matches in found:
             start, end, first, stop = matches.rows.T
             parts.append(np.column_stack((first, stop, self._stream.offsets, end - start)))
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+        return parts[0] if len(parts) == 1 else np.concatenate((_NO_ROWS, *parts))
 
 
 def in_text(cuts: Cuts, ids: Int32Array, is_special: BoolArray, template: Template, max_seconds: float) -> Found:

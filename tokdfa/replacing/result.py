@@ -108,7 +108,8 @@ class Replacement(Guided):
     Attributes
     ----------
     ids : int32 array
-        The new ids.
+        The new ids. If :meth:`Replacer.replace` changes none, they are not copied: the array cannot be written, and is
+        a view of the given ids if these are an int32 array.
     count : int
         The number of matches that were replaced.
     changes : Changes

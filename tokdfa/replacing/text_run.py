@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array, IntegerArray
 from tokdfa.errors import LimitExceededError
 from tokdfa.replacing.cuts import Cuts
 from tokdfa.replacing.finding import Found, OnIds, in_text
+from tokdfa.replacing.output import Edit, Output
 from tokdfa.replacing.regions import OPEN, Region, last_cut, regions
-from tokdfa.replacing.result import Changes, Replacement
 from tokdfa.replacing.rewriting import Rewriter, Rewritten
 from tokdfa.replacing.template import Template
 from tokdfa.replacing.tuning import Tuning
@@ -20,7 +20,7 @@ from tokdfa.replacing.tuning import Tuning
 if TYPE_CHECKING:
     from tokdfa.searching.plan import SearchPlan
 
-__all__ = ["Job", "Output", "TextRun"]
+__all__ = ["Job", "TextRun"]
 
 _NO_ROWS: Int64Array = np.empty((0, 4), dtype=np.int64)
 _NO_IDS: Int32Array = np.empty(0, dtype=np.int32)
@@ -63,76 +63,6 @@ class Job:
         self.max_seconds = max_seconds
         self.tuning = tuning
         self.rewriter = Rewriter(cuts, is_special, template, tuning=tuning)
-
-
-class Output:
-    """What has been replaced so far and not been taken yet.
-
-    Parameters
-    ----------
-    limit : int or None
-        The number of matches that are replaced at most.
-
-    Attributes
-    ----------
-    n_in, n_out : int
-        The number of ids of the stream that have been given out, and of those in their place.
-    """
-
-    def __init__(self, limit: int | None) -> None:
-        self.limit = limit
-        self.n_in = self.n_out = 0
-        self._parts: list[Int32Array] = []
-        self._changes: list[tuple[int, int, int, int]] = []
-        self._removed: list[Int32Array] = []
-        self._inserted: list[Int32Array] = []
-        self._starts: list[int] | None = None
-        self._count = 0
-
-    def keep(self, ids: Int32Array) -> None:
-        """Give out ids as they are."""
-        if len(ids):
-            self._parts.append(ids)
-            self.n_in += len(ids)
-            self.n_out += len(ids)
-
-    def change(self, ids: Int32Array, rewritten: Rewritten, n_matches: int) -> None:
-        """Give out other ids in the place of some."""
-        self._count += n_matches
-        new, same, rest = rewritten
-        n_ids = len(ids)
-        if same < max(n_ids, len(new)):
-            self._removed.append(ids[same : n_ids - rest].copy())
-            self._inserted.append(new[same : len(new) - rest])
-            start, new_start = self.n_in + same, self.n_out + same
-            self._changes.append((start, self.n_in + n_ids - rest, new_start, self.n_out + len(new) - rest))
-        self._parts.append(new)
-        self.n_in += n_ids
-        self.n_out += len(new)
-
-    def begin_document(self) -> None:
-        """Note that a document begins."""
-        self._starts = [] if self._starts is None else self._starts
-        self._starts.append(self.n_out)
-
-    def allowed(self, n: int) -> int:
-        """Return how many of the next n matches are replaced, and count them."""
-        if self.limit is None:
-            return n
-        n = min(n, self.limit)
-        self.limit -= n
-        return n
-
-    def take(self, *, documents: bool) -> Replacement:
-        """Return what has not been taken yet."""
-        parts, self._parts = self._parts, []
-        ids = parts[0] if len(parts) == 1 else np.concatenate((_NO_IDS, *parts))
-        rows = np.array(self._changes, dtype=np.int64).reshape(-1, 4)
-        changes = Changes(rows, np.concatenate((_NO_IDS, *self._removed)), np.concatenate((_NO_IDS, *self._inserted)))
-        starts = np.array(self._starts or (), dtype=np.int64) if documents else None
-        found = Replacement(ids, self._count, changes, starts)
-        self._changes, self._removed, self._inserted, self._starts, self._count = [], [], [], None, 0
-        return found
 
 
 class TextRun:
@@ -180,23 +110,36 @@ class TextRun:
             self._add(self._search.finish())
         self._proceed(final=True)
 
+    def find_all(self, ids: IntegerArray) -> bool:
+        """Take all ids of the text, and return whether there are matches to be replaced; the search checks the ids."""
+        assert self._search is not None
+        size = self._job.tuning.block
+        for start in range(0, len(ids), size):
+            self._add(self._search.feed(ids[start : start + size]))
+        self._add(self._search.finish())
+        return len(self._rows) > 0
+
+    def replace_all(self, ids: Int32Array, n_free: int = 0) -> None:
+        """Give out all ids of the text, which are checked, and where there is a search, have been searched.
+
+        If there are places before them in their memory that may be overwritten, they may be overwritten themselves.
+        """
+        self._waiting, self._n_waiting = [ids], len(ids)
+        self._proceed(final=True, n_free=n_free)
+        self._is_done = True
+
     def feed_all(self, ids: Int32Array) -> None:
         """Take all ids of the text, and give them out."""
         if self._search is not None:
-            size = self._job.tuning.block
-            parts = [self._search.feed(ids[start : start + size]) for start in range(0, len(ids), size)]
-            parts.append(self._search.finish())
-            self._add(np.concatenate(parts))
-        self._waiting, self._n_waiting = [ids], len(ids)
-        self._proceed(final=True)
-        self._is_done = True
+            self.find_all(ids)
+        self.replace_all(ids)
 
     def _add(self, rows: Int64Array) -> None:
         rows = rows[: self._output.allowed(len(rows))]
         if len(rows):
             self._rows = np.concatenate((self._rows, rows)) if len(self._rows) else rows
 
-    def _proceed(self, *, final: bool) -> None:
+    def _proceed(self, *, final: bool, n_free: int = 0) -> None:
         """Give out the ids up to the last place with which nothing that is not decided has to do."""
         job = self._job
         waiting = self._waiting
@@ -212,19 +155,19 @@ class TextRun:
         settled = len(ids) if self._search is None else self._search.settled - self._first
         bound = len(ids) if final else last_cut(job.cuts, ids, min(settled, len(ids) - 1))
         at = n_done = 0
+        edits: list[Edit] = []
         for region, new in self._rewritten(ids, found, bound, final=final):
             if new is None:
                 bound = min(bound, region.start)
                 break
-            self._output.keep(ids[at : region.start])
-            self._output.change(ids[region.start : region.stop], new, region.end - region.first)
+            edits.append(Edit(region.start, region.stop, new))
             at, n_done = region.stop, region.end
-        if bound > at:
-            self._output.keep(ids[at:bound])
-            at = bound
+        at = max(at, bound)
+        # Whether a text begins after them, before they are overwritten.
+        begins = bool(job.cuts.parts[ids[at - 1]]) if at else self._begins
+        self._output.give(ids[:at], edits, n_done, n_free=n_free)
         self._rows = self._rows[n_done:]
-        if at:
-            self._begins = bool(job.cuts.parts[ids[at - 1]])
+        self._begins = begins
         self._first += at
         rest = ids[at:]
         self._waiting, self._n_waiting = [rest], len(rest)

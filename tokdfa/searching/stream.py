@@ -18,7 +18,8 @@ __all__ = ["Stream"]
 
 # The longest symbol has four bytes.
 _CONTEXT = 4
-_NO_IDS: Int32Array = np.empty(0, dtype=np.int32)
+_SHORT = frozenset(map(np.dtype, (np.uint8, np.int16, np.uint16, np.int32, np.uint32)))
+"""The types of integers of which every one that is an id has the same 32 bits."""
 
 
 class Stream:
@@ -42,17 +43,17 @@ class Stream:
         self.plan = plan
         self.max_pending = max_pending
         self._block, self._patience = plan.tuning.block, plan.tuning.patience
-        # Buffers are kept from block to block, so that the same memory stays in the cache.
-        self.buffer = _NO_IDS
+        self.search = plan.begin()
+        # The buffer is kept from block to block and from stream to stream, so that its memory stays in the cache.
+        self.buffer = self.search.buffer
         self.kept = 0  # the number of ids of earlier blocks at the beginning of the buffer
-        self.waiting: list[Int32Array] = []
+        self.filled = 0  # the number of ids in the buffer
         self.held: Int32Array = self.buffer[:0]  # the last id, if it may be spelled differently
         self.has_begun = False  # whether the first id has been seen
         self.n_read = 0
         self.first = self.first_byte = 0  # the position of the buffer in the stream, in tokens and in bytes
         self.ids = self.buffer[:0]  # the ids at hand when matches are yielded
         self.settled = 0
-        self.search = plan.begin()
         self.offsets = self.search.offsets
 
     def read(self, block: npt.ArrayLike) -> Iterator[Matches]:
@@ -65,21 +66,9 @@ class Stream:
         LimitExceededError
             If a match stays undecided for too long.
         """
-        yield from self.read_checked(self._checked(block))
-
-    def read_checked(self, ids: Int32Array) -> Iterator[Matches]:
-        """Yield the matches found with further ids, of which each is certainly an id of the tokenizer.
-
-        They must not change before the next call. :meth:`read` says what is raised.
-        """
-        ids = self._varied(ids)
-        self.n_read += len(ids)
-        if self.plan.words.varies == "last":
-            ids = np.concatenate((self.held, ids))
-            ids, self.held = ids[:-1], ids[-1:]
-        self.waiting.append(ids)
+        self._add(block)
         # A match that goes on for long is read in ever larger steps.
-        if sum(map(len, self.waiting)) >= self.kept:
+        if self.filled >= 2 * self.kept:
             yield from self._step(0)
 
     def read_all(self, block: npt.ArrayLike) -> Iterator[Matches]:
@@ -95,13 +84,13 @@ class Stream:
         if self.plan.words.varies == "last":
             ids = np.concatenate((ids[:-1], ids[-1:] + np.int32(self.plan.words.n_ids)))
         yield from self._found(ids, FINAL)
-        self.plan.end(self.search)
+        self._end()
 
     def finish(self) -> Iterator[Matches]:
         """End the stream, and yield the remaining matches."""
-        self.waiting.append(self.held + np.int32(self.plan.words.n_ids))
+        self._append(self.held + np.int32(self.plan.words.n_ids))
         yield from self._step(FINAL)
-        self.plan.end(self.search)
+        self._end()
 
     def spell(self, matches: Matches) -> list[bytes]:
         """Return the bytes of the matches just yielded, as long as no further ones are asked for."""
@@ -118,6 +107,43 @@ class Stream:
             skipped = start - int(begins[inside.start])
             spelled.append(data[skipped : skipped + end - start])
         return spelled
+
+    def _add(self, block: npt.ArrayLike) -> None:
+        """Put further ids into the buffer, and check them there."""
+        words = self.plan.words
+        if not words.varies and type(block) is np.ndarray and block.dtype in _SHORT and block.ndim == 1:
+            added = self._room_for(len(block))
+            added[:] = block
+            # Read as unsigned, negative ids are the largest.
+            if added.view(np.uint32).max(initial=0) < words.first_hole:
+                self.filled += len(added)
+                self.n_read += len(added)
+                return
+        ids = self._varied(self._checked(block))
+        self.n_read += len(ids)
+        if words.varies == "last":
+            ids = np.concatenate((self.held, ids))
+            ids, self.held = ids[:-1], ids[-1:]
+        self._append(ids)
+
+    def _append(self, ids: Int32Array) -> None:
+        self._room_for(len(ids))[:] = ids
+        self.filled += len(ids)
+
+    def _room_for(self, n: int) -> Int32Array:
+        """Return the next n places of the buffer, which is enlarged if it has too few."""
+        size = self.filled + n
+        if size > len(self.buffer):
+            larger = np.empty(2 * max(size, self._block), dtype=np.int32)
+            larger[: self.filled] = self.buffer[: self.filled]
+            self.buffer = larger
+        return self.buffer[self.filled : size]
+
+    def _end(self) -> None:
+        """Give back the room of the search."""
+        if len(self.buffer) <= 2 * self._block:
+            self.search.buffer = self.buffer
+        self.plan.end(self.search)
 
     def _checked(self, block: npt.ArrayLike) -> Int32Array:
         words = self.plan.words
@@ -139,7 +165,7 @@ class Stream:
     def _step(self, options: int) -> Iterator[Matches]:
         """Search through the ids, and keep those that may still be needed."""
         plan, at, lengths = self.plan, self.search.at, self.plan.words.lengths
-        ids = self._filled()
+        ids = self.buffer[: self.filled]
         yield from self._found(ids, options)
         keep = max(at.idle_token, self._reached_by(ids))
         self.settled = self.first + keep
@@ -149,6 +175,7 @@ class Stream:
             context += _CONTEXT if plan.words.cuts[ids[keep]] else int(lengths[ids[keep]])
         self.kept = len(ids) - keep
         self.buffer[: self.kept] = ids[keep:]
+        self.filled = self.kept
         if not options & FINAL:
             self.first_byte = at.position - int(lengths[ids[keep : at.token]].sum())
         self.first += keep
@@ -187,19 +214,6 @@ class Stream:
             token -= 1
             left -= int(lengths[ids[token]])
         return token
-
-    def _filled(self) -> Int32Array:
-        """Return the kept ids, followed by the waiting ones, in the buffer."""
-        size = self.kept + sum(map(len, self.waiting))
-        if size > len(self.buffer):
-            larger = np.empty(2 * max(size, self._block), dtype=np.int32)
-            larger[: self.kept] = self.buffer[: self.kept]
-            self.buffer = larger
-        for block in self.waiting:
-            self.buffer[self.kept : self.kept + len(block)] = block
-            self.kept += len(block)
-        self.waiting = []
-        return self.buffer[:size]
 
 
 def _leave_out_empty_tokens(ends: Int64Array, lengths: Int64Array, ids: Int32Array) -> None:

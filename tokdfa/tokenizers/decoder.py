@@ -104,7 +104,7 @@ class Decoder:
         self._ends_word = ends_word
         self._tuning = tuning
 
-    def check(self, ids: npt.ArrayLike, first: int = 0) -> Int32Array:
+    def check(self, ids: npt.ArrayLike, first: int = 0, out: Int32Array | None = None) -> Int32Array:
         """Return ids as a new int32 array, which nobody else can change after they are checked.
 
         Parameters
@@ -112,6 +112,8 @@ class Decoder:
         ids : array_like of int
         first : int
             The position of the first of them in its stream, for messages.
+        out : int32 array, optional
+            Where to write them, of as many places; by default a new array.
 
         Raises
         ------
@@ -120,7 +122,12 @@ class Decoder:
         """
         # A subclass of arrays may have masked ids.
         if type(ids) is np.ndarray and ids.dtype in _SHORT and ids.ndim == 1:
-            own: Int32Array = ids.astype(np.int32, order="C")
+            own: Int32Array
+            if out is None:
+                own = ids.astype(np.int32, order="C")
+            else:
+                out[:] = ids
+                own = out
             # One pass if all is well: read as unsigned, negative ids are the largest.
             if own.view(np.uint32).max(initial=0) < self._first_hole:
                 return own
@@ -128,6 +135,9 @@ class Decoder:
         if checked.max(initial=-1) >= self._first_hole and not self._meaning[checked].all():
             index = int(np.argmin(self._meaning[checked]))
             raise TokenStreamError("no token has this id", value=int(checked[index]), where=f"token {first + index}")
+        if out is not None:
+            out[:] = checked
+            return out
         return checked
 
     def mean_something(self, ids: IntegerArray) -> BoolArray:

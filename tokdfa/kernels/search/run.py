@@ -49,9 +49,11 @@ class Search:
         stream.
     offsets : int64 array
         For each leftmost match yielded last, the number of bytes of its first token that come before it.
+    buffer : int32 array
+        Room for ids, which whoever runs the search may use and replace.
     """
 
-    __slots__ = ("_found", "_struct", "at", "offsets")
+    __slots__ = ("_found", "_struct", "at", "buffer", "offsets")
 
     def __init__(self) -> None:
         self._found: Int64Array = np.empty(4 * _ROOM, dtype=np.int64)
@@ -66,6 +68,7 @@ class Search:
         self._struct = Struct("tokdfa_search", **room, **dict.fromkeys(_PLACES, 0))
         self.at: Any = self._struct.pointer
         self.offsets: Int64Array = self._found[:0]
+        self.buffer: Int32Array = np.empty(0, dtype=np.int32)
 
     def begin(self, state: int) -> None:
         """Begin a new stream in a state."""
