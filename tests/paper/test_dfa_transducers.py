@@ -89,9 +89,22 @@ def test_definition_6_transducers() -> None:
 
 
 def test_definition_6_subsequential_outputs_are_words() -> None:
-    # Observation 3 writes one token or none at a step; that is too few for a subsequential transducer.
+    # The definition allows one token or none at a step. Observation 3 writes no more; the figure does.
     assert all(len(output) <= 1 for _, _, output, _ in FIGURE_6A.edges())
     assert (1, "b", ("a", "b"), 0) in set(FIGURE_6B.edges())
+
+
+def test_definition_6_erratum_one_token_a_step_takes_three_states_here() -> None:
+    # The b is written one step later, or at the end.
+    alphabet = FIGURE_6B.alphabet
+    a, b, aa = (alphabet.number(token) for token in ("a", "b", "aa"))
+    arcs = [[(0, (), 1), (1, (b,), 0)], [(0, (aa,), 0), (1, (a,), 2)], [(0, (b,), 1), (1, (b,), 2)]]
+    delayed = Transducer(alphabet, arcs, finals={0: (), 1: (a,), 2: (b,)})
+    assert delayed.subsequentiality()
+    assert all(len(output) <= 1 for _, _, output, _ in delayed.edges())
+    assert minimize(delayed) == FIGURE_6B
+    for word in all_words("ab", 8):
+        assert delayed(word) == FIGURE_6B(word) == tokenize_single_pass(EXAMPLE_6, word)
 
 
 @given(token_dfas("ab", ["aa", "ab", "aab"], max_states=4))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from hypothesis import strategies as st
 
@@ -45,6 +46,24 @@ def all_proper_dictionaries(symbols: str, n_rules: int, *, up_to_renaming: bool 
         if up_to_renaming and rules and not rules[0][0].startswith(symbols[0]):
             continue
         yield Dictionary.from_pairs(rules, symbols)
+
+
+def all_rules_up_to_renaming(n_rules: int) -> Iterator[tuple[tuple[str, str], ...]]:
+    """Every proper sequence of `n_rules` distinct rules over any symbols, which are named in the order of their use."""
+
+    def extend(rules: tuple[tuple[str, str], ...], symbols: str, tokens: tuple[str, ...]) -> Iterator[Any]:
+        if len(rules) == n_rules:
+            yield rules
+            return
+        for u in (*tokens, chr(ord("a") + len(symbols))):
+            with_u = symbols if u in tokens else symbols + u
+            known = tokens if u in tokens else (*tokens, u)
+            for v in (*known, chr(ord("a") + len(with_u))):
+                if (u, v) not in rules:
+                    with_v = with_u if v in known else with_u + v
+                    yield from extend((*rules, (u, v)), with_v, tuple(dict.fromkeys((*known, v, u + v))))
+
+    return extend((), "", ())
 
 
 def all_words(symbols: str, longest: int) -> Iterator[str]:
