@@ -111,6 +111,13 @@ class Files:
         }
         return self.write("unigram.json", as_bytes({**fields, **changes}))
 
+    def unigram_with_bytes(self) -> Path:
+        """One with the bytes of xa, which is a piece, where x is none."""
+        pieces = [["?", 0], ["a", -1], ["xa", -2], ["<0x61>", -1], ["<0x78>", -1]]
+        decoder = {"type": "Sequence", "decoders": [{"type": "ByteFallback"}, {"type": "Fuse"}]}
+        model = {"type": "Unigram", "unk_id": 0, "byte_fallback": True, "vocab": pieces}
+        return self.unigram(model=model, decoder=decoder)
+
     def ids(self, *ids: int) -> Path:
         path = self.write("ids.npy", b"")
         np.save(path, np.array(ids))
@@ -423,6 +430,9 @@ def of_validate(files: Files) -> Iterator[Run]:
     yield files.entries("a", "##b"), files.ids(1)
     lower = _with(files.characters(vocab={"a": 0, "A": 1}, merges=[]), normalizer={"type": "Lowercase"})
     yield lower, files.ids(1)
+    unigram = files.unigram()
+    yield unigram, files.ids(1, 2), "--explain"
+    yield files.unigram_with_bytes(), files.ids(4, 3), "--explain"
 
 
 def of_rollouts(files: Files) -> Iterator[Run]:

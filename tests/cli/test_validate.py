@@ -236,3 +236,40 @@ def test_windows_without_a_pattern_are_refused(tmp_path: Path, capsys: pytest.Ca
         "tokdfa: error: a window can be judged only if a pre-tokenizer cuts the text"
     )
     assert run(tmp_path / "merges.txt", tmp_path / "ids.txt", "--window", "--pretokenizer", "gpt2") == 0
+
+
+def test_the_lattice_of_a_unigram_tokenizer(tok: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = {"type": "Unigram", "unk_id": 0, "vocab": [["?", 0], ["a", -1], ["aaa", -2.5], ["b", -3], ["ab", -4.0]]}
+    unigram = tmp_path / "unigram.json"
+    unigram.write_text(json.dumps({"version": "1.0", "decoder": {"type": "Fuse"}, "model": model}))
+    (tmp_path / "ids.txt").write_text("1 1 1 3")
+    assert run(unigram, tmp_path / "ids.txt", "--explain") == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "token 0, byte 0: the text is encoded as 'aaa' (2), not as 'a' (1) 'a' (1) 'a' (1): the sum of scores up to "
+        "there is -2.5, and with these ids -3 [from token 0: 1 1 1, canonical 2]",
+        "    lattice of 'aaa'; the sum of scores before it is 0",
+        "    to 1   'a' (1)    from 0, score -1, sum -1, best",
+        "    to 2   'a' (1)    from 1, score -1, sum -2, best",
+        "    to 3   'aaa' (2)  from 0, score -2.5, sum -2.5, best",
+        "           'a' (1)    from 2, score -1, sum -3",
+        "    of equal sums the one whose last piece begins first counts",
+        "not canonical: 4 tokens, only the first violation is shown",
+    ]
+    (tmp_path / "good.txt").write_text("2 3")
+    assert run(unigram, tmp_path / "good.txt", "--explain") == 0
+    assert capsys.readouterr().out == "canonical: 2 tokens\n"
+    # The lattice is limited, whatever the text. The two segmentations of this one have no border in common.
+    model["vocab"] = [["?", 0], ["a", -1], ["aa", -1.5]]
+    unigram.write_text(json.dumps({"version": "1.0", "decoder": {"type": "Fuse"}, "model": model}))
+    (tmp_path / "long.txt").write_text("2 " * 5000 + "1")
+    assert run(unigram, tmp_path / "long.txt", "--explain") == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) < 120
+    assert max(map(len, lines)) < 400
+    assert run(unigram, tmp_path / "long.txt", "--explain", "--json") == 1
+    (violation,) = json.loads(capsys.readouterr().out)["violations"]
+    assert len(violation["scores"]["lattice"]) <= 100
+    assert len(violation["scores"]["text"]) == 48
+    for refused in ((tok, tmp_path / "ids.txt"), (unigram, tmp_path / "ids.txt", tmp_path / "ids.txt")):
+        assert run(*refused, "--explain") == 2
+        assert "--explain" in capsys.readouterr().err

@@ -5,7 +5,8 @@ The commands are `info`, `validate`, `encode`, `decode`, `split`, `compare`, `se
 `draw`, `demo`, `formats` and `schema`; `group` imports each one when it is used, and `completion` answers shells that
 complete them. `output` writes to stdout and stderr for all of them, and `trouble` reports what made a command fail.
 `ids` is their argument IDS, `corpus` what they do with many files of it, `progress` the bar meanwhile, `text` the
-argument TEXT, `words` a file of words, and `unsplit` their remark about texts that are not split. `loading` has
+argument TEXT, `words` a file of words, `unsplit` their remark about texts that are not split, and `explain` the lattice
+of a violation. `loading` has
 the options of a tokenizer, `folded` and `members` what several commands share; `tuning` limits the size of the automata
 that they write out.
 ``schemas/`` describes what ``--json`` prints.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,6 +20,7 @@ from tokdfa.cli.output import (
 from tokdfa.cli.unsplit import remark_unsplit
 
 if TYPE_CHECKING:
+    from tokdfa.tokenizers.protocol import AnyTokenizer
     from tokdfa.validation.violation import Violation
 
 __all__ = ["command"]
@@ -44,6 +46,11 @@ __all__ = ["command"]
     is_flag=True,
     help="Do not split IDS at special tokens that encoding never gives, such as control pieces; judge them by the text "
     "that they decode to.",
+)
+@click.option(
+    "--explain",
+    is_flag=True,
+    help="Print the lattice around each violation, of a Unigram tokenizer: the pieces, their scores and the best sums.",
 )
 @tokenizer_options
 @threads_option
@@ -71,6 +78,7 @@ def command(
     window: bool,
     documents: str | None,
     literal: bool,
+    explain: bool,
     loading: Loading,
     threads: int | None,
     report_path: str | None,
@@ -91,14 +99,19 @@ def command(
     """
     is_corpus = len(paths) > 1 or any(each is not None for each in (threads, report_path, cluster))
     is_corpus = is_corpus or is_of_files(paths[0])
-    if is_corpus and (every or window or html_path is not None):
-        raise click.UsageError("--all, --window and --html are for one file, without --threads, --report and --ray")
+    if is_corpus and (every or window or explain or html_path is not None):
+        what = "--all, --window, --explain and --html"
+        raise click.UsageError(f"{what} are for one file, without --threads, --report and --ray")
     if cluster is not None and paths == ("-",):
         raise click.UsageError("standard input cannot be read by the workers of a cluster")
     from tokdfa.tokenizers.loading import load
     from tokdfa.validation.api import validate
 
     tokenizer = load(tok, **loading)
+    if explain:
+        from tokdfa.cli.explain import as_unigram
+
+        as_unigram(tokenizer)
     if is_corpus:
         status = validate_corpus(
             tokenizer, paths, dtype, field, documents, literal, threads or 1, report_path, cluster, as_json=as_json
@@ -133,7 +146,7 @@ def command(
             {
                 "valid": verdict.holds,
                 "tokens": verdict.tokens,
-                "violations": [violation.as_json() for violation in verdict.violations],
+                "violations": [_as_json(tokenizer, violation, explain) for violation in verdict.violations],
             }
         )
     elif verdict:
@@ -141,9 +154,26 @@ def command(
     else:
         for violation in verdict.violations:
             say(_line(violation))
+            for line in _explained(tokenizer, violation) if explain else ():
+                say(line)
         found = counted(len(verdict.violations), "violation") if every else "only the first violation is shown"
         say(f"not canonical: {counted(verdict.tokens, 'token')}, {found}")
     return 0 if verdict else 1
+
+
+def _explained(tokenizer: AnyTokenizer, violation: Violation) -> Iterator[str]:
+    from tokdfa.cli.explain import as_unigram, explanation
+
+    return explanation(as_unigram(tokenizer), violation)
+
+
+def _as_json(tokenizer: AnyTokenizer, violation: Violation, explain: bool) -> dict[str, Any]:
+    fields = violation.as_json()
+    if explain and violation.scores is not None:
+        from tokdfa.cli.explain import as_unigram, lattice_as_json
+
+        fields["scores"] |= {"lattice": lattice_as_json(as_unigram(tokenizer), violation.scores)}
+    return fields
 
 
 def _line(violation: Violation) -> str:

@@ -26,7 +26,7 @@ CONTEXT = 8
 MAX_STEPS = 5
 
 # What the page lays out itself: runs of ids, and a sentence in parts.
-_NOT_ON_PAGE = frozenset({"ids", "canonical_ids", "reason"})
+_NOT_ON_PAGE = frozenset({"ids", "canonical_ids", "scores", "reason"})
 
 
 class Places:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.protocol import AnyTokenizer
     from tokdfa.tokenizers.rewriting import RewritingTokenizer
     from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
+    from tokdfa.unigram.lattice import RecordedText
     from tokdfa.wordpiece.stream import StreamState
 
 __all__ = ["BytesRoundTrip", "Ends", "RewritingRoundTrip", "RoundTrip", "WordPieceRoundTrip"]
@@ -113,6 +114,10 @@ class RoundTrip(ABC):
 
         None if they are not canonical, or if this does not decide it.
         """
+        return None
+
+    def recorded(self, text: str, *, begins: bool = True) -> RecordedText | None:
+        """Return the sums of scores in a text that `encode` takes; None if its ids do not depend on scores."""
         return None
 
     @abstractmethod

@@ -24,12 +24,14 @@ from tokdfa.tokenizers.spelled import Spelled
 from tokdfa.tokenizers.spelled_by_steps import spelled_by_steps
 from tokdfa.tokenizers.unigram_cuts import UnigramCuts, splits_at_spaces, why_not_cut
 from tokdfa.unicode.byte_alphabet import spell
+from tokdfa.unigram.lattice import RecordedText
 from tokdfa.unigram.segmenter import BEGINNING, Before, Segmenter
 
 if TYPE_CHECKING:
     from tokdfa.encoding.stream import EncodingStream
     from tokdfa.splitting.pretokenizer import PreTokenizer
     from tokdfa.tokenizers.formats.unigram import UnigramContents
+    from tokdfa.tokenizers.normalizers import Normalizer
 
 __all__ = ["UnigramTokenizer"]
 
@@ -191,29 +193,44 @@ class UnigramTokenizer(AnyTokenizer):
         before : Before
             What counts of this text after it.
         """
-        check_text(text)
-        try:
-            text.encode("utf-8")
-        except UnicodeEncodeError as error:
-            where = f"character {error.start}"
-            raise AlphabetError("half of a surrogate pair", value=text[error.start], where=where) from None
+        _check(text)
         if self._is_one_sentence:
-            normalizer = self.rewriting.normalizer if begins or self.cuts is None else self.cuts.later
+            normalizer = self._normalizer_at(begins)
             data = (text if normalizer is None else normalizer(text)).encode("utf-8")
             return self.segmenter.encode_on(data, np.array([len(data)], dtype=np.int64), before)
         parts: list[Int32Array] = []
-        normalizer = self.rewriting.normalizer
-        first = normalizer if begins or self.cuts is None else self.cuts.later
-        for stretch, is_first in normalized_stretches(self._levels, (normalizer, first), text):
+        for stretch in self._stretches_in_bytes(text, begins):
             if isinstance(stretch, Special):
                 parts.append(np.array([stretch.id], dtype=np.int32))
                 continue
-            data, ends = self._sentences(stretch, begins=begins and is_first)
-            ids, before = self.segmenter.encode_on(data, ends, before)
+            ids, before = self.segmenter.encode_on(*stretch, before)
             parts.append(ids)
         if len(parts) == 1:
             return parts[0], before
         return np.concatenate((np.empty(0, dtype=np.int32), *parts)), before
+
+    def record_on(self, text: str, before: Before, *, begins: bool = True) -> RecordedText:
+        """Return the sums of scores in a text, with which other segmentations of its parts are compared.
+
+        The parameters are those of `encode_on`.
+        """
+        recorded = RecordedText(self.segmenter)
+        for stretch in self._stretches_in_bytes(text, begins):
+            if isinstance(stretch, Special):
+                recorded.skip()
+            else:
+                before = recorded.add(*stretch, before)
+        return recorded
+
+    def _stretches_in_bytes(self, text: str, begins: bool) -> Iterator[Special | tuple[bytes, Int64Array]]:
+        """Yield the special tokens of a text, and of the stretches between them what is segmented; see `_sentences`."""
+        normalizers = self.rewriting.normalizer, self._normalizer_at(begins)
+        for stretch, is_first in normalized_stretches(self._levels, normalizers, text):
+            yield stretch if isinstance(stretch, Special) else self._sentences(stretch, begins=begins and is_first)
+
+    def _normalizer_at(self, begins: bool) -> Normalizer | None:
+        """Return the normalizer of a text, or of one that goes on after a place where texts are cut."""
+        return self.rewriting.normalizer if begins or self.cuts is None else self.cuts.later
 
     def stretches(self, text: str) -> Iterator[tuple[str | Special, bool]]:
         """Yield special tokens and the normalized stretches between them, and whether each begins the text."""
@@ -397,6 +414,16 @@ class UnigramTokenizer(AnyTokenizer):
 
     def __repr__(self) -> str:
         return f"<UnigramTokenizer from {self.format}: {self.sizes['pieces']} pieces, {self.n_ids} ids>"
+
+
+def _check(text: str) -> None:
+    """Raise an error unless this is a text."""
+    check_text(text)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        where = f"character {error.start}"
+        raise AlphabetError("half of a surrogate pair", value=text[error.start], where=where) from None
 
 
 def _ends_before_spaces(data: bytes) -> Int64Array:

@@ -19,6 +19,7 @@ from tokdfa.unigram.segmenter import BEGINNING, Before
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.unigram import UnigramTokenizer
+    from tokdfa.unigram.lattice import RecordedText
 
 __all__ = ["UnigramRoundTrip"]
 
@@ -69,6 +70,10 @@ class UnigramRoundTrip(BytesRoundTrip):
         """Return the ids of a text, and the round trip of the text after it."""
         ids, before = self._tokenizer.encode_on(text, BEGINNING if begins else self._before, begins=begins)
         return ids, UnigramRoundTrip(self._tokenizer, before)
+
+    def recorded(self, text: str, *, begins: bool = True) -> RecordedText:
+        """Return the sums of scores in a text; see :meth:`RoundTrip.recorded`."""
+        return self._tokenizer.record_on(text, BEGINNING if begins else self._before, begins=begins)
 
     def accept(self, ids: Int32Array, *, begins: bool = True) -> tuple[int, UnigramRoundTrip] | None:
         """Return the number of bytes of canonical ids and the round trip after them; see :meth:`RoundTrip.accept`."""

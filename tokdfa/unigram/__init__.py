@@ -1,7 +1,8 @@
 """Unigram: the segmentation of a text into pieces with the greatest sum of scores.
 
 Read `model` (what a file gives: pieces, scores, and the library whose arithmetic is meant) and `viterbi` (the
-segmentation by definition, the oracle), then `segmenter` (the compiled one).
+segmentation by definition, the oracle), then `segmenter` (the compiled one). `lattice` has the ways through the pieces
+of a text, and compares two of them; `scores` is what comes of it.
 
 The two libraries run the same recurrence from left to right, and of equal sums the one whose last piece is longest
 wins. SentencePiece rounds each sum to 32 bits and adds up a whole text, so that a piece may depend on how much text is

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.errors import AlphabetError, LimitExceededError
-from tokdfa.kernels.unigram.segmentation import LARGEST_TRIE, NO_UNKNOWN, Room, segment, unigram_tables
+from tokdfa.kernels.unigram.segmentation import (
+    LARGEST_TRIE,
+    NO_UNKNOWN,
+    Recording,
+    Room,
+    record,
+    segment,
+    unigram_tables,
+)
 from tokdfa.unigram.model import UnigramModel
 
 __all__ = ["BEGINNING", "Before", "Segmenter"]
@@ -79,6 +88,17 @@ class Segmenter:
         )
         self._own = threading.local()
 
+    @cached_property
+    def id_of(self) -> dict[str, int]:
+        """The id of each piece that is found in texts."""
+        pieces = self.model.pieces
+        return {pieces[id]: id for id in np.flatnonzero(self.model.is_found).tolist()}
+
+    @cached_property
+    def longest(self) -> int:
+        """The number of characters of the longest piece that is found in texts, at least 1."""
+        return max(map(len, self.id_of), default=1)
+
     def encode(self, sentences: Sequence[str]) -> Int32Array:
         """Return the ids of sentences: the whole of a text for SentencePiece, pre-tokens for tokenizers.
 
@@ -108,10 +128,19 @@ class Segmenter:
         room = self._room
         ids = segment(self._tables, data, ends, room, score=before.score, after_unknown=before.is_unknown)
         if ids is None:
-            character = data[room.at : room.at + 4].decode("utf-8", "ignore")[:1]
-            what = "a character that is no piece, and there is no unknown piece"
-            raise AlphabetError(what, value=character, where=f"byte {room.at} of the normalized text")
+            raise _unknown(data, room)
         return ids, Before(room.score, room.after_unknown)
+
+    def record_on(self, data: bytes, ends: Int64Array, before: Before) -> tuple[Recording, Before]:
+        """Return what the loop knows at each place of sentences, and what is before the next one; see `encode_on`.
+
+        The memory of words is not used, so this is slower.
+        """
+        room = self._room
+        found = record(self._tables, data, ends, room, score=before.score, after_unknown=before.is_unknown)
+        if found is None:
+            raise _unknown(data, room)
+        return found, Before(room.score, room.after_unknown)
 
     @property
     def _room(self) -> Room:
@@ -119,6 +148,13 @@ class Segmenter:
         if room is None:
             room = self._own.room = Room()
         return room
+
+
+def _unknown(data: bytes, room: Room) -> AlphabetError:
+    """Return the error for the character at which a room has stopped."""
+    character = data[room.at : room.at + 4].decode("utf-8", "ignore")[:1]
+    what = "a character that is no piece, and there is no unknown piece"
+    return AlphabetError(what, value=character, where=f"byte {room.at} of the normalized text")
 
 
 def _joined(sentences: Sequence[str]) -> tuple[bytes, Int64Array]:

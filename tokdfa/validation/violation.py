@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from tokdfa.arrays import Int32Array
 from tokdfa.display import Displayed
 from tokdfa.validation.kind import ViolationKind
 from tokdfa.validation.wording import sentence
+
+if TYPE_CHECKING:
+    from tokdfa.unigram.scores import Scores
 
 __all__ = ["Cause", "Spelled", "Violation", "common_prefix", "spelled"]
 
@@ -43,6 +46,8 @@ class Cause:
         The bytes that are not UTF-8.
     error : str or None
         The tokenizer's error for a text that it refuses.
+    scores : Scores or None
+        The sums of scores of the text's best segmentation and of the ids, of a Unigram tokenizer.
     spellings : tuple of pairs of an int and a word
         The ids that the sentence names, each with its spelling.
     """
@@ -56,6 +61,7 @@ class Cause:
     text: str | None = None
     bad_bytes: bytes | None = None
     error: str | None = None
+    scores: Scores | None = None
     spellings: Spelled = field(default=(), repr=False)
 
     def at(
@@ -134,6 +140,7 @@ class Violation(Cause, Displayed):
             "kind": self.kind.value,
             "pair": self.pair,
             "rule": self.rule,
+            **({} if self.scores is None else {"scores": self.scores.as_json()}),
             "reason": self.reason,
         }
 

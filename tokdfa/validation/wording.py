@@ -10,6 +10,7 @@ from tokdfa.alphabet import Word, quoted, show
 from tokdfa.validation.kind import ViolationKind
 
 if TYPE_CHECKING:
+    from tokdfa.unigram.scores import Scores
     from tokdfa.validation.violation import Violation
 
 __all__ = ["MOST_NAMED", "MergedPair", "Part", "Quote", "Token", "parts", "sentence"]
@@ -111,6 +112,20 @@ def parts(violation: Violation) -> Iterable[Part]:
             yield from ("the piece ", text, " is encoded differently")
         case ViolationKind.ENCODED_OTHERWISE:
             yield from chain(["the text is encoded as "], tokens(canonical), [", not as "], tokens(violation.ids))
+            if violation.scores is not None:
+                yield _sums(violation.scores)
+
+
+def _sums(scores: Scores) -> str:
+    """Return what follows the sentence about two segmentations: their sums, or why equal ones decide."""
+    best = f"{scores.best:.9g}"
+    if scores.given is None:
+        return f": the best sum of scores up to there is {best}, and these ids are no way to add up"
+    if scores.margin:
+        return f": the sum of scores up to there is {best}, and with these ids {scores.given:.9g}"
+    if scores.is_rounded_late:
+        return f": the sum of scores up to there is {best} for both, which are compared before they are rounded"
+    return f": the sum of scores up to there is {best} for both, and the last piece of the first is longer"
 
 
 def _plain(part: Part) -> str:

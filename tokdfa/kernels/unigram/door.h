@@ -10,6 +10,9 @@ enum {
     TOKDFA_SEGMENT_UNKNOWN = -3  /* the character at `at` is unknown, and there is no id for it */
 };
 
+/* The marks of the places of the best way. */
+enum { TOKDFA_ENDS_PIECE = 1, TOKDFA_ENDS_UNKNOWN = 2 };
+
 /* The pieces of a model. The trie is a double array over bytes: two entries per cell, its base, and twice the cell of
    its parent, plus 1 if a piece ends here. The edge of cell c with byte b leads to cell t = cells[2 * c] + b if and only
    if cells[2 * t + 1] >> 1 == c. Cell 0 is the root, whose id is that of unknown characters, -1 for none. Read-only
@@ -54,6 +57,14 @@ typedef struct {
     int64_t n_unknown;  /* the number of unknown characters so far */
     uint64_t *memory;   /* words and their ids, four entries each; a power of two of words, zeros at first */
     int64_t n_memory;
+    /* What is recorded, one entry per byte and one more, or none: the best sum at each place when the loop gets there,
+       where the last piece of it begins, and the marks of the best way. Nothing is then taken from the memory. */
+    double *sums;
+    int64_t n_sums;
+    int64_t *starts;
+    int64_t n_starts;
+    uint8_t *marks;
+    int64_t n_marks;
 } tokdfa_unigram_room;
 
 int64_t tokdfa_segment(const tokdfa_unigram *model, const uint8_t *text, const int64_t *ends, int64_t n_ends,

@@ -81,9 +81,9 @@ static void end_run(const tokdfa_unigram *m, const uint8_t *text, int64_t end, t
     }
 }
 
-/* Write the ids of the best way from the first node to node `last`. */
+/* Write the ids of the best way from the first node to node `last`, and mark its places if it is recorded. */
 ALWAYS_INLINE void write_way(const tokdfa_unigram *m, const uint8_t *text, int64_t base, node *nodes, int64_t last,
-                             tokdfa_unigram_room *r) {
+                             tokdfa_unigram_room *r, const bool recorded) {
     /* Turn the links round. */
     int32_t next = -1;
     for (int32_t at = (int32_t)last; at > 0;) {
@@ -97,8 +97,12 @@ ALWAYS_INLINE void write_way(const tokdfa_unigram *m, const uint8_t *text, int64
     for (int32_t at = next; at >= 0; at = nodes[at].start) {
         const int32_t cell = nodes[at].cell, id = m->ids[cell];
         const int64_t end = base + at;
-        r->n_unknown += !cell || (!m->single && id == unknown);
-        if (LIKELY(cell && (m->single || id != unknown))) {
+        const bool is_unknown = !cell || (!m->single && id == unknown);
+        r->n_unknown += is_unknown;
+        if (recorded) {
+            r->marks[end] = is_unknown ? TOKDFA_ENDS_UNKNOWN : TOKDFA_ENDS_PIECE;
+        }
+        if (LIKELY(!is_unknown)) {
             if (UNLIKELY(r->unknown_from >= 0)) {
                 end_run(m, text, begin, r);
             }
@@ -255,7 +259,8 @@ ALWAYS_INLINE bool recall(const tokdfa_unigram *m, const uint8_t *text, int64_t 
 
 /* Segment the sentence up to `end` from where the room has stopped; 1 at its end, or the reason for stopping. */
 ALWAYS_INLINE int64_t segment(const tokdfa_unigram *m, const uint8_t *text, int64_t sentence, int64_t end,
-                              int64_t until, tokdfa_unigram_room *r, const bool single, const bool late) {
+                              int64_t until, tokdfa_unigram_room *r, const bool single, const bool late,
+                              const bool recorded) {
     node *nodes = (node *)(void *)r->nodes;
     const int64_t n_nodes = r->n_nodes;
     const int32_t *cells = m->cells;
@@ -265,10 +270,16 @@ ALWAYS_INLINE int64_t segment(const tokdfa_unigram *m, const uint8_t *text, int6
     int64_t word = -1, word_end = -1, word_ids = 0, word_unknown = 0;
     nodes[0] = (node){r->score, -1, 0};
     for (;;) {
+        if (recorded) {
+            r->sums[at] = nodes[at - base].score;
+            if (nodes[at - base].start >= 0) {
+                r->starts[at] = base + nodes[at - base].start;
+            }
+        }
         if (at == reach) {
             if (at > base) {
                 const double score = nodes[at - base].score;
-                write_way(m, text, base, nodes, at - base, r);
+                write_way(m, text, base, nodes, at - base, r, recorded);
                 nodes[0].score = r->score = score;
                 base = r->at = at;
             }
@@ -284,7 +295,7 @@ ALWAYS_INLINE int64_t segment(const tokdfa_unigram *m, const uint8_t *text, int6
             if (at >= until) {
                 return TOKDFA_SEGMENT_PAUSED;
             }
-            if (m->has_words && word < 0) {
+            if (!recorded && m->has_words && word < 0) {
                 if (single && !late && fabs(r->score) > TOO_LARGE) {
                     nodes[0].score = r->score = 0;
                 }
@@ -364,17 +375,22 @@ ALWAYS_INLINE int64_t segment(const tokdfa_unigram *m, const uint8_t *text, int6
 
 static int64_t segment_single(const tokdfa_unigram *m, const uint8_t *text, int64_t sentence, int64_t end, int64_t until,
                               tokdfa_unigram_room *r) {
-    return segment(m, text, sentence, end, until, r, true, false);
+    return segment(m, text, sentence, end, until, r, true, false, false);
 }
 
 static int64_t segment_single_late(const tokdfa_unigram *m, const uint8_t *text, int64_t sentence, int64_t end, int64_t until,
                                    tokdfa_unigram_room *r) {
-    return segment(m, text, sentence, end, until, r, true, true);
+    return segment(m, text, sentence, end, until, r, true, true, false);
 }
 
 static int64_t segment_double(const tokdfa_unigram *m, const uint8_t *text, int64_t sentence, int64_t end, int64_t until,
                               tokdfa_unigram_room *r) {
-    return segment(m, text, sentence, end, until, r, false, false);
+    return segment(m, text, sentence, end, until, r, false, false, false);
+}
+
+static int64_t segment_recorded(const tokdfa_unigram *m, const uint8_t *text, int64_t sentence, int64_t end, int64_t until,
+                                tokdfa_unigram_room *r) {
+    return segment(m, text, sentence, end, until, r, m->single, m->rounded_late, true);
 }
 
 /* Write the ids of texts, valid UTF-8, that come one after the other and end at `ends`, ascending. Returns their
@@ -383,7 +399,10 @@ TOKDFA_DOOR int64_t tokdfa_segment(const tokdfa_unigram *model, const uint8_t *t
                                    tokdfa_unigram_room *room) {
     const int64_t until = room->at_a_time ? room->at + room->at_a_time : INT64_MAX;
     int64_t (*run)(const tokdfa_unigram *, const uint8_t *, int64_t, int64_t, int64_t, tokdfa_unigram_room *) =
-        !model->single ? segment_double : model->rounded_late ? segment_single_late : segment_single;
+        room->n_sums           ? segment_recorded
+        : !model->single       ? segment_double
+        : model->rounded_late ? segment_single_late
+                              : segment_single;
     while (room->sentence < n_ends) {
         const int64_t end = ends[room->sentence];
         if (room->at < end) {

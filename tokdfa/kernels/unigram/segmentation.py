@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.arrays import Float64Array, Int32Array, Int64Array
+from tokdfa.arrays import Float64Array, Int32Array, Int64Array, Uint8Array
 from tokdfa.kernels.library import Struct, check_memory, ffi, lib, readable
 
-__all__ = ["LARGEST_TRIE", "NO_UNKNOWN", "Room", "segment", "unigram_tables"]
+__all__ = [
+    "ENDS_PIECE",
+    "ENDS_UNKNOWN",
+    "LARGEST_TRIE",
+    "NO_UNKNOWN",
+    "Recording",
+    "Room",
+    "record",
+    "segment",
+    "unigram_tables",
+]
 
 LARGEST_TRIE = 1 << 27
 """The maximum number of bytes of all pieces."""
@@ -19,11 +29,17 @@ LARGEST_TRIE = 1 << 27
 NO_UNKNOWN = -1
 """The id of unknown characters if there is none."""
 
+ENDS_PIECE, ENDS_UNKNOWN = 1, 2
+"""The marks of the places of a recorded way."""
+
 _AT_A_TIME = 1 << 20
 _NODES = 1 << 10
 _IDS = 1 << 14
 _WORDS = 1 << 16
 _PAUSED, _ROOM, _UNKNOWN = -1, -2, -3
+_NO_SUMS: Float64Array = np.empty(0, dtype=np.float64)
+_NO_STARTS: Int64Array = np.empty(0, dtype=np.int64)
+_NO_MARKS: Uint8Array = np.empty(0, dtype=np.uint8)
 
 
 def unigram_tables(
@@ -128,6 +144,9 @@ class Room:
             unknown_from=-1,
             n_unknown=0,
             memory=np.zeros(4 * _WORDS, dtype=np.uint64),
+            sums=_NO_SUMS,
+            starts=_NO_STARTS,
+            marks=_NO_MARKS,
         )
         self._n_ids = _IDS
         self.pointer: Any = self._struct.pointer
@@ -157,6 +176,12 @@ class Room:
         self._struct.set("ids", np.empty(_IDS, dtype=np.int32))
         self._n_ids = _IDS
         return ids[:n]
+
+    def record(self, sums: Float64Array, starts: Int64Array, marks: Uint8Array) -> None:
+        """Let the next calls write to these arrays; they record nothing if the arrays are empty."""
+        self._struct.set("sums", sums)
+        self._struct.set("starts", starts)
+        self._struct.set("marks", marks)
 
     def grow(self) -> None:
         """Make room for more nodes."""
@@ -211,3 +236,39 @@ def segment(
         elif n == _UNKNOWN:
             return None
     return room.take(n)
+
+
+class Recording(NamedTuple):
+    """What the loop knows at each place of sentences: arrays of one entry a byte and one more.
+
+    Parameters
+    ----------
+    sums : float64 array
+        The best sum at each place, as it is when the loop gets there; not a number within symbols. Where a sentence
+        begins whose sum restarts, that is 0.
+    starts : int64 array
+        Where the last piece of it begins; -1 within symbols and where a sentence begins.
+    marks : uint8 array
+        `ENDS_PIECE` where a piece of the best way ends, `ENDS_UNKNOWN` where an unknown character of it ends, else 0.
+    """
+
+    sums: Float64Array
+    starts: Int64Array
+    marks: Uint8Array
+
+
+def record(
+    tables: Struct, data: bytes, ends: Int64Array, room: Room, *, score: float = 0.0, after_unknown: bool = False
+) -> Recording | None:
+    """Return what the loop knows at each place of sentences; None where :func:`segment` returns None.
+
+    The parameters are those of :func:`segment`.
+    """
+    n = len(data) + 1
+    found = Recording(np.full(n, np.nan), np.full(n, -1, dtype=np.int64), np.zeros(n, dtype=np.uint8))
+    room.record(*found)
+    try:
+        ids = segment(tables, data, ends, room, score=score, after_unknown=after_unknown)
+    finally:
+        room.record(_NO_SUMS, _NO_STARTS, _NO_MARKS)
+    return None if ids is None else found

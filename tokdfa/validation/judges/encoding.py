@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterator
+from functools import cached_property
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +20,10 @@ from tokdfa.validation.kind import ViolationKind
 from tokdfa.validation.tuning import DEFAULT, Tuning
 from tokdfa.validation.violation import Cause, Violation, common_prefix, spelled
 from tokdfa.validation.wording import MOST_NAMED
+
+if TYPE_CHECKING:
+    from tokdfa.unigram.lattice import RecordedText
+    from tokdfa.unigram.scores import Scores
 
 __all__ = ["EncodingJudge", "bad_bytes"]
 
@@ -253,7 +259,7 @@ class _Stretch:
             yield self._not_utf8()
         elif not self.is_canonical:
             for start, stop, low, high, same in self._known or self._differences(self._canonical):
-                yield self._otherwise(start, stop, self._canonical[low:high], start + same)
+                yield self._otherwise(start, stop, low, high, start + same)
 
     def _differences(self, canonical: Int32Array) -> Iterator[tuple[int, int, int, int, int]]:
         """Yield the differing parts of the ids and of the canonical ids, and the number of equal ids from there on.
@@ -271,10 +277,13 @@ class _Stretch:
             after = common_prefix(ids[stop - rest : stop][::-1], canonical[high - rest : high][::-1])
             yield start + equal, stop - after, low + equal, high - after, same - equal
 
-    def _otherwise(self, start: int, stop: int, canonical: Int32Array, index: int) -> Violation:
+    def _otherwise(self, start: int, stop: int, low: int, high: int, index: int) -> Violation:
+        assert self._canonical is not None
+        canonical = self._canonical[low:high]
         given, right = self._ids[start:stop].tolist(), canonical.tolist()
         detected = max(self._trip.detected(self._ids, start, stop), index)
-        return self._cause(given, right).at(
+        scores = None if self._recorded is None else self._recorded.compare(given, low, high)
+        return self._cause(given, right, scores).at(
             index=self._first + index,
             detected_at=self._first + detected,
             byte_offset=self._byte + self._end_of(index),
@@ -287,14 +296,18 @@ class _Stretch:
         """Return the byte offset at which the first ids end."""
         return int(self._decoded.ends[count - 1]) if count else 0
 
-    def _cause(self, given: list[int], right: list[int]) -> Cause:
+    @cached_property
+    def _recorded(self) -> RecordedText | None:
+        return self._trip.recorded(self._decoded.text, begins=self._begins)
+
+    def _cause(self, given: list[int], right: list[int], scores: Scores | None) -> Cause:
         named = right[:MOST_NAMED]
         if self._trip.takes_longest and given:
             wrong = next((id for id, other in zip(given, right, strict=False) if id != other), given[-1])
             spellings = spelled([wrong, *named], self._trip.spelling)
             return Cause(kind=ViolationKind.NOT_LONGEST_MATCH, token=wrong, spellings=spellings)
         spellings = spelled([*given[:MOST_NAMED], *named], self._trip.spelling)
-        return Cause(kind=ViolationKind.ENCODED_OTHERWISE, spellings=spellings)
+        return Cause(kind=ViolationKind.ENCODED_OTHERWISE, scores=scores, spellings=spellings)
 
     def _not_encodable(self, error: str) -> Violation:
         # A token may be unencodable, or one that the tokenizer itself inserts or appends.
