@@ -106,9 +106,7 @@ class Table:
         bounds = np.cumsum([0, *(len(known.nodes) for known in self._classes)]).astype(np.int32)
         nodes = np.array([node for known in self._classes for node in known.nodes], dtype=np.int32)
         self._specials = (bounds, nodes, self._backwards.children)
-        self._role = np.array(
-            [known.role | (kernels.SPELLS if known.nodes else 0) for known in self._classes], dtype=np.uint8
-        )
+        self._role = np.array([known.role for known in self._classes], dtype=np.uint8)
         self._form = no_form() if model.form is None else form_tables(model.form)
         self._walker: tuple[Struct, Struct] | None = None
         self._is_final: Uint8Array = np.zeros(0, dtype=np.uint8)
@@ -161,9 +159,11 @@ class Table:
             allowed, other = (self._following(state, column, may_continue) for may_continue in (True, False))
             entry = number * self.width + column
             known = self._classes[column]
-            look = allowed != other or not allowed or bool(known.nodes or known.role & kernels.JOINS)
+            flags = kernels.LOOK if allowed != other or not allowed else 0
+            if allowed and (known.nodes or known.role & kernels.JOINS):
+                flags = kernels.LOOK | kernels.CLOSELY
             self._other[entry] = other * self.width << 2
-            self._allowed[entry] = allowed * self.width << 2 | (kernels.LOOK if look else 0)
+            self._allowed[entry] = allowed * self.width << 2 | flags
 
     def last_certain(self, ids: Int32Array, stop: int) -> int:
         """Return the last place up to `stop` where the text is certainly cut between two of `ids`; 0 if none is found.

@@ -9,9 +9,9 @@
 
 enum { CUT = -1, NO_TOKEN = -2, ALONE = -3 };
 enum { BLOCK = 512, BLOCK_WORDS = BLOCK / 64 };
-enum { LOOK = 1, UNKNOWN = 2 };
+enum { LOOK = 1, UNKNOWN = 2, CLOSELY = 2 };
 enum { DONE, ALARM, UNSURE, NOT_FINAL, NO_ID, UNDECIDED, NO_ROOM_FOR_PARTS = 5 };
-enum { JOINS = 1, PARTS = 2, SPELLS = 4 };
+enum { JOINS = 1, PARTS = 2 };
 enum { MOST_IDS = 3 * 4096, MOST_STATES = 8, N_CODE_POINTS = 0x110000, MOST_CLASSES = 4 };
 
 typedef struct {
@@ -224,9 +224,6 @@ static void build_walker(machine *m, input *in) {
         role[class_of[id]] |= joins_text[id] ? JOINS : 0;
         role[class_of[id]] |= m->is_normalized && m->tokens[id] == CUT ? PARTS : 0;
     }
-    for (int64_t number = 0; number < m->n_classes; number++) {
-        role[number] |= trigger[number + 1] > trigger[number] ? SPELLS : 0;
-    }
     const int64_t width = m->n_classes + below(in, 3), n_entries = m->n_states * width;
     uint32_t *allowed = ROOM(memory, uint32_t, n_entries), *other = ROOM(memory, uint32_t, n_entries);
     uint8_t *is_final = ROOM(memory, uint8_t, m->n_states);
@@ -243,9 +240,10 @@ static void build_walker(machine *m, input *in) {
             const bool triggers = number < m->n_classes && trigger[number + 1] > trigger[number];
             const bool unknown = !is_empty && what == 0xF8;
             const bool joins = number < m->n_classes && role[number] & JOINS;
-            const bool look = unknown || !target || target != otherwise || triggers || joins;
+            const bool closely = target && (triggers || joins), look = !target || target != otherwise || closely;
             allowed[state * width + number] =
-                unknown ? UNKNOWN | LOOK : (uint32_t)(target * width) << 2 | (look ? LOOK : 0);
+                unknown ? UNKNOWN | LOOK
+                        : (uint32_t)(target * width) << 2 | (look ? LOOK : 0) | (closely ? CLOSELY : 0);
             other[state * width + number] = unknown ? UNKNOWN | LOOK : (uint32_t)(otherwise * width) << 2;
         }
     }

@@ -107,7 +107,7 @@ static void check_wrong_parts(const machine *m, const uint8_t *forbidden, const 
             const int64_t entry = job.row + w->class_of[ids[job.begins[job.stream] + job.at]];
             const int64_t target = (1 + entry % (m->n_states - 1)) * w->width;
             REQUIRE(allowed[entry] & UNKNOWN);
-            allowed[entry] = (uint32_t)target << 2 | LOOK;
+            allowed[entry] = (uint32_t)target << 2 | LOOK | CLOSELY;
             other[entry] = (uint32_t)target << 2;
         } else {
             REQUIRE(status == NO_ROOM_FOR_PARTS && job.count == job.room);

@@ -116,6 +116,19 @@ def test_what_begins_a_special_token_is_not_forgotten(size: int) -> None:
         assert tokenizer.special_ids[0] in violation.canonical_ids
 
 
+@pytest.mark.parametrize("place", [0, 1, 500, 1_023, 1_024, 3_000, 4_999])
+def test_special_tokens_are_found_where_no_pair_is_tested(place: int) -> None:
+    # Each symbol is a piece, so nothing but the special token is looked at.
+    tokenizer = tokenizer_of(r"[\s\S]")
+    filler = tokenizer.encode("a?b " * 1_250).tolist()
+    judge = WalkJudge(Model(tokenizer))
+    stream = np.array([*filler[:place], *b"<e>", *filler[place:]], dtype=np.int32)
+    (violation,) = [*judge.feed(stream), *judge.finish()]
+    assert violation.index == place
+    assert violation.canonical_ids is not None
+    assert violation.canonical_ids[-1] == tokenizer.special_ids[0]
+
+
 def runs() -> list[str]:
     """Return a run for every letter: as a pattern they have more states than there is room for at first."""
     others = LETTERS[1:] + "a"

@@ -12,14 +12,15 @@
 enum { LANE = 1024, LANES = 4, BLOCK = LANE * LANES, SHORTEST = 256, WARM = 6, GROUP = 64 };
 
 /* The flags of an entry of the table, next to the row that it leads to, which is shifted by two bits. Row 0 is the end
-   of every walk: nothing canonical continues like this or, with UNKNOWN, that is not computed yet. */
-enum { LOOK = 1, UNKNOWN = 2 };
+   of every walk: nothing canonical continues like this or, with UNKNOWN, that is not computed yet. In an entry that leads
+   to another row the same bit is CLOSELY: there is more to look at than whether the pair is allowed. */
+enum { LOOK = 1, UNKNOWN = 2, CLOSELY = 2, FIRST_ROW = 4 };
 
 enum { DONE = 0, ALARM = 1, UNSURE = 2, NOT_FINAL = 3, NO_ID = 4, UNDECIDED = 5 };
 
 /* What a class of ids can be: with JOINS, normalization may change its text or the text before it; texts before and after
-   an id with PARTS are normalized separately; with SPELLS, a special token may be spelled up to it. */
-enum { JOINS = 1, PARTS = 2, SPELLS = 4 };
+   an id with PARTS are normalized separately. */
+enum { JOINS = 1, PARTS = 2 };
 
 /* A stretch between two borders of normalization is looked at if it has at most this many bytes and ids. */
 enum { MOST_BYTES = 256, MOST_IDS = 128 };
@@ -136,20 +137,26 @@ ALWAYS_INLINE sight look(const tokdfa_walker *w, const uint32_t *ids, int64_t pl
 }
 
 /* Find for some marked places whether the id there may not follow the one before it. The data for different places is
-   requested together, because little of it is in the nearest cache. */
-static void test_pairs(const tokdfa_pair_test *test, const uint32_t *ids, int64_t low, const uint32_t *marks, int64_t n,
-                       uint8_t *is_forbidden) {
+   requested together, because little of it is in the nearest cache. Returns whether one of these pairs is not allowed or
+   there is more to look at; `entries` are those of the ids from `low` on. */
+static bool test_pairs(const tokdfa_pair_test *test, const uint32_t *ids, int64_t low, const uint32_t *entries,
+                       const uint32_t *marks, int64_t n, uint8_t *is_forbidden) {
+    uint32_t found = 0;
     if (!test->n_lookup) {
         for (int64_t k = 0; k < n; k++) {
             int64_t place = low + marks[k];
+            uint32_t entry = entries[marks[k]];
             is_forbidden[k] = place > 0 && forbidden(test, ids[place - 1], ids[place]);
+            found |= is_forbidden[k] | (entry & CLOSELY) | (entry < FIRST_ROW);
         }
-        return;
+        return found;
     }
     int64_t at[GROUP];
     uint32_t columns[GROUP];
     for (int64_t k = 0; k < n; k++) {
         int64_t place = low + marks[k];
+        uint32_t entry = entries[marks[k]];
+        found |= (entry & CLOSELY) | (entry < FIRST_ROW);
         columns[k] = (uint32_t)test->lookup[ids[place]];
         at[k] = (test->lookup[ids[place > 0 ? place - 1 : 0]] >> 32) + (columns[k] >> PAIR_BLOCK_SHIFT);
         PREFETCH(test->blocks + at[k]);
@@ -159,8 +166,13 @@ static void test_pairs(const tokdfa_pair_test *test, const uint32_t *ids, int64_
         PREFETCH(test->bits + at[k]);
     }
     for (int64_t k = 0; k < n; k++) {
-        is_forbidden[k] = low + marks[k] > 0 && (test->bits[at[k]] >> (columns[k] & 63) & 1);
+        is_forbidden[k] = test->bits[at[k]] >> (columns[k] & 63) & 1;
+        found |= is_forbidden[k];
     }
+    if (low + marks[0] == 0) {
+        is_forbidden[0] = false;
+    }
+    return found;
 }
 
 /* Continue the walk and look at every mark at once, until `end` or, if `seen` is given, until it meets the walk noted
@@ -249,8 +261,7 @@ static int look_at_marks(const tokdfa_walker *w, const uint32_t *ids, int64_t be
                          int64_t *at, uint32_t *row) {
     int64_t end = begin + LANES * lane;
     int status = DONE;
-    /* Whether there is more to look at than whether the pair is allowed, in some classes or in all. */
-    bool is_wary = w->n_node_at > 0 || w->form->n_border > 0, is_doubting = w->n_doubt_keys > 0;
+    bool is_doubting = w->n_doubt_keys > 0;
     uint8_t is_forbidden[GROUP];
     for (int number = 0; number < LANES; number++) {
         int64_t low = begin + number * lane, high = low + lane, n_marks = seen->n_marks[number];
@@ -259,15 +270,19 @@ static int look_at_marks(const tokdfa_walker *w, const uint32_t *ids, int64_t be
             status = walk_carefully(w, ids, end, seen, begin, at, row);
         }
         /* Between the places looked at, the first walk was right; `at` and `row` say how far it is, and where. */
+        bool has_found = false;
         for (int64_t k = 0; k < n_marks && status == DONE; k++) {
             if (k % GROUP == 0) {
-                test_pairs(w->pairs, ids, low, marks + k, least(GROUP, n_marks - k), is_forbidden);
+                int64_t n = least(GROUP, n_marks - k);
+                has_found = test_pairs(w->pairs, ids, low, seen->entries + number * lane, marks + k, n, is_forbidden);
+                if (!has_found && !is_doubting) {
+                    k += n - 1;
+                    continue;
+                }
             }
             int64_t place = low + marks[k];
             uint32_t entry = seen->entries[place - begin];
-            if (place < *at ||
-                (!is_forbidden[k % GROUP] && entry >> 2 && !is_doubting &&
-                 !(is_wary && (w->role[w->class_of[ids[place]]] & (JOINS | SPELLS))))) {
+            if (place < *at || (!is_forbidden[k % GROUP] && entry >= FIRST_ROW && !(entry & CLOSELY) && !is_doubting)) {
                 continue;
             }
             if (place > low) {

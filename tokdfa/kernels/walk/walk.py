@@ -16,6 +16,7 @@ from tokdfa.kernels.library import Struct, ffi, lib
 
 __all__ = [
     "ALARM",
+    "CLOSELY",
     "DONE",
     "JOINS",
     "LANE",
@@ -23,7 +24,6 @@ __all__ = [
     "MOST",
     "MOST_IDS",
     "PARTS",
-    "SPELLS",
     "UNDECIDED",
     "UNKNOWN",
     "UNSURE",
@@ -36,9 +36,10 @@ __all__ = [
 LANE = 1024
 
 # The flags of an entry of the table, next to the row that it leads to, which is shifted by two bits. Row 0 is the end
-# of every walk: nothing canonical continues like this or, with UNKNOWN, that is not computed yet.
+# of every walk: nothing canonical continues like this or, with UNKNOWN, that is not computed yet. In an entry that
+# leads to another row the same bit is CLOSELY: there is more to look at than whether the pair is allowed.
 LOOK = 1
-UNKNOWN = 2
+UNKNOWN = CLOSELY = 2
 
 # The largest class of ids, and the largest number of bytes of an id.
 MOST = (1 << 16) - 1
@@ -49,10 +50,9 @@ UNSURE = 2
 UNDECIDED = 5
 
 # The roles of classes of ids: normalization may change the text of an id, or the text before it together with it; texts
-# before and after an id are normalized separately; a special token may be spelled up to an id.
+# before and after an id are normalized separately.
 JOINS = 1
 PARTS = 2
-SPELLS = 4
 
 # No more ids than these are looked back at to see whether their text is normalized.
 MOST_IDS = 128
@@ -106,8 +106,8 @@ def walker(
     pairs : Struct
         Of :func:`tokdfa.kernels.walk.pairs.pair_test`.
     role : uint8 array, one entry a class
-        0, or JOINS, PARTS and SPELLS as bits: SPELLS for classes with nodes. A class with JOINS or SPELLS has the mark
-        LOOK in all its entries.
+        0, or JOINS and PARTS as bits. Entries of a class with JOINS or with nodes that lead to a row have the marks
+        LOOK and CLOSELY.
     form : Struct
         Of :func:`tokdfa.kernels.normalization.quick_check.form_struct`; it has borders if a class has JOINS.
     """
