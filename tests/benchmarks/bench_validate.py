@@ -19,7 +19,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
 
 import numpy as np
 import numpy.typing as npt
@@ -56,7 +56,8 @@ def throughput(path: Path, name: str, text: str) -> tuple[int, dict[str, float]]
             # The table of pairs is built when enough ids have come.
             for _ in range(1 + 9 * int(given.max()) // len(given)):
                 coder.judge(given)
-    return len(ids), {way: len(ids) / 1e6 / measured.median for way, measured in measure(ways).items()}
+    seconds = measure(ways, clock=process_time, at_rest=True)
+    return len(ids), {way: len(ids) / 1e6 / measured.median for way, measured in seconds.items()}
 
 
 def _array(ids: object) -> npt.NDArray[np.uint32]:
@@ -75,7 +76,7 @@ def side_by_side(data: Path, length: int) -> None:
             best = max(value for way, value in speed.items() if way != "tokdfa")
             rows.append([name, corpus.removesuffix(".txt"), n_ids, *speed.values(), f"{speed['tokdfa'] / best:.1f}"])
     columns = ["tokenizer", "text", "ids", *(peer.name for peer in JUDGES), "times the best"]
-    print_table("Validation, million tokens a second, one thread, median of 5", columns, rows, _caption())
+    print_table("Validation, million tokens a second, one thread, median of 5", columns, rows, f"at rest, processor time; {_caption()}")
 
 
 def _caption() -> str:

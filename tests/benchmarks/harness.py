@@ -42,9 +42,16 @@ class Measurement:
 
 
 def measure(
-    callables: Mapping[str, Callable[[], object]], repeats: int = 5, clock: Callable[[], float] = perf_counter
+    callables: Mapping[str, Callable[[], object]],
+    repeats: int = 5,
+    clock: Callable[[], float] = perf_counter,
+    *,
+    at_rest: bool = False,
 ) -> dict[str, Measurement]:
     """Time each callable `repeats` times, all of them in turn, after one call of each that does not count.
+
+    `at_rest`, each timed call follows another of the same callable: it finds in the caches what it left there, not what
+    the others did.
 
     For what runs on one thread ``time.process_time`` is the better clock: where other programs run as well, a long call
     waits for them and a short one does not.
@@ -54,6 +61,8 @@ def measure(
     seconds: dict[str, list[float]] = {name: [] for name in callables}
     for _ in range(repeats):
         for name, function in callables.items():
+            if at_rest:
+                function()
             began = clock()
             function()
             seconds[name].append(clock() - began)
