@@ -76,7 +76,8 @@ def side_by_side(data: Path, length: int) -> None:
             best = max(value for way, value in speed.items() if way != "tokdfa")
             rows.append([name, corpus.removesuffix(".txt"), n_ids, *speed.values(), f"{speed['tokdfa'] / best:.1f}"])
     columns = ["tokenizer", "text", "ids", *(peer.name for peer in JUDGES), "times the best"]
-    print_table("Validation, million tokens a second, one thread, median of 5", columns, rows, f"at rest, processor time; {_caption()}")
+    caption = f"at rest, processor time; {_caption()}"
+    print_table("Validation, million tokens a second, one thread, median of 5", columns, rows, caption)
 
 
 def _caption() -> str:
