@@ -8,6 +8,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
+from tests.evidence.tally import pytest_runtest_makereport, pytest_sessionfinish, tally
+
+__all__ = ["pytest_runtest_makereport", "pytest_sessionfinish", "tally"]
+
 settings.register_profile("default", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("long", parent=settings.get_profile("default"), max_examples=5_000, derandomize=False)
 # A planted fault is caught as soon as an example fails; nobody needs the smallest one.

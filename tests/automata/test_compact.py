@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from support.dictionaries import all_proper_dictionaries, all_words, proper_dictionaries
 
+from tests.evidence.tally import Tally
 from tokdfa import Dictionary, TokdfaError
 from tokdfa.automata.compact import CompactTokenDFA
 from tokdfa.automata.fold import token_dfa
@@ -181,9 +182,10 @@ def test_every_small_dictionary_accepts_exactly_what_algorithm_1_gives(n_rules: 
 
 
 @pytest.mark.slow
-def test_every_dictionary_of_four_rules_accepts_exactly_what_algorithm_1_gives() -> None:
+def test_every_dictionary_of_four_rules_accepts_exactly_what_algorithm_1_gives(tally: Tally) -> None:
     for rules in all_proper_dictionaries("ab", 4):
         assert_accepts_exactly_what_algorithm_1_gives(rules, 9)
+        tally("construction", "exhaustive cases", 1)
 
 
 @given(proper_dictionaries(max_rules=10))

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from support.automata import string_dfas
 from support.dictionaries import all_proper_dictionaries, all_words, proper_dictionaries
 
+from tests.evidence.tally import Tally
 from tokdfa import Dictionary, TokenAlphabet
 from tokdfa.alphabet import Word
 from tokdfa.automata.fold import apply_merge, iter_token_dfas, token_dfa
@@ -55,9 +56,10 @@ def test_canonical_sequences_are_those_of_algorithm_1(n_rules: int, longest: int
 @pytest.mark.slow
 @pytest.mark.parametrize(("n_rules", "longest", "cases"), [(3, 10, (448, 917_056)), (4, 8, (9_820, 5_018_020))])
 def test_canonical_sequences_are_those_of_algorithm_1_at_length(
-    n_rules: int, longest: int, cases: tuple[int, int]
+    n_rules: int, longest: int, cases: tuple[int, int], tally: Tally
 ) -> None:
     assert check_all_dictionaries(n_rules, longest) == cases
+    tally("construction", "exhaustive cases", cases[1])
 
 
 @given(proper_dictionaries(), string_dfas("abc"), st.integers(4, 7))

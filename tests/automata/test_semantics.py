@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.dictionaries import all_proper_dictionaries, all_words, proper_dictionaries
 
+from tests.evidence.tally import Tally
 from tokdfa import Dictionary, load
 from tokdfa.automata.semantics import LateRule, agrees_with_leftmost
 from tokdfa.bpe import tokenize_leftmost, tokenize_rounds, tokenize_single_pass
@@ -71,12 +72,13 @@ def check(dictionary: Dictionary, words: Iterable[str]) -> bool:
     ],
 )
 def test_every_small_dictionary_whose_products_repeat(
-    symbols: str, n_rules: int, longest: int, n_dictionaries: int, n_differing: int
+    symbols: str, n_rules: int, longest: int, n_dictionaries: int, n_differing: int, tally: Tally
 ) -> None:
     # Where the decision is yes, words on which they differ would be found among the products of rules.
     short = list(all_words(symbols, longest))
     agreeing = [check(each, {*short, *products(each)}) for each in repeating(symbols, n_rules)]
     assert (len(agreeing), agreeing.count(False)) == (n_dictionaries, n_differing)
+    tally("construction", "exhaustive cases", n_dictionaries * len(short))
 
 
 def with_late_parts(dice: random.Random) -> Dictionary:

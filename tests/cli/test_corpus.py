@@ -16,6 +16,7 @@ import pytest
 from support import commands
 
 import tokdfa
+from tests.evidence.tally import Tally
 
 ROOT = Path(__file__).parents[2]
 
@@ -185,7 +186,7 @@ def killed(arguments: list[str], partial: Path, lines: int) -> bool:
 
 
 @pytest.mark.slow
-def test_a_hundred_kills(tmp_path: Path, merges: Path) -> None:
+def test_a_hundred_kills(tmp_path: Path, merges: Path, tally: Tally) -> None:
     """The report is the same byte for byte, however often the command is killed."""
     write_shards(tmp_path / "shards", 400, 3000)
     report, partial = tmp_path / "report.json", tmp_path / "report.json.partial"
@@ -213,3 +214,4 @@ def test_a_hundred_kills(tmp_path: Path, merges: Path) -> None:
     print(f"{kills} kills: {writing} between the first shard and the last, {torn} within a line; {gone_on} went on")
     assert writing > 80
     assert gone_on > 10
+    tally("crashes", "kills survived", kills)

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from support.dictionaries import all_proper_dictionaries, all_words, proper_dictionaries
 
 import tokdfa
+from tests.evidence.tally import Tally
 from tokdfa import Dictionary, compare, default_tokenizer
 from tokdfa.automata.inclusion import equivalence
 from tokdfa.bpe import tokenize_leftmost, tokenize_single_pass
@@ -44,21 +45,23 @@ def _check(a: Dictionary, b: Dictionary, longest: int) -> None:
     assert bool(found) == (not (pairs or found.n_tokens_only_a or found.n_tokens_only_b))
 
 
-def test_all_pairs_of_dictionaries_of_up_to_two_rules() -> None:
+def test_all_pairs_of_dictionaries_of_up_to_two_rules(tally: Tally) -> None:
     # Their tokens have at most four symbols, and a least difference at most two tokens.
     dictionaries = [d for n in range(3) for d in all_proper_dictionaries("ab", n)]
     for a in dictionaries:
         for b in dictionaries:
             _check(a, b, 8)
+    tally("comparison", "exhaustive cases", len(dictionaries) ** 2)
 
 
 @pytest.mark.slow
-def test_pairs_of_dictionaries_of_up_to_three_rules() -> None:
+def test_pairs_of_dictionaries_of_up_to_three_rules(tally: Tally) -> None:
     dictionaries = [d for n in range(4) for d in all_proper_dictionaries("ab", n)]
     for i, a in enumerate(dictionaries):
         # All of up to two rules are among the first; of the others every seventh.
         for b in {*dictionaries[: min(i, 40)], *dictionaries[i % 7 : i : 7]}:
             _check(a, b, 9)
+            tally("comparison", "exhaustive cases", 1)
 
 
 @settings(max_examples=150)

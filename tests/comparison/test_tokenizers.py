@@ -14,6 +14,7 @@ from support.extra import extra_file, llama3_json, ranks_of, write_json, write_t
 from support.tokenizer_files import as_bytes, tiktoken_lines, tokenizer_json
 
 import tokdfa
+from tests.evidence.tally import Tally
 from tokdfa import Tokenizer, compare
 from tokdfa.comparison import tokenizers as comparison
 from tokdfa.comparison.findings import Outcome, Part
@@ -127,17 +128,19 @@ def test_random_improper_tokenizers_against_all_short_texts(tmp_path: Path) -> N
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
-def test_many_random_improper_tokenizers_against_all_short_texts(tmp_path: Path, seed: int) -> None:
+def test_many_random_improper_tokenizers_against_all_short_texts(tmp_path: Path, seed: int, tally: Tally) -> None:
     outcomes = check_random_pairs(tmp_path, 200 + seed, 60, 3, shuffled=True)
     print(outcomes)
     assert min(outcomes["equivalent"], outcomes["different, shortest"]) > 10
+    tally("comparison", "random cases", sum(outcomes.values()))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
-def test_many_random_tokenizers_against_all_short_texts(tmp_path: Path, seed: int) -> None:
+def test_many_random_tokenizers_against_all_short_texts(tmp_path: Path, seed: int, tally: Tally) -> None:
     outcomes = check_random_pairs(tmp_path, 100 + seed, 50, 3)
     assert min(outcomes["equivalent"], outcomes["different, shortest"]) > 10
+    tally("comparison", "random cases", sum(outcomes.values()))
 
 
 @pytest.mark.parametrize(
@@ -241,7 +244,7 @@ def test_cl100k_and_the_spelling_of_its_pattern_for_tokenizers(cl100k) -> None:
 
 
 @pytest.mark.slow
-def test_cl100k_and_the_other_spelling_on_short_strings(cl100k) -> None:
+def test_cl100k_and_the_other_spelling_on_short_strings(cl100k, tally: Tally) -> None:
     from tokdfa.splitting.pretokenizer import pretokenizer
 
     _, encoding = cl100k
@@ -251,6 +254,7 @@ def test_cl100k_and_the_other_spelling_on_short_strings(cl100k) -> None:
     assert parted > 0
     sides = [encoding(NAMED[name].steps[0].pattern) for name in ("cl100k", "llama3")]
     assert sides[0].encode_ordinary_batch(texts) == sides[1].encode_ordinary_batch(texts)
+    tally("comparison", "exhaustive cases", len(texts))
 
 
 @pytest.mark.parametrize(
@@ -274,7 +278,7 @@ def test_cl100k_under_other_patterns(cl100k, other: str) -> None:
 
 
 @pytest.mark.slow
-def test_cl100k_with_the_long_s(cl100k) -> None:
+def test_cl100k_with_the_long_s(cl100k, tally: Tally) -> None:
     # No token of cl100k has a long s and something beside it, so that a rewriting that forgets it changes no ids.
     path, encoding = cl100k
     pattern = NAMED["cl100k"].steps[0].pattern
@@ -283,6 +287,7 @@ def test_cl100k_with_the_long_s(cl100k) -> None:
     assert compare(tokdfa.load(path, pretokenizer="cl100k"), tokdfa.load(path, pretokenizer=rewritten))
     texts = ["".join(text) for length in range(1, 5) for text in product("'ſsSa t", repeat=length)]
     assert encoding(pattern).encode_ordinary_batch(texts) == encoding(rewritten).encode_ordinary_batch(texts)
+    tally("comparison", "exhaustive cases", len(texts))
 
 
 @pytest.mark.slow

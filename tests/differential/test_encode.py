@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from support.libraries import pair
 
+from tests.evidence.tally import Tally
 from tokdfa import Tokenizer
 
 CORPORA = ["english", "python_code", "multilingual", "fra_eng_en"]
@@ -72,9 +73,10 @@ def test_corpora(name: str, data: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("corpus", CORPORA)
 @pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k", "tekken"])
-def test_whole_corpora(name: str, corpus: str, data: Path) -> None:
+def test_whole_corpora(name: str, corpus: str, data: Path, tally: Tally) -> None:
     tokenizer, encode, _ = pair(name, data)
     text = (data / f"corpora/{corpus}.txt").read_text(encoding="utf-8")
     ids = tokenizer.encode(text)
     assert ids.tolist() == encode(text)
     assert tokenizer.decode(ids) == text
+    tally("encoding", "real texts", 1)

@@ -17,6 +17,7 @@ from support.by_ranks import merge_by_queue, merge_by_rounds
 from support.libraries import pair, ranks
 
 import tokdfa
+from tests.evidence.tally import Tally
 from tokdfa import Tokenizer
 from tokdfa.encoding.batches import encode_batch
 
@@ -79,9 +80,10 @@ def test_random_strings(name: str, data: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_a_million_random_strings(name: str, data: Path) -> None:
+def test_a_million_random_strings(name: str, data: Path, tally: Tally) -> None:
     for lot in range(1_000_000 // LOT):
         check_strings(name, data, seed=100 + lot, count=LOT)
+    tally("encoding", "random cases", 1_000_000 // LOT * LOT)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -93,11 +95,12 @@ def test_texts_of_random_tokens(name: str, data: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_texts_of_a_million_random_tokens(name: str, data: Path) -> None:
+def test_texts_of_a_million_random_tokens(name: str, data: Path, tally: Tally) -> None:
     tokenizer, encode, _ = pair(name, data)
     for seed in range(4):
         text = random_tokens(tokenizer, 250_000, seed)
         assert tokenizer.encode(text).tolist() == encode(text)
+    tally("encoding", "random cases", 4)
 
 
 @pytest.mark.parametrize("name", NAMES)

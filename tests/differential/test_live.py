@@ -14,6 +14,7 @@ from support.seeds import seeds
 from support.tokenizer_files import added_token
 
 import tokdfa
+from tests.evidence.tally import Tally
 from tokdfa import AnyTokenizer
 
 WITHOUT = "transformers is not in the extra test: pip install --group live (torch is not needed)"
@@ -72,7 +73,7 @@ def test_texts_and_streams(name: str, request: pytest.FixtureRequest, tmp_path: 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*SMALL, *REAL, *OF_TRANSFORMERS])
-def test_many_texts_and_streams(name: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+def test_many_texts_and_streams(name: str, request: pytest.FixtureRequest, tmp_path: Path, tally: Tally) -> None:
     peer = made(name, request, tmp_path)
     tokenizer = tokdfa.load(peer.source, **peer.options)
     began, wrong, parts = time.process_time(), 0, seeds(N_PARTS)
@@ -83,6 +84,8 @@ def test_many_texts_and_streams(name: str, request: pytest.FixtureRequest, tmp_p
         f"\n{name}: {n * N_TEXTS // N_PARTS:,} texts, {n * N_SPOILED // N_PARTS:,} spoiled streams, {wrong:,} of them "
         f"not canonical, {time.process_time() - began:.0f} s of CPU time"
     )
+    tally("encoding", "random cases", n * N_TEXTS // N_PARTS)
+    tally("validation", "spoiled inputs", n * N_SPOILED // N_PARTS)
 
 
 def test_a_class_that_sets_its_own_pre_tokenizer(tmp_path: Path) -> None:

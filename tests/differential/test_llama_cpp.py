@@ -16,6 +16,7 @@ from support.seeds import seeds
 from support.unicode_texts import character
 
 import tokdfa
+from tests.evidence.tally import Tally
 from tokdfa.errors import AlphabetError, UnsupportedFeatureError
 
 FOLDER = Path(os.environ.get("TOKDFA_GGUF", "no folder"))
@@ -176,7 +177,7 @@ def test_its_own_vocabularies(path: Path) -> None:
 @pytest.mark.slow
 @needs_library
 @pytest.mark.parametrize("seed", seeds(1))
-def test_random_and_nasty_texts(path: Path, seed: int) -> None:
+def test_random_and_nasty_texts(path: Path, seed: int, tally: Tally) -> None:
     if name_of(path) in NOT_READ:
         pytest.skip("a kind that is not read")
     tokenizer, peer = tokdfa.load(path), LlamaCpp(path)
@@ -190,12 +191,13 @@ def test_random_and_nasty_texts(path: Path, seed: int) -> None:
             continue
         assert ids == peer.encode(text), repr(text)
     assert n_refused < N_TEXTS // 4
+    tally("encoding", "random cases", N_TEXTS - n_refused)
 
 
 @pytest.mark.slow
 @needs_library
 @pytest.mark.parametrize("seed", seeds(1))
-def test_spoiled_streams_of_wordpiece(seed: int) -> None:
+def test_spoiled_streams_of_wordpiece(seed: int, tally: Tally) -> None:
     path = FOLDER / "ggml-vocab-bert-bge.gguf"
     tokenizer, peer = tokdfa.load(path), LlamaCpp(path)
     drawn, n_canonical = random.Random(seed), 0
@@ -210,3 +212,4 @@ def test_spoiled_streams_of_wordpiece(seed: int) -> None:
         assert bool(tokenizer.validate(ids)) == is_canonical, ids
         n_canonical += is_canonical
     assert N_STREAMS // 40 < n_canonical < N_STREAMS - N_STREAMS // 40
+    tally("validation", "spoiled inputs", N_STREAMS)

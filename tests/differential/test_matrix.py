@@ -22,6 +22,7 @@ from support.extra import extra_file, llama3_json, ranks_of, write_json, write_t
 from support.real_tokenizers import clip
 
 import tokdfa
+from tests.evidence.tally import Tally
 from tokdfa.splitting.named import NAMED
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.validation.api import validate
@@ -218,17 +219,18 @@ def amount(number: int) -> int:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("file", CORPORA)
-def test_corpora(judge: Judge, file: str, data: Path) -> None:
+def test_corpora(judge: Judge, file: str, data: Path, tally: Tally) -> None:
     with (data / "corpora" / file).open(encoding="utf-8", newline="") as text:
         (ids,) = judge.peer.encode([text.read()])
     verdict = judge.peer.tokenizer.validate(ids)
     assert verdict.tokens == len(ids)
     assert verdict.index in judge.expected([ids])[0], verdict.reason
     assert verdict or judge.peer.decode is not None
+    tally("validation", "real texts", 1)
 
 
 @pytest.mark.slow
-def test_spoiled_streams(judge: Judge, data: Path) -> None:
+def test_spoiled_streams(judge: Judge, data: Path, tally: Tally) -> None:
     source = random.Random(2)
     corpora = [(data / "corpora" / file).read_text("utf-8") for file in CORPORA]
     done = 0
@@ -243,11 +245,12 @@ def test_spoiled_streams(judge: Judge, data: Path) -> None:
         done += len(streams)
     print(f"\n{judge.peer.tokenizer}: {done:,} spoiled streams, {judge.wrong:,} of them not canonical")
     assert judge.wrong > done // 4
+    tally("validation", "spoiled inputs", done)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(N_PARTS))
-def test_short_texts_of_difficult_symbols(judge: Judge, part: int) -> None:
+def test_short_texts_of_difficult_symbols(judge: Judge, part: int, tally: Tally) -> None:
     source = random.Random(3 + part)
     done, wrong = 0, judge.wrong
     while done < amount(N_TEXTS) // N_PARTS:
@@ -262,3 +265,4 @@ def test_short_texts_of_difficult_symbols(judge: Judge, part: int) -> None:
         judge.check([stream for stream in streams if stream])
         done += len(streams)
     print(f"\n{judge.peer.tokenizer}: {done:,} short texts, {judge.wrong - wrong:,} of the streams not canonical")
+    tally("validation", "random cases", done)

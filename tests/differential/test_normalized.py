@@ -15,6 +15,7 @@ from support.real_tokenizers import SYMBOLS as HARD
 from support.seeds import seeds
 
 import tokdfa
+from tests.evidence.tally import Tally
 from tokdfa.errors import TokenStreamError
 from tokdfa.splitting.named import NAMED
 from tokdfa.tokenizers.rewriting import RewritingTokenizer
@@ -106,6 +107,8 @@ def test_texts_and_spoiled_streams(pair: tuple[Any, RewritingTokenizer], data: P
 
 
 @pytest.mark.slow
-def test_many_texts_and_spoiled_streams(pair: tuple[Any, RewritingTokenizer], data: Path) -> None:
+def test_many_texts_and_spoiled_streams(pair: tuple[Any, RewritingTokenizer], data: Path, tally: Tally) -> None:
     met = check(pair, data, 1_000, 100_000)
+    tally("encoding", "random cases", 100_000)
+    tally("validation", "spoiled inputs", sum(met.values()))
     assert min(met.values()) > 500, met

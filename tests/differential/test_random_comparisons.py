@@ -19,6 +19,7 @@ from support.seeds import seeds
 from support.tokenizer_files import GPT2_BYTES, added_token, spell, tokenizer_json
 
 import tokdfa
+from tests.evidence.tally import Tally
 from tokdfa import Dictionary, compare, tokenize_single_pass
 from tokdfa.comparison.findings import Outcome, Part
 from tokdfa.comparison.tokenizers import compare_tokenizers
@@ -231,6 +232,7 @@ def test_random_pairs(kind: str, number: int, least: int, tmp_path: Path) -> Non
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", CHECKS)
-def test_many_random_pairs(kind: str, tmp_path: Path) -> None:
+def test_many_random_pairs(kind: str, tmp_path: Path, tally: Tally) -> None:
     chosen = seeds(1000)
     print(kind, dict(check(kind, chosen, tmp_path)), "of", len(chosen), "pairs")
+    tally("comparison", "random cases", len(chosen))

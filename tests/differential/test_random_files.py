@@ -13,6 +13,7 @@ from support import random_files
 from support.seeds import seeds
 
 import tokdfa
+from tests.evidence.tally import Tally
 from tokdfa.errors import AlphabetError, PatternError, TokenStreamError, UnsupportedFeatureError
 
 tokenizers = pytest.importorskip("tokenizers")
@@ -115,6 +116,7 @@ def test_random_files(kind: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", FILES)
-def test_many_random_files(kind: str, tmp_path: Path) -> None:
+def test_many_random_files(kind: str, tmp_path: Path, tally: Tally) -> None:
     chosen = seeds(1000)
     print(kind, check(kind, tmp_path / "tokenizer.json", chosen, 12), "of", len(chosen), "files")
+    tally("loading", "random cases", len(chosen))

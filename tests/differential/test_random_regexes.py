@@ -16,6 +16,7 @@ import regex
 from support.seeds import seeds
 from support.streams import Vocabulary
 
+from tests.evidence.tally import Tally
 from tokdfa.errors import LimitExceededError
 from tokdfa.searching.api import Match, Searcher
 
@@ -195,8 +196,9 @@ def test_random_patterns() -> None:
 
 
 @pytest.mark.slow
-def test_many_random_patterns() -> None:
+def test_many_random_patterns(tally: Tally) -> None:
     check_or_refused(check, seeds(5_000))
+    tally("splitting", "random cases", len(seeds(5_000)))
 
 
 # RE2: its classes are of ASCII, its matches of whole code points.
@@ -245,8 +247,9 @@ def test_random_patterns_of_re2() -> None:
 
 
 @pytest.mark.slow
-def test_many_random_patterns_of_re2() -> None:
+def test_many_random_patterns_of_re2(tally: Tally) -> None:
     check_or_refused(check_re2, seeds(10_000))
+    tally("splitting", "random cases", len(seeds(10_000)))
 
 
 # Lists of words
@@ -282,6 +285,7 @@ def test_random_lists_of_words() -> None:
 
 
 @pytest.mark.slow
-def test_many_random_lists_of_words() -> None:
+def test_many_random_lists_of_words(tally: Tally) -> None:
     for seed in seeds(10_000):
         check_words(seed)
+    tally("splitting", "random cases", len(seeds(10_000)))

@@ -12,6 +12,7 @@ from support import real_tokenizers
 from support.real_tokenizers import CORPORA, Real, extra
 
 import tokdfa
+from tests.evidence.tally import Tally
 
 QWEN_PATTERN = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
@@ -119,13 +120,15 @@ def test_clip_from_its_own_file(data: Path, folder: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_many_random_texts(name: str, data: Path, folder: Path) -> None:
+def test_many_random_texts(name: str, data: Path, folder: Path, tally: Tally) -> None:
     print(name, "streams and wrong ones:", check_texts(real(name, data, folder), 100_000, seed=1, judge=20))
+    tally("encoding", "random cases", 100_000)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_corpora(name: str, data: Path, folder: Path) -> None:
+def test_corpora(name: str, data: Path, folder: Path, tally: Tally) -> None:
     peer = real(name, data, folder)
     for corpus in CORPORA:
         check_corpus(peer, (data / "corpora" / corpus).read_text(encoding="utf-8"))
+    tally("encoding", "real texts", len(CORPORA))

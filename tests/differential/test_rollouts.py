@@ -18,6 +18,7 @@ from support.seeds import seeds
 from support.tokenizer_files import added_token, tokenizer_json
 
 import tokdfa
+from tests.evidence.tally import Tally
 from tokdfa.rollouts.stretch_class import StretchClass
 from tokdfa.tokenizers.rewriting import RewritingTokenizer
 
@@ -157,11 +158,12 @@ def test_rollouts_of_real_tokenizers(name: str, data: Path, folder: Path) -> Non
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_many_rollouts_of_real_tokenizers(name: str, data: Path, folder: Path) -> None:
+def test_many_rollouts_of_real_tokenizers(name: str, data: Path, folder: Path, tally: Tally) -> None:
     counts: Counter[str] = Counter()
     for seed in seeds(10):
         counts += check_many(peer(name, data, folder), data, 1000, seed + 1)
     print(name, dict(counts))
+    tally("rollouts", "random cases", 1000 * len(seeds(10)))
 
 
 # Qwen with NFC, from a tokenizer.json that is in TOKDFA_EXTRA: ids may spell a text that is not normalized.
@@ -224,11 +226,12 @@ def test_rollouts_of_a_real_tokenizer_with_nfc(data: Path) -> None:
 
 
 @pytest.mark.slow
-def test_many_rollouts_of_a_real_tokenizer_with_nfc(data: Path) -> None:
+def test_many_rollouts_of_a_real_tokenizer_with_nfc(data: Path, tally: Tally) -> None:
     counts: Counter[str] = Counter()
     for seed in seeds(10):
         counts += check_many_normalized(data, 1000, seed + 1)
     print("qwen with NFC", dict(counts))
+    tally("rollouts", "random cases", 1000 * len(seeds(10)))
 
 
 # Small tokenizers, at random: rules over bytes, what splits, special tokens that overlap and that ordinary ones spell.
@@ -289,12 +292,13 @@ def test_rollouts_of_small_tokenizers(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_many_rollouts_of_small_tokenizers(tmp_path: Path) -> None:
+def test_many_rollouts_of_small_tokenizers(tmp_path: Path, tally: Tally) -> None:
     pytest.importorskip("tokenizers")
     counts: Counter[str] = Counter()
     for seed in seeds(2000):
         check_small(1000 + seed, tmp_path / "tokenizer.json", 12, counts)
     print(dict(counts))
+    tally("rollouts", "random cases", 12 * len(seeds(2000)))
 
 
 # Files with every step that is modelled: repairing the stretches gives what the library gives for the text.
@@ -357,8 +361,9 @@ def test_repairing_gives_what_the_library_gives(kind: str, tmp_path: Path) -> No
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", random_files.KINDS)
-def test_repairing_gives_what_the_library_gives_many_times(kind: str, tmp_path: Path) -> None:
+def test_repairing_gives_what_the_library_gives_many_times(kind: str, tmp_path: Path, tally: Tally) -> None:
     counts: Counter[str] = Counter()
     for seed in seeds(1000):
         check_file(kind, seed, tmp_path / "tokenizer.json", counts)
     print(kind, dict(counts))
+    tally("rollouts", "random cases", len(seeds(1000)))

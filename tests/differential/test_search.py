@@ -16,6 +16,7 @@ import pytest
 import regex
 
 import tokdfa
+from tests.evidence.tally import Tally
 from tokdfa.searching.api import Matches, Searcher
 
 CORPORA = ["english.txt", "python_code.txt", "multilingual.txt", "fra_eng_en.txt"]
@@ -98,8 +99,9 @@ def test_corpora(data: Path, name: str, corpus: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", VOCABULARIES)
 @pytest.mark.parametrize("corpus", CORPORA)
-def test_whole_corpora(data: Path, name: str, corpus: str) -> None:
+def test_whole_corpora(data: Path, name: str, corpus: str, tally: Tally) -> None:
     check(data, name, corpus, None, PATTERNS)
+    tally("searching", "real texts", len(PATTERNS))
 
 
 def random_pattern(dice: random.Random, text: str, depth: int = 3) -> str:
@@ -145,8 +147,9 @@ def test_random_patterns(data: Path, corpus: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", VOCABULARIES)
 @pytest.mark.parametrize("corpus", CORPORA)
-def test_many_random_patterns(data: Path, name: str, corpus: str) -> None:
+def test_many_random_patterns(data: Path, name: str, corpus: str, tally: Tally) -> None:
     check_random(data, name, corpus, 200_000, 2, 150)
+    tally("searching", "random cases", 150)
 
 
 def broken_up(vocabulary: tokdfa.Tokenizer, ids: npt.NDArray[np.int32], dice: random.Random) -> npt.NDArray[np.int32]:

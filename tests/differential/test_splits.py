@@ -15,6 +15,7 @@ import pytest
 from support.machines import all_beginnings
 from support.splitting import REPRESENTATIVES, pieces_of_tiktoken, tiktoken_agrees
 
+from tests.evidence.tally import Tally
 from tokdfa.patterns.backtracking import compile_backtracking
 from tokdfa.patterns.syntax import Alternate, Atomic, Concat, LookAhead, Node, Repeat, Symbols
 from tokdfa.splitting import named as patterns
@@ -72,10 +73,11 @@ def test_all_short_texts(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMED)
-def test_all_texts_of_six_symbols(name: str) -> None:
+def test_all_texts_of_six_symbols(name: str, tally: Tally) -> None:
     check_version(NAMED[name].library)
     for start in product(REPRESENTATIVES[name], repeat=2):
         check(NAMED[name], ["".join(start + text) for text in product(REPRESENTATIVES[name], repeat=4)])
+    tally("splitting", "exhaustive cases", len(REPRESENTATIVES[name]) ** 6)
 
 
 def restricted(node: Node, symbols: Ranges) -> Node:
@@ -144,8 +146,10 @@ def test_the_definition_in_bulk_is_the_definition(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMED)
-def test_the_machine_on_all_texts_of_seven_symbols(name: str) -> None:
-    assert check_machine(name, 7) > 10_000_000
+def test_the_machine_on_all_texts_of_seven_symbols(name: str, tally: Tally) -> None:
+    n_texts = check_machine(name, 7)
+    assert n_texts > 10_000_000
+    tally("splitting", "exhaustive cases", n_texts)
 
 
 def random_texts(seed: int, n: int) -> list[str]:
@@ -161,10 +165,11 @@ def test_random_texts(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMED)
-def test_many_random_texts(name: str) -> None:
+def test_many_random_texts(name: str, tally: Tally) -> None:
     check_version(NAMED[name].library)
     for seed in range(1, 51):
         check(NAMED[name], random_texts(seed, 20_000))
+    tally("splitting", "random cases", 50 * 20_000)
 
 
 def corpus(data: Path, name: str, length: int | None = None) -> str:
@@ -181,9 +186,10 @@ def test_beginnings_of_corpora(name: str, data: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMED)
 @pytest.mark.parametrize("file", CORPORA)
-def test_corpora(name: str, file: str, data: Path) -> None:
+def test_corpora(name: str, file: str, data: Path, tally: Tally) -> None:
     check_version(NAMED[name].library)
     check(NAMED[name], [corpus(data, file)])
+    tally("splitting", "real texts", 1)
 
 
 @pytest.mark.parametrize("prefix_space", [False, True])

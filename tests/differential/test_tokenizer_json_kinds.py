@@ -17,6 +17,7 @@ from support.tokenizer_files import added_token, spell, tokenizer_json
 from support.unicode_texts import unicode_text
 
 import tokdfa
+from tests.evidence.tally import Tally
 from tokdfa.errors import AlphabetError, TokenStreamError
 from tokdfa.unicode.graphemes_probe import charsmap
 
@@ -187,12 +188,14 @@ def test_random_texts(kind: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-def test_many_random_texts(kind: str, tmp_path: Path) -> None:
+def test_many_random_texts(kind: str, tmp_path: Path, tally: Tally) -> None:
     pair, chosen = Pair(kind, tmp_path), seeds(100_000)
     # Each stream that is judged is one text's ids, changed or made of two texts encoded separately.
     wrong = sum(pair.check(seed, judges=seed % 2 == 0) for seed in chosen)
     n_judged = sum(seed % 2 == 0 for seed in chosen)
     print(f"{kind}: {len(chosen):,} texts, {n_judged:,} spoiled streams, {wrong:,} streams not canonical")
+    tally("encoding", "random cases", len(chosen))
+    tally("validation", "spoiled inputs", n_judged)
 
 
 # Spoiled files
@@ -252,6 +255,7 @@ def test_spoiled_files(kind: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-def test_many_spoiled_files(kind: str, tmp_path: Path) -> None:
+def test_many_spoiled_files(kind: str, tmp_path: Path, tally: Tally) -> None:
     chosen = seeds(1000)
     print(kind, examine(kind, tmp_path / "tokenizer.json", chosen), "of", len(chosen), "load")
+    tally("loading", "spoiled inputs", len(chosen))

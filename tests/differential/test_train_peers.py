@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from support.seeds import seeds
 
+from tests.evidence.tally import Tally
 from tokdfa.splitting.named import NAMED
 from tokdfa.splitting.pretokenizer import pretokenizer
 from tokdfa.training.api import Reading, count_corpus_pieces, train
@@ -149,8 +150,9 @@ def test_tokenizers(part: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("merges", [10_000, 32_000])
-def test_tokenizers_on_whole_corpora(corpus: Path, merges: int) -> None:
+def test_tokenizers_on_whole_corpora(corpus: Path, merges: int, tally: Tally) -> None:
     assert_as_tokenizers(corpus, merges)
+    tally("training", "real texts", 1)
 
 
 def test_subword_nmt(part: Path) -> None:
@@ -158,8 +160,9 @@ def test_subword_nmt(part: Path) -> None:
 
 
 @pytest.mark.slow
-def test_subword_nmt_on_whole_corpora(corpus: Path) -> None:
+def test_subword_nmt_on_whole_corpora(corpus: Path, tally: Tally) -> None:
     assert_as_subword_nmt(corpus, 10_000)
+    tally("training", "real texts", 1)
 
 
 def test_minbpe(part: Path) -> None:
@@ -169,9 +172,10 @@ def test_minbpe(part: Path) -> None:
 
 
 @pytest.mark.slow
-def test_minbpe_on_whole_corpora(corpus: Path) -> None:
+def test_minbpe_on_whole_corpora(corpus: Path, tally: Tally) -> None:
     ours = train_greedy(count_corpus_pieces(corpus, Reading()), 60, tie="first-seen", count="overlapping")
     assert list(ours) == by_the_loop_of_minbpe(corpus, 60)
+    tally("training", "real texts", 1)
 
 
 def test_rustbpe(part: Path) -> None:
@@ -180,8 +184,9 @@ def test_rustbpe(part: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("merges", [10_000, 32_000])
-def test_rustbpe_on_whole_corpora(corpus: Path, merges: int) -> None:
+def test_rustbpe_on_whole_corpora(corpus: Path, merges: int, tally: Tally) -> None:
     assert_as_rustbpe(corpus, merges)
+    tally("training", "real texts", 1)
 
 
 def test_sentencepiece(part: Path) -> None:
@@ -189,8 +194,9 @@ def test_sentencepiece(part: Path) -> None:
 
 
 @pytest.mark.slow
-def test_sentencepiece_on_whole_corpora(corpus: Path) -> None:
+def test_sentencepiece_on_whole_corpora(corpus: Path, tally: Tally) -> None:
     assert_as_sentencepiece(corpus, 10_000)
+    tally("training", "real texts", 1)
 
 
 def test_gigatoken(part: Path) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import tokdfa
+from tests.evidence.tally import Tally
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
 NAMES = ("gpt2", "cl100k", "o200k")
@@ -127,8 +128,9 @@ def test_verdict_and_index_after_an_edit(data: Path, name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_verdict_and_index_after_ten_thousand_edits(data: Path, name: str) -> None:
+def test_verdict_and_index_after_ten_thousand_edits(data: Path, name: str, tally: Tally) -> None:
     print(name, check_edits(data, name, 10_000, seed=1))
+    tally("validation", "spoiled inputs", 10_000)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -142,7 +144,8 @@ def test_what_the_library_gives_is_canonical(data: Path, name: str, file: str) -
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("file", CORPORA)
-def test_what_the_library_gives_for_whole_corpora_is_canonical(data: Path, name: str, file: str) -> None:
+def test_what_the_library_gives_for_whole_corpora_is_canonical(data: Path, name: str, file: str, tally: Tally) -> None:
     peer = library(name, data)
     verdict = peer.tokenizer.validate(peer.encode(corpus(data, file)))
     assert verdict, verdict.reason
+    tally("validation", "real texts", 1)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from support.bert import differences, pair, peer, random_text, spelling_vocabulary
 
+from tests.evidence.tally import Tally
 from tokdfa.wordpiece.end_to_end import EndToEnd
 from tokdfa.wordpiece.normalizer import BertNormalizer
 from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
@@ -45,15 +46,17 @@ def test_on_parts_of_the_corpora(bert: tuple[EndToEnd, Any], data: Path, corpus:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("corpus", CORPORA)
-def test_on_whole_corpora(bert: tuple[EndToEnd, Any], data: Path, corpus: str) -> None:
+def test_on_whole_corpora(bert: tuple[EndToEnd, Any], data: Path, corpus: str, tally: Tally) -> None:
     for lines in (1, 40):
         assert differences(*bert, _chunks(data / "corpora" / corpus, lines)) == []
+    tally("encoding", "real texts", 2)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("corpus", CORPORA)
-def test_on_corpora_as_one_text(bert: tuple[EndToEnd, Any], data: Path, corpus: str) -> None:
+def test_on_corpora_as_one_text(bert: tuple[EndToEnd, Any], data: Path, corpus: str, tally: Tally) -> None:
     assert differences(*bert, [(data / "corpora" / corpus).read_bytes().decode("utf-8")]) == []
+    tally("encoding", "real texts", 1)
 
 
 def test_on_random_text(bert: tuple[EndToEnd, Any]) -> None:
@@ -79,7 +82,7 @@ def test_added_tokens_end_combining_sequences() -> None:
 
 
 @pytest.mark.slow
-def test_on_a_million_random_texts(bert: tuple[EndToEnd, Any]) -> None:
+def test_on_a_million_random_texts(bert: tuple[EndToEnd, Any], tally: Tally) -> None:
     dice = random.Random()
     for _ in range(50):
         assert differences(*bert, [random_text(dice) for _ in range(10_000)]) == []
@@ -87,14 +90,16 @@ def test_on_a_million_random_texts(bert: tuple[EndToEnd, Any]) -> None:
         ours, theirs = pair(spelling_vocabulary(dice), normalizer, dice.choice([6, 100]))
         for _ in range(4):
             assert differences(ours, theirs, [random_text(dice) for _ in range(8_000)]) == []
+    tally("encoding", "random cases", 500_000 + 32_000 * len(SETTINGS))
 
 
 @pytest.mark.parametrize(
     "normalizer", [SETTINGS[0], *(pytest.param(setting, marks=pytest.mark.slow) for setting in SETTINGS[1:])]
 )
-def test_on_every_code_point(normalizer: BertNormalizer) -> None:
+def test_on_every_code_point(normalizer: BertNormalizer, tally: Tally) -> None:
     # What a character becomes shows in the tokens of its neighbours and in the offsets.
     ours, theirs = pair(spelling_vocabulary(random.Random(5)), normalizer)
     codes = [code for code in range(0x110000) if not 0xD800 <= code < 0xE000]
     texts = ["".join(f"a{chr(code)}b " for code in codes[at : at + 512]) for at in range(0, len(codes), 512)]
     assert differences(ours, theirs, texts) == []
+    tally("encoding", "exhaustive cases", len(codes))

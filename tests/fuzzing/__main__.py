@@ -4,8 +4,8 @@ Each target of a kernel builds structs from bytes as the doors in Python do, and
 slow twin; libFuzzer changes the bytes so that they reach ever more of the code, which is compiled with addresses and
 undefined behaviour checked. Each target of a reader reads a file and compares the ids with those of the file's own
 library; atheris changes the bytes so that they reach ever more branches of Python. Minutes are those of a processor.
-A run begins with the corpus in `corpora`, and adds what it has done to `totals.json`. An input that fails is kept, and
-the command says where, and how it is run again.
+A run begins with the corpus in `corpora`, and adds what it has done to `tests/evidence/ledger.json`. An input that
+fails is kept, and the command says where, and how it is run again.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tests.evidence.ledger import LEDGER
 from tests.fuzzing.kernels.build import TARGETS as KERNELS
 from tests.fuzzing.kernels.build import BuildError, fuzzer
 from tests.fuzzing.kernels.run import minimize, run
 from tests.fuzzing.readers import session
 from tests.fuzzing.readers.target import TARGETS as READERS
-from tests.fuzzing.totals import TOTALS
 
 
 def main() -> int:
@@ -32,19 +32,19 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=20, help="of processor time, for each target")
     parser.add_argument("--nice", type=int, default=10, help="how far to let others go first")
     parser.add_argument("--work", type=Path, help="where programs, growing corpora and failing inputs are kept")
-    parser.add_argument("--totals", type=Path, default=TOTALS, help="the file to add to")
+    parser.add_argument("--ledger", type=Path, default=LEDGER, help="the file to add to")
     parser.add_argument("--minimize", action="store_true", help="then replace the committed corpora by minimal ones")
     options = parser.parse_args()
     work = (options.work or Path(tempfile.gettempdir(), "tokdfa-fuzzing")).resolve()
     failed = False
-    minutes, nice, totals = options.minutes, options.nice, options.totals
+    minutes, nice, ledger = options.minutes, options.nice, options.ledger
     for target in [*KERNELS, *READERS] if options.all else options.target:
         if target in READERS:
             if not session.is_installed():
                 print(f"error: {session.MISSING}", file=sys.stderr)
                 return 2
             again = f"{sys.executable} -m tests.fuzzing.readers.run {target} inf"
-            slices = session.run(target, work, minutes=minutes, nice=nice, totals=totals)
+            slices = session.run(target, work, minutes=minutes, nice=nice, ledger=ledger)
         else:
             try:
                 program = fuzzer(work / "programs", target)
@@ -52,7 +52,7 @@ def main() -> int:
                 print(f"error: {error}", file=sys.stderr)
                 return 2
             again = str(program)
-            slices = run(program, target, work, minutes=minutes, nice=nice, totals=totals)
+            slices = run(program, target, work, minutes=minutes, nice=nice, ledger=ledger)
         for done in slices:
             print(
                 f"{target}: {done.cpu_seconds:.0f} s of processor time, {done.executions:,} inputs, "
@@ -66,9 +66,9 @@ def main() -> int:
         if options.minimize:
             is_reader = target in READERS
             n, size = (
-                session.minimize(target, work, totals=totals)
+                session.minimize(target, work, ledger=ledger)
                 if is_reader
-                else minimize(program, target, work, totals=totals)
+                else minimize(program, target, work, ledger=ledger)
             )
             print(f"{target}: {n} inputs of {size:,} bytes are kept", flush=True)
     return int(failed)

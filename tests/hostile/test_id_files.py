@@ -19,6 +19,7 @@ from support.seeds import seeds
 from support.tokenizer_files import as_bytes, tokenizer_json
 
 import tokdfa
+from tests.evidence.tally import Tally
 from tokdfa.errors import TokenStreamError
 from tokdfa.stores import iter_ids
 from tokdfa.stores.tuning import Tuning
@@ -83,9 +84,10 @@ def test_mutated_files(kind: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ORACLES)
-def test_many_mutated_files(kind: str, tmp_path: Path) -> None:
+def test_many_mutated_files(kind: str, tmp_path: Path, tally: Tally) -> None:
     chosen = seeds(5_000)
     print(kind, dict(check_all(kind, chosen, tmp_path)), "of", len(chosen), "files")
+    tally("crashes", "spoiled inputs", len(chosen))
 
 
 @pytest.mark.parametrize("kind", ORACLES)

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import tokdfa
+from tests.evidence.tally import Tally
 from tokdfa.cli import main
 from tokdfa.training.output import write_dictionary
 
@@ -108,5 +109,6 @@ def test_five_kills(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_hundred_kills(name: str, tmp_path: Path) -> None:
+def test_a_hundred_kills(name: str, tmp_path: Path, tally: Tally) -> None:
     print(name, kill_often(name, 100, tmp_path), "of 100 kills while a new file was being written")
+    tally("crashes", "kills survived", 100)

@@ -17,6 +17,7 @@ from support.limits import bounded
 from support.seeds import seeds
 
 import tokdfa
+from tests.evidence.tally import Tally
 from tokdfa.errors import AlphabetError, FileFormatError, LimitExceededError, PatternError, TokenStreamError
 
 # One file takes no longer, and all together no more memory.
@@ -274,6 +275,7 @@ def test_spoiled_files(kind: str, tmp_path: Path, library: Library) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", SPOILED)
-def test_many_spoiled_files(kind: str, tmp_path: Path, library: Library) -> None:
+def test_many_spoiled_files(kind: str, tmp_path: Path, library: Library, tally: Tally) -> None:
     chosen = seeds(1000)
     print(kind, check(kind, chosen, tmp_path / "spoiled.model", library), "of", len(chosen), "files load")
+    tally("loading", "spoiled inputs", len(chosen))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.evidence.tally import Tally
 from tokdfa.training.tuning import Tuning
 
 KILLS = 100
@@ -25,7 +26,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.slow
-def test_killed_at_a_hundred_random_moments(tmp_path: Path) -> None:
+def test_killed_at_a_hundred_random_moments(tmp_path: Path, tally: Tally) -> None:
     dice = random.Random(9)
     letters = "etaoinshrdlu" * 3 + "cmfwygpbvk"
     words = ["".join(dice.choices(letters, k=dice.randint(1, 9))) for _ in range(20_000)]
@@ -69,3 +70,4 @@ def test_killed_at_a_hundred_random_moments(tmp_path: Path) -> None:
     assert contents(out) == expected
     assert resumed > KILLS // 5
     assert complete > 0
+    tally("crashes", "kills survived", kills)

@@ -8,7 +8,8 @@ a gap gets its test; a fault that changes nothing that is promised goes to `equi
 
 The sample is the first faults in the order of a hash of the seed and what the fault says, so that a larger sample
 contains the smaller one, and edits elsewhere change nothing. Outcomes are written to a file, one JSON object a line,
-and what is there already is not run again.
+and what is there already is not run again. Where the environment variable TOKDFA_LEDGER names a file, what the
+sample came to is added to it.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.evidence.ledger import ledger_named, record
 from tests.mutation.mutants import Mutant, mutants
 from tests.mutation.subjects import ROOT, files, tests_of
 
@@ -180,6 +182,7 @@ def main() -> int:
     parser.add_argument("--fault", help="only faults whose key contains this")
     parser.add_argument("--list", action="store_true", help="list the faults and run nothing")
     options = parser.parse_args()
+    ledger = ledger_named()
     chosen = sample(options.size, options.seed, options.subject)[options.skip :]
     chosen = [mutant for mutant in chosen if (options.fault or "") in mutant.key]
     if options.list:
@@ -225,11 +228,20 @@ def main() -> int:
                 entry = {"fault": mutant.key, "stage": options.stage, "outcome": outcome, "seconds": round(taken, 1)}
                 file.write(json.dumps(entry, ensure_ascii=False) + "\n")
             print(f"{number}/{len(waiting)} {outcome} {taken:.0f} s {mutant.line} {mutant.key}", flush=True)
-    return report(chosen, known)
+    caught, unjudged = report(chosen, known)
+    if ledger is not None:
+        campaign = f"python -m tests.mutation --size {options.size} --seed {options.seed}"
+        campaign += f" --skip {options.skip}" * bool(options.skip) + f" --subject {options.subject}" * bool(
+            options.subject
+        )
+        seconds = sum(os.times()[:4])
+        n_faults = caught + unjudged
+        record(campaign, "tests", "faults planted", n_faults, differences=unjudged, cpu_seconds=seconds, path=ledger)
+    return int(unjudged > 0)
 
 
-def report(chosen: list[Mutant], known: dict[str, dict[str, str]]) -> int:
-    """Print what survived, judged or not, and the number that were caught."""
+def report(chosen: list[Mutant], known: dict[str, dict[str, str]]) -> tuple[int, int]:
+    """Print what survived, judged or not; return the number that were caught, and of survivors that were not judged."""
     reasons: dict[str, str] = json.loads(EQUIVALENT.read_text(encoding="utf-8")) if EQUIVALENT.exists() else {}
     ran = [mutant for mutant in chosen if known.get(mutant.key)]
     survivors = [mutant for mutant in ran if set(known[mutant.key].values()) == {"passed"}]
@@ -241,7 +253,7 @@ def report(chosen: list[Mutant], known: dict[str, dict[str, str]]) -> int:
     print(f"{len(ran)} faults of {len(chosen)} planted: {caught} caught, ", end="")
     print(f"{len(survivors) - len(unjudged)} judged equivalent, {len(unjudged)} not judged; ", end="")
     print(f"{share:.1%} of those not equivalent are caught")
-    return 1 if unjudged else 0
+    return caught, len(unjudged)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.dictionaries import all_words
 
+from tests.evidence.tally import Tally
 from tokdfa import TokdfaError
 from tokdfa.training.exact import boundary_conflict, overlap_conflict, train_exact
 from tokdfa.training.merges import Merge, apply_merge, apply_merges, show_merge, validity
@@ -62,8 +63,9 @@ def test_alg_3_with_the_corrected_guard_is_exact(merges: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("merges", [1, 2, 3, 4])
-def test_alg_3_with_the_corrected_guard_is_exact_on_all_texts_of_eight_symbols(merges: int) -> None:
+def test_alg_3_with_the_corrected_guard_is_exact_on_all_texts_of_eight_symbols(merges: int, tally: Tally) -> None:
     assert misses("overlap", 8, merges) == (9840, 0)
+    tally("construction", "exhaustive cases", 9840)
 
 
 @pytest.mark.parametrize(("merges", "missed"), [(1, 0), (2, 48), (3, 106)])

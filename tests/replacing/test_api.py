@@ -16,6 +16,7 @@ import regex
 from support.tokenizer_files import added_token, as_bytes, tokenizer_json
 
 import tokdfa
+from tests.evidence.tally import Tally
 from tokdfa.errors import (
     AlphabetError,
     LimitExceededError,
@@ -74,8 +75,9 @@ def test_real_texts(data: Path, name: str, corpus: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", VOCABULARIES)
 @pytest.mark.parametrize("corpus", CORPORA)
-def test_long_real_texts(data: Path, name: str, corpus: str) -> None:
+def test_long_real_texts(data: Path, name: str, corpus: str, tally: Tally) -> None:
     assert check_real(data, name, corpus, 1_000_000, PAIRS, 10_000) > 10_000
+    tally("searching", "real texts", 1)
 
 
 @pytest.mark.parametrize("chunk", [*range(1, 65, 7), 64])

@@ -14,6 +14,7 @@ from support import normalized, random_files
 from support.seeds import seeds
 
 import tokdfa
+from tests.evidence.tally import Tally
 from tokdfa.errors import AlphabetError, PatternError, TokenStreamError, UnsupportedFeatureError
 from tokdfa.replacing.tuning import Tuning
 
@@ -231,5 +232,6 @@ def test_random_files(kind: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", FILES)
-def test_many_random_files(kind: str, tmp_path: Path) -> None:
+def test_many_random_files(kind: str, tmp_path: Path, tally: Tally) -> None:
     print(kind, check(kind, tmp_path / "tokenizer.json", seeds(1000), 12))
+    tally("searching", "random cases", 12 * len(seeds(1000)))

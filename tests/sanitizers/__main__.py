@@ -8,6 +8,8 @@ Three builds, each of which stops at the first thing that is wrong; nothing is s
 - `allocations`: the targets of `tests/fuzzing` on their corpora, with every allocation of the kernels failing in turn,
   under AddressSanitizer, UndefinedBehaviorSanitizer and LeakSanitizer: whatever is built is used and given back.
 - `threads`: the same targets with eight threads, under ThreadSanitizer.
+
+Where the environment variable TOKDFA_LEDGER names a file, each run is added to it.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.evidence.ledger import ledger_named, record
 from tests.fuzzing.kernels.build import CHECKED, ROOT, TARGETS, BuildError, program, sanitizing_compiler
 from tests.fuzzing.kernels.run import CORPORA
 
@@ -105,13 +108,19 @@ def main() -> int:
     options = parser.parse_args()
     failed = []
     for name in options.only or PARTS:
-        start = time.monotonic()
+        start, spent = time.monotonic(), sum(os.times()[:4])
         with tempfile.TemporaryDirectory() as folder:
             try:
                 status = PARTS[name](Path(folder), options)
             except BuildError as error:
                 print(f"NOT RUN: {name}: {error}", flush=True)
                 continue
+        if (ledger := ledger_named()) is not None:
+            campaign = f"python -m tests.sanitizers --only {name}" + " --quick" * options.quick
+            seconds = sum(os.times()[:4]) - spent
+            record(
+                campaign, "kernels", "sanitizer runs", 1, differences=int(status != 0), cpu_seconds=seconds, path=ledger
+            )
         print(f"{name}: {'fails' if status else 'passed'}, {time.monotonic() - start:.0f} s", flush=True)
         failed += [name] if status else []
     return int(bool(failed))

@@ -18,6 +18,7 @@ from support.extra import extra_file, llama3_json
 from support.libraries import ranks
 
 import tokdfa
+from tests.evidence.tally import Tally
 from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.splitting.named import NAMED
 
@@ -95,7 +96,7 @@ def _pair(random: Random, before: str, after: str, texts: list[str], across: lis
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_answers_about_real_tokenizers(name: str, data: Path) -> None:
+def test_answers_about_real_tokenizers(name: str, data: Path, tally: Tally) -> None:
     random = Random(name)
     tokenizer, starts, continues = _real(name, data)
     met: Counter[str] = Counter()
@@ -135,3 +136,4 @@ def test_answers_about_real_tokenizers(name: str, data: Path) -> None:
             assert first + second == whole, pair
         met["pairs"] += len(batch)
     print(name, dict(met))
+    tally("splices", "real texts", met["yes"] + met["no"])

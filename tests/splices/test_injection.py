@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from functools import cache
 from itertools import product
@@ -12,9 +11,11 @@ from typing import Any
 
 import pytest
 import tokenizers
+from support.seeds import seeds
 from support.tokenizer_files import added_token, tokenizer_json
 
 import tokdfa
+from tests.evidence.tally import Tally
 from tokdfa.splices.injection import check_injection
 from tokdfa.splices.parts import Part, Slot
 
@@ -111,12 +112,12 @@ def test_shortest_attacks_of_random_small_tokenizers() -> None:
 
 
 @pytest.mark.slow
-def test_shortest_attacks_of_many_small_tokenizers() -> None:
-    first, last = map(int, os.environ.get("TOKDFA_SEEDS", "1000:6000").split(":"))
-    met: Counter[str] = Counter()
-    for seed in range(first, last):
+def test_shortest_attacks_of_many_small_tokenizers(tally: Tally) -> None:
+    chosen, met = seeds(5_000), Counter[str]()
+    for seed in chosen:
         assert_agrees(seed, met)
     print(met)
+    tally("splices", "random cases", len(chosen))
 
 
 def test_slots_with_patterns_are_searched() -> None:

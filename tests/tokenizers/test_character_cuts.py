@@ -18,6 +18,7 @@ from support.seeds import seeds
 from support.tokenizer_files import tokenizer_json
 
 import tokdfa
+from tests.evidence.tally import Tally
 from tokdfa.errors import AlphabetError, TokdfaError, TokenStreamError
 from tokdfa.tokenizers.character_cuts import CUT, CharacterCuts
 from tokdfa.tokenizers.rewriting import RewritingTokenizer
@@ -309,6 +310,7 @@ def test_random_tokenizers(kind: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-def test_many_random_tokenizers(kind: str, tmp_path: Path) -> None:
+def test_many_random_tokenizers(kind: str, tmp_path: Path, tally: Tally) -> None:
     chosen = seeds(2000)
     print(kind, check(KINDS[kind], tmp_path, chosen, 12), "of", len(chosen))
+    tally("validation", "random cases", len(chosen))

@@ -13,6 +13,7 @@ from support.by_ranks import merge
 from support.tokenizer_files import tiktoken_lines
 
 import tokdfa
+from tests.evidence.tally import Tally
 from tokdfa.alphabet import Word
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.formats.scored import over_scored
@@ -62,9 +63,10 @@ def test_random_ranks(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_many_random_ranks(tmp_path: Path) -> None:
+def test_many_random_ranks(tmp_path: Path, tally: Tally) -> None:
     source = random.Random(1)
     print(sum(check(source, tmp_path / f"{number}.tiktoken") for number in range(400)), "improper of 400")
+    tally("validation", "random cases", 400)
 
 
 def test_of_dictionaries_over_characters() -> None:

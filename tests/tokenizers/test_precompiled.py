@@ -15,6 +15,7 @@ from support.seeds import seeds
 from support.unicode_texts import character, unicode_text
 
 import tokdfa.unicode
+from tests.evidence.tally import Tally
 from tokdfa.errors import FileFormatError
 from tokdfa.tokenizers.formats.charsmap import read_charsmap
 from tokdfa.tokenizers.normalizers import ByteLetters, Nmt, Normalizer
@@ -80,7 +81,7 @@ def test_random_texts() -> None:
 
 
 @pytest.mark.slow
-def test_many_random_texts() -> None:
+def test_many_random_texts(tally: Tally) -> None:
     made = pairs()
     for seed in seeds(50_000):
         check(seed, made)
@@ -88,6 +89,7 @@ def test_many_random_texts() -> None:
         for ours, theirs in made:
             written = f"a{chr(code)}b"
             assert ours(written) == theirs.normalize_str(written), (ours, hex(code))
+    tally("encoding", "random cases", len(seeds(50_000)))
 
 
 def test_equality_and_copies() -> None:

@@ -23,6 +23,7 @@ from support.seeds import seeds
 from support.tokenizer_files import as_bytes, ranks, tiktoken_lines, tokenizer_json
 
 import tokdfa
+from tests.evidence.tally import Tally
 from tokdfa.errors import FileFormatError, PatternError, UnsupportedFeatureError
 from tokdfa.splitting.lifted import LiftedSplitting
 from tokdfa.splitting.named import NAMED
@@ -246,11 +247,12 @@ def test_any_history_of_random_files(kind: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", random_files.KINDS)
-def test_any_history_of_many_random_files(kind: str, tmp_path: Path) -> None:
+def test_any_history_of_many_random_files(kind: str, tmp_path: Path, tally: Tally) -> None:
     for seed in seeds(300):
         subject = random_subject(kind, seed, tmp_path, shares=False)
         if subject is not None:
             run(subject, 4)
+    tally("encoding", "random cases", len(seeds(300)))
 
 
 REAL = ["gpt2", "cl100k_base.tiktoken", "mistral_v3.model", "bert_uncased_vocab.txt"]

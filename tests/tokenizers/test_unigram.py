@@ -12,6 +12,7 @@ from support import unigrams
 from support.seeds import seeds
 
 import tokdfa
+from tests.evidence.tally import Tally
 from tokdfa import UnigramTokenizer
 from tokdfa.errors import AlphabetError, UnsupportedFeatureError
 from tokdfa.validation.tuning import DEFAULT, Tuning
@@ -163,13 +164,15 @@ def test_long_streams_are_forgotten(library: str) -> None:
 
 
 @pytest.mark.slow
-def test_many_models_of_sentencepiece() -> None:
+def test_many_models_of_sentencepiece(tally: Tally) -> None:
     print(check_sentencepiece(seeds(1000), 50, n_trained=400))
+    tally("encoding", "random cases", 50 * len(seeds(1000)))
 
 
 @pytest.mark.slow
-def test_many_models_of_tokenizers() -> None:
+def test_many_models_of_tokenizers(tally: Tally) -> None:
     print(check_tokenizers(seeds(1000), 50, n_trained=400))
+    tally("encoding", "random cases", 50 * len(seeds(1000)))
 
 
 def test_live_objects() -> None:

@@ -8,6 +8,7 @@ from support.automata import string_dfas
 from support.dictionaries import all_proper_dictionaries, all_words, proper_dictionaries
 from support.transducers import backward_sequential, transducers, with_copies
 
+from tests.evidence.tally import Tally
 from tokdfa import Dictionary, TokenDFA, token_dfa, tokenize_single_pass
 from tokdfa.errors import AutomatonError, LimitExceededError
 from tokdfa.transducers.determinize import determinize
@@ -34,9 +35,10 @@ def test_all_small_dictionaries_and_all_short_words(symbols: str, n_rules: int, 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("symbols", "n_rules", "longest"), [("ab", 3, 10), ("abc", 2, 7)])
-def test_all_dictionaries_of_more_rules(symbols: str, n_rules: int, longest: int) -> None:
+def test_all_dictionaries_of_more_rules(symbols: str, n_rules: int, longest: int, tally: Tally) -> None:
     for dictionary in all_proper_dictionaries(symbols, n_rules):
         transducer = subsequential(dictionary)
+        tally("construction", "exhaustive cases", 1)
         for word in all_words(symbols, longest):
             assert transducer(word) == tokenize_single_pass(dictionary, word)
 

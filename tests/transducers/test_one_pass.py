@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.dictionaries import all_proper_dictionaries, all_words, proper_dictionaries
 
+from tests.evidence.tally import Tally
 from tokdfa import Dictionary, TokdfaError
 from tokdfa.bpe import tokenize_leftmost, tokenize_single_pass
 from tokdfa.transducers.one_pass import OnePass
@@ -24,11 +25,13 @@ def test_all_small_dictionaries_and_all_short_words(n_rules: int) -> None:
 
 
 @pytest.mark.slow
-def test_all_dictionaries_of_three_rules() -> None:
+def test_all_dictionaries_of_three_rules(tally: Tally) -> None:
+    words = list(all_words("ab", 8))
     for dictionary in all_proper_dictionaries("ab", 3):
         evaluate = OnePass(dictionary)
-        for word in all_words("ab", 8):
+        for word in words:
             assert evaluate(word) == tokenize_single_pass(dictionary, word), (dictionary, word)
+        tally("construction", "exhaustive cases", len(words))
 
 
 @given(proper_dictionaries(max_rules=14), st.data())

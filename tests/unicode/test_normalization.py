@@ -8,6 +8,7 @@ from typing import get_args
 
 import pytest
 
+from tests.evidence.tally import Tally
 from tokdfa.unicode import SCALARS
 from tokdfa.unicode.normalization import Form, lowercase, normalize, strip_accents, tables
 
@@ -83,5 +84,6 @@ def test_every_pair_that_might_compose() -> None:
 
 
 @pytest.mark.slow
-def test_many_random_texts() -> None:
+def test_many_random_texts(tally: Tally) -> None:
     check_random(100_000, seed=2)
+    tally("encoding", "random cases", 100_000)

@@ -9,6 +9,7 @@ from typing import get_args
 import pytest
 from support.normalized import SYMBOLS
 
+from tests.evidence.tally import Tally
 from tokdfa.unicode import SCALARS
 from tokdfa.unicode.normalization import Form, normalize, tables
 from tokdfa.unicode.quick_check import borders, changes, is_normal
@@ -31,8 +32,9 @@ def test_some_code_points() -> None:
 
 
 @pytest.mark.slow
-def test_all_code_points() -> None:
+def test_all_code_points(tally: Tally) -> None:
     check_code_points(1)
+    tally("encoding", "exhaustive cases", 0x110000 - 0x800)
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from support.seeds import seeds
 
+from tests.evidence.tally import Tally
 from tokdfa.errors import AlphabetError
 from tokdfa.unigram.model import Arithmetic, UnigramModel, unknown_score
 from tokdfa.unigram.segmenter import Segmenter
@@ -118,5 +119,6 @@ def test_long_words_are_not_mistaken_for_one_another(arithmetic: Arithmetic) -> 
 
 
 @pytest.mark.slow
-def test_many_random_models() -> None:
+def test_many_random_models(tally: Tally) -> None:
     print(check(seeds(10_000), 20, 60))
+    tally("encoding", "random cases", 20 * len(seeds(10_000)))

@@ -10,6 +10,7 @@ import pytest
 from support.dictionaries import all_words
 from support.wordpieces import all_small_vocabularies, random_vocabulary
 
+from tests.evidence.tally import Tally
 from tokdfa.errors import AlphabetError
 from tokdfa.wordpiece.linmaxmatch import LinMaxMatch
 from tokdfa.wordpiece.maxmatch import max_match
@@ -41,12 +42,13 @@ def test_the_kernel_does_what_max_match_does_on_small_vocabularies() -> None:
 
 
 @pytest.mark.slow
-def test_the_kernel_does_what_max_match_does_on_all_small_vocabularies() -> None:
+def test_the_kernel_does_what_max_match_does_on_all_small_vocabularies(tally: Tally) -> None:
     words = list(all_words("ab", 7))
     for vocabulary in all_small_vocabularies():
         machine = LinMaxMatch(vocabulary)
         for word in words:
             assert machine.tokenize(word) == max_match(vocabulary, word), (list(vocabulary.items()), word)
+        tally("encoding", "exhaustive cases", len(words))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -55,8 +57,9 @@ def test_both_do_what_max_match_does_on_random_vocabularies(seed: int) -> None:
 
 
 @pytest.mark.slow
-def test_both_do_what_max_match_does_on_many_random_vocabularies() -> None:
+def test_both_do_what_max_match_does_on_many_random_vocabularies(tally: Tally) -> None:
     _compare_on_random_vocabularies(random.Random(), 30_000)
+    tally("encoding", "random cases", 30_000)
 
 
 def _compare_on_random_vocabularies(dice: random.Random, times: int) -> None:

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.evidence.ledger import LEDGER, record, remember, revision_here
 from tests.fuzzing.kernels.build import TARGETS
-from tests.fuzzing.totals import TOTALS, record, revision_here
 
 CORPORA = Path(__file__).parents[1] / "corpora"
 # No input is longer: long enough for the blocks of the walk and the shelf of the memory, and quick to run.
@@ -67,8 +67,8 @@ def sliced(command: list[str], artifacts: Path, *, nice: int, cwd: Path | None =
     return Slice(cpu, int(units[-1]) if units else 0, max(map(int, edges), default=0), failed, output)
 
 
-def run(program: Path, target: str, work: Path, *, minutes: float, nice: int, totals: Path = TOTALS) -> Iterator[Slice]:
-    """Run a target for some minutes of processor time; each slice is added to the totals and yielded."""
+def run(program: Path, target: str, work: Path, *, minutes: float, nice: int, ledger: Path = LEDGER) -> Iterator[Slice]:
+    """Run a target for some minutes of processor time; each slice is added to the ledger and yielded."""
     spent, revision = 0.0, revision_here()
     while spent < 60 * minutes:
         seconds = min(SLICE, 1 + round(60 * minutes - spent))
@@ -77,13 +77,24 @@ def run(program: Path, target: str, work: Path, *, minutes: float, nice: int, to
         )
         spent += done.cpu_seconds
         finds = int(done.failed is not None)
-        record(target, done.cpu_seconds, done.executions, finds, revision, edges=done.edges, path=totals)
+        record(
+            f"fuzzing {target}",
+            "kernels",
+            "fuzzed inputs",
+            done.executions,
+            cpu_seconds=done.cpu_seconds,
+            differences=finds,
+            commit=revision,
+            goes_on=spent > done.cpu_seconds,
+            path=ledger,
+        )
+        remember(f"fuzzing {target}", {"edges": done.edges}, path=ledger)
         yield done
         if done.failed:
             return
 
 
-def minimize(program: Path, target: str, work: Path, *, totals: Path = TOTALS) -> tuple[int, int]:
+def minimize(program: Path, target: str, work: Path, *, ledger: Path = LEDGER) -> tuple[int, int]:
     """Replace the committed corpus of a target by a small one that reaches the same; return its inputs and bytes."""
     fresh = work / "merged" / target
     shutil.rmtree(fresh, ignore_errors=True)
@@ -101,7 +112,7 @@ def minimize(program: Path, target: str, work: Path, *, totals: Path = TOTALS) -
     ]
     subprocess.run(command, capture_output=True, check=True)
     kept, size = keep_smallest(fresh, old, KEPT_BYTES)
-    record(target, 0, 0, 0, revision_here(), corpus=kept, path=totals)
+    remember(f"fuzzing {target}", {"corpus": kept}, path=ledger)
     return kept, size
 
 

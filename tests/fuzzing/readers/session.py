@@ -10,9 +10,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.evidence.ledger import LEDGER, ROOT, record, remember, revision_here
 from tests.fuzzing.kernels.run import SLICE, Slice, keep_smallest, sliced
 from tests.fuzzing.readers.target import CORPORA
-from tests.fuzzing.totals import ROOT, TOTALS, record, revision_here
 
 __all__ = ["MISSING", "is_installed", "minimize", "run", "run_slice"]
 
@@ -36,26 +36,37 @@ def run_slice(target: str, work: Path, *, seconds: float, nice: int) -> Slice:
     return sliced(command, artifacts, nice=nice, cwd=ROOT)
 
 
-def run(target: str, work: Path, *, minutes: float, nice: int, totals: Path = TOTALS) -> Iterator[Slice]:
-    """Run a target for some minutes of processor time; each slice is added to the totals and yielded."""
+def run(target: str, work: Path, *, minutes: float, nice: int, ledger: Path = LEDGER) -> Iterator[Slice]:
+    """Run a target for some minutes of processor time; each slice is added to the ledger and yielded."""
     spent, revision = 0.0, revision_here()
     while spent < 60 * minutes:
         # A slice is begun by importing everything anew.
         done = run_slice(target, work, seconds=min(2 * SLICE, 60 * minutes - spent + 1), nice=nice)
         spent += done.cpu_seconds
         finds = int(done.failed is not None)
-        record(target, done.cpu_seconds, done.executions, finds, revision, edges=done.edges, path=totals)
+        record(
+            f"fuzzing {target}",
+            "loading",
+            "fuzzed inputs",
+            done.executions,
+            cpu_seconds=done.cpu_seconds,
+            differences=finds,
+            commit=revision,
+            goes_on=spent > done.cpu_seconds,
+            path=ledger,
+        )
+        remember(f"fuzzing {target}", {"edges": done.edges}, path=ledger)
         yield done
         if done.failed:
             return
 
 
-def minimize(target: str, work: Path, *, totals: Path = TOTALS) -> tuple[int, int]:
+def minimize(target: str, work: Path, *, ledger: Path = LEDGER) -> tuple[int, int]:
     """Replace the committed corpus of a target by a small one that reaches the same; return its inputs and bytes."""
     with tempfile.TemporaryDirectory() as folder:
         sources = [str(place) for place in (CORPORA / target, work / "corpora" / target) if place.is_dir()]
         command = [sys.executable, "-m", "tests.fuzzing.readers.run", target, "inf", "-merge=1", folder, *sources]
         subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
         kept = keep_smallest(Path(folder), CORPORA / target, KEPT_BYTES)
-    record(target, 0, 0, 0, revision_here(), corpus=kept[0], path=totals)
+    remember(f"fuzzing {target}", {"corpus": kept[0]}, path=ledger)
     return kept

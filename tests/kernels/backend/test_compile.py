@@ -93,7 +93,7 @@ def test_no_kernel_reads_or_writes_what_is_not_its_own(tmp_path: Path) -> None:
         pytest.skip("there is no gcc on Linux here: the kernels cannot run with their accesses checked")
     preloaded = " ".join(_library_of_gcc(name) for name in ("libasan.so", "libstdc++.so"))
     ignored = shutil.ignore_patterns("__pycache__", "_kernels.*", "_ffi.py")
-    for name in ("tokdfa", "tests/support", "tests/kernels"):
+    for name in ("tokdfa", "tests/evidence", "tests/support", "tests/kernels"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=ignored)
     for name in ("pyproject.toml", "tests/conftest.py"):
         shutil.copy(ROOT / name, tmp_path / name)

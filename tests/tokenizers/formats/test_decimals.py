@@ -8,6 +8,7 @@ import random
 import pytest
 from support.seeds import seeds
 
+from tests.evidence.tally import Tally
 from tokdfa.tokenizers.formats.decimals import as_serde_json
 
 
@@ -48,6 +49,7 @@ def test_out_of_range() -> None:
 
 
 @pytest.mark.slow
-def test_many_numbers() -> None:
+def test_many_numbers(tally: Tally) -> None:
     for seed in seeds(50):
         check(numbers(random.Random(seed), 20_000))
+    tally("loading", "random cases", 20_000 * len(seeds(50)))

@@ -15,6 +15,7 @@ from support.seeds import seeds
 from support.sentencepieces import RULES
 
 import tokdfa
+from tests.evidence.tally import Tally
 from tokdfa import Tokenizer
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError
 from tokdfa.validation.api import Validator, validate
@@ -144,8 +145,9 @@ def test_without_the_packages_that_read_it(tmp_path: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.slow
-def test_many_changed_models(tmp_path: Path) -> None:
+def test_many_changed_models(tmp_path: Path, tally: Tally) -> None:
     print(check_models(seeds(600), tmp_path / "tokenizer.model", 40), "models")
+    tally("loading", "spoiled inputs", len(seeds(600)))
 
 
 def test_the_table_of_characters(tmp_path: Path) -> None:

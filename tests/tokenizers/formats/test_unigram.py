@@ -12,6 +12,7 @@ from support import unigrams
 from support.seeds import seeds
 
 import tokdfa
+from tests.evidence.tally import Tally
 from tokdfa.errors import AlphabetError, TokdfaError
 
 TEXTS = ["abba", "", "xab a", "\u00e9\u2581a b", "<unk>", "a" * 40]
@@ -127,6 +128,7 @@ def test_spoiled_files() -> None:
 
 
 @pytest.mark.slow
-def test_many_spoiled_files() -> None:
+def test_many_spoiled_files(tally: Tally) -> None:
     for seed in seeds(10):
         print(check_json(1000, seed), check_models(1000, seed))
+    tally("loading", "spoiled inputs", 2000 * len(seeds(10)))
