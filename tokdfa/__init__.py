@@ -58,6 +58,8 @@ if TYPE_CHECKING:
     from tokdfa.automata.lift import tokenized_language as tokenized_language
     from tokdfa.automata.locality import dloc as dloc
     from tokdfa.automata.locality import k_locality as k_locality
+    from tokdfa.automata.look_ahead import LookAhead as LookAhead
+    from tokdfa.automata.look_ahead import look_ahead as look_ahead
     from tokdfa.automata.regex import language as language
     from tokdfa.automata.token_dfa import TokenDFA as TokenDFA
     from tokdfa.bpe import tokenize_leftmost as tokenize_leftmost
@@ -192,6 +194,8 @@ _HOMES = {
     "dloc": "tokdfa.automata.locality",
     "context_invariance": "tokdfa.automata.context",
     "k_locality": "tokdfa.automata.locality",
+    "LookAhead": "tokdfa.automata.look_ahead",
+    "look_ahead": "tokdfa.automata.look_ahead",
     "language": "tokdfa.automata.regex",
     "lift": "tokdfa.automata.lift",
     "tokenized_language": "tokdfa.automata.lift",

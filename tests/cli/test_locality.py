@@ -38,6 +38,7 @@ def test_what_is_known_of_all_texts_is_what_the_automaton_has(merges: Path, caps
     fields = json.loads(capsys.readouterr().out)
     dfa = tokdfa.token_dfa(tokdfa.load(merges).dictionary.prefix(n_rules))
     expected = {"rules": n_rules, "language": None, **measured(dfa, 3), "minimal": measured(dfa.minimize(), 3)}
+    expected["look_ahead"] = None
     assert {key: fields[key] for key in expected} == expected
 
 
@@ -62,9 +63,27 @@ def test_a_table(merges: Path, capsys) -> None:
     ]
 
 
+def test_look_ahead(merges: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("locality", merges, "--rules", 3, "--look-ahead", "--json") == 0
+    found = json.loads(capsys.readouterr().out)["look_ahead"]
+    dictionary = tokdfa.load(merges).dictionary.prefix(3)
+    for unit in ("tokens", "symbols"):
+        expected = tokdfa.look_ahead(dictionary, unit)
+        assert found[unit] == {
+            "revised": expected.revised,
+            "text": expected.text.decode(),
+            "continuation": expected.continuation.decode(),
+        }
+    assert run("locality", merges, "--rules", 1, "--look-ahead") == 0
+    assert "tokens that may change   the last 1 of 'a' before 'a'" in capsys.readouterr().out
+    assert run("locality", merges, "--rules", 0, "--look-ahead") == 0
+    assert "tokens that may change   none" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("pairs", "arguments", "message"),
     [
+        (PAIRS, ["--look-ahead", "--language", "a*"], "cannot be used with --language"),
         (PAIRS, ["--language", "(a"], "error: "),
         (PAIRS, ["--language", r"(a)\1"], "error: "),
         (PAIRS, ["-k", "0"], "Invalid value for '-k'"),

@@ -297,6 +297,7 @@ def of_locality(files: Files) -> Iterator[Run]:
     # No rule is about c; without an even number of them nothing is accepted, however many tokens are known.
     yield tok, "--language", "(cc)*"
     yield tok, "--language", "ab|ba"
+    yield tok, "--look-ahead"
     yield (files.entries("[UNK]"),)
     yield (files.entries("[UNK]", "a", "abcd", "##b", "##bc", "##z"),)
 

@@ -157,6 +157,8 @@ def greedy_sequences(text: str, merges: int) -> list[Sequence]:
         ("abab", 2, False, 3),
         ("aabab", 3, False, 4),
         ("aaabab", 4, False, 5),
+        # More than M + 1.
+        ("aaaabaaaab", 3, False, 5),
         ("ababcabc", 2, True, Fraction(5, 2)),
         ("aaaabaab", 3, True, 2),
     ],
@@ -252,6 +254,41 @@ def test_thm_3_10_its_bound_tends_to_zero(merges: int) -> None:
     curvature = total_backward_curvature(text, optimal, merges)
     assert curvature.value >= merges + 1
     assert greedy_bound(curvature.value) < 1 / (merges + 1)
+
+
+@pytest.mark.parametrize("merges", range(1, 12))
+def test_def_3_9_reaches_half_as_much_again_as_m_for_every_m(merges: int) -> None:
+    # The text Z Z of the page Theorems, where Z is a Zimin word, and one more symbol if M is even.
+    word, merge = "ab", ("a", "b")
+    optimal: list[Merge] = [merge]
+    for symbol in "cdefghijk"[: (merges - 1) // 2]:
+        optimal += [(optimal[-1], symbol), ((optimal[-1], symbol), optimal[-1])]
+        word += symbol + word
+    text = word + word
+    if merges % 2 == 0:
+        optimal.append((optimal[-1], "z"))
+        text += "z"
+    assert len(optimal) == merges
+    assert validity(optimal)
+    # Two units remain. Each merge makes one pair of neighbouring symbols at most, so for one unit M merges are too few.
+    assert len(apply_merges(text, optimal)) == 2
+    assert len(set(pairwise(text))) == merges + 1
+    reached = compression_utility(text, optimal)
+    once = compression_utility(text, [("b", "a")])
+    together = compression_utility(text, [("b", "a"), *optimal])
+    assert once == 1
+    assert 1 - Fraction(together - reached, once) == (3 * merges + 1) // 2
+
+
+@pytest.mark.parametrize("merges", [2, 3, 4])
+def test_def_3_9_reaches_two_m_less_one(merges: int) -> None:
+    text = ("a" * (2 * merges - 2) + "b") * 2
+    optimal: list[Merge] = [("a", "a"), (("a", "a"), "b")]
+    for _ in range(merges - 2):
+        optimal.append((("a", "a"), optimal[-1]))
+    assert train_exact(text, merges).units == len(apply_merges(text, optimal)) == 2
+    reached = compression_utility(text, optimal)
+    assert 1 - Fraction(compression_utility(text, [("b", "a"), *optimal]) - reached, 1) == 2 * merges - 1
 
 
 def test_sec_3_3_the_printed_bounds() -> None:

@@ -6,6 +6,7 @@ Read `protocol` first: a token automaton has four members, and every decision pr
 - `compact`: the token DFA of all texts for real dictionaries, in memory proportional to the rules; `pairs` tests
   streams against it;
 - `context`, `locality`, `windows`: context-invariance, degrees of locality, and verification by sliding windows;
+- `look_ahead`: the greatest number of last tokens that a continuation of a text changes;
 - `semantics`: whether the one-pass and the leftmost semantics of a dictionary are one function;
 - `regex`, `finite`, `lift`: languages of texts, and their tokenizations;
 - `boolean`, `product`, `inclusion`, `equivalence`, `minimize`, `explicit`, `language`: the algebra, and the members

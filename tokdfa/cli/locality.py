@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import click
 
@@ -26,12 +26,20 @@ class Asked(NamedTuple):
     rules: int | None
     max_seconds: float
     longest: int
+    look_ahead: bool
 
 
 @click.command("locality")
 @automaton_options
 @click.option(
     "-k", "longest", type=click.IntRange(min=1), default=4, show_default=True, help="The largest K to measure."
+)
+@click.option(
+    "--look-ahead",
+    "wants_look_ahead",
+    is_flag=True,
+    help="Also the greatest number of last tokens, and of their bytes, that a continuation of a text changes: it takes "
+    "seconds, or minutes for 200,000 rules.",
 )
 @json_option
 def command(
@@ -42,6 +50,7 @@ def command(
     specials: str | None,
     format_name: str | None,
     longest: int,
+    wants_look_ahead: bool,
     as_json: bool,
 ) -> int:
     """Show the number of states in which runs on the same K tokens can end, and from which K on it is one.
@@ -61,7 +70,7 @@ def command(
         raise UnsupportedFeatureError(
             "the locality of tokenizers of this algorithm cannot be measured", value=tokenizer.algorithm, where=tok
         )
-    asked = Asked(language, rules, max_seconds, longest)
+    asked = Asked(language, rules, max_seconds, longest, wants_look_ahead)
     measure, show = _MEASURED[tokenizer.algorithm]
     fields = {"path": tok, **measure(tokenizer, asked)}
     if as_json:
@@ -73,7 +82,9 @@ def command(
 
 def _of_words(tokenizer: WordPieceTokenizer, asked: Asked) -> dict[str, Any]:
     """Return from which k on the last k tokens of a word determine the state."""
-    refuse_options(tokenizer.algorithm, language=asked.language, rules=asked.rules)
+    refuse_options(
+        tokenizer.algorithm, **{"language": asked.language, "rules": asked.rules, "look-ahead": asked.look_ahead}
+    )
     words = tokenizer.language.words
     least = words.local_from
     below = words.k_locality(least - 1) if least else None
@@ -92,9 +103,12 @@ def _print_words(fields: dict[str, Any], _: Asked) -> None:
 
 def _of_rules(tokenizer: Tokenizer, asked: Asked) -> dict[str, Any]:
     """Return the degrees of the automaton as Algorithm 2 builds it, and of the minimal trim one."""
+    if asked.look_ahead and asked.language is not None:
+        raise click.BadParameter("is about all texts, and cannot be used with --language", param_hint="--look-ahead")
     folded = Folded.of(tokenizer.dictionary, asked.language, asked.rules, asked.max_seconds)
     if folded.language is None:
         built, minimal = _of_all_texts(folded, asked.longest)
+        built["look_ahead"] = _look_ahead(folded) if asked.look_ahead else None
     else:
         dfa = folded.token_dfa()
         built, minimal = _measure(dfa, asked.longest), _measure(dfa.minimize(), asked.longest)
@@ -112,6 +126,18 @@ def _of_all_texts(folded: Folded, longest: int) -> tuple[dict[str, Any], dict[st
         for n in (dfa.states_built, dfa.states_minimal)
     )
     return built, minimal
+
+
+def _look_ahead(folded: Folded) -> dict[str, dict[str, Any]]:
+    """Return the number of last tokens that a continuation may change, and that of their symbols, with texts."""
+    from tokdfa.alphabet import show
+    from tokdfa.automata.look_ahead import look_ahead
+
+    found = {unit: look_ahead(folded.dictionary, unit) for unit in _UNITS}
+    return {
+        unit: {"revised": each.revised, "text": show(each.text), "continuation": show(each.continuation)}
+        for unit, each in found.items()
+    }
 
 
 def _measure(dfa: TokenDFA, longest: int, *, tuning: Tuning = DEFAULT) -> dict[str, Any]:
@@ -163,7 +189,16 @@ def _print(fields: dict[str, Any], asked: Asked) -> None:
     local = ("never" if automaton["local_from"] is None else str(automaton["local_from"]) for automaton in automata)
     table.add_row("k-local from k =", *local)
     print_table(table)
+    revised = fields.get("look_ahead") or {}
+    print_fields([
+        (f"{unit} that may change", f"the last {each['revised']:,} of '{each['text']}' before '{each['continuation']}'")
+        if each["revised"]
+        else (f"{unit} that may change", "none")
+        for unit, each in revised.items()
+    ])  # fmt: skip
 
+
+_UNITS: tuple[Literal["tokens", "symbols"], ...] = ("tokens", "symbols")
 
 # The function that measures the automaton of a tokenizer and the one that prints the result, by its algorithm.
 _MEASURED: dict[str, tuple[Callable[[Any, Asked], dict[str, Any]], Callable[[dict[str, Any], Asked], None]]] = {
