@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from threading import Thread
+
 import pytest
 
 from tokdfa.errors import LimitExceededError
@@ -49,6 +52,36 @@ def test_the_clock_runs_through_all_constructions() -> None:
     ):
         with pytest.raises(LimitExceededError, match="seconds"):
             build()
+
+
+def test_only_processor_time_counts() -> None:
+    budget = Budget(max_seconds=0.02)
+    time.sleep(0.05)
+    budget.check_time()
+    with pytest.raises(LimitExceededError, match=r"more than 0\.02 seconds"):
+        _check_for_ever(budget)
+
+
+def _check_for_ever(budget: Budget) -> None:
+    while True:
+        budget.check_time()
+
+
+def test_in_another_thread_all_time_counts() -> None:
+    budget = Budget(max_seconds=0.02)
+    found: list[Exception] = []
+
+    def check() -> None:
+        time.sleep(0.05)
+        try:
+            budget.check_time()
+        except LimitExceededError as error:
+            found.append(error)
+
+    thread = Thread(target=check)
+    thread.start()
+    thread.join()
+    assert found
 
 
 def test_states_over_bytes_are_counted() -> None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from enum import IntEnum
+from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from tokdfa.arrays import Int32Array
+from tokdfa.arrays import BoolArray, Int32Array
 from tokdfa.splices.seam import Seam
-from tokdfa.splices.tokens import Tokens, walk
+from tokdfa.splices.tokens import Tokens
 from tokdfa.splitting.symbol_bytes import DONE, NOWHERE, SymbolBytes
 
 __all__ = ["EVERY", "EdgeFinder", "Edges", "Location", "Use"]
@@ -41,27 +42,26 @@ class Use(IntEnum):
 
 
 class Edges(NamedTuple):
-    """Tokens that lead from a location to one target, the shortest first, equally long ones in order.
+    """Tokens that lead from a location to others: in parallel arrays, a row for each token and target.
 
     Parameters
     ----------
-    target : Location
-    state : int
-        The state of the target; within a symbol, that after it.
-    cuts : bool
-        Whether a piece of the whole text begins within the tokens.
     tokens, lengths, kinds : int32 arrays
         The lengths are those of what is read of the tokens.
+    targets, states : int32 arrays
+        The targets, as numbers in `EdgeFinder.locations`, and their states; within a symbol, that after it.
+    cuts : bool array
+        Whether a piece of the whole text begins within the tokens.
     n_put : int
         The number of bytes with which the tokens begin and which are put before the text, so that they are not read.
     """
 
-    target: Location
-    state: int
-    cuts: bool
     tokens: Int32Array
     lengths: Int32Array
     kinds: Int32Array
+    targets: Int32Array
+    states: Int32Array
+    cuts: BoolArray
     n_put: int
 
 
@@ -70,6 +70,7 @@ EVERY = 1 << 40
 
 # The locations reached, each with whether the whole is cut.
 _Places: TypeAlias = tuple[tuple[Location, bool], ...]
+_UNKNOWN, _NONE = -2, -1
 
 
 class EdgeFinder:
@@ -82,13 +83,14 @@ class EdgeFinder:
 
     Attributes
     ----------
+    locations : list of Location
+        Those that tokens led to so far.
     left_out : bool
         Whether longer tokens were left out.
     """
 
     def __init__(self, seam: Seam, tokens: Tokens) -> None:
         self._seam = seam
-        self._tokens = tokens
         self._bytes = SymbolBytes(seam.class_of_code_point, len(seam.least))
         self._leading: list[list[tuple[int, int]]] = [[] for _ in range(256)]
         for number, leads in enumerate(self._bytes.leads):
@@ -96,12 +98,14 @@ class EdgeFinder:
                 if following != NOWHERE:
                     self._leading[byte].append((number, following))
         # With the length up to which they are known.
-        self._known: dict[tuple[object, Use], tuple[list[Edges], int]] = {}
-        self._walked: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
-        self._steps: dict[tuple[_Places, int, Use], _Places] = {}
+        self._known: dict[tuple[object, Use], tuple[Edges, int]] = {}
+        self._levels = tokens.levels
+        self._walks = {only: _Walk() for only in (False, True)}
         self._kinds = np.array(tokens.kinds, dtype=np.int32)
-        self._lengths = np.fromiter(map(len, tokens.words), dtype=np.int32, count=len(tokens.words))
+        self._lengths = tokens.lengths
         self._begun: set[tuple[int, int]] = set()
+        self.locations: list[Location] = []
+        self._numbers: dict[Location, int] = {}
         self.left_out = False
 
     def start(self) -> None:
@@ -109,103 +113,163 @@ class EdgeFinder:
         self._begun.clear()
         self.left_out = False
 
-    def edges(self, location: Location, use: Use, longest: int) -> list[Edges]:
+    def edges(self, location: Location, use: Use, longest: int) -> Edges:
         """Return the tokens of up to `longest` bytes, or more, that lead on from a location."""
-        return self._remembered((location, use), use, longest, lambda byte: self._first(location, byte, use))
+        key = location, use
+        known = self._known.get(key)
+        if known is None or known[1] < longest:
+            if isinstance(location, int):
+                firsts = [self._after(((location, False),), byte, use, True) for byte in range(256)]
+            elif use == Use.PART:
+                # Pieces begin with symbols.
+                firsts = [()] * 256
+            else:
+                firsts = self._firsts_within(*location)
+            known = self._known[key] = self._find(use, longest, firsts, 0)
+        self.left_out |= known[1] < EVERY
+        return known[0]
+
+    def n_left(self, location: Location) -> int:
+        """Return the number of bytes up to the end of the symbol in which a location is."""
+        return 0 if isinstance(location, int) else self._bytes.n_left(location[1])
+
+    @cached_property
+    def within(self) -> list[dict[int, int]]:
+        """What may follow within symbols of each class, with the least number of bytes that precede it."""
+        return [*map(self._bytes.n_read, range(len(self._bytes.leads)))]
 
     def beginning(self, state: int, longest: int) -> list[Edges]:
         """Return the tokens with which a piece of the texts apart begins in a state, but began in none before."""
-        begins = {
+        begins = self._pairs(state) - self._begun
+        self._begun |= begins
+        return self._beginning(begins, longest)
+
+    def every_beginning(self) -> list[tuple[list[int], Edges]]:
+        """Return states together with the tokens with which a piece of the texts apart begins in each of them."""
+        states: dict[tuple[int, int], list[int]] = {}
+        for state in range(len(self._seam.moves)):
+            for pair in self._pairs(state):
+                states.setdefault(pair, []).append(state)
+        alike: dict[tuple[int, ...], list[tuple[int, int]]] = {}
+        for pair, where in states.items():
+            alike.setdefault(tuple(where), []).append(pair)
+        return [([*where], edges) for where, begins in alike.items() for edges in self._beginning(begins, EVERY)]
+
+    def _pairs(self, state: int) -> set[tuple[int, int]]:
+        """Return the classes, with the states after them, with which a piece of the texts apart begins in a state."""
+        return {
             (number, move.target)
             for number, cell in enumerate(self._seam.moves[state])
             for move in cell
             if move.begins_apart and not move.parts and self._seam.matters[move.target]
         }
-        begins -= self._begun
-        self._begun |= begins
+
+    def _beginning(self, begins: Iterable[tuple[int, int]], longest: int) -> list[Edges]:
         found: list[Edges] = []
         for is_put in (False, True):
             ordered = tuple(sorted((number, to) for number, to in begins if (number == self._seam.put) is is_put))
             if ordered:
                 key = ordered, Use.BEGIN
-                found += self._remembered(key, Use.BEGIN, longest + is_put, self._firsts(ordered), n_put=int(is_put))
+                known = self._known.get(key)
+                if known is None or known[1] < longest + is_put:
+                    firsts = self._firsts(ordered)
+                    known = self._known[key] = self._find(Use.BEGIN, longest + is_put, firsts, int(is_put))
+                self.left_out |= known[1] < EVERY
+                found.append(known[0])
         return found
 
-    def _firsts(self, begins: tuple[tuple[int, int], ...]) -> Callable[[int], _Places]:
-        firsts: dict[int, list[tuple[Location, bool]]] = {}
+    def _firsts(self, begins: Iterable[tuple[int, int]]) -> list[_Places]:
+        firsts: list[list[tuple[Location, bool]]] = [[] for _ in range(256)]
         for number, target in begins:
             if number == self._seam.put:
-                firsts.setdefault(ord(" "), []).append((target, False))
+                firsts[ord(" ")].append((target, False))
                 continue
             for byte, following in enumerate(self._bytes.leads[number]):
                 if following != NOWHERE:
-                    firsts.setdefault(byte, []).append((target if following == DONE else (target, following), False))
-        return lambda byte: tuple(firsts.get(byte, ()))
+                    firsts[byte].append((target if following == DONE else (target, following), False))
+        return [*map(tuple, firsts)]
 
-    def _remembered(
-        self,
-        key: tuple[object, Use],
-        use: Use,
-        longest: int,
-        first_step: Callable[[int], _Places],
-        *,
-        n_put: int = 0,
-    ) -> list[Edges]:
-        known = self._known.get(key)
-        if known is None or known[1] < longest:
-            known = self._known[key] = self._find(use, longest, first_step, n_put)
-        self.left_out |= known[1] < EVERY
-        return known[0]
+    def _firsts_within(self, state: int, following: int) -> list[_Places]:
+        """Return what each byte leads to within a symbol: only those that continue one do."""
+        after = self._bytes.followers(following)
+        places: dict[int, _Places] = {NOWHERE: (), DONE: ((state, False),)}
+        for number in {*after} - {NOWHERE, DONE}:
+            places[number] = (((state, number), False),)
+        none: list[_Places] = [()]
+        return none * 0x80 + [places[number] for number in after] + none * 0x40
 
-    def _find(
-        self, use: Use, longest: int, first_step: Callable[[int], _Places], n_put: int
-    ) -> tuple[list[Edges], int]:
-        words = self._tokens.words
-        found: dict[tuple[Location, bool], list[int]] = {}
+    def _find(self, use: Use, longest: int, firsts: list[_Places], n_put: int) -> tuple[Edges, int]:
+        walk = self._walks[use in (Use.BEGIN, Use.GO_ON)]
+        first = np.full(256, _NONE, dtype=np.int32)
+        numbers = {places: walk.number(places) for places in {*firsts}}
+        first[:] = [numbers[places] for places in firsts]
+        tokens: list[Int32Array] = []
+        reached: list[Int32Array] = []
+        nodes = np.arange(len(self._levels[0].byte) if self._levels else 0)
+        after = first[self._levels[0].byte] if self._levels else first[:0]
         is_all = True
-        # Words, how much of them was read, and where.
-        stack: list[tuple[int, int, int, _Places]] = []
-        for byte, first, last in self._children(0, len(words), 0):
-            if places := first_step(byte):
-                stack.append((first, last, 1, places))
-        while stack:
-            low, high, depth, places = stack.pop()
-            if len(words[low]) == depth:
-                for place in places:
-                    found.setdefault(place, []).append(low)
-                low += 1
-            if low == high:
-                continue
+        for depth, level in enumerate(self._levels, 1):
+            alive = after >= 0
+            nodes, after = nodes[alive], after[alive]
+            ends = level.word[nodes] >= 0
+            tokens.append(level.word[nodes[ends]])
+            reached.append(after[ends])
+            begins = level.below[nodes]
+            counts = level.below[nodes + 1] - begins
             if depth >= longest:
-                is_all = False
-                continue
-            for byte, first, last in self._children(low, high, depth):
-                if after := self._step(places, byte, use):
-                    stack.append((first, last, depth + 1, after))
-        edges = [self._edges(place, cut, tokens, n_put) for (place, cut), tokens in found.items()]
+                is_all = not counts.any()
+                break
+            # The children of all these nodes, one after the other.
+            ends_at = np.cumsum(counts)
+            nodes = np.arange(int(ends_at[-1]) if len(ends_at) else 0)
+            if not len(nodes):
+                break
+            nodes += np.repeat(begins - (ends_at - counts), counts)
+            after = self._steps(walk, np.repeat(after, counts), self._levels[depth].byte[nodes], use)
+        none = first[:0]
+        edges = self._edges(walk, np.concatenate([none, *tokens]), np.concatenate([none, *reached]), n_put)
         return edges, EVERY if is_all else longest
 
-    def _children(self, low: int, high: int, depth: int) -> list[tuple[int, int, int]]:
-        key = low, depth
-        if key not in self._walked:
-            self._walked[key] = [*walk(self._tokens.words, low, high, depth)]
-        return self._walked[key]
+    def _steps(self, walk: _Walk, places: Int32Array, byte: Int32Array, use: Use) -> Int32Array:
+        after = walk.table[places, byte]
+        unknown = after == _UNKNOWN
+        if unknown.any():
+            for key in np.unique(places[unknown].astype(np.int64) * 256 + byte[unknown]).tolist():
+                row, symbol = divmod(key, 256)
+                found = walk.number(self._after(walk.places[row], symbol, use, False))
+                walk.table[row, symbol] = found
+            after = walk.table[places, byte]
+        return after
 
-    def _first(self, location: Location, byte: int, use: Use) -> _Places:
-        return self._after(((location, False),), byte, use, True)
+    def _edges(self, walk: _Walk, tokens: Int32Array, reached: Int32Array, n_put: int) -> Edges:
+        """Return the edges of tokens, each of which leads to some places."""
+        kinds, inverse = np.unique(reached, return_inverse=True)
+        targets: list[int] = []
+        cuts: list[bool] = []
+        counts = np.zeros(len(kinds), dtype=np.int64)
+        for row, number in enumerate(kinds.tolist()):
+            for place, cut in walk.places[number]:
+                targets.append(self._number(place))
+                cuts.append(cut)
+            counts[row] = len(walk.places[number])
+        begins = np.cumsum(counts) - counts
+        repeats = counts[inverse]
+        every = np.repeat(tokens, repeats)
+        within = np.arange(len(every)) - np.repeat(np.cumsum(repeats) - repeats, repeats)
+        rows = np.repeat(begins[inverse], repeats) + within
+        target = np.array(targets, dtype=np.int32)[rows] if targets else np.zeros(0, dtype=np.int32)
+        cut = np.array(cuts, dtype=np.bool_)[rows] if targets else np.zeros(0, dtype=np.bool_)
+        places = [self.locations[number] for number in targets]
+        states = np.array([p if isinstance(p, int) else p[0] for p in places], dtype=np.int32)
+        state = states[rows] if targets else np.zeros(0, dtype=np.int32)
+        return Edges(every, self._lengths[every] - n_put, self._kinds[every], target, state, cut, n_put)
 
-    def _edges(self, place: Location, cut: bool, found: list[int], n_put: int) -> Edges:
-        tokens = np.array(found, dtype=np.int32)
-        # The words ascend with their numbers.
-        tokens = tokens[np.lexsort((tokens, self._lengths[tokens]))]
-        state = place if isinstance(place, int) else place[0]
-        return Edges(place, state, cut, tokens, self._lengths[tokens] - n_put, self._kinds[tokens], n_put)
-
-    def _step(self, places: _Places, byte: int, use: Use) -> _Places:
-        key = places, byte, use
-        if key not in self._steps:
-            self._steps[key] = self._after(places, byte, use, False)
-        return self._steps[key]
+    def _number(self, location: Location) -> int:
+        number = self._numbers.get(location)
+        if number is None:
+            number = self._numbers[location] = len(self.locations)
+            self.locations.append(location)
+        return number
 
     def _after(self, places: _Places, byte: int, use: Use, is_first: bool) -> _Places:
         seam = self._seam
@@ -229,3 +293,24 @@ class EdgeFinder:
                         continue
                     found[move.target if following == DONE else (move.target, following), is_cut] = None
         return tuple(found)
+
+
+class _Walk:
+    """Sets of places, numbered, and the sets that bytes lead from them to."""
+
+    def __init__(self) -> None:
+        self.places: list[_Places] = []
+        self._numbers: dict[_Places, int] = {}
+        self.table: Int32Array = np.full((64, 256), _UNKNOWN, dtype=np.int32)
+
+    def number(self, places: _Places) -> int:
+        """Return the number of a set; -1 for the empty one."""
+        if not places:
+            return _NONE
+        number = self._numbers.get(places)
+        if number is None:
+            number = self._numbers[places] = len(self.places)
+            self.places.append(places)
+            if number >= len(self.table):
+                self.table = np.concatenate((self.table, np.full_like(self.table, _UNKNOWN)))
+        return number

@@ -13,7 +13,16 @@ from tokdfa.patterns.program import compile_program
 from tokdfa.patterns.subset import determinize
 from tokdfa.patterns.syntax import Concat, Node, Repeat, Symbols, parse
 
-__all__ = ["ANYTHING", "Language", "classes_together", "intersection", "language_of", "literal", "regular"]
+__all__ = [
+    "ANYTHING",
+    "Language",
+    "classes_together",
+    "intersection",
+    "language_of",
+    "least_of_classes",
+    "literal",
+    "regular",
+]
 
 
 @dataclass(frozen=True)
@@ -48,6 +57,9 @@ class Language:
         state = self.after(0, text)
         return state >= 0 and self.finals[state]
 
+
+# The first one, and the one past the last.
+_SURROGATES = (0xD800, 0xE000)
 
 ANYTHING: Node = Repeat(Symbols(((0, 0x10FFFF),)), 0, None)
 """Any text."""
@@ -92,7 +104,7 @@ def language_of(what: str, *parts: Node) -> Language:
     finals = (dfa.accepts & ~dfa.late)[dfa.table[:, dfa.edge]] if dfa.delayed else dfa.accepts
     table = dfa.table[:, : dfa.no_symbol].tolist()
     classes = dfa.partition.dense.astype(np.int64)
-    used = {*np.unique(_without_surrogates(classes)).tolist()}
+    used = {number for number, _ in least_of_classes(classes)}
     rows = [[target if target and c in used else -1 for c, target in enumerate(row)] for row in table]
     rows[0] = [-1] * len(rows[0])
     return _trimmed(classes, rows, finals.tolist(), int(dfa.initial[-1]), what)
@@ -125,21 +137,35 @@ def intersection(first: Language, second: Language, what: str) -> Language:
 
 def classes_together(partitions: list[Int64Array]) -> tuple[Int64Array, list[tuple[int, ...]]]:
     """Return the coarsest classes that refine all partitions of code points, and the classes that each is made of."""
-    key = partitions[0]
+    # Classes are unions of few intervals of code points, so that one of each interval is enough.
+    changes = np.zeros(0x110000, dtype=np.bool_)
+    changes[[0, *_SURROGATES]] = True
+    for partition in partitions:
+        changes[1:] |= partition[1:] != partition[:-1]
+    starts = np.flatnonzero(changes)
+    is_valid = (starts < _SURROGATES[0]) | (starts >= _SURROGATES[1])
+    key = partitions[0][starts]
     symbols: list[tuple[int, ...]] = [(number,) for number in range(int(key.max()) + 1)]
-    for other in partitions[1:]:
+    for partition in partitions[1:]:
+        other = partition[starts]
         width = int(other.max()) + 1
         together = key * width + other
-        found = np.flatnonzero(np.bincount(_without_surrogates(together)))
+        found = np.unique(together[is_valid])
         number = np.zeros(int(together.max()) + 1, dtype=np.int64)
         number[found] = np.arange(len(found))
         key = number[together]
         symbols = [(*symbols[code // width], code % width) for code in found.tolist()]
-    return key, symbols
+    return np.repeat(key, np.diff(starts, append=0x110000)), symbols
 
 
-def _without_surrogates(classes: Int64Array) -> Int64Array:
-    return np.concatenate((classes[:0xD800], classes[0xE000:]))
+def least_of_classes(classes: Int64Array) -> list[tuple[int, str]]:
+    """Return the classes that symbols have, ascending, each with its least symbol."""
+    changes = np.append(True, classes[1:] != classes[:-1])
+    changes[[*_SURROGATES]] = True
+    starts = np.flatnonzero(changes)
+    starts = starts[(starts < _SURROGATES[0]) | (starts >= _SURROGATES[1])]
+    found, first = np.unique(classes[starts], return_index=True)
+    return [(number, chr(place)) for number, place in zip(found.tolist(), starts[first].tolist(), strict=True)]
 
 
 def _trimmed(classes: Int64Array, rows: list[list[int]], finals: list[bool], initial: int, what: str) -> Language:

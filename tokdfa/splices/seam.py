@@ -18,7 +18,7 @@ from tokdfa.errors import PatternError, UnsupportedFeatureError
 from tokdfa.kernels.encode.events import BEGINS, DROPPED
 from tokdfa.patterns.budget import Budget
 from tokdfa.splices.found import PLAIN, WITHIN, Found, Scan
-from tokdfa.splices.languages import Language, classes_together
+from tokdfa.splices.languages import Language, classes_together, least_of_classes
 from tokdfa.splices.rewrites import PLAIN_TEXT, Rewrites
 from tokdfa.splitting.hypotheses import Hypotheses
 
@@ -162,11 +162,9 @@ class Seam:
         self.class_of_code_point: Int64Array = of_class[classes]
         distinct = [*columns]
         self.moves = [[distinct[column][state] for column in of_column] for state in range(len(kept))]
-        valid = np.concatenate((self.class_of_code_point[:0xD800], self.class_of_code_point[0xE000:]))
-        found, first = np.unique(valid, return_index=True)
         self.least = [""] * len(of_column)
-        for number, place in zip(found.tolist(), first.tolist(), strict=True):
-            self.least[number] = chr(place if place < 0xD800 else place + 0x800)
+        for c, least in least_of_classes(self.class_of_code_point):
+            self.least[c] = least
         self.put: int | None = None
         if self._prefix is not None:
             self.put = len(self.least)

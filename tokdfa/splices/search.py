@@ -11,21 +11,21 @@ texts.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable
 from enum import IntEnum
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.patterns.budget import Budget
 from tokdfa.splices.edges import EdgeFinder, Edges, Location, Use
-from tokdfa.splices.proof import never_merge
+from tokdfa.splices.partings import Parting, partings
 from tokdfa.splices.seam import Move, Seam
 from tokdfa.splices.tokens import Tokens
+from tokdfa.splices.whole_words import WholeWords, Word
 
 __all__ = ["Search", "Texts"]
 
@@ -57,6 +57,20 @@ _Label: TypeAlias = tuple[int, int, bytes]
 _Node: TypeAlias = tuple[_Phase, Location, int, str | bytes | None, bool, bool]
 
 
+class _Ways(NamedTuple):
+    """Edges by what they cost to an end, then in the order of words."""
+
+    edges: Edges
+    tokens: Int32Array
+    kinds: Int32Array
+    targets: Int32Array
+    parts: BoolArray
+    costs: Int32Array
+    # Numbers, the same for edges that lead to one node, and the first edge of each.
+    groups: Int64Array
+    firsts: Int32Array
+
+
 class Search:
     """A search for the least two texts that a seam separates.
 
@@ -86,22 +100,17 @@ class Search:
         self._whole = {*whole}
         self._whole_bytes = {word.encode() for word in self._whole}
         self._beginnings = {word[:n] for word in self._whole_bytes for n in range(1, len(word) + 1)}
-        self._next: dict[str, list[str]] = {}
-        for begun in sorted({word[:n] for word in self._whole for n in range(1, len(word) + 1)}):
-            self._next.setdefault(begun[:-1], []).append(begun[-1])
-        self._longest_after: dict[str, int] = {}
-        for word in self._whole:
-            for n in range(len(word) + 1):
-                self._longest_after[word[:n]] = max(self._longest_after.get(word[:n], 0), len(word) - n)
+        self._is_beginning = np.array([word in self._beginnings for word in tokens.words], dtype=np.bool_)
+        self._words = WholeWords(seam, self._whole)
         self._flat = [[(c, move) for c, cell in enumerate(row) for move in cell] for row in seam.moves]
         self._n_kinds = max(tokens.kinds, default=0) + 1
-        to_end = self._least_rests()
+        self._before = self._sources()
         # By whether borders have already differed.
-        self._rest = self._least_rests(to_end), to_end
+        # The least number of bytes to an end from a state, and from there on a way on which the texts may differ; for
+        # the latter, also from within a symbol, if they differ before its end.
+        self._to_end = self._least_rests([(0, state) for state, is_end in enumerate(seam.ends) if is_end])
+        self._direct(None)
         self._max_seconds = max_seconds
-        # After a first try, whether tokens need not be looked at.
-        self._tries_to_prove = True
-        self._by_tokens = True
 
     def least(self) -> Texts | None:
         """Return the least two texts; None if the seam separates none.
@@ -112,41 +121,77 @@ class Search:
             If it takes too long.
         """
         budget = Budget(max_seconds=self._max_seconds, max_states=1 << 22, what="the search for two texts")
-        bound, step = self._rest[False][0], 1
+        bound, step = self._to_parting[0], 1
+        is_directed = False
         while bound < _FAR:
             found = self._within(bound, budget)
             if found is not None or not self._is_cut_short:
                 return found
-            if self._tries_to_prove and never_merge(self._seam, self._tokens, self._edges):
-                self._by_tokens = False
-                return self._within(_FAR - 1, budget)
-            self._tries_to_prove = False
+            if not is_directed:
+                is_directed = True
+                self._direct(partings(self._seam, self._tokens, self._edges))
+                bound = max(bound, self._to_parting[0] - step)
             bound += step
             step += 1 + step // 2
         return None
 
-    def _least_rests(self, beyond: list[int] | None = None) -> list[int]:
-        """Return, for each state, the least number of bytes to an end.
+    def _direct(self, found: Iterable[Parting] | None) -> None:
+        """Search only on ways on which the texts may differ; with `found`, they differ there or not by their tokens."""
+        to_end = self._to_end
+        heap = []
+        self._to_parting_within: dict[Location, int] = {}
+        inside: dict[int, list[tuple[int, int]]] = {}
+        for source, target, length in found or ():
+            size = length + to_end[target]
+            if isinstance(source, int):
+                heap.append((size, source))
+            else:
+                self._to_parting_within[source] = min(self._to_parting_within.get(source, _FAR), size)
+                inside.setdefault(source[0], []).append((source[1], size))
+        for state, row in enumerate(self._flat):
+            for c, move in row:
+                if move.parts or (move.begins_apart != move.begins_whole and found is None):
+                    heap.append((len(self._seam.least[c].encode()) + to_end[move.target], state))
+                for following, size in inside.get(move.target, ()):
+                    if following in self._edges.within[c]:
+                        heap.append((self._edges.within[c][following] + size, state))
+        if found is not None and self._whole:
+            heap += self._words.least(self._to_end)
+        self._to_parting = self._least_rests(heap)
+        self._rests: dict[tuple[Location, bool], int] = {}
+        self._ways: dict[tuple[int, Use], _Ways] = {}
 
-        With `beyond`, which are these numbers, only ways count on which the borders of pieces differ.
-        """
-        sources: dict[int, dict[int, int]] = {}
-        heap: list[tuple[int, int]] = []
+    def _rest(self, location: Location, differed: bool) -> int:
+        """Return the least number of bytes from a location to an end, if the texts differ already or later."""
+        key = location, differed
+        rest = self._rests.get(key)
+        if rest is None:
+            state = location if isinstance(location, int) else location[0]
+            rest = self._edges.n_left(location) + (self._to_end if differed else self._to_parting)[state]
+            if not differed:
+                rest = min(rest, self._to_parting_within.get(location, _FAR))
+            self._rests[key] = rest
+        return rest
+
+    def _sources(self) -> list[dict[int, int]]:
+        """Return, for each state, the states before it with the least number of bytes from there."""
+        sources: list[dict[int, int]] = [{} for _ in self._flat]
         for state, row in enumerate(self._flat):
             for c, move in row:
                 size = len(self._seam.least[c].encode())
-                known = sources.setdefault(move.target, {})
+                known = sources[move.target]
                 known[state] = min(known.get(state, size), size)
-                if beyond is not None and (move.parts or move.begins_apart != move.begins_whole):
-                    heappush(heap, (size + beyond[move.target], state))
+        return sources
+
+    def _least_rests(self, heap: list[tuple[int, int]]) -> list[int]:
+        """Return, for each state, the least number of bytes to one of some states, and on."""
         rests = [_FAR] * len(self._flat)
-        if beyond is None:
-            heap = [(0, state) for state, is_end in enumerate(self._seam.ends) if is_end]
+        heapify(heap)
         while heap:
             size, state = heappop(heap)
             if size < rests[state]:
                 rests[state] = size
-                for source, more in sources.get(state, {}).items():
+                for source, more in self._before[state].items():
                     heappush(heap, (size + more, source))
         return rests
 
@@ -158,11 +203,9 @@ class Search:
         self._heap: list[tuple[_Label, int, _Node]] = []
         self._count = 0
         self._settled: set[_Node] = set()
+        self._best: dict[_Node, _Label] = {}
         # For each location and use, the edges that no token has been allowed to take.
-        self._waiting: dict[tuple[Location, Use, int], Int32Array] = {}
-        self._nearest: dict[tuple[_Phase, Location], Int32Array] = defaultdict(
-            lambda: np.full(self._n_kinds, _FAR, dtype=np.int32)
-        )
+        self._waiting: dict[tuple[Location, Use], Int32Array] = {}
         self._push((0, 0, b""), (_Phase.BEFORE, 0, 0, None, False, False), 0)
         while self._heap:
             label, _, node = heappop(self._heap)
@@ -186,17 +229,19 @@ class Search:
             return False
         if phase == _Phase.PARTED:
             return read not in self._whole_bytes
-        return phase == _Phase.WORD and read in self._whole and apart != whole
+        return phase == _Phase.WORD and isinstance(read, str) and self._words.is_end((location, read, apart, whole))
 
     def _push(self, label: _Label, node: _Node, location: Location) -> None:
         state = location if isinstance(location, int) else location[0]
-        rest = self._rest[node[0] in _DIFFERED][state]
+        rest = self._rest(location, node[0] in _DIFFERED)
         if label[0] + rest > self._bound:
             self._is_cut_short |= rest < _FAR
             return
-        if node not in self._settled:
-            if not self._seam.is_after[state]:
-                label = label[0], label[0], label[2]
+        if not self._seam.is_after[state]:
+            label = label[0], label[0], label[2]
+        best = self._best.get(node)
+        if best is None or label < best:
+            self._best[node] = label
             self._count += 1
             heappush(self._heap, (label, self._count, node))
 
@@ -205,10 +250,8 @@ class Search:
         if phase == _Phase.BEFORE:
             assert isinstance(location, int)
             self._symbols(label, location, None)
-            if self._by_tokens:
-                self._tokens_from(label, node, Use.BEGIN)
-            if self._whole:
-                self._words(label, location)
+            self._tokens_from(label, node, Use.BEGIN)
+            self._begin_words(label, location)
         elif phase == _Phase.AFTER:
             assert isinstance(location, int)
             self._symbols(label, location, _Phase.AFTER)
@@ -243,97 +286,103 @@ class Search:
     # By tokens
 
     def _tokens_from(self, label: _Label, node: _Node, use: Use) -> None:
-        phase, location, kind, read, *_ = node
+        _, location, kind, read, *_ = node
         longest = self._bound - label[0]
         if use == Use.BEGIN:
             assert isinstance(location, int)
             found = self._edges.beginning(location, longest)
         else:
-            found = self._edges.edges(location, use, longest)
-        for place, edges in enumerate(found):
-            allowed = np.arange(len(edges.tokens), dtype=np.int32)
-            if use != Use.BEGIN:
-                allowed = self._allowed(kind, edges, (location, use, place), use, is_free=read is None)
-            parted = phase == _Phase.PARTED or use == Use.PART or edges.cuts
-            to = _Phase.PARTED if parted else _Phase.PIECE
-            lengths = edges.lengths[allowed] + label[0]
-            rest = self._rest[parted][edges.state]
-            if rest >= _FAR:
-                continue
-            if lengths.max(initial=0) + rest > self._bound:
-                self._is_cut_short = True
-                allowed = allowed[lengths + rest <= self._bound]
-            if not self._beginnings:
-                # Of the ways to a node only the shortest ones matter.
-                nearest = self._nearest[to, edges.target]
-                lengths, kinds = edges.lengths[allowed] + label[0], edges.kinds[allowed]
-                near = lengths <= nearest[kinds]
-                allowed, kinds = allowed[near], kinds[near]
-                np.minimum.at(nearest, kinds, lengths[near])
-                allowed = allowed[edges.lengths[allowed] + label[0] <= nearest[kinds]]
-            for token in edges.tokens[allowed].tolist():
-                word = self._tokens.words[token]
+            found = [self._edges.edges(location, use, longest)]
+        for edges in found:
+            ways = self._ways_of(edges, use)
+            if use == Use.BEGIN:
+                taken = ways.firsts[: np.searchsorted(ways.costs[ways.firsts], longest, side="right")]
+                self._is_cut_short |= len(taken) < len(ways.firsts)
+            else:
+                taken = self._allowed(kind, ways, longest, (location, use), use, is_free=read is None)
+            data = self._tokens.words
+            rows = zip(
+                ways.tokens[taken].tolist(),
+                ways.kinds[taken].tolist(),
+                ways.targets[taken].tolist(),
+                ways.parts[taken].tolist(),
+                strict=True,
+            )
+            for token, to_kind, target, parts in rows:
+                word = data[token]
                 begun: bytes | None = None
                 if self._beginnings:
                     begins = use in (Use.BEGIN, Use.PART)
                     begun = word if begins else None if read is None else read + word
                     begun = begun if begun in self._beginnings else None
-                to_node = (to, edges.target, self._tokens.kinds[token], begun, False, False)
-                self._read(label, location, word[edges.n_put :], to_node, edges.target)
+                to = self._edges.locations[target]
+                to_phase = _Phase.PARTED if parts else _Phase.PIECE
+                self._read(label, location, word[edges.n_put :], (to_phase, to, to_kind, begun, False, False), to)
+
+    def _ways_of(self, edges: Edges, use: Use) -> _Ways:
+        key = id(edges), use
+        known = self._ways.get(key)
+        if known is None or known.edges is not edges:
+            parts = edges.cuts | (use in (Use.PART, Use.END))
+            numbers, inverse = np.unique(edges.targets, return_inverse=True)
+            places = [self._edges.locations[number] for number in numbers.tolist()]
+            later, now = (np.array([self._rest(place, differed) for place in places]) for differed in (False, True))
+            rests = np.where(parts, now[inverse], later[inverse]) if len(places) else np.zeros(0, dtype=np.int64)
+            kept = np.flatnonzero(rests < _FAR)
+            costs: Int32Array = (edges.lengths[kept] + rests[kept]).astype(np.int32)
+            # The words ascend with their numbers.
+            order = np.lexsort((edges.tokens[kept], costs))
+            kept, costs = kept[order], costs[order]
+            tokens, kinds, targets, parts = (a[kept] for a in (edges.tokens, edges.kinds, edges.targets, parts))
+            groups = (targets.astype(np.int64) * 2 + parts) * self._n_kinds + kinds
+            if self._beginnings and use in (Use.BEGIN, Use.PART):
+                # What whole pieces begin with is told apart.
+                groups = np.where(self._is_beginning[tokens], -1 - np.arange(len(groups)), groups)
+            _, first = np.unique(groups, return_index=True)
+            firsts: Int32Array = np.sort(first).astype(np.int32)
+            known = self._ways[key] = _Ways(edges, tokens, kinds, targets, parts, costs, groups, firsts)
+        return known
 
     def _allowed(
-        self, kind: int, edges: Edges, key: tuple[Location, Use, int], use: Use, *, is_free: bool
+        self, kind: int, ways: _Ways, longest: int, key: tuple[Location, Use], use: Use, *, is_free: bool
     ) -> Int32Array:
         """Return the edges that a token of a kind may take, without those that were taken with less."""
         waiting = self._waiting.get(key) if is_free else None
         if waiting is None:
-            waiting = np.arange(len(edges.tokens), dtype=np.int32)
-        if not len(waiting):
-            return waiting
-        tokens = edges.tokens[waiting]
+            waiting = np.arange(len(ways.tokens), dtype=np.int32)
+        near = int(np.searchsorted(ways.costs[waiting], longest, side="right"))
+        self._is_cut_short |= near < len(waiting)
+        if not near:
+            return waiting[:0]
+        tokens = ways.tokens[waiting[:near]]
         allowed: BoolArray = (
             self._tokens.joined(kind, tokens) if use == Use.PART else ~self._tokens.forbidden(kind, tokens)
         )
-        if is_free:
-            self._waiting[key] = waiting[~allowed]
-        return waiting[allowed]
+        taken = waiting[:near][allowed]
+        if is_free and len(taken):
+            self._waiting[key] = np.concatenate((waiting[:near][~allowed], waiting[near:]))
+        if len(taken) > 1 and is_free:
+            # Of the ways to a node only the first one matters.
+            _, first = np.unique(ways.groups[taken], return_index=True)
+            taken = taken[np.sort(first)]
+        return taken
 
     # By words that are tokens as a whole
 
-    def _words(self, label: _Label, state: int) -> None:
-        if self._seam.distance[state] > self._longest_after[""] + 1:
-            return
-        for symbol in self._next[""]:
-            for move, data in self._moves(state, symbol):
-                if move.begins_apart or move.begins_whole:
-                    node = (_Phase.WORD, move.target, 0, symbol, move.begins_apart, move.begins_whole)
-                    self._read(label, state, data, node, move.target)
-
-    def _moves(self, state: int, symbol: str) -> list[tuple[Move, bytes]]:
-        """Return the moves on a symbol, and what is read: nothing of a space that is put before a text."""
-        c = int(self._seam.class_of_code_point[ord(symbol)])
-        found = [(move, symbol.encode()) for move in self._seam.moves[state][c]]
-        if symbol == " " and self._seam.put is not None:
-            found += [(move, b"") for move in self._seam.moves[state][self._seam.put]]
-        return [(move, data) for move, data in found if not move.parts and not move.is_special]
+    def _begin_words(self, label: _Label, state: int) -> None:
+        for data, word in self._words.begun(state):
+            self._read_word(label, state, data, word)
 
     def _word(self, label: _Label, node: _Node) -> None:
         _, location, _, read, apart, whole = node
         assert isinstance(location, int)
         assert isinstance(read, str)
-        if read in self._whole:
-            for c, move in self._flat[location]:
-                has = (
-                    apart and (move.begins_apart or move.is_special),
-                    whole and (move.begins_whole or move.is_special),
-                )
-                if has[0] != has[1] and not move.parts:
-                    self._symbol(label, location, c, move, _Phase.AFTER)
-        if apart == whole and self._seam.distance[location] > self._longest_after[read] + 1:
-            return
-        for symbol in self._next.get(read, ()):
-            for move, data in self._moves(location, symbol):
-                still = apart and not move.begins_apart, whole and not move.begins_whole
-                if any(still):
-                    to = (_Phase.WORD, move.target, 0, read + symbol, *still)
-                    self._read(label, location, data, to, move.target)
+        word = location, read, apart, whole
+        for c, move in self._words.ends(word):
+            self._symbol(label, location, c, move, _Phase.AFTER)
+        for data, longer in self._words.longer(word):
+            self._read_word(label, location, data, longer)
+
+    def _read_word(self, label: _Label, source: Location, data: bytes, word: Word) -> None:
+        state, read, apart, whole = word
+        self._read(label, source, data, (_Phase.WORD, state, 0, read, apart, whole), state)

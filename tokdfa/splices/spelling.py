@@ -10,7 +10,7 @@ import numpy as np
 
 from tokdfa.patterns.budget import Budget
 from tokdfa.splices.found import PLAIN, Found, Scan
-from tokdfa.splices.languages import Language, classes_together
+from tokdfa.splices.languages import Language, classes_together, least_of_classes
 from tokdfa.splices.parts import Part, Slot
 
 __all__ = ["least_values"]
@@ -114,7 +114,5 @@ class _Search:
         for number, symbol in enumerate(self._found.symbols):
             marks[ord(symbol)] = number + 1
         classes, symbols = classes_together([language.class_of_code_point, marks])
-        valid = np.concatenate((classes[:0xD800], classes[0xE000:]))
-        found, first = np.unique(valid, return_index=True)
-        for number, place in zip(found.tolist(), first.tolist(), strict=True):
-            yield chr(place if place < 0xD800 else place + 0x800), symbols[number][0]
+        for number, symbol in least_of_classes(classes):
+            yield symbol, symbols[number][0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import cast
 
@@ -12,11 +12,12 @@ from tokdfa.alphabet import Word
 from tokdfa.arrays import BoolArray, Int32Array, IntegerArray, running_sum
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.splices.rewrites import Rewrites, Symbols
+from tokdfa.splices.trie import Level, trie_levels
 from tokdfa.tokenizers.neighbours import Neighbours
 from tokdfa.unicode.byte_alphabet import BYTE_OF
 from tokdfa.unicode.utf8 import BYTES_OF_UTF8
 
-__all__ = ["Tokens", "byte_tokens", "character_tokens", "walk"]
+__all__ = ["Tokens", "byte_tokens", "character_tokens"]
 
 
 class Tokens:
@@ -60,18 +61,29 @@ class Tokens:
         kinds = np.concatenate((rows.of_token[numbers], np.full(len(unknown), n_rows, dtype=np.int32)))
         self.kinds: list[int] = kinds[order].tolist()
         self._position: Int32Array = np.concatenate((of.position[numbers], no_place))[order]
-        self._pointer = np.append(rows.pointer, rows.pointer[-1:])
-        self._start, self._stop = rows.start, rows.stop
+        pointer, self._start, self._stop = _merged(rows.pointer, rows.start, rows.stop)
+        self._pointer = np.append(pointer, pointer[-1:])
+        self._n_places = int(max(self._stop.max(initial=0), of.position.max(initial=0) + 1))
         self.fuses = fuses
         self._unknown = n_rows
+
+    @cached_property
+    def levels(self) -> list[Level]:
+        """The trie of the words, level by level."""
+        return trie_levels(self.words)
+
+    @cached_property
+    def lengths(self) -> Int32Array:
+        """The number of bytes of each word."""
+        return np.fromiter(map(len, self.words), dtype=np.int32, count=len(self.words))
 
     def forbidden(self, kind: int, tokens: IntegerArray) -> BoolArray:
         """Return, for each of these tokens, whether it never follows a token of this kind within a piece."""
         begin, end = self._pointer[kind], self._pointer[kind + 1]
-        place = self._position[tokens]
-        start, stop = self._merged(kind) if end - begin > 1 else (self._start[begin:end], self._stop[begin:end])
-        if not len(start):
+        if begin == end:
             return np.zeros(len(tokens), dtype=np.bool_)
+        place = self._position[tokens]
+        start, stop = self._start[begin:end], self._stop[begin:end]
         index = np.searchsorted(start, place, side="right") - 1
         found: BoolArray = (index >= 0) & (place < stop[index])
         return found
@@ -83,37 +95,50 @@ class Tokens:
             return unknown
         return self.forbidden(kind, tokens)
 
-    def may_join(self, kinds: Iterable[int], tokens: Sequence[int]) -> bool:
-        """Return whether one of these tokens becomes another one after a token of one of these kinds in a piece."""
-        every = np.array(sorted(kinds), dtype=np.int64)
-        places = np.sort(self._position[np.array(tokens, dtype=np.int64)])
-        if self.fuses and self._unknown in every and len(places) and places[0] < 0:
-            return True
-        counts = (self._pointer[every + 1] - self._pointer[every]).astype(np.int64)
-        if not len(places) or not counts.sum():
-            return False
+    def followed(self, kinds: Int32Array, tokens: IntegerArray) -> tuple[BoolArray, BoolArray]:
+        """Return, for each token, whether it follows a token of one of some kinds, and is joined to one of them.
+
+        Parameters
+        ----------
+        kinds : int32 array
+            Different ones.
+        tokens : integer array
+        """
+        counts = (self._pointer[kinds + 1] - self._pointer[kinds]).astype(np.int64)
         # The intervals of the rows, one after the other.
-        offsets = np.repeat(self._pointer[every] - running_sum(counts)[:-1], counts)
-        intervals = np.arange(len(offsets)) + offsets
-        first = np.searchsorted(places, self._start[intervals])
-        last = np.searchsorted(places, self._stop[intervals])
-        return bool((first < last).any())
+        within = np.arange(int(counts.sum())) - np.repeat(running_sum(counts)[:-1], counts)
+        intervals = np.repeat(self._pointer[kinds], counts) + within
+        place = self._position[tokens]
+        if len(tokens) < 64:
+            # The intervals that begin at a place or before it, without those that end there or before it.
+            begun = np.searchsorted(np.sort(self._start[intervals]), place, side="right")
+            forbid = begun - np.searchsorted(np.sort(self._stop[intervals]), place, side="right")
+        else:
+            size = self._n_places + 1
+            changes = np.bincount(self._start[intervals], minlength=size)
+            changes -= np.bincount(self._stop[intervals], minlength=size)
+            forbid = np.cumsum(changes)[place]
+        forbid[place < 0] = 0
+        joined: BoolArray = forbid > 0
+        if self.fuses and (kinds == self._unknown).any():
+            joined |= place < 0
+        return forbid < len(kinds), joined
 
-    @cached_property
-    def _rows(self) -> dict[int, tuple[Int32Array, Int32Array]]:
-        return {}
 
-    def _merged(self, kind: int) -> tuple[Int32Array, Int32Array]:
-        """Return the intervals of a row, ascending and apart from each other."""
-        if kind not in self._rows:
-            begin, end = self._pointer[kind], self._pointer[kind + 1]
-            start, stop = self._start[begin:end], self._stop[begin:end]
-            order = np.argsort(start, kind="stable")
-            start, reach = start[order], np.maximum.accumulate(stop[order])
-            begins = np.append(True, start[1:] > reach[:-1])
-            last = np.append(np.flatnonzero(begins)[1:], len(start)) - 1
-            self._rows[kind] = start[begins], reach[last]
-        return self._rows[kind]
+def _merged(pointer: Int32Array, start: Int32Array, stop: Int32Array) -> tuple[Int32Array, Int32Array, Int32Array]:
+    """Return rows of intervals with those in a row ascending and apart from each other."""
+    n_rows = len(pointer) - 1
+    width = np.int64(stop.max(initial=0)) + 1
+    row = np.repeat(np.arange(n_rows, dtype=np.int64), np.diff(pointer)) * width
+    order = np.argsort(row + start, kind="stable")
+    low, reach = (row + start)[order], np.maximum.accumulate((row + stop)[order])
+    # No interval reaches the next row.
+    begins = np.append(True, low[1:] > reach[:-1])[: len(low)]
+    last = np.append(np.flatnonzero(begins)[1:], len(low)) - 1
+    low, reach = low[begins], reach[last[: begins.sum()]]
+    rows = low // width
+    counts = np.bincount(rows, minlength=n_rows)
+    return running_sum(counts).astype(np.int32), (low % width).astype(np.int32), (reach - rows * width).astype(np.int32)
 
 
 def byte_tokens(of: Neighbours) -> Tokens:
@@ -165,27 +190,3 @@ def _text(word: Word, of_bytes: bool) -> str | bytes | None:
 def _check_ids(of: Neighbours, numbers: list[int]) -> None:
     if (of.ids[numbers] < 0).any():
         raise UnsupportedFeatureError("some tokens that merging gives have no ids")
-
-
-def walk(words: list[bytes], low: int, high: int, depth: int) -> Iterator[tuple[int, int, int]]:
-    """Yield the bytes at a depth of sorted words that agree before it, with the first such word and the one past it."""
-    while low < high:
-        word = words[low]
-        if len(word) == depth:
-            low += 1
-            continue
-        byte = word[depth]
-        # A gallop, and then a bisection.
-        step, until = 1, low + 1
-        while until < high and words[until][depth] == byte:
-            low_known, step = until, step * 2
-            until = low_known + step
-        left, right = low + 1, min(until, high)
-        while left < right:
-            middle = (left + right) // 2
-            if words[middle][depth] == byte:
-                left = middle + 1
-            else:
-                right = middle
-        yield byte, low, left
-        low = left

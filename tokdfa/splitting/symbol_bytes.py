@@ -62,3 +62,26 @@ class SymbolBytes:
                 return NOWHERE
             following = self._followers[following][byte & 63]
         return following
+
+    def followers(self, following: int) -> list[int]:
+        """Return what may follow after each of the 64 bytes that continue a symbol."""
+        return self._followers[following]
+
+    def n_left(self, following: int) -> int:
+        """Return the number of bytes after which a symbol ends."""
+        count = 0
+        while following > NOWHERE:
+            following = next(after for after in self._followers[following] if after != NOWHERE)
+            count += 1
+        return count
+
+    def n_read(self, wanted: int) -> dict[int, int]:
+        """Return what may follow within symbols of a class, with the least number of bytes that precede it."""
+        found: dict[int, int] = {}
+        level, count = {after for after in self.leads[wanted] if after > NOWHERE}, 1
+        while level:
+            for following in level:
+                found.setdefault(following, count)
+            level = {after for row in level for after in self._followers[row] if after > NOWHERE} - found.keys()
+            count += 1
+        return found

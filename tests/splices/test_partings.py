@@ -1,4 +1,4 @@
-"""Tests for `tokdfa.splices.proof`: what is proven quickly is true, and most of what is true is proven."""
+"""Tests for `tokdfa.splices.partings`: without any no search finds texts, and no texts are less than they say."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ from random import Random
 from support.random_seams import random_question
 
 import tokdfa
+from tokdfa.patterns.budget import Budget
 from tokdfa.splices.decision import ground_of
 from tokdfa.splices.edges import EdgeFinder
 from tokdfa.splices.languages import language_of, literal, regular
-from tokdfa.splices.proof import never_merge
+from tokdfa.splices.partings import partings
 from tokdfa.splices.seam import Seam
 from tokdfa.splices.search import Search
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
+_FAR = 1 << 30
 
-def test_what_is_proven_is_found_by_no_search() -> None:
+
+def test_texts_differ_only_where_partings_are() -> None:
     met: Counter[str] = Counter()
     for seed in range(100):
         question = random_question(Random(seed), 3)
@@ -33,13 +36,20 @@ def test_what_is_proven_is_found_by_no_search() -> None:
         after = language_of("after", literal(question.after, "after"), some)
         seam = Seam(ground.hypotheses, before, after, rewrites=ground.rewrites)
         tokens = ground._tokens(seam)
+        # Without any, so that it goes everywhere.
         search = Search(seam, tokens)
-        search._tries_to_prove = False
-        found = search.least()
-        is_proven = never_merge(seam, tokens, EdgeFinder(seam, tokens))
-        assert not is_proven or found is None, (seed, question)
-        met["proven"] += is_proven
-        met["not proven"] += not is_proven and found is None
+        found = search._within(_FAR - 1, Budget())
+        places = partings(seam, tokens, EdgeFinder(seam, tokens))
+        assert places or found is None, (seed, question)
+        search._direct(places)
+        least = search._to_parting[0]
+        assert (least >= _FAR) == (not places and not any(m.parts for row in seam.moves for c in row for m in c))
+        if found is not None:
+            assert least <= len(found.before + found.after), (seed, question)
+            met["as long as it says"] += least == len(found.before + found.after)
+        assert search._within(_FAR - 1, Budget()) == found
+        met["proven"] += not places
         met["separated"] += found is not None
     assert met["proven"] > 2, met
     assert met["separated"] > 2, met
+    assert met["as long as it says"] > 2, met
