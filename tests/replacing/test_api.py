@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from base64 import b64encode
 from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
@@ -183,6 +184,32 @@ def test_new_ids_are_fewer_or_more(replacement: str, every: int) -> None:
     assert found.changes.removed.tolist() == removed
     inserted = [id for change in found.changes for id in found.ids[change.new_start : change.new_stop].tolist()]
     assert found.changes.inserted.tolist() == inserted
+
+
+@pytest.mark.parametrize("wrong", [-1, TOKENIZER.n_ids, -(1 << 31), (1 << 31) - 1])
+@pytest.mark.parametrize("place", [0, 1, 9, 20, 40_000, 99_999])
+def test_what_is_not_an_id_is_found_wherever_it_is(wrong: int, place: int) -> None:
+    """Before the first match, after it, and in the part that is copied while it is searched."""
+    ids = np.resize(TOKENIZER.encode("a single man of fortune, "), 100_000).astype(np.int32)
+    ids[place] = wrong
+    for pattern in ("man", "zebra"):
+        with pytest.raises(TokenStreamError, match=rf"^token {place}: (negative id|id out of range): {wrong} "):
+            tokdfa.replace(TOKENIZER, pattern, "boy", ids)
+
+
+@pytest.mark.parametrize("place", [3, 50, 60_000])
+def test_unused_ids(tmp_path: Path, place: int) -> None:
+    words = [*(bytes([byte]) for byte in range(256)), b"ab"]
+    path = tmp_path / "ranks.tiktoken"
+    path.write_text("".join(f"{b64encode(word).decode()} {rank}\n" for rank, word in enumerate(words)))
+    tokenizer = tokdfa.load(path, pretokenizer="gpt2", specials={"<s>": 300})
+    assert tokenizer.n_ids == 301
+    ids = np.full(70_000, 300, dtype=np.int32)
+    ids[:2] = tokenizer.encode("ac")
+    assert tokenizer.decode(tokdfa.replace(tokenizer, "c", "b", ids).ids[:2]) == "ab<s>"
+    ids[place] = 299
+    with pytest.raises(TokenStreamError, match=rf"^token {place}: no token has this id: 299$"):
+        tokdfa.replace(tokenizer, "c", "b", ids)
 
 
 def test_changes() -> None:

@@ -16,7 +16,7 @@ from tokdfa.guesses import Guided
 from tokdfa.patterns.budget import DEFAULT_MAX_SECONDS, DEFAULT_MAX_STATES, Budget
 from tokdfa.patterns.syntax import is_nullable, parse
 from tokdfa.replacing.cuts import cuts_of
-from tokdfa.replacing.output import Output, OwnIds, unchanged
+from tokdfa.replacing.output import Output, unchanged
 from tokdfa.replacing.result import Change, Changes, Replacement
 from tokdfa.replacing.template import Template, check_replacement
 from tokdfa.replacing.text_run import Job, TextRun
@@ -170,6 +170,7 @@ class Replacer(Guided):
             cuts,
             is_special,
             template,
+            tokenizer.decoder,
             max_pending=max_pending,
             max_seconds=max_seconds,
             tuning=tuning,
@@ -250,8 +251,9 @@ class _Run:
         if is_text and job.plan is not None and len(ids):
             self._validate(ids)
             text = self._text = TextRun(job, self._output)
-            if text.find_all(ids):
-                text.replace_all(*OwnIds.checked(self._decoder, ids))
+            own = text.find_all(ids)
+            if own is not None:
+                text.replace_all(*own)
             else:
                 self._output.give(unchanged(ids))
                 self._text, self._is_open = None, False

@@ -9,7 +9,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array, running_sum
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.kernels.library import Struct
+from tokdfa.kernels.replacing.regions import cut_tables
 from tokdfa.kernels.walk.parts import outer_symbols
 from tokdfa.locks import SHARED
 from tokdfa.splitting.safe_borders import SafeBorders
@@ -33,9 +35,12 @@ class Cuts(ABC):
         Whether, besides, a text ends before the id and another one begins after it.
     spells_alone : bool
         Whether an id spells the same wherever it is.
+    tables : Struct or None
+        The cuts as the kernels take them; None if they depend on more than classes of symbols.
     """
 
     spells_alone: ClassVar[bool]
+    tables: Struct | None = None
     parts: BoolArray
     ends_text: BoolArray
 
@@ -43,16 +48,9 @@ class Cuts(ABC):
     def between(self, left: Int32Array, right: Int32Array) -> BoolArray:
         """Return whether there is a cut between each of the ids `left` and that of `right`, as long as both stay."""
 
-    def stays_before(self, ids: Int32Array, rows: Int64Array, text: bytes) -> BoolArray:
-        """Return for each match whether the cut before its first id stays a cut when `text` comes in its place.
-
-        False if that is not known; `rows` are those of :class:`tokdfa.replacing.finding.Found`.
-        """
-        return np.zeros(len(rows), dtype=np.bool_)
-
-    def stays_after(self, ids: Int32Array, rows: Int64Array, text: bytes) -> BoolArray:
-        """Return for each match whether the cut after its last id stays a cut when `text` comes in its place."""
-        return np.zeros(len(rows), dtype=np.bool_)
+    def beside(self, text: bytes | None) -> tuple[int, int] | None:
+        """Return the classes of the first and the last symbol of a text; None if they are not known."""
+        return None
 
     @abstractmethod
     def spelled(self, ids: Int32Array, *, begins: bool) -> tuple[bytes, Int64Array]:
@@ -125,48 +123,17 @@ class _PlainCuts(Cuts):
         for known in classes:
             known[tokenizer.special_ids] = n + 1
         self._first, self._last = classes
-        self._width = n + 2
         # The last text whose classes were asked for, and these.
         self._text_beside: tuple[bytes, tuple[int, int]] = b"", (n, n)
         self._last = self._last * np.int32(n + 2)
         self._table = table.reshape(-1)
+        self.tables = cut_tables(self._first, self._last, self._table, n + 2, offsets, self.parts)
 
     def between(self, left: Int32Array, right: Int32Array) -> BoolArray:
         found: BoolArray = self._table[self._last[left] + self._first[right]]
         return found
 
-    def stays_before(self, ids: Int32Array, rows: Int64Array, text: bytes) -> BoolArray:
-        stays: BoolArray = np.zeros(len(rows), dtype=np.bool_)
-        places = np.flatnonzero((rows[:, 0] > 0) & (rows[:, 3] > 0))
-        first, offset = rows[places, 0], rows[places, 2]
-        left = ids[first - 1]
-        is_cut = self.between(left, ids[first])
-        # Where the match does not begin with the id, the first symbol of the id stays.
-        beside = self._beside(text)
-        is_new = np.zeros(len(places), dtype=np.bool_) if beside is None else self._table[self._last[left] + beside[0]]
-        stays[places] = is_cut & ((offset > 0) | is_new)
-        return stays
-
-    def stays_after(self, ids: Int32Array, rows: Int64Array, text: bytes) -> BoolArray:
-        stays: BoolArray = np.zeros(len(rows), dtype=np.bool_)
-        places = np.flatnonzero((rows[:, 1] < len(ids)) & (rows[:, 3] > 0))
-        if not len(places):
-            return stays
-        first, stop, offset, length = rows[places].T
-        right = ids[stop]
-        is_cut = self.between(ids[stop - 1], right)
-        begins = running_sum(stop - first)
-        inside = np.arange(begins[-1]) + np.repeat(first - begins[:-1], stop - first)
-        sizes = np.add.reduceat(self._lengths[ids[inside]], begins[:-1])
-        beside = self._beside(text)
-        is_new = np.zeros(len(places), dtype=np.bool_)
-        if beside is not None:
-            is_new = self._table[beside[1] * self._width + self._first[right]]
-        stays[places] = is_cut & ((offset + length < sizes) | is_new)
-        return stays
-
-    def _beside(self, text: bytes) -> tuple[int, int] | None:
-        """Return the classes of the first and the last symbol of a text; None if it has none."""
+    def beside(self, text: bytes | None) -> tuple[int, int] | None:
         if not text or self._borders is None:
             return None
         known = self._text_beside

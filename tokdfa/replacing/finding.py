@@ -33,7 +33,6 @@ class Found:
 
     def __init__(self, rows: Int64Array, replacements: list[bytes] | None = None) -> None:
         self.rows = rows
-        self.listed: list[list[int]] = rows.tolist()
         self.replacements = replacements
 
 
@@ -45,10 +44,12 @@ class OnIds:
     plan : SearchPlan
     max_pending : int
         The number of ids for which a match may stay undecided.
+    n_expected : int
+        The number of ids of the text, if that is known.
     """
 
-    def __init__(self, plan: SearchPlan, max_pending: int) -> None:
-        self._stream = Stream(plan, max_pending)
+    def __init__(self, plan: SearchPlan, max_pending: int, n_expected: int = 0) -> None:
+        self._stream = Stream(plan, max_pending, n_expected)
 
     @property
     def settled(self) -> int:
@@ -68,6 +69,16 @@ class OnIds:
     def finish(self) -> Int64Array:
         """Return the rows of the remaining matches."""
         return self._rows(self._stream.finish())
+
+    def finish_in_copy(self, ids: Int32Array, own: Int32Array) -> Int64Array:
+        """Return the rows of the remaining matches, while all ids of the text are copied to `own` and checked.
+
+        Raises
+        ------
+        TokenStreamError
+            If they are not ids; the error says which.
+        """
+        return self._rows(self._stream.finish_in_copy(ids, own))
 
     def _rows(self, found: Iterator[Matches]) -> Int64Array:
         parts = []

@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from tokdfa.arrays import Int32Array, Int64Array, IntegerArray, running_sum
+from tokdfa.kernels.replacing.splicing import splice
 from tokdfa.replacing.result import Changes, Replacement
-from tokdfa.replacing.rewriting import Rewritten
+from tokdfa.replacing.rewriting import Edits
 from tokdfa.tokenizers.decoder import Decoder
 
-__all__ = ["Edit", "Output", "OwnIds", "spliced", "unchanged"]
+__all__ = ["Output", "OwnIds", "unchanged"]
 
 _NO_IDS: Int32Array = np.empty(0, dtype=np.int32)
-_ROW = 4
+_NO_ROWS: Int64Array = np.empty((0, 4), dtype=np.int64)
 # Ids are given this part of their number as room to grow into, and a few more.
 _SHARE, _MORE = 8, 1024
 # numpy asks for large pages for arrays of this many bytes. Only those that are wholly in the array become large.
 _LARGE, _PAGE = 1 << 22, 1 << 21
-
-
-class Edit(NamedTuple):
-    """The ids from `start` to `stop`, in whose place others come."""
-
-    start: int
-    stop: int
-    new: Rewritten
 
 
 class OwnIds(NamedTuple):
@@ -35,6 +27,17 @@ class OwnIds(NamedTuple):
 
     ids: Int32Array
     n_free: int
+
+    @classmethod
+    def room_for(cls, n: int) -> OwnIds:
+        """Return room for n ids, not yet filled, and to grow into."""
+        n_free, size = n // _SHARE + _MORE, np.dtype(np.int32).itemsize
+        # Memory that is not touched costs nothing.
+        more = 2 * _PAGE // size if n * size >= _LARGE else 0
+        room: Int32Array = np.empty(n_free + n + more, dtype=np.int32)
+        if more:
+            n_free += (-(room.ctypes.data + n_free * size) % _PAGE) // size
+        return cls(room[n_free : n_free + n], n_free)
 
     @classmethod
     def checked(cls, decoder: Decoder, ids: IntegerArray) -> OwnIds:
@@ -45,14 +48,9 @@ class OwnIds(NamedTuple):
         TokenStreamError
             If they are not ids of the tokenizer.
         """
-        n_free, n = len(ids) // _SHARE + _MORE, len(ids)
-        size = np.dtype(np.int32).itemsize
-        # Memory that is not touched costs nothing.
-        more = 2 * _PAGE // size if n * size >= _LARGE else 0
-        room: Int32Array = np.empty(n_free + n + more, dtype=np.int32)
-        if more:
-            n_free += (-(room.ctypes.data + n_free * size) % _PAGE) // size
-        return cls(decoder.check(ids, out=room[n_free : n_free + n]), n_free)
+        own = cls.room_for(len(ids))
+        decoder.check(ids, out=own.ids)
+        return own
 
 
 class Output:
@@ -73,46 +71,65 @@ class Output:
         self.limit = limit
         self.n_in = self.n_out = 0
         self._parts: list[Int32Array] = []
-        self._rows: list[int] = []
+        self._rows: list[Int64Array] = []
         self._removed: list[Int32Array] = []
         self._inserted: list[Int32Array] = []
         self._starts: list[int] | None = None
         self._count = 0
 
-    def give(self, ids: Int32Array, edits: Sequence[Edit] = (), n_matches: int = 0, *, n_free: int = 0) -> None:
+    def give(self, ids: Int32Array, edits: Edits | None = None, n_matches: int = 0, *, n_free: int = 0) -> None:
         """Give out ids, with others in the place of some.
 
         Parameters
         ----------
         ids : int32 array
             They may be overwritten if there are edits and `n_free` is not zero.
-        edits : sequence of Edit
-            In order.
+        edits : Edits, optional
         n_matches : int
             The number of matches that were replaced.
         n_free : int
             The number of places before the ids in their memory that may be overwritten, too.
         """
-        if not len(ids) and not edits:
-            return
         self._count += n_matches
-        at, shift = self.n_in, self.n_out - self.n_in
-        removed, inserted, rows = [], self._inserted, self._rows
-        for start, stop, (new, same, rest) in edits:
-            n_new = len(new)
-            if same < max(stop - start, n_new):
-                removed.append(ids[start + same : stop - rest])
-                inserted.append(new[same : n_new - rest])
-                rows += (at + start + same, at + stop - rest, at + shift + start + same)
-                shift += n_new - stop + start
-                rows.append(at + shift + stop - rest)
-        if removed:
-            # A copy, before the ids are overwritten.
-            self._removed.append(np.concatenate(removed))
-        new_ids = spliced(ids, edits, n_free)
-        self._parts.append(new_ids)
+        new_ids = ids
+        if edits is not None and len(edits.kind):
+            new_ids = self._spliced(ids, edits, n_free)
+        if len(new_ids):
+            self._parts.append(new_ids)
         self.n_in += len(ids)
         self.n_out += len(new_ids)
+
+    def _spliced(self, ids: Int32Array, edits: Edits, n_free: int) -> Int32Array:
+        """Return ids with others in the place of some, and note what changes."""
+        bounds, kind, new = edits
+        same, rest = np.array([one[1:] for one in new], dtype=np.int64).T
+        of_kind = running_sum(np.array([len(one.ids) for one in new], dtype=np.int64))
+        fresh = np.concatenate([one.ids for one in new])
+        starts, stops = bounds.T
+        begins, ends = of_kind[kind], of_kind[kind + 1]
+        growth = running_sum(ends - begins - (stops - starts))
+        # Neither the first nor the last ids of a change are equal.
+        low, high = starts + same[kind], stops - rest[kind]
+        new_low, new_high = begins + same[kind], ends - rest[kind]
+        changed = np.flatnonzero((low < high) | (new_low < new_high))
+        low, high, new_low, new_high = low[changed], high[changed], new_low[changed], new_high[changed]
+        rows = np.column_stack((low, high, low + growth[changed], high + growth[changed + 1]))
+        rows[:, :2] += self.n_in
+        rows[:, 2:] += self.n_out
+        self._rows.append(rows)
+        self._removed.append(ids[_within(low, high)])
+        self._inserted.append(fresh[_within(new_low, new_high)])
+        ahead = int(growth.max())
+        n = len(ids) + int(growth[-1])
+        out: Int32Array
+        if 0 < n_free >= ahead:
+            room = ids.base
+            assert isinstance(room, np.ndarray)
+            out = room[n_free - ahead : n_free - ahead + n]
+        else:
+            out = np.empty(n, dtype=np.int32)
+        splice(ids, bounds, kind, fresh, of_kind, out)
+        return out
 
     def begin_document(self) -> None:
         """Note that a document begins."""
@@ -131,7 +148,7 @@ class Output:
         """Return what has not been taken yet."""
         parts, self._parts = self._parts, []
         ids = parts[0] if len(parts) == 1 else np.concatenate((_NO_IDS, *parts))
-        rows = np.array(self._rows, dtype=np.int64).reshape(-1, _ROW)
+        rows = np.concatenate((_NO_ROWS, *self._rows))
         changes = Changes(rows, np.concatenate((_NO_IDS, *self._removed)), np.concatenate((_NO_IDS, *self._inserted)))
         starts = np.array(self._starts or (), dtype=np.int64) if documents else None
         found = Replacement(ids, self._count, changes, starts)
@@ -139,48 +156,11 @@ class Output:
         return found
 
 
-def spliced(ids: Int32Array, edits: Sequence[Edit], n_free: int) -> Int32Array:
-    """Return ids with others in the place of some.
-
-    Parameters
-    ----------
-    ids : int32 array
-    edits : sequence of Edit
-        In order.
-    n_free : int
-        The number of places directly before the ids in their memory that may be overwritten, as the ids may be; 0 if
-        nothing may be.
-
-    Notes
-    -----
-    In their own memory, the ids between edits are moved once, in order. If the new ids begin as far before the old
-    ones as they ever get ahead of them, none is overwritten that is still to be moved.
-    """
-    if not edits:
-        return ids
-    sizes = [len(edit.new.ids) for edit in edits]
-    bounds = np.array([edit[:2] for edit in edits], dtype=np.int64)
-    growth: Int64Array = running_sum(np.array(sizes, dtype=np.int64) - (bounds[:, 1] - bounds[:, 0]))
-    ahead = max(int(growth.max()), 0)
-    n = len(ids) + int(growth[-1])
-    in_place = 0 < n_free >= ahead
-    new: Int32Array
-    if in_place:
-        room = ids.base
-        assert isinstance(room, np.ndarray)
-        new = room[n_free - ahead : n_free - ahead + n]
-    else:
-        new = np.empty(n, dtype=np.int32)
-    read = written = 0
-    for (start, stop, rewritten), size in zip(edits, sizes, strict=True):
-        end = written + start - read
-        if not in_place or ahead or read != written:
-            new[written:end] = ids[read:start]
-        written = end + size
-        new[end:written] = rewritten.ids
-        read = stop
-    new[written:] = ids[read:]
-    return new
+def _within(starts: Int64Array, stops: Int64Array) -> Int64Array:
+    """Return all places from each start to its stop, one after the other."""
+    offsets = running_sum(stops - starts)
+    places: Int64Array = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], stops - starts)
+    return places
 
 
 def unchanged(ids: IntegerArray) -> Int32Array:

@@ -2,53 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
-
 import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.kernels.replacing.regions import OPEN, regions_around
 from tokdfa.replacing.cuts import Cuts
 
-__all__ = ["OPEN", "Region", "last_cut", "regions"]
-
-OPEN = -1
-"""In the place of the end of a region that is not known yet."""
+__all__ = ["OPEN", "last_cut", "regions"]
 
 _LONGEST_STEP = 1 << 16
 
 
-class Region(NamedTuple):
-    """Ids from `start` to `stop`, and the numbers of the first match in them and the one after the last."""
-
-    start: int
-    stop: int
-    first: int
-    end: int
-
-
 def regions(
-    cuts: Cuts,
-    ids: Int32Array,
-    starts: Int64Array,
-    ends: Int64Array,
-    stays: tuple[BoolArray, BoolArray],
-    *,
-    begins: bool,
-    final: bool,
-    near: int,
-) -> Iterator[Region]:
-    """Yield the regions around matches, in order; none overlaps the next.
+    cuts: Cuts, ids: Int32Array, matches: Int64Array, text: bytes | None, *, begins: bool, final: bool, near: int
+) -> Int64Array:
+    """Return the regions around matches, in order; none overlaps the next.
 
     Parameters
     ----------
     cuts : Cuts
     ids : int32 array
-    starts, ends : int64 arrays
-        The first id of each match and the one after its last, in order. They are equal for an empty match before an id.
-    stays : tuple of bool arrays
-        For each match whether there is a cut before its first id, and one after its last, that its replacement leaves
-        in place.
+    matches : int64 array of shape (n, 4)
+        The rows of :class:`tokdfa.replacing.finding.Found`, in order.
+    text : bytes or None
+        What comes in the place of each match, if it is the same for all.
     begins : bool
         Whether a text begins with the ids; otherwise they follow a cut.
     final : bool
@@ -56,36 +33,39 @@ def regions(
     near : int
         The number of ids on each side of a match among which a cut is looked for at first.
 
-    Yields
-    ------
-    Region
-        The last may be open.
+    Returns
+    -------
+    int64 array of shape (n, 4)
+        The first id of each region, the one after its last, its first match and the one after its last. The end of the
+        last region may be `OPEN`.
 
     Notes
     -----
     A cut depends on the symbols on both sides of it. So a region reaches at least one id beyond its matches on either
-    side, unless these symbols, or those in their place, make a cut as well.
+    side, unless it is known that these symbols, or those in their place, make a cut as well.
     """
-    if not len(starts):
-        return
-    lefts = _near_left(cuts, ids, starts, stays[0], begins, near).tolist()
-    rights = _near_right(cuts, ids, ends, stays[1], final, near).tolist()
-    current = Region(0, 0, 0, 0)
+    if not len(matches):
+        return matches
+    if cuts.tables is not None:
+        return regions_around(cuts.tables, ids, matches, cuts.beside(text), begins=begins, final=final)
+    starts, ends = matches[:, 0], matches[:, 1]
+    lefts = _near_left(cuts, ids, starts, begins, near).tolist()
+    rights = _near_right(cuts, ids, ends, final, near).tolist()
+    found: list[tuple[int, int, int, int]] = []
     for number, (start, end, left, right) in enumerate(zip(starts.tolist(), ends.tolist(), lefts, rights, strict=True)):
-        is_inside = number > 0 and (current.stop == OPEN or start < current.stop)
+        current = found[-1] if found else (0, 0, 0, 0)
+        is_inside = number > 0 and (current[1] == OPEN or start < current[1])
         if left == OPEN:
-            left = current.start if is_inside else last_cut(cuts, ids, start - near)
+            left = current[0] if is_inside else last_cut(cuts, ids, start - near)
         if right == OPEN:
-            reaches = is_inside and (current.stop == OPEN or end < current.stop)
-            right = current.stop if reaches else _next_cut(cuts, ids, end + near, final)
-        if number > 0 and (current.stop == OPEN or left < current.stop):
-            stop = OPEN if OPEN in (current.stop, right) else max(current.stop, right)
-            current = Region(min(current.start, left), stop, current.first, number + 1)
+            reaches = is_inside and (current[1] == OPEN or end < current[1])
+            right = current[1] if reaches else _next_cut(cuts, ids, end + near, final)
+        if number > 0 and (current[1] == OPEN or left < current[1]):
+            stop = OPEN if OPEN in (current[1], right) else max(current[1], right)
+            found[-1] = (min(current[0], left), stop, current[2], number + 1)
         else:
-            if number > 0:
-                yield current
-            current = Region(left, right, number, number + 1)
-    yield current
+            found.append((left, right, number, number + 1))
+    return np.array(found, dtype=np.int64)
 
 
 def last_cut(cuts: Cuts, ids: Int32Array, place: int) -> int:
@@ -116,28 +96,24 @@ def _next_cut(cuts: Cuts, ids: Int32Array, place: int, final: bool) -> int:
     return len(ids) if final else OPEN
 
 
-def _near_left(
-    cuts: Cuts, ids: Int32Array, places: Int64Array, stays: BoolArray, begins: bool, near: int
-) -> Int64Array:
+def _near_left(cuts: Cuts, ids: Int32Array, places: Int64Array, begins: bool, near: int) -> Int64Array:
     """Return the last cut up to each place, among the last `near` ids; OPEN if there is none among these."""
     at = places[:, None] - np.arange(near + 1)
     is_cut = _between(cuts, ids, at)
     is_cut[at == 0] = True
     # Whether there is a cut next to the match depends on what comes in its place.
-    is_cut[:, 0] = stays | cuts.parts[ids[places - 1]] if len(ids) else False
+    is_cut[:, 0] = cuts.parts[ids[places - 1]] if len(ids) else False
     is_cut[places == 0, 0] = begins
     return _first(is_cut, at)
 
 
-def _near_right(
-    cuts: Cuts, ids: Int32Array, places: Int64Array, stays: BoolArray, final: bool, near: int
-) -> Int64Array:
+def _near_right(cuts: Cuts, ids: Int32Array, places: Int64Array, final: bool, near: int) -> Int64Array:
     """Return the first cut from each place on, among the next `near` ids; OPEN if there is none among these."""
     at = places[:, None] + np.arange(near + 1)
     is_cut = _between(cuts, ids, at)
     is_cut[at == len(ids)] = final
     inside = places < len(ids)
-    is_cut[inside, 0] = stays[inside] | cuts.parts[ids[places[inside]]]
+    is_cut[inside, 0] = cuts.parts[ids[places[inside]]]
     return _first(is_cut, at)
 
 

@@ -10,13 +10,13 @@ import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.errors import AlphabetError, PatternError, TokenStreamError
+from tokdfa.kernels.replacing.regions import kinds_of
 from tokdfa.replacing.cuts import Cuts
 from tokdfa.replacing.finding import Found
-from tokdfa.replacing.regions import Region
 from tokdfa.replacing.template import Template
 from tokdfa.replacing.tuning import DEFAULT, Tuning
 
-__all__ = ["Rewriter", "Rewritten"]
+__all__ = ["Edits", "Rewriter", "Rewritten"]
 
 
 class Rewritten(NamedTuple):
@@ -25,6 +25,23 @@ class Rewritten(NamedTuple):
     ids: Int32Array
     same: int
     rest: int
+
+
+class Edits(NamedTuple):
+    """Stretches of ids, and what comes in their places.
+
+    Attributes
+    ----------
+    bounds : int64 array of shape (n, 2)
+        The first id of each stretch and the one after its last, in order.
+    kind : int64 array, one entry a stretch
+    new : list of Rewritten
+        What comes in the place of each kind of stretches.
+    """
+
+    bounds: Int64Array
+    kind: Int64Array
+    new: list[Rewritten]
 
 
 class Rewriter:
@@ -47,15 +64,15 @@ class Rewriter:
         self._known: dict[tuple[object, ...], Rewritten] = {}
 
     def rewrite(
-        self, ids: Int32Array, region: Region, found: Found, *, first: int, begins: bool, final: bool
-    ) -> Rewritten | None:
-        """Return the new ids of a region; None if what is captured depends on further ids.
+        self, ids: Int32Array, regions: Int64Array, found: Found, *, first: int, begins: bool, final: bool
+    ) -> Edits:
+        """Return the new ids of regions, up to the first one for which what is captured depends on further ids.
 
         Parameters
         ----------
         ids : int32 array
-        region : Region
-            One of `ids`.
+        regions : int64 array of shape (n, 4)
+            As :func:`tokdfa.replacing.regions.regions` returns them; none is open.
         found : Found
             The matches in `ids`.
         first : int
@@ -70,8 +87,25 @@ class Rewriter:
         TokenStreamError
             If a match shares an id with bytes that are not UTF-8.
         """
+        kind = example = np.arange(len(regions), dtype=np.int64)
+        if len(regions) > 1 and not self._template.captures:
+            # What comes in the place of a match depends on its text alone.
+            kind, example = kinds_of(ids, found.rows, regions, begins=begins)
+        new: list[Rewritten] = []
+        for region in regions[example].tolist():
+            rewritten = self._rewritten(ids, region, found, first=first, begins=begins, final=final)
+            if rewritten is None:
+                kind = kind[: len(new)]
+                break
+            new.append(rewritten)
+        return Edits(np.ascontiguousarray(regions[: len(kind), :2]), kind, new)
+
+    def _rewritten(
+        self, ids: Int32Array, region: Sequence[int], found: Found, *, first: int, begins: bool, final: bool
+    ) -> Rewritten | None:
+        """Return the new ids of a region; None if what is captured depends on further ids."""
         start, stop, first_match, end_match = region
-        rows = found.listed[first_match:end_match]
+        rows = found.rows[first_match:end_match].tolist()
         part = ids[start:stop]
         key: tuple[object, ...] | None = None
         if found.replacements is None and not self._template.captures and stop - start <= self._tuning.max_key:
@@ -86,7 +120,7 @@ class Rewriter:
         if found.replacements is not None:
             replacements: list[bytes] | None = found.replacements[first_match:end_match]
         else:
-            replacements = self._replacements(ids, region, data, spans, final)
+            replacements = self._replacements(ids, stop, data, spans, final)
         if replacements is None:
             return None
         try:
@@ -103,7 +137,7 @@ class Rewriter:
         return rewritten
 
     def _replacements(
-        self, ids: Int32Array, region: Region, data: bytes, spans: Sequence[tuple[int, int]], final: bool
+        self, ids: Int32Array, stop: int, data: bytes, spans: Sequence[tuple[int, int]], final: bool
     ) -> list[bytes] | None:
         """Return what comes in the place of matches; None if what they have captured depends on further ids."""
         template = self._template
@@ -115,18 +149,18 @@ class Rewriter:
         size = self._tuning.context
         for start, end in spans:
             while True:
-                after = ids[region.stop : region.stop + size]
+                after = ids[stop : stop + size]
                 bounds = np.flatnonzero(self._is_special[after])
                 n_after = int(bounds[0]) if len(bounds) else len(after)
-                is_all = bool(len(bounds)) or (final and region.stop + size >= len(ids))
-                replacement = self._captured(data, ids[region.stop : region.stop + n_after], start, end, is_all)
+                is_all = bool(len(bounds)) or (final and stop + size >= len(ids))
+                replacement = self._captured(data, ids[stop : stop + n_after], start, end, is_all)
                 if replacement is not None:
                     replacements.append(replacement)
                     break
                 if is_all:
                     what = "the library regex does not find this match, so what its groups capture is not known"
                     raise PatternError(what, value=data[start:end].decode("utf-8", "replace"))
-                if region.stop + size >= len(ids):
+                if stop + size >= len(ids):
                     return None
                 size *= 16
         return replacements

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,11 +10,12 @@ from tokdfa.arrays import BoolArray, Int32Array, Int64Array, IntegerArray
 from tokdfa.errors import LimitExceededError
 from tokdfa.replacing.cuts import Cuts
 from tokdfa.replacing.finding import Found, OnIds, in_text
-from tokdfa.replacing.output import Edit, Output
-from tokdfa.replacing.regions import OPEN, Region, last_cut, regions
-from tokdfa.replacing.rewriting import Rewriter, Rewritten
+from tokdfa.replacing.output import Output, OwnIds
+from tokdfa.replacing.regions import OPEN, last_cut, regions
+from tokdfa.replacing.rewriting import Rewriter
 from tokdfa.replacing.template import Template
 from tokdfa.replacing.tuning import Tuning
+from tokdfa.tokenizers.decoder import Decoder
 
 if TYPE_CHECKING:
     from tokdfa.searching.plan import SearchPlan
@@ -37,6 +37,8 @@ class Job:
     is_special : bool array, one entry an id
         Whether no match goes across the id.
     template : Template
+    decoder : Decoder
+        That of the tokenizer, which checks ids.
     max_pending : int
         The number of ids that are held while something is not decided.
     max_seconds : float
@@ -50,6 +52,7 @@ class Job:
         cuts: Cuts,
         is_special: BoolArray,
         template: Template,
+        decoder: Decoder,
         *,
         max_pending: int,
         max_seconds: float,
@@ -59,10 +62,17 @@ class Job:
         self.cuts = cuts
         self.is_special = is_special
         self.template = template
+        self.decoder = decoder
         self.max_pending = max_pending
         self.max_seconds = max_seconds
         self.tuning = tuning
         self.rewriter = Rewriter(cuts, is_special, template, tuning=tuning)
+
+    def can_copy(self, ids: IntegerArray) -> bool:
+        """Return whether the search can copy ids: they are in the form that it takes, and spell the same anywhere."""
+        flags = ids.flags
+        assert self.plan is not None
+        return ids.dtype == np.int32 and flags.c_contiguous and flags.aligned and not self.plan.words.varies
 
 
 class TextRun:
@@ -110,14 +120,25 @@ class TextRun:
             self._add(self._search.finish())
         self._proceed(final=True)
 
-    def find_all(self, ids: IntegerArray) -> bool:
-        """Take all ids of the text, and return whether there are matches to be replaced; the search checks the ids."""
-        assert self._search is not None
-        size = self._job.tuning.block
-        for start in range(0, len(ids), size):
-            self._add(self._search.feed(ids[start : start + size]))
-        self._add(self._search.finish())
-        return len(self._rows) > 0
+    def find_all(self, ids: IntegerArray) -> OwnIds | None:
+        """Take all ids of the text, which the search checks; return a copy of them if something is to be replaced.
+
+        They are copied from where the first match is found, so that ids without one are only read.
+        """
+        assert self._job.plan is not None
+        size, n = self._job.tuning.first_block, len(ids)
+        search = self._search = OnIds(self._job.plan, self._job.max_pending, n)
+        at = 0
+        while at < n:
+            self._add(search.feed(ids[at : at + size]))
+            at += size
+            size = min(2 * size, self._job.tuning.block)
+            if len(self._rows) and at < n and self._job.can_copy(ids):
+                own = OwnIds.room_for(n)
+                self._add(search.finish_in_copy(ids.view(np.int32), own.ids))
+                return own
+        self._add(search.finish())
+        return OwnIds.checked(self._job.decoder, ids) if len(self._rows) else None
 
     def replace_all(self, ids: Int32Array, n_free: int = 0) -> None:
         """Give out all ids of the text, which are checked, and where there is a search, have been searched.
@@ -129,9 +150,12 @@ class TextRun:
         self._is_done = True
 
     def feed_all(self, ids: Int32Array) -> None:
-        """Take all ids of the text, and give them out."""
+        """Take all ids of the text, which are checked, and give them out."""
         if self._search is not None:
-            self.find_all(ids)
+            size = self._job.tuning.block
+            for start in range(0, len(ids), size):
+                self._add(self._search.feed(ids[start : start + size]))
+            self._add(self._search.finish())
         self.replace_all(ids)
 
     def _add(self, rows: Int64Array) -> None:
@@ -154,15 +178,19 @@ class TextRun:
             found = Found(rows)
         settled = len(ids) if self._search is None else self._search.settled - self._first
         bound = len(ids) if final else last_cut(job.cuts, ids, min(settled, len(ids) - 1))
-        at = n_done = 0
-        edits: list[Edit] = []
-        for region, new in self._rewritten(ids, found, bound, final=final):
-            if new is None:
-                bound = min(bound, region.start)
-                break
-            edits.append(Edit(region.start, region.stop, new))
-            at, n_done = region.stop, region.end
-        at = max(at, bound)
+        around = regions(
+            job.cuts, ids, found.rows, job.template.text, begins=self._begins, final=final, near=job.tuning.near
+        )
+        is_open = (around[:, 1] == OPEN) | (around[:, 1] > bound)
+        n_closed = int(is_open.argmax()) if is_open.any() else len(around)
+        edits = job.rewriter.rewrite(
+            ids, around[:n_closed], found, first=self._output.n_in, begins=self._begins, final=final
+        )
+        n_edits = len(edits.kind)
+        n_done = int(around[n_edits - 1, 3]) if n_edits else 0
+        if n_edits < len(around):
+            bound = min(bound, int(around[n_edits, 0]))
+        at = max(bound, int(edits.bounds[-1, 1]) if n_edits else 0)
         # Whether a text begins after them, before they are overwritten.
         begins = bool(job.cuts.parts[ids[at - 1]]) if at else self._begins
         self._output.give(ids[:at], edits, n_done, n_free=n_free)
@@ -172,25 +200,3 @@ class TextRun:
         rest = ids[at:]
         self._waiting, self._n_waiting = [rest], len(rest)
         self._wait = 2 * len(rest)
-
-    def _rewritten(
-        self, ids: Int32Array, found: Found, bound: int, *, final: bool
-    ) -> Iterator[tuple[Region, Rewritten | None]]:
-        """Yield regions with their new ids; None for the first one that is not decided, which is the last."""
-        job, rows = self._job, found.rows
-        first = self._output.n_in
-        text = job.template.text
-        if text is None:
-            stays = (np.zeros(len(rows), dtype=np.bool_),) * 2
-        else:
-            stays = job.cuts.stays_before(ids, rows, text), job.cuts.stays_after(ids, rows, text)
-        near = job.tuning.near
-        for region in regions(
-            job.cuts, ids, rows[:, 0], rows[:, 1], stays, begins=self._begins, final=final, near=near
-        ):
-            new = None
-            if region.stop != OPEN and region.stop <= bound:
-                new = job.rewriter.rewrite(ids, region, found, first=first, begins=self._begins, final=final)
-            yield region, new
-            if new is None:
-                return

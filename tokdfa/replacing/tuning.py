@@ -15,6 +15,8 @@ class Tuning:
     ----------
     block : int
         Number of ids that are searched at once.
+    first_block : int
+        Number of ids that are searched at first, if all are there. From the first match on they are copied.
     near : int
         Number of ids on each side of a match among which a cut is looked for at first.
     context : int
@@ -26,6 +28,7 @@ class Tuning:
     """
 
     block: int = 1 << 18
+    first_block: int = 1 << 15
     near: int = 12
     context: int = 4
     max_known: int = 1 << 14

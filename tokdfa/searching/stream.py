@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from tokdfa.arrays import Int32Array, Int64Array, checked_ids
 from tokdfa.errors import LimitExceededError, TokenStreamError
+from tokdfa.kernels.library import Struct
 from tokdfa.kernels.search.run import FINAL
 from tokdfa.searching.matches import Matches
 from tokdfa.searching.plan import SearchPlan
@@ -30,6 +31,8 @@ class Stream:
     plan : SearchPlan
     max_pending : int
         The number of tokens for which a match that has begun may stay undecided.
+    n_expected : int
+        The number of ids that will be read, if that is known: for many of them it pays to prepare more.
 
     Attributes
     ----------
@@ -39,9 +42,10 @@ class Stream:
         For each leftmost match just yielded, the number of bytes of its first token that come before it.
     """
 
-    def __init__(self, plan: SearchPlan, max_pending: int) -> None:
+    def __init__(self, plan: SearchPlan, max_pending: int, n_expected: int = 0) -> None:
         self.plan = plan
         self.max_pending = max_pending
+        self.n_expected = n_expected
         self._block, self._patience = plan.tuning.block, plan.tuning.patience
         self.search = plan.begin()
         # The buffer is kept from block to block and from stream to stream, so that its memory stays in the cache.
@@ -84,6 +88,44 @@ class Stream:
         if self.plan.words.varies == "last":
             ids = np.concatenate((ids[:-1], ids[-1:] + np.int32(self.plan.words.n_ids)))
         yield from self._found(ids, FINAL)
+        self._end()
+
+    def finish_in_copy(self, ids: Int32Array, own: Int32Array) -> Iterator[Matches]:
+        """Yield the remaining matches of a stream, of whose ids `own` becomes a checked copy meanwhile.
+
+        Parameters
+        ----------
+        ids : int32 array
+            All ids of the stream, contiguous. Those read so far are not looked at again.
+        own : int32 array
+            Of as many places; it may not overlap `ids`.
+
+        Raises
+        ------
+        TokenStreamError
+            If they are not ids; the error says which.
+        """
+        words = self.plan.words
+        assert not words.varies
+        # What has been read and is needed no more comes from the ids, and what is still needed from the buffer.
+        n_read, moved = self.n_read, self.first
+        self.n_read = 0
+        own[:moved] = self._checked(ids[:moved])
+        own[moved:n_read] = self.buffer[: self.filled]
+        at = self.search.at
+        at.token += moved
+        at.end_token += moved
+        at.idle_token += moved
+        self.first = at.first = 0
+        self.n_read, self.ids = len(ids), own
+        options = self.plan.options | FINAL
+        find = self.search.leftmost_in_copy(self._machine, ids, own, options, done=n_read, limit=words.n_ids)
+        for found in find:
+            yield from self._matches(found, own)
+        if words.first_hole < words.n_ids or self.search.n_copied < len(ids):
+            # One of them is not an id, or may not be.
+            self.n_read = 0
+            self._checked(own if self.search.n_copied == len(ids) else ids)
         self._end()
 
     def finish(self) -> Iterator[Matches]:
@@ -189,19 +231,25 @@ class Stream:
                 hint=f"it begins after token {self.first}; raise max_pending, or bound the repetition",
             )
 
+    @property
+    def _machine(self) -> Struct:
+        plan = self.plan
+        return plan.tokenwise if max(self.n_read, self.n_expected) > self._patience else plan.bytewise
+
     def _found(self, ids: Int32Array, options: int) -> Iterator[Matches]:
         """Yield the matches in the ids at hand."""
         self.ids = ids
-        plan = self.plan
-        automata = plan.tokenwise if self.n_read > self._patience else plan.bytewise
-        find = self.search.all if plan.wants_all else self.search.leftmost
-        for found in find(automata, ids, plan.options | options):
-            if len(found):
-                matches = found.reshape(-1, 4)
-                _leave_out_empty_tokens(matches[:, 3], plan.words.lengths, ids)
-                matches[:, 2:] += self.first
-                self.offsets = self.search.offsets
-                yield Matches(matches)
+        find = self.search.all if self.plan.wants_all else self.search.leftmost
+        for found in find(self._machine, ids, self.plan.options | options):
+            yield from self._matches(found, ids)
+
+    def _matches(self, found: Int64Array, ids: Int32Array) -> Iterator[Matches]:
+        if len(found):
+            matches = found.reshape(-1, 4)
+            _leave_out_empty_tokens(matches[:, 3], self.plan.words.lengths, ids)
+            matches[:, 2:] += self.first
+            self.offsets = self.search.offsets
+            yield Matches(matches)
 
     def _reached_by(self, ids: Int32Array) -> int:
         """Return a token before which no later match can begin, judging by the lengths of matches."""

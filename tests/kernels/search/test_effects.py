@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.searching import EDGE, Plain, plain_automata, words_with_cuts
+from support.streams import Vocabulary
 
 from tokdfa.kernels.search import tables as kernels
+from tokdfa.kernels.search.run import FINAL
+from tokdfa.patterns.finder import finder
+from tokdfa.searching.plan import SearchPlan
+from tokdfa.searching.words import Words
 
 
 def run(plain: Plain, word: bytes, *, cut: bool, state: int) -> int:
@@ -28,15 +34,26 @@ def test_effects_and_classes(plain: Plain, words: list[tuple[bytes, bool]]) -> N
     assert len(effects) - 1 == len({tuple(row) for row in effects[1:].tolist()})
     expected = [[run(plain, word, cut=cut, state=q) for q in range(len(plain.table))] for word, cut in words]
     assert effects[effect].tolist() == expected
-    properties, entries, n_classes = kernels.classes_of(text, forward, effect, effects)
+    properties, brief, entries, n_classes = kernels.classes_of(text, forward, effect, effects)
     assert n_classes == len(set(effect.tolist()))
     for number, (word, _) in enumerate(words):
         neutral = expected[number][plain.idle] == 4 * plain.idle
         assert (properties[number] >= 0) == neutral
         assert (properties[number] >> 16) & 0x7FFF == len(word)
+        assert brief[number] == (len(word) if neutral and len(word) < 128 else 128)
         for state, entry in enumerate(expected[number]):
             found = entries[state * n_classes + (properties[number] & 0xFFFF)]
             assert found == entry // 4 * 4 * n_classes + entry % 4
+
+
+@pytest.mark.parametrize("length", [126, 127, 128, 129, 255, 256, 300])
+def test_long_words_in_which_nothing_happens(length: int) -> None:
+    """Their lengths do not fit into the brief table, and are added up all the same."""
+    machine = SearchPlan(
+        finder("ab", "first"), Words.of(Vocabulary([b"x" * length, b"ab"])), wants_all=False, aligned=False
+    )
+    found = [*machine.begin().leftmost(machine.tokenwise, np.array([0] * 9 + [1] + [0] * 20 + [1], np.int32), FINAL)]
+    assert np.concatenate(found)[::4].tolist() == [9 * length, 29 * length + 2]
 
 
 @given(st.integers(2, 40))

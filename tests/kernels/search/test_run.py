@@ -95,6 +95,20 @@ def matches_of(machine: SearchPlan, known: Struct, ids: list[int], chunks: list[
     return found
 
 
+def matches_in_copy(machine: SearchPlan, known: Struct, ids: list[int], done: int, step: int) -> list[Match]:
+    """Search ids that are copied meanwhile, after the first ones."""
+    search = machine.begin()
+    source, own = np.array(ids, dtype=np.int32), np.full(len(ids), -1, dtype=np.int32)
+    own[:done] = source[:done]
+    found = []
+    for block in search.leftmost_in_copy(known, source, own, run.FINAL, done=done, limit=9999, step=step):
+        found += [tuple(row) for row in block.reshape(-1, 4).tolist()]
+    assert own.tolist() == ids
+    assert search.n_copied == len(ids)
+    machine.end(search)
+    return found
+
+
 @pytest.mark.parametrize("wanted", ["longest", "all"])
 @given(
     st.one_of(st.sampled_from(PATTERNS), WORDS),
@@ -117,6 +131,24 @@ def test_by_definition(
     chunks = sorted(data.draw(st.lists(st.integers(0, len(ids)), max_size=3)))
     for known in all_moves(machine):
         assert matches_of(machine, known, ids, chunks) == expected
+        if not wants_all:
+            done, step = data.draw(st.integers(0, len(ids))), data.draw(st.integers(1, 5))
+            assert matches_in_copy(machine, known, ids, done, step) == expected
+
+
+@pytest.mark.parametrize("wrong", [-1, 2, -(1 << 31), (1 << 31) - 1])
+def test_copying_ends_before_what_is_not_an_id(wrong: int) -> None:
+    machine = SearchPlan(finder("ab", "longest"), Words.of(Vocabulary([b"a", b"b"])), wants_all=False, aligned=False)
+    source = np.array([0, 1, 0, 1, 0, wrong, 1], dtype=np.int32)
+    for step, n_copied, n_found in ((1, 5, 2), (2, 4, 2), (4, 4, 2), (7, 0, 0)):
+        for known in all_moves(machine):
+            search, own = machine.begin(), np.zeros_like(source)
+            found = [*search.leftmost_in_copy(known, source, own, run.FINAL, done=0, limit=2, step=step)]
+            assert search.n_copied == n_copied
+            assert sum(map(len, found)) == 4 * n_found
+    for room, done, step in ((own[1:], 0, 1), (own, 8, 1), (own, -1, 1), (own, 0, 0)):
+        with pytest.raises(TypeError, match=r"^there must be as much room as there are ids$"):
+            next(search.leftmost_in_copy(known, source, room, run.FINAL, done=done, limit=2, step=step))
 
 
 def test_there_is_no_room_for_all_matches_at_once() -> None:
@@ -142,6 +174,8 @@ def test_there_is_no_room_for_the_leftmost_matches(n: int) -> None:
         rows = np.concatenate(list(search.leftmost(known, ids, run.FINAL))).reshape(-1, 4)
         assert rows[:, 0].tolist() == [3 * i for i in range(n)]
         assert rows[:, 2].tolist() == [2 * i for i in range(n)]
+        copied = machine.begin().leftmost_in_copy(known, ids, np.empty_like(ids), run.FINAL, done=0, limit=2)
+        assert (np.concatenate(list(copied)).reshape(-1, 4) == rows).all()
 
 
 @pytest.mark.parametrize("wanted", ["longest", "all"])

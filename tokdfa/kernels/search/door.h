@@ -57,6 +57,7 @@ typedef struct {
 /* The effects of tokens, once they are known; see tokens.h. Read-only once it is built. */
 typedef struct {
     const int32_t *properties;
+    const uint8_t *brief; /* the number of bytes of a token at which nothing happens; 128 of others and of long ones */
     const int32_t *entries;
     int64_t n_classes; /* 0 when tokens have no classes */
     const int64_t *outcomes;
@@ -101,6 +102,15 @@ typedef struct {
     int64_t n_room;
 } tokdfa_search;
 
+/* Ids that are copied while they are searched, `step` at a time: the first `done` of them have been. Those copied must
+   be below the limit. It belongs to one thread. */
+typedef struct {
+    const int32_t *source;
+    int64_t limit;
+    int64_t step;
+    int64_t done;
+} tokdfa_copying;
+
 /* The machine that a search runs. Read-only once it is built. */
 typedef struct {
     const tokdfa_spelled *text;
@@ -111,6 +121,8 @@ typedef struct {
 
 int64_t tokdfa_find_leftmost(const tokdfa_machine *machine, tokdfa_search *search, const int32_t *ids, int64_t n,
                              int64_t options);
+int64_t tokdfa_find_leftmost_in_copy(const tokdfa_machine *machine, tokdfa_search *search, tokdfa_copying *copying,
+                                     int32_t *ids, int64_t n, int64_t options);
 int64_t tokdfa_find_all(const tokdfa_machine *machine, tokdfa_search *search, const int32_t *ids, int64_t n,
                         int64_t options);
 
@@ -121,7 +133,7 @@ int64_t tokdfa_token_effects(const tokdfa_spelled *text, const tokdfa_forward *f
 int64_t tokdfa_number_classes(const int32_t *effect, int64_t n_ids, int64_t n_effects, int32_t *class_of);
 void tokdfa_fill_classes(const tokdfa_spelled *text, const tokdfa_forward *forward, const int32_t *effect,
                          const int32_t *effects, int64_t n_effects, const int32_t *class_of, int64_t n_classes,
-                         int32_t *properties, int32_t *entries);
+                         int32_t *properties, uint8_t *brief, int32_t *entries);
 void tokdfa_idle_outcomes(const tokdfa_spelled *text, const tokdfa_forward *forward, const tokdfa_backward *backward,
                           int64_t *outcomes, int32_t *runs);
 void tokdfa_mark_groups(const tokdfa_spelled *text, const tokdfa_forward *forward, const int64_t *outcomes,

@@ -24,6 +24,7 @@ typedef struct {
 ALWAYS_INLINE void skip_by_class(cursor *at, const tokdfa_moves *moves, int64_t idle, const int32_t *restrict ids,
                                  int64_t n, int64_t *check) {
     const int32_t *restrict properties = moves->properties;
+    const uint8_t *restrict brief = moves->brief;
     const int32_t *restrict entries = moves->entries;
     const int64_t n_classes = moves->n_classes;
     int64_t token = at->token, position = at->position, idle_token = at->idle_token;
@@ -33,14 +34,13 @@ ALWAYS_INLINE void skip_by_class(cursor *at, const tokdfa_moves *moves, int64_t 
         if (*check <= token && entry == idle_entry) {
             /* Eight at a time, unless the last eight have been looked at in vain. */
             while (token + 8 <= n) {
-                int32_t any = 0;
-                int64_t sum = 0;
+                uint32_t any = 0, sum = 0;
                 for (int i = 0; i < 8; i++) {
-                    int32_t it_is = properties[(uint32_t)ids[token + i]];
+                    const uint32_t it_is = brief[(uint32_t)ids[token + i]];
                     any |= it_is;
-                    sum += it_is >> LENGTH_SHIFT;
+                    sum += it_is;
                 }
-                if (any < 0) {
+                if (any & SOMETHING) {
                     *check = token + 8;
                     break;
                 }
@@ -333,5 +333,44 @@ int64_t find_leftmost_wide(const tokdfa_machine *machine, tokdfa_search *search,
 TOKDFA_DOOR int64_t tokdfa_find_leftmost(const tokdfa_machine *machine, tokdfa_search *search, const int32_t *ids,
                                          int64_t n, int64_t options) {
     return CHOOSE(find_leftmost)(machine, search, ids, n, options);
+}
+
+/* Copy the next ids, and return whether all of them are in range. What is checked is the copy: whoever owns the source
+   may write to it. */
+static bool copy_more(tokdfa_copying *copying, int32_t *ids, int64_t n) {
+    const int64_t begin = copying->done, end = least(n, begin + copying->step);
+    memcpy(ids + begin, copying->source + begin, (size_t)(end - begin) * sizeof *ids);
+    uint32_t largest = 0;
+    for (int64_t place = begin; place < end; place++) {
+        const uint32_t id = (uint32_t)ids[place];
+        largest = largest > id ? largest : id;
+    }
+    if (end > begin && largest >= (uint32_t)copying->limit) {
+        return false;
+    }
+    copying->done = end;
+    return true;
+}
+
+/* Search as tokdfa_find_leftmost does, in n ids of which more are copied as the search gets there. It stops early at
+   an id that is not below the limit. */
+TOKDFA_DOOR int64_t tokdfa_find_leftmost_in_copy(const tokdfa_machine *machine, tokdfa_search *search,
+                                                 tokdfa_copying *copying, int32_t *ids, int64_t n, int64_t options) {
+    int64_t *const found = search->found;
+    const int64_t room = search->n_found;
+    int64_t n_found = 0;
+    do {
+        search->more = 0;
+        if (copying->done < n && !copy_more(copying, ids, n)) {
+            break;
+        }
+        const int64_t final = copying->done == n ? options & FINAL : 0;
+        search->found = found + n_found;
+        search->n_found = room - n_found;
+        n_found += CHOOSE(find_leftmost)(machine, search, ids, copying->done, (options & ~(int64_t)FINAL) | final);
+    } while (copying->done < n && !search->more);
+    search->found = found;
+    search->n_found = room;
+    return n_found;
 }
 #endif

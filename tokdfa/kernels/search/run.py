@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tokdfa.arrays import Int32Array, Int64Array
-from tokdfa.kernels.library import Struct, lib, readable
+from tokdfa.kernels.library import Struct, lib, readable, writable
 
 __all__ = ["ALIGNED", "FINAL", "Search"]
 
@@ -17,6 +17,8 @@ ALIGNED, FINAL = 1, 2
 
 # The number of matches that are fetched at a time.
 _ROOM = 1 << 14
+# The number of ids that are copied at a time, and searched while they are in the first-level cache.
+_STEP = 1 << 12
 # The number of entries for what was read in vain beyond the end of a match.
 _MEMORY = 1 << 14
 # The number of lines for pairs of a state and a token that are remembered; a line has eight numbers.
@@ -51,9 +53,11 @@ class Search:
         For each leftmost match yielded last, the number of bytes of its first token that come before it.
     buffer : int32 array
         Room for ids, which whoever runs the search may use and replace.
+    n_copied : int
+        The number of ids that :meth:`leftmost_in_copy` has copied.
     """
 
-    __slots__ = ("_found", "_struct", "at", "buffer", "offsets")
+    __slots__ = ("_found", "_struct", "at", "buffer", "n_copied", "offsets")
 
     def __init__(self) -> None:
         self._found: Int64Array = np.empty(4 * _ROOM, dtype=np.int64)
@@ -69,6 +73,7 @@ class Search:
         self.at: Any = self._struct.pointer
         self.offsets: Int64Array = self._found[:0]
         self.buffer: Int32Array = np.empty(0, dtype=np.int32)
+        self.n_copied = 0
 
     def begin(self, state: int) -> None:
         """Begin a new stream in a state."""
@@ -96,17 +101,65 @@ class Search:
             the last.
         """
         at = self.at
+        self._prepare(machine)
+        pointer = readable(ids, np.int32)
+        while at.more:
+            yield self._leftmost(lib.tokdfa_find_leftmost(machine.pointer, at, pointer, len(ids), options))
+
+    def leftmost_in_copy(
+        self,
+        machine: Struct,
+        source: Int32Array,
+        ids: Int32Array,
+        options: int,
+        *,
+        done: int,
+        limit: int,
+        step: int = _STEP,
+    ) -> Iterator[Int64Array]:
+        """Yield the leftmost matches as :meth:`leftmost` does, while the ids are copied.
+
+        Parameters
+        ----------
+        machine : Struct
+        source : int32 array
+            The ids; they need not be checked.
+        ids : int32 array
+            Where to copy them, of as many places. The first of them is the one at which `at` counts tokens from.
+        options : int
+        done : int
+            The number of ids that have been copied, and checked against the machine's text.
+        limit : int
+            The search ends before an id that is not below this one, which the machine's text has; `n_copied` is less
+            than the number of ids then.
+        step : int
+            The number of ids that are copied at a time.
+        """
+        if len(source) != len(ids) or not 0 <= done <= len(ids) or step < 1:
+            raise TypeError("there must be as much room as there are ids")
+        at = self.at
+        self._prepare(machine)
+        copying = Struct("tokdfa_copying", source=source, limit=limit, step=step, done=done)
+        into = writable(ids, np.int32)
+        while at.more:
+            n_found = lib.tokdfa_find_leftmost_in_copy(machine.pointer, at, copying.pointer, into, len(ids), options)
+            self.n_copied = copying.pointer.done
+            yield self._leftmost(n_found)
+
+    def _prepare(self, machine: Struct) -> None:
+        """Make ready for another chunk of ids."""
+        at = self.at
         if machine.pointer.moves.n_runs and not at.n_steps:
             self._struct.set("steps", np.full(_LINES * _LINE, -1, dtype=np.int64))
-        pointer = readable(ids, np.int32)
         at.run = at.stretch_begin = at.stretch_end = 0
         at.more = 1
-        while at.more:
-            n_found = lib.tokdfa_find_leftmost(machine.pointer, at, pointer, len(ids), options)
-            found = self._found[:n_found].copy()
-            self.offsets = found[2::4] >> _OFFSET
-            found[2::4] &= (1 << _OFFSET) - 1
-            yield found
+
+    def _leftmost(self, n_found: int) -> Int64Array:
+        """Return a copy of what has been found, with the offsets set apart."""
+        found = self._found[:n_found].copy()
+        self.offsets = found[2::4] >> _OFFSET
+        found[2::4] &= (1 << _OFFSET) - 1
+        return found
 
     def all(self, machine: Struct, ids: Int32Array, options: int) -> Iterator[Int64Array]:
         """Yield all matches, in the order of their ends and then of their starts; otherwise like :meth:`leftmost`."""

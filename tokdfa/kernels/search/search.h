@@ -17,6 +17,9 @@ enum { EDGE = 256 };
    2 if the search is dead after the first symbol. */
 enum { LENGTH_SHIFT = 16, LENGTH_MASK = 0x7FFF, CLASS_MASK = 0xFFFF };
 
+/* Brief properties: the length of an id with which nothing happens; this for all others, and for longer ones. */
+enum { SOMETHING = 128 };
+
 /* Outcomes, the effects of a token on a state: bits 0 to 15 give where a match begins, counted from the start of the
    token, plus BIAS; bits 16 to 23 where it ends, counted likewise; then come the marks: there is a match; it is
    complete; its beginning is known only if the state is the idle one; the state is at rest. Bits from 32 on have the

@@ -35,6 +35,7 @@ LONGEST_IN_CLASS = 0x7FFF
 _N_SYMBOLS = 257
 _MOST_COLUMNS = 258
 
+_NO_BYTES = np.zeros(0, dtype=np.uint8)
 _NO_INTS = np.zeros(0, dtype=np.int32)
 _NO_LONGS = np.zeros(0, dtype=np.int64)
 _NO_MARKS = np.zeros(0, dtype=np.uint64)
@@ -120,6 +121,7 @@ def backward_of(
 
 def _moves(
     properties: Int32Array = _NO_INTS,
+    brief: Uint8Array = _NO_BYTES,
     entries: Int32Array = _NO_INTS,
     n_classes: int = 0,
     outcomes: Int64Array = _NO_LONGS,
@@ -130,6 +132,7 @@ def _moves(
     return Struct(
         "tokdfa_moves",
         properties=properties,
+        brief=brief,
         entries=entries,
         n_classes=n_classes,
         outcomes=outcomes,
@@ -180,7 +183,7 @@ def token_effects(text: Struct, forward: Struct, max_effects: int) -> tuple[Int3
 
 def classes_of(
     text: Struct, forward: Struct, effect: Int32Array, effects: Int32Array
-) -> tuple[Int32Array, Int32Array, int]:
+) -> tuple[Int32Array, Uint8Array, Int32Array, int]:
     """Return the classes of tokens with equal effects.
 
     Parameters
@@ -194,6 +197,8 @@ def classes_of(
     -------
     properties : int32 array, one entry an id
         The class and the length; negative unless the idle state is led to itself and nothing happens.
+    brief : uint8 array, one entry an id
+        The length if it is less than 128 and nothing happens; otherwise 128.
     entries : int32 array
         The entry of state q and class c is ``entries[q * n_classes + c]``; see ``search.h``.
     n_classes : int
@@ -204,6 +209,7 @@ def classes_of(
         lib.tokdfa_number_classes(readable(effect, np.int32), len(effect), n_effects, writable(class_of, np.int32))
     )
     properties: Int32Array = np.empty(len(effect), dtype=np.int32)
+    brief: Uint8Array = np.empty(len(effect), dtype=np.uint8)
     entries: Int32Array = np.empty(n_states * n_classes, dtype=np.int32)
     lib.tokdfa_fill_classes(
         text.pointer,
@@ -214,9 +220,10 @@ def classes_of(
         readable(class_of, np.int32),
         n_classes,
         writable(properties, np.int32),
+        writable(brief, np.uint8),
         writable(entries, np.int32),
     )
-    return properties, entries, n_classes
+    return properties, brief, entries, n_classes
 
 
 def idle_outcomes(text: Struct, forward: Struct, backward: Struct, *, with_runs: bool) -> tuple[Int64Array, Int32Array]:
@@ -251,9 +258,9 @@ def moves_by_class(
     Outcomes from the idle state are included if the pattern has no assertions and is not aligned; otherwise `backward`
     is None.
     """
-    properties, entries, n_classes = classes_of(text, forward, effect, effects)
+    properties, brief, entries, n_classes = classes_of(text, forward, effect, effects)
     outcomes = _NO_LONGS if backward is None else idle_outcomes(text, forward, backward, with_runs=False)[0]
-    return _moves(properties=properties, entries=entries, n_classes=n_classes, outcomes=outcomes)
+    return _moves(properties, brief, entries, n_classes, outcomes)
 
 
 def moves_at_rest(text: Struct, forward: Struct, backward: Struct) -> Struct:

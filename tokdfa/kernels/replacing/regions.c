@@ -1,0 +1,171 @@
+/* The ids around matches that are encoded again: those up to the nearest cuts that a replacement leaves in place.
+
+   A cut depends on the symbols on both sides of it. So a region reaches at least one id beyond its matches on either
+   side, unless these symbols, or those in their place, make a cut as well. */
+#include "../common/base.h"
+#include "door.h"
+
+enum { ROW = 4 };
+
+/* In the place of the end of a region that is not known yet. */
+enum { OPEN = -1 };
+
+ALWAYS_INLINE bool is_cut(const tokdfa_id_cuts *cuts, const int32_t *ids, int64_t place) {
+    return cuts->table[cuts->last[ids[place - 1]] + cuts->first[ids[place]]];
+}
+
+/* Whether there is a cut before the first id of a match, whatever comes in its place. */
+static bool stays_before(const tokdfa_id_cuts *cuts, const tokdfa_around *job, const int64_t *match) {
+    const int64_t start = match[0];
+    if (start == 0) {
+        return job->begins;
+    }
+    const int32_t before = job->ids[start - 1];
+    if (cuts->parts[before]) {
+        return true;
+    }
+    if (start == job->n_ids || match[3] == 0 || !is_cut(cuts, job->ids, start)) {
+        return false;
+    }
+    /* Where the match does not begin with the id, the first symbol of the id stays. */
+    return match[2] > 0 || (job->first_class >= 0 && cuts->table[cuts->last[before] + job->first_class]);
+}
+
+/* Whether there is a cut after the last id of a match, whatever comes in its place. */
+static bool stays_after(const tokdfa_id_cuts *cuts, const tokdfa_around *job, const int64_t *match) {
+    const int64_t stop = match[1];
+    if (stop == job->n_ids) {
+        return job->final;
+    }
+    const int32_t after = job->ids[stop];
+    if (cuts->parts[after]) {
+        return true;
+    }
+    if (match[3] == 0 || !is_cut(cuts, job->ids, stop)) {
+        return false;
+    }
+    int64_t left = match[2] + match[3];
+    for (int64_t place = match[0]; place < stop; place++) {
+        left -= cuts->offsets[job->ids[place] + 1] - cuts->offsets[job->ids[place]];
+    }
+    return left < 0 || (job->last_class >= 0 && cuts->table[job->last_class * cuts->width + cuts->first[after]]);
+}
+
+/* Write the regions, in order; none overlaps the next. Returns their number. The last may be open. */
+TOKDFA_DOOR int64_t tokdfa_regions(const tokdfa_id_cuts *cuts, tokdfa_around *job) {
+    const int32_t *ids = job->ids;
+    int64_t n_regions = 0, *region = job->regions - ROW;
+    for (int64_t number = 0; number < job->n_matches / ROW; number++) {
+        const int64_t *match = job->matches + ROW * number;
+        const bool stays = stays_before(cuts, job, match);
+        int64_t left = match[0];
+        /* At the end of a region there is a cut, so nothing before that is looked at. */
+        const bool is_inside = n_regions > 0 && (region[1] == OPEN || left < region[1] || (left == region[1] && !stays));
+        if (!is_inside) {
+            if (!stays && left > 0) {
+                do {
+                    left--;
+                } while (left > 0 && !is_cut(cuts, ids, left));
+            }
+            region += ROW;
+            n_regions++;
+            region[0] = left;
+            region[1] = 0;
+            region[2] = number;
+        }
+        region[3] = number + 1;
+        if (region[1] == OPEN || match[1] < region[1]) {
+            continue;
+        }
+        int64_t right = match[1];
+        if (!stays_after(cuts, job, match)) {
+            do {
+                right++;
+            } while (right < job->n_ids && !is_cut(cuts, ids, right));
+            if (right >= job->n_ids) {
+                right = job->final && match[1] < job->n_ids ? job->n_ids : OPEN;
+            }
+        }
+        region[1] = right;
+    }
+    return n_regions;
+}
+
+/* The number of ids of a region. */
+ALWAYS_INLINE size_t size_of(const int64_t *region) {
+    return (size_t)(region[1] - region[0]);
+}
+
+static uint64_t hash_of(const tokdfa_around *job, const int64_t *region) {
+    uint64_t key = 0x9E3779B97F4A7C15u;
+    for (int64_t place = region[0]; place < region[1]; place++) {
+        key = (key ^ (uint64_t)job->ids[place]) * 0xBF58476D1CE4E5B9u;
+        key ^= key >> 29;
+    }
+    for (int64_t number = region[2]; number < region[3]; number++) {
+        const int64_t *match = job->matches + ROW * number;
+        key = (key ^ (uint64_t)(match[0] - region[0]) ^ (uint64_t)match[2] << 20 ^ (uint64_t)match[3] << 40) *
+              0x94D049BB133111EBu;
+        key ^= key >> 31;
+    }
+    return key ^ (key >> 32);
+}
+
+/* Whether two regions have the same ids, and the same matches at the same places. */
+static bool are_equal(const tokdfa_around *job, const int64_t *one, const int64_t *other) {
+    if (size_of(one) != size_of(other) || one[3] - one[2] != other[3] - other[2] ||
+        (job->begins && (one[0] == 0) != (other[0] == 0)) ||
+        memcmp(job->ids + one[0], job->ids + other[0], size_of(one) * sizeof *job->ids)) {
+        return false;
+    }
+    for (int64_t i = 0; i < one[3] - one[2]; i++) {
+        const int64_t *match = job->matches + ROW * (one[2] + i), *match_of_other = job->matches + ROW * (other[2] + i);
+        if (match[0] - one[0] != match_of_other[0] - other[0] || match[2] != match_of_other[2] ||
+            match[3] != match_of_other[3]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Number the kinds of regions: those of one kind have the same ids and matches. Writes the kind of each region, and the
+   first region of each kind; returns the number of kinds. The table has 2^k entries, more than there are regions, all
+   -1 at first. No region is open. */
+TOKDFA_DOOR int64_t tokdfa_kinds_of_regions(const tokdfa_around *job, int64_t n_regions, int64_t *table,
+                                            int64_t n_table, int64_t *kind, int64_t *example) {
+    const uint64_t mask = (uint64_t)n_table - 1;
+    int64_t n_kinds = 0;
+    for (int64_t number = 0; number < n_regions; number++) {
+        const int64_t *region = job->regions + ROW * number;
+        uint64_t bucket = hash_of(job, region) & mask;
+        while (table[bucket] >= 0 && !are_equal(job, region, job->regions + ROW * example[table[bucket]])) {
+            bucket = (bucket + 1) & mask;
+        }
+        if (table[bucket] < 0) {
+            example[n_kinds] = number;
+            table[bucket] = n_kinds++;
+        }
+        kind[number] = table[bucket];
+    }
+    return n_kinds;
+}
+
+/* Write the ids with the stretches exchanged. What is written may overlap the ids, if it begins at least as far before
+   them as it ever gets ahead of them: then nothing is overwritten that is still to be moved. */
+TOKDFA_DOOR void tokdfa_splice(const tokdfa_exchange *job, int32_t *out) {
+    int64_t read = 0, written = 0;
+    for (int64_t number = 0; number < job->n_kind; number++) {
+        const int64_t start = job->bounds[2 * number], kind = job->kind[number];
+        const int64_t begin = job->offsets[kind], size = job->offsets[kind + 1] - begin;
+        if (out + written != job->ids + read) {
+            memmove(out + written, job->ids + read, (size_t)(start - read) * sizeof *out);
+        }
+        written += start - read;
+        memcpy(out + written, job->fresh + begin, (size_t)size * sizeof *out);
+        written += size;
+        read = job->bounds[2 * number + 1];
+    }
+    if (out + written != job->ids + read) {
+        memmove(out + written, job->ids + read, (size_t)(job->n_ids - read) * sizeof *out);
+    }
+}
