@@ -8,5 +8,5 @@ ones in their places). `result` holds the answer, `tuning` the thresholds.
 
 Used by: the command `replace`.
 
-Cost: that of searching, and some ten microseconds per match.
+Cost: that of searching and of copying once, and some microseconds per match whose surroundings are new.
 """
