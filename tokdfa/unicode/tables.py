@@ -158,9 +158,9 @@ def _variants(table: str) -> dict[int, Ranges]:
     """Return the matches of each cased code point; in the files they are the union of the sets that contain it."""
     found: dict[int, Ranges] = {}
     for members in _data(table)["case"]:
-        group = [(member, member) for member in members]
+        group = union([(member, member) for member in members])
         for member in members:
-            found[member] = union(found.get(member, ()), group)
+            found[member] = union(found[member], group) if member in found else group
     return found
 
 

@@ -312,11 +312,12 @@ static int look_at_marks(const tokdfa_walker *w, const uint32_t *ids, int64_t be
    canonical there, or ends the spelling of a special token or a doubtful sequence; UNSURE at an id that the table does
    not cover yet; UNDECIDED at an id up to which too much would have to be looked at to see whether it is normalized. */
 ALWAYS_INLINE int walk(const tokdfa_walker *w, const uint32_t *ids, int64_t n, bool is_measured, tokdfa_place *place) {
-    int64_t begin = place->at;
+    /* Where the table is not complete, a walk ends soon; so the first blocks are shorter. */
+    int64_t begin = place->at, size = SHORTEST;
     uint32_t row = (uint32_t)place->row;
     block seen;
-    while (begin < n) {
-        int64_t end = least(begin + BLOCK, n), at = begin;
+    for (; begin < n; size = least(4 * size, BLOCK)) {
+        int64_t end = least(begin + size, n), at = begin;
         int status;
         bool is_counted = false;
         if (end - begin < SHORTEST) {
