@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array, Uint32Array
+from tokdfa.arrays import Int32Array, Uint32Array
 from tokdfa.kernels.guiding import masks as kernels
 from tokdfa.tokenizers.neighbours import Neighbours
 
@@ -43,7 +41,9 @@ class Followers:
         The id at each position; -1 where there is none.
     pointer, start, stop : int32 arrays
         Row r forbids the ids at the positions ``start[i]`` to ``stop[i]`` for i from ``pointer[r]`` to
-        ``pointer[r + 1]``. The intervals of a row ascend and may overlap.
+        ``pointer[r + 1]``. The intervals of a row ascend and do not overlap.
+    struct : Struct
+        What the kernels read.
     """
 
     def __init__(self, of: Neighbours, n_ids: int, alone: Int32Array) -> None:
@@ -57,39 +57,28 @@ class Followers:
         self.position[ids] = of.position[live]
         self.id_at: Int32Array = np.full(n_positions, -1, dtype=np.int32)
         self.id_at[of.position[live]] = ids
-        self.pointer: Int32Array = np.concatenate(([0, 0], of.rows.pointer + 1)).astype(np.int32)
-        self.start: Int32Array = np.concatenate(([0], of.rows.start)).astype(np.int32)
-        self.stop: Int32Array = np.concatenate(([n_positions], of.rows.stop)).astype(np.int32)
-        self._struct = kernels.followers_of(self.pointer, self.start, self.stop, self.id_at)
-        self._spans: dict[int, tuple[list[int], list[int]]] = {}
-
-    def is_forbidden(self, row: int, id: int) -> bool:
-        """Return whether a row forbids an id."""
-        spans = self._spans.get(row)
-        if spans is None:
-            spans = self._spans[row] = self._apart(row)
-        starts, stops = spans
-        position = int(self.position[id])
-        place = bisect_right(starts, position) - 1
-        return place >= 0 and position < stops[place]
-
-    def forbidding(self, rows: Int32Array, id: int) -> BoolArray:
-        """Return for each row whether it forbids an id."""
-        return kernels.forbidding(self._struct, rows, int(self.position[id]))
+        pointer, start, stop = _apart(of.rows.pointer, of.rows.start, of.rows.stop)
+        self.pointer: Int32Array = np.concatenate(([0, 0], pointer + 1)).astype(np.int32)
+        self.start: Int32Array = np.concatenate(([0], start)).astype(np.int32)
+        self.stop: Int32Array = np.concatenate(([n_positions], stop)).astype(np.int32)
+        self.struct = kernels.followers_of(self.pointer, self.start, self.stop, self.id_at)
 
     def take_out(self, row: int, fragile: Uint32Array, mask: Uint32Array) -> None:
         """Take the ids of `fragile` that a row forbids out of `mask`; both have one bit an id."""
-        kernels.forbid(self._struct, row, fragile, mask)
+        kernels.forbid(self.struct, row, fragile, mask)
 
-    def _apart(self, row: int) -> tuple[list[int], list[int]]:
-        """Return the intervals of a row, ascending and apart from each other."""
-        begin, end = int(self.pointer[row]), int(self.pointer[row + 1])
-        starts: list[int] = []
-        stops: list[int] = []
-        for start, stop in sorted(zip(self.start[begin:end].tolist(), self.stop[begin:end].tolist(), strict=True)):
-            if stops and start <= stops[-1]:
-                stops[-1] = max(stops[-1], stop)
-            else:
-                starts.append(start)
-                stops.append(stop)
-        return starts, stops
+
+def _apart(pointer: Int32Array, start: Int32Array, stop: Int32Array) -> tuple[Int32Array, Int32Array, Int32Array]:
+    """Return the intervals of rows, whose starts ascend, with those joined that overlap."""
+    row = np.repeat(np.arange(len(pointer) - 1), np.diff(pointer))
+    # A row's positions follow those of the row before it.
+    room = int(stop.max(initial=0)) + 1
+    reached = np.maximum.accumulate(stop + row * room) if len(stop) else stop
+    is_new = np.ones(len(start), dtype=np.bool_)
+    is_new[1:] = (start + row * room)[1:] > reached[:-1]
+    if is_new.all():
+        return pointer, start, stop
+    begins = np.flatnonzero(is_new)
+    counts = np.bincount(row[begins], minlength=len(pointer) - 1)
+    ends = np.append(begins[1:], len(stop)) - 1
+    return np.append(0, np.cumsum(counts)), start[begins], (reached - row * room)[ends]

@@ -17,7 +17,7 @@ from tokdfa.errors import LimitExceededError, WrongTypeError
 from tokdfa.guesses import Guided
 from tokdfa.guiding.guide import check_texts
 from tokdfa.guiding.prefixes import Place, PrefixAutomaton
-from tokdfa.guiding.texts import TextsOf, texts_of
+from tokdfa.guiding.texts import Texts, texts_of
 from tokdfa.guiding.tokens import tokens_of
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
@@ -141,14 +141,13 @@ def forced(tokenizer: AnyTokenizer, language: str | TokenDFA, *, longest: int = 
         raise WrongTypeError("a language is a regular expression or an automaton over bytes", value=language)
     tokens = tokens_of(tokenizer)
     texts = texts_of(tokens, language)
-    assert isinstance(texts, TextsOf)
     prefixes = PrefixAutomaton(tokens, texts)
     check_texts(prefixes, language)
     return _Question(prefixes, texts, int(longest)).answer()
 
 
 class _Question:
-    def __init__(self, prefixes: PrefixAutomaton, texts: TextsOf, longest: int) -> None:
+    def __init__(self, prefixes: PrefixAutomaton, texts: Texts, longest: int) -> None:
         self._prefixes = prefixes
         self._texts = texts
         self._longest = longest

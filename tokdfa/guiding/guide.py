@@ -13,7 +13,6 @@ from tokdfa.arrays import Int32Array, checked_ids, id_array
 from tokdfa.errors import PatternError, TokenStreamError, WrongTypeError
 from tokdfa.guesses import Guided
 from tokdfa.guiding.prefixes import Place, PrefixAutomaton
-from tokdfa.guiding.texts import TextsOf
 from tokdfa.locks import SHARED
 
 __all__ = ["Guide", "State"]
@@ -98,11 +97,7 @@ class Guide(Guided):
             raise TokenStreamError("no token has this id", value=id)
         if state == _ENDED:
             return None
-        mask = self._masks.get(state)
-        if mask is not None:
-            return self._prefixes.target(state, id) if int(mask[id >> 5]) >> (id & 31) & 1 else None
-        target = self._prefixes.target(state, id)
-        return target if target is not None and self._prefixes.goes_on(target) else None
+        return self._prefixes.step(state, id)
 
     def is_final(self, state: State) -> bool:
         """Return whether a stream may end in a state."""
@@ -256,7 +251,7 @@ class Guide(Guided):
         target = prefixes.target(start, id)
         if target is not None and prefixes.goes_on(target):
             return target
-        text = prefixes.texts.step(state.text, id) if id < self._tokens.n_ids else 0
+        text = prefixes.texts.after_id(state.text, id) if id < self._tokens.n_ids else 0
         target = Place(splits.anywhere, 0, 0, text)
         return target if text and prefixes.goes_on(target) else None
 
@@ -282,7 +277,7 @@ class Guide(Guided):
 
     def __repr__(self) -> str:
         texts = self._prefixes.texts
-        what = f"{texts.n_states} states over bytes" if isinstance(texts, TextsOf) else "all texts"
+        what = f"{texts.n_states} states over bytes" if texts.n_states > 1 else "all texts"
         return f"<Guide: {what}, {self.vocab_size} ids>"
 
 

@@ -35,6 +35,8 @@ class SpelledSpecials:
     from_start : int32 array, one entry an id
         The state after each id, from state 0; `WHOLE` if a content is within it.
     n_states : int
+    table : int32 array
+        ``table[256 * state + byte]`` is the state after a byte.
 
     Notes
     -----
@@ -44,7 +46,7 @@ class SpelledSpecials:
     def __init__(self, contents: Sequence[bytes], trie: TokenTrie, n_ids: int) -> None:
         self._trie = trie
         self.from_start: Int32Array = np.zeros(n_ids, dtype=np.int32)
-        self._differing: dict[int, dict[int, int]] = {0: {}}
+        self._differing: dict[int, Int32Array] = {0: np.zeros(0, dtype=np.int32)}
         children: list[dict[int, int]] = [{}]
         ends: set[int] = set()
         for content in contents:
@@ -68,47 +70,33 @@ class SpelledSpecials:
                 table[node + 1, byte] = 0 if child in ends else child + 1
                 order.append(child)
         self.n_states = len(children)
-        self._table: list[list[int]] = (table - 1).tolist()[1:]
+        self.table: Int32Array = (table - 1)[1:].reshape(-1)
         if contents:
             struct = kernels.trie_of(np.maximum(trie.symbol, 0).astype(np.int32), trie.depth, trie.end, trie.first)
             places, targets = kernels.tokens_from(struct, table.reshape(-1), 256, 1)
             self.from_start[trie.words] = WHOLE
             self.from_start[trie.words[places]] = targets - 1
 
-    def step(self, state: int, id: int) -> int:
-        """Return the state after an id; `WHOLE` if the text has a whole content."""
-        known = self.differing(state).get(id)
-        return int(self.from_start[id]) if known is None else known
+    def differing(self, state: int) -> Int32Array:
+        """Return the ids that lead to another state than from state 0."""
+        known = self._differing.get(state)
+        if known is None:
+            known = self._differing[state] = np.array(self._find(state), dtype=np.int32)
+        return known
 
-    def from_start_or(self, state: int) -> Int32Array:
-        """Return the states after all ids, from a state."""
-        if not state:
-            return self.from_start
-        differing = self.differing(state)
-        after = self.from_start.copy()
-        after[[*differing]] = [*differing.values()]
-        return after
-
-    def differing(self, state: int) -> dict[int, int]:
-        """Return the ids that lead to another state than from state 0, with these states."""
-        if state not in self._differing:
-            self._differing[state] = self._find(state)
-        return self._differing[state]
-
-    def _find(self, state: int) -> dict[int, int]:
-        trie, table = self._trie, self._table
-        found: dict[int, int] = {}
+    def _find(self, state: int) -> list[int]:
+        trie, table = self._trie, self.table.tolist()
+        found: list[int] = []
         stack = [(0, state, 0)]
         while stack:
             node, here, start = stack.pop()
             child = node + 1
             while child < trie.end[node]:
                 byte = int(trie.symbol[child])
-                after = WHOLE if here == WHOLE else table[here][byte]
-                plain = WHOLE if start == WHOLE else table[start][byte]
+                after = WHOLE if here == WHOLE else table[256 * here + byte]
+                plain = WHOLE if start == WHOLE else table[256 * start + byte]
                 if after != plain:
-                    for place in range(int(trie.first[child]), int(trie.first[child + 1])):
-                        found[int(trie.words[place])] = after
+                    found += trie.words[trie.first[child] : trie.first[child + 1]].tolist()
                     stack.append((child, after, plain))
                 child = int(trie.end[child])
         return found

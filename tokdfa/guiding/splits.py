@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array
+from tokdfa.arrays import BoolArray, Int32Array, Uint8Array
 from tokdfa.errors import LimitExceededError
+from tokdfa.guiding.cuts import Cuts
+from tokdfa.kernels.library import Struct
 from tokdfa.kernels.walk import parts as words
 from tokdfa.splitting.lifted import LiftedSplitting, LiftedState, TokenParts
 
@@ -19,13 +20,40 @@ __all__ = ["DEAD", "Splits"]
 DEAD = 0
 """The state from which nothing canonical goes on."""
 
-MAX_STATES = 1 << 14
+MAX_ENTRIES = 1 << 26
 MAX_CLASSES = 1 << 15
+MOST_AT_ONCE = 1 << 8
 
-# The hypotheses of equal progress, each with the progress: the node of the tree of forbidden pieces.
-_State: TypeAlias = tuple[tuple[LiftedState, int], ...]
+# The hypotheses of a core that are found, by what else is in their guess.
+_Found: TypeAlias = dict[tuple[bool, bool, int], int]
 
 _NOWHERE, _ROOT = 0, 1
+
+_HAS_SYMBOLS, _IS_ALONE, _IS_SPECIAL = 1, 2, 4
+
+
+class _Guess(NamedTuple):
+    """Hypotheses of equal progress.
+
+    Parameters
+    ----------
+    hypotheses : int
+        As bits.
+    is_inside : bool
+        Whether the symbol that is not complete began within a token, so that no piece can begin with it.
+    must_begin : bool
+        Whether the pair test forbids the border at which it began, so that a piece must begin with it.
+    node : int
+        What of a forbidden piece has been read: a node of their tree.
+    """
+
+    hypotheses: int
+    is_inside: bool
+    must_begin: bool
+    node: int
+
+
+_Core: TypeAlias = tuple[_Guess, ...]
 
 
 class _Class(NamedTuple):
@@ -49,8 +77,9 @@ class _Class(NamedTuple):
 class Splits:
     """The automaton of a pre-tokenizer over classes of ids.
 
-    A state is a set of guesses: where pieces begin, and what of a forbidden piece has been read. A piece is forbidden
-    if it is itself a token, and merging gives several tokens for it: it is given as the one token.
+    A state is a core, which is a set of guesses where pieces begin and what of a forbidden piece has been read, and the
+    incomplete symbol at the end, if there is one. A piece is forbidden if it is itself a token, and merging gives
+    several tokens for it: it is given as the one token. The table over cores is filled where it is read.
 
     Parameters
     ----------
@@ -69,6 +98,10 @@ class Splits:
         Class 0 is that of ids that no canonical stream has.
     initial : int
         The state at the beginning of a text.
+    anywhere : int
+        The state between two symbols of any text.
+    struct : Struct
+        What the kernels read.
 
     Raises
     ------
@@ -98,105 +131,187 @@ class Splits:
                     self._tree.append({})
                 node = self._tree[node][id]
             self._ends.add(node)
+        self._cuts = Cuts(lifted.hypotheses.class_of_code_point)
         self._classes = [_Class(None)]
         self.class_of: Int32Array = self._classify(text, offsets, usable, special, alone, forbidden)
-        self._states: list[_State] = [()]
-        self._number_of: dict[_State, int] = {(): DEAD}
-        self._final: list[bool] = [False]
-        self._final_array: BoolArray = np.zeros(1, dtype=np.bool_)
-        self._targets: list[dict[int, int]] = [{}]
-        self._rows: dict[int, tuple[Int32Array, Int32Array]] = {}
-        self.initial = self._number(((lifted.initial, _ROOT),))
-
-    @cached_property
-    def anywhere(self) -> int:
-        """The state between two symbols of any text."""
-        return self._number(((LiftedState((1 << len(self._lifted.hypotheses.moves)) - 1), _NOWHERE),))
+        n_classes = len(self._classes)
+        self._n_symbols = lifted.hypotheses.n_classes
+        self._width = 4 * n_classes + self._n_symbols
+        self._cores: list[_Core] = [()]
+        self._number_of: dict[_Core, int] = {(): DEAD}
+        self._targets: Int32Array = np.full((8, self._width), -1, dtype=np.int32)
+        self._targets[DEAD] = DEAD
+        self._final: Uint8Array = np.zeros(8, dtype=np.uint8)
+        head, tail, shape = (np.zeros(n_classes, dtype=np.uint32) for _ in range(3))
+        for number, known in enumerate(self._classes):
+            if isinstance(known.parts, TokenParts):
+                head[number] = int.from_bytes(known.parts.head, "little") | len(known.parts.head) << 24
+                tail[number] = self._cuts.of(known.parts.tail)
+                shape[number] = _HAS_SYMBOLS * (known.parts.effect is not None) | _IS_ALONE * known.alone
+            elif known.parts == "special":
+                shape[number] = _IS_SPECIAL
+        self.struct = Struct(
+            "tokdfa_split_machine", targets=self._targets, final=self._final, next_cut=self._cuts.following, head=head,
+            tail=tail.astype(np.int32), shape=shape.astype(np.uint8), n_classes=n_classes, n_cuts=self._cuts.n_cuts,
+            width=self._width,
+        )  # fmt: skip
+        # Classes of one kind differ only in the symbols that they complete or cut off.
+        kinds: dict[object, int] = {}
+        self._kind_of: Int32Array = np.array(
+            [kinds.setdefault(self._kind(known), len(kinds)) for known in self._classes]
+        )
+        self._of_kind: dict[tuple[int, int, int], int] = {}
+        self._initial_core = self._number({(False, False, _ROOT): 1})
+        self.initial = self._initial_core * self._cuts.n_cuts
+        every = (1 << len(lifted.hypotheses.moves)) - 1
+        self.anywhere = self._number({(False, False, _NOWHERE): every}) * self._cuts.n_cuts
+        if not forbidden:
+            self._fill_all()
 
     @property
-    def n_states(self) -> int:
-        """The number of states found so far."""
-        return len(self._states)
-
-    @property
-    def final(self) -> BoolArray:
-        """For each state found so far, whether a text may end in it."""
-        known = self._final_array
-        if len(known) < len(self._final):
-            known = self._final_array = np.array(self._final, dtype=np.bool_)
-        return known
-
-    def is_cut(self, state: int) -> bool:
-        """Return whether a state is within a symbol."""
-        return bool(self._states[state]) and bool(self._states[state][0][0].cut)
+    def n_cores(self) -> int:
+        """The number of cores found so far."""
+        return len(self._cores)
 
     def is_final(self, state: int) -> bool:
         """Return whether a text may end in a state."""
-        return self._final[state]
+        core, cut = divmod(state, self._cuts.n_cuts)
+        return not cut and bool(self._final[core])
 
-    def step(self, state: int, number: int, may_continue: bool) -> int:
-        """Return the state after an id of a class, given whether a piece may cross the border before it."""
-        key = 2 * number + may_continue
-        target = self._targets[state].get(key)
+    def fill(self, core: int, column: int) -> None:
+        """Find the entry of the table in some column.
+
+        Raises
+        ------
+        LimitExceededError
+            If there are too many cores.
+        """
+        target = self._target(core, column)
+        self._targets[core, column] = target
+
+    def _fill_all(self) -> None:
+        """Fill the rows of the first cores, of which few tokenizers have more."""
+        n = len(self._classes)
+        firsts = np.unique(self._kind_of, return_index=True)[1].tolist()
+        core = 1
+        while core < min(len(self._cores), MOST_AT_ONCE):
+            for way in range(4):
+                found = [self._target(core, 2 * number + way if way < 2 else way * n + number) for number in firsts]
+                targets = np.array(found, dtype=np.int32)[self._kind_of]
+                if way < 2:
+                    self._targets[core, way : 2 * n : 2] = targets
+                else:
+                    self._targets[core, way * n : (way + 1) * n] = targets
+            found = [self._completed(core, symbol) for symbol in range(self._n_symbols)]
+            self._targets[core, 4 * n :] = found
+            core += 1
+
+    def _kind(self, known: _Class) -> object:
+        """Return all that decides to which core an id of a class leads, if it leads anywhere."""
+        parts = known.parts
+        if not isinstance(parts, TokenParts):
+            return parts
+        is_dead = bool(parts.tail) and not self._cuts.of(parts.tail)
+        return not parts.head, parts.effect, not parts.tail, is_dead, known.alone, known.label
+
+    def _target(self, core: int, column: int) -> int:
+        n = len(self._classes)
+        if column >= 4 * n:
+            return self._completed(core, column - 4 * n)
+        way, number = (column & 1, column >> 1) if column < 2 * n else divmod(column, n)
+        key = core, way, int(self._kind_of[number])
+        target = self._of_kind.get(key)
         if target is None:
-            target = self._targets[state][key] = self._following(state, self._classes[number], may_continue)
+            target = self._of_kind[key] = self._target_by_way(core, way, self._classes[number])
         return target
 
-    def rows(self, state: int) -> tuple[Int32Array, Int32Array]:
-        """Return the states after ids of each class: if a piece may cross the border before them, and if not."""
-        known = self._rows.get(state)
-        if known is None:
-            n = len(self._classes)
-            both = [[self.step(state, number, may) for number in range(n)] for may in (True, False)]
-            known = self._rows[state] = np.array(both[0], dtype=np.int32), np.array(both[1], dtype=np.int32)
-        return known
-
-    def _following(self, state: int, known: _Class, may_continue: bool) -> int:
+    def _target_by_way(self, core: int, way: int, known: _Class) -> int:
+        """Return the core after an id: one that begins with a symbol, within a piece (1) or not (0), or ends one."""
         parts = known.parts
-        if parts is None or state == DEAD:
-            return DEAD
         if parts == "special":
-            return self.initial if self._final[state] else DEAD
-        assert isinstance(parts, TokenParts)
+            return self._initial_core if way < 2 and self._final[core] else DEAD
+        if parts is None or core == DEAD or (parts.tail and not self._cuts.of(parts.tail)):
+            return DEAD
+        if way < 2:
+            return DEAD if parts.head else self._begun(core, known, parts, bool(way))
+        if not parts.head or known.alone:
+            return DEAD
+        return self._within(core, known, parts) if way == 2 else self._longer(core, known)
+
+    def _begun(self, core: int, known: _Class, parts: TokenParts, may_continue: bool) -> int:
+        """Return the core after an id that begins with a symbol, if a piece may cross the border before it or not."""
         may_continue &= not known.alone
-        found: dict[tuple[bytes, bool, bool, int], int] = {}
-        for before, node in self._states[state]:
-            for after, reached in self._ways(before, node, parts, known.label, may_continue):
-                key = after.cut, after.is_inside, after.must_begin, reached
-                found[key] = found.get(key, 0) | after.hypotheses
-        return self._number(
-            tuple(
-                (LiftedState(hypotheses, cut, is_inside, must_begin), node)
-                for (cut, is_inside, must_begin, node), hypotheses in sorted(found.items())
+        found: _Found = {}
+        first = self._tree[_ROOT].get(known.label, _NOWHERE)
+        for guess in self._cores[core]:
+            longer = self._tree[guess.node].get(known.label, _NOWHERE)
+            may_begin = guess.node not in self._ends
+            if longer == first:
+                ways = [(may_continue, may_begin, longer)]
+            else:
+                # Apart for those pieces that the token continues and those that it begins.
+                ways = [(True, False, longer)] if may_continue else []
+                ways += [(False, True, first)] if may_begin else []
+            for may_cross, may_start, node in ways:
+                self._add(found, parts, guess.hypotheses, not may_start, not may_cross, node)
+        return self._number(found)
+
+    def _completed(self, core: int, symbol: int) -> int:
+        """Return the core within a token, after it has completed a symbol of a class."""
+        effect = self._lifted.effect_after(None, symbol)
+        found: _Found = {}
+        for guess in self._cores[core]:
+            hypotheses = self._lifted.apply(guess.hypotheses, effect, not guess.must_begin, not guess.is_inside)
+            if hypotheses:
+                key = True, False, guess.node
+                found[key] = found.get(key, 0) | hypotheses
+        return self._number(found)
+
+    def _within(self, core: int, known: _Class, parts: TokenParts) -> int:
+        """Return the core after what an id has after the symbol that it completes."""
+        found: _Found = {}
+        for guess in self._cores[core]:
+            self._add(found, parts, guess.hypotheses, True, False, self._tree[guess.node].get(known.label, _NOWHERE))
+        return self._number(found)
+
+    def _longer(self, core: int, known: _Class) -> int:
+        """Return the core after an id within a symbol that remains incomplete."""
+        found: _Found = {}
+        for guess in self._cores[core]:
+            key = guess.is_inside, guess.must_begin, self._tree[guess.node].get(known.label, _NOWHERE)
+            found[key] = found.get(key, 0) | guess.hypotheses
+        return self._number(found)
+
+    def _add(
+        self, found: _Found, parts: TokenParts, hypotheses: int, is_inside: bool, must_begin: bool, node: int
+    ) -> None:
+        """Add what the whole symbols of a token, and the one that it cuts off, make of hypotheses."""
+        if parts.effect is not None:
+            hypotheses = self._lifted.apply(hypotheses, parts.effect, not must_begin, not is_inside)
+            is_inside, must_begin = True, False
+        if hypotheses:
+            key = (is_inside, must_begin, node) if parts.tail else (False, False, node)
+            found[key] = found.get(key, 0) | hypotheses
+
+    def _number(self, found: _Found) -> int:
+        """Return the number of a core."""
+        core = tuple(_Guess(hypotheses, *key) for key, hypotheses in sorted(found.items()))
+        number = self._number_of.get(core)
+        if number is None:
+            number = len(self._cores)
+            if (number + 1) * self._width > MAX_ENTRIES:
+                raise LimitExceededError("the pre-tokenizer has too many states over ids", value=number)
+            if number == len(self._targets):
+                self._targets = np.concatenate((self._targets, np.full_like(self._targets, -1)))
+                self._final = np.concatenate((self._final, np.zeros_like(self._final)))
+                self.struct.set("targets", self._targets)
+                self.struct.set("final", self._final)
+            is_final = any(
+                self._lifted.is_final(LiftedState(guess.hypotheses)) and guess.node not in self._ends for guess in core
             )
-        )
-
-    def _ways(
-        self, before: LiftedState, node: int, parts: TokenParts, label: int, may_continue: bool
-    ) -> list[tuple[LiftedState, int]]:
-        """Return where a token leads to, apart for those pieces that it continues and those that it begins."""
-        longer, first = self._tree[node].get(label, _NOWHERE), self._tree[_ROOT].get(label, _NOWHERE)
-        step = self._lifted.step
-        may_begin = node not in self._ends
-        if before.cut:
-            ways = [(step(before, parts, may_continue), longer)]
-        elif longer == first:
-            ways = [(step(before, parts, may_continue, may_begin), longer)]
-        else:
-            ways = [(step(before, parts, may_continue, False), longer)] if may_continue else []
-            if may_begin:
-                ways.append((step(before, parts, False), first))
-        return [(after, reached) for after, reached in ways if after is not None]
-
-    def _number(self, state: _State) -> int:
-        number = self._number_of.setdefault(state, len(self._states))
-        if number == len(self._states):
-            if number == MAX_STATES:
-                del self._number_of[state]
-                raise LimitExceededError(f"the pre-tokenizer has more than {MAX_STATES} states over ids")
-            self._final.append(any(self._lifted.is_final(lifted) and node not in self._ends for lifted, node in state))
-            self._targets.append({})
-            self._states.append(state)
+            self._final[number] = is_final
+            self._cores.append(core)
+            self._number_of[core] = number
         return number
 
     def _classify(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -12,6 +12,7 @@ from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.guiding.followers import Followers
 from tokdfa.guiding.spelled import SpelledSpecials
 from tokdfa.guiding.splits import Splits
+from tokdfa.kernels.library import Struct
 from tokdfa.patterns.trie import TokenTrie
 from tokdfa.splitting.lifted import LiftedSplitting
 from tokdfa.splitting.steps import Splitting
@@ -42,6 +43,10 @@ class Tokens:
     followers : Followers
     splits : Splits
     spelled : SpelledSpecials
+    words, special_ids : int32 arrays
+        The usable ids, in the order of the trie; and those of special tokens, ascending.
+    struct : Struct
+        What the kernels read.
 
     Raises
     ------
@@ -77,15 +82,38 @@ class Tokens:
             alone=is_alone,
             forbidden=_merged(tokenizer, alone),
         )
-        self.class_list: list[int] = self.splits.class_of.tolist()
+        self.words: Int32Array = self.trie.words.astype(np.int32)
+        self.special_ids: Int32Array = np.flatnonzero(self.special).astype(np.int32)
+        special_of = np.full(n, -1, dtype=np.int32)
+        special_of[self.special_ids] = np.arange(len(self.special_ids), dtype=np.int32)
+        self.struct = Struct(
+            "tokdfa_guide_ids",
+            class_of=self.splits.class_of, row_of=self.followers.row_of, position=self.followers.position,
+            special_of=special_of, from_start=self.spelled.from_start, spelled=self.spelled.table, text=text,
+            offsets=offsets, symbol=self.trie.symbol, depth=self.trie.depth, end=self.trie.end, first=self.trie.first,
+            words=self.words, byte_id=self._ids_of_bytes(), special_ids=self.special_ids,
+            **self._ending(),
+        )  # fmt: skip
 
-    @cached_property
-    def id_of(self) -> dict[bytes, int]:
-        """The usable ids by their bytes, without those given only for whole pieces."""
-        ids = np.flatnonzero(self.usable & (self.followers.position >= 0)).tolist()
-        data = self.tokenizer.id_spellings.text.tobytes()
-        bounds = self.tokenizer.id_spellings.offsets.tolist()
-        return {data[bounds[id] : bounds[id + 1]]: id for id in ids}
+    def _ids_of_bytes(self) -> Int32Array:
+        """Return the id of each byte, -1 if it has none or only one given for whole pieces."""
+        ids = self.words[self.trie.depth[np.repeat(np.arange(self.trie.n_nodes), np.diff(self.trie.first))] == 1]
+        ids = ids[self.followers.position[ids] >= 0]
+        found = np.full(256, -1, dtype=np.int32)
+        text, offsets = self.tokenizer.id_spellings
+        found[text[offsets[ids]]] = ids
+        return found
+
+    def _ending(self) -> dict[str, Int32Array]:
+        """Return the ids that begin with the last bytes of a symbol, by their positions."""
+        text, offsets = self.tokenizer.id_spellings
+        position, id_at = self.followers.position, self.followers.id_at
+        ids = id_at[id_at >= 0]
+        ids = ids[self.usable[ids]]
+        ids = ids[(text[offsets[ids]] & 0xC0) == 0x80]
+        before = np.zeros(len(id_at) + 1, dtype=np.int32)
+        before[position[ids] + 1] = 1
+        return {"ending": ids, "ending_from": np.cumsum(before, dtype=np.int32)}
 
     def bytes_of(self, id: int) -> bytes:
         """Return the bytes of an id."""

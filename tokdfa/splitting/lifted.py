@@ -149,12 +149,12 @@ class LiftedSplitting:
             is_inside, must_begin = not may_begin, not may_continue
         elif _is_whole(cut):
             effect = self._effect_of(ord(cut.decode("utf-8")), None)
-            hypotheses = self._apply(hypotheses, effect, not must_begin, not is_inside)
+            hypotheses = self.apply(hypotheses, effect, not must_begin, not is_inside)
             cut, is_inside, must_begin = b"", True, False
         elif parts.effect is not None or parts.tail or not _may_go_on(cut):
             return None
         if parts.effect is not None:
-            hypotheses = self._apply(hypotheses, parts.effect, not must_begin, not is_inside)
+            hypotheses = self.apply(hypotheses, parts.effect, not must_begin, not is_inside)
             is_inside, must_begin = True, False
         if not hypotheses:
             return None
@@ -212,7 +212,7 @@ class LiftedSplitting:
             self._longer[key] = self._number_of_effect[effect]
             return self._longer[key]
 
-    def _apply(self, hypotheses: Mask, effect: int, may_continue: bool, may_begin: bool) -> Mask:
+    def apply(self, hypotheses: Mask, effect: int, may_continue: bool, may_begin: bool) -> Mask:
         """Return the hypotheses after symbols, given whether the first may continue a piece and may begin one."""
         key = (hypotheses, effect, may_continue, may_begin)
         if key not in self._applied:

@@ -1,5 +1,6 @@
 """Loops over the ids that can come next.
 
-`masks` has them: what a row forbids is taken out of a mask, and the masks of a state are made from the verdicts on what
-its ids lead to. Callers have checked that ids, rows and states are in range.
+`product` has them: the place after an id, whether a stream goes on from there, and the ids that can come next, by the
+tables of the pre-tokenizer, of the rows and of a language of texts. `masks` takes what a row forbids out of a mask. C
+checks the numbers of places and ids; all others come from the tables, whose makers have checked them.
 """

@@ -1,0 +1,166 @@
+"""The product of the pre-tokenizer, the rows of what may not follow, special tokens and a language of texts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tokdfa.arrays import BoolArray, Int32Array, Uint32Array
+from tokdfa.kernels.library import Struct, lib, readable, writable
+
+__all__ = [
+    "MISSING",
+    "MOST_SEARCHED",
+    "NOWHERE",
+    "NO_ROOM",
+    "NO_SUCH_PLACE",
+    "TOO_MANY",
+    "YES",
+    "enlarge",
+    "find_next",
+    "goes_on",
+    "merge_nodes",
+    "room_of",
+    "step",
+    "target",
+]
+
+
+NOWHERE = 0
+YES = 1
+MISSING = -1
+NO_ROOM = -2
+TOO_MANY = -3
+NO_SUCH_PLACE = -4
+"""What the functions return: no; yes; that the table of the pre-tokenizer lacks a cell, which is in the room; that the
+room is too small; that a search did not come to an end; that a place is not one of the automaton."""
+
+MOST_SEARCHED = 1 << 17
+"""The most places in which one search looks for the end of a text."""
+
+_N_FRAME = 5
+_N_NEAR = 4
+
+
+def room_of(n_slots: int, n_searched: int, longest: int, n_texts: int) -> Struct:
+    """Return room for what searches remember.
+
+    Parameters
+    ----------
+    n_slots : int
+        Twice the number of places for which there is room; a power of two.
+    n_searched : int
+        The most places in a search, up to `MOST_SEARCHED`.
+    longest : int
+        The number of bytes of the longest word.
+    n_texts : int
+        The number of states of the texts.
+    """
+    path, hint = np.zeros(longest + 1, dtype=np.int32), np.full(1 << 14, -1, dtype=np.int32)
+    near = np.full(_N_NEAR * n_texts, -2, dtype=np.int32)
+    return Struct(
+        "tokdfa_guide_room", **_memory(n_slots, n_searched), n_known=0, path=path, hint=hint, near=near, found_split=0,
+        found_row=0, found_spelled=0, found_text=0, missing_core=0, missing_column=0,
+    )  # fmt: skip
+
+
+def enlarge(room: Struct, n_slots: int, n_searched: int) -> None:
+    """Exchange the memory of a room for an empty one; see :func:`room_of`."""
+    for field, array in _memory(n_slots, n_searched).items():
+        room.set(field, array)
+    room.pointer.n_known = 0
+
+
+def _memory(n_slots: int, n_searched: int) -> dict[str, np.ndarray]:
+    return {
+        "keys": np.zeros(4 * n_slots, dtype=np.int32),
+        "values": np.zeros(n_slots, dtype=np.uint8),
+        "low": np.zeros(n_slots, dtype=np.int32),
+        "trail": np.zeros(n_searched, dtype=np.int32),
+        "frames": np.zeros(_N_FRAME * n_searched, dtype=np.int32),
+    }
+
+
+def target(guide: Struct, place: tuple[int, int, int, int], id: int) -> int:
+    """Find the place after an id, whether or not a stream goes on from there; on `YES` it is in the room.
+
+    Numbers out of range are `NO_SUCH_PLACE`; they must fit in 32 bits.
+    """
+    return int(lib.tokdfa_guide_target(guide.pointer, *place, id))
+
+
+def step(guide: Struct, place: tuple[int, int, int, int], id: int) -> int:
+    """Find the place after an id, if a stream goes on from there; on `YES` it is in the room."""
+    return int(lib.tokdfa_guide_step(guide.pointer, *place, id))
+
+
+def goes_on(guide: Struct, place: tuple[int, int, int, int]) -> int:
+    """Return whether a stream goes on from a place, or ends there."""
+    return int(lib.tokdfa_guide_goes_on(guide.pointer, *place))
+
+
+def find_next(
+    guide: Struct, split: int, spelled: int, text: int, differing: Int32Array, n_words: int
+) -> tuple[int, Uint32Array, Uint32Array]:
+    """Find the ids that can come next in the places that differ only in the row.
+
+    Parameters
+    ----------
+    guide : Struct
+    split, spelled, text : int
+    differing : int32 array
+        The ids after which the search for special tokens is in another state than from state 0; checked by the caller.
+    n_words : int
+        The number of words of a mask, for all ids.
+
+    Returns
+    -------
+    status : int
+    allowed, fragile : uint32 arrays
+        The ids after which a stream goes on if the row does not forbid them; and those of them after which none does if
+        it does.
+    """
+    masks = np.zeros((2, n_words), dtype=np.uint32)
+    status = lib.tokdfa_guide_next(
+        guide.pointer,
+        split,
+        spelled,
+        text,
+        readable(differing, np.int32),
+        len(differing),
+        writable(masks[0], np.uint32),
+        writable(masks[1], np.uint32),
+    )
+    return int(status), masks[0], masks[1]
+
+
+def merge_nodes(
+    column: Int32Array, end: Int32Array, is_dead: BoolArray
+) -> tuple[Int32Array, Int32Array, Int32Array, Int32Array]:
+    """Merge the nodes of a trie to which the same columns lead.
+
+    Parameters
+    ----------
+    column, end : int32 arrays, one entry a node
+        The column of the last symbol, and the end of the nodes below.
+    is_dead : bool array, one entry a column, at most 256
+        The columns beyond which no node is kept.
+
+    Returns
+    -------
+    node_of : int32 array
+        The new node of each; -1 for those not kept.
+    column, depth, end : int32 arrays, one entry a new node
+        The new trie, in depth-first order.
+    """
+    n = len(column)
+    node_of, following, stack, *merged = (np.empty(n, dtype=np.int32) for _ in range(6))
+    n_merged = lib.tokdfa_merge_nodes(
+        readable(column, np.int32),
+        readable(end, np.int32),
+        n,
+        readable(is_dead, np.bool_),
+        len(is_dead),
+        *(writable(array, np.int32) for array in (node_of, following, stack, *merged)),
+    )
+    columns, depths, ends = (array[:n_merged].copy() for array in merged)
+    return node_of, columns, depths, ends

@@ -1,0 +1,308 @@
+/* Whether any canonical stream goes on from a place: a search for the end of a text, depth first, what leads towards an
+   end first. What is found is remembered. */
+#ifndef TOKDFA_GUIDING_SEARCH_H
+#define TOKDFA_GUIDING_SEARCH_H
+
+#include "moves.h"
+
+/* Of a place nothing may be known; that a stream goes on; that none does; that the running search is at it, or has left
+   it without an end but can come back from it to the path. */
+enum { UNKNOWN = 0, GOES_ON = 1, DEAD_END = 2, ON_PATH = 3, LEFT_OPEN = 4 };
+
+/* The most places that one search looks at. */
+enum { MOST_SEARCHED = 1 << 17 };
+
+/* What is tried, in this order: within a symbol, the id that last completed such a one, and all words that end symbols;
+   elsewhere ids of the shortest rest of a text, ids of single bytes that lead no further away from an end, all words, and
+   special tokens. */
+enum { HINT, NEAR, BYTES, WORDS, SPECIALS, DONE, N_NEAR = 4 };
+
+/* A frame of the path: the slot of a place and its number in the search; what is tried, and how far. */
+enum { SLOT, ORDER, PHASE, CURSOR, WITHIN, N_FRAME };
+
+ALWAYS_INLINE uint64_t hash_of(place at) {
+    uint64_t h = (uint64_t)(uint32_t)at.split << 32 | (uint32_t)at.row;
+    h = (h ^ ((uint64_t)(uint32_t)at.spelled << 32 | (uint32_t)at.text) * 0x9E3779B97F4A7C15u) * 0xD6E8FEB86659FD93u;
+    return h ^ h >> 32;
+}
+
+ALWAYS_INLINE place place_at(const tokdfa_guide_room *room, int64_t slot) {
+    place at;
+    memcpy(&at, room->keys + 4 * slot, sizeof at);
+    return at;
+}
+
+/* The slot of a place, which is entered if it is new; NO_ROOM if more than half of the slots are used. */
+ALWAYS_INLINE int64_t slot_of(tokdfa_guide_room *room, place at) {
+    const int64_t last = room->n_values - 1;
+    int64_t slot = (int64_t)(hash_of(at) & (uint64_t)last);
+    for (;; slot = (slot + 1) & last) {
+        /* No place has the state 0 of the pre-tokenizer. */
+        const int32_t *key = room->keys + 4 * slot;
+        if (key[0] == at.split && key[1] == at.row && key[2] == at.spelled && key[3] == at.text) {
+            return slot;
+        }
+        if (key[0] == 0) {
+            break;
+        }
+    }
+    if (2 * room->n_known >= room->n_values) {
+        return NO_ROOM;
+    }
+    room->n_known++;
+    memcpy(room->keys + 4 * slot, &at, sizeof at);
+    room->values[slot] = UNKNOWN;
+    return slot;
+}
+
+/* The node below a node with a symbol; -1 if there is none. */
+ALWAYS_INLINE int64_t child_of(const tokdfa_guide_ids *ids, int64_t node, int32_t symbol) {
+    for (int64_t child = node + 1; child < ids->end[node]; child = ids->end[child]) {
+        if (ids->symbol[child] == symbol) {
+            return child;
+        }
+    }
+    return -1;
+}
+
+/* The ids of the longest prefixes of a shortest rest of a text that are words, the longest first. */
+NEVER_INLINE void find_near(const tokdfa_guide *guide, int32_t text, int32_t *near) {
+    const tokdfa_guide_ids *ids = guide->ids;
+    const tokdfa_guide_texts *texts = guide->texts;
+    int64_t node = 0;
+    for (int k = 0; k < N_NEAR; k++) {
+        near[k] = -1;
+    }
+    while (texts->distance[text] > 0) {
+        const uint8_t byte = texts->nearest[text];
+        node = child_of(ids, node, byte);
+        if (node < 0) {
+            return;
+        }
+        if (ids->first[node] < ids->first[node + 1]) {
+            memmove(near + 1, near, (N_NEAR - 1) * sizeof *near);
+            near[0] = ids->words[ids->first[node]];
+        }
+        text = texts->table[text * texts->n_columns + texts->column[byte]];
+    }
+}
+
+ALWAYS_INLINE int32_t *hint_of(const tokdfa_guide *guide, place at) {
+    const place key = {at.split, at.row, 0, 0};
+    return guide->room->hint + (hash_of(key) & (uint64_t)(guide->room->n_hint - 1));
+}
+
+/* The place after the next id; a frame has the node of its group and the number of the group's ids that were tried. */
+static int next_id(const tokdfa_guide *guide, place from, int32_t *frame, place *to, int32_t *id) {
+    const tokdfa_guide_texts *texts = guide->texts;
+    while (frame[CURSOR] < texts->n_node_column) {
+        const int64_t node = frame[CURSOR];
+        const int32_t *begin = texts->atom_begin;
+        /* The bytes of a node are those with which the ids below it begin, up to their columns. */
+        int32_t atom = texts->at_node[node], text = from.text;
+        if (atom == texts->at_node[texts->node_end[node]]) {
+            text = NOWHERE;
+        } else if (texts->node_depth[node] > 0) {
+            const int64_t bytes = guide->ids->offsets[texts->atom_ids[begin[atom]]];
+            text = text_through(guide, text, bytes, bytes + texts->node_depth[node]);
+        }
+        if (text == NOWHERE) {
+            frame[CURSOR] = texts->node_end[node];
+            continue;
+        }
+        const int32_t first = begin[atom];
+        for (; atom < texts->at_node[node + 1]; atom++) {
+            if (begin[atom + 1] - first <= frame[WITHIN]) {
+                continue;
+            }
+            const int32_t split = split_after(guide, from.split, texts->atom_class[atom], true);
+            if (split == MISSING) {
+                return MISSING;
+            }
+            if (split == NOWHERE) {
+                frame[WITHIN] = begin[atom + 1] - first;
+            }
+            while (frame[WITHIN] < begin[atom + 1] - first) {
+                *id = texts->atom_ids[first + frame[WITHIN]++];
+                const int status = after(guide, from, *id, text, to);
+                if (status != NOWHERE) {
+                    return status;
+                }
+            }
+        }
+        frame[CURSOR] = (int32_t)node + 1, frame[WITHIN] = 0;
+    }
+    return NOWHERE;
+}
+
+/* The place after the next id that ends a symbol and that the row does not forbid; all of them are looked through. */
+static int next_ending(const tokdfa_guide *guide, place from, int32_t *frame, place *to, int32_t *id) {
+    const tokdfa_guide_ids *ids = guide->ids;
+    const tokdfa_followers *followers = guide->followers;
+    const int32_t last = followers->pointer[from.row + 1];
+    if (frame[CURSOR] == 0) {
+        frame[WITHIN] = followers->pointer[from.row];
+    }
+    while (frame[CURSOR] < ids->n_ending) {
+        *id = ids->ending[frame[CURSOR]];
+        const int32_t position = ids->position[*id];
+        while (frame[WITHIN] < last && followers->stop[frame[WITHIN]] <= position) {
+            frame[WITHIN]++;
+        }
+        if (frame[WITHIN] < last && followers->start[frame[WITHIN]] <= position) {
+            frame[CURSOR] = ids->ending_from[followers->stop[frame[WITHIN]]];
+            continue;
+        }
+        frame[CURSOR]++;
+        /* The pre-tokenizer knows more of them impossible than the texts, and sooner. */
+        const int32_t split = split_after(guide, from.split, ids->class_of[*id], true);
+        const int status = split <= 0 ? split : after(guide, from, *id, text_after(guide, from.text, *id), to);
+        if (status != NOWHERE) {
+            return status;
+        }
+    }
+    return NOWHERE;
+}
+
+/* The next place after a place, and the id that leads to it: YES, NOWHERE if there are no more, or MISSING. */
+static int next_place(const tokdfa_guide *guide, place from, int32_t *frame, place *to, int32_t *id) {
+    const tokdfa_guide_ids *ids = guide->ids;
+    const tokdfa_guide_texts *texts = guide->texts;
+    const bool is_cut = from.split % guide->splits->n_cuts != 0;
+    if (from.row == EVERY_ROW && is_cut) {
+        return NOWHERE;
+    }
+    for (; frame[PHASE] != DONE; frame[PHASE]++, frame[CURSOR] = 0, frame[WITHIN] = 0) {
+        int status = NOWHERE;
+        if (frame[PHASE] == HINT) {
+            if (is_cut && frame[CURSOR]++ == 0 && (*id = *hint_of(guide, from)) >= 0) {
+                status = after(guide, from, *id, text_after(guide, from.text, *id), to);
+            }
+        } else if (is_cut) {
+            status = frame[PHASE] == WORDS ? next_ending(guide, from, frame, to, id) : NOWHERE;
+        } else if (frame[PHASE] == NEAR) {
+            int32_t *near = guide->room->near + N_NEAR * (int64_t)from.text;
+            if (near[0] == -2) {
+                find_near(guide, from.text, near);
+            }
+            while (status == NOWHERE && frame[CURSOR] < N_NEAR && (*id = near[frame[CURSOR]]) >= 0) {
+                frame[CURSOR]++;
+                status = after(guide, from, *id, text_after(guide, from.text, *id), to);
+            }
+        } else if (frame[PHASE] == BYTES) {
+            while (status == NOWHERE && frame[CURSOR] < 256) {
+                const int32_t byte = frame[CURSOR]++;
+                const int32_t text = texts->table[from.text * texts->n_columns + texts->column[byte]];
+                *id = ids->byte_id[byte];
+                if (*id >= 0 && text && texts->distance[text] <= texts->distance[from.text]) {
+                    status = after(guide, from, *id, text, to);
+                }
+            }
+        } else if (frame[PHASE] == WORDS) {
+            status = next_id(guide, from, frame, to, id);
+        } else {
+            while (status == NOWHERE && frame[CURSOR] < ids->n_special_ids) {
+                *id = ids->special_ids[frame[CURSOR]++];
+                status = after(guide, from, *id, text_after(guide, from.text, *id), to);
+            }
+        }
+        if (status != NOWHERE) {
+            return status;
+        }
+    }
+    return NOWHERE;
+}
+
+/* Forget what is known only within the search; what it has left open is a dead end if the search found no end. */
+static void end_search(tokdfa_guide_room *room, int64_t n_seen, bool found_none) {
+    for (int64_t k = 0; k < n_seen; k++) {
+        uint8_t *value = room->values + room->trail[k];
+        if (*value == ON_PATH || *value == LEFT_OPEN) {
+            *value = found_none ? DEAD_END : UNKNOWN;
+        }
+    }
+}
+
+/* Search from a slot of which nothing is known. */
+static int search(const tokdfa_guide *guide, int64_t start) {
+    tokdfa_guide_room *room = guide->room;
+    int64_t n_seen = 0, height = 0, slot = start;
+    for (;;) {
+        if (slot >= 0) {
+            /* A place more on the path. */
+            if (n_seen == room->n_trail || n_seen == MOST_SEARCHED) {
+                end_search(room, n_seen, false);
+                return n_seen == MOST_SEARCHED ? TOO_MANY : NO_ROOM;
+            }
+            room->values[slot] = ON_PATH;
+            room->low[slot] = (int32_t)n_seen;
+            room->trail[n_seen++] = (int32_t)slot;
+            int32_t *frame = room->frames + N_FRAME * height++;
+            frame[SLOT] = (int32_t)slot, frame[PHASE] = HINT, frame[CURSOR] = 0, frame[WITHIN] = 0;
+            frame[ORDER] = (int32_t)n_seen - 1;
+        }
+        int32_t *frame = room->frames + N_FRAME * (height - 1);
+        const int64_t here = frame[SLOT];
+        const place from = place_at(room, here);
+        place to;
+        int32_t id;
+        const int status = next_place(guide, from, frame, &to, &id);
+        if (status == MISSING) {
+            end_search(room, n_seen, false);
+            return MISSING;
+        }
+        slot = -1;
+        if (status == NOWHERE) {
+            /* Without a way back to the path, nothing goes on from here, whatever is found elsewhere. */
+            const int32_t low = room->low[here];
+            room->values[here] = low == frame[ORDER] ? DEAD_END : LEFT_OPEN;
+            if (--height == 0) {
+                end_search(room, n_seen, true);
+                return NOWHERE;
+            }
+            const int64_t before = room->frames[N_FRAME * (height - 1) + SLOT];
+            if (room->values[here] == LEFT_OPEN && low < room->low[before]) {
+                room->low[before] = low;
+            }
+            continue;
+        }
+        int value = GOES_ON;
+        int64_t reached = -1;
+        if (!is_end(guide, to.split, to.text)) {
+            reached = slot_of(room, to);
+            if (reached < 0) {
+                end_search(room, n_seen, false);
+                return NO_ROOM;
+            }
+            value = room->values[reached];
+        }
+        if (value == GOES_ON) {
+            *hint_of(guide, from) = id;
+            while (height > 0) {
+                room->values[room->frames[N_FRAME * --height + SLOT]] = GOES_ON;
+            }
+            end_search(room, n_seen, false);
+            return YES;
+        }
+        if (value == UNKNOWN) {
+            slot = reached;
+        } else if (value != DEAD_END && room->low[reached] < room->low[here]) {
+            room->low[here] = room->low[reached];
+        }
+    }
+}
+
+/* Whether a stream goes on from a place, or ends there: YES, NOWHERE, or why that is not known. */
+static int goes_on(const tokdfa_guide *guide, place at) {
+    if (is_end(guide, at.split, at.text)) {
+        return YES;
+    }
+    const int64_t slot = slot_of(guide->room, at);
+    if (slot < 0) {
+        return NO_ROOM;
+    }
+    const int value = guide->room->values[slot];
+    return value == GOES_ON ? YES : value == DEAD_END ? NOWHERE : search(guide, slot);
+}
+
+#endif
