@@ -11,7 +11,7 @@ from figures.table import read_table, read_tables, write_table
 from tokdfa.draw.dot import to_dot
 
 HERE = Path(__file__).parent
-HELPERS = {"__init__", "__main__", "bars", "chart", "table", "training_growth"}
+HELPERS = {"__init__", "__main__", "bars", "chart", "small_dictionaries", "table", "training_growth"}
 
 GALLERY = """# Figures
 

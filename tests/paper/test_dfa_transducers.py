@@ -28,6 +28,7 @@ from tokdfa.transducers.determinize import determinize
 from tokdfa.transducers.minimize import minimize
 from tokdfa.transducers.one_pass import OnePass
 from tokdfa.transducers.square import functionality
+from tokdfa.transducers.subsequential import SubsequentialTransducer
 from tokdfa.transducers.table import TransducerTable
 from tokdfa.transducers.transducer import Transducer
 from tokdfa.transducers.twinning import twinning
@@ -262,6 +263,31 @@ def test_section_7_state_complexity_of_the_subsequential_transducer() -> None:
         table = TransducerTable.of(dictionary, max_states=100_000)
         sizes.append((table.n_states, table.minimal().n_states))
     assert sizes == [(117, 14), (280, 31), (1085, 80)]
+
+
+@given(proper_dictionaries("ab", max_rules=6))
+def test_section_7_never_more_states_than_sets_of_live_rules(dictionary: Dictionary) -> None:
+    table = TransducerTable.of(dictionary, max_states=10_000)
+    assert table.minimal().n_states <= 2 ** len(dictionary.live_rules)
+
+
+@pytest.mark.parametrize("n", range(1, 8))
+def test_section_7_the_doubling_family_has_a_state_for_each_set_of_rules(n: int) -> None:
+    dictionary = Dictionary([("a" * 2**i, "a" * 2**i) for i in range(n)], "a")
+    assert TransducerTable.of(dictionary, max_states=10_000).minimal().n_states == 2**n
+
+
+@given(proper_dictionaries("ab", max_rules=6), st.text("ab", max_size=14))
+def test_section_7_what_is_unsettled_is_left_parts_of_rules(dictionary: Dictionary, text: str) -> None:
+    # Later rules first, each at most once: this is why there are no more states.
+    text = "".join(symbol for symbol in text if symbol in dictionary.alphabet)
+    stream = SubsequentialTransducer(dictionary).stream()
+    stream.feed(text)
+    unsettled = text[len(text) - stream.delay :]
+    found = {""}
+    for rule in dictionary.live_rules.tolist()[::-1]:
+        found |= {each + str(dictionary[rule].left) for each in found}
+    assert unsettled in found
 
 
 def test_section_7_transitions_over_large_alphabets() -> None:
