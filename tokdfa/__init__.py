@@ -11,7 +11,7 @@ The nouns are packages; each says at its head what lives in it, in which order t
 `bpe`              Algorithm 1 and its neighbours as printed: slow, obvious, the oracle
 `dictionary`       ordered rules, proper or not; `alphabet` spells token numbers; `arrays` checks ids
 `errors`           what is raised: what, value, where, what to do; `verdict` is a yes or no with its evidence;
-                   `locks` is the lock of what threads share
+                   `locks` is the lock of what threads share; `meanings`, kinds with a sentence about each
 `door`             the one way up, for values that answer or show themselves (`display`)
 `guesses`          what a name that does not exist was meant to be; `arguments`, what an argument of another kind was
 `kernels`          the inner loops in C, and the modules that check their arguments

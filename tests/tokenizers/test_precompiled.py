@@ -20,9 +20,9 @@ from tokdfa.errors import FileFormatError
 from tokdfa.tokenizers.formats.charsmap import read_charsmap
 from tokdfa.tokenizers.normalizers import ByteLetters, Nmt, Normalizer
 from tokdfa.tokenizers.precompiled import Precompiled
+from tokdfa.unicode.deltas import decode
 from tokdfa.unicode.graphemes_probe import charsmap
-from tokdfa.unicode.normalization import characters_of
-from tokdfa.unicode.tables import decode
+from tokdfa.unicode.ranges import characters_of
 from tokdfa.wordpiece.normalizer import BertNormalizer
 
 library = pytest.importorskip("tokenizers").normalizers

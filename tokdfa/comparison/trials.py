@@ -15,8 +15,7 @@ from tokdfa.comparison.parts import as_text, splitting_of
 from tokdfa.errors import AlphabetError
 from tokdfa.tokenizers.sentencepiece_normalizer import SPACE
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.unicode import Ranges, difference, library_of, ranges, union
-from tokdfa.unicode.normalization import characters_of
+from tokdfa.unicode import Ranges, characters_of, difference, library_of, ranges, union
 
 __all__ = ["around", "random_texts", "short_texts", "shrunk", "texts_of_tables", "texts_of_tokens", "unlike", "within"]
 

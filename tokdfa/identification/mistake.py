@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import NamedTuple
+
+from tokdfa.meanings import Meaning
 
 __all__ = ["Mistake", "MistakeKind"]
 
 
-class MistakeKind(StrEnum):
+class MistakeKind(Meaning):
     """What is likely wrong with ids that almost fit a tokenizer. The values are stable: ``--json`` prints them.
 
     Attributes
@@ -16,15 +17,6 @@ class MistakeKind(StrEnum):
     meaning : str
         One sentence that describes the mistake.
     """
-
-    meaning: str
-
-    def __new__(cls, value: str, meaning: str) -> MistakeKind:
-        """Return a kind with its meaning."""
-        self = str.__new__(cls, value)
-        self._value_ = value
-        self.meaning = meaning
-        return self
 
     SHIFTED_IDS = "shifted-ids", "A constant was added to all ids."
     DTYPE = "dtype", "The ids are integers of another type."

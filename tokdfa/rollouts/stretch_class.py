@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
 
 from tokdfa.arrays import BoolArray, Int64Array, running_sum
+from tokdfa.meanings import Meaning
 
 __all__ = ["Counts", "Shares", "StretchClass", "classes_of"]
 
 
-class StretchClass(StrEnum):
+class StretchClass(Meaning):
     """The class of a stretch that is not canonical. The values are stable: ``--json`` and the pages print them.
 
     Attributes
@@ -25,15 +25,6 @@ class StretchClass(StrEnum):
     >>> [each.value for each in tokdfa.StretchClass]
     ['bugs', 'drift', 'junctions']
     """
-
-    meaning: str
-
-    def __new__(cls, value: str, meaning: str) -> StretchClass:
-        """Return a class with its meaning."""
-        self = str.__new__(cls, value)
-        self._value_ = value
-        self.meaning = meaning
-        return self
 
     BUG = "bugs", "No id of the stretch was sampled: whoever encoded this text did not use this tokenizer."
     DRIFT = "drift", "All ids of the stretch were sampled: decoding and encoding again would change them."

@@ -3,7 +3,8 @@
 Libraries ship tables of different Unicode versions, so the meaning of a pattern or a normalizer depends on its own
 library's tables. `ranges` has sets of code points and their algebra, `tables` the classes by library, `normalization`
 the forms, `quick_check` what of a text they change, `graphemes` the borders of graphemes, `utf8` the places where
-symbols begin among bytes, `byte_alphabet` GPT-2's spelling of bytes as characters. `versions` has the tables of other
+symbols begin among bytes, `deltas` their encoding in files,
+`byte_alphabet` GPT-2's spelling of bytes as characters. `versions` has the tables of other
 versions of the libraries than the newest. `probe`, `versions_probe`, `llama_cpp_probe`, `normalization_probe` and
 `graphemes_probe` make the tables in ``data/`` by querying the libraries; run them when a library changes.
 
@@ -19,6 +20,7 @@ from tokdfa.unicode.ranges import (
     SCALARS,
     SURROGATES,
     Ranges,
+    characters_of,
     complement,
     contains,
     difference,
@@ -35,6 +37,7 @@ __all__ = [
     "Ranges",
     "Table",
     "case_variants",
+    "characters_of",
     "complement",
     "contains",
     "difference",

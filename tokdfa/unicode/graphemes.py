@@ -9,8 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from tokdfa.unicode.deltas import decode
 from tokdfa.unicode.ranges import Ranges
-from tokdfa.unicode.tables import decode
 
 __all__ = ["is_alone", "is_border", "map_graphemes"]
 

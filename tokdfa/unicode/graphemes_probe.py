@@ -8,15 +8,15 @@ character that is lost, or not, says where a grapheme ends. Every class is tried
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from importlib.metadata import version
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tokdfa.unicode.ranges import SCALARS
+from tokdfa.unicode.deltas import encode
+from tokdfa.unicode.ranges import SCALARS, characters_of
 
 __all__ = ["charsmap", "main", "probe"]
 
@@ -76,7 +76,7 @@ def _unit(offset: int, label: int, node: dict[int, Any]) -> int:
 def probe() -> dict[str, Any]:
     """Return the classes; :mod:`tokdfa.unicode.graphemes` says what they hold."""
     letters = _replacer({"a": "A", _MARK: "M", _PICTURE: "P", _VOWEL: "V", _TAIL: "T", _LEAD: "L"})
-    members = [*_characters()]
+    members = [*characters_of(SCALARS)]
 
     def those(holds: Callable[[str], bool]) -> set[str]:
         return {character for character in members if holds(character)}
@@ -116,18 +116,18 @@ def probe() -> dict[str, Any]:
     return {
         "library": "tokenizers",
         "version": version("tokenizers"),
-        "control": _deltas(control),
-        "prepended": _deltas(prepended),
-        "extending": _deltas(extending),
-        "spacing": _deltas(after - extending),
-        "lead": _deltas(before_lead),
-        "vowel": _deltas(vowels),
-        "tail": _deltas(tails),
-        "flag": _deltas(map(chr, _FLAGS)),
-        "picture": _deltas(pictures),
-        "consonant": _deltas(begins),
-        "linker": _deltas(linkers),
-        "conjunct_extending": _deltas(between),
+        "control": encode(map(ord, control)),
+        "prepended": encode(map(ord, prepended)),
+        "extending": encode(map(ord, extending)),
+        "spacing": encode(map(ord, after - extending)),
+        "lead": encode(map(ord, before_lead)),
+        "vowel": encode(map(ord, vowels)),
+        "tail": encode(map(ord, tails)),
+        "flag": encode(_FLAGS),
+        "picture": encode(map(ord, pictures)),
+        "consonant": encode(map(ord, begins)),
+        "linker": encode(map(ord, linkers)),
+        "conjunct_extending": encode(map(ord, between)),
     }
 
 
@@ -139,23 +139,6 @@ def _replacer(rules: Mapping[str, str]) -> Callable[[str], str]:
 
     replace: Callable[[str], str] = normalizers.Precompiled(charsmap(rules)).normalize_str
     return replace
-
-
-def _characters() -> Iterator[str]:
-    return map(chr, chain.from_iterable(range(first, last + 1) for first, last in SCALARS))
-
-
-def _deltas(characters: Iterable[str]) -> list[int]:
-    """Return a set of characters as alternating distances between ranges and lengths of ranges."""
-    deltas: list[int] = []
-    at = 0
-    for code in sorted(map(ord, characters)):
-        if deltas and code == at:
-            deltas[-1] += 1
-        else:
-            deltas += [code - at, 1]
-        at = code + 1
-    return deltas
 
 
 def main() -> None:

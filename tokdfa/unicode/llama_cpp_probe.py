@@ -9,10 +9,10 @@ from __future__ import annotations
 import ctypes
 import json
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from tokdfa.unicode.deltas import encode
 from tokdfa.unicode.ranges import LAST
 
 __all__ = ["main"]
@@ -41,14 +41,12 @@ def main(arguments: list[str]) -> None:
     scalars = [code for code in range(LAST + 1) if not 0xD800 <= code <= 0xDFFF]
     flags = {code: flags_of(code) for code in scalars}
     assert all(value & 0xFF in _CATEGORIES for value in flags.values())
-    classes = {
-        name: _deltas(code for code in scalars if flags[code] & 0xFF == bit) for bit, name in _CATEGORIES.items()
-    }
+    classes = {name: encode(code for code in scalars if flags[code] & 0xFF == bit) for bit, name in _CATEGORIES.items()}
     classes |= {
-        r"\s": _deltas(code for code in scalars if flags[code] & _SPACE),
-        r"\d": _deltas(range(48, 58)),
-        r"\w": _deltas(_ASCII_WORD),
-        "han": _deltas(code for code in scalars if is_han(code)),
+        r"\s": encode(code for code in scalars if flags[code] & _SPACE),
+        r"\d": encode(range(48, 58)),
+        r"\w": encode(_ASCII_WORD),
+        "han": encode(code for code in scalars if is_han(code)),
     }
     lowered = {code: lower(code) for code in scalars if lower(code) != code}
     data: dict[str, Any] = {
@@ -87,19 +85,6 @@ def _runs(changed: dict[int, int], step: int) -> list[list[int]]:
         else:
             rows.append([code, code, new])
     return rows
-
-
-def _deltas(codes: Iterable[int]) -> list[int]:
-    """Return a set as alternating distances between ranges and lengths of ranges."""
-    deltas: list[int] = []
-    end = 0
-    for code in codes:
-        if deltas and code == end:
-            deltas[-1] += 1
-        else:
-            deltas += [code - end, 1]
-        end = code + 1
-    return deltas
 
 
 if __name__ == "__main__":

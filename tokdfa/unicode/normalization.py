@@ -10,15 +10,15 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from tokdfa.unicode.ranges import Ranges
-from tokdfa.unicode.tables import decode, ranges
+from tokdfa.unicode.deltas import decode
+from tokdfa.unicode.ranges import Ranges, characters_of
+from tokdfa.unicode.tables import ranges
 
 __all__ = [
     "HANGUL_FIRST",
     "HANGUL_LAST",
     "Form",
     "NormalizationTables",
-    "characters_of",
     "joining",
     "lowercase",
     "normalize",
@@ -118,11 +118,6 @@ def tables() -> NormalizationTables:
         compositions=data["compositions"],
         lowercase=data["lowercase"],
     )
-
-
-def characters_of(ranges: Ranges) -> Iterable[str]:
-    """Yield the characters of a set."""
-    return (chr(code) for first, last in ranges for code in range(first, last + 1))
 
 
 def normalize(text: str, form: Form) -> str:

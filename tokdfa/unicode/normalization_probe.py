@@ -6,13 +6,14 @@ Every step is tried on every code point, and every combining mark against marks 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
-from tokdfa.unicode.ranges import SCALARS
+from tokdfa.unicode.deltas import encode
+from tokdfa.unicode.ranges import SCALARS, characters_of
 
 __all__ = ["main", "probe"]
 
@@ -37,7 +38,7 @@ def probe() -> dict[str, Any]:
     assert all(text == f" {c} " for c, text in chinese.items())
     assert all(
         strip.get(c, c) == "".join(d for d in decompositions.get(c, hangul.get(c, c)) if d not in marks)
-        for c in _characters()
+        for c in characters_of(SCALARS)
     )
     assert all(text == "".join(_jamo(ord(c))) for c, text in hangul.items())
     assert len(hangul) == len(_HANGUL)
@@ -55,12 +56,12 @@ def probe() -> dict[str, Any]:
     return {
         "library": "tokenizers",
         "version": version("tokenizers"),
-        "control": _deltas(c for c, text in clean.items() if not text),
-        "space": _deltas(c for c, text in clean.items() if text),
-        "chinese": _deltas(chinese),
-        "mark": _deltas(marks),
-        "accent": _deltas(accents),
-        "combining": {order: _deltas(members) for order, members in sorted(combining.items())},
+        "control": encode(ord(c) for c, text in clean.items() if not text),
+        "space": encode(ord(c) for c, text in clean.items() if text),
+        "chinese": encode(map(ord, chinese)),
+        "mark": encode(map(ord, marks)),
+        "accent": encode(map(ord, accents)),
+        "combining": {order: encode(map(ord, members)) for order, members in sorted(combining.items())},
         "decompositions": decompositions,
         "compatibility": compatibility,
         "compositions": dict(_compositions(decompositions)),
@@ -68,13 +69,9 @@ def probe() -> dict[str, Any]:
     }
 
 
-def _characters() -> Iterator[str]:
-    return map(chr, chain.from_iterable(range(first, last + 1) for first, last in SCALARS))
-
-
 def _changes(step: Callable[[str], str]) -> Iterator[tuple[str, str]]:
     """Yield the characters that `step` changes, with the results."""
-    for character in _characters():
+    for character in characters_of(SCALARS):
         # Letters around it, so that nothing is lost at an edge.
         text = step(f"a{character}b")
         assert text[0] == "a"
@@ -117,7 +114,7 @@ def _combining() -> dict[int, list[str]]:
     # The overlay tilde has the lowest class, 1, and the iota below the highest, 240.
     marks = [
         character
-        for character in _characters()
+        for character in characters_of(SCALARS)
         if normalizers.NFD().normalize_str(character) == character
         and (swaps("\u0345", character) or swaps(character, "\u0334"))
     ]
@@ -136,19 +133,6 @@ def _combining() -> dict[int, list[str]]:
         assert len(exact) == 1, hex(ord(character))
         found.setdefault(exact[0], []).append(character)
     return found
-
-
-def _deltas(characters: Iterable[str]) -> list[int]:
-    """Return a set of characters as alternating distances between ranges and lengths of ranges."""
-    deltas: list[int] = []
-    at = 0
-    for code in sorted(map(ord, characters)):
-        if deltas and code == at:
-            deltas[-1] += 1
-        else:
-            deltas += [code - at, 1]
-        at = code + 1
-    return deltas
 
 
 def main() -> None:

@@ -6,11 +6,22 @@ equal tuples.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import TypeAlias
 
-__all__ = ["LAST", "SCALARS", "SURROGATES", "Ranges", "complement", "contains", "difference", "intersection", "union"]
+__all__ = [
+    "LAST",
+    "SCALARS",
+    "SURROGATES",
+    "Ranges",
+    "characters_of",
+    "complement",
+    "contains",
+    "difference",
+    "intersection",
+    "union",
+]
 
 Ranges: TypeAlias = tuple[tuple[int, int], ...]
 
@@ -68,3 +79,8 @@ def contains(ranges: Ranges, code_point: int) -> bool:
         else:
             high = middle
     return low < len(ranges) and ranges[low][0] <= code_point
+
+
+def characters_of(ranges: Ranges) -> Iterator[str]:
+    """Yield the characters of a set."""
+    return (chr(code) for first, last in ranges for code in range(first, last + 1))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from functools import cache, lru_cache
-from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tokdfa.errors import PatternError
+from tokdfa.unicode.deltas import decode
 from tokdfa.unicode.ranges import LAST, SCALARS, Ranges, complement, union
 from tokdfa.unicode.versions import TABLES, Table, library_of, patched, resolve
 
@@ -20,7 +20,6 @@ __all__ = [
     "Table",
     "case_variants",
     "content",
-    "decode",
     "fold_expansions",
     "library_of",
     "names",
@@ -145,12 +144,6 @@ def _category(short: str, table: str, classes: dict[str, list[int]]) -> Ranges:
     else:
         return decode(classes.get(short, []))
     return union(*(ranges(part, table) for part in parts))
-
-
-def decode(deltas: list[int]) -> Ranges:
-    """Decode a set in the files, given as alternating distances between ranges and lengths of ranges."""
-    edges = list(accumulate(deltas))
-    return tuple((first, end - 1) for first, end in zip(edges[::2], edges[1::2], strict=True))
 
 
 @cache

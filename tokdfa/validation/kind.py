@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
+from tokdfa.meanings import Meaning
 
 __all__ = ["ViolationKind"]
 
 
-class ViolationKind(StrEnum):
+class ViolationKind(Meaning):
     """The reason why ids are not canonical. The values are stable: ``--json`` and the pages print them.
 
     Attributes
@@ -20,15 +20,6 @@ class ViolationKind(StrEnum):
     >>> tokdfa.ViolationKind.NOT_UTF8.value, tokdfa.ViolationKind("not-utf8").meaning
     ('not-utf8', 'The bytes are not UTF-8, so no text has these ids.')
     """
-
-    meaning: str
-
-    def __new__(cls, value: str, meaning: str) -> ViolationKind:
-        """Return a kind with its meaning."""
-        self = str.__new__(cls, value)
-        self._value_ = value
-        self.meaning = meaning
-        return self
 
     PAIR = "pair", "The token DFA has no transition for the second of two neighbours in one piece."
     BORDER = "border", "A token goes past a place where the pre-tokenizer cuts the text."

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tokdfa.errors import LimitExceededError
-from tokdfa.unicode import SCALARS, difference, union
-from tokdfa.unicode.normalization import HANGUL_FIRST, HANGUL_LAST, characters_of
+from tokdfa.unicode import SCALARS, characters_of, difference, union
+from tokdfa.unicode.normalization import HANGUL_FIRST, HANGUL_LAST
 from tokdfa.wordpiece.end_to_end import EndToEnd
 from tokdfa.wordpiece.language import WordLanguage
 from tokdfa.wordpiece.stream import Characters, StreamLanguage

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar
 
-from tokdfa.unicode import Ranges, contains, difference, intersection, ranges, union
-from tokdfa.unicode.normalization import characters_of
+from tokdfa.unicode import Ranges, characters_of, contains, difference, intersection, ranges, union
 from tokdfa.unicode.tables import content
 from tokdfa.wordpiece.normalizer import WordNormalizer
 

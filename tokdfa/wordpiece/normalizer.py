@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar
 
-from tokdfa.unicode import Ranges, contains, ranges
-from tokdfa.unicode.normalization import characters_of, lowercase, normalize, spaces, tables
+from tokdfa.unicode import Ranges, characters_of, contains, ranges
+from tokdfa.unicode.normalization import lowercase, normalize, spaces, tables
 
 __all__ = ["BertNormalizer", "WordNormalizer"]
 
