@@ -32,6 +32,7 @@ FLAGS = [
     "--remote-debugging-pipe",
 ]
 PATIENCE = 60
+CODES = {"Tab": 9, "Enter": 13, "Escape": 27, " ": 32, "End": 35, "Home": 36, "ArrowLeft": 37, "ArrowRight": 39}
 
 
 class Browser:
@@ -85,7 +86,7 @@ class Browser:
     def press(self, *keys: str) -> None:
         for key in keys:
             text = key if len(key) == 1 else {"Enter": "\r"}.get(key, "")
-            code = {"Tab": 9, "Enter": 13, "Escape": 27}.get(key, 0)
+            code = CODES.get(key, 0)
             self.call("Input.dispatchKeyEvent", type="keyDown", key=key, text=text, windowsVirtualKeyCode=code)
             self.call("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=code)
 
