@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -44,12 +45,23 @@ def test_bad_questions(tok: Path, options: list[str], message: str, capsys: pyte
     assert message in capsys.readouterr().err
 
 
+def test_without_the_library(
+    tok: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "outlines_core.json_schema", None)
+    path = tmp_path / "schema.json"
+    path.write_text("{}", encoding="utf-8")
+    assert commands.run("forced", tok, "--json-schema", path) == 2
+    assert "outlines-core, which is not installed (pip install outlines-core)" in capsys.readouterr().err
+
+
 def test_a_json_schema(tok: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("outlines_core", reason="outlines-core makes expressions of JSON schemas")
     path = tmp_path / "schema.json"
     path.write_text('{"type": "object", "properties": {"a": {"type": "boolean"}}, "required": ["a"]}', encoding="utf-8")
     assert commands.run("forced", tok, "--json-schema", path, "--json") == 0
     assert json.loads(capsys.readouterr().out)["forced_states"] > 3
-    path.write_text("{", encoding="utf-8")
-    assert commands.run("forced", tok, "--json-schema", path) == 2
-    assert "outlines-core cannot read the schema" in capsys.readouterr().err
+    for text, message in [("{", "Expected a valid JSON string"), ("[]", "Unsupported JSON Schema structure []")]:
+        path.write_text(text, encoding="utf-8")
+        assert commands.run("forced", tok, "--json-schema", path) == 2
+        assert f"{path}: outlines-core cannot read the schema: {message}\n" in capsys.readouterr().err

@@ -23,7 +23,12 @@ __all__ = ["command"]
 @click.command("forced")
 @click.argument("tok")
 @click.option("--language", metavar="REGEX", help="The texts: those that REGEX matches as a whole.")
-@click.option("--json-schema", "schema", metavar="FILE", help="The texts: the JSON documents of a schema.")
+@click.option(
+    "--json-schema",
+    "schema",
+    metavar="FILE",
+    help="The texts: the JSON documents of a schema, which outlines-core reads.",
+)
 @click.option(
     "--longest",
     type=click.IntRange(min=0),
@@ -46,8 +51,10 @@ def command(
 
     Engines append encode(forced text) where a grammar leaves no choice (jump-ahead). Are these the canonical ids, after
     every prefix that leads there? If not, a shortest text is shown in which they are not, and the number of such texts
-    of each length. A JSON schema is made a regular expression by outlines-core. The exit status is 0 if they are, 1 if
-    not, and 2 if that was not decided.
+    of each length. A JSON schema is made a regular expression by the library outlines-core (pip install outlines-core),
+    so only schemas without recursion are read. If a schema has strings of any length, its texts may be too many for a
+    large vocabulary: bound them by maxLength, or give a pattern. The exit status is 0 if they are, 1 if not, and 2 if
+    that was not decided.
 
     \b
     tokdfa forced TOK --language '"(yes|no)": (true|false)'
@@ -70,8 +77,9 @@ def command(
 
 
 def _of_schema(path: Path) -> str:
-    """Return the regular expression of a JSON schema, which outlines-core writes."""
-    from tokdfa.errors import FileFormatError, MissingFileError, UnsupportedFeatureError
+    """Return the regular expression of the JSON schema in a file."""
+    from tokdfa.errors import FileFormatError, MissingFileError
+    from tokdfa.integrations.json_schema import pattern_of_schema
 
     try:
         text = path.read_text(encoding="utf-8")
@@ -79,16 +87,7 @@ def _of_schema(path: Path) -> str:
         raise MissingFileError("no such file", where=str(path)) from None
     except (OSError, UnicodeDecodeError) as error:
         raise FileFormatError(f"the schema cannot be read, {error}", where=str(path)) from None
-    try:
-        from outlines_core.json_schema import build_regex_from_schema
-    except ImportError:
-        what = "a JSON schema is made a regular expression by outlines-core, which is not installed"
-        raise UnsupportedFeatureError(what, where="--json-schema", hint="pip install outlines-core") from None
-    try:
-        pattern: str = build_regex_from_schema(text)
-    except (ValueError, TypeError) as error:
-        raise UnsupportedFeatureError(f"outlines-core cannot read the schema, {error}", where=str(path)) from None
-    return pattern
+    return pattern_of_schema(text, where=str(path))
 
 
 def _fields(found: Forcing) -> dict[str, Any]:

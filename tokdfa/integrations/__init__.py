@@ -5,7 +5,9 @@
 - `openrlhf`, `slime` (and miles), `skyrl`: what their generators and samplers return.
 - `verifiers` (and prime-rl): branches of traces, and steps of trajectories with their prefixes.
 - `vllm`: responses of its server with token ids.
-- `guided`: guides for engines that choose ids: `generate` of transformers, vLLM, masks of another engine.
+- `guided`: guides for engines that choose ids: `generate` of transformers, vLLM, masks of another engine;
+  `guided_sglang`, a grammar backend of SGLang, and `guided_outlines`, one of outlines. `json_schema` makes a regular
+  expression of a JSON schema.
 - `ray`: shards of a corpus checked by a cluster, and callable classes for its datasets; `ray_tasks` has the tasks, and
   `apart` a process for what Ray would end.
 - `datatrove`: a step that checks shards, and a filter of documents; `nemo_curator`: a stage for batches of documents.

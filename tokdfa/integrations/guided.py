@@ -1,12 +1,13 @@
 """Guides for engines that choose ids: transformers, vLLM, and masks of another engine.
 
-`GuidedLogits` is a logits processor of transformers, tried with 5.23; `GuidedRequests` has the interface of those of
-vLLM v1 (``vllm/v1/sample/logits_processor``). Neither is declared as an entry point, so nothing is guided unless it is
-asked for.
+`GuidedLogits` is a logits processor of transformers, tried with 5.23, with beams as well. `GuidedRequests` has the
+interface of those of vLLM v1 (``vllm/v1/sample/logits_processor``). Neither is declared as an entry point, so nothing
+is guided unless it is asked for. `guided_sglang` and `guided_outlines` are the same for SGLang and outlines.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,11 +19,14 @@ from tokdfa.guiding.api import guide
 from tokdfa.guiding.guide import Guide, State
 from tokdfa.guiding.matcher import checked_bitmask
 from tokdfa.integrations.metrics import as_tokenizer
+from tokdfa.patterns.syntax import parse
 
-__all__ = ["GuidedLogits", "GuidedRequests", "Intersection", "allowed_rows"]
+__all__ = ["GuidedLogits", "GuidedRequests", "Intersection", "SequenceStates", "allowed_rows"]
 
 
 MAX_KNOWN = 1 << 16
+
+_log = logging.getLogger(__name__)
 
 
 def allowed_rows(guide: Guide, states: Sequence[State | None], width: int) -> BoolArray:
@@ -46,6 +50,35 @@ def allowed_rows(guide: Guide, states: Sequence[State | None], width: int) -> Bo
     return allowed
 
 
+class SequenceStates:
+    """The states after sequences of ids, found again from the ids alone: engines permute and drop sequences.
+
+    Parameters
+    ----------
+    guide : Guide
+    """
+
+    def __init__(self, guide: Guide) -> None:
+        self.guide = guide
+        self._known: dict[tuple[int, ...], State | None] = {(): guide.initial}
+
+    def after(self, ids: tuple[int, ...]) -> State | None:
+        """Return the state after ids; None after one that the guide does not allow, and once the sequence has ended."""
+        if ids not in self._known:
+            if len(self._known) > MAX_KNOWN:
+                self._known = {(): self.guide.initial}
+            # The longest prefix that is known; most often all but the last id.
+            n = len(ids) - 1
+            while ids[:n] not in self._known:
+                n -= 1
+            state = self._known[ids[:n]]
+            for id in ids[n:]:
+                state = None if state is None else self.guide.step(state, id)
+                state = None if state == self.guide.ended else state
+            self._known[ids] = state
+        return self._known[ids]
+
+
 class GuidedLogits:
     """A logits processor for ``generate`` of transformers: only ids that the guide allows are left.
 
@@ -59,13 +92,16 @@ class GuidedLogits:
 
     Notes
     -----
-    A sequence that has ended, which transformers pads, is left as it is.
+    A sequence that has ended, which transformers pads, is left as it is. So is a beam with an id that the guide does
+    not allow: where fewer ids are allowed than there are beams, beam search fills up with some of probability zero. If
+    it has to return such a beam, because the language has fewer texts than ``num_return_sequences``, its score is minus
+    infinity.
     """
 
     def __init__(self, guide: Guide) -> None:
         self.guide = guide
         self._prompt: int | None = None
-        self._known: dict[tuple[int, ...], State] = {(): guide.initial}
+        self._states = SequenceStates(guide)
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
         """Return the scores with minus infinity for ids that are not allowed.
@@ -79,26 +115,9 @@ class GuidedLogits:
 
         if self._prompt is None:
             self._prompt = int(input_ids.shape[1])
-        states = [self._state_after(tuple(ids)) for ids in input_ids[:, self._prompt :].tolist()]
-        ended = [None if state == self.guide.ended else state for state in states]
-        allowed = torch.from_numpy(allowed_rows(self.guide, ended, int(scores.shape[1]))).to(scores.device)
+        states = [self._states.after(tuple(ids)) for ids in input_ids[:, self._prompt :].tolist()]
+        allowed = torch.from_numpy(allowed_rows(self.guide, states, int(scores.shape[1]))).to(scores.device)
         return scores.masked_fill(~allowed, float("-inf"))
-
-    def _state_after(self, ids: tuple[int, ...]) -> State:
-        known = self._known.get(ids)
-        if known is None:
-            before = self._state_after(ids[:-1]) if ids[:-1] in self._known else self._read(ids[:-1])
-            known = before if before == self.guide.ended else self.guide.read(ids[-1:], before)
-            if len(self._known) > MAX_KNOWN:
-                self._known = {(): self.guide.initial}
-            self._known[ids] = known
-        return known
-
-    def _read(self, ids: tuple[int, ...]) -> State:
-        state = self.guide.initial
-        for id in ids:
-            state = state if state == self.guide.ended else self.guide.read([id], state)
-        return state
 
 
 class Intersection:
@@ -156,6 +175,31 @@ class Intersection:
         self.state = self.guide.read_any([id], self.state)[0]
 
 
+class _Request:
+    """A request of vLLM: its guide, the list of its ids, which grows, and the state after those read so far."""
+
+    def __init__(self, guide: Guide, output_ids: list[int]) -> None:
+        self.guide = guide
+        self.state: State | None = guide.initial
+        self.has_ended = False
+        self._output_ids = output_ids
+        self._n_read = 0
+
+    def follow(self) -> State | None:
+        """Read the ids that have been added, and return the state; None if nothing is to be guided any more."""
+        for id in self._output_ids[self._n_read :]:
+            assert self.state is not None
+            self.state = self.guide.step(self.state, id)
+            if self.state is None:
+                _log.warning("token %d of a request, id %d, is not allowed; it is guided no more", self._n_read, id)
+            elif self.state == self.guide.ended:
+                self.has_ended, self.state = True, None
+            self._n_read += 1
+            if self.state is None:
+                break
+        return self.state
+
+
 try:
     from vllm.v1.sample.logits_processor import LogitsProcessor as _Base
 except ImportError:
@@ -168,12 +212,20 @@ class GuidedRequests(_Base):  # type: ignore[misc]
     Its value is a regular expression that the whole text matches, or True for all canonical texts. Loaded by
     ``LLM(logits_processors=["tokdfa.integrations.guided:GuidedRequests"])``.
 
+    If an id that is not allowed was chosen, by another processor, say, the rest of the request is not guided, which is
+    logged and counted.
+
     Parameters
     ----------
     vllm_config : VllmConfig
         ``model_config.tokenizer`` is the path of the tokenizer.
     device : torch.device
     is_pin_memory : bool
+
+    Attributes
+    ----------
+    n_departed : int
+        The number of requests that are guided no more because of an id that is not allowed.
     """
 
     def __init__(self, vllm_config: Any, device: Any, is_pin_memory: bool) -> None:
@@ -183,8 +235,8 @@ class GuidedRequests(_Base):  # type: ignore[misc]
         end = getattr(config.hf_config, "eos_token_id", None)
         self._end = [end] if isinstance(end, int) else list(end or ())
         self._guides: dict[str | None, Guide] = {}
-        # By the place of a request in the batch: its guide, the list of its ids, how many were read, and the state.
-        self._requests: dict[int, list[Any]] = {}
+        self._requests: dict[int, _Request] = {}  # by their places in the batch
+        self.n_departed = 0
 
     @classmethod
     def validate_params(cls, sampling_params: Any) -> None:
@@ -193,14 +245,22 @@ class GuidedRequests(_Base):  # type: ignore[misc]
         Raises
         ------
         WrongTypeError
+        PatternError
+            If the expression cannot be read.
         """
         value = (sampling_params.extra_args or {}).get("tokdfa")
-        if value is not None and value is not True and not isinstance(value, str):
+        if isinstance(value, str):
+            parse(value)
+        elif value is not None and value is not True:
             raise WrongTypeError("a regular expression or true is expected", value=value, where="extra_args['tokdfa']")
 
     def is_argmax_invariant(self) -> bool:
         """Return False: the likeliest id may not be allowed."""
         return False
+
+    def needs_output_token_ids(self) -> bool:
+        """Return True: with asynchronous scheduling, vLLM gives the ids that were chosen only where they are needed."""
+        return True
 
     def update_state(self, batch_update: Any) -> None:
         """Follow requests that were removed, added and moved."""
@@ -212,8 +272,7 @@ class GuidedRequests(_Base):  # type: ignore[misc]
             self._requests.pop(index, None)
             value = (params.extra_args or {}).get("tokdfa")
             if value is not None:
-                guide = self._guide(None if value is True else value)
-                self._requests[index] = [guide, output_ids, 0, guide.initial]
+                self._requests[index] = _Request(self._guide(None if value is True else value), output_ids)
         for first, second, direction in batch_update.moved:
             one, other = self._requests.pop(first, None), self._requests.pop(second, None)
             if one is not None:
@@ -226,12 +285,12 @@ class GuidedRequests(_Base):  # type: ignore[misc]
         import torch
 
         for index, request in self._requests.items():
-            guide, output_ids, n_read, state = request
-            for id in output_ids[n_read:]:
-                state = state if state == guide.ended else guide.read([id], state)
-            request[2:] = len(output_ids), state
-            if state != guide.ended:
-                allowed = allowed_rows(guide, [state], int(logits.shape[1]))
+            state = request.state
+            if state is not None:
+                state = request.follow()
+                self.n_departed += state is None and not request.has_ended
+            if state is not None:
+                allowed = allowed_rows(request.guide, [state], int(logits.shape[1]))
                 logits[index].masked_fill_(~torch.from_numpy(allowed[0]).to(logits.device), float("-inf"))
         return logits
 

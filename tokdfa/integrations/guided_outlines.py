@@ -1,0 +1,118 @@
+"""A backend of outlines 1: regular expressions and JSON schemas, canonical ids only.
+
+outlines chooses among its own backends by name, so the logits processor is made here and given to a generator::
+
+    processor = GuidedBackend(model).get_regex_logits_processor("[0-9]+")
+    generator = outlines.Generator(model, processor=processor)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from outlines.backends.base import BaseBackend
+from outlines.processors.base_logits_processor import OutlinesLogitsProcessor
+
+from tokdfa.errors import UnsupportedFeatureError
+from tokdfa.guiding.api import guide
+from tokdfa.guiding.guide import Guide
+from tokdfa.integrations.guided import SequenceStates, allowed_rows
+from tokdfa.integrations.json_schema import pattern_of_schema
+from tokdfa.integrations.metrics import as_tokenizer
+
+__all__ = ["GuidedBackend", "GuidedProcessor"]
+
+
+class GuidedProcessor(OutlinesLogitsProcessor):  # type: ignore[misc]
+    """A logits processor: only ids that the guide allows are left.
+
+    The ids up to the first call of a generation are the prompt, which the guide does not see.
+
+    Parameters
+    ----------
+    tokenizer : AnyTokenizer
+    language : str
+        A regular expression that the whole text matches.
+    end : int
+        The id that ends a sequence.
+    tensor_library : {"torch", "numpy"}
+        The library of the model's tensors.
+    """
+
+    def __init__(self, tokenizer: Any, language: str, end: int, tensor_library: str) -> None:
+        if tensor_library not in ("torch", "numpy"):
+            what = "the tensors of this library are not masked; torch and numpy are"
+            raise UnsupportedFeatureError(what, value=tensor_library)
+        super().__init__(tensor_library)
+        self._what = tokenizer, language, end
+        self._is_torch = tensor_library == "torch"
+        self._guides: dict[int, SequenceStates] = {}
+        self._prompt: int | None = None
+
+    def reset(self) -> None:
+        """Begin another generation."""
+        self._prompt = None
+
+    def process_logits(self, input_ids: Any, logits: Any) -> Any:
+        """Return the logits with minus infinity for ids that are not allowed; both have two dimensions."""
+        if self._prompt is None:
+            self._prompt = int(input_ids.shape[1])
+        width = int(logits.shape[1])
+        known = self._states(width)
+        states = [known.after(tuple(ids)) for ids in input_ids[:, self._prompt :].tolist()]
+        allowed = allowed_rows(known.guide, states, width)
+        if not self._is_torch:
+            return np.where(allowed, logits, -np.inf).astype(logits.dtype)
+        import torch
+
+        return logits.masked_fill(~torch.from_numpy(allowed).to(logits.device), float("-inf"))
+
+    def _states(self, width: int) -> SequenceStates:
+        if width not in self._guides:
+            tokenizer, language, end = self._what
+            made: Guide = guide(tokenizer, language, end=end, vocab_size=max(width, tokenizer.n_ids))
+            self._guides[width] = SequenceStates(made)
+        return self._guides[width]
+
+
+class GuidedBackend(BaseBackend):  # type: ignore[misc]
+    """Makes logits processors for a model of outlines.
+
+    Parameters
+    ----------
+    model : SteerableModel
+        A model with a tokenizer of transformers.
+    """
+
+    def __init__(self, model: Any) -> None:
+        self._tokenizer = as_tokenizer(model.hf_tokenizer)
+        self._end = int(model.hf_tokenizer.eos_token_id)
+        self._tensor_library = model.tensor_library_name
+
+    def get_regex_logits_processor(self, regex: str) -> GuidedProcessor:
+        """Return a processor for the texts that a regular expression matches as a whole.
+
+        Raises
+        ------
+        PatternError, LimitExceededError, UnsupportedFeatureError
+            As in :func:`tokdfa.guide`.
+        """
+        # An error is better here than while a text is generated.
+        guide(self._tokenizer, regex)
+        return GuidedProcessor(self._tokenizer, regex, self._end, self._tensor_library)
+
+    def get_json_schema_logits_processor(
+        self, json_schema: str, whitespace_pattern: str | None = None
+    ) -> GuidedProcessor:
+        """Return a processor for the documents of a JSON schema without recursion, which outlines-core reads."""
+        return self.get_regex_logits_processor(pattern_of_schema(json_schema, whitespace=whitespace_pattern))
+
+    def get_cfg_logits_processor(self, grammar: str) -> GuidedProcessor:
+        """Refuse a grammar that is not regular.
+
+        Raises
+        ------
+        UnsupportedFeatureError
+        """
+        raise UnsupportedFeatureError("a guide is for a regular language, which a grammar need not have", value=grammar)
