@@ -78,13 +78,14 @@ def program(
     own: Sequence[str],
     linked: Sequence[str] = (),
     name: str | None = None,
+    objects_in: Path | None = None,
 ) -> Path:
     """Compile a driver with targets and all kernels, and return the program.
 
     Parameters
     ----------
     folder : Path
-        Where to put it, and the object files.
+        Where to put it.
     driver : str
         The C file with what runs the targets.
     targets : sequence of str
@@ -94,6 +95,8 @@ def program(
         The flags of the kernels, of the targets and their driver, and of the linker.
     name : str, optional
         That of the program; by default the driver's.
+    objects_in : Path, optional
+        Where to put the object files of the kernels, which several programs may share; by default the folder.
 
     Raises
     ------
@@ -101,7 +104,7 @@ def program(
         If the compiler fails.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    objects = compile_objects(folder, command, kernels)
+    objects = _compiled(objects_in or folder, tuple(command), tuple(kernels))
     if "search" in targets:
         write_machines(folder / "machines.h")
     sources = [HERE / driver, *(HERE / f"{target}.c" for target in targets)]
@@ -111,6 +114,13 @@ def program(
     if done.returncode:
         raise BuildError(f"the C compiler failed: {shlex.join(line)}\n{done.stderr.strip()}")
     return place
+
+
+@cache
+def _compiled(folder: Path, command: tuple[str, ...], flags: tuple[str, ...]) -> tuple[Path, ...]:
+    """Compile the kernels, once in a process, and return their object files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    return tuple(compile_objects(folder, command, flags))
 
 
 def fuzzer(folder: Path, target: str, *, optimize: str = "-O2") -> Path:
@@ -126,4 +136,5 @@ def fuzzer(folder: Path, target: str, *, optimize: str = "-O2") -> Path:
         own=[optimize, *CHECKED, f"-DTARGET={target}_target"],
         linked=["-fsanitize=fuzzer,address,undefined"],
         name=target,
+        objects_in=folder / "kernels",
     )
