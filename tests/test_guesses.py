@@ -67,6 +67,8 @@ VALUES: dict[str, Any] = {
     "Turns": tokdfa.check_turns(TOKENIZER, "a{x}", "s"),
     "Injection": tokdfa.check_injection(TOKENIZER, "{x}"),
     "Attack": tokdfa.Attack(("a",), "a", (64,), (64,), ("a",)),
+    "TemplateCheck": tokdfa.TemplateCheck((), {"any text": None}, ("user",), ()),
+    "TemplateSeam": tokdfa.TemplateSeam("user", "user 1", "before", "safe"),
     "Report": tokdfa.Report(),
     "Candidate": Candidate("x"),
     "Identification": Identification("x", "", None, True, 0, True, (), (Candidate("x"),)),

@@ -116,6 +116,9 @@ if TYPE_CHECKING:
     from tokdfa.splices.turns import Turns as Turns
     from tokdfa.splices.turns import check_turns as check_turns
     from tokdfa.stores.opening import open_store as open_store
+    from tokdfa.templates.api import TemplateCheck as TemplateCheck
+    from tokdfa.templates.api import TemplateSeam as TemplateSeam
+    from tokdfa.templates.api import check_template as check_template
     from tokdfa.tokenizers.default import default_dictionary as default_dictionary
     from tokdfa.tokenizers.default import default_tokenizer as default_tokenizer
     from tokdfa.tokenizers.fingerprint import Fingerprint as Fingerprint
@@ -236,6 +239,9 @@ _HOMES = {
     "Slot": "tokdfa.splices.parts",
     "Turns": "tokdfa.splices.turns",
     "check_turns": "tokdfa.splices.turns",
+    "check_template": "tokdfa.templates.api",
+    "TemplateCheck": "tokdfa.templates.api",
+    "TemplateSeam": "tokdfa.templates.api",
     "Splice": "tokdfa.splices.result",
     "SplitTexts": "tokdfa.splices.result",
     "splice": "tokdfa.splices.api",

@@ -217,13 +217,15 @@ class Oracle:
         self._specials = [token["content"] for token in content["added_tokens"]]
         self._starts = question.starts
 
-    @cache  # noqa: B019
-    def starts(self, text: str) -> tuple[str, ...]:
+        # These are gone with the oracle.
+        self.starts = cache(self._starts_of)
+        self.continues = cache(self._continues_of)
+
+    def _starts_of(self, text: str) -> tuple[str, ...]:
         """Return the tokens of a text."""
         return tuple(self._library.encode(text, add_special_tokens=False).tokens)
 
-    @cache  # noqa: B019
-    def continues(self, text: str) -> tuple[str, ...]:
+    def _continues_of(self, text: str) -> tuple[str, ...]:
         """Return the tokens of a text that follows another one."""
         places = [(text.find(special), -len(special)) for special in self._specials if special in text]
         place = min(places)[0] if places else len(text)

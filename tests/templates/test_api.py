@@ -7,7 +7,7 @@ from support.tokenizer_files import tokenizer_json
 
 import tokdfa
 from tokdfa.splices.parts import Slot
-from tokdfa.templates.api import Seam, TemplateCheck, check_template
+from tokdfa.templates.api import TemplateCheck, TemplateSeam, check_template
 from tokdfa.templates.rendering import rendered
 from tokdfa.templates.shapes import SHAPES, Shape
 
@@ -80,7 +80,7 @@ def test_seams_and_attacks() -> None:
     assert attack.values == ("<|end|>",)
     assert found.attacks["spelling none"] is None
     assert checked("", rule="mistral-common").attacks["any text"] is None
-    assert isinstance(found.seams[0], Seam)
+    assert isinstance(found.seams[0], TemplateSeam)
 
 
 @pytest.mark.parametrize(

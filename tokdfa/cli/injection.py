@@ -14,9 +14,9 @@ from tokdfa.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from tokdfa.splices.injection import Attack, Injection
+    from tokdfa.splices.injection import Attack
 
-__all__ = ["attack_fields", "command", "shown_attack"]
+__all__ = ["answer_fields", "command", "shown_answer"]
 
 
 @click.command("injection")
@@ -56,46 +56,54 @@ def command(
 
     parts = parts_of(template.replace("\\n", "\n"))
     tokenizer = load(tok, **loading)
-    answers: dict[str, tuple[Injection | None, str]] = {}
+    answers: dict[str, Attack | str | None] = {}
     for name, spelled in (("any_text", True), ("spelling_none", False)):
         try:
-            found = check_injection(tokenizer, parts, rule=rule, spelled=spelled, allowed=allow or None)
-            answers[name] = found, found.reason
+            answers[name] = check_injection(tokenizer, parts, rule=rule, spelled=spelled, allowed=allow or None).witness
         except (UnsupportedFeatureError, LimitExceededError) as error:
-            answers[name] = None, error.what
+            answers[name] = error.what
     if as_json:
-        print_json({"rule": rule} | {name: _fields(*answer) for name, answer in answers.items()})
+        print_json({"rule": rule} | {name: answer_fields(answer) for name, answer in answers.items()})
     else:
         _print(answers)
-    verdicts = [found for found, _ in answers.values()]
-    return 1 if any(found is not None and not found for found in verdicts) else 2 if None in verdicts else 0
+    is_open = [isinstance(answer, str) for answer in answers.values() if answer is not None]
+    return 0 if not is_open else 2 if all(is_open) else 1
 
 
-def _fields(found: Injection | None, reason: str) -> dict[str, Any]:
-    attack = None if found is None or found.witness is None else attack_fields(found.witness)
-    answer = "undecided" if found is None else "safe" if found else "attack"
-    return {"answer": answer, "attack": attack, "reason": reason}
+def answer_fields(answer: Attack | str | None) -> dict[str, Any]:
+    """Return an answer about injection as JSON values: an attack, why it is not decided, or None for a proof."""
+    from tokdfa.splices.injection import Injection
 
-
-def attack_fields(attack: Attack) -> dict[str, Any]:
-    """Return an attack as JSON values."""
-    return {
-        "values": attack.values,
-        "text": attack.text,
-        "ids": attack.ids,
-        "made": attack.made,
-        "names": attack.names,
-        "shortest": attack.shortest,
+    if isinstance(answer, str):
+        return {"answer": "undecided", "attack": None, "reason": answer}
+    reason = Injection(answer is None, answer).reason
+    if answer is None:
+        return {"answer": "safe", "attack": None, "reason": reason}
+    attack = {
+        "values": answer.values,
+        "text": answer.text,
+        "ids": answer.ids,
+        "made": answer.made,
+        "names": answer.names,
+        "shortest": answer.shortest,
     }
+    return {"answer": "attack", "attack": attack, "reason": reason}
 
 
-def shown_attack(attack: Attack) -> str:
+def shown_answer(answer: Attack | str | None) -> str:
+    """Return an answer about injection in one line."""
+    if isinstance(answer, str):
+        return f"not decided: {answer}"
+    return "safe" if answer is None else f"not safe: {_shown_attack(answer)}"
+
+
+def _shown_attack(attack: Attack) -> str:
     """Return an attack in one line."""
     kind = "" if attack.shortest else " (perhaps not the shortest)"
     return f"{', '.join(map(repr, attack.values))} → {', '.join(attack.names)}{kind}"
 
 
-def _print(answers: dict[str, tuple[Injection | None, str]]) -> None:
+def _print(answers: dict[str, Attack | str | None]) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -103,12 +111,5 @@ def _print(answers: dict[str, tuple[Injection | None, str]]) -> None:
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
     for name, title in (("any_text", "any text"), ("spelling_none", "spelling none itself")):
-        found, reason = answers[name]
-        if found is None:
-            words = f"not decided: {reason}"
-        elif found.witness is None:
-            words = f"safe: {reason}"
-        else:
-            words = f"not safe: {shown_attack(found.witness)}"
-        table.add_row(title, Text(words))
+        table.add_row(title, Text(shown_answer(answers[name])))
     print_table(table)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tokdfa.cli.injection import attack_fields, shown_attack
+from tokdfa.cli.injection import answer_fields, shown_answer
 from tokdfa.cli.loading import Loading, tokenizer_options
 from tokdfa.cli.output import (
     json_option,
@@ -17,7 +17,7 @@ from tokdfa.cli.output import (
 from tokdfa.cli.splice import witness_fields
 
 if TYPE_CHECKING:
-    from tokdfa.templates.api import Seam, TemplateCheck
+    from tokdfa.templates.api import TemplateCheck, TemplateSeam
 
 __all__ = ["command"]
 
@@ -82,14 +82,14 @@ def _fields(found: TemplateCheck, rule: str) -> dict[str, Any]:
     return {
         "rule": rule,
         "seams": [_seam_fields(seam) for seam in found.seams],
-        "any_text": _attack_fields(found.attacks["any text"]),
-        "spelling_none": _attack_fields(found.attacks["spelling none"]),
+        "any_text": answer_fields(found.attacks["any text"]),
+        "spelling_none": answer_fields(found.attacks["spelling none"]),
         "rendered": found.rendered,
         "refused": found.refused,
     }
 
 
-def _seam_fields(seam: Seam) -> dict[str, Any]:
+def _seam_fields(seam: TemplateSeam) -> dict[str, Any]:
     return {
         "shape": seam.shape,
         "slot": seam.slot,
@@ -100,14 +100,6 @@ def _seam_fields(seam: Seam) -> dict[str, Any]:
         "line": seam.line,
         "count": seam.count,
     }
-
-
-def _attack_fields(attack: Any) -> dict[str, Any]:
-    if attack is None:
-        return {"answer": "safe", "attack": None, "reason": ""}
-    if isinstance(attack, str):
-        return {"answer": "undecided", "attack": None, "reason": attack}
-    return {"answer": "attack", "attack": attack_fields(attack), "reason": ""}
 
 
 def _print(found: TemplateCheck) -> None:
@@ -122,11 +114,6 @@ def _print(found: TemplateCheck) -> None:
             more = ""
         say(f"{seam.answer:<10} {where}{more}")
     for name, attack in found.attacks.items():
-        if attack is None:
-            say(f"safe       from {name}")
-        elif isinstance(attack, str):
-            say(f"undecided  {name}: {attack}")
-        else:
-            say(f"attack     {name}: {shown_attack(attack)}")
+        say(f"{name}: {shown_answer(attack)}")
     for refused in found.refused:
         say(f"refused    {refused}")

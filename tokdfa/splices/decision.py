@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import cast
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from tokdfa.encoding.special import Special
 from tokdfa.errors import LimitExceededError, PatternError, UnsupportedFeatureError
 from tokdfa.kernels.encode.events import BEGINS, DROPPED
-from tokdfa.splices.found import overlap
+from tokdfa.splices.found import apart, overlap
 from tokdfa.splices.languages import Language
 from tokdfa.splices.marked import Marks, least_by_borders
 from tokdfa.splices.rewrites import PLAIN_TEXT, Rewrites, Symbols
@@ -155,9 +155,31 @@ class Ground:
         """
         contents = [special.text for special in self.specials]
         wanted = {text for text in contents if _matters_before(before, text) or _matters_after(after, text)}
+        wanted = self._representatives(before, after, wanted)
         if self.rewrites.prefix is not None and not self.rewrites.prefix.everywhere:
             wanted |= self._instead_of_a_space(before, {*contents} - wanted)
         return self.with_overlapping(wanted)
+
+    def _representatives(self, before: Language, after: Language, wanted: set[str]) -> set[str]:
+        """Return special tokens without those that can be replaced by a lesser one in every text.
+
+        Two of them can if neither language distinguishes them, and nothing else is found where they are.
+        """
+        levels = {special.text: special.level for special in self.specials}
+        least: dict[object, str] = {}
+        kept: set[str] = set()
+        for text in sorted(wanted, key=lambda text: (len(text.encode()), text.encode())):
+            if text not in self._apart:
+                kept.add(text)
+                continue
+            states = (tuple(of.after(state, text) for state in range(len(of.rows))) for of in (before, after))
+            kept.add(least.setdefault((levels[text], *states), text))
+        return kept
+
+    @cached_property
+    def _apart(self) -> frozenset[str]:
+        """The special tokens that no other one overlaps, nor they themselves."""
+        return apart(special.text for special in self.specials)
 
     def _instead_of_a_space(self, before: Language, others: set[str]) -> set[str]:
         """Return a special token after which a text may begin without the space that is put before it, if any may."""

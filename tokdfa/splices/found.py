@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
-__all__ = ["PLAIN", "WITHIN", "Found", "Scan", "overlap"]
+__all__ = ["PLAIN", "WITHIN", "Found", "Scan", "apart", "overlap"]
 
 PLAIN: Final = -1
 """The effect of a symbol outside of special tokens; WITHIN goes on with one, and a number begins that one."""
@@ -85,6 +85,25 @@ class Found:
             return frozenset()
         longer = {begun + symbol for begun in pending}
         return None if longer & self._whole else frozenset(longer & self._beginnings)
+
+
+def apart(contents: Iterable[str]) -> frozenset[str]:
+    """Return the texts that share nothing with another one of them, or with themselves, in any text that has both."""
+    every = {*contents}
+    begun: dict[str, set[str]] = {}
+    for content in every:
+        for n in range(1, len(content) + 1):
+            begun.setdefault(content[:n], set()).add(content)
+    meeting: set[str] = set()
+    for content in every:
+        for at in range(len(content)):
+            # What begins within this one and goes on beyond it, or ends with it.
+            others = begun.get(content[at:], set()) - ({content} if at == 0 else set())
+            # What is in this one.
+            others |= {content[at:end] for end in range(at + 1, len(content) + 1)} & every - {content}
+            if others:
+                meeting |= {content} | others
+    return frozenset(every - meeting)
 
 
 def overlap(one: str, other: str) -> bool:

@@ -82,8 +82,27 @@ class Rule:
 
     def spells(self, text: str) -> bool:
         """Return whether special tokens are found in a text on its own."""
-        found = self.tokenizer.encode(text).tolist()
-        return bool(self.control_ids(found)) or any(special.id in found for special in self.specials)
+        if text not in self._spelled:
+            if self._is_found_anywhere:
+                self._spelled[text] = any(special.text in text for special in self.specials)
+            else:
+                found = self.tokenizer.encode(text).tolist()
+                self._spelled[text] = any(special.id in found for special in self.specials) or bool(
+                    self.control_ids(found)
+                )
+        return self._spelled[text]
+
+    @cached_property
+    def _spelled(self) -> dict[str, bool]:
+        return {}
+
+    @cached_property
+    def _is_found_anywhere(self) -> bool:
+        """Whether a text has the id of a special token if, and only if, it has the token's text."""
+        tokens = self.tokenizer.id_to_token
+        by_merging = any(special.id < len(tokens) and tokens[special.id] >= 0 for special in self.specials)
+        is_plain = all(special.is_plain and not special.level for special in self.specials)
+        return is_plain and not by_merging and not self.merged
 
     @cached_property
     def overlap(self) -> bool:

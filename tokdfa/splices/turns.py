@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from tokdfa.arguments import wrong_argument
 from tokdfa.encoding.special import Special
 from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.splices.api import Question, Side
 from tokdfa.splices.encoding import SpecialsPolicy, encode_after, with_specials
-from tokdfa.splices.found import overlap
+from tokdfa.splices.found import apart
 from tokdfa.splices.languages import ANYTHING, Language, language_of
 from tokdfa.splices.parts import Part, Slot, checked_parts, nodes
 from tokdfa.splices.result import Splice, SplitTexts
@@ -252,6 +253,7 @@ def _certain_specials(tokenizer: Tokenizer, text: str) -> list[tuple[int, int]]:
         return []
     if split is not None and split.splitting.prefix_space is not None:
         return []
+    lonely = _lonely(tokenizer)
     found: list[tuple[int, int]] = []
     at = 0
     for stretch in tokenizer.finder.cut(text):
@@ -259,10 +261,13 @@ def _certain_specials(tokenizer: Tokenizer, text: str) -> list[tuple[int, int]]:
         if isinstance(stretch, Special):
             if not stretch.is_plain:
                 return []
-            content = stretch.text
-            others = (special.text for special in tokenizer.specials if special.text)
-            meets_itself = any(content.endswith(content[:n]) for n in range(1, len(content)))
-            if not meets_itself and not any(overlap(content, other) for other in others):
+            if stretch.text in lonely:
                 found.append((at, at + size))
         at += size
     return found
+
+
+@lru_cache(maxsize=4)
+def _lonely(tokenizer: Tokenizer) -> frozenset[str]:
+    """Return the special tokens that overlap no other one, nor themselves."""
+    return apart(special.text for special in tokenizer.specials if special.text)

@@ -19,14 +19,14 @@ from tokdfa.templates.shapes import SHAPES, Shape
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["Seam", "TemplateCheck", "check_template"]
+__all__ = ["TemplateCheck", "TemplateSeam", "check_template"]
 
 _BOS = ("<|begin_of_text|>", "<s>", "<BOS_TOKEN>", "<|begin▁of▁sentence|>", "<bos>")
 _EOS = ("<|eot_id|>", "<|im_end|>", "</s>", "<|END_OF_TURN_TOKEN|>", "<|end|>", "<|endoftext|>", "<eos>")
 
 
 @dataclass(frozen=True, slots=True)
-class Seam(Displayed):
+class TemplateSeam(Displayed):
     """A seam of a template: where a content begins or ends.
 
     Attributes
@@ -47,6 +47,12 @@ class Seam(Displayed):
         The line of the template that does something to the content that is not modelled.
     count : int
         The number of seams in all conversations that are alike.
+
+    Examples
+    --------
+    >>> seam = tokdfa.TemplateSeam("user", "user 1", "before", "undecided", reason="the filter upper", line=3)
+    >>> seam.answer, seam.line
+    ('undecided', 3)
     """
 
     shape: str
@@ -65,16 +71,22 @@ class TemplateCheck(Displayed):
 
     Attributes
     ----------
-    seams : tuple of Seam
+    seams : tuple of TemplateSeam
         Seams that differ, each once.
     attacks : dict
         For "any text" and for "spelling none" (texts that spell no special token by themselves): an attack, None if
         there is a proof that there is none, or the reason why it is undecided, as a string.
     rendered, refused : tuple of str
         The conversations that were rendered, and those that the template refuses.
+
+    Examples
+    --------
+    >>> found = tokdfa.TemplateCheck((), {"any text": None, "spelling none": None}, ("user",), ())
+    >>> bool(found)
+    True
     """
 
-    seams: tuple[Seam, ...]
+    seams: tuple[TemplateSeam, ...]
     attacks: dict[str, Attack | str | None]
     rendered: tuple[str, ...]
     refused: tuple[str, ...]
@@ -93,7 +105,7 @@ def check_template(
     shapes: Sequence[Shape] = SHAPES,
     max_seconds: int = 10,
 ) -> TemplateCheck:
-    """Decide the seams of a chat template, and whether contents can make control ids.
+    r"""Decide the seams of a chat template, and whether contents can make control ids.
 
     Parameters
     ----------
@@ -129,9 +141,16 @@ def check_template(
     The template is rendered in a sandbox in a child process without files, for a finite set of conversations whose
     contents are marked. Stripping white space is modelled. What else a template does to a content, or decides by it,
     leaves its seams undecided.
+
+    Examples
+    --------
+    >>> template = "{% for m in messages %}{{ m.role }}: {{ m.content | trim }}\n{% endfor %}"
+    >>> found = tokdfa.check_template(tokdfa.default_tokenizer(), template)
+    >>> [(seam.side, seam.slot, seam.answer) for seam in found.seams][:2]
+    [('before', 'user 1', 'splits'), ('after', 'user 1', 'safe')]
     """
     if not isinstance(tokenizer, AnyTokenizer):
-        raise wrong_argument(tokenizer, "a tokenizer", "tokdfa.templates.api.check_template(tokenizer, template)")
+        raise wrong_argument(tokenizer, "a tokenizer", "tokdfa.check_template(tokenizer, template)")
     if not isinstance(tokenizer, Tokenizer):
         raise UnsupportedFeatureError("seams are decided only for byte pair tokenizers", value=tokenizer.algorithm)
     contents = {special.content for special in tokenizer.specials}
@@ -141,7 +160,7 @@ def check_template(
     refused = tuple(f"{rendering.shape.name}: {rendering.refused}" for rendering in found if rendering.refused)
     if not good:
         raise FileFormatError("the template refuses every conversation", value=refused[0])
-    seams: dict[object, Seam] = {}
+    seams: dict[object, TemplateSeam] = {}
     for rendering in good:
         _add_seams(with_specials(tokenizer, "found"), rendering, seams)
     attacks = {
@@ -155,7 +174,7 @@ def _first(names: Sequence[str], contents: set[str]) -> str:
     return next((name for name in names if name in contents), "")
 
 
-def _add_seams(tokenizer: Tokenizer, rendering: Rendering, seams: dict[object, Seam]) -> None:
+def _add_seams(tokenizer: Tokenizer, rendering: Rendering, seams: dict[object, TemplateSeam]) -> None:
     noted = {slot: note for note in reversed(rendering.notes) for slot in note.slots}
     parts = rendering.parts
     missing = [name for name in rendering.shape.slots if name not in {p.name for p in parts if isinstance(p, Slot)}]
@@ -193,28 +212,28 @@ def _bare(part: Part) -> object:
     return part if isinstance(part, str) else (part.strips_left, part.strips_right)
 
 
-def _add(seams: dict[object, Seam], key: object, seam: Seam) -> None:
+def _add(seams: dict[object, TemplateSeam], key: object, seam: TemplateSeam) -> None:
     known = seams.get(key)
     if known is None:
         seams[key] = seam
     else:
         same = (known.shape, known.slot, known.side, known.answer, known.witness, known.reason, known.line)
-        seams[key] = Seam(*same, known.count + 1)
+        seams[key] = TemplateSeam(*same, known.count + 1)
 
 
-def _undecided(rendering: Rendering, slot: str, side: str, note: Note) -> Seam:
-    return Seam(rendering.shape.name, slot, side, "undecided", None, note.what, note.line)
+def _undecided(rendering: Rendering, slot: str, side: str, note: Note) -> TemplateSeam:
+    return TemplateSeam(rendering.shape.name, slot, side, "undecided", None, note.what, note.line)
 
 
 def _decided(
     tokenizer: Tokenizer, rendering: Rendering, slot: str, side: str, before: Sequence[Part], after: Sequence[Part]
-) -> Seam:
+) -> TemplateSeam:
     try:
         found = seam_of(tokenizer, before, after, quick=True)
     except (UnsupportedFeatureError, LimitExceededError) as error:
-        return Seam(rendering.shape.name, slot, side, "undecided", None, error.what)
+        return TemplateSeam(rendering.shape.name, slot, side, "undecided", None, error.what)
     answer = "safe" if found else "splits"
-    return Seam(rendering.shape.name, slot, side, answer, found.witness)
+    return TemplateSeam(rendering.shape.name, slot, side, answer, found.witness)
 
 
 def _attack(

@@ -18,6 +18,9 @@ _CONTAINER_FILTERS = frozenset(
     ("list", "length", "count", "first", "last", "map", "selectattr", "rejectattr", "items", "reverse", "attr")
 )
 _FILTERS = _CONTAINER_FILTERS | {"trim", "string", "safe", "join", "default", "d"}
+# What these ask about a content is the same for every text.
+_KINDS = ("iterable", "sequence", "mapping", "string", "number", "integer", "float", "boolean", "callable")
+_SAME = (*_KINDS, "defined", "undefined", "none", "true", "false")
 
 
 def main() -> None:
@@ -125,6 +128,7 @@ def _environment() -> Any:
     environment.filters["tojson"] = _as_json
     environment.filters["fromjson"] = json.loads
     environment.filters |= {name: _noting(name, function) for name, function in environment.filters.items()}
+    environment.tests |= {name: _of_a_text(environment.tests[name]) for name in _SAME}
     environment.globals["raise_exception"] = _raise
     environment.globals["strftime_now"] = lambda form: "2026-01-01"
     return environment
@@ -142,6 +146,11 @@ def _noting(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         return mark(function(*arguments, **named))
 
     return filtered
+
+
+def _of_a_text(function: Any) -> Callable[..., Any]:
+    """Return a test of the kind of a value that is the same for contents as for an empty text."""
+    return lambda value, *arguments: function("" if isinstance(value, Marked) else value, *arguments)
 
 
 def _as_json(value: Any, ensure_ascii: bool = False, indent: int | None = None, **named: Any) -> str:

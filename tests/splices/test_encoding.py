@@ -1,0 +1,38 @@
+"""Tests for `tokdfa.splices.encoding`: what follows a text is encoded without what is put before a text."""
+
+from __future__ import annotations
+
+import pytest
+from support.tokenizer_files import added_token, tokenizer_json
+
+import tokdfa
+from tokdfa.splices.encoding import decode_after, encode_after, with_specials
+from tokdfa.tokenizers.tokenizer import Tokenizer
+
+
+def loaded(**changes: object) -> Tokenizer:
+    tokenizer = tokdfa.load(tokenizer_json([(b" ", b"a")], added_tokens=[added_token(257, "<x>")], **changes))
+    assert isinstance(tokenizer, Tokenizer)
+    return tokenizer
+
+
+SPACED = {"type": "ByteLevel", "add_prefix_space": True, "use_regex": True, "trim_offsets": True}
+
+
+@pytest.mark.parametrize("text", ["a", " a", "a<x>a", "<x>a", ""])
+def test_no_space_is_put_before_what_follows(text: str) -> None:
+    tokenizer, plain = loaded(pre_tokenizer=SPACED), loaded()
+    # Only before the first stretch: after a special token it is put, as at the beginning of a text.
+    first, mark, rest = text.partition("<x>")
+    expected = plain.encode(first).tolist() + (tokenizer.encode(mark + rest).tolist() if mark else [])
+    assert encode_after(tokenizer, text).tolist() == expected
+    assert encode_after(plain, text).tolist() == plain.encode(text).tolist()
+    assert decode_after(plain, plain.encode(text)) == text
+
+
+def test_special_tokens_are_found_or_plain() -> None:
+    tokenizer = loaded()
+    assert with_specials(tokenizer, None) is with_specials(tokenizer, "found") is tokenizer
+    plain = with_specials(tokenizer, "plain")
+    assert len(plain.encode("<x>")) == 3
+    assert tokenizer.encode("<x>").tolist() == [257]
