@@ -76,6 +76,8 @@ if TYPE_CHECKING:
     from tokdfa.encoding.batches import iter_encoded as iter_encoded
     from tokdfa.errors import TokdfaError as TokdfaError
     from tokdfa.guiding.api import guide as guide
+    from tokdfa.guiding.bans import Ban as Ban
+    from tokdfa.guiding.bans import ban as ban
     from tokdfa.guiding.forcing import Forcing as Forcing
     from tokdfa.guiding.forcing import forced as forced
     from tokdfa.guiding.guide import Guide as Guide
@@ -224,9 +226,11 @@ _HOMES = {
     "check_rollout": "tokdfa.rollouts.api",
     "check_rollouts": "tokdfa.rollouts.api",
     "iter_rollout_checks": "tokdfa.rollouts.api",
+    "Ban": "tokdfa.guiding.bans",
     "Guide": "tokdfa.guiding.guide",
     "Forcing": "tokdfa.guiding.forcing",
     "forced": "tokdfa.guiding.forcing",
+    "ban": "tokdfa.guiding.bans",
     "guide": "tokdfa.guiding.api",
     "Matcher": "tokdfa.guiding.matcher",
     "identify": "tokdfa.identification.api",

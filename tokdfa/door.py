@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tokdfa.automata.protocol import TokenAutomaton
     from tokdfa.automata.token_dfa import TokenDFA
     from tokdfa.dictionary import Dictionary
+    from tokdfa.guiding.bans import Ban
     from tokdfa.guiding.guide import Guide
     from tokdfa.patterns.finder import Wanted
     from tokdfa.searching.matches import Matches
@@ -80,11 +81,12 @@ def guide(
     *,
     end: int | Iterable[int] | None,
     vocab_size: int | None,
+    ban: Ban | None,
 ) -> Guide:
     """Call :func:`tokdfa.guide`."""
     from tokdfa.guiding.api import guide
 
-    return guide(tokenizer, language, end=end, vocab_size=vocab_size)
+    return guide(tokenizer, language, end=end, vocab_size=vocab_size, ban=ban)
 
 
 # Even an import that is already done takes a microsecond or two, of the few that a short stream takes.

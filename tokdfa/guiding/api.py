@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import numpy as np
-
 from tokdfa.arguments import wrong_argument
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.errors import WrongTypeError
-from tokdfa.guiding.guide import Guide, State, check_texts, checked_end
+from tokdfa.guiding.bans import Ban
+from tokdfa.guiding.guide import Guide, State, check_texts
+from tokdfa.guiding.masked import checked_end, checked_size
 from tokdfa.guiding.prefixes import PrefixAutomaton
 from tokdfa.guiding.texts import texts_of
 from tokdfa.guiding.tokens import tokens_of
@@ -24,6 +24,7 @@ def guide(
     *,
     end: int | Iterable[int] | None = None,
     vocab_size: int | None = None,
+    ban: Ban | None = None,
 ) -> Guide:
     """Return the guide of a tokenizer: which ids can come next so that some canonical stream goes on.
 
@@ -40,6 +41,9 @@ def guide(
         The ids that end a sequence, such as that of ``<|endoftext|>``. They mean nothing else then.
     vocab_size : int, optional
         The number of bits of a mask, if the model has more logits than the tokenizer has ids.
+    ban : Ban, optional
+        What the texts may not have; see :func:`tokdfa.ban`. The streams are those of the guide that the ban allows, and
+        there are no dead ends either.
 
     Returns
     -------
@@ -51,8 +55,8 @@ def guide(
         If the streams of the tokenizer are judged as a whole: it normalizes, inserts or drops text, or is not a byte
         pair tokenizer over bytes.
     PatternError
-        If the expression cannot be read, no text matches it, or all texts that do need symbols that the tokenizer
-        lacks.
+        If the expression cannot be read, no text matches it, all texts that do need symbols that the tokenizer lacks,
+        or all have what is banned.
     LimitExceededError
         If an automaton is too large, or a search for what goes on.
     TokenStreamError
@@ -74,14 +78,11 @@ def guide(
     """
     if not isinstance(tokenizer, AnyTokenizer):
         raise wrong_argument(tokenizer, "a tokenizer", "tokdfa.guide(tokenizer, language)")
-    size = tokenizer.n_ids if vocab_size is None else vocab_size
-    if not isinstance(size, (int, np.integer)) or isinstance(size, bool):
-        raise WrongTypeError("a number of ids is an integer", value=size, where="vocab_size")
-    if size < tokenizer.n_ids:
-        what = f"the tokenizer has {tokenizer.n_ids} ids, more than this"
-        raise WrongTypeError(what, value=size, where="vocab_size")
-    ends = checked_end(end, int(size))
+    if ban is not None and not isinstance(ban, Ban):
+        raise WrongTypeError("a ban is what tokdfa.ban(tokenizer, words) returns", value=ban, where="ban")
+    size = checked_size(vocab_size, tokenizer.n_ids)
+    ends = checked_end(end, size)
     tokens = tokens_of(tokenizer)
-    prefixes = PrefixAutomaton(tokens, texts_of(tokens, language))
+    prefixes = PrefixAutomaton(tokens, texts_of(tokens, language, None if ban is None else ban.machine))
     check_texts(prefixes, language)
-    return Guide(prefixes, ends, int(size))
+    return Guide(prefixes, ends, size)

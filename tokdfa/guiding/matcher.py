@@ -10,7 +10,7 @@ import numpy as np
 from tokdfa.arrays import Int32Array
 from tokdfa.errors import TokenStreamError, WrongTypeError
 from tokdfa.guesses import Guided
-from tokdfa.guiding.guide import Guide, State
+from tokdfa.guiding.masked import Masked
 
 __all__ = ["Matcher", "allocate_bitmask", "checked_bitmask"]
 
@@ -22,11 +22,11 @@ class Matcher(Guided):
 
     Parameters
     ----------
-    guide : Guide
+    guide : Guide or Ban
 
     Attributes
     ----------
-    guide : Guide
+    guide : Guide or Ban
 
     Examples
     --------
@@ -39,12 +39,12 @@ class Matcher(Guided):
     [2513, 462]
     """
 
-    def __init__(self, guide: Guide) -> None:
+    def __init__(self, guide: Masked[Any]) -> None:
         self.guide = guide
-        self._states: list[State] = [guide.initial]
+        self._states: list[Any] = [guide.initial]
 
     @property
-    def state(self) -> State:
+    def state(self) -> Any:
         """The state after the accepted ids."""
         return self._states[-1]
 
@@ -67,10 +67,10 @@ class Matcher(Guided):
         found = self._read(ids)
         return ids[: len(found) - (found[-1:] == [None])]
 
-    def _read(self, ids: Iterable[int]) -> list[State | None]:
+    def _read(self, ids: Iterable[int]) -> list[Any]:
         """Return the states after ids up to the first one that is not allowed, after which there is None."""
-        found: list[State | None] = []
-        state: State | None = self.state
+        found: list[Any] = []
+        state = self.state
         for id in ids:
             assert state is not None
             state = self.guide.step(state, id)

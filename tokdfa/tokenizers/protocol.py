@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tokdfa.automata.token_dfa import TokenDFA
     from tokdfa.dictionary import Dictionary
     from tokdfa.encoding.stream import EncodingStream
+    from tokdfa.guiding.bans import Ban
     from tokdfa.guiding.guide import Guide
     from tokdfa.patterns.finder import Wanted
     from tokdfa.searching.matches import Matches
@@ -388,26 +389,14 @@ class AnyTokenizer(Guided, ABC):
         *,
         end: int | Iterable[int] | None = None,
         vocab_size: int | None = None,
+        ban: Ban | None = None,
     ) -> Guide:
-        """Return the guide of the canonical streams whose texts are in a language: which ids can come next.
+        """Call :func:`tokdfa.guide`, which says all: which ids can come next so that some canonical stream goes on.
 
         Parameters
         ----------
-        language : str or TokenDFA, optional
-            A regular expression that the whole text matches, or an automaton over bytes; by default all texts.
-        end : int or iterable of int, optional
-            The ids that end a sequence.
-        vocab_size : int, optional
-            The number of bits of a mask, if the model has more logits than the tokenizer has ids.
-
-        Returns
-        -------
-        Guide
-
-        Raises
-        ------
-        UnsupportedFeatureError, PatternError, LimitExceededError, TokenStreamError
-            As in :func:`tokdfa.guide`, which this method calls.
+        language, end, vocab_size, ban
+            Those of that function.
 
         Examples
         --------
@@ -416,4 +405,4 @@ class AnyTokenizer(Guided, ABC):
         >>> guide.forced(guide.initial).tolist() == tokenizer.encode("a single man").tolist()
         True
         """
-        return door.guide(self, language, end=end, vocab_size=vocab_size)
+        return door.guide(self, language, end=end, vocab_size=vocab_size, ban=ban)

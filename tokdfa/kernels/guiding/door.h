@@ -130,6 +130,28 @@ typedef struct {
     tokdfa_guide_room *room;
 } tokdfa_guide;
 
+/* What texts may have, over the ids of a tokenizer: table[state * n_columns + column[byte]], state 0 for what is banned;
+   `alive` are the states from which ids go on or may end. The bytes of an id are text[offsets[id]] to
+   text[offsets[id + 1]]; `symbol` to `words` are their trie, as in tokdfa_guide_ids. Read-only once it is built. */
+typedef struct {
+    const int32_t *table;
+    const int32_t *column;
+    int64_t n_columns;
+    const uint8_t *alive;
+    int64_t n_alive;
+    const uint8_t *text;
+    const int64_t *offsets;
+    int64_t n_offsets;
+    const int32_t *symbol;
+    int64_t n_symbol;
+    const int32_t *depth;
+    const int32_t *end;
+    const int32_t *first;
+    const int32_t *words;
+} tokdfa_ban;
+
+int32_t tokdfa_ban_step(const tokdfa_ban *ban, int32_t state, int32_t id);
+int64_t tokdfa_ban_mask(const tokdfa_ban *ban, int32_t state, int32_t like, int32_t *path, uint32_t *mask);
 void tokdfa_forbid(const tokdfa_followers *followers, int32_t row, const uint32_t *fragile, uint32_t *mask);
 int64_t tokdfa_merge_nodes(const int32_t *column, const int32_t *end, int64_t n_nodes, const uint8_t *is_dead,
                            int64_t n_columns, int32_t *node_of, int32_t *following, int32_t *stack,

@@ -1,0 +1,168 @@
+"""Automata over bytes as tables: those of languages, of texts without some words, and products."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.automata.token_dfa import TokenDFA
+from tokdfa.errors import LimitExceededError
+from tokdfa.kernels.dfa import trie as kernels
+from tokdfa.patterns.trie import TokenTrie
+
+__all__ = ["NOWHERE", "ByteMachine", "distances", "machine_of", "product", "trimmed", "without_words"]
+
+
+MAX_ENTRIES = 1 << 27
+MAX_PAIRS = 1 << 26
+
+NOWHERE = 0
+"""The state from which no text goes on."""
+
+
+class ByteMachine(NamedTuple):
+    """A deterministic automaton over bytes. State 0 is that from which no text goes on.
+
+    Attributes
+    ----------
+    table : int32 array of shape (states, columns)
+        The targets.
+    column : int32 array of 256 entries
+        The column of each byte.
+    final : bool array, one entry a state
+    initial : int
+    """
+
+    table: Int32Array
+    column: Int32Array
+    final: BoolArray
+    initial: int
+
+
+def machine_of(dfa: TokenDFA) -> ByteMachine:
+    """Return an automaton over bytes as a table; its states are numbered from 1.
+
+    Raises
+    ------
+    LimitExceededError
+        If it has too many states.
+    """
+    n = dfa.n_states + 1
+    if n * 256 > MAX_ENTRIES:
+        raise LimitExceededError("the automaton of the language has too many states", value=dfa.n_states)
+    by_byte = np.zeros((256, n), dtype=np.int32)
+    byte_of = np.array([symbol[0] for symbol in dfa.alphabet.symbols], dtype=np.int64)
+    by_byte[byte_of[dfa.tokens], dfa.sources + 1] = dfa.targets + 1
+    numbers: dict[bytes, int] = {}
+    column = np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in by_byte], dtype=np.int32)
+    firsts = np.unique(column, return_index=True)[1]
+    return ByteMachine(np.ascontiguousarray(by_byte[firsts].T), column, np.append(False, dfa.final), dfa.initial + 1)
+
+
+def without_words(words: Sequence[bytes]) -> ByteMachine:
+    """Return the automaton of all sequences of bytes in which none of some words, none of them empty, occurs.
+
+    Raises
+    ------
+    LimitExceededError
+        If it has too many states.
+
+    Notes
+    -----
+    A. Aho, M. Corasick, *Efficient string matching*, 1975.
+    """
+    every = np.frombuffer(b"".join(words), dtype=np.uint8)
+    used = np.unique(every)
+    # Column 0 is that of the bytes of no word.
+    column = np.zeros(256, dtype=np.int32)
+    column[used] = np.arange(1, len(used) + 1)
+    offsets = np.cumsum([0, *map(len, words)], dtype=np.int64)
+    trie = TokenTrie(column[every], offsets)
+    n_columns = len(used) + 1
+    if (trie.n_nodes + 1) * n_columns > MAX_ENTRIES:
+        raise LimitExceededError("the automaton of the words has too many states", value=trie.n_nodes)
+    struct = kernels.trie_of(np.maximum(trie.symbol, 0), trie.depth, trie.end, trie.first)
+    table, length, _ = kernels.find_words(struct, n_columns, False)
+    table[length[table] > 0] = NOWHERE
+    final = length == 0
+    final[NOWHERE] = False
+    return ByteMachine(table.reshape(-1, n_columns), column, final, 1)
+
+
+def product(first: ByteMachine, second: ByteMachine, *, outside: bool = False) -> tuple[ByteMachine, Int64Array]:
+    """Return the automaton of the texts of one language that are in another one too, or that are not.
+
+    Parameters
+    ----------
+    first, second : ByteMachine
+    outside : bool
+        Whether the texts of `second` are left out, instead of all others.
+
+    Returns
+    -------
+    machine : ByteMachine
+        As far as it can be reached.
+    pairs : int64 array of shape (states, 2)
+        The states of which each state consists; a zero in the first column for state 0 alone.
+
+    Raises
+    ------
+    LimitExceededError
+        If it has too many states.
+    """
+    width = len(second.table)
+    if len(first.table) * width > MAX_PAIRS:
+        what = "the automata have too many pairs of states"
+        raise LimitExceededError(what, value=f"{len(first.table)} * {width}")
+    both, column = np.unique(first.column.astype(np.int64) * 256 + second.column, return_inverse=True)
+    of_first, of_second = both >> 8, both & 255
+    number = np.zeros(len(first.table) * width, dtype=np.int32)
+    layer = np.array([first.initial * width + second.initial], dtype=np.int64)
+    number[layer] = 1
+    layers, rows, n = [np.zeros(1, dtype=np.int64)], [np.zeros((1, len(both)), dtype=np.int64)], 2
+    while len(layer):
+        layers.append(layer)
+        a = first.table[(layer // width)[:, None], of_first[None, :]].astype(np.int64)
+        b = second.table[(layer % width)[:, None], of_second[None, :]]
+        targets = np.where((a != NOWHERE) & (outside | (b != NOWHERE)), a * width + b, 0)
+        rows.append(targets)
+        layer = np.unique(targets[number[targets] == 0])
+        layer = layer[layer >= width]
+        number[layer] = np.arange(n, n + len(layer), dtype=np.int32)
+        n += len(layer)
+        if n * len(both) > MAX_ENTRIES:
+            raise LimitExceededError("the automaton of the texts has too many states", value=n)
+    keys = np.concatenate(layers)
+    pairs = np.stack((keys // width, keys % width), axis=1)
+    final = first.final[pairs[:, 0]] & (second.final[pairs[:, 1]] != outside)
+    table = number[np.concatenate(rows)]
+    return ByteMachine(table, column.reshape(-1).astype(np.int32), final, 1), pairs
+
+
+def trimmed(machine: ByteMachine) -> ByteMachine:
+    """Return an automaton all of whose targets lead to the end of some text, or are `NOWHERE`."""
+    table = machine.table.copy()
+    table[distances(table, machine.final)[table] < 0] = NOWHERE
+    return machine._replace(table=table)
+
+
+def distances(table: Int32Array, final: BoolArray) -> Int32Array:
+    """Return for each state the least number of bytes up to a final one; -1 if there is none."""
+    distance = np.where(final, 0, -1).astype(np.int32)
+    if final[1:].all():
+        return distance
+    sources, columns = np.nonzero(table)
+    targets = table[sources, columns]
+    edges = np.unique(targets.astype(np.int64) << 32 | sources)
+    targets, sources = edges >> 32, edges & 0xFFFFFFFF
+    bounds = np.searchsorted(targets, np.arange(len(final) + 1))
+    queue = np.flatnonzero(final).tolist()
+    for state in queue:  # grows during the loop
+        for source in sources[bounds[state] : bounds[state + 1]].tolist():
+            if distance[source] < 0:
+                distance[source] = distance[state] + 1
+                queue.append(source)
+    return distance
