@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import islice
+from itertools import count, islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -23,6 +23,8 @@ __all__ = ["EncodedDocuments", "encode_batch", "iter_encoded"]
 
 # Documents go to the threads in parcels, so that small ones are worth the overhead.
 _PARCEL = 256
+# One thread waits for no other.
+_PARCEL_OF_ONE = 4096
 
 
 class EncodedDocuments(NamedTuple):
@@ -66,10 +68,10 @@ def encode_batch(tokenizer: AnyTokenizer, texts: Iterable[str], *, threads: int 
     >>> encoded.ids.tolist(), encoded.offsets.tolist()
     ([64, 462, 64, 2513, 462], [0, 2, 5])
     """
-    documents = list(iter_encoded(tokenizer, texts, threads=threads))
-    offsets = np.zeros(len(documents) + 1, dtype=np.int64)
-    np.cumsum(np.fromiter(map(len, documents), dtype=np.int64, count=len(documents)), out=offsets[1:])
-    return EncodedDocuments(np.concatenate((np.zeros(0, dtype=np.int32), *documents)), offsets)
+    parcels = [*_iter_parcels(tokenizer, texts, threads)]
+    lengths = np.concatenate((np.zeros(1, dtype=np.int64), *(np.diff(parcel.offsets) for parcel in parcels)))
+    ids = np.concatenate((np.zeros(0, dtype=np.int32), *(parcel.ids for parcel in parcels)))
+    return EncodedDocuments(ids, np.cumsum(lengths))
 
 
 def iter_encoded(tokenizer: AnyTokenizer, texts: Iterable[str], *, threads: int | None = None) -> Iterator[Int32Array]:
@@ -83,6 +85,13 @@ def iter_encoded(tokenizer: AnyTokenizer, texts: Iterable[str], *, threads: int 
     >>> [ids.tolist() for ids in tokdfa.iter_encoded(tokdfa.default_tokenizer(), texts)]
     [[64, 462], [64, 2513, 462]]
     """
+    for ids, offsets in _iter_parcels(tokenizer, texts, threads):
+        for begin, end in pairwise(offsets.tolist()):
+            yield ids[begin:end]
+
+
+def _iter_parcels(tokenizer: AnyTokenizer, texts: Iterable[str], threads: int | None) -> Iterator[EncodedDocuments]:
+    """Yield the ids of parcels of documents, in order, holding only a few parcels at a time."""
     if not is_tokenizer(tokenizer):
         raise wrong_argument(
             tokenizer, "a tokenizer", "tokdfa.encode_batch(tokenizer, texts)", swapped=is_tokenizer(texts)
@@ -91,23 +100,32 @@ def iter_encoded(tokenizer: AnyTokenizer, texts: Iterable[str], *, threads: int 
     if threads is not None and (not isinstance(threads, int) or isinstance(threads, bool) or threads < 1):
         raise WrongTypeError("the number of threads must be a positive integer", value=threads)
     n_threads = os.cpu_count() or 1 if threads is None else threads
+    remaining = iter(texts)
+    size = _PARCEL_OF_ONE if n_threads == 1 else _PARCEL
+    parcels = zip(count(0, size), iter(lambda: [*islice(remaining, size)], []), strict=False)
     if n_threads == 1:
-        for number, text in enumerate(texts):
-            yield _encode(tokenizer, number, text)
+        for first, parcel in parcels:
+            yield _encode_parcel(tokenizer, first, parcel)
         return
-
-    def encode_parcel(parcel: list[tuple[int, str]]) -> list[Int32Array]:
-        return [_encode(tokenizer, number, text) for number, text in parcel]
-
-    remaining = enumerate(texts)
     with ThreadPoolExecutor(n_threads) as pool:
-        waiting: list[Future[list[Int32Array]]] = []
+        waiting: list[Future[EncodedDocuments]] = []
         while True:
-            while len(waiting) <= 2 * n_threads and (parcel := list(islice(remaining, _PARCEL))):
-                waiting.append(pool.submit(encode_parcel, parcel))
+            for first, parcel in islice(parcels, max(2 * n_threads + 1 - len(waiting), 0)):
+                waiting.append(pool.submit(_encode_parcel, tokenizer, first, parcel))
             if not waiting:
                 return
-            yield from waiting.pop(0).result()
+            yield waiting.pop(0).result()
+
+
+def _encode_parcel(tokenizer: AnyTokenizer, first: int, texts: list[str]) -> EncodedDocuments:
+    """Return the ids of documents, the first of which has that number."""
+    together = tokenizer.encode_together(texts)
+    if together is not None:
+        return together
+    encoded = [_encode(tokenizer, number, text) for number, text in enumerate(texts, first)]
+    offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
+    np.cumsum(np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded)), out=offsets[1:])
+    return EncodedDocuments(np.concatenate(encoded), offsets)
 
 
 def _encode(tokenizer: AnyTokenizer, number: int, text: str) -> Int32Array:

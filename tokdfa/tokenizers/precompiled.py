@@ -54,6 +54,11 @@ class Precompiled:
     def _of_characters(self, text: str) -> str:
         return text.translate(self._singles)
 
+    @property
+    def touched(self) -> frozenset[str]:
+        """The characters without any of which nothing is replaced in a text."""
+        return frozenset(character for word in self._rules for character in (word[1:] or word))
+
     def border(self, left: str, right: str) -> tuple[str | None, str] | None:
         """Return what becomes of the characters on both sides of a place; None if that depends on their neighbours.
 

@@ -22,6 +22,7 @@ from tokdfa.tokenizers.spelled import Spelled
 if TYPE_CHECKING:
     from tokdfa.automata.token_dfa import TokenDFA
     from tokdfa.dictionary import Dictionary
+    from tokdfa.encoding.batches import EncodedDocuments
     from tokdfa.encoding.stream import EncodingStream
     from tokdfa.guiding.bans import Ban
     from tokdfa.guiding.guide import Guide
@@ -173,6 +174,10 @@ class AnyTokenizer(Guided, ABC):
         WrongTypeError
             If it is not a string.
         """
+
+    def encode_together(self, texts: list[str]) -> EncodedDocuments | None:
+        """Return the ids of several texts from one call; None if there is no such way, or one of them is refused."""
+        return None
 
     @abstractmethod
     def stream(self) -> EncodingStream:

@@ -67,6 +67,21 @@ class CharacterTable:
             match = find(text, stop)
         return "".join(parts) + text[done:] if parts else text
 
+    @property
+    def rules(self) -> Mapping[str, str]:
+        """The replacement of each word."""
+        return self._rules
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """The pieces that no rule touches."""
+        return self._kept
+
+    @property
+    def touched(self) -> frozenset[str]:
+        """The characters without any of which no rule applies to a text."""
+        return self._of_interest[0]
+
     def _touched(self, text: str) -> Set[str]:
         """Return the characters of a text that a rule replaces, or that may go on in a word of several."""
         touched, untouched_ascii = self._of_interest

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.encoding.added_tokens import AddedTokens, normalized_stretches
+from tokdfa.encoding.batches import EncodedDocuments
 from tokdfa.encoding.special import Special
 from tokdfa.encoding.texts import check_text
 from tokdfa.errors import AlphabetError
@@ -22,7 +23,9 @@ from tokdfa.tokenizers.round_trip import RoundTrip
 from tokdfa.tokenizers.sentencepiece_normalizer import SPACE
 from tokdfa.tokenizers.spelled import Spelled
 from tokdfa.tokenizers.spelled_by_steps import spelled_by_steps
+from tokdfa.tokenizers.unigram_accepted import acceptor
 from tokdfa.tokenizers.unigram_cuts import UnigramCuts, splits_at_spaces, why_not_cut
+from tokdfa.tokenizers.unigram_texts import text_segmenter
 from tokdfa.unicode.byte_alphabet import spell
 from tokdfa.unigram.lattice import RecordedText
 from tokdfa.unigram.segmenter import BEGINNING, Before, Segmenter
@@ -32,6 +35,8 @@ if TYPE_CHECKING:
     from tokdfa.splitting.pretokenizer import PreTokenizer
     from tokdfa.tokenizers.formats.unigram import UnigramContents
     from tokdfa.tokenizers.normalizers import Normalizer
+    from tokdfa.unigram.accepted import Acceptor
+    from tokdfa.unigram.texts import TextSegmenter
 
 __all__ = ["UnigramTokenizer"]
 
@@ -161,6 +166,16 @@ class UnigramTokenizer(AnyTokenizer):
         """The compiled segmentation of texts."""
         return Segmenter(self.model)
 
+    @cached_property
+    def acceptor(self) -> Acceptor | None:
+        """What judges streams word by word; None if their text is not that of their pieces."""
+        return acceptor(self)
+
+    @cached_property
+    def texts(self) -> TextSegmenter | None:
+        """The compiled segmentation of texts that are not normalized yet; None if that takes two steps."""
+        return text_segmenter(self.segmenter, self.rewriting.normalizer) if self._is_one_sentence else None
+
     def encode(self, text: str) -> Int32Array:
         """Return the ids of `text`, as an int32 array.
 
@@ -174,7 +189,42 @@ class UnigramTokenizer(AnyTokenizer):
         WrongTypeError
             If it is not a string.
         """
+        if self.texts is not None and type(text) is str:
+            try:
+                data = text.encode("utf-8")
+            except UnicodeEncodeError:
+                data = None
+            ids = None if data is None else self.texts.encode_whole(data)
+            if ids is not None:
+                return ids
         return self.encode_on(text, BEGINNING)[0]
+
+    def encode_together(self, texts: list[str]) -> EncodedDocuments | None:
+        """Return the ids of several texts; see :meth:`AnyTokenizer.encode_together`."""
+        if self.texts is None:
+            return None
+        try:
+            data = [*map(str.encode, texts)]
+        except (TypeError, UnicodeEncodeError):
+            return None
+        parts: list[Int32Array] = []
+        offsets = [np.zeros(1, dtype=np.int64)]
+        first = n = 0
+        while True:
+            ids, ends = self.texts.encode_texts(data, first)
+            parts.append(ids)
+            offsets.append(ends + n)
+            first, n = first + len(ends), n + len(ids)
+            if first == len(data):
+                break
+            # This one must be normalized first.
+            try:
+                parts.append(self.encode(texts[first]))
+            except AlphabetError:
+                return None
+            first, n = first + 1, n + len(parts[-1])
+            offsets.append(np.array([n]))
+        return EncodedDocuments(parts[0] if len(parts) == 1 else np.concatenate(parts), np.concatenate(offsets))
 
     def encode_on(self, text: str, before: Before, *, begins: bool = True) -> tuple[Int32Array, Before]:
         """Return the ids of a text, or of one that goes on after a place where texts are certainly cut; see `encode`.
@@ -195,6 +245,10 @@ class UnigramTokenizer(AnyTokenizer):
         """
         _check(text)
         if self._is_one_sentence:
+            if self.texts is not None:
+                found = self.texts.encode(text.encode("utf-8"), before, begins=begins)
+                if found is not None:
+                    return found
             normalizer = self._normalizer_at(begins)
             data = (text if normalizer is None else normalizer(text)).encode("utf-8")
             return self.segmenter.encode_on(data, np.array([len(data)], dtype=np.int64), before)

@@ -12,6 +12,7 @@ from tokdfa.tokenizers.decoding import DecodeMetaspace, byte_of
 from tokdfa.tokenizers.normalizer_borders import after_border, border, is_known
 from tokdfa.tokenizers.normalizers import Normalizer
 from tokdfa.tokenizers.sentencepiece_normalizer import SPACE, SentencePieceNormalizer
+from tokdfa.tokenizers.unigram_texts import has_inner_spaces
 from tokdfa.unicode.normalization import spaces
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def why_not_cut(
     if model.is_single:
         if not isinstance(normalizer, SentencePieceNormalizer) or not normalizer.shows_spaces:
             return "spaces are not visible to the model"
-        if any(SPACE in model.pieces[id][1:] for id in np.flatnonzero(model.is_found).tolist()):
+        if has_inner_spaces(model):
             return "a piece has a space that does not begin it"
         return None
     if not splits_at_spaces(splitting):

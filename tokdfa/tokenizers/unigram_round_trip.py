@@ -8,7 +8,7 @@ import numpy as np
 
 from tokdfa.alphabet import Word
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array
-from tokdfa.errors import AlphabetError
+from tokdfa.errors import AlphabetError, TokenStreamError
 from tokdfa.kernels.spelling.spell import spell
 from tokdfa.tokenizers.decoded import Decoded
 from tokdfa.tokenizers.decoding import DecodeMetaspace, DecodeSentencePiece, later_step
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["UnigramRoundTrip"]
 
+# The number of places in a stretch that are judged by their text, and of ids among which the next cut usually is.
+_MOST_STOPS, _NEAR = 1 << 10, 1 << 8
 _SPACE_BYTES = SPACE.encode("utf-8")
 
 
@@ -77,12 +79,38 @@ class UnigramRoundTrip(BytesRoundTrip):
 
     def accept(self, ids: Int32Array, *, begins: bool = True) -> tuple[int, UnigramRoundTrip] | None:
         """Return the number of bytes of canonical ids and the round trip after them; see :meth:`RoundTrip.accept`."""
+        acceptor = self._tokenizer.acceptor
+        if acceptor is None:
+            return self._accept_text(ids, begins)
+        trip, at, n_bytes = self, 0, 0
+        for _ in range(_MOST_STOPS):
+            is_first = begins and not at
+            n, size, after = acceptor.accept(ids[at:], None if is_first else trip._before)
+            if n:
+                trip, at, n_bytes = UnigramRoundTrip(self._tokenizer, after), at + n, n_bytes + size
+            if at == len(ids):
+                return n_bytes, trip
+            # What is not decided there is judged by its text, up to the next place where that is cut.
+            part = ids[at : at + _NEAR]
+            cut = np.flatnonzero(self.cut_between(part))
+            if not len(cut) and at + len(part) < len(ids):
+                return None
+            part = part[: int(cut[0]) + 1] if len(cut) else part
+            found = trip._accept_text(part, begins and not at)
+            if found is None:
+                return None
+            n_bytes, at, trip = n_bytes + found[0], at + len(part), found[1]
+            if at == len(ids):
+                return n_bytes, trip
+        return None
+
+    def _accept_text(self, ids: Int32Array, begins: bool) -> tuple[int, UnigramRoundTrip] | None:
+        """Return what `accept` does, from the text of the ids."""
         text = self._text_of_usual(ids, begins)
-        if text is None:
-            return None
         try:
+            text = self.decode(ids, begins=begins).text if text is None else text
             canonical, following = self.encode_on(text, begins=begins)
-        except AlphabetError:
+        except (AlphabetError, TokenStreamError):
             return None
         return (len(text.encode("utf-8")), following) if np.array_equal(canonical, ids) else None
 

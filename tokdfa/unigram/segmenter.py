@@ -54,6 +54,11 @@ class Segmenter:
     ----------
     model : UnigramModel
 
+    Attributes
+    ----------
+    tables : Struct
+        The tables of the compiled loop.
+
     Raises
     ------
     LimitExceededError
@@ -75,7 +80,7 @@ class Segmenter:
         size = sum(map(len, pieces))
         if size > LARGEST_TRIE:
             raise LimitExceededError(f"the pieces have more than {LARGEST_TRIE} bytes", value=size)
-        self._tables = unigram_tables(
+        self.tables = unigram_tables(
             pieces,
             model.scores[ids],
             ids,
@@ -125,8 +130,8 @@ class Segmenter:
         AlphabetError
             If a character is unknown and there is no id for it.
         """
-        room = self._room
-        ids = segment(self._tables, data, ends, room, score=before.score, after_unknown=before.is_unknown)
+        room = self.room
+        ids = segment(self.tables, data, ends, room, score=before.score, after_unknown=before.is_unknown)
         if ids is None:
             raise _unknown(data, room)
         return ids, Before(room.score, room.after_unknown)
@@ -136,14 +141,15 @@ class Segmenter:
 
         The memory of words is not used, so this is slower.
         """
-        room = self._room
-        found = record(self._tables, data, ends, room, score=before.score, after_unknown=before.is_unknown)
+        room = self.room
+        found = record(self.tables, data, ends, room, score=before.score, after_unknown=before.is_unknown)
         if found is None:
             raise _unknown(data, room)
         return found, Before(room.score, room.after_unknown)
 
     @property
-    def _room(self) -> Room:
+    def room(self) -> Room:
+        """What the calls of a thread write."""
         room: Room | None = getattr(self._own, "room", None)
         if room is None:
             room = self._own.room = Room()

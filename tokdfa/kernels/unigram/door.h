@@ -7,7 +7,9 @@
 enum {
     TOKDFA_SEGMENT_PAUSED = -1,  /* after so many bytes; nothing is wrong */
     TOKDFA_SEGMENT_ROOM = -2,    /* more nodes are needed: at least n_needed */
-    TOKDFA_SEGMENT_UNKNOWN = -3  /* the character at `at` is unknown, and there is no id for it */
+    TOKDFA_SEGMENT_UNKNOWN = -3, /* the character at `at` is unknown, and there is no id for it */
+    TOKDFA_SEGMENT_FULL = -4,    /* more room is needed for ids, or for a word */
+    TOKDFA_SEGMENT_OTHERWISE = -5 /* the text is to be normalized first */
 };
 
 /* The marks of the places of the best way. */
@@ -55,7 +57,7 @@ typedef struct {
     double score;
     int64_t unknown_from;
     int64_t n_unknown;  /* the number of unknown characters so far */
-    uint64_t *memory;   /* words and their ids, four entries each; a power of two of words, zeros at first */
+    uint64_t *memory;   /* words and their ids, four entries each; a power of two of pairs, zeros at first */
     int64_t n_memory;
     /* What is recorded, one entry per byte and one more, or none: the best sum at each place when the loop gets there,
        where the last piece of it begins, and the marks of the best way. Nothing is then taken from the memory. */
@@ -69,6 +71,81 @@ typedef struct {
 
 int64_t tokdfa_segment(const tokdfa_unigram *model, const uint8_t *text, const int64_t *ends, int64_t n_ends,
                        tokdfa_unigram_room *room);
+
+/* SentencePiece's normalization of texts before they are segmented, where nothing is replaced across a space, and no
+   piece or replacement has U+2581 but at the beginning of a piece. Read-only once it is built. */
+typedef struct {
+    const tokdfa_unigram *model;
+    const int32_t *rules; /* the trie of the words that are replaced, as above */
+    int64_t n_rules;
+    const int32_t *rule_of; /* of each cell the number of the word, -1 for none */
+    const uint8_t *replacements;
+    const int64_t *bounds; /* of the replacement of each word, and the end of the last */
+    const int32_t *kept;   /* the trie of pieces that no rule touches; their words are found first */
+    int64_t n_kept;
+    const uint8_t *blank; /* of each byte: whether it is a space, or becomes one whatever is around it */
+    int64_t n_blank;
+    const uint64_t *touched; /* a bit for each code point: whether a rule may apply where it is, or it is U+2581 */
+    int64_t n_touched;
+    uint8_t plain_ascii; /* whether none of the bytes 0x21 to 0x7E is touched */
+    uint8_t has_kept;
+    uint8_t puts_space;   /* whether a space is put before a text; */
+    uint8_t trims_spaces; /* whether spaces at the ends are dropped and runs of them become one */
+} tokdfa_unigram_texts;
+
+/* Where texts have got to, in addition to the room. It belongs to one thread. */
+typedef struct {
+    uint8_t *word; /* room for a normalized word */
+    int64_t n_word;
+    int64_t text; /* the number of the text, and 1 for continues if it goes on from another one */
+    uint8_t continues, is_begun;
+    /* The last place in it from which the call can go on, and what was there. */
+    uint8_t has_space, has_text;
+    int64_t at, n, unknown_from;
+    double score;
+} tokdfa_unigram_writer;
+
+int64_t tokdfa_segment_texts(const tokdfa_unigram_texts *texts, const uint8_t *text, const int64_t *ends, int64_t n_texts,
+                            int64_t *id_ends, tokdfa_unigram_writer *writer, tokdfa_unigram_room *room);
+int64_t tokdfa_segment_text(const tokdfa_unigram_texts *texts, const uint8_t *text, int64_t n_text,
+                           tokdfa_unigram_writer *writer, tokdfa_unigram_room *room);
+
+/* The ids whose text is certainly that of their pieces, one after the other. Read-only once it is built. */
+typedef struct {
+    const tokdfa_unigram *model;
+    const uint8_t *text; /* the pieces of all ids */
+    const int64_t *bounds;
+    const uint8_t *kinds; /* of each id: the bits of TOKDFA_PIECE_... */
+    int64_t n_kinds;
+    const int32_t *specials; /* the trie of the texts of special tokens, which must not be in a word */
+    int64_t n_specials;
+    uint8_t keeps_spaces; /* whether a space alone is a word, but for the first of a text */
+} tokdfa_unigram_pieces;
+
+enum {
+    TOKDFA_PIECE_PLAIN = 1,
+    TOKDFA_PIECE_SPACED = 2,
+    TOKDFA_PIECE_BARE = 4,
+    TOKDFA_PIECE_DOUBTFUL = 8,
+    TOKDFA_PIECE_SPECIAL = 16
+};
+
+/* What is known of streams, in addition to the room. It belongs to one thread. */
+typedef struct {
+    uint8_t *word; /* room for the text of a word */
+    int64_t n_word;
+    uint64_t *known; /* words of ids that are canonical, two entries each; a power of two of words, ones at first */
+    int64_t n_known;
+    uint8_t *alone; /* of each id: whether it is a word that is canonical */
+    int64_t n_alone;
+    int64_t size;      /* the number of bytes of the text that was accepted */
+    int64_t at;        /* the number of ids that were accepted, all before a place where the text is cut */
+    int64_t begins;    /* whether a text begins with the first id */
+    int64_t at_a_time; /* a call pauses after so many ids */
+} tokdfa_unigram_reader;
+
+int64_t tokdfa_accept_ids(const tokdfa_unigram_pieces *pieces, const int32_t *ids, int64_t n,
+                          tokdfa_unigram_reader *reader, tokdfa_unigram_room *room);
 
 /* A trie under construction, in memory of its own: the cells as above, and in each the number of the key that ends
    there, -1 for none. It belongs to one thread. */

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from tokdfa.arrays import Float64Array, Int32Array, Int64Array, Uint8Array
 from tokdfa.kernels.library import Struct, check_memory, ffi, lib, readable
@@ -16,8 +15,11 @@ __all__ = [
     "ENDS_UNKNOWN",
     "LARGEST_TRIE",
     "NO_UNKNOWN",
+    "ROOM",
+    "SHORT",
     "Recording",
     "Room",
+    "packed_trie",
     "record",
     "segment",
     "unigram_tables",
@@ -29,14 +31,19 @@ LARGEST_TRIE = 1 << 27
 NO_UNKNOWN = -1
 """The id of unknown characters if there is none."""
 
+ROOM = -2
+"""Returned by kernels that need a larger `Room`; see :meth:`Room.grow`."""
+
 ENDS_PIECE, ENDS_UNKNOWN = 1, 2
 """The marks of the places of a recorded way."""
 
+SHORT = 1 << 14
+"""Every `Room` has room for the ids of a text of so many bytes."""
+
 _AT_A_TIME = 1 << 20
 _NODES = 1 << 10
-_IDS = 1 << 14
 _WORDS = 1 << 16
-_PAUSED, _ROOM, _UNKNOWN = -1, -2, -3
+_PAUSED, _UNKNOWN = -1, -3
 _NO_SUMS: Float64Array = np.empty(0, dtype=np.float64)
 _NO_STARTS: Int64Array = np.empty(0, dtype=np.int64)
 _NO_MARKS: Uint8Array = np.empty(0, dtype=np.uint8)
@@ -75,12 +82,9 @@ def unigram_tables(
     has_words : bool
         Whether no piece has U+2581 but at its beginning, or sums restart, so that words are remembered.
     """
-    text = np.frombuffer(b"".join(pieces) or b"\0", dtype=np.uint8)
-    offsets = np.zeros(len(pieces) + 1, dtype=np.int64)
-    np.cumsum(np.fromiter(map(len, pieces), dtype=np.int64, count=len(pieces)), out=offsets[1:])
-    if offsets[-1] > LARGEST_TRIE:
-        raise ValueError(f"the pieces have {offsets[-1]} bytes")
-    cells, keys = _packed(text, offsets)
+    if sum(map(len, pieces)) > LARGEST_TRIE:
+        raise ValueError(f"the pieces have {sum(map(len, pieces))} bytes")
+    cells, keys = packed_trie(pieces)
     ends = keys >= 0
     scores_of = np.zeros(len(keys), dtype=np.float64)
     ids_of = np.full(len(keys), -1, dtype=np.int32)
@@ -103,8 +107,17 @@ def unigram_tables(
     )
 
 
-def _packed(text: npt.NDArray[np.uint8], offsets: Int64Array) -> tuple[Int32Array, Int32Array]:
-    """Return the cells of the trie of keys, and the number of the key that ends in each."""
+def packed_trie(words: Sequence[bytes]) -> tuple[Int32Array, Int32Array]:
+    """Return the cells of the trie of words, and for each cell the number of the word that ends there, -1 for none.
+
+    Parameters
+    ----------
+    words : sequence of bytes
+        Not empty, distinct and ascending; no more than `LARGEST_TRIE` bytes in all.
+    """
+    text = np.frombuffer(b"".join(words) or b"\0", dtype=np.uint8)
+    offsets = np.zeros(len(words) + 1, dtype=np.int64)
+    np.cumsum(np.fromiter(map(len, words), dtype=np.int64, count=len(words)), out=offsets[1:])
     trie = ffi.new("tokdfa_unigram_trie *")
     check_memory(
         lib.tokdfa_build_unigram_trie(readable(text, np.uint8), readable(offsets, np.int64), len(offsets) - 1, trie)
@@ -127,7 +140,7 @@ class Room:
         The sum of scores up to the end of the last text.
     """
 
-    __slots__ = ("_n_ids", "_struct", "pointer")
+    __slots__ = ("_ids", "_n_ids", "_struct", "pointer")
 
     def __init__(self) -> None:
         self._struct = Struct(
@@ -135,7 +148,7 @@ class Room:
             nodes=np.zeros(2 * _NODES, dtype=np.float64),
             n_nodes=_NODES,
             n_needed=0,
-            ids=np.empty(_IDS, dtype=np.int32),
+            ids=np.empty(SHORT, dtype=np.int32),
             at_a_time=_AT_A_TIME,
             sentence=0,
             at=0,
@@ -148,7 +161,8 @@ class Room:
             starts=_NO_STARTS,
             marks=_NO_MARKS,
         )
-        self._n_ids = _IDS
+        self._ids: Int32Array = self._struct.fields["ids"]
+        self._n_ids = SHORT
         self.pointer: Any = self._struct.pointer
 
     @property
@@ -160,8 +174,7 @@ class Room:
         """Get ready for texts of that many bytes."""
         if n_bytes > self._n_ids:
             # A text is rarely so long, and its memory is not kept.
-            self._struct.set("ids", np.empty(n_bytes, dtype=np.int32))
-            self._n_ids = n_bytes
+            self._set_ids(np.empty(n_bytes, dtype=np.int32))
         pointer = self.pointer
         pointer.sentence = pointer.at = pointer.n = 0
         pointer.score = score
@@ -170,11 +183,10 @@ class Room:
 
     def take(self, n: int) -> Int32Array:
         """Return the ids, of which there are so many, as an array of their own."""
-        ids: Int32Array = self._struct.fields["ids"]
-        if self._n_ids == _IDS:
+        ids = self._ids
+        if self._n_ids == SHORT:
             return ids[:n].copy()
-        self._struct.set("ids", np.empty(_IDS, dtype=np.int32))
-        self._n_ids = _IDS
+        self._set_ids(np.empty(SHORT, dtype=np.int32))
         return ids[:n]
 
     def record(self, sums: Float64Array, starts: Int64Array, marks: Uint8Array) -> None:
@@ -182,6 +194,16 @@ class Room:
         self._struct.set("sums", sums)
         self._struct.set("starts", starts)
         self._struct.set("marks", marks)
+
+    def grow_ids(self) -> None:
+        """Make room for more ids; those that are there are kept."""
+        larger: Int32Array = np.empty(2 * len(self._ids), dtype=np.int32)
+        larger[: len(self._ids)] = self._ids
+        self._set_ids(larger)
+
+    def _set_ids(self, ids: Int32Array) -> None:
+        self._struct.set("ids", ids)
+        self._ids, self._n_ids = ids, len(ids)
 
     def grow(self) -> None:
         """Make room for more nodes."""
@@ -231,7 +253,7 @@ def segment(
     arguments = tables.pointer, data, readable(ends, np.int64), len(ends), room.pointer
     while (n := lib.tokdfa_segment(*arguments)) < 0:
         # Between the calls signals are heeded, such as Ctrl-C.
-        if n == _ROOM:
+        if n == ROOM:
             room.grow()
         elif n == _UNKNOWN:
             return None

@@ -2,7 +2,8 @@
 
 `choice` says which judge decides for which tokenizer. `walk` is the fast one: one look-up an id, and a closer look by
 `pieces`, or by `encoding` where texts are normalized, only where something is wrong. `whole` is for dictionaries
-without a pre-tokenizer. `encoding` is the definition, decoding and encoding again, for all others. `open` and,
+without a pre-tokenizer. `encoding` is the definition, decoding and encoding again, for all others;
+`accepting` spares it the streams of Unigram tokenizers that are right. `open` and,
 for the latter, `open_encoding` judge parts cut out of a longer stream, `documents` each document for itself, with any
 of the others.
 

@@ -11,6 +11,8 @@ from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.tokenizers.formats.contents import LEFTMOST_FORMATS
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
+from tokdfa.tokenizers.unigram import UnigramTokenizer
+from tokdfa.validation.judges.accepting import WholeAcceptor
 from tokdfa.validation.judges.documents import Judge
 from tokdfa.validation.judges.encoding import EncodingJudge
 from tokdfa.validation.judges.open import OpenJudge
@@ -91,8 +93,10 @@ def _open(tokenizer: Tokenizer, whole: Begin, literal: bool, tuning: Tuning) -> 
 
 
 @lru_cache(maxsize=4)
-def whole_walk(tokenizer: AnyTokenizer) -> WholeWalk | None:
+def whole_walk(tokenizer: AnyTokenizer) -> WholeWalk | WholeAcceptor | None:
     """Return the walk over the streams of a tokenizer; None if a walk does not decide them."""
+    if isinstance(tokenizer, UnigramTokenizer):
+        return None if tokenizer.acceptor is None else WholeAcceptor(tokenizer)
     begin = judge_of(tokenizer)
     if not isinstance(begin, partial) or begin.func is not WalkJudge:
         return None
@@ -102,7 +106,8 @@ def whole_walk(tokenizer: AnyTokenizer) -> WholeWalk | None:
 
 def documents_walk(tokenizer: AnyTokenizer) -> WholeWalk | None:
     """Return the walk that finds which of many documents are canonical; None if a walk does not decide them."""
-    return whole_walk(tokenizer) if isinstance(tokenizer, Tokenizer) and tokenizer.is_plain else None
+    walk = whole_walk(tokenizer) if isinstance(tokenizer, Tokenizer) and tokenizer.is_plain else None
+    return walk if isinstance(walk, WholeWalk) else None
 
 
 @lru_cache(maxsize=4)

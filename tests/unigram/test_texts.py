@@ -1,0 +1,138 @@
+"""Normalizing and segmenting in one pass beside the two steps."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from support.seeds import seeds
+
+from tokdfa.tokenizers.sentencepiece_normalizer import SPACE, CharacterTable, SentencePieceNormalizer
+from tokdfa.tokenizers.unigram_texts import text_segmenter
+from tokdfa.unigram.model import UnigramModel, unknown_score
+from tokdfa.unigram.segmenter import BEGINNING, Segmenter
+from tokdfa.unigram.texts import TextSegmenter
+from tokdfa.unigram.viterbi import encode_by_definition
+
+PARTS = ["a", "b", "c", "ab", "é", "日", " ", " ", "  ", "\n", "e\u0301", "…", "x" * 20, "\x01", "\U0001f600"]
+
+
+def random_parts(drawn: random.Random) -> tuple[UnigramModel, SentencePieceNormalizer]:
+    letters = ["a", "b", "c", "é", "日", "x", "."]
+    words = {"".join(drawn.choices(letters, k=drawn.randrange(1, 6))) for _ in range(drawn.randrange(1, 30))}
+    words = {drawn.choice(["", SPACE]) + word for word in words} | ({SPACE} if drawn.random() < 0.8 else set())
+    pieces = ("<unk>", *sorted(words))
+    long = drawn.choice([1.0, 1.0, 3e4])
+    scores = np.array([-long * drawn.randrange(1, 9) * drawn.choice([1.0, 0.25, drawn.random()]) for _ in pieces])
+    scores = scores.astype(np.float32).astype(np.float64)
+    found = np.arange(len(pieces)) > 0
+    arithmetic = drawn.choice(["sentencepiece", "sentencepiece 0.2.1"])
+    byte_ids = tuple(range(1000, 1256)) if drawn.random() < 0.3 else None
+    least = unknown_score(float(scores.min()), single=True)
+    model = UnigramModel(pieces, scores, found, 0, least, arithmetic, byte_ids)  # type: ignore[arg-type]
+    keys = ["\n", "\x01", "…", "e\u0301", "ab", "é", "A", "日", SPACE, "bc\n"]
+    texts = [" ", "", "...", "é", "b a", "  ", "c", "xx"]
+    rules = {key: drawn.choice(texts) for key in drawn.sample(keys, drawn.randrange(len(keys)))}
+    kept = tuple(drawn.sample(["a…", "bc", "日日", "\n", "c"], drawn.choice([0, 0, 1, 3])))
+    table = CharacterTable(rules, kept, "") if rules or kept else None
+    return model, SentencePieceNormalizer(table, drawn.random() < 0.6, drawn.random() < 0.6, True)
+
+
+def check(chosen: range, n_texts: int) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for seed in chosen:
+        drawn = random.Random(seed)
+        model, normalizer = random_parts(drawn)
+        segmenter = Segmenter(model)
+        texts = text_segmenter(segmenter, normalizer)
+        assert texts is not None
+        given = ["".join(drawn.choices([*PARTS, SPACE] if drawn.random() < 0.1 else PARTS, k=drawn.randrange(20)))
+                 for _ in range(n_texts)]  # fmt: skip
+        expected = [encode_by_definition(model, normalizer(text)) for text in given]
+        for text, ids in zip(given, expected, strict=True):
+            found = texts.encode_whole(text.encode("utf-8"))
+            counts["normalized first" if found is None else "texts"] += 1
+            assert found is None or found.tolist() == ids, (seed, text)
+            assert found is not None or SPACE in text
+        # All of them in one call.
+        data = [text.encode("utf-8") for text in given]
+        at = 0
+        while at < len(data):
+            ids_of_all, ends = texts.encode_texts(data, at)
+            bounds = [0, *ends.tolist()]
+            rows = [ids_of_all[bounds[i] : bounds[i + 1]].tolist() for i in range(len(ends))]
+            assert rows == expected[at : at + len(ends)], (seed, at)
+            at += len(ends) + 1
+        check_continued(drawn, segmenter, normalizer, texts, given, counts)
+    return counts
+
+
+def check_continued(
+    drawn: random.Random,
+    segmenter: Segmenter,
+    normalizer: SentencePieceNormalizer,
+    texts: TextSegmenter,
+    given: list[str],
+    counts: Counter[str],
+) -> None:
+    """Check a text that goes on from another one."""
+    first, second = (drawn.choice(given).replace(SPACE, "") for _ in range(2))
+    second = " " + second.lstrip(" \n")
+    later = replace(normalizer, puts_space=False, continues=True)
+    ends = [np.array([len(part.encode("utf-8"))]) for part in (normalizer(first), later(second))]
+    ids, before = segmenter.encode_on(normalizer(first).encode("utf-8"), ends[0], BEGINNING)
+    found = texts.encode(first.encode("utf-8"))
+    assert found is not None
+    assert (found[0].tolist(), found[1]) == (ids.tolist(), before)
+    ids, after = segmenter.encode_on(later(second).encode("utf-8"), ends[1], before)
+    found = texts.encode(second.encode("utf-8"), before, begins=False)
+    assert found is not None
+    assert (found[0].tolist(), found[1].score) == (ids.tolist(), after.score)
+    counts["continued"] += 1
+
+
+def test_random_models() -> None:
+    counts = check(range(200), 8)
+    assert counts["texts"] > 1000
+    assert counts["normalized first"] > 5
+
+
+@pytest.mark.slow
+def test_many_random_models() -> None:
+    print(check(seeds(20_000), 20))
+
+
+def test_what_needs_more_room() -> None:
+    model, _ = random_parts(random.Random(1))
+    segmenter = Segmenter(model)
+    normalizer = SentencePieceNormalizer(CharacterTable({"é": "x" * 30}, (), ""), True, True, True)
+    texts = text_segmenter(segmenter, normalizer)
+    assert texts is not None
+    # A long word, ids that are more than the bytes of the text, and a word that is normalized elsewhere.
+    for text in ("ab" * 9000, "é" * 2000 + " é" * 3000, "a " * 40_000, "éa" * 60_000):
+        expected = segmenter.encode([normalizer(text)]).tolist()
+        found = texts.encode_whole(text.encode("utf-8"))
+        assert (found is None) == (text == "éa" * 60_000)
+        assert found is None or found.tolist() == expected
+        # What was not finished leaves no trace.
+        assert texts.encode_whole(b"ab c").tolist() == segmenter.encode([normalizer("ab c")]).tolist()  # type: ignore[union-attr]
+
+
+def test_which_tokenizers_have_it() -> None:
+    model, normalizer = random_parts(random.Random(0))
+    segmenter = Segmenter(model)
+    assert text_segmenter(segmenter, replace(normalizer, table=None)) is not None
+    for table in (
+        CharacterTable({"a b": "c"}, (), ""),
+        CharacterTable({"a": SPACE}, (), ""),
+        CharacterTable({}, (SPACE,), ""),
+    ):
+        assert text_segmenter(segmenter, replace(normalizer, table=table)) is None
+    assert text_segmenter(segmenter, replace(normalizer, shows_spaces=False)) is None
+    assert text_segmenter(segmenter, None) is None
+    inner = replace(model, pieces=(*model.pieces[:-1], f"a{SPACE}"))
+    assert text_segmenter(Segmenter(inner), normalizer) is None
+    assert text_segmenter(Segmenter(replace(model, arithmetic="tokenizers")), normalizer) is None

@@ -1,0 +1,186 @@
+/* Streams of ids whose text is that of their pieces, with real spaces: whether they are the best segmentation.
+
+   A word is an id whose piece begins with a visible space, and those after it up to the next such id. Words that have
+   been found to be canonical are remembered by their ids, where rounding cannot matter; others are spelled and
+   segmented. */
+#include "segment.h"
+
+enum { KNOWN = 2, MOST_KNOWN = 4 };
+
+/* Up to four ids as two entries, with ones after the last. */
+typedef struct {
+    uint64_t low, high;
+} id_word;
+
+ALWAYS_INLINE id_word pack_ids(const int32_t *ids, int64_t n) {
+    id_word word = {(uint32_t)ids[0] | 0xFFFFFFFF00000000u, UINT64_MAX};
+    if (n > 1) {
+        word.low = (uint32_t)ids[0] | (uint64_t)(uint32_t)ids[1] << 32;
+    }
+    if (n > 2) {
+        word.high = (uint32_t)ids[2] | (n > 3 ? (uint64_t)(uint32_t)ids[3] << 32 : 0xFFFFFFFF00000000u);
+    }
+    return word;
+}
+
+ALWAYS_INLINE uint64_t *known_of(const tokdfa_unigram_reader *k, id_word word) {
+    return k->known + KNOWN * (hash_packed(word.low, word.high) >> 20 & (uint64_t)(k->n_known / KNOWN - 1));
+}
+
+/* Whether a special token is spelled anywhere in a word. */
+NEVER_INLINE bool spells_special(const tokdfa_unigram_pieces *p, const uint8_t *word, int64_t n) {
+    for (int64_t at = 0; at < n; at++) {
+        int32_t cell = 0;
+        for (int64_t key = at; key < n; key++) {
+            const int32_t next = p->specials[2 * cell] + word[key];
+            const int32_t link = p->specials[2 * next + 1];
+            if (link >> 1 != cell) {
+                break;
+            }
+            if (link & 1) {
+                return true;
+            }
+            cell = next;
+        }
+    }
+    return false;
+}
+
+/* Spell and segment a word; 1 if these ids are what comes of it, 0 if not or not known, or the reason for stopping. */
+NEVER_INLINE int64_t is_segmented_so(const tokdfa_unigram_pieces *p, const int32_t *ids, int64_t n, bool doubtful,
+                                     segment_run run, tokdfa_unigram_reader *k, tokdfa_unigram_room *r) {
+    const tokdfa_unigram *m = p->model;
+    int64_t size = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t begin = p->bounds[ids[i]], length = p->bounds[ids[i] + 1] - begin;
+        if (size + length > k->n_word) {
+            return 0;
+        }
+        memcpy(k->word + size, p->text + begin, (size_t)length);
+        size += length;
+    }
+    if (size > r->n_ids || (doubtful && spells_special(p, k->word, size))) {
+        return 0;
+    }
+    const double before = r->score;
+    const int64_t unknown_from = r->unknown_from;
+    r->at = r->n = 0;
+    const int64_t done = run(m, k->word, 0, size, INT64_MAX, r);
+    if (done != 1) {
+        /* The call is repeated from this word on. */
+        r->score = before;
+        r->unknown_from = unknown_from;
+        return done == TOKDFA_SEGMENT_UNKNOWN ? 0 : done;
+    }
+    if (m->restarts) {
+        end_run(m, k->word, size, r);
+        r->score = 0;
+    }
+    if (r->n != n || memcmp(r->ids, ids, (size_t)n * sizeof *ids)) {
+        r->score = before;
+        r->unknown_from = unknown_from;
+        return 0;
+    }
+    if (n <= MOST_KNOWN && size <= LONGEST_WORD && size - SPACE_SIZE <= LONGEST_PACKED) {
+        if (find_entry(r, key_of_word(k->word, 0, size))) {
+            /* It is remembered for texts, so rounding cannot matter. */
+            if (n == 1) {
+                k->alone[ids[0]] = 1;
+            } else {
+                const id_word word = pack_ids(ids, n);
+                uint64_t *known = known_of(k, word);
+                known[0] = word.low;
+                known[1] = word.high;
+            }
+        }
+    }
+    return 1;
+}
+
+ALWAYS_INLINE int64_t accept(const tokdfa_unigram_pieces *p, const int32_t *ids, int64_t n, tokdfa_unigram_reader *k,
+                             tokdfa_unigram_room *r, segment_run run, const bool single) {
+    const tokdfa_unigram *m = p->model;
+    const uint8_t *kinds = p->kinds;
+    const int64_t until = least(n, k->at + k->at_a_time);
+    const double *scores = m->id_scores;
+    const double most = largest_sum(m);
+    int64_t at = k->at, size = k->size;
+    double score = r->score;
+    while (at < until) {
+        const int32_t first = ids[at];
+        const uint8_t kind = kinds[first];
+        if (UNLIKELY(kind == TOKDFA_PIECE_SPECIAL)) {
+            /* A special token that is found in the text; the sum begins anew after it. */
+            size += p->bounds[first + 1] - p->bounds[first];
+            score = 0;
+            at++;
+            continue;
+        }
+        if (UNLIKELY((kind & (TOKDFA_PIECE_PLAIN | TOKDFA_PIECE_SPACED)) != (TOKDFA_PIECE_PLAIN | TOKDFA_PIECE_SPACED))) {
+            break;
+        }
+        uint8_t all = kind, next = 0;
+        int64_t stop = at + 1, bytes = p->bounds[first + 1] - p->bounds[first];
+        for (; stop < n; stop++) {
+            next = kinds[ids[stop]];
+            if ((next & (TOKDFA_PIECE_PLAIN | TOKDFA_PIECE_SPACED)) != TOKDFA_PIECE_PLAIN) {
+                break;
+            }
+            all |= next;
+            bytes += p->bounds[ids[stop] + 1] - p->bounds[ids[stop]];
+        }
+        /* What follows belongs to the word unless it begins another one or is a special token, which must not begin
+           before; and a space alone may be no word. */
+        const uint8_t ends = all & TOKDFA_PIECE_DOUBTFUL ? TOKDFA_PIECE_SPACED : TOKDFA_PIECE_SPACED | TOKDFA_PIECE_SPECIAL;
+        const bool is_bare = stop == at + 1 && kind & TOKDFA_PIECE_BARE;
+        if (UNLIKELY((stop < n && !(next & ends)) || (is_bare && (!p->keeps_spaces || (!at && k->begins))))) {
+            break;
+        }
+        if (single && !m->rounded_late && UNLIKELY(fabs(score) > TOO_LARGE)) {
+            score = 0;
+        }
+        bool is_known = false;
+        if (LIKELY(!single || fabs(score) <= most)) {
+            if (stop == at + 1) {
+                is_known = k->alone[first];
+            } else if (stop - at <= MOST_KNOWN) {
+                const id_word word = pack_ids(ids + at, stop - at);
+                const uint64_t *known = known_of(k, word);
+                is_known = known[0] == word.low && known[1] == word.high;
+            }
+        }
+        if (LIKELY(is_known)) {
+            for (int64_t i = at; single && i < stop; i++) {
+                score = rounded(score + scores[ids[i]], true);
+            }
+            r->unknown_from = -1;
+        } else {
+            r->score = score;
+            const int64_t done =
+                is_segmented_so(p, ids + at, stop - at, all & TOKDFA_PIECE_DOUBTFUL, run, k, r);
+            if (done != 1) {
+                k->at = at;
+                k->size = size;
+                return done ? done : at;
+            }
+            score = r->score;
+        }
+        at = stop;
+        size += bytes - (SPACE_SIZE - 1);
+    }
+    r->score = score;
+    k->at = at;
+    k->size = size;
+    return at < n && at >= until ? TOKDFA_SEGMENT_PAUSED : at;
+}
+
+/* Accept ids of a text, valid ones, from a place on where it is certainly cut or begins, with the sum of scores up to
+   there in the room: the number of the first ones that certainly are the best segmentation of their text, which ends or
+   is cut after the last id, and up to a place where it is cut. Or why the call has stopped: it goes on when it is
+   repeated. */
+TOKDFA_DOOR int64_t tokdfa_accept_ids(const tokdfa_unigram_pieces *pieces, const int32_t *ids, int64_t n,
+                                      tokdfa_unigram_reader *reader, tokdfa_unigram_room *room) {
+    const segment_run run = run_of(pieces->model);
+    return pieces->model->single ? accept(pieces, ids, n, reader, room, run, true)
+                                 : accept(pieces, ids, n, reader, room, run, false);
+}

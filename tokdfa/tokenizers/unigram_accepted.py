@@ -1,0 +1,155 @@
+"""The Unigram tokenizers whose streams are judged word by word, and the ids whose text is that of their pieces."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from tokdfa.kernels.unigram.accept import BARE, DOUBTFUL, PLAIN, SPACED, SPECIAL
+from tokdfa.tokenizers.decoding import DecodeMetaspace, DecodeSentencePiece, byte_of
+from tokdfa.tokenizers.normalizers import Chain, Lowercase, Nmt, Normalizer, Replace, Strip, StripAccents, UnicodeForm
+from tokdfa.tokenizers.precompiled import Precompiled
+from tokdfa.tokenizers.sentencepiece_normalizer import SPACE, SentencePieceNormalizer
+from tokdfa.unicode.normalization import spaces
+from tokdfa.unicode.quick_check import borders
+from tokdfa.unigram.accepted import Acceptor
+
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.unigram import UnigramTokenizer
+
+__all__ = ["acceptor", "touched"]
+
+Characters: TypeAlias = frozenset[str]
+
+
+@singledispatch
+def touched(normalizer: Normalizer, characters: Characters) -> Characters | None:
+    """Return those of some characters because of which a normalizer may change a text.
+
+    None if that is not known, or it changes words between single spaces in another way.
+    """
+    return None
+
+
+@touched.register(Lowercase)
+@touched.register(Nmt)
+@touched.register(StripAccents)
+def _(normalizer: Lowercase | Nmt | StripAccents, characters: Characters) -> Characters:
+    return frozenset(character for character in characters if normalizer(character) != character)
+
+
+@touched.register
+def _(normalizer: UnicodeForm, characters: Characters) -> Characters:
+    steady = borders(normalizer.form)
+    return frozenset(character for character in characters if not steady[ord(character)])
+
+
+@touched.register
+def _(normalizer: Strip, characters: Characters) -> Characters | None:
+    # After a special token, it removes a space from the left.
+    return None if normalizer.left else characters & spaces() - {" "}
+
+
+@touched.register
+def _(normalizer: Replace, characters: Characters) -> Characters | None:
+    others = characters & {*normalizer.pattern} - {" "}
+    if normalizer.literal and {*normalizer.pattern} != {" "}:
+        return others
+    # Runs of spaces, which are not in such words.
+    is_run = normalizer.pattern in (" {2,}", "  +") if not normalizer.literal else len(normalizer.pattern) > 1
+    return frozenset() if is_run else None
+
+
+@touched.register
+def _(normalizer: Precompiled, characters: Characters) -> Characters:
+    return characters & normalizer.touched
+
+
+@touched.register
+def _(normalizer: SentencePieceNormalizer, characters: Characters) -> Characters | None:
+    if not normalizer.shows_spaces:
+        return None
+    return characters & (frozenset() if normalizer.table is None else normalizer.table.touched)
+
+
+@touched.register
+def _(normalizer: Chain, characters: Characters) -> Characters | None:
+    found = [touched(step, characters) for step in normalizer.steps]
+    return frozenset().union(*(each for each in found if each is not None)) if None not in found else None
+
+
+def acceptor(tokenizer: UnigramTokenizer) -> Acceptor | None:
+    """Return what judges streams word by word; None if their text is not that of their pieces.
+
+    Notes
+    -----
+    Words are ids of which the first, and no other, has a piece that begins with a visible space. The text of several is
+    these pieces, each space a real one but the first, which the decoder drops and the encoder puts back. It is
+    normalized and cut into the same words if no character of it is touched.
+    """
+    drops_first = _drops_first(tokenizer)
+    if tokenizer.why_not_cut is not None or drops_first is None:
+        return None
+    normalizer = tokenizer.rewriting.normalizer
+    characters = frozenset(" ").union(*tokenizer.token_strings)
+    changed = frozenset() if normalizer is None else touched(normalizer, characters)
+    if changed is None or " " in changed:
+        return None
+    changed |= {SPACE}
+    if not tokenizer.model.is_single:
+        # Python's strings take the last ones for white space, too.
+        changed |= spaces() - {" "} | {*"\x1c\x1d\x1e\x1f"}
+    found = tokenizer.specials if tokenizer.finds_specials else ()
+    signs = {special.text[0] for special in found}
+    # Then a special token begins where no other one goes on.
+    is_clear = all(signs.isdisjoint(special.text[1:]) for special in found)
+    usual = tokenizer.is_usual.tolist()
+    kinds = np.zeros(tokenizer.n_ids, dtype=np.uint8)
+    for id, piece in enumerate(tokenizer.token_strings):
+        if not usual[id] or not piece or byte_of(piece) is not None or " " in piece:
+            continue
+        is_spaced = piece.startswith(SPACE)
+        rest = piece[is_spaced:]
+        if changed.isdisjoint(rest):
+            is_doubtful = not signs.isdisjoint(rest)
+            kinds[id] = PLAIN + SPACED * is_spaced + BARE * (piece == SPACE) + DOUBTFUL * is_doubtful
+    if is_clear:
+        kinds[[special.id for special in found if special.level == 0]] = SPECIAL
+    pieces = [piece.encode("utf-8", "surrogatepass") for piece in tokenizer.token_strings]
+    texts = [special.text.encode("utf-8") for special in found]
+    return Acceptor(
+        tokenizer.segmenter, pieces, kinds, texts, drops_first=drops_first, keeps_spaces=_keeps_spaces(tokenizer)
+    )
+
+
+def _drops_first(tokenizer: UnigramTokenizer) -> bool | None:
+    """Return whether decoding drops the first space; None if encoding does not put it back, or puts another one."""
+    steps, normalizer = tokenizer.rewriting.decoding or (), tokenizer.rewriting.normalizer
+    if len(steps) != 1:
+        return None
+    (step,) = steps
+    if tokenizer.model.is_single:
+        if not isinstance(step, DecodeSentencePiece) or not isinstance(normalizer, SentencePieceNormalizer):
+            return None
+        drops, puts = step.drops_first or step.drops_all, normalizer.puts_space
+        return drops if drops == puts and tokenizer.pretokenizer is None else None
+    if not isinstance(step, DecodeMetaspace) or step.replacement != SPACE or tokenizer.pretokenizer is None:
+        return None
+    splitting = tokenizer.pretokenizer.splitting
+    puts = splitting.prefix_space is not None
+    # After WhitespaceSplit each word must get a space.
+    is_put_back = splitting.metaspace_at == 0 or (puts and not splitting.prefix_once)
+    return step.drops_first if step.drops_first == puts and is_put_back else None
+
+
+def _keeps_spaces(tokenizer: UnigramTokenizer) -> bool:
+    """Return whether several spaces in a row, and spaces at the ends of a text, reach the model."""
+    normalizer = tokenizer.rewriting.normalizer
+    if isinstance(normalizer, SentencePieceNormalizer):
+        return not normalizer.trims_spaces
+    steps = normalizer.steps if isinstance(normalizer, Chain) else (normalizer,)
+    if any(isinstance(step, (Strip, Replace)) for step in steps):
+        return False
+    return tokenizer.pretokenizer is not None and tokenizer.pretokenizer.splitting.metaspace_at == 0

@@ -1,0 +1,39 @@
+"""Which Unigram tokenizers normalize and segment texts in one pass."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tokdfa.tokenizers.normalizers import Normalizer
+from tokdfa.tokenizers.sentencepiece_normalizer import SPACE, CharacterTable, SentencePieceNormalizer
+from tokdfa.unigram.model import UnigramModel
+from tokdfa.unigram.segmenter import Segmenter
+from tokdfa.unigram.texts import TextSegmenter
+
+__all__ = ["has_inner_spaces", "text_segmenter"]
+
+
+def text_segmenter(segmenter: Segmenter, normalizer: Normalizer | None) -> TextSegmenter | None:
+    """Return the segmentation of texts that are not normalized yet; None if they must be normalized first."""
+    if not segmenter.model.is_single or has_inner_spaces(segmenter.model):
+        return None
+    if not isinstance(normalizer, SentencePieceNormalizer) or not normalizer.shows_spaces or normalizer.continues:
+        return None
+    table = normalizer.table or CharacterTable({}, (), "")
+    words = [*table.rules, *table.kept]
+    # Then spaces cut a text whatever is around them, and no visible space comes of a rule.
+    if any(" " in word for word in words) or any(SPACE in word for word in (*table.rules.values(), *table.kept)):
+        return None
+    return TextSegmenter(
+        segmenter,
+        table.rules,
+        table.kept,
+        table.touched,
+        puts_space=normalizer.puts_space,
+        trims_spaces=normalizer.trims_spaces,
+    )
+
+
+def has_inner_spaces(model: UnigramModel) -> bool:
+    """Return whether a piece that is found in texts has a visible space that does not begin it."""
+    return any(SPACE in model.pieces[id][1:] for id in np.flatnonzero(model.is_found).tolist())
