@@ -7,8 +7,8 @@ bytes end there) and the kinds:
 - `rewriting`: byte pair encoding that changes texts or decodes in steps (`normalizers`, `precompiled`,
   `sentencepiece_normalizer`, `decoding`);
 - `unigram`: pieces with scores, of SentencePiece and tokenizers (`unigram_round_trip`: to text and back;
-  `unigram_cuts`: where their texts are certainly cut; `unigram_texts` and `unigram_accepted`: which of them normalize and
-  segment in one pass, and are judged word by word);
+  `unigram_cuts`: where their texts are certainly cut; `unigram_texts` and `unigram_accepted`: which of them normalize
+  and segment in one pass, and are judged word by word);
 - `wordpiece`: BERT's.
 
 What they are made of: `numbered` (tokens with their numbers, ids and bytes), `byte_dictionary` and `symbol_tokens`
