@@ -26,7 +26,7 @@ The nouns are packages; each says at its head what lives in it, in which order t
 `stores`           token stores on disk: every format, one interface
 `validation`       is a stream canonical, and if not, where, why, and what belongs there
 `searching`        patterns over the text of ids; `replacing` what matches; `guiding`, which ids can come next
-`comparison`       do two tokenizers agree on every text
+`comparison`       do two tokenizers agree on every text; `certificates`, the proofs, which `check` verifies alone
 `shards`           corpora of many files: reports that add up; `identification`, which tokenizer made them
 `rollouts`         what of a rollout is a bug, what is drift, and what a junction
 `splices`          may two texts be encoded separately; can a text forge a control id; `templates` of chats
@@ -65,6 +65,9 @@ if TYPE_CHECKING:
     from tokdfa.bpe import tokenize_leftmost as tokenize_leftmost
     from tokdfa.bpe import tokenize_rounds as tokenize_rounds
     from tokdfa.bpe import tokenize_single_pass as tokenize_single_pass
+    from tokdfa.certificates.api import certify_comparison as certify_comparison
+    from tokdfa.certificates.api import certify_splice as certify_splice
+    from tokdfa.certificates.certificate import Certificate as Certificate
     from tokdfa.comparison.api import compare as compare
     from tokdfa.comparison.result import Comparison as Comparison
     from tokdfa.comparison.result import Difference as Difference
@@ -191,6 +194,9 @@ _HOMES = {
     "Transducer": "tokdfa.transducers.transducer",
     "default_dictionary": "tokdfa.tokenizers.default",
     "default_tokenizer": "tokdfa.tokenizers.default",
+    "Certificate": "tokdfa.certificates.certificate",
+    "certify_comparison": "tokdfa.certificates.api",
+    "certify_splice": "tokdfa.certificates.api",
     "compare": "tokdfa.comparison.api",
     "comparison_report": "tokdfa.report.comparison",
     "validation_report": "tokdfa.report.validation",

@@ -260,7 +260,7 @@ class UnknownNameError(AttributeError):
     def __str__(self) -> str:
         owner, name = self._owner, str(self.name)
         if isinstance(owner, ModuleType):
-            if name in iter_submodules(owner):
+            if name in iter_submodules(owner) and name not in GUESSES.get(owner.__name__, ()):
                 return f"{owner.__name__}.{name} is not imported yet (use import {owner.__name__}.{name})"
             what, kinds = f"module '{owner.__name__}'", [owner.__name__]
         else:

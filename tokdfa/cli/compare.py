@@ -7,6 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tokdfa.cli.certificates import (
+    certificate_option,
+    check_certificate_path,
+    print_certificate,
+    write_certificate,
+)
 from tokdfa.cli.output import html_option, json_option, print_json, print_table, stages
 from tokdfa.cli.unsplit import remark_unsplit
 
@@ -42,6 +48,7 @@ __all__ = ["command"]
 @click.option("--unicode-b", metavar="NAME==VERSION", help="The version for B, if it differs.")
 @click.option("--format", "format_name", metavar="FORMAT", help="The format of A and B; detected by default.")
 @click.option("--format-b", metavar="FORMAT", help="The format of B, if it differs.")
+@certificate_option
 @html_option
 @json_option
 def command(
@@ -56,6 +63,7 @@ def command(
     unicode_b: str | None,
     format_name: str | None,
     format_b: str | None,
+    certificate_path: str | None,
     html_path: str | None,
     as_json: bool,
 ) -> int:
@@ -73,6 +81,8 @@ def command(
         from tokdfa.training.atomic import check_writable
 
         check_writable(html_path)
+    if certificate_path is not None:
+        check_certificate_path(certificate_path)
     with stages() as say_stage:
         sides = (
             load(a, pretokenizer=pretokenizer, specials=specials, format=format_name, unicode=unicode),
@@ -88,14 +98,20 @@ def command(
         found = compare(*sides, ignore_ids=ignore_ids, progress=progress)
     if html_path is not None:
         comparison_report(*sides, found, names=(a, b)).save(html_path)
+    written = None
+    if certificate_path is not None:
+        from tokdfa.certificates.api import certify_comparison
+
+        written = write_certificate(certify_comparison(found, *sides, files=(a, b)), certificate_path)
     # Two dictionaries on their own are compared as such; one beside a whole tokenizer is a surprise.
     if (sides[0].pretokenizer is None) != (sides[1].pretokenizer is None):
         remark_unsplit(sides[0], a)
         remark_unsplit(sides[1], b, "--pretokenizer-b")
     if as_json:
-        print_json(_fields(found))
+        print_json({**_fields(found), "certificate": written})
     else:
         _print(found)
+        print_certificate(written)
     return 0 if found else 1
 
 

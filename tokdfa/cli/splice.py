@@ -6,6 +6,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from tokdfa.cli.certificates import (
+    certificate_option,
+    check_certificate_path,
+    print_certificate,
+    write_certificate,
+)
 from tokdfa.cli.loading import Loading, tokenizer_options
 from tokdfa.cli.output import (
     json_option,
@@ -35,6 +41,7 @@ __all__ = ["command", "witness_fields"]
 )
 @click.option("--starts", is_flag=True, help="Encode the text after the seam as the start of a text.")
 @tokenizer_options
+@certificate_option
 @json_option
 def command(
     tok: str,
@@ -48,6 +55,7 @@ def command(
     special_tokens: Literal["found", "plain"] | None,
     starts: bool,
     loading: Loading,
+    certificate_path: str | None,
     as_json: bool,
 ) -> int:
     r"""Decide whether two texts may be encoded separately at a seam.
@@ -63,6 +71,14 @@ def command(
     from tokdfa.splices.api import splice
     from tokdfa.tokenizers.loading import load
 
+    narrowed = {
+        "--within-before": within_before, "--within-after": within_after,
+        "--before-ids": before_ids, "--after-ids": after_ids,
+    }  # fmt: skip
+    if certificate_path is not None:
+        if given := [option for option, value in narrowed.items() if value is not None]:
+            raise click.UsageError(f"there is no certificate for a question with {given[0]}")
+        check_certificate_path(certificate_path)
     tokenizer = load(tok, **loading)
     found = splice(
         tokenizer,
@@ -76,10 +92,19 @@ def command(
         specials=special_tokens,
         starts=starts,
     )
+    written = None
+    if certificate_path is not None:
+        from tokdfa.certificates.api import certify_splice
+
+        certificate = certify_splice(
+            found, tokenizer, file=tok, before=before, after=after, regex=regex, specials=special_tokens
+        )
+        written = write_certificate(certificate, certificate_path)
     if as_json:
-        print_json(_fields(found))
+        print_json({**_fields(found), "certificate": written})
     else:
         _print(found)
+        print_certificate(written)
     return 0 if found else 1
 
 

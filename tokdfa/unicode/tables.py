@@ -20,6 +20,7 @@ __all__ = [
     "Table",
     "case_variants",
     "content",
+    "data_file",
     "fold_expansions",
     "library_of",
     "names",
@@ -51,14 +52,18 @@ def _data(table: str) -> dict[str, Any]:
 
 @cache
 def _read(table: str) -> dict[str, Any]:
-    path = Path(__file__).with_name("data").joinpath(f"{library_of(table)}.json")
-    return patched(table, path.read_text("utf-8"))
+    return patched(table, data_file(library_of(table)).read_text("utf-8"))
+
+
+def data_file(name: str) -> Path:
+    """Return the file with the newest table of a library, or with those of normalization."""
+    return Path(__file__).with_name("data").joinpath(f"{name}.json")
 
 
 def content(name: str) -> dict[str, Any]:
     """Return the data of a table, `normalization` included, without the library that they are of and its version."""
     if name == "normalization":
-        data = json.loads(Path(__file__).with_name("data").joinpath(f"{name}.json").read_text("utf-8"))
+        data = json.loads(data_file(name).read_text("utf-8"))
     else:
         data = _data(name)
     return {key: value for key, value in data.items() if key not in ("library", "version")}

@@ -1,0 +1,99 @@
+"""Certificates: what is in them, that they are the same every time, and when there are none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+from support.checking import PATTERNS, write_json, write_merges, write_ranks
+from support.commands import run
+
+import tokdfa
+from tokdfa import Certificate, TokdfaError
+from tokdfa.certificates import api
+
+SCHEMA = json.loads(Path(api.__file__).with_name("data").joinpath("certificate.json").read_text("utf-8"))
+RULES = [(b"a", b"b"), (b" ", b"ab"), (b"s", b"s")]
+
+
+def check(certificate: Certificate) -> None:
+    """Check a certificate against the schema."""
+    Draft202012Validator.check_schema(SCHEMA)
+    errors = list(Draft202012Validator(SCHEMA).iter_errors(json.loads(certificate.text)))
+    assert not errors, errors[0].message
+
+
+def test_a_certificate_is_of_the_schema_and_the_same_every_time(tmp_path: Path) -> None:
+    a, b = write_ranks(tmp_path / "a.tiktoken", RULES, PATTERNS[0]), write_merges(tmp_path / "b", RULES, PATTERNS[1])
+    c = write_ranks(tmp_path / "c.tiktoken", RULES[:2], PATTERNS[0])
+    d = write_json(tmp_path / "d.json", RULES, PATTERNS[1])
+    claims = []
+    for one, other in ((b, d), (a, c)):
+        made = [
+            tokdfa.certify_comparison(tokdfa.compare(one[0], other[0]), one[0], other[0], files=(one[1], other[1]))
+            for _ in range(2)
+        ]
+        assert made[0].text == made[1].text
+        check(made[0])
+        claims.append(made[0].claim)
+    for before, after in (("a", " "), ("s", "ab"), ("a", "b")):
+        found = tokdfa.splice(a[0], before=before, after=after)
+        certificate = tokdfa.certify_splice(found, a[0], file=a[1], before=before, after=after)
+        check(certificate)
+        claims.append(certificate.claim)
+    assert claims == ["equivalent", "different", "splices", "splices", "does not splice"]
+    certificate.save(tmp_path / "certificate.json")
+    assert (tmp_path / "certificate.json").read_text("ascii") == certificate.text
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"normalizer": {"type": "NFC"}}, "that change texts or are not over bytes"),
+        ({"pre_tokenizer": {"type": "Digits", "individual_digits": True}}, "that split texts"),
+    ],
+)
+def test_tokenizers_without_certificates(tmp_path: Path, change: dict[str, object], message: str) -> None:
+    _, path = write_json(tmp_path / "tokenizer.json", RULES, PATTERNS[1])
+    content = json.loads(path.read_text("utf-8")) | change
+    if "pre_tokenizer" in change:
+        byte_level = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": True, "trim_offsets": True}
+        content["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [change["pre_tokenizer"], byte_level]}
+    path.write_text(json.dumps(content), encoding="utf-8")
+    tokenizer = tokdfa.load(path)
+    found = tokdfa.compare(tokenizer, tokenizer)
+    with pytest.raises(TokdfaError, match=rf"^there are no certificates about tokenizers {message}"):
+        tokdfa.certify_comparison(found, tokenizer, tokenizer, files=(path, path))
+
+
+def test_questions_without_certificates(tmp_path: Path) -> None:
+    tokenizer, path = write_ranks(tmp_path / "a.tiktoken", RULES, PATTERNS[0])
+    for before in ("ab|c", "a*", "(?!a)"):
+        with pytest.raises(TokdfaError, match=r"^before: there are certificates only for texts, and for expressions"):
+            tokdfa.certify_splice(tokdfa.Splice(True), tokenizer, file=path, before=before, after="b", regex=True)
+    with pytest.raises(TokdfaError, match=r"^there are no certificates about tokenizers that are not loaded"):
+        tokdfa.certify_splice(tokdfa.Splice(True), tokenizer, file=tmp_path / "gone")
+    # What is not true has no certificate either.
+    with pytest.raises(TokdfaError, match=r"^there is no certificate where pieces differ beside tokens that merge"):
+        tokdfa.certify_splice(tokdfa.Splice(True), tokenizer, file=path, before="a", after="b")
+    other, file = write_ranks(tmp_path / "b.tiktoken", RULES[::-1], PATTERNS[0])
+    with pytest.raises(TokdfaError, match=r"^there is no certificate for tokenizers that merge in different steps"):
+        tokdfa.certify_comparison(tokdfa.Comparison(True), tokenizer, other, files=(path, file))
+
+
+def test_the_commands_write_certificates(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, a = write_json(tmp_path / "a.json", RULES, PATTERNS[1])
+    _, b = write_json(tmp_path / "b.json", RULES, PATTERNS[1], ignore_merges=True)
+    out = tmp_path / "certificate.json"
+    assert run("compare", a, b, "--certificate", out, "--json") == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["certificate"] == {"path": str(out), "bytes": out.stat().st_size}
+    assert json.loads(out.read_text("ascii"))["claim"] == "equivalent"
+    assert run("splice", a, "--before", "a", "--after", "b", "--certificate", out) == 1
+    assert "bytes" in capsys.readouterr().out
+    assert json.loads(out.read_text("ascii"))["claim"] == "does not splice"
+    assert run("splice", a, "--before", "a", "--within-after", "b.*", "--certificate", out) == 2
+    assert "there is no certificate for a question with --within-after" in capsys.readouterr().err
+    assert run("compare", a, b, "--certificate", tmp_path / "none" / "x") == 2

@@ -1,0 +1,233 @@
+"""The certificates of comparisons and of seams."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import Any
+
+from tokdfa.certificates.certificate import Certificate
+from tokdfa.certificates.disputes import check_borders
+from tokdfa.certificates.machines import Classes, Machine, machines_of
+from tokdfa.certificates.merging import Derived, derived_merges, merging_fields
+from tokdfa.certificates.runs import Joint, Pair, SeamPair, States, explore
+from tokdfa.certificates.sequences import as_pattern, is_text, may_begin, sequence
+from tokdfa.certificates.sides import Side, side_of
+from tokdfa.comparison.findings import Outcome, Part
+from tokdfa.comparison.parts import as_text
+from tokdfa.comparison.result import Comparison
+from tokdfa.errors import UnsupportedFeatureError
+from tokdfa.splices.encoding import SpecialsPolicy, with_specials
+from tokdfa.splices.result import Splice
+from tokdfa.tokenizers.protocol import AnyTokenizer
+from tokdfa.tokenizers.tokenizer import Tokenizer
+from tokdfa.unicode import Ranges
+
+__all__ = ["certify_comparison", "certify_splice"]
+
+VERSION = 1
+
+
+def certify_comparison(
+    found: Comparison,
+    a: AnyTokenizer,
+    b: AnyTokenizer,
+    *,
+    files: tuple[str | PathLike[str], str | PathLike[str]],
+) -> Certificate:
+    r"""Return a certificate of a comparison, which ``python -m tokdfa.check FILE A B`` checks without tokdfa.
+
+    Parameters
+    ----------
+    found : Comparison
+        What :func:`tokdfa.compare` returned for `a` and `b`.
+    a, b : AnyTokenizer
+        Two byte pair tokenizers.
+    files : two paths
+        The files that they were loaded from.
+
+    Returns
+    -------
+    Certificate
+        If they are equivalent, why; if not, the text on which they differ.
+
+    Raises
+    ------
+    UnsupportedFeatureError
+        If there are no certificates about tokenizers of this kind, or they are equivalent for a reason that a
+        certificate cannot give.
+    FileFormatError, OSError
+        If a file cannot be read.
+    LimitExceededError
+        If an automaton is too large.
+
+    Notes
+    -----
+    Certificates are about rank files, ``merges.txt`` with ``vocab.json``, and ``tokenizer.json`` with ByteLevel, alone
+    or after one Split. One for a real tokenizer takes 0.5 to 5 s and 1 to 4 MB.
+
+    Examples
+    --------
+    >>> import base64, tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     files = [Path(folder, name) for name in ("a.tiktoken", "b.tiktoken")]
+    ...     for file, word in zip(files, ("YWI=", "YWM=")):
+    ...         _ = file.write_text("".join(
+    ...             f"{base64.b64encode(bytes([byte])).decode()} {byte}\n" for byte in range(256)) + f"{word} 256\n")
+    ...     a, b = map(tokdfa.load, files)
+    ...     certificate = tokdfa.certify_comparison(tokdfa.compare(a, b), a, b, files=files)
+    >>> certificate.claim, certificate.fields["witness"]
+    ('different', {'text': 'ab', 'ids_a': [256], 'ids_b': [97, 98]})
+    """
+    ignored = found.checked.get(Part.IDS) is Outcome.IGNORED
+    sides = [side_of(a, files[0]), side_of(b, files[1])]
+    fields = _head("equivalent" if found else "different", sides, "ignored" if ignored else "compared")
+    if not found:
+        assert found.witness is not None, "two tokenizers differ"
+        text, ids_a, ids_b = found.witness
+        if ids_a is None or ids_b is None:
+            raise UnsupportedFeatureError("there is no certificate for a text that one of two refuses", value=text)
+        return Certificate({**fields, "witness": {"text": text, "ids_a": [*ids_a], "ids_b": [*ids_b]}})
+    classes, machines = machines_of([side.splitting for side in sides], ())
+    states = explore(Pair(*machines))
+    derived = [derived_merges(side.tokenizer) for side in sides]
+    check_borders(states, classes, derived, _dead(sides, derived))
+    return Certificate(
+        {**fields, "splitting": _splitting(classes, machines, states), "merging": merging_fields(derived)}
+    )
+
+
+def certify_splice(
+    found: Splice,
+    tokenizer: AnyTokenizer,
+    *,
+    file: str | PathLike[str],
+    before: str = "",
+    after: str = "",
+    regex: bool = False,
+    specials: SpecialsPolicy | None = None,
+    table: str = "regex",
+) -> Certificate:
+    r"""Return a certificate of a seam, which ``python -m tokdfa.check FILE A`` checks without tokdfa.
+
+    Parameters
+    ----------
+    found : Splice
+        What :func:`tokdfa.splice` returned for the other arguments.
+    tokenizer : AnyTokenizer
+    file : path
+        The file that it was loaded from.
+    before, after, regex, specials, table
+        See :func:`tokdfa.splice`. Expressions must be symbols and classes one after the other.
+
+    Returns
+    -------
+    Certificate
+        If the texts may be encoded separately, why; if not, two texts.
+
+    Raises
+    ------
+    UnsupportedFeatureError
+        If there are no certificates about tokenizers or expressions of this kind, or the texts may be encoded
+        separately for a reason that a certificate cannot give.
+    FileFormatError, OSError
+        If the file cannot be read.
+    LimitExceededError
+        If an automaton is too large.
+
+    Notes
+    -----
+    There is a certificate if a special token is at the seam, or wherever a piece may go on across the seam, no rule can
+    merge there.
+
+    Examples
+    --------
+    >>> import base64, tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "ranks.tiktoken")
+    ...     _ = file.write_text("".join(
+    ...         f"{base64.b64encode(bytes([byte])).decode()} {byte}\n" for byte in range(256)) + "YWI= 256\n")
+    ...     tokenizer = tokdfa.load(file)
+    ...     found = tokdfa.splice(tokenizer, before="b", after="a")
+    ...     certificate = tokdfa.certify_splice(found, tokenizer, file=file, before="b", after="a")
+    >>> certificate.claim, certificate.fields["seam"]
+    ('splices', {'before': 'b', 'after': 'a'})
+    """
+    if isinstance(tokenizer, Tokenizer):
+        tokenizer = with_specials(tokenizer, specials)
+    side = side_of(tokenizer, file)
+    sets = [
+        sequence(text, regex=regex, table=table, name=name) for name, text in (("before", before), ("after", after))
+    ]
+    fields = _head("splices" if found else "does not splice", [side], "compared")
+    seam = dict(zip(("before", "after"), map(as_pattern, sets), strict=True))
+    if not found:
+        pair = found.witness
+        assert pair is not None, "the texts are split otherwise"
+        witness: dict[str, Any] = {"before": pair.before, "after": pair.after}
+        witness |= {"ids_before": [*pair.ids_before], "ids_after": [*pair.ids_after], "ids": [*pair.ids]}
+        return Certificate({**fields, "witness": witness, "seam": seam})
+    return Certificate({**fields, **_seam_parts(side, *sets), "seam": seam})
+
+
+def _seam_parts(side: Side, before: list[Ranges], after: list[Ranges]) -> dict[str, Any]:
+    """Return the parts of the proof that a seam is safe."""
+    specials = side.fields["specials"]
+    for special in specials:
+        for at in range(1, len(special)):
+            if may_begin(special[:at][::-1], before[::-1]) and may_begin(special[at:], after):
+                raise UnsupportedFeatureError(
+                    "there is no certificate where a special token may be across the seam", value=special
+                )
+    if any(is_text(before[-len(each) :], each) or is_text(after[: len(each)], each) for each in specials):
+        return {"splitting": None, "merging": None}
+    classes, (machine,) = machines_of([side.splitting], [*before, *after])
+    stops = {at for at in range(1, len(after)) if any(may_begin(each, after[at:]) for each in specials)}
+    members = classes.members[: len(before)], classes.members[len(before) :]
+    states = explore(SeamPair(machine, *members, stops | {len(after)}, cut_short=bool(specials)))
+    merging = None
+    if states.has_disputes:
+        derived = [derived_merges(side.tokenizer)]
+        check_borders(states, classes, derived * 2, _dead([side], derived))
+        merging = merging_fields(derived)
+    return {"splitting": _splitting(classes, [machine], states), "merging": merging}
+
+
+def _head(claim: str, sides: Sequence[Side], ids: str) -> dict[str, Any]:
+    from tokdfa import __version__
+
+    return {
+        "certificate": VERSION,
+        "made_by": f"tokdfa {__version__}",
+        "claim": claim,
+        "ids": ids,
+        "sides": [side.fields for side in sides],
+    }
+
+
+def _splitting(classes: Classes, machines: Sequence[Machine], states: States) -> dict[str, Any]:
+    return {
+        "classes": [[*run] for run in classes.runs],
+        "machines": [{"next": machine.next, "report": machine.report} for machine in machines],
+        "states": [*map(_as_json, states.live)],
+        "doomed": [*map(_as_json, states.doomed)],
+    }
+
+
+def _as_json(joint: Joint) -> list[Any]:
+    first, second, phase = joint
+    return [first.current, [*first.ended], second.current, [*second.ended], phase]
+
+
+def _dead(sides: Sequence[Side], derived: Sequence[Derived]) -> list[bytes]:
+    """Return the tokens that are texts and given for whole pieces only, shortest first."""
+    found: set[bytes] = set()
+    for side, made in zip(sides, derived, strict=True):
+        if side.tokenizer.whole_piece:
+            live = {token for token, _ in made}
+            numbers = side.tokenizer.whole_piece_tokens.tolist()
+            words = (as_text(side.tokenizer.token(number)) for number in numbers)
+            found |= {word.encode() for word in words if word is not None and word.encode() not in live}
+    return sorted(found, key=lambda word: (len(word), word))

@@ -1,0 +1,170 @@
+"""Borders that only one of two runs has, and whether any rule merges across them.
+
+A certificate allows such a border if no pair of tokens that merges can meet there: then merging gives the same whether
+the piece is cut or not.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from functools import cached_property, reduce
+
+from tokdfa.certificates.machines import Classes
+from tokdfa.certificates.merging import Derived
+from tokdfa.certificates.runs import Joint, States
+from tokdfa.comparison.remembered import remembered
+from tokdfa.errors import UnsupportedFeatureError
+from tokdfa.unicode import LAST
+
+__all__ = ["check_borders"]
+
+
+def check_borders(states: States, classes: Classes, derived: list[Derived], dead: Iterable[bytes]) -> None:
+    """Check that no rule of a tokenizer merges across a border that only the other one has.
+
+    Parameters
+    ----------
+    states : States
+        The joint states of the runs of both.
+    classes : Classes
+    derived : list of Derived
+        The rules of both.
+    dead : iterable of bytes
+        Tokens that are given for whole pieces only.
+
+    Raises
+    ------
+    UnsupportedFeatureError
+        If one does, or such a token touches such a border.
+    """
+    if not states.has_disputes:
+        return
+    for side, rules in enumerate(derived):
+        borders = _Borders(states, classes, side)
+        for token, size in rules:
+            # What begins at a border is of few classes, so that most rules are decided by their second part.
+            if borders.may_join(token[:size], token[size:]):
+                raise _no_certificate(token)
+        for token in dead:
+            if borders.may_touch(token.decode()):
+                raise _no_certificate(token)
+
+
+def _no_certificate(token: bytes) -> UnsupportedFeatureError:
+    return UnsupportedFeatureError(
+        "there is no certificate where pieces differ beside tokens that merge across their borders", value=token
+    )
+
+
+class _Borders:
+    """The borders that only the other run has."""
+
+    def __init__(self, states: States, classes: Classes, side: int) -> None:
+        self._starts = [start for start, _ in classes.runs]
+        self._classes = [class_ for _, class_ in classes.runs]
+        self._every = list(states.moves)
+        # By state and class: the states after a symbol; those if this run does not cut before it; those at a border.
+        self._after: dict[tuple[Joint, int], list[Joint]] = {}
+        self._within: dict[tuple[Joint, int], list[Joint]] = {}
+        self._beyond: dict[tuple[Joint, int], list[Joint]] = {}
+        for joint, row in states.moves.items():
+            for class_, moves in enumerate(row):
+                self._after[joint, class_] = [move.target for move in moves]
+                self._within[joint, class_] = [move.target for move in moves if not move.cuts[side]]
+                border = [move.target for move in moves if not move.cuts[side] and move.cuts[1 - side]]
+                if border:
+                    self._beyond[joint, class_] = border
+        self._border_classes = {class_ for _, class_ in self._beyond}
+
+    def _class_of(self, symbol: str) -> int:
+        return self._classes[bisect_right(self._starts, ord(symbol)) - 1]
+
+    @cached_property
+    def _runs(self) -> list[tuple[int, int, int]]:
+        """The first and the last symbol, and the class, of every range."""
+        ends = [start - 1 for start in self._starts[1:]]
+        return [*zip(self._starts, [*ends, LAST], self._classes, strict=True)]
+
+    def _classes_ending(self, tail: bytes) -> set[int]:
+        """Return the classes with a symbol that has these bytes after its first one, and last."""
+        least, modulus = (0x80, 0x800, 0x10000, LAST + 1)[min(len(tail), 4) - 1], 1 << 6 * len(tail)
+        value = _value(tail)
+        found = set()
+        for first, last, class_ in self._runs:
+            first = max(first, least)
+            if first + (value - first) % modulus <= last:
+                found.add(class_)
+        return found
+
+    def _classes_beginning(self, head: bytes) -> set[int]:
+        """Return the classes with a symbol that has more bytes than these, and these first."""
+        size = 2 if head[0] < 0xE0 else 3 if head[0] < 0xF0 else 4
+        rest = 6 * (size - len(head))
+        value = (head[0] & 0x7F >> size) << 6 * (len(head) - 1) | _value(head[1:])
+        low, high = value << rest, ((value + 1) << rest) - 1
+        return {class_ for first, last, class_ in self._runs if first <= high and last >= low}
+
+    @remembered(500_000)
+    def _read(self, word: bytes) -> tuple[bool, tuple[set[int], ...], bool] | None:
+        """Return the classes that each symbol of a token may be of, and whether the first and the last are cut apart.
+
+        None is returned for bytes that no text has.
+        """
+        head = len(word) - len(word.lstrip(_CONTINUATIONS))
+        for end in range(len(word), max(head, len(word) - 3) - 1, -1):
+            try:
+                text = word[head:end].decode()
+            except UnicodeDecodeError:
+                continue
+            classes = [{self._class_of(symbol)} for symbol in text]
+            before = [self._classes_ending(word[:head])] if head else []
+            after = [self._classes_beginning(word[end:])] if end < len(word) else []
+            return bool(head), (*before, *classes, *after), end < len(word)
+        return None
+
+    def _through(self, sources: Iterable[Joint], symbols: Iterable[set[int]]) -> set[Joint]:
+        """Return the states after symbols with no border of this run before any of them."""
+        found = set(sources)
+        for classes in symbols:
+            found = {target for joint in found for class_ in classes for target in self._within[joint, class_]}
+        return found
+
+    @remembered(500_000)
+    def _ends_of(self, word: bytes) -> frozenset[Joint]:
+        """Return the states in which a token of this run may end."""
+        read = self._read(word)
+        if read is None or read[2]:
+            return frozenset()
+        first, *others = read[1]
+        begun = (to for joint in self._every for class_ in first for to in self._after[joint, class_])
+        return frozenset(self._through(begun, others))
+
+    def may_join(self, left: bytes, right: bytes) -> bool:
+        """Return whether two tokens may meet at a border, within a piece of this run."""
+        read = self._read(right)
+        if read is None or read[0]:
+            return False
+        first, *others = read[1]
+        return any(
+            self._through(self._beyond.get((joint, class_), ()), others)
+            for class_ in first & self._border_classes
+            for joint in self._ends_of(left)
+        )
+
+    def may_touch(self, text: str) -> bool:
+        """Return whether a border may be at an end of a text, or within it."""
+        found = set(self._every)
+        for class_ in map(self._class_of, text):
+            if any((joint, class_) in self._beyond for joint in found):
+                return True
+            found = {to for joint in found for to in self._after[joint, class_]}
+        return any((joint, class_) in self._beyond for joint in found for class_ in self._border_classes)
+
+
+_CONTINUATIONS = bytes(range(0x80, 0xC0))
+
+
+def _value(continuations: bytes) -> int:
+    """Return the bits of bytes that continue a symbol."""
+    return reduce(lambda value, byte: value << 6 | byte & 0x3F, continuations, 0)

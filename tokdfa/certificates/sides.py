@@ -1,0 +1,120 @@
+"""What a certificate says of a tokenizer, and which tokenizers one can be about."""
+
+from __future__ import annotations
+
+import hashlib
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from tokdfa.errors import FileFormatError, UnsupportedFeatureError
+from tokdfa.splitting.steps import Splitting
+from tokdfa.tokenizers.formats.files import find
+from tokdfa.tokenizers.protocol import AnyTokenizer
+from tokdfa.tokenizers.tokenizer import Tokenizer
+from tokdfa.unicode import version
+from tokdfa.unicode.tables import data_file
+
+__all__ = ["Side", "side_of"]
+
+# The formats of which the checker reads files, by their names here.
+_FORMATS = {"tiktoken": "ranks", "merges+vocab": "merges", "tokenizer.json": "tokenizer.json"}
+
+
+class Side:
+    """A tokenizer of a certificate.
+
+    Attributes
+    ----------
+    tokenizer : Tokenizer
+    splitting : Splitting or None
+        How it splits texts, in one step; None if it leaves them whole.
+    fields : dict
+        What the certificate says of it.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, splitting: Splitting | None, fields: dict[str, Any]) -> None:
+        self.tokenizer = tokenizer
+        self.splitting = splitting
+        self.fields = fields
+
+
+def side_of(tokenizer: AnyTokenizer, file: str | PathLike[str]) -> Side:
+    """Return a tokenizer as a certificate describes it.
+
+    Parameters
+    ----------
+    tokenizer : AnyTokenizer
+    file : path
+        The file or folder that it was loaded from.
+
+    Raises
+    ------
+    UnsupportedFeatureError
+        If there are no certificates about tokenizers of this kind.
+    FileFormatError, OSError
+        If the file cannot be read.
+    """
+    if not isinstance(tokenizer, Tokenizer) or tokenizer.format not in _FORMATS:
+        kind = tokenizer.format if isinstance(tokenizer, Tokenizer) else tokenizer.algorithm
+        raise _unsupported("of this format", kind)
+    if not tokenizer.is_plain or tokenizer.suffix is not None or not tokenizer.is_bytewise:
+        raise _unsupported("that change texts or are not over bytes", tokenizer.format)
+    if tokenizer.finds_specials and not all(special.is_plain for special in tokenizer.specials):
+        raise _unsupported("with special tokens that take white space or are whole words", tokenizer.format)
+    splitting = _single_step(tokenizer)
+    specials = {special.content: special.id for special in tokenizer.specials} if tokenizer.finds_specials else {}
+    pattern = None if splitting is None else splitting.steps[0].pattern
+    library = "tokenizers" if tokenizer.format != "tiktoken" else "tiktoken"
+    if splitting is not None:
+        library = splitting.library
+    return Side(
+        tokenizer,
+        splitting,
+        {
+            "format": _FORMATS[tokenizer.format],
+            "files": _hashes(Path(file), tokenizer.format),
+            "pattern": pattern,
+            "library": library,
+            "tables": None if splitting is None else _table(library),
+            "whole_pieces": tokenizer.whole_piece,
+            "specials": specials,
+        },
+    )
+
+
+def _unsupported(what: str, value: object) -> UnsupportedFeatureError:
+    hint = "byte-level rank files, merges.txt with vocab.json, and tokenizer.json with at most one Split have them"
+    return UnsupportedFeatureError(f"there are no certificates about tokenizers {what}", value=value, hint=hint)
+
+
+def _single_step(tokenizer: Tokenizer) -> Splitting | None:
+    if tokenizer.pretokenizer is None:
+        return None
+    splitting = tokenizer.pretokenizer.splitting
+    added = (splitting.prefix_space, splitting.metaspace, *splitting.byte_steps)
+    if len(splitting.steps) != 1 or any(value is not None for value in added):
+        raise _unsupported("that split texts in several steps, or add spaces", splitting)
+    (step,) = splitting.steps
+    if step.behavior != "isolated" or step.invert or step.literal:
+        raise _unsupported("with a split of this kind", step)
+    if splitting.unicode is not None or splitting.library == "llama.cpp":
+        raise _unsupported("with the character classes of this library", splitting.unicode or splitting.library)
+    return splitting
+
+
+def _table(library: str) -> dict[str, str]:
+    return {"version": version(library), "sha256": hashlib.sha256(data_file(library).read_bytes()).hexdigest()}
+
+
+def _hashes(given: Path, format: str) -> dict[str, str]:
+    if not given.exists():
+        raise _unsupported("that are not loaded from a file", str(given))
+    data, path, _ = find(given, format)
+    if path.read_bytes() != data:
+        raise FileFormatError("a certificate needs a file that is not packed", where=str(path))
+    digest = hashlib.sha256(data).hexdigest()
+    if format == "merges+vocab":
+        vocabulary = path.with_name("vocab.json").read_bytes()
+        return {"merges": digest, "vocab": hashlib.sha256(vocabulary).hexdigest()}
+    return {"ranks" if format == "tiktoken" else "json": digest}
