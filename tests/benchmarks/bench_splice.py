@@ -1,4 +1,4 @@
-"""Questions about seams of real tokenizers: the time of each answer, and the peak of memory for each tokenizer.
+"""Questions about seams and injection: the time of each answer, and the peak of memory for each real tokenizer.
 
 Run: TOKDFA_DATA=... TOKDFA_EXTRA=... python tests/benchmarks/bench_splice.py [NAME...]
 
@@ -33,6 +33,14 @@ QUESTIONS: tuple[dict[str, object], ...] = (
     {"before": ".", "after": "\n"},
     {"before": ":\n", "after": "- "},
     {"before": "\U0001f600", "after": "\u4e2d"},
+    {"before": "\u4e2d", "after": "\u0301"},
+    {"before": "cat", "after": "\u4e2d"},
+    {"before": "1", "after": "1"},
+)
+INJECTIONS = (
+    "<|im_start|>user\n{content}<|im_end|>\n",
+    "<s>[INST] {system|trim}\n\n{content|trim} [/INST]{answer}</s>",
+    "<|user|>\n{content:[a-z <|>]*}<|end|>",
 )
 SPECIALS = {
     "gpt2": ("<|endoftext|>", "<|endoftext|>"),
@@ -62,6 +70,16 @@ def measure(name: str) -> None:
     begun = time.process_time()
     tokenizer = load(name)
     print(f"{name}: loaded in {time.process_time() - begun:.2f} s of CPU")
+    for template in INJECTIONS:
+        for spelled in (True, False):
+            begun = time.process_time()
+            try:
+                verdict = tokdfa.check_injection(tokenizer, template, spelled=spelled)
+                answer = verdict.reason
+            except tokdfa.TokdfaError as error:
+                answer = f"undecided: {error}"
+            used = time.process_time() - begun
+            print(f"  {used:6.2f} s of CPU  injection {template!r}, spelled={spelled}: {answer[:100]}", flush=True)
     special = [dict(zip(("before", "after"), SPECIALS[name], strict=True))] if name in SPECIALS else []
     for question in (*QUESTIONS, *special):
         wall, cpu = time.perf_counter(), time.process_time()

@@ -163,7 +163,11 @@ def rule_of(
     if allowed is not None and name != "tiktoken":
         raise PatternError("only tiktoken has allowed special tokens", value=name, where="rule")
     if name == "transformers":
-        return Rule(name, with_specials(tokenizer, "found"), ids)
+        if all(special.text for special in tokenizer.specials):
+            return Rule(name, with_specials(tokenizer, "found"), ids)
+        # SentencePiece finds no control token in a text, but transformers does, as soon as the model is converted.
+        kept = [special if special.text else _bare(special) for special in tokenizer.specials]
+        return Rule(name, _with(tokenizer, kept), ids)
     if name == "mistral-common":
         return Rule(name, with_specials(tokenizer, "found"), ids, is_one_text=False)
     if name == "tiktoken":

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from tokdfa.arguments import wrong_argument
 from tokdfa.display import Displayed
 from tokdfa.errors import FileFormatError, LimitExceededError, UnsupportedFeatureError
-from tokdfa.splices.encoding import with_specials
 from tokdfa.splices.injection import Attack, check_injection
 from tokdfa.splices.parts import Part, Slot
 from tokdfa.splices.result import SplitTexts
-from tokdfa.splices.rules import RuleName
+from tokdfa.splices.rules import RuleName, rule_of
 from tokdfa.splices.turns import near_seam, seam_of
 from tokdfa.templates.rendering import Note, Rendering, rendered
 from tokdfa.templates.shapes import SHAPES, Shape
@@ -161,8 +160,9 @@ def check_template(
     if not good:
         raise FileFormatError("the template refuses every conversation", value=refused[0])
     seams: dict[object, TemplateSeam] = {}
+    encoder = rule_of(rule, tokenizer).tokenizer
     for rendering in good:
-        _add_seams(with_specials(tokenizer, "found"), rendering, seams)
+        _add_seams(encoder, rendering, seams)
     attacks = {
         name: _attack(tokenizer, good, rule, spelled)
         for name, spelled in (("any text", True), ("spelling none", False))

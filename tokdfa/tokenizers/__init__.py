@@ -18,7 +18,8 @@ What they are made of: `numbered` (tokens with their numbers, ids and bytes), `b
 cut, so that streams are judged in parts: `form_cuts` (normalization forms before a pattern) and `character_cuts`
 (dictionaries over characters), with `normalizer_borders` and `added_borders` (what normalizers and added tokens do
 beside such a place), `id_texts` (what ids add to a text) and `pair_memory` (what is known of neighbours). `default` has
-the embedded tokenizer. `safe_cuts` decides where any text may be cut, and `safe_places` where ids may be.
+the embedded tokenizer. `safe_cuts` decides where any text may be cut, and `safe_places` where ids may be;
+`safely_cut` has the methods for both.
 
 What is known of a tokenizer as a whole: `canonical` (its language of correct streams, as one automaton),
 `pair_automaton` (its rules' automaton, asked by ids), `neighbours` and `proper_part` (what pairs of neighbours decide

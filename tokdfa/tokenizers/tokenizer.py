@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from threading import local
 from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 import numpy as np
-import numpy.typing as npt
 
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.arrays import BoolArray, Int32Array
 from tokdfa.dictionary import Dictionary
 from tokdfa.encoding.encoded import Encoded
 from tokdfa.encoding.piece_ids import ForeignSymbolError, PieceIds
@@ -20,10 +19,11 @@ from tokdfa.encoding.special import Special
 from tokdfa.encoding.special_finder import SpecialFinder
 from tokdfa.encoding.symbols import Fallback
 from tokdfa.encoding.texts import check_bytes_or_text, check_text
-from tokdfa.errors import AlphabetError, TokenStreamError
+from tokdfa.errors import AlphabetError
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.numbered import NumberedTokens
 from tokdfa.tokenizers.pair_automaton import PairAutomaton
+from tokdfa.tokenizers.safely_cut import SafelyCut
 from tokdfa.tokenizers.whole import why_whole
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ __all__ = ["Tokenizer"]
 _PIECES = frozenset({str, bytes})
 
 
-class Tokenizer(NumberedTokens):
+class Tokenizer(SafelyCut, NumberedTokens):
     """A byte pair tokenizer, as its file and its library define it: from text to ids and back.
 
     Immutable; made by :func:`tokdfa.load`.
@@ -248,81 +248,6 @@ class Tokenizer(NumberedTokens):
             value = text[place : place + 1] if error.value is None else error.value
             raise AlphabetError(error.what, value=value, where=f"character {place}") from None
         return parts[0] if len(parts) == 1 else np.concatenate((np.empty(0, dtype=np.int32), *parts))
-
-    # Where a text may be cut
-
-    def safe_cuts(self, ids: npt.ArrayLike | str, *, begins: bool = True, ends: bool = False) -> Int64Array:
-        """Return the places at which ids, or a text, may be cut and the parts encoded separately.
-
-        However the text goes on, its ids are those of the part before such a place, followed by those of the part after
-        it, encoded as what follows something.
-
-        Parameters
-        ----------
-        ids : array_like of int, or str
-            Ids, or a text.
-        begins : bool
-            Whether the text begins with them; otherwise anything may precede them.
-        ends : bool
-            Whether the text ends with them; otherwise anything may follow them.
-
-        Returns
-        -------
-        int64 array of shape (places,)
-            The ids, or the characters of the text, before which it may be cut, ascending; 0 and the end are left out.
-
-        Raises
-        ------
-        TokenStreamError
-            If they are not ids of the tokenizer.
-
-        Notes
-        -----
-        A place is safe if the pieces of every text that goes on in this way are those of its two parts, and the text of
-        no special token goes across. This is decided exactly, by an automaton over the pieces; see
-        :class:`~tokdfa.tokenizers.safe_cuts.SafeCuts`. Places within a piece are left out, although merging may leave
-        two tokens there side by side. For tokenizers that change texts in other ways than by a normalization form, the
-        places are those between two characters that every text is cut between. The cost is about 2 µs an id, and about
-        1 ms for `last_safe_cut` in ordinary text.
-
-        Examples
-        --------
-        >>> tokenizer = tokdfa.default_tokenizer()
-        >>> tokenizer.safe_cuts(tokenizer.encode("a single man wants"))
-        array([1, 2, 3])
-        >>> tokenizer.safe_cuts("a single man")
-        array([1, 8])
-        """
-        from tokdfa.tokenizers.safe_places import safe_places, safe_places_of_text
-
-        if isinstance(ids, str):
-            return safe_places_of_text(self, ids, begins=begins, ends=ends)
-        return safe_places(self, self.decoder.check(ids), begins=begins, ends=ends)
-
-    def last_safe_cut(self, ids: npt.ArrayLike | str, before: int, *, begins: bool = True, ends: bool = False) -> int:
-        """Return the last place of `safe_cuts` up to `before`; 0 if there is none.
-
-        It reads only what is near that place, so it may be asked about long streams.
-
-        Raises
-        ------
-        TokenStreamError
-            If they are not ids of the tokenizer, or there are fewer than `before`.
-
-        Examples
-        --------
-        >>> tokenizer = tokdfa.default_tokenizer()
-        >>> tokenizer.last_safe_cut("a single man", 5)
-        1
-        """
-        from tokdfa.tokenizers.safe_places import last_safe_place, safe_places_of_text
-
-        if not 0 <= before <= len(cast("Sized", ids)):
-            raise TokenStreamError("no such place", value=before, where="before")
-        if isinstance(ids, str):
-            places = safe_places_of_text(self, ids, begins=begins, ends=ends)
-            return int(places[places <= before].max(initial=0))
-        return last_safe_place(self, self.decoder.check(ids), before, begins=begins, ends=ends)
 
     def stream(self) -> EncodingStream:
         """Return a stream that takes a text part by part; it returns ids as soon as they are settled."""
