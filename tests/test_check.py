@@ -29,6 +29,7 @@ from support.checking import (
 from support.tokenizer_files import as_bytes, tokenizer_json
 
 import tokdfa
+from tests.evidence.tally import Tally
 from tokdfa import Tokenizer
 
 check = load_checker()
@@ -315,7 +316,7 @@ def _subjects(tmp_path: Path, drawn: random.Random) -> list[tuple[dict[str, Any]
 
 
 @pytest.mark.parametrize("thousands", [0.2, pytest.param(1, marks=pytest.mark.slow)])
-def test_a_thousand_spoiled_certificates(tmp_path: Path, thousands: float) -> None:
+def test_a_thousand_spoiled_certificates(tmp_path: Path, thousands: float, tally: Tally) -> None:
     drawn = random.Random(27)
     subjects = _subjects(tmp_path, drawn)
     assert {certificate["claim"] for certificate, _ in subjects} == {"equivalent", "splices"}
@@ -342,6 +343,8 @@ def test_a_thousand_spoiled_certificates(tmp_path: Path, thousands: float) -> No
             passed += 1
             assert _is_true(forged, copies), forged
     assert 0 < passed < 100 * thousands
+    tally("certificates", "certificates checked", len(subjects))
+    tally("certificates", "spoiled inputs", int(1000 * thousands))
 
 
 def test_a_spoiled_input_has_another_hash(formats: list[tuple[Tokenizer, Path]]) -> None:
