@@ -95,6 +95,7 @@ def test_seams_and_attacks() -> None:
         ("{{ 'a' * 10**10 }}", "the template"),
         ("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", "nested too deeply"),
         ("\U000f0000", "private characters"),
+        ("hello", "writes the contents of no conversation: 'hello'"),
     ],
 )
 def test_bad_templates(template: str, message: str) -> None:

@@ -91,7 +91,10 @@ def _extended(parts: Sequence[Part], at: int, rest: str) -> Iterator[dict[int, s
 def preimages(normalizer: Normalizer) -> Mapping[str, str]:
     """Return the least character for each text that a normalizer makes of one character: by bytes, then in order.
 
-    Scripts whose characters become none of other scripts, or of fewer bytes, are left out.
+    Looked at are U+0000 to U+33FF, U+A640 to U+ABFF and U+F900 to U+FFFF; ideographs, Hangul syllables and what is
+    beyond the first plane are left out. Nothing is missed for ASCII, on which alone proofs and shortest attacks depend:
+    a normalization form and lowercasing leave an ASCII text that they give as it is, so it is its own least one. For
+    other texts an attack is not called the shortest, and no proof is given.
     """
     points = [point for low, high in _CHANGING for point in range(low, high) if chr(point) != "\n"]
     images = normalizer("\n".join(map(chr, points))).split("\n")

@@ -129,7 +129,7 @@ def check_template(
     Raises
     ------
     FileFormatError
-        If the template cannot be parsed, or refuses every conversation.
+        If the template cannot be parsed, refuses every conversation, or writes no content.
     LimitExceededError
         If it takes too much time or memory.
     UnsupportedFeatureError
@@ -159,6 +159,8 @@ def check_template(
     refused = tuple(f"{rendering.shape.name}: {rendering.refused}" for rendering in found if rendering.refused)
     if not good:
         raise FileFormatError("the template refuses every conversation", value=refused[0])
+    if not any(rendering.notes or _slots([rendering.parts]) for rendering in good):
+        raise FileFormatError("the template writes the contents of no conversation", value=template[:40])
     seams: dict[object, TemplateSeam] = {}
     encoder = rule_of(rule, tokenizer).tokenizer
     for rendering in good:
