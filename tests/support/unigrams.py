@@ -42,7 +42,8 @@ def trained_by_sentencepiece(rule: str, byte_fallback: bool, number: int) -> byt
         sentence_iterator=iter(LINES * 3),
         model_writer=written,
         model_type="unigram",
-        vocab_size=drawn.randrange(60, 120) + 256 * byte_fallback,
+        # The characters of the lines and the special pieces need some 65.
+        vocab_size=max(66, drawn.randrange(60, 120)) + 256 * byte_fallback,
         normalization_rule_name=rule,
         byte_fallback=byte_fallback,
         character_coverage=drawn.choice([0.98, 1.0]),
