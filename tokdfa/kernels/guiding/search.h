@@ -292,10 +292,40 @@ static int search(const tokdfa_guide *guide, int64_t start) {
     }
 }
 
+/* Whether any id ends the symbol within which a place is, as far as the row and the pre-tokenizer are concerned. The texts
+   do not matter, so this is remembered for all of them, at the state 0 of the texts. */
+static int has_ending(const tokdfa_guide *guide, place at) {
+    at.spelled = 0, at.text = NOWHERE;
+    const int64_t slot = slot_of(guide->room, at);
+    if (slot < 0) {
+        return NO_ROOM;
+    }
+    uint8_t *value = guide->room->values + slot;
+    const tokdfa_guide_ids *ids = guide->ids;
+    for (int64_t k = 0; k < ids->n_ending && *value == UNKNOWN; k++) {
+        const int32_t id = ids->ending[k];
+        const int32_t split = split_after(guide, at.split, ids->class_of[id], true);
+        if (split == MISSING) {
+            return MISSING;
+        }
+        if (split > 0 && !is_forbidden(guide->followers, at.row, ids->position[id])) {
+            *value = GOES_ON;
+        }
+    }
+    *value = *value == UNKNOWN ? DEAD_END : *value;
+    return *value == GOES_ON ? YES : NOWHERE;
+}
+
 /* Whether a stream goes on from a place, or ends there: YES, NOWHERE, or why that is not known. */
 static int goes_on(const tokdfa_guide *guide, place at) {
     if (is_end(guide, at.split, at.text)) {
         return YES;
+    }
+    if (at.split % guide->splits->n_cuts != 0) {
+        const int status = has_ending(guide, at);
+        if (status != YES) {
+            return status;
+        }
     }
     const int64_t slot = slot_of(guide->room, at);
     if (slot < 0) {
