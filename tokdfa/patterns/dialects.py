@@ -64,6 +64,8 @@ _PASSED_GROUPS = (*_LOOKS, "?:", "?>")
 _FLAGS = re.compile(r"\?([a-zA-Z]*)(?:-([a-zA-Z]+))?([:)])")
 _NAME = re.compile(r"\?P?<[A-Za-z_]\w*>")
 _COMMENT = re.compile(r"\?#[^()\\]*\)")
+# What may begin the number of errors allowed, in the dialect of regex.
+_FUZZY = re.compile(r"\{(?:[deis]|\d+(?:<|[dis]))")
 _INTERVAL = re.compile(r"\{(?:(\d+)(,?)(\d*)|,(\d+))\}")
 
 
@@ -169,6 +171,10 @@ class _Reader(AtomReader):
             elif symbol == "{" and (interval := _INTERVAL.match(self.pattern, at)):
                 self.at = interval.end()
                 self.interval(interval, at)
+            elif symbol == "{" and self.table == "regex" and _FUZZY.match(self.pattern, at):
+                self.refuse("matching with errors, such as {e<=1}, is not supported", at)
+            elif self.table == "regex" and self.pattern.startswith("{,}", at):
+                self.refuse("{,} is not supported (it can be written *)", at)
             elif symbol == "^":
                 self.begin_line(at)
             elif symbol == "$":
