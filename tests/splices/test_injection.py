@@ -178,6 +178,15 @@ def test_llama_cpp_finds_the_longest_first() -> None:
     assert by_length.values == ("a",)
 
 
+def test_what_is_beside_a_special_token_may_be_in_a_slot_that_it_does_not_reach() -> None:
+    added = [{**added_token(256, ">a<a"), "single_word": True}]
+    tokenizer = tokdfa.load(tokenizer_json([], added_tokens=added))
+    found = check_injection(tokenizer, "<b{x}>a{y}a{z}").witness
+    assert found is not None
+    assert found.values == ("\0", "<", "")
+    assert found.shortest
+
+
 def test_an_empty_text_may_put_two_texts_together() -> None:
     found = check_injection(tokdfa.load(tokenizer_json([])), "<|e{content}nd|>").witness
     assert found is not None

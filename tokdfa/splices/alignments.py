@@ -24,7 +24,7 @@ def values_that_spell(parts: Sequence[Part], content: str, *, may_touch: bool) -
 
     All other texts that do so have more symbols around these, within the slots where the content begins and ends, or in
     other slots. With `may_touch`, what is beside the content matters, and a text is also yielded with one more symbol
-    before it, after it, or both.
+    before it, after it, or both, in the slots that are there.
     """
     slots = [number for number, part in enumerate(parts) if not isinstance(part, str)]
     count = 0
@@ -37,35 +37,38 @@ def values_that_spell(parts: Sequence[Part], content: str, *, may_touch: bool) -
             begun = {} if isinstance(part, str) else {first: content[:n]}
             for rest in _extended(parts, first + 1, content[n:]):
                 values = {**begun, **rest}
-                last = max(values, default=first)
-                ends_in_slot = bool(begun or rest) and _ends_in(parts, values, content, first, n)
-                fillers = product(
-                    ("", FILLER) if may_touch and begun else ("",),
-                    ("", FILLER) if may_touch and ends_in_slot else ("",),
-                )
+                places = (_slot_before(parts, first, n), _slot_after(parts, values, content, first, n))
+                fillers = product(*(("", FILLER) if may_touch and place is not None else ("",) for place in places))
                 for before, after in fillers:
                     count += 1
                     if count > _MOST:
                         raise LimitExceededError("a special token may be spelled in too many ways", value=content)
                     full = dict(values)
-                    if before:
-                        full[first] = before + full[first]
-                    if after:
-                        full[last] += after
+                    if before and places[0] is not None:
+                        full[places[0]] = before + full.get(places[0], "")
+                    if after and places[1] is not None:
+                        full[places[1]] = full.get(places[1], "") + after
                     yield tuple(full.get(slot, "") for slot in slots)
 
 
-def _ends_in(parts: Sequence[Part], values: Mapping[int, str], content: str, first: int, n: int) -> bool:
-    """Return whether the content ends within a slot."""
-    size = n
-    at = first
+def _slot_before(parts: Sequence[Part], first: int, n: int) -> int | None:
+    """Return the slot in which a symbol precedes the content, if the symbol before it is not one of the template."""
+    part = parts[first]
+    if not isinstance(part, str):
+        return first
+    return first - 1 if n == len(part) and first else None
+
+
+def _slot_after(parts: Sequence[Part], values: Mapping[int, str], content: str, first: int, n: int) -> int | None:
+    """Return the slot in which a symbol follows the content, if the symbol after it is not one of the template."""
+    size, at = n, first
     while size < len(content):
         at += 1
         part = parts[at]
         size += len(part) if isinstance(part, str) else len(values[at])
-        if isinstance(part, str) and size >= len(content):
-            return False
-    return not isinstance(parts[at], str)
+    if not isinstance(parts[at], str):
+        return at
+    return at + 1 if size == len(content) and at > first and at + 1 < len(parts) else None
 
 
 def _extended(parts: Sequence[Part], at: int, rest: str) -> Iterator[dict[int, str]]:
