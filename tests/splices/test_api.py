@@ -101,7 +101,7 @@ def test_least_texts_of_many_small_tokenizers(tally: Tally) -> None:
     for seed in chosen:
         _agrees(seed, 4, met)
     print(*sorted(met.items()), sep="\n")
-    assert met["undecided"] + met["not shortest"] < max(len(chosen) / 10, 5)
+    assert met["undecided"] + met["not shortest"] < max(len(chosen) / 8, 5)
     assert met["undecided"] == sum(met[reason] for reason in _REASONS)
     tally("splices", "random cases", len(chosen))
 
