@@ -500,7 +500,14 @@ def _under(place: str) -> set[str]:
 
 # What may be odd in files of byte pairs and of SentencePiece alone.
 _OF_OTHERS = ("no pre", "scores not ordered")
+# Certificates are written, and checked, in tests/certificates/test_api.py.
+CERTIFICATE = {
+    "#/properties/certificate = 'object'",
+    *(f"#/properties/certificate/properties/{field}" for field in ("path", "bytes")),
+}
 ELSEWHERE = {
+    "compare": CERTIFICATE,
+    "splice": CERTIFICATE,
     "guess": {
         *(f"#/$defs/stretch/properties/unit = '{unit}'" for unit in ("member", "sample", "row")),
         # The violations of validate, and mistakes that need larger vocabularies.
