@@ -1,13 +1,14 @@
 """WordPiece side by side: text to ids, and the time of one word against its length.
 
 Run from the top of the repository with ``TOKDFA_DATA`` set: ``python -m tests.benchmarks.bench_wordpiece [PART…]``,
-the parts being ``english``, ``multilingual``, ``cased`` and ``length``. Peers that are not installed are left out. All
-run on one thread, held to one processor, in their fastest documented ways on the same list of lines and on one text,
-and give ids without special tokens; the table says whether these are the ids of tokenizers. Nothing of ours is cached
-between texts, so there is no warm and no cold run.
+the parts being ``english``, ``multilingual``, ``cased``, ``words`` and ``length``. Peers that are not installed are
+left out. All run on one thread, held to one processor, in their fastest documented ways on the same list of lines and
+on one text, and give ids without special tokens; the table says whether these are the ids of tokenizers. Nothing of
+ours is cached between texts, so there is no warm and no cold run.
 
 The figures of *Fast WordPiece Tokenization* (8.2 times tokenizers, 5.1 times TensorFlow Text) are for the multilingual
-cased vocabulary. With BlingFire installed, whose package has it, the part ``cased`` measures that one.
+cased vocabulary. With BlingFire installed, whose package has it, the parts ``cased`` and ``words`` measure that one,
+the latter on single words that are already split.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ from tokdfa.wordpiece.normalizer import BertNormalizer
 SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 LENGTHS = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
 SLOWEST = 1.0
+WORDS = 100_000
 
 
 class Setting(NamedTuple):
@@ -288,12 +290,15 @@ def length() -> None:
         "MaxMatch": lambda word: max_match(vocabulary, word),
     }
     try:
-        models = import_module("tokenizers.models")
-        ids = {entry: number for number, entry in enumerate(entries)}
-        model = models.WordPiece(ids, unk_token="[UNK]", max_input_chars_per_word=1 << 30)
-        contenders["tokenizers"] = model.tokenize
+        contenders["tokenizers"] = _hugging_face_words(entries).tokenize
     except ImportError:
         print("tokenizers is not installed")
+    try:
+        contenders |= {
+            name: lambda word, batch=batch: batch([word]) for name, batch in _tensorflow_words(entries).items()
+        }
+    except ImportError:
+        print("tensorflow-text is not installed")
     table: list[list[object]] = [[name] for name in contenders]
     given_up: set[str] = set()
     for n in LENGTHS:
@@ -314,6 +319,76 @@ def length() -> None:
     )
 
 
+def _hugging_face_words(entries: list[str]) -> Any:
+    ids = {entry: number for number, entry in enumerate(entries)}
+    models = import_module("tokenizers.models")
+    return models.WordPiece(ids, unk_token="[UNK]", max_input_chars_per_word=1 << 30)
+
+
+def _tensorflow_words(entries: list[str]) -> dict[str, Callable[[list[str]], Any]]:
+    """Return the two tokenizers of single words of TensorFlow Text, by name: of a list of words at once."""
+    tf, text = import_module("tensorflow"), import_module("tensorflow_text")
+    options = {"max_bytes_per_word": 1 << 30, "token_out_type": tf.int32, "unknown_token": "[UNK]"}
+    fast = text.FastWordpieceTokenizer(vocab=entries, no_pretokenization=True, **options)
+    table = tf.lookup.StaticVocabularyTable(
+        tf.lookup.KeyValueTensorInitializer(entries, range(len(entries)), value_dtype=tf.int64), 1
+    )
+    plain = text.WordpieceTokenizer(table, **options)
+    return {
+        "TensorFlow Text, FastWordpieceTokenizer": lambda words: fast.tokenize(tf.constant(words)),
+        "TensorFlow Text, WordpieceTokenizer": lambda words: plain.tokenize(tf.constant(words)),
+    }
+
+
+def words(corpus: Path, setting: Setting) -> None:
+    """Measure single words, split as BERT splits them."""
+    split = import_module("tokenizers.pre_tokenizers").BertPreTokenizer()
+    found = [word for word, _ in split.pre_tokenize_str(corpus.read_text("utf-8"))]
+    found = found[:: max(1, len(found) // WORDS)]
+    vocabulary = WordPieceVocabulary(setting.entries, longest_word=None)
+    machine, theirs = LinMaxMatch(vocabulary), _hugging_face_words(setting.entries)
+    batch = EndToEnd(vocabulary, BertNormalizer(strip_accents=False, lowercase=False))
+
+    def rows(result: Any) -> Iterator[Sequence[int]]:
+        (ids, _, _), bounds = result
+        return (ids[start:stop].tolist() for start, stop in pairwise(bounds))
+
+    contenders: dict[str, Contender] = {
+        "tokdfa, LinMaxMatch": Contender(lambda: [machine.tokenize(word) for word in found], iter),
+        "tokdfa, all words at once": Contender(lambda: batch.encode_batch(found), rows),
+        "tokdfa, MaxMatch in Python": Contender(lambda: [max_match(vocabulary, word) for word in found], iter),
+        "tokenizers, WordPiece": Contender(
+            lambda: [theirs.tokenize(word) for word in found],
+            lambda result: ([token.id for token in tokens] for tokens in result),
+        ),
+    }
+    try:
+        contenders |= {
+            name: Contender(partial(batch, found), lambda result: iter(result.to_list()))
+            for name, batch in _tensorflow_words(setting.entries).items()
+        }
+    except ImportError:
+        print("tensorflow-text is not installed")
+    reference = list(contenders["tokenizers, WordPiece"].ids(contenders["tokenizers, WordPiece"].run()))
+    alike = {
+        name: sum(list(mine) != right for mine, right in zip(contender.ids(contender.run()), reference, strict=True))
+        for name, contender in contenders.items()
+    }
+    measured = measure({name: contender.run for name, contender in contenders.items()}, 5, process_time)
+    base = measured["tokdfa, LinMaxMatch"].median
+    symbols = sum(map(len, found)) / len(found)
+    print_table(
+        f"Single words, multilingual cased: {len(found):,} words of {symbols:.1f} symbols",
+        ["", "ns a word", "M words/s", "tokdfa is x", "other ids"],
+        [
+            [name, each.median / len(found) * 1e9, len(found) / each.median / 1e6, each.median / base, alike[name]]
+            for name, each in measured.items()
+        ],
+        "median of 5, in turn; processor time of one thread, with a call from Python for each word, or one for all "
+        f"words (TensorFlow Text); {environment(*_installed())}",
+    )
+
+
 def _multilingual_cased(folder: Path) -> Setting | None:
     """Read the vocabulary off BlingFire's package, which joins pieces to text but has no list."""
     try:
@@ -327,7 +402,8 @@ def _multilingual_cased(folder: Path) -> Setting | None:
         # A piece twice: a word is written "word word", a piece that continues one "piecepiece".
         twice = library.ids_to_text(model, np.array([number, number], np.int32), skip_special_tokens=False)
         half = len(twice) // 2
-        entries.append(twice[:half] if len(twice) % 2 else "##" + twice[:half])
+        # The package has no text for 149 pieces; they get one that no word has.
+        entries.append(f"[lost{number}]" if not half else twice[:half] if len(twice) % 2 else "##" + twice[:half])
     path = folder / "multilingual-cased-vocab.txt"
     path.write_text("".join(f"{entry}\n" for entry in entries), "utf-8")
     return Setting(entries, path, True, "bert_multi_cased.bin")
@@ -350,6 +426,10 @@ def main(parts: list[str]) -> None:
             cased = _multilingual_cased(folder)
             if cased is not None:
                 speed("Multilingual, multilingual cased", data / "corpora" / "multilingual.txt", cased, packages)
+        if "words" in parts:
+            cased = _multilingual_cased(folder)
+            if cased is not None:
+                words(data / "corpora" / "multilingual.txt", cased)
         if "length" in parts:
             length()
 
@@ -358,4 +438,4 @@ if __name__ == "__main__":
     keep_tables(sys.argv)
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    main(sys.argv[1:] or ["english", "multilingual", "cased", "length"])
+    main(sys.argv[1:] or ["english", "multilingual", "cased", "words", "length"])

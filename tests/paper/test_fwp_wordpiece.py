@@ -15,6 +15,7 @@ from tokdfa import LinMaxMatch, WordPieceVocabulary, load, max_match
 from tokdfa.draw.trie import trie_graph
 from tokdfa.errors import AlphabetError
 from tokdfa.kernels.wordpiece.matching import count_cells_read, word_trie
+from tokdfa.wordpiece.language import WordLanguage
 from tokdfa.wordpiece.linmaxmatch import PackedTrie
 from tokdfa.wordpiece.trie import FailureTrie
 
@@ -225,3 +226,18 @@ def test_end_to_end_is_the_tokenizer_of_bert(data: Path) -> None:
     for corpus in ("english.txt", "multilingual.txt"):
         lines = (data / "corpora" / corpus).read_text("utf-8").splitlines()[::50]
         assert differences(load(path).end_to_end, theirs, lines) == []  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("k", range(1, 8))
+def test_local_with_exactly_k(k: int) -> None:
+    # Not a statement of the paper: every vocabulary is local, and no k is enough for all.
+    vocabulary = WordPieceVocabulary(["[UNK]", "a", "##a", "a" * (k + 1)], longest_word=None)
+    language = WordLanguage(vocabulary, limited=False)
+    assert language.local_from == k
+    tokens = [max_match(vocabulary, "a" * length) for length in range(1, 3 * k + 4)]
+    # What may follow after the last k - 1 tokens differs, with these two runs.
+    short, long = tokens[k - 1], tokens[2 * k + 1]
+    assert len(short) == k
+    assert short[1:] == long[len(long) - k + 1 :]
+    assert [*short, 2] not in tokens
+    assert [*long, 2] in tokens
