@@ -166,11 +166,18 @@ class _CutsOfRoundTrip(Cuts):
         self.ends_text = trip.cuts
         self.parts = trip.cuts
         self._encode = self._encode_later = tokenizer.encode
-        if isinstance(tokenizer, RewritingTokenizer) and tokenizer.character_cuts is not None:
-            self._encode_later = tokenizer.later.encode
+        # Whether what follows a cut can be encoded alone: otherwise a space is put before it as before a text.
+        self._has_later = True
+        if isinstance(tokenizer, RewritingTokenizer):
+            self._has_later = tokenizer.character_cuts is not None
+            if self._has_later:
+                self._encode_later = tokenizer.later.encode
         self._known: dict[int, bool] = {}
 
     def between(self, left: Int32Array, right: Int32Array) -> BoolArray:
+        if not self._has_later:
+            apart: BoolArray = self.parts[left] | self.parts[right]
+            return apart
         keys = left.astype(np.int64) << 32 | right
         distinct, place = np.unique(keys, return_inverse=True)
         known = self._known
