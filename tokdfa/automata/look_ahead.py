@@ -12,6 +12,7 @@ from tokdfa.alphabet import Word
 from tokdfa.arguments import wrong_argument
 from tokdfa.dictionary import Dictionary
 from tokdfa.errors import DictionaryError
+from tokdfa.guesses import Guided
 from tokdfa.kernels.fold.folding import forbidding_state
 
 __all__ = ["LookAhead", "look_ahead"]
@@ -20,7 +21,7 @@ _NEVER = -1 << 40
 
 
 @dataclass(frozen=True, slots=True)
-class LookAhead:
+class LookAhead(Guided):
     """The most that a continuation changes, and a text on which one changes it.
 
     Attributes

@@ -11,8 +11,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from outlines.backends.base import BaseBackend
-from outlines.processors.base_logits_processor import OutlinesLogitsProcessor
 
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.guiding.api import guide
@@ -23,8 +21,19 @@ from tokdfa.integrations.metrics import as_tokenizer
 
 __all__ = ["GuidedBackend", "GuidedProcessor"]
 
+try:
+    from outlines.backends.base import BaseBackend as _Backend
+    from outlines.processors.base_logits_processor import OutlinesLogitsProcessor as _Processor
+except ImportError:
+    _Backend, _Processor = object, object
 
-class GuidedProcessor(OutlinesLogitsProcessor):  # type: ignore[misc]
+
+def _require_outlines() -> None:
+    if _Backend is object:
+        raise UnsupportedFeatureError("outlines 1.3 or later is not installed", hint="pip install 'outlines>=1.3'")
+
+
+class GuidedProcessor(_Processor):  # type: ignore[misc]
     """A logits processor: only ids that the guide allows are left.
 
     The ids up to the first call of a generation are the prompt, which the guide does not see.
@@ -41,6 +50,7 @@ class GuidedProcessor(OutlinesLogitsProcessor):  # type: ignore[misc]
     """
 
     def __init__(self, tokenizer: Any, language: str, end: int, tensor_library: str) -> None:
+        _require_outlines()
         if tensor_library not in ("torch", "numpy"):
             what = "the tensors of this library are not masked; torch and numpy are"
             raise UnsupportedFeatureError(what, value=tensor_library)
@@ -76,7 +86,7 @@ class GuidedProcessor(OutlinesLogitsProcessor):  # type: ignore[misc]
         return self._guides[width]
 
 
-class GuidedBackend(BaseBackend):  # type: ignore[misc]
+class GuidedBackend(_Backend):  # type: ignore[misc]
     """Makes logits processors for a model of outlines.
 
     Parameters
@@ -86,6 +96,7 @@ class GuidedBackend(BaseBackend):  # type: ignore[misc]
     """
 
     def __init__(self, model: Any) -> None:
+        _require_outlines()
         self._tokenizer = as_tokenizer(model.hf_tokenizer)
         self._end = int(model.hf_tokenizer.eos_token_id)
         self._tensor_library = model.tensor_library_name
