@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import count, islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,6 +15,8 @@ from tokdfa.encoding.texts import check_texts
 from tokdfa.errors import AlphabetError, WrongTypeError
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from tokdfa.tokenizers.protocol import AnyTokenizer
 
 __all__ = ["EncodedDocuments", "encode_batch", "iter_encoded"]
@@ -107,6 +108,9 @@ def _iter_parcels(tokenizer: AnyTokenizer, texts: Iterable[str], threads: int | 
         for first, parcel in parcels:
             yield _encode_parcel(tokenizer, first, parcel)
         return
+    # Not before: a program that is ending, and still validates, can't import it.
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(n_threads) as pool:
         waiting: list[Future[EncodedDocuments]] = []
         while True:
