@@ -78,9 +78,10 @@ def parts_of(text: str, encoded: Any, content: dict[int, str], inserts_space: bo
     """A text cut at its special tokens, with the space that decoding puts before each; None if these are not known."""
     parts = []
     at = 0
-    for id, (begin, end) in zip(encoded.ids, encoded.offsets, strict=True):
+    for id, token, (begin, end) in zip(encoded.ids, encoded.tokens, encoded.offsets, strict=True):
         if id in content:
-            if text[begin:end] != content[id] or begin < at:
+            # A normalized content may be longer than what is found, and is decoded so.
+            if not text[begin:end] == token == content[id] or begin < at:
                 return None
             begin -= inserts_space and begin > at and text[begin - 1] == " "
             parts += [(text[at:begin], False), (text[begin:end], True)]
