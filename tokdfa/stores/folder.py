@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -30,14 +30,13 @@ class FolderStore(Store):
     """
 
     def __init__(self, path: Path, format: str, members: Sequence[Store], problems: tuple[Problem, ...] = ()) -> None:
-        counts, documents = [each.n_ids for each in members], [each.n_documents for each in members]
         super().__init__(
             path,
             format,
             files=tuple(file for each in members for file in each.files) or (path,),
             dtype=members[0].dtype if members else None,
-            n_ids=None if None in counts else sum(map(int, counts)),  # type: ignore[arg-type]
-            n_documents=None if None in documents else sum(map(int, documents)),  # type: ignore[arg-type]
+            n_ids=_total(each.n_ids for each in members),
+            n_documents=_total(each.n_documents for each in members),
             has_documents=all(each.has_documents for each in members),
             has_mask=any(each.has_mask for each in members),
             unit=members[0].unit if members else "token",
@@ -53,6 +52,16 @@ class FolderStore(Store):
     def place(self, number: int, token: int, index: int) -> Place:
         """Return the place by its index in all files together."""
         return Place(str(self.path), "token", index, index)
+
+
+def _total(counts: Iterable[int | None]) -> int | None:
+    """Return the sum; None if a file cannot tell how many it has."""
+    total = 0
+    for count in counts:
+        if count is None:
+            return None
+        total += count
+    return total
 
 
 def _differences(members: Sequence[Store]) -> Iterator[Problem]:

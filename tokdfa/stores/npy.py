@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from io import BytesIO
-from typing import Any, BinaryIO, NoReturn, TypeAlias
+from typing import IO, Any, NoReturn, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -35,7 +35,7 @@ _SHAPE = re.compile(rf"\({_S}(?:{_LENGTH}{_S},{_S})*+(?:{_LENGTH}{_S})?\)")
 _INTEGERS = re.compile(r"[<>=|]?[iu][1248]")
 
 
-def read_header(stream: BinaryIO, name: str) -> tuple[Dtype, int]:
+def read_header(stream: IO[bytes], name: str) -> tuple[Dtype, int]:
     """Return the type and the number of the integers in a .npy file, and leave the stream where they begin.
 
     Parameters

@@ -44,7 +44,7 @@ class NpzStore(Store):
                     raise TokenStreamError("the field is missing", value=field, where=str(path))
                 size = archive.getinfo(self._name).file_size
                 with archive.open(self._name) as stream:
-                    dtype, count = read_header(stream, self._where(path))  # type: ignore[arg-type]
+                    dtype, count = read_header(stream, self._where(path))
                     begin = stream.tell()
         except TokenStreamError:
             raise
@@ -64,7 +64,7 @@ class NpzStore(Store):
         done = 0
         try:
             with zipfile.ZipFile(self.path) as archive, archive.open(self._name) as stream:
-                read_header(stream, self._where(self.path))  # type: ignore[arg-type]
+                read_header(stream, self._where(self.path))
                 while data := stream.read(self._tuning.chunk * self.dtype.itemsize):
                     if len(data) % self.dtype.itemsize:
                         raise EOFError("the array ends in the middle of an id")

@@ -1,0 +1,392 @@
+"""Runs of each command that prints JSON: together they show all that its schema promises."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import tokdfa
+from support import sentencepieces, unigrams
+from support.command_files import PAIRS, Files
+from support.gguf_files import Typed, byte_level, gguf
+from support.gguf_files import sentencepiece as gguf_sentencepiece
+from support.gguf_files import wordpiece as gguf_wordpiece
+from support.tokenizer_files import (
+    GPT2_BYTES,
+    added_token,
+    as_bytes,
+    merges_txt,
+    tekken_json,
+    tokenizer_json,
+)
+from support.tokenizer_files import vocabulary as byte_vocabulary
+from tokdfa.draw.render import can_render
+
+Run = tuple[object, ...]
+
+
+def of_encode(files: Files) -> Iterator[Run]:
+    tok = files.merges()
+    yield tok, "abc"
+    yield tok, "abc", "-o", tok.with_name("ids.npy")
+
+
+def of_split(files: Files) -> Iterator[Run]:
+    tok = _with(files.json(), added_tokens=[added_token(260, "<s>")])
+    yield tok, "abc<s>"
+    yield tok, "abc<s>", "--explain"
+    behaviors = ("Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous")
+    steps = [
+        {"type": "Split", "pattern": {"String": symbol}, "behavior": behavior, "invert": symbol == "+"}
+        for symbol, behavior in zip("xc-+.", behaviors, strict=True)
+    ]
+    # The machine of a space that a later step inserts is not there.
+    steps.insert(1, {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": False})
+    yield _with(files.json(), pre_tokenizer={"type": "Sequence", "pretokenizers": steps}), "a bc", "--explain"
+
+
+def of_cuts(files: Files) -> Iterator[Run]:
+    tok = files.json()
+    yield tok, "--text", "ab cd e"
+    yield tok, "--text", "ab cd e", "--before", "3"
+    yield tok, files.write("ids.json", "[0, 1, 2]"), "--ends", "--window"
+
+
+def of_injection(files: Files) -> Iterator[Run]:
+    tok = files.json()
+    yield tok, "<user>{content}"
+    yield tok, "{content:[ab]*}", "--rule", "mistral-common"
+    yield tok, "{content:[ab]*}", "--rule", "llama.cpp"
+    yield tok, "{content:(ab)+<.*c}", "--rule", "tiktoken"
+    strips = [{**added_token(260, text), "lstrip": True} for text in ("<<",)]
+    yield _with(files.json(), added_tokens=strips), "<{content}"
+
+
+def of_turns(files: Files) -> Iterator[Run]:
+    tok = files.json()
+    yield tok, "<|end|>a{q}", "<|end|>{a}"
+    yield tok, "{q}", "b{a}"
+    yield files.json([(b"d", b"x")]), "'", "dx{a}"
+    yield _with(files.json(), normalizer={"type": "NFC"}), "{q}ab", "c{a}"
+
+
+def of_template(files: Files) -> Iterator[Run]:
+    tok = files.json()
+    turns = "{% for m in messages %}<|end|>{{ m.role }} {{ m.content }}{% endfor %}"
+    refuses = "{% if tools %}{{ raise_exception('no tools') }}{% endif %}"
+    yield tok, files.write("a.jinja", refuses + turns)
+    upper = "{{ m.content | upper if m.role == 'system' else m.content }}"
+    yield tok, files.write("b.jinja", turns.replace("{{ m.content }}", f"a{upper}")), "--rule", "llama.cpp"
+    yield tok, files.write("c.jinja", "{% for m in messages %}<|end|>{{ m.content }}<|end|>{% endfor %}")
+    yield tok, files.write("d.jinja", "a{{ messages[0].content }}b"), "--rule", "mistral-common"
+    strips = [{**added_token(260, "<<"), "lstrip": True}]
+    odd = _with(files.json(), added_tokens=strips)
+    yield odd, files.write("e.jinja", "<{{ messages[0].content }}"), "--rule", "transformers"
+    yield (
+        tok,
+        files.write("f.jinja", "<|end|>{{ messages[0].content }} {{ messages[0].content }}"),
+        "--rule",
+        "tiktoken",
+    )
+
+
+def of_splice(files: Files) -> Iterator[Run]:
+    tok = files.json()
+    yield tok, "--before", "a", "--after", "b"
+    yield tok, "--before", "a", "--after", "d"
+    yield tok, "--before-ids", "64 65", "--after", "b"
+    yield _with(files.json(), normalizer={"type": "NFC"}), "--before", "ab", "--after", "c"
+
+
+def of_forced(files: Files) -> Iterator[Run]:
+    yield files.json(), "--language", "(a|b)cd"
+    yield files.json(), "--language", "x(ab|a b)|c( a)*", "--longest", "9"
+
+
+def of_decode(files: Files) -> Iterator[Run]:
+    yield files.merges(), files.ids(64, 65)
+
+
+def of_fingerprint(files: Files) -> Iterator[Run]:
+    tok = files.merges()
+    lock = tok.with_name("tokenizer.lock")
+    yield (tok,)
+    yield tok, "-o", lock
+    yield tok, "--check", lock
+    yield files.merges(PAIRS[:1]), "--check", lock
+
+
+def corpora(files: Files) -> Iterator[Run]:
+    """The runs of validate over several files, from its arguments on."""
+    a, b = (GPT2_BYTES.index(byte) for byte in b"ab")
+    # The last rule never applies.
+    tok = files.json([(b"a", b"b"), (b"b", b"c"), (b"a", b"bc")])
+    yield tok, files.ids(a), files.ids(a)
+    yield tok, files.ids(a, b, 99999, 258), files.ids(GPT2_BYTES.index(0xFF))
+    yield tok, files.ids(a), files.write("ids.npz", b"")
+
+
+def of_stores(files: Files) -> Iterator[Run]:
+    """The runs of stores, from its arguments on."""
+    yield (files.write("ids.txt", "97 98"),)
+    yield (files.write("ids.jsonl", '{"input_ids": [97], "loss_mask": [1]}\n[3]\n'),)
+    yield (files.write("ids.jsonl", '{"input_ids": [97], "loss_mask": [1]}\n'),)
+    yield ("--dtype", "uint16", files.write("ids.bin", b"1234"))
+    yield (files.write("ids.npy", b"1234").parent,)
+
+
+def of_guess(files: Files) -> Iterator[Run]:
+    """The runs of guess, from its arguments on."""
+    tok = files.write("merges.txt", "")
+    tokdfa.default_dictionary().save(tok)
+    of_gpt2 = ("--pretokenizer", "gpt2")
+    text = Path(__file__).with_name("test_schema.py").parents[2].joinpath("README.md").read_text("utf-8")
+    ids = tokdfa.default_tokenizer().encode(text)[:4000]
+    yield files.write("ids.bin", ids.astype("<u2").tobytes()), tok, *of_gpt2
+    yield files.write("ids.bin", ids.astype("<u2").tobytes()), tok, *of_gpt2, "--dtype", ">u2"
+    yield files.write("ids.bin", ids.astype("<u4").tobytes()), tok, *of_gpt2, "--dtype", "uint16"
+    yield files.ids(*(ids + 5)), tok, *of_gpt2
+    yield files.ids(*np.insert(ids, range(50, 4000, 50), 5000)), tok, *of_gpt2
+    yield files.ids(*np.tile(ids, 20)), tok, *of_gpt2, "--most", 5000
+    rows = files.write("ids.jsonl", '{"input_ids": [97]}\n{"input_ids": [98]}\n')
+    yield rows, files.ranks([b"ab", b"cd"]), files.json()
+    yield files.write("ids.txt", "97 98"), files.json()
+    (rows.parent / "x.npy").write_bytes(b"\x93NUMPY")
+    yield rows.parent, files.json()
+    # A dictionary that is not proper, and of which it is not known what its library makes.
+    improper = files.write("merges.txt", merges_txt([(b"a", b"bc"), (b"b", b"c")]))
+    yield files.ids(97, 98), improper, files.json()
+
+
+def of_search(files: Files) -> Iterator[Run]:
+    tok, ids = files.merges(), files.ids(64, 65)
+    yield tok, "a", ids
+    yield tok, "x", ids
+    yield tok, "a", ids, "--count"
+
+
+def of_replace(files: Files) -> Iterator[Run]:
+    tok, ids = files.merges(), files.ids(64, 65)
+    yield tok, "a", "c", ids
+    yield tok, "a", "c", ids, "-o", tok.with_name("replaced.npy")
+
+
+def of_train(files: Files) -> Iterator[Run]:
+    corpus = files.write("corpus.txt", "low low lower")
+    yield corpus, "--merges", 2, "-o", corpus.with_name("merges.txt")
+
+
+def of_draw(files: Files) -> Iterator[Run]:
+    tok, entries = files.merges(PAIRS[:1]), files.entries("[UNK]", "a", "##b")
+    output = tok.with_name("x.dot")
+    yield tok, "-o", output, "--language", "(ab)*"
+    yield tok, "-o", output, "--max-states", 1
+    yield entries, "-o", output
+    yield entries, "-o", output, "--max-states", 1
+    if can_render():
+        yield tok, "-o", tok.with_name("x.html"), "--film", "--language", "(ab)*"
+
+
+def of_locality(files: Files) -> Iterator[Run]:
+    tok = files.merges(PAIRS[:1])
+    yield (tok,)
+    # No rule is about c; without an even number of them nothing is accepted, however many tokens are known.
+    yield tok, "--language", "(cc)*"
+    yield tok, "--language", "ab|ba"
+    yield tok, "--look-ahead"
+    yield (files.entries("[UNK]"),)
+    yield (files.entries("[UNK]", "a", "abcd", "##b", "##bc", "##z"),)
+
+
+def _gguf_files(files: Files) -> Iterator[Run]:
+    """Files of llama.cpp with everything that may be odd in them and is read all the same."""
+    flags = {f"add_{name}_token": Typed("bool", True) for name in ("bos", "eos", "sep")}
+    for fields in (
+        byte_level(pre=None),
+        byte_level(pre="llama-bpe", **flags),
+        byte_level(specials=(("<|end|>", 1),)),
+        gguf_sentencepiece(scores=None),
+        gguf_sentencepiece(remove_extra_whitespaces=Typed("bool", True)),
+        gguf_wordpiece(merges=Typed("string", ["x y"])),
+        gguf_wordpiece(eos_token_id=Typed("u32", 5)),
+    ):
+        yield (files.write("x.gguf", gguf(fields)),)
+
+
+def of_info(files: Files) -> Iterator[Run]:
+    template = {
+        "type": "TemplateProcessing",
+        "single": [{"Sequence": {"id": "A", "type_id": 0}}],
+        "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
+        "special_tokens": {},
+    }
+    end = ["<|end|>", len(byte_vocabulary(PAIRS))]
+    bert = {"type": "BertProcessing", "sep": end, "cls": end}
+    roberta = {**bert, "type": "RobertaProcessing", "trim_offsets": True, "add_prefix_space": False}
+    merges = files.merges()
+    yield (merges,)
+    for store in of_stores(files):
+        yield (*store,) if Path(store[0]).suffix != ".txt" else (files.ids(97),)  # type: ignore[arg-type]
+    yield (files.json(post_processor={"type": "Sequence", "processors": [template, bert, roberta]}),)
+    # The last rule never applies, for what it merges has been merged otherwise.
+    yield (files.merges([(b"a", b"b"), (b"b", b"c"), (b"a", b"bc")]),)
+    yield (files.ranks([b"abc", b"ab"]),)
+    yield (files.write("tekken.json", as_bytes(tekken_json())),)
+    # The left part of a rule before the rule that makes it; and its right part.
+    yield (files.merges([(b"ab", b"c"), (b"a", b"b")]),)
+    yield (files.merges([(b"c", b"ab"), (b"a", b"b")]),)
+    yield from _gguf_files(files)
+    with_vocab = files.merges()
+    with_vocab.with_name("vocab.json").write_bytes(as_bytes(byte_vocabulary(PAIRS)))
+    yield (with_vocab.parent,)
+    # No rule makes the left part of a rule, which is a token all the same: without the rule it is the same.
+    idle = tokenizer_json([])["model"]
+    idle["vocab"] |= {"ca": 256, "cac": 257}
+    yield (files.json(model={**idle, "merges": [["ca", "c"]]}, added_tokens=[]),)
+    yield (files.write("some.model", sentencepieces.trained("identity", True)),)
+    yield (_with(files.characters(unk_token="<unk>"), normalizer={"type": "Lowercase"}),)
+    yield (files.characters(continuing_subword_prefix="##", vocab={"a": 0, "##b": 1, "ab": 2}, merges=[["a", "##b"]]),)
+    dead = {"ignore_merges": True}
+    rules = [(b"a", b"b"), (b"b", b"c"), (b"a", b"bc")]
+    yield (files.json(rules, model={**tokenizer_json(rules)["model"], **dead}),)
+    yield (files.entries("[UNK]", "a", "##b", "a b", "a"),)
+    yield (files.entries("a", "##b"),)
+    odd: dict[str, Any] = {"truncation": None, "padding": None, "post_processor": None}
+    odd["truncation"] = {"direction": "Right", "max_length": 512, "strategy": "LongestFirst", "stride": 0}
+    odd["padding"] = {"strategy": "BatchLongest", "direction": "Right", "pad_id": 0, "pad_type_id": 0}
+    odd["padding"]["pad_token"] = "[PAD]"
+    odd["post_processor"] = bert
+    no = {"clean_text": False, "handle_chinese_chars": False, "strip_accents": False, "lowercase": False}
+    yield (files.wordpiece(normalizer=no, **odd),)
+    yield (files.json(truncation=odd["truncation"], padding=odd["padding"]),)
+    yield (files.wordpiece(("[UNK]", "a", "xb"), model={"continuing_subword_prefix": "x"}),)
+    yield (files.unigram(normalizer={"type": "Lowercase"}, truncation=odd["truncation"]),)
+    as_bytes_too = {"type": "Unigram", "byte_fallback": True, "vocab": [["a", -1]]}
+    yield (files.unigram(model=as_bytes_too, added_tokens=[added_token(1, "<x>")]),)
+    model = files.write("x.model", unigrams.trained_by_sentencepiece("identity", False, 0))
+    yield (model,)
+    yield model, "--unicode", "sentencepiece==0.2.1"
+    for language in ("(abc){1,2}|x", "a*", r"[^\s\S]"):
+        yield merges, "--language", language
+
+
+def _with(path: Path, **changes: Any) -> Path:
+    path.write_bytes(as_bytes({**json.loads(path.read_text(encoding="utf-8")), **changes}))
+    return path
+
+
+def of_compare(files: Files) -> Iterator[Run]:
+    a, b = files.merges(), files.merges([PAIRS[1], PAIRS[0], *PAIRS[2:]])
+    c = files.merges([PAIRS[0], PAIRS[2], PAIRS[1], PAIRS[3]])
+    yield a, a
+    yield a, b, "--ignore-ids"
+    yield a, b
+    yield a, c, "--ignore-ids"
+    yield c, a, "--ignore-ids"
+    yield a, files.merges(PAIRS[:1])
+    yield files.merges(PAIRS[:1]), a
+    yield a, a, "--pretokenizer", ".|\n", "--pretokenizer-b", "(?:.|\n)+"
+    # Of these no automaton is built.
+    yield a, b, "--pretokenizer", "(a|b)*a(a|b){12}|ab|.|\n", "--pretokenizer-b", "(?:a|b)*a(?:a|b){12}|ab|.|\n"
+    yield files.json(), files.json(normalizer={"type": "Lowercase"})
+    yield files.json(), files.json(added_tokens=[added_token(len(byte_vocabulary(PAIRS)), "<x>")])
+    characters = files.characters()
+    yield characters, files.characters(unk_token="<unk>")
+    yield files.characters(unk_token="<unk>"), characters
+    yield characters, files.json(added_tokens=[])
+    yield files.characters(), files.characters(merges=[])
+    x, y = files.entries("[UNK]", "a", "##b"), files.entries("[UNK]", "a", "##b", "##bb")
+    yield x, y
+    yield y, x
+    yield x, files.entries("[UNK]", "a", "##b", "a b")
+    yield files.wordpiece(), files.wordpiece(model={"max_input_chars_per_word": 7})
+    plain = {"clean_text": True, "handle_chinese_chars": True, "strip_accents": False, "lowercase": False}
+    yield files.wordpiece(), files.wordpiece(normalizer=plain)
+    yield files.wordpiece(("[UNK]", "a", "b")), files.wordpiece(normalizer=plain)
+
+
+def of_validate(files: Files) -> Iterator[Run]:
+    def ids(text: bytes, *before: int) -> Path:
+        return files.ids(*before, *map(GPT2_BYTES.index, text))
+
+    tok, crossing = files.json(), files.json([(b"a", b" ")])
+    yield tok, files.ids(256)
+    yield tok, ids(b"ab")
+    yield tok, ids(b"ab"), "--window"
+    yield crossing, ids(b"b", 256)
+    yield crossing, ids(b"b", 256), "--window"
+    yield tok, ids(b"\xff")
+    yield tok, ids(b"<|end|>")
+    yield from corpora(files)
+    rules = [(b"a", b"b"), (b"b", b"c"), (b"a", b"bc")]
+    whole = files.json(rules, model={**tokenizer_json(rules)["model"], "ignore_merges": True})
+    yield files.merges(rules), files.ids(258)
+    yield whole, ids(b"a", 258)
+    yield whole, ids(b"c", 256)
+    yield files.entries("[UNK]", "a", "##b", "ab"), files.ids(1, 2)
+    yield files.entries("a", "##b"), files.ids(1)
+    lower = _with(files.characters(vocab={"a": 0, "A": 1}, merges=[]), normalizer={"type": "Lowercase"})
+    yield lower, files.ids(1)
+    unigram = files.unigram()
+    yield unigram, files.ids(1, 2), "--explain"
+    yield files.unigram_with_bytes(), files.ids(4, 3), "--explain"
+
+
+def of_rollouts(files: Files) -> Iterator[Run]:
+    fields = ("--ids", "ids", "--mask", "mask")
+
+    def rollouts(*streams: list[int]) -> Path:
+        # The first of three of each is a bug, the second drift, the third a junction.
+        masks = ([0] * 9, [1] * 9, [1, 0] * 5)
+        rows = [{"ids": ids, "mask": mask[: len(ids)]} for ids in streams for mask in masks]
+        return files.write("r.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+
+    def ids(text: bytes, *before: int) -> list[int]:
+        return [*before, *map(GPT2_BYTES.index, text)]
+
+    tok, crossing = files.json(), files.json([(b"a", b" ")])
+    yield tok, rollouts([256]), *fields
+    yield tok, rollouts(ids(b"ab"), ids(b"\xff"), ids(b"<|end|>")), *fields
+    yield crossing, rollouts(ids(b"b", 256)), *fields
+    rules = [(b"a", b"b"), (b"b", b"c"), (b"a", b"bc")]
+    whole = files.json(rules, model={**tokenizer_json(rules)["model"], "ignore_merges": True})
+    yield files.merges(rules), rollouts([258]), *fields
+    yield whole, rollouts(ids(b"a", 258), ids(b"c", 256)), *fields
+    yield files.entries("[UNK]", "a", "##b", "ab"), rollouts([1, 2]), *fields
+    yield files.entries("a", "##b"), rollouts([1]), *fields
+    lower = _with(files.characters(vocab={"a": 0, "A": 1}, merges=[]), normalizer={"type": "Lowercase"})
+    yield lower, rollouts([1]), *fields
+
+
+def of_formats(_: Files) -> Iterator[Run]:
+    yield ()
+
+
+EXAMPLES: dict[str, Callable[[Files], Iterator[Run]]] = {
+    "validate": of_validate,
+    "rollouts": of_rollouts,
+    "compare": of_compare,
+    "search": of_search,
+    "replace": of_replace,
+    "stores": of_stores,
+    "guess": of_guess,
+    "info": of_info,
+    "encode": of_encode,
+    "decode": of_decode,
+    "splice": of_splice,
+    "cuts": of_cuts,
+    "injection": of_injection,
+    "template": of_template,
+    "turns": of_turns,
+    "forced": of_forced,
+    "split": of_split,
+    "fingerprint": of_fingerprint,
+    "locality": of_locality,
+    "draw": of_draw,
+    "train": of_train,
+    "formats": of_formats,
+}
