@@ -10,6 +10,7 @@ from collections import Counter
 from functools import cache
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -116,15 +117,17 @@ def test_blocks_change_nothing(folder: Path, name: str, threads: int) -> None:
 @given(
     st.lists(st.sampled_from(["a", "É", "中", "7", " ", "\n", "\r\n", "/", "'s", ".", "\u2028", "\x1c"]), max_size=30),
     st.sampled_from(list(NAMED)),
+    st.integers(1, 9),
 )
-def test_odd_texts_can_be_cut_where_it_says(parts: list[str], name: str) -> None:
+def test_odd_texts_can_be_cut_where_it_says(parts: list[str], name: str, stretch: int) -> None:
     text = "".join(parts).encode()
     splitter = splitter_named(name)
     cut = splitter.last_cut(text)
     pieces: list[bytes] = []
     for block in (Block(text[:cut], text[cut : cut + 8], "", 0, 0), Block(text[cut:], b"", "", 0, cut)):
-        array, spans = splitter.cut(block)
-        pieces += [bytes(array[start:end]) for start, end in spans.tolist()]
+        with patch.object(splitting_module, "_STRETCH", stretch):
+            for array, spans in splitter.cut(block):
+                pieces += [bytes(array[start:end]) for start, end in spans.tolist()]
     assert pieces == [piece.encode() for piece in pretokenizer(name).split(text.decode())]
 
 
@@ -190,8 +193,12 @@ def test_folders_and_patterns_are_read_by_name(folder: Path) -> None:
 def test_text_that_is_not_utf8_is_told_with_its_place(tmp_path: Path, threads: int) -> None:
     path = tmp_path / "spoiled"
     path.write_bytes(b"good text\nand then\n\xff\xfe")
-    with pytest.raises(TokdfaError, match=r"spoiled, byte 19: not UTF-8 text: b'\\xff\\xfe'"):
-        count(path, threads=threads, tuning=SMALL)
+    for stretch in (3, 1 << 16):
+        with (
+            patch.object(splitting_module, "_STRETCH", stretch),
+            pytest.raises(TokdfaError, match=r"spoiled, byte 19: not UTF-8 text: b'\\xff\\xfe'"),
+        ):
+            count(path, threads=threads, tuning=SMALL)
 
 
 def test_an_interruption_changes_nothing(folder: Path, tmp_path: Path) -> None:

@@ -155,8 +155,10 @@ class SplitStream:
         PatternError
             If the text is not UTF-8; the message says where.
         """
+        if len(part) <= _BLOCK:
+            return self._feed(part)
         found = [self._feed(part[start : start + _BLOCK]) for start in range(0, len(part), _BLOCK)]
-        return np.concatenate(found) if found else np.empty((0, 2), dtype=np.int64)
+        return np.concatenate(found)
 
     def _feed(self, part: bytes) -> Int64Array:
         base = self.n_bytes - len(self._tail)

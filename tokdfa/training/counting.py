@@ -90,13 +90,15 @@ def _counted(
     """Yield the blocks in order with their counts; with one thread the counts go directly to the table."""
     if threads == 1:
         for block in blocks:
-            table.add(*splitter.cut(block))
+            for text, spans in splitter.cut(block):
+                table.add(text, spans)
             yield block, None
         return
 
     def count(block: Block) -> PieceCounts:
         own = PieceTable()
-        own.add(*splitter.cut(block))
+        for text, spans in splitter.cut(block):
+            own.add(text, spans)
         return own.counts()
 
     pending: deque[tuple[Block, Future[PieceCounts]]] = deque()

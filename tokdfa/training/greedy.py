@@ -20,7 +20,7 @@ from tokdfa.training.pieces import PieceCounts
 from tokdfa.training.rules import CountRule, GreedyRules, TieRule, base_alphabet, symbol_ranks
 
 if TYPE_CHECKING:
-    from tokdfa.kernels.train.merging import Text
+    from tokdfa.kernels.train.merging import Text, Training
 
 __all__ = ["GreedyTrace", "trace_greedy", "train_greedy"]
 
@@ -74,7 +74,8 @@ def train_greedy(
     if not isinstance(pieces, Mapping):
         raise wrong_argument(pieces, "a mapping from pieces to their counts", "tokdfa.train_greedy(pieces, merges)")
     rules = GreedyRules(tie, count, min_frequency, max_token_length)
-    return trace_greedy(pieces, merges, rules, alphabet, progress).dictionary
+    symbols, training = _trained(pieces, merges, rules, alphabet, progress)
+    return _dictionary(symbols, training.left, training.right)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +104,21 @@ def trace_greedy(
     progress: Callable[[int], object] | None = None,
 ) -> GreedyTrace:
     """Train as :func:`train_greedy` does, and record the effect of each rule."""
+    symbols, training = _trained(pieces, merges, rules, alphabet, progress)
+    lengths, weights = _lengths_and_weights(pieces)
+    occurrences = np.zeros(len(symbols), np.int64)
+    np.add.at(occurrences, _numbers(pieces, symbols), np.repeat(weights, lengths))
+    return GreedyTrace(_dictionary(symbols, training.left, training.right), occurrences, training.gain)
+
+
+def _trained(
+    pieces: Mapping[Any, int],
+    merges: int,
+    rules: GreedyRules,
+    alphabet: str | bytes | Sequence[Word] | None,
+    progress: Callable[[int], object] | None,
+) -> tuple[TokenAlphabet, Training]:
+    """Return the base alphabet, and the training when it has ended."""
     from tokdfa.kernels.train import merging
 
     if merges < 0:
@@ -111,10 +127,7 @@ def trace_greedy(
     counted = isinstance(pieces, PieceCounts) and alphabet is None
     symbols = TokenAlphabet(bytes(range(256))) if counted else base_alphabet(pieces, alphabet)
     text = _lay_out(pieces, symbols, rules.tie)
-    is_symbol = text.symbols >= 0
-    occurrences = np.zeros(len(symbols), np.int64)
-    np.add.at(occurrences, text.symbols[is_symbol], text.weight[is_symbol])
-    most = min(merges, int(np.count_nonzero(is_symbol)))
+    most = min(merges, len(text.symbols))
     rank = np.empty(0, np.int32)
     if rules.tie in ("huggingface", "rustbpe"):
         products = np.arange(len(symbols), len(symbols) + most, dtype=np.int32)
@@ -139,37 +152,38 @@ def trace_greedy(
         made = training.run(target)
         if progress is not None:
             progress(made)
-    return GreedyTrace(_dictionary(symbols, training.left, training.right), occurrences, training.gain)
+    return symbols, training
+
+
+def _lengths_and_weights(pieces: Mapping[Any, int]) -> tuple[Int64Array, Int64Array]:
+    """Return the length of each piece in symbols, and the number of its occurrences."""
+    if isinstance(pieces, PieceCounts):
+        return np.diff(pieces.ends, prepend=0), pieces.counts
+    most = max(pieces.values(), default=0)
+    if most >= _MOST_OCCURRENCES:
+        raise LimitExceededError("a piece occurs too often", value=most, hint="less than 2⁶² symbols fit")
+    n_pieces = len(pieces)
+    return np.fromiter(map(len, pieces), np.int64, n_pieces), np.fromiter(pieces.values(), np.int64, n_pieces)
 
 
 def _lay_out(pieces: Mapping[Any, int], symbols: TokenAlphabet, tie: TieRule) -> Text:
     """Return the text in the form that the kernel reads."""
     from tokdfa.kernels.train.merging import LONGEST_TEXT, Text
 
-    n_pieces = len(pieces)
-    if isinstance(pieces, PieceCounts):
-        lengths, weights = np.diff(pieces.ends, prepend=0), pieces.counts
-    else:
-        most = max(pieces.values(), default=0)
-        if most >= _MOST_OCCURRENCES:
-            raise LimitExceededError("a piece occurs too often", value=most, hint="less than 2⁶² symbols fit")
-        lengths = np.fromiter(map(len, pieces), np.int64, n_pieces)
-        weights = np.fromiter(pieces.values(), np.int64, n_pieces)
-    total = int(lengths.sum()) + n_pieces + 1
+    lengths, weights = _lengths_and_weights(pieces)
+    total = int(lengths.sum()) + len(pieces) + 1
     if total > LONGEST_TEXT:
         raise LimitExceededError("the unique pieces are too long to train on", value=total, hint="2³¹ symbols fit")
     # Not np.dot: its threads would go on spinning.
     if (lengths * weights.astype(np.float64)).sum() >= _MOST_OCCURRENCES:
         raise LimitExceededError("the corpus is too long to train on", hint="less than 2⁶² symbols fit")
-    # Borders come before, between and after the pieces.
-    borders = np.concatenate(([0], np.cumsum(lengths + 1)))
-    text = np.empty(total, np.int32)
-    weight = np.zeros(total, np.int64)
+    # Borders come before, between and after the pieces. What weight they have is not read.
     inside = np.ones(total, np.bool_)
-    inside[borders] = False
-    text[borders] = -1
+    inside[0] = False
+    inside[np.cumsum(lengths + 1)] = False
+    text = np.full(total, -1, np.int32)
     text[inside] = _numbers(pieces, symbols)
-    weight[inside] = np.repeat(weights, lengths)
+    weight = np.repeat(np.append(weights, 0), np.append(lengths + 1, 1))
     units, unit_at = np.empty(0, np.int32), np.empty(0, np.int64)
     if tie in ("sentencepiece", "subword-nmt"):
         spelled = [_spelling(word) for word in symbols.symbols]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache, cached_property, lru_cache
 from typing import Literal, TypeAlias
 
@@ -27,6 +28,9 @@ Int64Array = Int64Array
 PRETOKENIZERS = ("none", "whitespace", *NAMED)
 
 _WINDOW = 1 << 10
+
+# The number of bytes that are split at once. Their pieces stay in the caches until they are counted.
+_STRETCH = 1 << 16
 
 
 class CorpusSplitter:
@@ -93,23 +97,25 @@ class CorpusSplitter:
                 return 0
             window *= 16
 
-    def cut(self, block: Block) -> tuple[ByteArray, Int64Array]:
-        """Return the pieces of a block: the bytes, and the beginning and end of each piece in them.
+    def cut(self, block: Block) -> Iterator[tuple[ByteArray, Int64Array]]:
+        """Yield the pieces of a block, a stretch at a time: the bytes, and the beginning and end of each piece in them.
 
         Raises
         ------
         TrainingError
             If the text is not UTF-8; the message gives the byte.
         """
-        # The context helps to decide where the last piece ends, but does not belong to this block.
-        context = block.context.decode("utf-8", "ignore").encode() if self.unit == "file" else b""
-        text = np.frombuffer(block.text + context, np.uint8)
-        end = len(block.text)
         try:
-            spans = self._line_spans(block.text) if self.unit == "line" else self._spans(block.text + context)
+            if self.unit == "line":
+                yield np.frombuffer(block.text, np.uint8), self._line_spans(block.text)
+                return
+            # The context helps to decide where the last piece ends, but does not belong to this block.
+            context = block.context.decode("utf-8", "ignore").encode()
+            text, end = np.frombuffer(block.text, np.uint8), len(block.text)
+            for spans in self._iter_spans(block.text, context):
+                yield text, spans[: np.searchsorted(spans[:, 1], end, side="right")]
         except (UnicodeDecodeError, PatternError):
             raise _not_utf8(block) from None
-        return text, np.ascontiguousarray(spans[: np.searchsorted(spans[:, 1], end, side="right")])
 
     def _line_spans(self, text: bytes) -> Int64Array:
         """Return the pieces of the lines of a text, each line split separately."""
@@ -123,6 +129,17 @@ class CorpusSplitter:
             self._spans(text)
             return lines
         return np.concatenate([np.empty((0, 2), np.int64), *(a + self._spans(text[a:b]) for a, b in lines.tolist())])
+
+    def _iter_spans(self, text: bytes, context: bytes) -> Iterator[Int64Array]:
+        """Yield the pieces of a text and of what follows it, in order; with a machine, as they are settled."""
+        if self._machine is None:
+            yield self._spans(text + context)
+            return
+        stream = self._machine.stream()
+        for start in range(0, len(text), _STRETCH):
+            yield stream.feed(text[start : start + _STRETCH])
+        yield stream.feed(context)
+        yield stream.finish()
 
     def _spans(self, text: bytes) -> Int64Array:
         """Return the pieces of a text that is split as a whole."""

@@ -37,8 +37,10 @@ void tokdfa_end_training(tokdfa_training *training);
 typedef struct {
     int64_t n_pieces;
     int64_t n_bytes; /* of all of them */
-    void *slots;
+    uint32_t *slots;
     int64_t n_slots;
+    void *entries;
+    int64_t entries_room;
     uint8_t *bytes;
     int64_t bytes_room;
     int64_t *ends;

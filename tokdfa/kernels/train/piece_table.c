@@ -1,18 +1,23 @@
-/* Counting pieces of text: a growing hash table of different pieces, in the order of their first occurrence.
+/* Counting pieces of text: different pieces in the order of their first occurrence, and a growing hash table of them.
 
-   A slot has the piece (packed, see common/packed.h), its count, and its number plus one, 0 if the slot is free. A piece
-   too long to pack has its hash and its length there instead, and is compared with its stored bytes. */
+   An entry has the piece (packed, see common/packed.h) and its count. A piece too long to pack has its hash and its
+   length there instead, and is compared with its stored bytes. A slot of the table has the number of an entry plus one,
+   0 if the slot is free. The slots are small and the entries of frequent pieces, which mostly come early, lie together:
+   this takes less memory than slots that hold the entries, and fewer pages are touched. */
 #include "../common/packed.h"
 #include "door.h"
 #include "room.h"
 
 typedef struct {
     packed_word key;
-    uint64_t count, number;
-} slot;
+    uint64_t count;
+} entry;
 
 /* The top byte of a packed piece is its length, 15 at most. */
 #define LONG_PIECE ((uint64_t)0xFF << 56)
+
+/* The number of pieces that are looked up at the same time, so that their slots and entries are fetched together. */
+#define TOGETHER 16
 
 /* The key of a piece of 16 bytes or more: a hash and the length. */
 static packed_word key_of_long(const uint8_t *piece, int64_t length) {
@@ -28,39 +33,39 @@ static packed_word key_of_long(const uint8_t *piece, int64_t length) {
 }
 
 /* Double the size of the table. */
-static bool double_slots(tokdfa_pieces *pieces) {
+static bool double_table(tokdfa_pieces *pieces) {
     const int64_t n_slots = 2 * pieces->n_slots;
-    slot *larger = calloc((size_t)n_slots, sizeof *larger), *old = pieces->slots;
+    uint32_t *larger = calloc((size_t)n_slots, sizeof *larger);
     if (!larger) {
         return false;
     }
     const uint64_t mask = (uint64_t)n_slots - 1;
-    for (int64_t i = 0; i < pieces->n_slots; i++) {
-        if (old[i].number) {
-            uint64_t at = hash_packed(old[i].key.low, old[i].key.high) & mask;
-            while (larger[at].number) {
-                at = (at + 1) & mask;
-            }
-            larger[at] = old[i];
+    const entry *const entries = pieces->entries;
+    for (int64_t i = 0; i < pieces->n_pieces; i++) {
+        uint64_t at = hash_packed(entries[i].key.low, entries[i].key.high) & mask;
+        while (larger[at]) {
+            at = (at + 1) & mask;
         }
+        larger[at] = (uint32_t)(i + 1);
     }
-    free(old);
+    free(pieces->slots);
     pieces->slots = larger;
     pieces->n_slots = n_slots;
     return true;
 }
 
-/* The slot of a piece, or the free one where it belongs. */
-ALWAYS_INLINE slot *find_slot(const tokdfa_pieces *pieces, packed_word key, const uint8_t *piece, int64_t length) {
-    slot *const slots = pieces->slots;
+/* The slot of a piece with this hash, or the free one where it belongs. */
+ALWAYS_INLINE uint32_t *find_hashed(const tokdfa_pieces *pieces, packed_word key, uint64_t hashed, const uint8_t *piece,
+                                    int64_t length) {
+    const entry *const entries = pieces->entries;
     const uint64_t mask = (uint64_t)pieces->n_slots - 1;
-    for (uint64_t at = hash_packed(key.low, key.high) & mask;; at = (at + 1) & mask) {
-        slot *const found = slots + at;
-        if (!found->number) {
+    for (uint64_t at = hashed & mask;; at = (at + 1) & mask) {
+        uint32_t *const found = pieces->slots + at;
+        if (!*found) {
             return found;
         }
-        if (same_word(found->key, key)) {
-            const uint8_t *end = pieces->bytes + pieces->ends[found->number - 1];
+        if (same_word(entries[*found - 1].key, key)) {
+            const uint8_t *end = pieces->bytes + pieces->ends[*found - 1];
             if (LIKELY(length <= LONGEST_PACKED) || !memcmp(piece, end - length, (size_t)length)) {
                 return found;
             }
@@ -68,21 +73,31 @@ ALWAYS_INLINE slot *find_slot(const tokdfa_pieces *pieces, packed_word key, cons
     }
 }
 
-/* Keep a new piece; returns its slot, NULL if there is no memory. */
-NEVER_INLINE slot *keep_piece(tokdfa_pieces *pieces, packed_word key, const uint8_t *piece, int64_t length) {
+/* The slot of a piece, or the free one where it belongs. */
+static uint32_t *find_slot(const tokdfa_pieces *pieces, packed_word key, const uint8_t *piece, int64_t length) {
+    return find_hashed(pieces, key, hash_packed(key.low, key.high), piece, length);
+}
+
+/* Keep a new piece; returns its number plus one, 0 if there is no memory. */
+NEVER_INLINE uint32_t keep_piece(tokdfa_pieces *pieces, packed_word key, const uint8_t *piece, int64_t length) {
     uint8_t *bytes = with_room(pieces->bytes, &pieces->bytes_room, pieces->n_bytes, length, 1);
     pieces->bytes = bytes ? bytes : pieces->bytes;
     int64_t *ends = with_room(pieces->ends, &pieces->ends_room, pieces->n_pieces, 1, sizeof *ends);
     pieces->ends = ends ? ends : pieces->ends;
-    if (!bytes || !ends || (2 * pieces->n_pieces >= pieces->n_slots && !double_slots(pieces))) {
-        return NULL;
+    entry *entries = with_room(pieces->entries, &pieces->entries_room, pieces->n_pieces, 1, sizeof *entries);
+    pieces->entries = entries ? entries : pieces->entries;
+    /* A slot has 32 bits for the number of an entry. */
+    if (!bytes || !ends || !entries || pieces->n_pieces == UINT32_MAX - 1 ||
+        (2 * pieces->n_pieces >= pieces->n_slots && !double_table(pieces))) {
+        return 0;
     }
-    slot *const free_slot = find_slot(pieces, key, piece, length);
+    uint32_t *const free_slot = find_slot(pieces, key, piece, length);
     memcpy(bytes + pieces->n_bytes, piece, (size_t)length);
     pieces->n_bytes += length;
-    ends[pieces->n_pieces++] = pieces->n_bytes;
-    *free_slot = (slot){key, 0, (uint64_t)pieces->n_pieces};
-    return free_slot;
+    ends[pieces->n_pieces] = pieces->n_bytes;
+    entries[pieces->n_pieces++] = (entry){key, 0};
+    *free_slot = (uint32_t)pieces->n_pieces;
+    return *free_slot;
 }
 
 /* The key of a piece in a text of `size` bytes. */
@@ -90,34 +105,37 @@ ALWAYS_INLINE packed_word key_at(const uint8_t *text, int64_t size, int64_t star
     return LIKELY(length <= LONGEST_PACKED) ? pack_at(text, size, start, length) : key_of_long(text + start, length);
 }
 
-/* Take a piece out of the table; those after it move up, so that they are found. */
-static void take_out(tokdfa_pieces *pieces, slot *found) {
-    slot *const slots = pieces->slots;
+/* Free a slot; pieces after it move up, so that they are found. */
+static void take_out(tokdfa_pieces *pieces, const uint32_t *found) {
+    uint32_t *const slots = pieces->slots;
+    const entry *const entries = pieces->entries;
     const uint64_t mask = (uint64_t)pieces->n_slots - 1;
     uint64_t gap = (uint64_t)(found - slots);
-    for (uint64_t at = (gap + 1) & mask; slots[at].number; at = (at + 1) & mask) {
-        const uint64_t home = hash_packed(slots[at].key.low, slots[at].key.high) & mask;
+    for (uint64_t at = (gap + 1) & mask; slots[at]; at = (at + 1) & mask) {
+        const packed_word key = entries[slots[at] - 1].key;
+        const uint64_t home = hash_packed(key.low, key.high) & mask;
         if (((at - home) & mask) >= ((at - gap) & mask)) {
             slots[gap] = slots[at];
             gap = at;
         }
     }
-    slots[gap].number = 0;
+    slots[gap] = 0;
 }
 
 /* Take back what was counted of the first spans, and the pieces from number n_pieces on, which came with them. */
 NEVER_INLINE void take_back(tokdfa_pieces *pieces, const uint8_t *text, int64_t size, const int64_t *spans,
                             int64_t n_spans, const int64_t *weights, int64_t n_pieces) {
+    entry *const entries = pieces->entries;
     for (int64_t i = 0; i < n_spans; i++) {
         const int64_t start = spans[2 * i], length = spans[2 * i + 1] - start;
-        find_slot(pieces, key_at(text, size, start, length), text + start, length)->count -=
-            weights ? (uint64_t)weights[i] : 1;
+        const uint32_t *found = find_slot(pieces, key_at(text, size, start, length), text + start, length);
+        entries[*found - 1].count -= weights ? (uint64_t)weights[i] : 1;
     }
     for (; pieces->n_pieces > n_pieces; pieces->n_pieces--) {
         const int64_t start = pieces->n_pieces > 1 ? pieces->ends[pieces->n_pieces - 2] : 0;
         const int64_t length = pieces->n_bytes - start;
         const uint8_t *piece = pieces->bytes + start;
-        take_out(pieces, find_slot(pieces, key_at(pieces->bytes, pieces->n_bytes, start, length), piece, length));
+        take_out(pieces, find_slot(pieces, entries[pieces->n_pieces - 1].key, piece, length));
         pieces->n_bytes = start;
     }
 }
@@ -127,31 +145,44 @@ NEVER_INLINE void take_back(tokdfa_pieces *pieces, const uint8_t *text, int64_t 
 TOKDFA_DOOR int64_t tokdfa_add_pieces(tokdfa_pieces *pieces, const uint8_t *text, int64_t size, const int64_t *spans,
                                       int64_t n_spans, const int64_t *weights) {
     const int64_t n_before = pieces->n_pieces;
-    for (int64_t i = 0; i < n_spans; i++) {
-        const int64_t start = spans[2 * i], length = spans[2 * i + 1] - start;
-        const packed_word key = key_at(text, size, start, length);
-        slot *found = find_slot(pieces, key, text + start, length);
-        if (UNLIKELY(!found->number)) {
-            found = keep_piece(pieces, key, text + start, length);
-            if (!found) {
-                take_back(pieces, text, size, spans, i, weights, n_before);
-                return TOKDFA_NO_MEMORY;
-            }
+    packed_word keys[TOGETHER];
+    uint64_t hashes[TOGETHER];
+    for (int64_t first = 0; first < n_spans; first += TOGETHER) {
+        const int64_t n_keys = least(TOGETHER, n_spans - first);
+        const uint32_t *const slots = pieces->slots;
+        const uint64_t mask = (uint64_t)pieces->n_slots - 1;
+        for (int64_t k = 0; k < n_keys; k++) {
+            const int64_t start = spans[2 * (first + k)], length = spans[2 * (first + k) + 1] - start;
+            keys[k] = key_at(text, size, start, length);
+            hashes[k] = hash_packed(keys[k].low, keys[k].high);
+            PREFETCH(slots + (hashes[k] & mask));
         }
-        found->count += weights ? (uint64_t)weights[i] : 1;
+        for (int64_t k = 0; k < n_keys; k++) {
+            PREFETCH((const entry *)pieces->entries + slots[hashes[k] & mask]);
+        }
+        for (int64_t k = 0; k < n_keys; k++) {
+            const int64_t i = first + k, start = spans[2 * i], length = spans[2 * i + 1] - start;
+            uint32_t number = *find_hashed(pieces, keys[k], hashes[k], text + start, length);
+            if (UNLIKELY(!number)) {
+                number = keep_piece(pieces, keys[k], text + start, length);
+                if (!number) {
+                    take_back(pieces, text, size, spans, i, weights, n_before);
+                    return TOKDFA_NO_MEMORY;
+                }
+            }
+            ((entry *)pieces->entries)[number - 1].count += weights ? (uint64_t)weights[i] : 1;
+        }
     }
     return 0;
 }
 
 /* Write all pieces one after the other, the end of each, and the count of each. */
 TOKDFA_DOOR void tokdfa_copy_pieces(const tokdfa_pieces *pieces, uint8_t *bytes, int64_t *ends, int64_t *counts) {
-    const slot *const slots = pieces->slots;
+    const entry *const entries = pieces->entries;
     memcpy(bytes, pieces->bytes, (size_t)pieces->n_bytes);
     memcpy(ends, pieces->ends, (size_t)pieces->n_pieces * sizeof *ends);
-    for (int64_t i = 0; i < pieces->n_slots; i++) {
-        if (slots[i].number) {
-            counts[slots[i].number - 1] = (int64_t)slots[i].count;
-        }
+    for (int64_t i = 0; i < pieces->n_pieces; i++) {
+        counts[i] = (int64_t)entries[i].count;
     }
 }
 
@@ -163,11 +194,12 @@ TOKDFA_DOOR tokdfa_pieces *tokdfa_new_pieces(void) {
     }
     pieces->n_slots = 1 << 13;
     pieces->bytes_room = 1 << 14;
-    pieces->ends_room = 1 << 12;
-    pieces->slots = calloc((size_t)pieces->n_slots, sizeof(slot));
+    pieces->ends_room = pieces->entries_room = 1 << 12;
+    pieces->slots = calloc((size_t)pieces->n_slots, sizeof *pieces->slots);
     pieces->bytes = malloc((size_t)pieces->bytes_room);
     pieces->ends = malloc((size_t)pieces->ends_room * sizeof *pieces->ends);
-    if (!pieces->slots || !pieces->bytes || !pieces->ends) {
+    pieces->entries = malloc((size_t)pieces->entries_room * sizeof(entry));
+    if (!pieces->slots || !pieces->bytes || !pieces->ends || !pieces->entries) {
         tokdfa_free_pieces(pieces);
         return NULL;
     }
@@ -178,5 +210,6 @@ TOKDFA_DOOR void tokdfa_free_pieces(tokdfa_pieces *pieces) {
     free(pieces->slots);
     free(pieces->bytes);
     free(pieces->ends);
+    free(pieces->entries);
     free(pieces);
 }
