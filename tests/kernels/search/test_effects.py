@@ -34,21 +34,18 @@ def test_effects_and_classes(plain: Plain, words: list[tuple[bytes, bool]]) -> N
     assert len(effects) - 1 == len({tuple(row) for row in effects[1:].tolist()})
     expected = [[run(plain, word, cut=cut, state=q) for q in range(len(plain.table))] for word, cut in words]
     assert effects[effect].tolist() == expected
-    properties, brief, entries, n_classes = kernels.classes_of(text, forward, effect, effects)
+    properties, entries, n_classes = kernels.classes_of(text, forward, effect, effects)
     assert n_classes == len(set(effect.tolist()))
     for number, (word, _) in enumerate(words):
-        neutral = expected[number][plain.idle] == 4 * plain.idle
-        assert (properties[number] >= 0) == neutral
-        assert (properties[number] >> 16) & 0x7FFF == len(word)
-        assert brief[number] == (len(word) if neutral and len(word) < 128 else 128)
+        assert properties[number] >> 16 == len(word)
         for state, entry in enumerate(expected[number]):
             found = entries[state * n_classes + (properties[number] & 0xFFFF)]
             assert found == entry // 4 * 4 * n_classes + entry % 4
 
 
-@pytest.mark.parametrize("length", [126, 127, 128, 129, 255, 256, 300])
+@pytest.mark.parametrize("length", [1, 255, 256, 300, kernels.LONGEST_IN_CLASS])
 def test_long_words_in_which_nothing_happens(length: int) -> None:
-    """Their lengths do not fit into the brief table, and are added up all the same."""
+    """Their lengths are added up."""
     machine = SearchPlan(
         finder("ab", "first"), Words.of(Vocabulary([b"x" * length, b"ab"])), wants_all=False, aligned=False
     )

@@ -1,5 +1,6 @@
 /* Searching a stream of ids for all matches of a pattern over its text. */
 #include "backwards.h"
+#include "by_class.h"
 #include "search.h"
 
 /* The number of matches that end at a place. Their beginnings go to `starts`, the nearest first, as far as there is
@@ -49,25 +50,6 @@ static int64_t fixed_starts(const tokdfa_forward *forward, int64_t last, int64_t
     return count;
 }
 
-/* Skip the tokens at which nothing happens, by their classes. */
-static void skip_by_class(const tokdfa_machine *machine, tokdfa_search *at, const int32_t *ids, int64_t n) {
-    const tokdfa_moves *moves = machine->moves;
-    const int64_t n_classes = moves->n_classes, idle = machine->forward->idle;
-    while (at->token < n) {
-        if (at->state == idle) {
-            at->idle_token = at->token;
-        }
-        const int32_t it_is = moves->properties[ids[at->token]];
-        const int32_t following = moves->entries[at->state * n_classes + (it_is & CLASS_MASK)];
-        if (following & 1) {
-            break;
-        }
-        at->state = following / (4 * n_classes);
-        at->position += (it_is >> LENGTH_SHIFT) & LENGTH_MASK;
-        at->token++;
-    }
-}
-
 /* Find all matches in a chunk of ids, in the order of their ends and then of their starts, and write them down as far
    as there is room. Returns how many numbers have been written; `more` says whether a part of the chunk is still to be
    searched. If there is no room for the matches that end at one place, it returns minus their number. */
@@ -81,7 +63,12 @@ TOKDFA_DOOR int64_t tokdfa_find_all(const tokdfa_machine *machine, tokdfa_search
     at.more = 0;
     while (!at.more) {
         if (at.offset == 0 && machine->moves->n_classes > 0) {
-            skip_by_class(machine, &at, ids, n);
+            place_between here = {at.token, at.state, at.position, at.idle_token};
+            skip_by_class(&here, machine->moves, forward->idle, ids, n);
+            at.token = here.token;
+            at.state = here.state;
+            at.position = here.position;
+            at.idle_token = here.idle_token;
         }
         if (at.state == forward->idle) {
             at.idle_token = at.token;

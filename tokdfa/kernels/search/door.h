@@ -57,8 +57,9 @@ typedef struct {
 /* The effects of tokens, once they are known; see tokens.h. Read-only once it is built. */
 typedef struct {
     const int32_t *properties;
-    const uint8_t *brief; /* the number of bytes of a token at which nothing happens; 128 of others and of long ones */
     const int32_t *entries;
+    const uint32_t *glances;
+    const uint32_t *rows; /* 16 of them */
     int64_t n_classes; /* 0 when tokens have no classes */
     const int64_t *outcomes;
     int64_t n_outcomes; /* 0 when they are not known */
@@ -133,7 +134,9 @@ int64_t tokdfa_token_effects(const tokdfa_spelled *text, const tokdfa_forward *f
 int64_t tokdfa_number_classes(const int32_t *effect, int64_t n_ids, int64_t n_effects, int32_t *class_of);
 void tokdfa_fill_classes(const tokdfa_spelled *text, const tokdfa_forward *forward, const int32_t *effect,
                          const int32_t *effects, int64_t n_effects, const int32_t *class_of, int64_t n_classes,
-                         int32_t *properties, uint8_t *brief, int32_t *entries);
+                         int32_t *properties, int32_t *entries);
+int64_t tokdfa_fill_glances(const int32_t *properties, int64_t n_ids, const int32_t *entries, int64_t n_classes,
+                            int64_t n_states, int64_t idle, uint32_t *glances, uint32_t *rows);
 void tokdfa_idle_outcomes(const tokdfa_spelled *text, const tokdfa_forward *forward, const tokdfa_backward *backward,
                           int64_t *outcomes, int32_t *runs);
 void tokdfa_mark_groups(const tokdfa_spelled *text, const tokdfa_forward *forward, const int64_t *outcomes,

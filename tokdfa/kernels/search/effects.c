@@ -125,8 +125,8 @@ TOKDFA_DOOR int64_t tokdfa_number_classes(const int32_t *effect, int64_t n_ids, 
 /* Fill the properties of ids, and what classes do to states; see search.h. */
 TOKDFA_DOOR void tokdfa_fill_classes(const tokdfa_spelled *text, const tokdfa_forward *forward, const int32_t *effect,
                                      const int32_t *effects, int64_t n_effects, const int32_t *class_of,
-                                     int64_t n_classes, int32_t *properties, uint8_t *brief, int32_t *entries) {
-    const int64_t n_states = forward->n_table / forward->n_columns, idle = forward->idle;
+                                     int64_t n_classes, int32_t *properties, int32_t *entries) {
+    const int64_t n_states = forward->n_table / forward->n_columns;
     for (int64_t number = 0; number < n_effects; number++) {
         if (class_of[number] < 0) {
             continue;
@@ -137,9 +137,6 @@ TOKDFA_DOOR void tokdfa_fill_classes(const tokdfa_spelled *text, const tokdfa_fo
         }
     }
     for (int64_t id = 0; id < text->n_starts - 1; id++) {
-        const bool neutral = effects[effect[id] * n_states + idle] == 4 * idle;
-        const uint32_t known = (uint32_t)class_of[effect[id]] | (uint32_t)length_of(text, id) << LENGTH_SHIFT;
-        properties[id] = (int32_t)(known | (neutral ? 0 : 1u << 31));
-        brief[id] = neutral && length_of(text, id) < SOMETHING ? (uint8_t)length_of(text, id) : SOMETHING;
+        properties[id] = (int32_t)((uint32_t)class_of[effect[id]] | (uint32_t)length_of(text, id) << LENGTH_SHIFT);
     }
 }

@@ -6,6 +6,7 @@
 #include "../common/wide.h"
 #include "at_rest.h"
 #include "backwards.h"
+#include "by_class.h"
 #include "search.h"
 
 /* The interval, in tokens read beyond a pending match, at which it is remembered that they lead to nothing. */
@@ -18,55 +19,6 @@ typedef struct {
     int64_t floor, idle_token;
     bool pending;
 } cursor;
-
-/* Skip the tokens at which nothing happens, by their classes. `check` is the token from which on eight are looked at
-   together again. */
-ALWAYS_INLINE void skip_by_class(cursor *at, const tokdfa_moves *moves, int64_t idle, const int32_t *restrict ids,
-                                 int64_t n, int64_t *check) {
-    const int32_t *restrict properties = moves->properties;
-    const uint8_t *restrict brief = moves->brief;
-    const int32_t *restrict entries = moves->entries;
-    const int64_t n_classes = moves->n_classes;
-    int64_t token = at->token, position = at->position, idle_token = at->idle_token;
-    uint64_t entry = (uint64_t)(at->state * n_classes);
-    const uint64_t idle_entry = (uint64_t)(idle * n_classes);
-    while (token < n) {
-        if (*check <= token && entry == idle_entry) {
-            /* Eight at a time, unless the last eight have been looked at in vain. */
-            while (token + 8 <= n) {
-                uint32_t any = 0, sum = 0;
-                for (int i = 0; i < 8; i++) {
-                    const uint32_t it_is = brief[(uint32_t)ids[token + i]];
-                    any |= it_is;
-                    sum += it_is;
-                }
-                if (any & SOMETHING) {
-                    *check = token + 8;
-                    break;
-                }
-                position += sum;
-                token += 8;
-            }
-            if (token == n) {
-                idle_token = token;
-                break;
-            }
-        }
-        idle_token = entry == idle_entry ? token : idle_token;
-        const int32_t it_is = properties[(uint32_t)ids[token]];
-        const int32_t following = entries[entry + (uint64_t)(it_is & CLASS_MASK)];
-        if (following & 1) {
-            break;
-        }
-        entry = (uint64_t)(following >> 2);
-        position += (it_is >> LENGTH_SHIFT) & LENGTH_MASK;
-        token++;
-    }
-    at->state = entry == idle_entry ? idle : (int64_t)entry / n_classes;
-    at->token = token;
-    at->position = position;
-    at->idle_token = idle_token;
-}
 
 /* Go back from the end of a match, at an offset of a token, by a number of bytes. */
 ALWAYS_INLINE void step_back(cursor *at, const tokdfa_spelled *text, const int32_t *ids, int64_t delay) {
@@ -168,14 +120,19 @@ int64_t VARIANT(find_leftmost)(const tokdfa_machine *machine, tokdfa_search *sea
     const uint64_t mask = (uint64_t)search->n_futile - 1;
     const int64_t most = search->n_found;
     int64_t *found = search->found, *futile = search->futile, *passed = search->passed;
-    int64_t n_found = 0, n_passed = 0, check = 0;
+    int64_t n_found = 0, n_passed = 0;
     cursor at = {search->token,      search->offset, search->state, search->position, search->end_token,
                  search->end_offset, search->end,    search->start, search->last,     search->floor,
                  search->idle_token, search->pending};
     while (n_found + 4 <= most) {
         if (at.offset == 0 && !at.pending) {
             if (n_classes > 0) {
-                skip_by_class(&at, moves, idle, ids, n, &check);
+                place_between here = {at.token, at.state, at.position, at.idle_token};
+                skip_by_class(&here, moves, idle, ids, n);
+                at.token = here.token;
+                at.state = here.state;
+                at.position = here.position;
+                at.idle_token = here.idle_token;
             } else if (moves->n_runs > 0) {
                 search->token = at.token;
                 search->state = at.state;

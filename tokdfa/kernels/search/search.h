@@ -11,14 +11,16 @@ enum { ALIGNED = 1, FINAL = 2 };
 /* The column of the edge follows those of the bytes. */
 enum { EDGE = 256 };
 
-/* Properties of ids, when tokens have classes: bits 0 to 15 have the class of the id, 16 to 30 its length; the sign is
-   set unless it leads from the idle state to the idle state and nothing happens on the way. Entry q * n_classes + c of
-   `entries` is the state that class c leads to from state q, times 4 * n_classes, plus 1 if something happens, and plus
-   2 if the search is dead after the first symbol. */
+/* Properties of ids, when tokens have classes: bits 0 to 15 have the class of the id, 16 to 30 its length. Entry
+   q * n_classes + c of `entries` is the state that class c leads to from state q, times 4 * n_classes, plus 1 if
+   something happens, and plus 2 if the search is dead after the first symbol. */
 enum { LENGTH_SHIFT = 16, LENGTH_MASK = 0x7FFF, CLASS_MASK = 0xFFFF };
 
-/* Brief properties: the length of an id with which nothing happens; this for all others, and for longer ones. */
-enum { SOMETHING = 128 };
+/* Glances of ids, see glances.c: bits 0 to 3 have the row of the id, 4 to 8 its column; the next one is set if it leads
+   from the idle state to the idle state; bits 16 to 30 have its length. Bit c of row r is set unless tokens of column c
+   are at rest after tokens of row r that are. */
+enum { N_GLANCE_ROWS = 16, N_GLANCE_COLUMNS = 32, GLANCE_ROW_MASK = 15, GLANCE_COLUMN_MASK = 31 };
+enum { GLANCE_COLUMN_SHIFT = 4, GLANCE_IDLE_BIT = 9, GLANCE_IDLE = 1 << GLANCE_IDLE_BIT };
 
 /* Outcomes, the effects of a token on a state: bits 0 to 15 give where a match begins, counted from the start of the
    token, plus BIAS; bits 16 to 23 where it ends, counted likewise; then come the marks: there is a match; it is

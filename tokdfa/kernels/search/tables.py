@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, Uint8Array, Uint16Array, Uint64Array
+from tokdfa.arrays import (
+    BoolArray,
+    Int32Array,
+    Int64Array,
+    IntegerArray,
+    Uint8Array,
+    Uint16Array,
+    Uint32Array,
+    Uint64Array,
+)
 from tokdfa.kernels.library import Struct, check_memory, ffi, lib, readable, writable
 
 __all__ = [
@@ -15,6 +24,7 @@ __all__ = [
     "backward_of",
     "classes_of",
     "forward_of",
+    "glances_of",
     "idle_outcomes",
     "machine_of",
     "moves_at_rest",
@@ -34,11 +44,12 @@ LONGEST_IN_CLASS = 0x7FFF
 
 _N_SYMBOLS = 257
 _MOST_COLUMNS = 258
+_N_ROWS = 16
 
-_NO_BYTES = np.zeros(0, dtype=np.uint8)
 _NO_INTS = np.zeros(0, dtype=np.int32)
 _NO_LONGS = np.zeros(0, dtype=np.int64)
 _NO_MARKS = np.zeros(0, dtype=np.uint64)
+_NO_GLANCES = np.zeros(0, dtype=np.uint32)
 
 
 def spelled_of(text: Uint8Array, offsets: Int64Array, cuts: BoolArray) -> Struct:
@@ -121,9 +132,10 @@ def backward_of(
 
 def _moves(
     properties: Int32Array = _NO_INTS,
-    brief: Uint8Array = _NO_BYTES,
     entries: Int32Array = _NO_INTS,
     n_classes: int = 0,
+    glances: Uint32Array = _NO_GLANCES,
+    rows: Uint32Array = _NO_GLANCES,
     outcomes: Int64Array = _NO_LONGS,
     runs: Int32Array = _NO_INTS,
     marks: Uint64Array = _NO_MARKS,
@@ -132,9 +144,10 @@ def _moves(
     return Struct(
         "tokdfa_moves",
         properties=properties,
-        brief=brief,
         entries=entries,
         n_classes=n_classes,
+        glances=glances,
+        rows=rows,
         outcomes=outcomes,
         runs=runs,
         marks=marks,
@@ -183,7 +196,7 @@ def token_effects(text: Struct, forward: Struct, max_effects: int) -> tuple[Int3
 
 def classes_of(
     text: Struct, forward: Struct, effect: Int32Array, effects: Int32Array
-) -> tuple[Int32Array, Uint8Array, Int32Array, int]:
+) -> tuple[Int32Array, Int32Array, int]:
     """Return the classes of tokens with equal effects.
 
     Parameters
@@ -196,9 +209,7 @@ def classes_of(
     Returns
     -------
     properties : int32 array, one entry an id
-        The class and the length; negative unless the idle state is led to itself and nothing happens.
-    brief : uint8 array, one entry an id
-        The length if it is less than 128 and nothing happens; otherwise 128.
+        The class, in bits 0 to 15, and the length.
     entries : int32 array
         The entry of state q and class c is ``entries[q * n_classes + c]``; see ``search.h``.
     n_classes : int
@@ -209,7 +220,6 @@ def classes_of(
         lib.tokdfa_number_classes(readable(effect, np.int32), len(effect), n_effects, writable(class_of, np.int32))
     )
     properties: Int32Array = np.empty(len(effect), dtype=np.int32)
-    brief: Uint8Array = np.empty(len(effect), dtype=np.uint8)
     entries: Int32Array = np.empty(n_states * n_classes, dtype=np.int32)
     lib.tokdfa_fill_classes(
         text.pointer,
@@ -220,10 +230,46 @@ def classes_of(
         readable(class_of, np.int32),
         n_classes,
         writable(properties, np.int32),
-        writable(brief, np.uint8),
         writable(entries, np.int32),
     )
-    return properties, brief, entries, n_classes
+    return properties, entries, n_classes
+
+
+def glances_of(
+    properties: Int32Array, entries: Int32Array, n_classes: int, n_states: int, idle: int
+) -> tuple[Uint32Array, Uint32Array]:
+    """Return what a search that looks at many tokens at a time has to know of each.
+
+    Parameters
+    ----------
+    properties, entries, n_classes
+        Of :func:`classes_of`.
+    n_states, idle : int
+        The number of states, and the state in which most of a text is read.
+
+    Returns
+    -------
+    glances : uint32 array, one entry an id
+        Its row, its column and its length; see ``search.h``.
+    rows : uint32 array of 16
+        Bit c of row r is clear only if tokens of column c are at rest after tokens of row r that are: they lead to
+        where they lead from the idle state, and nothing happens.
+    """
+    glances: Uint32Array = np.empty(len(properties), dtype=np.uint32)
+    rows: Uint32Array = np.empty(_N_ROWS, dtype=np.uint32)
+    check_memory(
+        lib.tokdfa_fill_glances(
+            readable(properties, np.int32),
+            len(properties),
+            readable(entries, np.int32),
+            n_classes,
+            n_states,
+            idle,
+            writable(glances, np.uint32),
+            writable(rows, np.uint32),
+        )
+    )
+    return glances, rows
 
 
 def idle_outcomes(text: Struct, forward: Struct, backward: Struct, *, with_runs: bool) -> tuple[Int64Array, Int32Array]:
@@ -258,9 +304,11 @@ def moves_by_class(
     Outcomes from the idle state are included if the pattern has no assertions and is not aligned; otherwise `backward`
     is None.
     """
-    properties, brief, entries, n_classes = classes_of(text, forward, effect, effects)
+    properties, entries, n_classes = classes_of(text, forward, effect, effects)
+    n_states = len(entries) // n_classes
+    glances, rows = glances_of(properties, entries, n_classes, n_states, forward.pointer.idle)
     outcomes = _NO_LONGS if backward is None else idle_outcomes(text, forward, backward, with_runs=False)[0]
-    return _moves(properties, brief, entries, n_classes, outcomes)
+    return _moves(properties, entries, n_classes, glances, rows, outcomes)
 
 
 def moves_at_rest(text: Struct, forward: Struct, backward: Struct) -> Struct:

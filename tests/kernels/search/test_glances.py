@@ -1,0 +1,107 @@
+"""What is known of neighbouring tokens, against running the one after the other; and blocks of tokens, by bytes."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.searching import Plain, plain_automata, words_with_cuts
+from support.streams import Vocabulary
+
+from tokdfa.arrays import Int32Array
+from tokdfa.kernels.search import tables as kernels
+from tokdfa.kernels.search.run import FINAL
+from tokdfa.patterns.finder import Wanted, finder
+from tokdfa.searching.plan import SearchPlan
+from tokdfa.searching.words import Words
+
+PATTERNS = ["a", "ab+", "[ab]+ a", "a{3}b?", r"\bab", "b|é+", "a[^b]{3}b", "(?:a|é){5,}", "[а-я]+b", "(?s)a.a"]
+PIECES = [b"a", b"b", b" ", b"x", b"xyz", b"\xc3\xa9", b"\xc3", b"\xa9", b"ab", b"", b" ab", b"\xd0\xb0\xd0", b"\xd0"]
+
+
+finder_of = cache(finder)
+
+
+def rested(properties: list[int], entries: Int32Array, idle: int, before: int, after: int) -> bool:
+    """Whether an id is at rest after another one, which is."""
+    n_classes = entries.shape[1]
+    first, second = int(entries[idle, properties[before] & 0xFFFF]), int(entries[idle, properties[after] & 0xFFFF])
+    if first & 1 or second & 1:
+        return False
+    return int(entries[first // (4 * n_classes), properties[after] & 0xFFFF]) == second
+
+
+def count_clear(properties: list[int], entries: Int32Array, idle: int, *, exactly: bool) -> tuple[int, int]:
+    """The number of pairs known to be at rest, and of all that are: the same if the tables suffice."""
+    n_states, n_classes = entries.shape
+    glances, rows = kernels.glances_of(np.array(properties, np.int32), entries.reshape(-1), n_classes, n_states, idle)
+    assert [int(glance) >> 16 for glance in glances] == [known >> 16 for known in properties]
+    known = of_all = 0
+    for before, glance in enumerate(glances.tolist()):
+        entry = int(entries[idle, properties[before] & 0xFFFF])
+        assert bool(glance >> 9 & 1) == (entry == 4 * n_classes * idle)
+        for after, other in enumerate(glances.tolist()):
+            is_clear = not int(rows[glance & 15]) >> (other >> 4 & 31) & 1
+            is_rested = rested(properties, entries, idle, before, after)
+            assert is_rested or not is_clear
+            assert is_clear or not (is_rested and exactly)
+            known += is_clear
+            of_all += is_rested
+    return known, of_all
+
+
+@given(plain_automata(), words_with_cuts().filter(bool))
+def test_pairs_of_neighbours(plain: Plain, words: list[tuple[bytes, bool]]) -> None:
+    text, forward = plain.spelled(words), plain.forward()
+    properties, entries, n_classes = kernels.classes_of(text, forward, *kernels.token_effects(text, forward, 10_000))
+    count_clear(properties.tolist(), entries.reshape(-1, n_classes), plain.idle, exactly=True)
+
+
+@pytest.mark.parametrize(("n_states", "n_classes"), [(1, 1), (12, 30), (40, 90), (400, 500)])
+def test_rows_and_columns_are_merged_where_there_are_too_many(n_states: int, n_classes: int) -> None:
+    """Nothing is then taken for at rest that is not, and much is still known."""
+    dice = np.random.default_rng(n_states)
+    usual = dice.integers(0, n_states, size=n_classes)
+    targets = np.where(
+        dice.random((n_states, n_classes)) < 0.97, usual, dice.integers(0, n_states, (n_states, n_classes))
+    )
+    happens = dice.random((n_states, n_classes)) < 0.02
+    entries = (targets * 4 * n_classes + happens).astype(np.int32)
+    properties = (np.arange(n_classes) | dice.integers(0, 1 << 15, n_classes) << 16).tolist()
+    known, of_all = count_clear(properties, entries, 0, exactly=n_states == 1)
+    assert known > 0.1 * of_all > 0 or n_states == 1
+
+
+@pytest.mark.parametrize("wanted", ["longest", "all"])
+@given(
+    st.sampled_from(PATTERNS),
+    st.lists(st.sampled_from(PIECES), min_size=1, max_size=8),
+    st.integers(0, 1 << 32),
+    st.integers(0, 700),
+    st.booleans(),
+)
+def test_long_streams_as_byte_by_byte(
+    wanted: Wanted, pattern: str, words: list[bytes], seed: int, n: int, is_even: bool
+) -> None:
+    """The same is found, and the search is at the same place after each chunk."""
+    dice = np.random.default_rng(seed)
+    weights = np.ones(len(words)) if is_even else 0.2 ** np.arange(len(words))
+    ids = dice.choice(len(words), n, p=weights / weights.sum()).astype(np.int32)
+    plan = SearchPlan(finder_of(pattern, wanted), Words.of(Vocabulary(words)), wants_all=wanted == "all", aligned=False)
+    found: list[list[tuple[int, ...]]] = []
+    for machine in (plan.bytewise, plan.tokenwise):
+        assert bool(machine.pointer.moves.n_classes) == (machine is plan.tokenwise)
+        search, steps = plan.begin(), []
+        find = search.all if plan.wants_all else search.leftmost
+        for stop in (n // 3, n // 2, n):
+            for rows in find(machine, ids[:stop], FINAL if stop == n else 0):
+                steps += [tuple(row) for row in rows.reshape(-1, 4).tolist()]
+            at = search.at
+            # Byte by byte it is not noted at the end of a chunk.
+            is_idle = at.state == plan.forward.pointer.idle and not at.pending
+            steps.append((at.token, at.offset, at.state, at.position, is_idle or at.idle_token))
+        found.append(steps)
+    assert found[0] == found[1]
