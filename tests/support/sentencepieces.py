@@ -75,6 +75,7 @@ def changed(drawn: random.Random, rules: tuple[str, ...] = RULES) -> bytes:
         if text not in there:
             there.add(text)
             model.pieces.add(piece=text, score=0, type=kind.USER_DEFINED)
+    model.trainer_spec.treat_whitespace_as_suffix = drawn.random() < 0.2
     data: bytes = model.SerializeToString()
     return data
 

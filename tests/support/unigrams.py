@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import json
 import random
+import tempfile
 from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from support.sentencepieces import LINES, RULES, SYMBOLS
 
 TEXTS = [*SYMBOLS, *"the ab  ", "<sep>", "<ctl>", "the ", "ab\u2581", "<unk>", "cat", "  ", "bat hat"]
+SURFACES = ["", "?", " x ", "\u2047"]
 
 
 def text(drawn: random.Random, most: int = 24) -> str:
@@ -78,7 +82,14 @@ def changed_sentencepiece(drawn: random.Random, n_trained: int = 2) -> bytes:
     for name in ("add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces"):
         setattr(model.normalizer_spec, name, drawn.random() < (0.85 if name == "escape_whitespaces" else 0.6))
     if drawn.random() < 0.3:
-        model.trainer_spec.unk_surface = drawn.choice(["", "?", " x ", "\u2047"])
+        model.trainer_spec.unk_surface = drawn.choice(SURFACES)
+    _change_scores(model, drawn)
+    data: bytes = model.SerializeToString()
+    return data
+
+
+def _change_scores(model: Any, drawn: random.Random) -> None:
+    """Give the pieces of a model other scores, or let it not find some of them; or change nothing."""
     kind = model.pieces[0]
     mode = drawn.randrange(5)
     for piece in model.pieces:
@@ -92,8 +103,110 @@ def changed_sentencepiece(drawn: random.Random, n_trained: int = 2) -> bytes:
             piece.score = drawn.choice([-1e6, -1e-6, 3e4]) * drawn.random()
         if mode == 4 and drawn.random() < 0.1:
             piece.type = kind.UNUSED
+
+
+def any_sentencepiece(drawn: random.Random) -> bytes:
+    """Return a model that is trained with any options of the library; every other one has its scores changed.
+
+    Few of them have one of the library's own tables of characters: reading those takes longer than all else.
+    """
+    import sentencepiece
+    from sentencepiece import sentencepiece_model_pb2 as pb
+
+    byte_fallback = drawn.random() < 0.4
+    options: dict[str, Any] = {
+        "byte_fallback": byte_fallback,
+        "character_coverage": drawn.choice([0.98, 0.9995, 1.0]),
+        "user_defined_symbols": drawn.sample(
+            ["<sep>", "ab\u2581", "日", "\u2581", "the", "a", "\ufb01"], drawn.randrange(4)
+        ),
+        "control_symbols": drawn.sample(["<ctl>", "<mask>", "cat"], drawn.randrange(3)),
+        "required_chars": drawn.choice(["", "", "xyzé"]),
+        "pretokenization_delimiter": drawn.choice(["", "", "", "b"]),
+        "max_sentencepiece_length": drawn.choice([1, 2, 4, 16]),
+        "shrinking_factor": drawn.choice([0.5, 0.75, 0.9]),
+        "num_sub_iterations": drawn.choice([1, 2]),
+        "unk_surface": drawn.choice([*SURFACES, " \u2047 "]),
+        "unk_piece": drawn.choice(["<unk>", "<unk>", "[UNK]"]),
+        "pad_id": drawn.choice([-1, 3]),
+        "bos_id": drawn.choice([-1, 1]),
+    }
+    options["eos_id"] = 2 if options["bos_id"] == 1 or options["pad_id"] == 3 else 1
+    if options["bos_id"] == -1 and options["eos_id"] == 2:
+        options["pad_id"] = 1
+    for name in ("split_by_whitespace", "add_dummy_prefix", "remove_extra_whitespaces"):
+        options[name] = drawn.random() < 0.7
+    flags = (
+        "split_by_number split_digits split_by_unicode_script treat_whitespace_as_suffix allow_whitespace_only_pieces"
+    )
+    for name in flags.split():
+        options[name] = drawn.random() < 0.4
+    chosen = drawn.sample(LINES, drawn.randrange(3, len(LINES) + 1))
+    size = drawn.randrange(30, 300) + 256 * byte_fallback
+    with tempfile.TemporaryDirectory() as folder:
+        if drawn.random() < 0.1:
+            options["normalization_rule_name"] = drawn.choice(RULES)
+        elif drawn.random() < 0.5:
+            options["normalization_rule_name"] = "identity"
+        else:
+            options["normalization_rule_tsv"] = f"{folder}/rules.tsv"
+            Path(options["normalization_rule_tsv"]).write_text(_rules(drawn), encoding="utf-8")
+        while True:
+            written = io.BytesIO()
+            try:
+                sentencepiece.SentencePieceTrainer.train(
+                    sentence_iterator=iter(chosen * 3),
+                    model_writer=written,
+                    model_type="unigram",
+                    vocab_size=size,
+                    hard_vocab_limit=False,
+                    seed_sentencepiece_size=2000,
+                    num_threads=1,
+                    minloglevel=4,
+                    **options,
+                )
+                break
+            except RuntimeError as error:
+                # It needs a piece for each character.
+                if "maller than required_chars" not in str(error) or size > 1000:
+                    raise
+                size += 40
+    model: Any = pb.ModelProto()  # type: ignore[attr-defined]
+    model.ParseFromString(written.getvalue())
+    # The trainer insists on it.
+    model.normalizer_spec.escape_whitespaces = drawn.random() < 0.9
+    if drawn.random() < 0.5:
+        _change_scores(model, drawn)
     data: bytes = model.SerializeToString()
     return data
+
+
+def _rules(drawn: random.Random) -> str:
+    """Return rules that replace characters, as the trainer of SentencePiece reads them."""
+    from_texts = [
+        "A",
+        "é",
+        "\ufb01",
+        "½",
+        "\t",
+        "e\u0301",
+        "\u200b",
+        "\n",
+        "ab",
+        "b ",
+        "\u2581",
+        "日",
+        " c",
+        "hat",
+        "\u00a0",
+    ]
+    to_texts = ["a", "e", "fi", " ", "", "1 2", "t", "\u2581", "日", "ba"]
+    rows = []
+    for old in drawn.sample(from_texts, drawn.randrange(1, 7)):
+        # The trainer refuses a rule that changes nothing.
+        new = drawn.choice([text for text in to_texts if text != old])
+        rows.append("\t".join(" ".join(f"{ord(character):X}" for character in text) for text in (old, new)))
+    return "\n".join(rows) + "\n"
 
 
 def oracle_of_sentencepiece(data: bytes) -> tuple[Callable[[str], list[int]], Callable[[list[int]], list[int]], int]:
@@ -171,7 +284,13 @@ def changed_tokenizers(drawn: random.Random, n_trained: int = 8) -> dict[str, An
         [{**metaspace, "split": True}, {"type": "Fuse"},
          {"type": "Sequence", "decoders": [{"type": "ByteFallback"}, {"type": "Fuse"}]}]
     )  # fmt: skip
-    model = fields["model"]
+    _change_rows(fields["model"], drawn)
+    fields["added_tokens"] = fields["added_tokens"] if drawn.random() < 0.5 else []
+    return fields
+
+
+def _change_rows(model: dict[str, Any], drawn: random.Random) -> None:
+    """Give a model of tokenizers other scores, pieces for bytes, an empty piece, and another unknown piece."""
     vocab = model["vocab"]
     mode = drawn.randrange(4)
     for row in vocab:
@@ -190,5 +309,117 @@ def changed_tokenizers(drawn: random.Random, n_trained: int = 8) -> dict[str, An
         vocab.append(["", -1.0])
     if drawn.random() < 0.2:
         model["unk_id"] = drawn.choice([None, 2])
-    fields["added_tokens"] = fields["added_tokens"] if drawn.random() < 0.5 else []
+
+
+NORMALIZERS: tuple[dict[str, Any], ...] = (
+    *({"type": name} for name in ("NFC", "NFD", "NFKC", "NFKD", "Lowercase", "Nmt", "StripAccents")),
+    *({"type": "Strip", "strip_left": left, "strip_right": not left} for left in (True, False)),
+    {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "},
+    {"type": "Replace", "pattern": {"String": "b"}, "content": "ab"},
+    {"type": "Prepend", "prepend": "\u2581"},
+    {
+        "type": "BertNormalizer",
+        "clean_text": True,
+        "handle_chinese_chars": True,
+        "strip_accents": None,
+        "lowercase": True,
+    },
+)
+SPLITS: tuple[dict[str, Any], ...] = (
+    *({"type": name} for name in ("Whitespace", "WhitespaceSplit", "BertPreTokenizer", "UnicodeScripts")),
+    {"type": "Punctuation", "behavior": "Isolated"},
+    {"type": "Digits", "individual_digits": True},
+    {"type": "CharDelimiterSplit", "delimiter": "b"},
+    {"type": "FixedLength", "length": 3},
+    {"type": "Split", "pattern": {"Regex": "[a-c]+"}, "behavior": "MergedWithPrevious", "invert": False},
+    *(
+        {"type": "ByteLevel", "add_prefix_space": space, "trim_offsets": True, "use_regex": space}
+        for space in (True, False)
+    ),
+)
+
+
+def _normalizer(drawn: random.Random) -> dict[str, Any] | None:
+    """Return a normalizer of tokenizers, or none."""
+    if drawn.random() < 0.3:
+        return None
+    steps = drawn.sample(NORMALIZERS, drawn.choice([1, 1, 1, 2, 3]))
+    if drawn.random() < 0.2:
+        from sentencepiece import sentencepiece_model_pb2 as pb
+
+        model: Any = pb.ModelProto()  # type: ignore[attr-defined]
+        model.ParseFromString(any_sentencepiece(drawn))
+        table = model.normalizer_spec.precompiled_charsmap
+        if table:
+            steps.insert(0, {"type": "Precompiled", "precompiled_charsmap": base64.b64encode(table).decode()})
+    return steps[0] if len(steps) == 1 else {"type": "Sequence", "normalizers": steps}
+
+
+def _metaspace(drawn: random.Random) -> dict[str, Any]:
+    replacement, scheme = drawn.choice("\u2581\u2581\u2581_"), drawn.choice(["always", "first", "never"])
+    return {"type": "Metaspace", "replacement": replacement, "prepend_scheme": scheme, "split": drawn.random() < 0.7}
+
+
+def any_tokenizers(drawn: random.Random) -> dict[str, Any]:
+    """Return the fields of a tokenizer.json that is trained with any options of the library; half of them are changed.
+
+    What is changed are scores, pieces and what is done about unknown characters.
+    """
+    from tokenizers import Tokenizer, models, trainers
+
+    metaspace = _metaspace(drawn)
+    splits = drawn.choice([[], [metaspace], [metaspace], [{"type": "WhitespaceSplit"}, metaspace],
+                           drawn.sample(SPLITS, drawn.choice([1, 1, 2]))])  # fmt: skip
+    if any(step["type"] == "ByteLevel" for step in splits):
+        decoders: list[dict[str, Any]] = [SPLITS[-1]]
+    else:
+        decoders = drawn.choice(
+            [
+                [metaspace],
+                [{"type": "Fuse"}],
+                [{"type": "ByteFallback"}, {"type": "Fuse"}],
+                [{"type": "Strip", "content": " ", "start": 1, "stop": 0}],
+                [{"type": "Replace", "pattern": {"String": "\u2581"}, "content": " "}, {"type": "Fuse"}],
+            ]
+        )
+    parts = {
+        "normalizer": _normalizer(drawn),
+        "pre_tokenizer": splits[0]
+        if len(splits) == 1
+        else {"type": "Sequence", "pretokenizers": splits}
+        if splits
+        else None,
+        "decoder": decoders[0] if len(decoders) == 1 else {"type": "Sequence", "decoders": decoders},
+    }
+    empty = json.loads(Tokenizer(models.Unigram()).to_str()) | parts
+    tokenizer = Tokenizer.from_str(json.dumps(empty))
+    special = drawn.sample(["<s>", "<sep>", "cat", "the "], drawn.randrange(3))
+    alphabet = drawn.sample("xyzé日\u0300", drawn.randrange(4))
+    options: dict[str, Any] = {
+        "vocab_size": drawn.randrange(30, 300),
+        "special_tokens": ["<unk>", *special],
+        "unk_token": drawn.choice([*["<unk>"] * 9, None]),
+        "initial_alphabet": alphabet,
+        "max_piece_length": drawn.choice([1, 2, 5, 16]),
+        "shrinking_factor": drawn.choice([0.5, 0.75, 0.9]),
+        "n_sub_iterations": drawn.choice([1, 2]),
+    }
+    chosen = drawn.sample(LINES, drawn.randrange(3, len(LINES) + 1))
+    while True:
+        try:
+            tokenizer.train_from_iterator(chosen * 3, trainers.UnigramTrainer(show_progress=False, **options))
+            break
+        except Exception as error:
+            # It needs a piece for each character.
+            if "vocabulary is not large enough" not in str(error) or options["vocab_size"] > 1000:
+                raise
+            options["vocab_size"] += 40
+    fields: dict[str, Any] = json.loads(tokenizer.to_str())
+    if drawn.random() < 0.5:
+        _change_rows(fields["model"], drawn)
+    if drawn.random() < 0.3:
+        fields["added_tokens"] = []
+    for row in fields["added_tokens"]:
+        for name in ("lstrip", "rstrip", "single_word", "normalized"):
+            row[name] = drawn.random() < 0.1
     return fields

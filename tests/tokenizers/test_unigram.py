@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
+from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support import unigrams
@@ -32,11 +35,16 @@ def judged(tokenizer: UnigramTokenizer, ids: list[int], again: list[int], tuning
     return bool(verdict)
 
 
-def check_sentencepiece(chosen: range, n_texts: int, tuning: Tuning = DEFAULT, n_trained: int = 2) -> Counter[str]:
+def check_sentencepiece(
+    chosen: range,
+    n_texts: int,
+    tuning: Tuning = DEFAULT,
+    draw: Callable[[random.Random], bytes] = unigrams.changed_sentencepiece,
+) -> Counter[str]:
     counts: Counter[str] = Counter()
     for seed in chosen:
         drawn = random.Random(seed)
-        data = unigrams.changed_sentencepiece(drawn, n_trained)
+        data = draw(drawn)
         encode, again, n_ids = unigrams.oracle_of_sentencepiece(data)
         try:
             tokenizer = tokdfa.load(data)
@@ -45,27 +53,40 @@ def check_sentencepiece(chosen: range, n_texts: int, tuning: Tuning = DEFAULT, n
             continue
         assert isinstance(tokenizer, UnigramTokenizer)
         counts["models"] += 1
+        texts: dict[str, list[int]] = {}
         for _ in range(n_texts):
             text = unigrams.text(drawn)
-            ids = encode(text)
+            texts[text] = ids = encode(text)
+            counts["texts"] += 1
             assert tokenizer.encode(text).tolist() == ids, (seed, text)
             for stream in (ids, unigrams.spoiled(drawn, ids, n_ids)):
                 counts["canonical"] += judged(tokenizer, stream, again(stream), tuning)
                 counts["streams"] += 1
+        check_together(tokenizer, texts)
     return counts
 
 
-def check_tokenizers(chosen: range, n_texts: int, tuning: Tuning = DEFAULT, n_trained: int = 8) -> Counter[str]:
+def check_tokenizers(
+    chosen: range,
+    n_texts: int,
+    tuning: Tuning = DEFAULT,
+    draw: Callable[[random.Random], dict[str, Any]] = unigrams.changed_tokenizers,
+) -> Counter[str]:
     from tokenizers import Tokenizer
 
     counts: Counter[str] = Counter()
     for seed in chosen:
         drawn = random.Random(seed)
-        data = json.dumps(unigrams.changed_tokenizers(drawn, n_trained)).encode()
+        data = json.dumps(draw(drawn)).encode()
         peer = Tokenizer.from_str(data.decode())
-        tokenizer = tokdfa.load(data)
+        try:
+            tokenizer = tokdfa.load(data)
+        except UnsupportedFeatureError as error:
+            counts[error.what] += 1
+            continue
         assert isinstance(tokenizer, UnigramTokenizer)
         counts["models"] += 1
+        texts: dict[str, list[int]] = {}
         for _ in range(n_texts):
             text = unigrams.text(drawn)
             try:
@@ -75,6 +96,8 @@ def check_tokenizers(chosen: range, n_texts: int, tuning: Tuning = DEFAULT, n_tr
                 with pytest.raises(AlphabetError, match="a character that is no piece"):
                     tokenizer.encode(text)
                 continue
+            texts[text] = ids
+            counts["texts"] += 1
             assert tokenizer.encode(text).tolist() == ids, (seed, text)
             for stream in (ids, unigrams.spoiled(drawn, ids, len(tokenizer))):
                 decoded = peer.decode(stream, skip_special_tokens=False)
@@ -86,7 +109,14 @@ def check_tokenizers(chosen: range, n_texts: int, tuning: Tuning = DEFAULT, n_tr
                     assert not tokenizer.validate(stream)
                     continue
                 counts["canonical"] += judged(tokenizer, stream, again, tuning)
+        check_together(tokenizer, texts)
     return counts
+
+
+def check_together(tokenizer: UnigramTokenizer, texts: dict[str, list[int]]) -> None:
+    """Check the encoding of several texts in one call."""
+    ids, offsets = tokdfa.encode_batch(tokenizer, [*texts])
+    assert [ids[start:stop].tolist() for start, stop in pairwise(offsets)] == [*texts.values()]
 
 
 def test_models_of_sentencepiece() -> None:
@@ -164,15 +194,21 @@ def test_long_streams_are_forgotten(library: str) -> None:
 
 
 @pytest.mark.slow
-def test_many_models_of_sentencepiece(tally: Tally) -> None:
-    print(check_sentencepiece(seeds(1000), 50, n_trained=400))
-    tally("encoding", "random cases", 50 * len(seeds(1000)))
+@pytest.mark.parametrize("library", ["sentencepiece", "tokenizers"])
+def test_any_models(library: str, tally: Tally) -> None:
+    if library == "sentencepiece":
+        counts = check_sentencepiece(seeds(2500), 64, draw=unigrams.any_sentencepiece)
+    else:
+        counts = check_tokenizers(seeds(2500), 64, draw=unigrams.any_tokenizers)
+    print(library, dict(counts))
+    tally("encoding", "random cases", counts["texts"])
+    tally("validation", "random cases", counts["streams"])
 
 
-@pytest.mark.slow
-def test_many_models_of_tokenizers(tally: Tally) -> None:
-    print(check_tokenizers(seeds(1000), 50, n_trained=400))
-    tally("encoding", "random cases", 50 * len(seeds(1000)))
+def test_any_options() -> None:
+    # Those with which texts end with a space, among others.
+    assert check_sentencepiece(range(200, 211), 10, draw=unigrams.any_sentencepiece)["models"] == 11
+    assert check_tokenizers(range(200, 210), 10, draw=unigrams.any_tokenizers)["models"] > 6
 
 
 def test_live_objects() -> None:

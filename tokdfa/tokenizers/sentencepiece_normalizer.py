@@ -12,7 +12,7 @@ import numpy as np
 
 from tokdfa.arrays import BoolArray
 
-__all__ = ["SPACE", "CharacterTable", "SentencePieceNormalizer"]
+__all__ = ["SPACE", "CharacterTable", "SentencePieceNormalizer", "SpaceAfter"]
 
 SPACE = "\u2581"
 # With so many characters to be replaced, one pass for each is faster than one pass over all.
@@ -66,6 +66,15 @@ class CharacterTable:
                         break
             match = find(text, stop)
         return "".join(parts) + text[done:] if parts else text
+
+    def is_blank(self, text: str) -> bool:
+        """Return whether a text is made of words and characters that each become a space, so that none is dropped."""
+        return not self(text).strip(" ") and not self._showing_drops(text).strip(" ")
+
+    @cached_property
+    def _showing_drops(self) -> CharacterTable:
+        """The same table, but for a mark where something is dropped."""
+        return CharacterTable({word: new or "\0" for word, new in self._rules.items()}, self._kept, self._digest)
 
     @property
     def rules(self) -> Mapping[str, str]:
@@ -210,6 +219,35 @@ class SentencePieceNormalizer:
         text = text if self.continues else text.lstrip(" ")
         # White space that was already visible is dropped at the end as well, and so is the space put before the text.
         return (front + text).replace(" ", space).rstrip(space)
+
+
+@dataclass(frozen=True)
+class SpaceAfter:
+    """The normalizer of a SentencePiece model that puts the space after texts: `treat_whitespace_as_suffix`.
+
+    Parameters
+    ----------
+    normalizer : SentencePieceNormalizer
+        What is done otherwise; it puts no space.
+    """
+
+    normalizer: SentencePieceNormalizer
+    keeps_beginning = False
+
+    def __call__(self, text: str) -> str:
+        """Return `text` normalized."""
+        first = self.normalizer
+        normalized = first(text)
+        if not normalized and self._is_blank(text):
+            return ""
+        return normalized + (SPACE if first.shows_spaces else " ")
+
+    def _is_blank(self, text: str) -> bool:
+        """Return whether the library sees nothing but spaces, which it drops; it puts no space after them."""
+        first = self.normalizer
+        if not first.trims_spaces:
+            return not text
+        return not text.strip(" ") if first.table is None else first.table.is_blank(text)
 
 
 def _class(characters: Iterable[str]) -> str:

@@ -11,7 +11,7 @@ from tokdfa.arrays import BoolArray, Int32Array
 from tokdfa.tokenizers.decoding import DecodeMetaspace, byte_of
 from tokdfa.tokenizers.normalizer_borders import after_border, border, is_known
 from tokdfa.tokenizers.normalizers import Normalizer
-from tokdfa.tokenizers.sentencepiece_normalizer import SPACE, SentencePieceNormalizer
+from tokdfa.tokenizers.sentencepiece_normalizer import SPACE, SentencePieceNormalizer, SpaceAfter
 from tokdfa.tokenizers.unigram_texts import has_inner_spaces
 from tokdfa.unicode.normalization import spaces
 
@@ -44,6 +44,8 @@ def why_not_cut(
     """
     normalizer, steps = rewriting.normalizer, rewriting.decoding or ()
     if model.is_single:
+        if isinstance(normalizer, SpaceAfter):
+            return "a space is put after texts"
         if not isinstance(normalizer, SentencePieceNormalizer) or not normalizer.shows_spaces:
             return "spaces are not visible to the model"
         if has_inner_spaces(model):

@@ -188,11 +188,28 @@ def test_in_a_folder_and_in_a_stream(tmp_path: Path) -> None:
     assert tokenizer.made_of != tokdfa.load(tmp_path, pretokenizer="gpt2").made_of
 
 
+@pytest.mark.parametrize("rule", ["identity", "nmt_nfkc"])
+@pytest.mark.parametrize("puts", [True, False])
+@pytest.mark.parametrize("trims", [True, False])
+def test_white_space_as_a_suffix(rule: str, puts: bool, trims: bool) -> None:
+    model = pb.ModelProto()
+    model.ParseFromString(sentencepieces.trained(rule, False))
+    model.trainer_spec.treat_whitespace_as_suffix = True
+    model.normalizer_spec.add_dummy_prefix, model.normalizer_spec.remove_extra_whitespaces = puts, trims
+    data = model.SerializeToString()
+    tokenizer, (encode, *_) = tokdfa.load(data), sentencepieces.oracle(data)
+    # Soft hyphens are dropped by the second rule, so that there is nothing but a space after them.
+    for text in ("", " ", "  ", "\u2581", "\xad", " \xad", "\xad ", "\u200b", "a", " a  b ", "a\u2581", "the cat and"):
+        assert tokenizer.encode(text).tolist() == encode(text), text
+    stream = tokenizer.stream()
+    parts = [stream.feed("the c"), stream.feed("at "), stream.finish()]
+    assert np.concatenate(parts).tolist() == encode("the cat ")
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         (lambda model: setattr(model.trainer_spec, "model_type", 3), "only BPE and Unigram models can be read: 'WORD'"),
-        (lambda model: setattr(model.trainer_spec, "treat_whitespace_as_suffix", True), "white space as a suffix"),
         (lambda model: setattr(model.pieces[-1], "type", 5), "this type of piece is not modelled: 'UNUSED'"),
         (lambda model: setattr(model.pieces[-1], "score", float("nan")), "the score is not a number"),
         (lambda model: setattr(model.pieces[-1], "piece", model.pieces[-2].piece), "a duplicate piece"),

@@ -17,7 +17,7 @@ from tokdfa.tokenizers.formats.charsmap import read_charsmap
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents, Rewriting
 from tokdfa.tokenizers.formats.scored import over_scored
 from tokdfa.tokenizers.formats.unigram import LARGEST_SCORE, UnigramContents
-from tokdfa.tokenizers.sentencepiece_normalizer import CharacterTable, SentencePieceNormalizer
+from tokdfa.tokenizers.sentencepiece_normalizer import CharacterTable, SentencePieceNormalizer, SpaceAfter
 from tokdfa.unigram.model import UnigramModel, unknown_score
 
 __all__ = ["read_sentencepiece"]
@@ -62,9 +62,6 @@ def read_sentencepiece(data: bytes, path: Path) -> Contents | UnigramContents:
         raise UnsupportedFeatureError(
             "only BPE and Unigram models can be read", value=name, where=f"{path}, trainer_spec.model_type"
         )
-    if trainer.treat_whitespace_as_suffix:
-        where = f"{path}, trainer_spec.treat_whitespace_as_suffix"
-        raise UnsupportedFeatureError("white space as a suffix is not modelled", value=True, where=where)
     if model.denormalizer_spec.precompiled_charsmap:
         where = f"{path}, denormalizer_spec"
         raise UnsupportedFeatureError("a character table for decoding is not modelled", where=where)
@@ -84,8 +81,11 @@ def read_sentencepiece(data: bytes, path: Path) -> Contents | UnigramContents:
         table = CharacterTable(rules, tuple(pieces.user_defined), hashlib.sha256(blob).hexdigest())
     puts = bool(normalizer.add_dummy_prefix)
     surface = _text(trainer, "unk_surface", f"{path}, trainer_spec") if trainer.HasField("unk_surface") else _SURFACE
+    is_suffix = bool(trainer.treat_whitespace_as_suffix)
+    usual = SentencePieceNormalizer(table, puts and not is_suffix, trims, bool(normalizer.escape_whitespaces))
     rewriting = Rewriting(
-        SentencePieceNormalizer(table, puts, trims, bool(normalizer.escape_whitespaces)),
+        SpaceAfter(usual) if puts and is_suffix else usual,
+        # A space that is put after texts stays, but the decoder drops one from their beginning all the same.
         (DecodeSentencePiece(puts and not trims, trims, pieces.unknown[0], surface),),
     )
     if not is_unigram:
