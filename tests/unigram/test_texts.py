@@ -53,7 +53,7 @@ def check(chosen: range, n_texts: int) -> Counter[str]:
                  for _ in range(n_texts)]  # fmt: skip
         expected = [encode_by_definition(model, normalizer(text)) for text in given]
         for text, ids in zip(given, expected, strict=True):
-            found = texts.encode_whole(text.encode("utf-8"))
+            found = texts.encode_whole(text)
             counts["normalized first" if found is None else "texts"] += 1
             assert found is None or found.tolist() == ids, (seed, text)
             assert found is not None or SPACE in text
@@ -88,7 +88,7 @@ def check_continued(
     assert found is not None
     assert (found[0].tolist(), found[1]) == (ids.tolist(), before)
     ids, after = segmenter.encode_on(later(second).encode("utf-8"), ends[1], before)
-    found = texts.encode(second.encode("utf-8"), before, begins=False)
+    found = texts.encode(second.encode("utf-8"), before)
     assert found is not None
     assert (found[0].tolist(), found[1].score) == (ids.tolist(), after.score)
     counts["continued"] += 1
@@ -114,11 +114,11 @@ def test_what_needs_more_room() -> None:
     # A long word, ids that are more than the bytes of the text, and a word that is normalized elsewhere.
     for text in ("ab" * 9000, "é" * 2000 + " é" * 3000, "a " * 40_000, "éa" * 60_000):
         expected = segmenter.encode([normalizer(text)]).tolist()
-        found = texts.encode_whole(text.encode("utf-8"))
+        found = texts.encode_whole(text)
         assert (found is None) == (text == "éa" * 60_000)
         assert found is None or found.tolist() == expected
         # What was not finished leaves no trace.
-        assert texts.encode_whole(b"ab c").tolist() == segmenter.encode([normalizer("ab c")]).tolist()  # type: ignore[union-attr]
+        assert texts.encode_whole("ab c").tolist() == segmenter.encode([normalizer("ab c")]).tolist()  # type: ignore[union-attr]
 
 
 def test_which_tokenizers_have_it() -> None:

@@ -189,12 +189,9 @@ class UnigramTokenizer(AnyTokenizer):
         WrongTypeError
             If it is not a string.
         """
-        if self.texts is not None and type(text) is str:
-            try:
-                data = text.encode("utf-8")
-            except UnicodeEncodeError:
-                data = None
-            ids = None if data is None else self.texts.encode_whole(data)
+        texts = self.texts
+        if texts is not None and type(text) is str:
+            ids = texts.encode_whole(text)
             if ids is not None:
                 return ids
         return self.encode_on(text, BEGINNING)[0]
@@ -246,7 +243,7 @@ class UnigramTokenizer(AnyTokenizer):
         _check(text)
         if self._is_one_sentence:
             if self.texts is not None:
-                found = self.texts.encode(text.encode("utf-8"), before, begins=begins)
+                found = self.texts.encode(text.encode("utf-8"), None if begins else before)
                 if found is not None:
                     return found
             normalizer = self._normalizer_at(begins)

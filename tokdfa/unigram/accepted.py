@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tokdfa.arrays import Int32Array, Uint8Array
 from tokdfa.kernels.unigram.accept import SPACED, Reader, accept_ids, piece_tables
-from tokdfa.unigram.segmenter import BEGINNING, Before
+from tokdfa.unigram.segmenter import Before
 
 if TYPE_CHECKING:
     from tokdfa.unigram.segmenter import Segmenter
@@ -66,9 +66,6 @@ class Acceptor:
         if reader is None:
             reader = self._own.reader = Reader(self._n_ids)
         room = self._segmenter.room
-        score, after_unknown = before or BEGINNING
-        n, size = accept_ids(
-            self._tables, ids, reader, room, begins=before is None, score=score, after_unknown=after_unknown
-        )
+        n, size = accept_ids(self._tables, ids, reader, room, before)
         is_dropped = n > 0 and before is None and self._drops_first and bool(self._kinds[ids[0]] & SPACED)
-        return n, size - is_dropped, Before(room.score, room.after_unknown)
+        return n, size - is_dropped, room.after

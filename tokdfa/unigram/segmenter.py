@@ -5,15 +5,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
 from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.errors import AlphabetError, LimitExceededError
 from tokdfa.kernels.unigram.segmentation import (
+    BEGINNING,
     LARGEST_TRIE,
     NO_UNKNOWN,
+    Before,
     Recording,
     Room,
     record,
@@ -26,25 +27,6 @@ __all__ = ["BEGINNING", "Before", "Segmenter"]
 
 
 _SPACE = "\u2581".encode()
-
-
-class Before(NamedTuple):
-    """What of the text before a place, where it is certainly cut, counts after it.
-
-    Parameters
-    ----------
-    score : float
-        The sum of scores up to there.
-    is_unknown : bool
-        Whether an unknown character is before it.
-    """
-
-    score: float = 0.0
-    is_unknown: bool = False
-
-
-BEGINNING = Before()
-"""What is before the beginning of a text."""
 
 
 class Segmenter:
@@ -131,10 +113,10 @@ class Segmenter:
             If a character is unknown and there is no id for it.
         """
         room = self.room
-        ids = segment(self.tables, data, ends, room, score=before.score, after_unknown=before.is_unknown)
+        ids = segment(self.tables, data, ends, room, before)
         if ids is None:
             raise _unknown(data, room)
-        return ids, Before(room.score, room.after_unknown)
+        return ids, room.after
 
     def record_on(self, data: bytes, ends: Int64Array, before: Before) -> tuple[Recording, Before]:
         """Return what the loop knows at each place of sentences, and what is before the next one; see `encode_on`.
@@ -142,10 +124,10 @@ class Segmenter:
         The memory of words is not used, so this is slower.
         """
         room = self.room
-        found = record(self.tables, data, ends, room, score=before.score, after_unknown=before.is_unknown)
+        found = record(self.tables, data, ends, room, before)
         if found is None:
             raise _unknown(data, room)
-        return found, Before(room.score, room.after_unknown)
+        return found, room.after
 
     @property
     def room(self) -> Room:

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tokdfa.arrays import Int32Array, Int64Array, Uint64Array
-from tokdfa.kernels.unigram.texts import Writer, segment_text, segment_texts, text_tables
-from tokdfa.unigram.segmenter import BEGINNING, Before
+from tokdfa.kernels.unigram.texts import Writer, segment_text, segment_texts, text_call, text_tables
+from tokdfa.unigram.segmenter import Before
 
 if TYPE_CHECKING:
     from tokdfa.kernels.unigram.segmentation import Room
     from tokdfa.unigram.segmenter import Segmenter
 
 __all__ = ["TextSegmenter", "code_point_bits"]
+
+
+class _OfThread(threading.local):
+    """What the calls of a thread write, made when the thread first asks for it."""
+
+    room: Room
+    writer: Writer
+    call: Callable[[bytes], Int32Array | None]
 
 
 class TextSegmenter:
@@ -63,36 +71,33 @@ class TextSegmenter:
         self._tables = text_tables(
             segmenter.tables, rules, kept, bits, puts_space=puts_space, trims_spaces=trims_spaces
         )
-        self._own = threading.local()
+        self._own = _OfThread()
 
-    def encode(
-        self, data: bytes, before: Before = BEGINNING, *, begins: bool = True
-    ) -> tuple[Int32Array, Before] | None:
+    def encode(self, data: bytes, before: Before | None = None) -> tuple[Int32Array, Before] | None:
         """Return the ids of a text, and what is before the next one; None if it must be normalized first.
 
         Parameters
         ----------
         data : bytes
             Valid UTF-8.
-        before : Before
-        begins : bool
-            Whether a text begins here; otherwise it goes on with a space, at a place where it is certainly cut.
+        before : Before, optional
+            What is before it, if it goes on with a space at a place where a text is certainly cut.
         """
-        writer, room = self._rooms
-        ids = segment_text(
-            self._tables,
-            data,
-            writer,
-            room,
-            continues=not begins,
-            score=0.0 if begins else before.score,
-            after_unknown=not begins and before.is_unknown,
-        )
-        return None if ids is None else (ids, Before(room.score, room.after_unknown))
+        own = self._of_thread
+        ids = segment_text(data, own.writer, own.room, before)
+        return None if ids is None else (ids, own.room.after)
 
-    def encode_whole(self, data: bytes) -> Int32Array | None:
-        """Return the ids of a whole text; None if it must be normalized first."""
-        return segment_text(self._tables, data, *self._rooms)
+    def encode_whole(self, text: str) -> Int32Array | None:
+        """Return the ids of a whole text; None if it must be normalized first, or has half of a surrogate pair."""
+        try:
+            data = text.encode()
+        except UnicodeEncodeError:
+            return None
+        try:
+            call = self._own.call
+        except AttributeError:
+            call = self._of_thread.call
+        return call(data)
 
     def encode_texts(self, texts: Sequence[bytes], first: int = 0) -> tuple[Int32Array, Int64Array]:
         """Return the ids of texts from the first one wanted on, and the end of those of each.
@@ -100,16 +105,18 @@ class TextSegmenter:
         If they are fewer than the texts, the next one must be normalized first.
         """
         ends: Int64Array = np.cumsum(np.fromiter(map(len, texts), dtype=np.int64, count=len(texts)))
-        return segment_texts(self._tables, b"".join(texts), ends, first, *self._rooms)
+        own = self._of_thread
+        return segment_texts(b"".join(texts), ends, first, own.writer, own.room)
 
     @property
-    def _rooms(self) -> tuple[Writer, Room]:
+    def _of_thread(self) -> _OfThread:
         """What the calls of a thread write."""
-        try:
-            rooms: tuple[Writer, Room] = self._own.rooms
-        except AttributeError:
-            rooms = self._own.rooms = Writer(), self._segmenter.room
-        return rooms
+        own = self._own
+        if not hasattr(own, "call"):
+            own.room = self._segmenter.room
+            own.writer = Writer(self._tables, own.room)
+            own.call = text_call(own.writer, own.room)
+        return own
 
 
 def code_point_bits(characters: Iterable[str]) -> Uint64Array:

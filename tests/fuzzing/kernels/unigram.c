@@ -208,13 +208,13 @@ static void segment_given(const unigram *u, input *in) {
         expected_ends[i] = n_expected;
     }
     tokdfa_unigram_room r = room_of(&memory, 4, 1 + shift % 8, flags & 0x10 ? 1 + shift % 16 : 0);
-    tokdfa_unigram_writer w = {.word = ROOM(&memory, uint8_t, 8), .n_word = 8};
+    tokdfa_unigram_writer w = {.texts = &t, .room = &r, .word = ROOM(&memory, uint8_t, 8), .n_word = 8};
     const uint8_t *given = exactly(&memory, text, size, 1);
     for (int round = 0; round < 2; round++) {
         int64_t made, id_ends[MOST_TEXTS], n_calls = 0;
         w.text = w.is_begun = 0;
         r.n = 0;
-        while ((made = tokdfa_segment_texts(&t, given, ends, n, id_ends, &w, &r)) < 0) {
+        while ((made = tokdfa_segment_texts(given, ends, n, id_ends, &w)) < 0) {
             REQUIRE(made == NODES || made == FULL || (made == PAUSED && r.at_a_time));
             REQUIRE(++n_calls < 4 * size + 64);
             if (made == NODES) {

@@ -9,7 +9,7 @@ import numpy as np
 
 from tokdfa.arrays import Int32Array, Uint8Array
 from tokdfa.kernels.library import Struct, lib, readable
-from tokdfa.kernels.unigram.segmentation import ROOM, Room, packed_trie
+from tokdfa.kernels.unigram.segmentation import BEGINNING, Before, Room, packed_trie
 
 __all__ = ["BARE", "DOUBTFUL", "PLAIN", "SPACED", "SPECIAL", "Reader", "accept_ids", "piece_tables"]
 
@@ -17,7 +17,6 @@ PLAIN, SPACED, BARE, DOUBTFUL, SPECIAL = 1, 2, 4, 8, 16
 """What is known of an id: that its text is its piece; that this begins with a visible space, is one, or has the first
 character of a special token, each together with the first; or that it is that of a special token found in texts."""
 
-_PAUSED = -1
 _AT_A_TIME = 1 << 20
 _WORD = 1 << 12
 _KNOWN = 1 << 16
@@ -76,14 +75,7 @@ class Reader:
 
 
 def accept_ids(
-    tables: Struct,
-    ids: Int32Array,
-    reader: Reader,
-    room: Room,
-    *,
-    begins: bool = True,
-    score: float = 0.0,
-    after_unknown: bool = False,
+    tables: Struct, ids: Int32Array, reader: Reader, room: Room, before: Before | None = None
 ) -> tuple[int, int]:
     """Return the number of the first ids that certainly are the best segmentation of their text, and its bytes.
 
@@ -92,15 +84,12 @@ def accept_ids(
     tables : Struct
         Those of :func:`piece_tables`.
     ids : int32 array
-        Ids of the tables, from a place on where the text is certainly cut or begins. Their text ends or is cut after
-        the last one.
+        Ids of the tables. Their text ends or is cut after the last one.
     reader : Reader
         One for as many ids as the tables have.
     room : Room
-    begins : bool
-        Whether a text begins with them.
-    score, after_unknown
-        What is before them; see :func:`tokdfa.kernels.unigram.segmentation.segment`.
+    before : Before, optional
+        What is before them, if they follow a place where the text is certainly cut; otherwise they begin a text.
 
     Returns
     -------
@@ -109,14 +98,11 @@ def accept_ids(
     size : int
         The number of bytes of their text, in which each visible space is a real one.
     """
-    room.begin(0, score, after_unknown)
+    room.begin(0, before or BEGINNING)
     here = reader.pointer
     here.at = here.size = 0
-    here.begins = begins
-    arguments = tables.pointer, readable(ids, np.int32), len(ids), here, room.pointer
-    while (n := lib.tokdfa_accept_ids(*arguments)) < 0:
-        if n == ROOM:
-            room.grow()
-        elif n != _PAUSED:
-            raise ValueError(f"the kernel returned {n}")
+    here.begins = before is None
+    n = room.run(lib.tokdfa_accept_ids, tables.pointer, readable(ids, np.int32), len(ids), here, room.pointer)
+    if n < 0:
+        raise ValueError(f"the kernel returned {n}")
     return int(n), int(here.size)

@@ -95,6 +95,8 @@ typedef struct {
 
 /* Where texts have got to, in addition to the room. It belongs to one thread. */
 typedef struct {
+    const tokdfa_unigram_texts *texts;
+    tokdfa_unigram_room *room;
     uint8_t *word; /* room for a normalized word */
     int64_t n_word;
     int64_t text; /* the number of the text, and 1 for continues if it goes on from another one */
@@ -105,10 +107,9 @@ typedef struct {
     double score;
 } tokdfa_unigram_writer;
 
-int64_t tokdfa_segment_texts(const tokdfa_unigram_texts *texts, const uint8_t *text, const int64_t *ends, int64_t n_texts,
-                            int64_t *id_ends, tokdfa_unigram_writer *writer, tokdfa_unigram_room *room);
-int64_t tokdfa_segment_text(const tokdfa_unigram_texts *texts, const uint8_t *text, int64_t n_text,
-                           tokdfa_unigram_writer *writer, tokdfa_unigram_room *room);
+int64_t tokdfa_segment_texts(const uint8_t *text, const int64_t *ends, int64_t n_texts, int64_t *id_ends,
+                             tokdfa_unigram_writer *writer);
+int64_t tokdfa_segment_text(const uint8_t *text, int64_t n_text, tokdfa_unigram_writer *writer);
 
 /* The ids whose text is certainly that of their pieces, one after the other. Read-only once it is built. */
 typedef struct {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,12 +11,14 @@ from tokdfa.arrays import Float64Array, Int32Array, Int64Array, Uint8Array
 from tokdfa.kernels.library import Struct, check_memory, ffi, lib, readable
 
 __all__ = [
+    "BEGINNING",
     "ENDS_PIECE",
     "ENDS_UNKNOWN",
+    "FULL",
     "LARGEST_TRIE",
     "NO_UNKNOWN",
-    "ROOM",
     "SHORT",
+    "Before",
     "Recording",
     "Room",
     "packed_trie",
@@ -31,8 +33,8 @@ LARGEST_TRIE = 1 << 27
 NO_UNKNOWN = -1
 """The id of unknown characters if there is none."""
 
-ROOM = -2
-"""Returned by kernels that need a larger `Room`; see :meth:`Room.grow`."""
+FULL = -4
+"""Returned by kernels that need room for more ids, or for a longer word."""
 
 ENDS_PIECE, ENDS_UNKNOWN = 1, 2
 """The marks of the places of a recorded way."""
@@ -43,10 +45,31 @@ SHORT = 1 << 14
 _AT_A_TIME = 1 << 20
 _NODES = 1 << 10
 _WORDS = 1 << 16
-_PAUSED, _UNKNOWN = -1, -3
+_PAUSED, _ROOM = -1, -2
+# The ids of texts with fewer are copied from views that are kept.
+_FEW = 1 << 10
 _NO_SUMS: Float64Array = np.empty(0, dtype=np.float64)
 _NO_STARTS: Int64Array = np.empty(0, dtype=np.int64)
 _NO_MARKS: Uint8Array = np.empty(0, dtype=np.uint8)
+
+
+class Before(NamedTuple):
+    """What of the text before a place, where it is certainly cut, counts after it.
+
+    Parameters
+    ----------
+    score : float
+        The sum of scores up to there.
+    is_unknown : bool
+        Whether an unknown character is before it.
+    """
+
+    score: float = 0.0
+    is_unknown: bool = False
+
+
+BEGINNING = Before()
+"""What is before the beginning of a text."""
 
 
 def unigram_tables(
@@ -132,18 +155,12 @@ def packed_trie(words: Sequence[bytes]) -> tuple[Int32Array, Int32Array]:
 
 
 class Room:
-    """What a call writes, and where a text has got to. One thread uses it at a time.
+    """What a call writes, and where a text has got to. One thread uses it at a time."""
 
-    Attributes
-    ----------
-    score : float
-        The sum of scores up to the end of the last text.
-    """
-
-    __slots__ = ("_ids", "_n_ids", "_struct", "pointer")
+    __slots__ = ("_copies", "_ids", "_n_ids", "pointer", "struct")
 
     def __init__(self) -> None:
-        self._struct = Struct(
+        self.struct = Struct(
             "tokdfa_unigram_room",
             nodes=np.zeros(2 * _NODES, dtype=np.float64),
             n_nodes=_NODES,
@@ -161,55 +178,64 @@ class Room:
             starts=_NO_STARTS,
             marks=_NO_MARKS,
         )
-        self._ids: Int32Array = self._struct.fields["ids"]
-        self._n_ids = SHORT
-        self.pointer: Any = self._struct.pointer
+        self.pointer: Any = self.struct.pointer
+        self._set_ids(self.struct.fields["ids"])
 
-    @property
-    def score(self) -> float:
-        """The sum of scores up to the end of the last text."""
-        return float(self.pointer.score)
-
-    def begin(self, n_bytes: int, score: float, after_unknown: bool) -> None:
+    def begin(self, n_bytes: int, before: Before = BEGINNING) -> None:
         """Get ready for texts of that many bytes."""
         if n_bytes > self._n_ids:
             # A text is rarely so long, and its memory is not kept.
             self._set_ids(np.empty(n_bytes, dtype=np.int32))
         pointer = self.pointer
         pointer.sentence = pointer.at = pointer.n = 0
-        pointer.score = score
+        pointer.score = before.score
         # A run of unknown characters that began before this text.
-        pointer.unknown_from = 0 if after_unknown else -1
+        pointer.unknown_from = 0 if before.is_unknown else -1
+
+    def run(self, door: Callable[..., int], *arguments: Any) -> int:
+        """Call a kernel until it is done, and return its number; or the negative number with which it gives up.
+
+        Between the calls signals are heeded, such as Ctrl-C.
+        """
+        while (n := door(*arguments)) < 0 and self.goes_on(n):
+            pass
+        return n
+
+    def goes_on(self, reason: int) -> bool:
+        """Return whether a call that has stopped goes on when it is repeated; what it lacks is there by then."""
+        if reason == _ROOM:
+            n = max(2 * int(self.pointer.n_nodes), int(self.pointer.n_needed))
+            self.struct.set("nodes", np.zeros(2 * n, dtype=np.float64))
+            self.pointer.n_nodes = n
+        elif reason == FULL:
+            larger: Int32Array = np.empty(2 * len(self._ids), dtype=np.int32)
+            larger[: len(self._ids)] = self._ids
+            self._set_ids(larger)
+        return reason in (_PAUSED, _ROOM, FULL)
 
     def take(self, n: int) -> Int32Array:
         """Return the ids, of which there are so many, as an array of their own."""
-        ids = self._ids
-        if self._n_ids == SHORT:
-            return ids[:n].copy()
-        self._set_ids(np.empty(SHORT, dtype=np.int32))
-        return ids[:n]
+        try:
+            return self._copies[n]()
+        except KeyError:
+            ids = self._ids[:n]
+        if self._n_ids > SHORT:
+            self._set_ids(np.empty(SHORT, dtype=np.int32))
+            return ids
+        if n < _FEW:
+            self._copies[n] = ids.copy
+        return ids.copy()
 
     def record(self, sums: Float64Array, starts: Int64Array, marks: Uint8Array) -> None:
         """Let the next calls write to these arrays; they record nothing if the arrays are empty."""
-        self._struct.set("sums", sums)
-        self._struct.set("starts", starts)
-        self._struct.set("marks", marks)
-
-    def grow_ids(self) -> None:
-        """Make room for more ids; those that are there are kept."""
-        larger: Int32Array = np.empty(2 * len(self._ids), dtype=np.int32)
-        larger[: len(self._ids)] = self._ids
-        self._set_ids(larger)
+        self.struct.set("sums", sums)
+        self.struct.set("starts", starts)
+        self.struct.set("marks", marks)
 
     def _set_ids(self, ids: Int32Array) -> None:
-        self._struct.set("ids", ids)
+        self.struct.set("ids", ids)
         self._ids, self._n_ids = ids, len(ids)
-
-    def grow(self) -> None:
-        """Make room for more nodes."""
-        n = max(2 * int(self.pointer.n_nodes), int(self.pointer.n_needed))
-        self._struct.set("nodes", np.zeros(2 * n, dtype=np.float64))
-        self.pointer.n_nodes = n
+        self._copies: dict[int, Callable[[], Int32Array]] = {}
 
     @property
     def at(self) -> int:
@@ -217,9 +243,9 @@ class Room:
         return int(self.pointer.at)
 
     @property
-    def after_unknown(self) -> bool:
-        """Whether the last text ended with an unknown character."""
-        return bool(self.pointer.unknown_from >= 0)
+    def after(self) -> Before:
+        """What is before the text after the last one."""
+        return Before(float(self.pointer.score), bool(self.pointer.unknown_from >= 0))
 
 
 def segment(
@@ -227,9 +253,7 @@ def segment(
     data: bytes,
     ends: Int64Array,
     room: Room,
-    *,
-    score: float = 0.0,
-    after_unknown: bool = False,
+    before: Before = BEGINNING,
 ) -> Int32Array | None:
     """Return the ids of sentences that come one after the other; None if a character is unknown, at ``room.at``.
 
@@ -242,22 +266,14 @@ def segment(
     ends : int64 array
         The end of each sentence, ascending; the last is the end of the data.
     room : Room
-    score : float
-        The sum of scores before the first sentence.
-    after_unknown : bool
-        Whether an unknown character is before it, which counts only with `single`.
+    before : Before
+        What is before the first sentence.
     """
     if len(ends) and int(ends[-1]) != len(data):
         raise ValueError(f"the sentences end at {ends[-1]}, not at {len(data)}")
-    room.begin(len(data), score, after_unknown)
-    arguments = tables.pointer, data, readable(ends, np.int64), len(ends), room.pointer
-    while (n := lib.tokdfa_segment(*arguments)) < 0:
-        # Between the calls signals are heeded, such as Ctrl-C.
-        if n == ROOM:
-            room.grow()
-        elif n == _UNKNOWN:
-            return None
-    return room.take(n)
+    room.begin(len(data), before)
+    n = room.run(lib.tokdfa_segment, tables.pointer, data, readable(ends, np.int64), len(ends), room.pointer)
+    return None if n < 0 else room.take(n)
 
 
 class Recording(NamedTuple):
@@ -279,9 +295,7 @@ class Recording(NamedTuple):
     marks: Uint8Array
 
 
-def record(
-    tables: Struct, data: bytes, ends: Int64Array, room: Room, *, score: float = 0.0, after_unknown: bool = False
-) -> Recording | None:
+def record(tables: Struct, data: bytes, ends: Int64Array, room: Room, before: Before = BEGINNING) -> Recording | None:
     """Return what the loop knows at each place of sentences; None where :func:`segment` returns None.
 
     The parameters are those of :func:`segment`.
@@ -290,7 +304,7 @@ def record(
     found = Recording(np.full(n, np.nan), np.full(n, -1, dtype=np.int64), np.zeros(n, dtype=np.uint8))
     room.record(*found)
     try:
-        ids = segment(tables, data, ends, room, score=score, after_unknown=after_unknown)
+        ids = segment(tables, data, ends, room, before)
     finally:
         room.record(_NO_SUMS, _NO_STARTS, _NO_MARKS)
     return None if ids is None else found

@@ -254,11 +254,12 @@ ALWAYS_INLINE int64_t encode(writing *j, const uint8_t *text, int64_t end, int64
 
 /* Write the ids of texts, valid UTF-8, that come one after the other and end at `ends`, ascending; and where the ids of
    each end. Returns their number, or why the call has stopped: it goes on where it stopped when it is repeated. */
-TOKDFA_DOOR int64_t tokdfa_segment_texts(const tokdfa_unigram_texts *texts, const uint8_t *text, const int64_t *ends,
-                                        int64_t n_texts, int64_t *id_ends, tokdfa_unigram_writer *writer,
-                                        tokdfa_unigram_room *room) {
+TOKDFA_DOOR int64_t tokdfa_segment_texts(const uint8_t *text, const int64_t *ends, int64_t n_texts, int64_t *id_ends,
+                                        tokdfa_unigram_writer *writer) {
     tokdfa_unigram_writer *w = writer;
-    writing j = {texts, writer, room, run_of(texts->model), 0, false, false};
+    tokdfa_unigram_room *room = w->room;
+    const tokdfa_unigram_texts *texts = w->texts;
+    writing j = {texts, w, room, run_of(texts->model), 0, false, false};
     int64_t budget = room->at_a_time ? room->at_a_time : INT64_MAX / 2;
     for (; w->text < n_texts; w->text++) {
         const int64_t end = ends[w->text];
@@ -287,11 +288,10 @@ TOKDFA_DOOR int64_t tokdfa_segment_texts(const tokdfa_unigram_texts *texts, cons
 }
 
 /* The same of one text, without `ends`; it begins anew unless it has stopped. */
-TOKDFA_DOOR int64_t tokdfa_segment_text(const tokdfa_unigram_texts *texts, const uint8_t *text, int64_t n_text,
-                                       tokdfa_unigram_writer *writer, tokdfa_unigram_room *room) {
+TOKDFA_DOOR int64_t tokdfa_segment_text(const uint8_t *text, int64_t n_text, tokdfa_unigram_writer *writer) {
     int64_t end;
     if (!writer->is_begun) {
-        writer->text = room->n = 0;
+        writer->text = writer->room->n = 0;
     }
-    return tokdfa_segment_texts(texts, text, &n_text, 1, &end, writer, room);
+    return tokdfa_segment_texts(text, &n_text, 1, &end, writer);
 }

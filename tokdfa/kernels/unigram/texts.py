@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from tokdfa.arrays import Int32Array, Int64Array, Uint64Array
 from tokdfa.kernels.library import Struct, lib, readable, writable
-from tokdfa.kernels.unigram.segmentation import ROOM, SHORT, Room, packed_trie
+from tokdfa.kernels.unigram.segmentation import BEGINNING, FULL, SHORT, Before, Room, packed_trie
 
-__all__ = ["OTHERWISE", "Writer", "segment_text", "segment_texts", "text_tables"]
+__all__ = ["Writer", "segment_text", "segment_texts", "text_call", "text_tables"]
 
-OTHERWISE = -5
-"""Returned for a text that is to be normalized before it is segmented."""
-
-_FULL = -4
 _WORD = 1 << 12
 
 
@@ -73,13 +69,23 @@ def text_tables(
 
 
 class Writer:
-    """The room for a word, and where texts have got to. One thread uses it at a time, together with a `Room`."""
+    """The room for a word, and where texts have got to. One thread uses it at a time, together with its `Room`.
 
-    __slots__ = ("_struct", "pointer")
+    Parameters
+    ----------
+    tables : Struct
+        Those of :func:`text_tables`.
+    room : Room
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_room", "_struct", "pointer")
+
+    def __init__(self, tables: Struct, room: Room) -> None:
+        self._room = room
         self._struct = Struct(
             "tokdfa_unigram_writer",
+            texts=tables,
+            room=room.struct,
             word=np.empty(_WORD, dtype=np.uint8),
             text=0,
             continues=0,
@@ -93,69 +99,71 @@ class Writer:
         )
         self.pointer: Any = self._struct.pointer
 
-    def grow(self) -> None:
-        """Make room for a longer word."""
-        self._struct.set("word", np.empty(2 * int(self.pointer.n_word), dtype=np.uint8))
+    def run(self, door: Callable[..., int], *arguments: Any) -> int:
+        """Call a kernel until it is done; see :meth:`Room.run`."""
+        try:
+            while (n := door(*arguments, self.pointer)) < 0 and self._room.goes_on(n):
+                if n == FULL:
+                    self._struct.set("word", np.empty(2 * int(self.pointer.n_word), dtype=np.uint8))
+        finally:
+            self.pointer.continues = self.pointer.is_begun = 0
+        return n
 
 
-def segment_text(
-    tables: Struct,
-    data: bytes,
-    writer: Writer,
-    room: Room,
-    *,
-    continues: bool = False,
-    score: float = 0.0,
-    after_unknown: bool = False,
-) -> Int32Array | None:
+def text_call(writer: Writer, room: Room) -> Callable[[bytes], Int32Array | None]:
+    """Return a function from a whole text, in valid UTF-8, to its ids, or None if it must be normalized first.
+
+    It takes as little time as possible besides that of the kernel, which is a microsecond or less for a line.
+    """
+    run, here, take = lib.tokdfa_segment_text, writer.pointer, room.take
+
+    def whole(data: bytes) -> Int32Array | None:
+        size = len(data)
+        if size <= SHORT:
+            n = run(data, size, here)
+            if n >= 0:
+                return take(n)
+            here.is_begun = 0
+        return segment_text(data, writer, room)
+
+    return whole
+
+
+def segment_text(data: bytes, writer: Writer, room: Room, before: Before | None = None) -> Int32Array | None:
     """Return the ids of a text as it is given; None if it must be normalized first.
 
     Parameters
     ----------
-    tables : Struct
-        Those of :func:`text_tables`.
     data : bytes
         Valid UTF-8.
     writer : Writer
     room : Room
-    continues : bool
-        Whether the text goes on from another one that does not end with a space; it then begins with one.
-    score, after_unknown
-        What is before it, if it goes on; see :func:`tokdfa.kernels.unigram.segmentation.segment`.
+        That of the writer.
+    before : Before, optional
+        What is before it, if it goes on from another text that does not end with a space; it then begins with one.
     """
-    here, size = writer.pointer, len(data)
-    if size <= SHORT and not continues:
-        n = lib.tokdfa_segment_text(tables.pointer, data, size, here, room.pointer)
-        if n >= 0:
-            return room.take(n)
-        here.is_begun = 0
-    room.begin(size, score, after_unknown)
-    here.continues = continues
-    arguments = tables.pointer, data, size, here, room.pointer
-    try:
-        while (n := lib.tokdfa_segment_text(*arguments)) < 0:
-            if not _go_on(n, writer, room):
-                return None
-    finally:
-        here.continues = here.is_begun = 0
-    return room.take(n)
+    room.begin(len(data), before or BEGINNING)
+    writer.pointer.continues = before is not None
+    n = writer.run(lib.tokdfa_segment_text, data, len(data))
+    return None if n < 0 else room.take(n)
 
 
 def segment_texts(
-    tables: Struct, data: bytes, ends: Int64Array, first: int, writer: Writer, room: Room
+    data: bytes, ends: Int64Array, first: int, writer: Writer, room: Room
 ) -> tuple[Int32Array, Int64Array]:
     """Return the ids of texts that come one after the other, and where those of each end.
 
     Parameters
     ----------
-    tables, writer, room
-        As for :func:`segment_text`.
     data : bytes
         Valid UTF-8.
     ends : int64 array
         The end of each text, ascending; the last is the end of the data.
     first : int
         The number of the first text that is wanted.
+    writer : Writer
+    room : Room
+        That of the writer.
 
     Returns
     -------
@@ -165,32 +173,11 @@ def segment_texts(
     """
     if len(ends) and int(ends[-1]) != len(data):
         raise ValueError(f"the texts end at {ends[-1]}, not at {len(data)}")
-    room.begin(len(data), 0.0, False)
+    room.begin(len(data))
     here = writer.pointer
     here.text = first
     id_ends: Int64Array = np.zeros(len(ends), dtype=np.int64)
-    arguments = (
-        *(tables.pointer, data, readable(ends, np.int64), len(ends)),
-        *(writable(id_ends, np.int64), here, room.pointer),
-    )
-    try:
-        while (n := lib.tokdfa_segment_texts(*arguments)) < 0:
-            if not _go_on(n, writer, room):
-                n = int(id_ends[here.text - 1]) if here.text > first else 0
-                break
-    finally:
-        here.is_begun = 0
+    n = writer.run(lib.tokdfa_segment_texts, data, readable(ends, np.int64), len(ends), writable(id_ends, np.int64))
+    if n < 0:
+        n = int(id_ends[here.text - 1]) if here.text > first else 0
     return room.take(n), id_ends[first : int(here.text)]
-
-
-def _go_on(reason: int, writer: Writer, room: Room) -> bool:
-    """Make room where a call has stopped, and return whether it goes on. Between the calls signals are heeded."""
-    if reason == ROOM:
-        room.grow()
-    elif reason == _FULL:
-        room.grow_ids()
-        writer.grow()
-    return reason not in (OTHERWISE, _UNKNOWN)
-
-
-_UNKNOWN = -3
