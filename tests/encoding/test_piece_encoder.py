@@ -92,10 +92,10 @@ def test_long_pieces_of_improper_rules_are_encoded_elsewhere() -> None:
     column = np.array([ab], dtype=np.int32)
     merges = (np.array([a], dtype=np.int32), np.array([b], dtype=np.int32), column)
     numbers = np.arange(257, dtype=np.int32)
-    encoder = PieceEncoder.of_ranks(dictionary, merges, numbers, whole=[ab], encode_long=encode_long)
-    first, second = b"ab" * 50 + b"x", b"b" * 80
+    encoder = PieceEncoder.of_ranks(dictionary, merges, numbers, whole=numbers == ab, encode_long=encode_long)
+    first, second = b"ab" * 300 + b"x", b"b" * 800
     found = listed(encoder.encode(*joined([b"ab", first, b"ba", b"aab", second, b"abb"])))
-    assert found == [[ab], [101, ab, 1], [b, a], [a, ab], [80, ab, 2], [ab, b]]
+    assert found == [[ab], [601, ab, 1], [b, a], [a, ab], [800, ab, 2], [ab, b]]
     assert asked == [first, second]
 
 

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array, Uint8Array
 from tokdfa.dictionary import Dictionary
 from tokdfa.encoding.encoded import Encoded
 from tokdfa.errors import AlphabetError
 from tokdfa.kernels.encode.events import BEGINS, EVENT_BITS
-from tokdfa.kernels.encode.memory import new_memory
-from tokdfa.kernels.encode.one_pass import tables_of
-from tokdfa.kernels.encode.pieces import FOREIGN, ROOM, TOO_LONG, PieceRun
+from tokdfa.kernels.encode.one_pass import index_words, tables_of
+from tokdfa.kernels.encode.pieces import FOREIGN, ROOM, TOO_LONG, LongTables, PieceRun
 from tokdfa.kernels.library import Struct
-from tokdfa.transducers.one_pass import ByteCode, OnePass, index_words, rules_table, symbols_of_bytes
+from tokdfa.transducers.one_pass import ByteCode, OnePass, rules_table, symbols_of_bytes
 
 __all__ = ["PieceEncoder"]
 
 EncodeLong: TypeAlias = Callable[[bytes], Int32Array]
 
-DEFAULT_MEMORY = 1 << 17
+DEFAULT_MEMORY = 1 << 19
 
 
 class PieceEncoder:
@@ -52,7 +51,7 @@ class PieceEncoder:
     run : PieceRun
         The kernel that encodes, and remembers.
     encode_long : callable or None
-        Encodes pieces that are too long for improper rules.
+        Encodes pieces that are too long to be merged, if there are no tables for them.
     lacks_ids : bool
         Whether there are tokens without an id.
     """
@@ -69,12 +68,11 @@ class PieceEncoder:
         tables = whole_tables = one_pass.with_ids(ids)
         if len(whole):
             dictionary = one_pass.dictionary
-            words = [*one_pass.code.words(dictionary.alphabet), *extra]
-            chosen = np.zeros(len(words), dtype=np.bool_)
+            chosen = np.zeros(len(dictionary.alphabet) + len(extra), dtype=np.bool_)
             chosen[: len(dictionary.alphabet)] = dictionary.folding.birth >= 0
             chosen[list(whole)] = True
-            whole_tables = _whole_tables(words, chosen, ids)
-        self._set(one_pass.code, tables, whole_tables, ids, memory, None)
+            whole_tables = _whole_tables(one_pass.code.tokens(extra), chosen, ids)
+        self._set(one_pass.code, tables, whole_tables, ids, memory, tables, None)
 
     def _set(
         self,
@@ -83,6 +81,7 @@ class PieceEncoder:
         whole_tables: Struct,
         ids: Int32Array,
         memory: int,
+        long_tables: LongTables,
         encode_long: EncodeLong | None,
     ) -> None:
         self.code = code
@@ -90,7 +89,8 @@ class PieceEncoder:
         self.lacks_ids = bool(ids.min(initial=0) < 0)
         self._tables = (tables, whole_tables)
         self._memory = memory
-        self.run = PieceRun(*self._tables, new_memory(memory), is_proper=encode_long is None)
+        self._long_tables = long_tables
+        self.run = PieceRun(*self._tables, memory, long_tables)
 
     @classmethod
     def of_ranks(
@@ -100,11 +100,12 @@ class PieceEncoder:
         ids: Int32Array,
         *,
         extra: Sequence[bytes] = (),
-        whole: Sequence[int] = (),
+        whole: BoolArray,
+        long_tables: LongTables = None,
         encode_long: EncodeLong,
         memory: int = DEFAULT_MEMORY,
     ) -> PieceEncoder:
-        """Return the encoder of rules over bytes that need not be proper, each token having one priority.
+        """Return the encoder of rules over bytes, each token having one priority; they are merged as the libraries do.
 
         Parameters
         ----------
@@ -114,17 +115,20 @@ class PieceEncoder:
             Left part, right part and product of all rules, the strongest first; all rules of a token are consecutive.
         ids, extra, memory
             As for the other encoders.
-        whole : sequence of int
-            All tokens that are emitted for a piece that is that token.
+        whole : bool array, one entry a token
+            Whether it is emitted for a piece that is that token.
+        long_tables : Struct or callable, optional
+            The tables by which pieces of 64 bytes and more are tokenized in one pass, if the rules agree with that; or
+            a function that returns them, or None, when the first such piece comes.
         encode_long : callable
-            Encodes pieces of 64 bytes and more.
+            Encodes these pieces if there are no such tables.
 
         Raises
         ------
         LimitExceededError
             If there are more than 2^21 - 1 tokens.
         """
-        words = [*cast("Sequence[bytes]", dictionary.alphabet), *extra]
+        code = ByteCode(dictionary.alphabet)
         left, right, product = merges
         made = product[np.append(True, product[1:] != product[:-1])] if len(product) else product
         number = np.full(len(ids), -1, dtype=np.int32)
@@ -133,10 +137,8 @@ class PieceEncoder:
         # Parts that nothing makes never occur.
         possible = (number[left] >= 0) & (number[right] >= 0)
         columns = (np.ascontiguousarray(number[row[possible]]) for row in (left, right, product))
-        rules, of_symbols = rules_table(*columns, n_tokens=len(words))
-        chosen = np.zeros(len(words), dtype=np.bool_)
-        chosen[list(whole)] = True
-        whole_tables = _whole_tables(words, chosen, ids)
+        rules, of_symbols = rules_table(*columns, n_tokens=len(ids))
+        whole_tables = _whole_tables(code.tokens(extra), whole, ids)
         by_number = np.full(len(ids) + 1, -1, dtype=np.int32)
         by_number[number[number >= 0]] = ids[number >= 0]
         tables = Struct(
@@ -150,14 +152,14 @@ class PieceEncoder:
             },
         )
         encoder = object.__new__(cls)
-        encoder._set(ByteCode(dictionary.alphabet), tables, whole_tables, ids, memory, encode_long)
+        encoder._set(code, tables, whole_tables, ids, memory, long_tables, encode_long)
         return encoder
 
     def copy(self) -> PieceEncoder:
         """Return an encoder of the same pieces for another thread, with an empty memory of its own."""
         twin = object.__new__(PieceEncoder)
         twin.__dict__.update(self.__dict__)
-        twin.run = PieceRun(*self._tables, new_memory(self._memory), is_proper=self.encode_long is None)
+        twin.run = PieceRun(*self._tables, self._memory, self._long_tables)
         return twin
 
     def encode(self, text: bytes, bounds: Int64Array) -> Encoded:
@@ -206,8 +208,9 @@ class PieceEncoder:
         return Encoded(out, ends)
 
 
-def _whole_tables(words: Sequence[bytes], chosen: BoolArray, ids: Int32Array) -> Struct:
+def _whole_tables(words: tuple[Uint8Array, Int64Array], chosen: BoolArray, ids: Int32Array) -> Struct:
     """Return the tables of the chosen words, leaving those of rules empty."""
     none = np.zeros(0, dtype=np.int32)
-    names = np.array(ids[: len(words)], dtype=np.int32)
-    return tables_of(index_words(words, chosen), *rules_table(none, none, none, n_tokens=0), none, names, none)
+    names = np.array(ids[: len(chosen)], dtype=np.int32)
+    found = index_words(*words, chosen, shorter=False)
+    return tables_of(found, *rules_table(none, none, none, n_tokens=0), none, names, none)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tokdfa.encoding.merger import Merger
     from tokdfa.encoding.piece_encoder import PieceEncoder
     from tokdfa.encoding.text_encoder import TextEncoder
+    from tokdfa.kernels.library import Struct
     from tokdfa.splitting.splitter import Splitter
     from tokdfa.transducers.one_pass import OnePass
     from tokdfa.transducers.subsequential import SubsequentialTransducer
@@ -142,7 +143,7 @@ class PieceIds:
     @cached_property
     def _remembers(self) -> bool:
         """Whether pieces are encoded, and remembered, by compiled loops."""
-        return self._is_one_pass or self._ranked_merges is not None
+        return self._ranked_merges is not None or self._is_one_pass
 
     @cached_property
     def _ranked_merges(self) -> tuple[Int32Array, Int32Array, Int32Array] | None:
@@ -150,9 +151,12 @@ class PieceIds:
         from tokdfa.transducers.one_pass import MAX_TOKENS
 
         merges = self._contents.merges
-        alphabet = self._contents.dictionary.alphabet
-        if merges is None or alphabet.kind != "bytes" or len(alphabet) + len(self._contents.extra) > MAX_TOKENS:
+        dictionary = self._contents.dictionary
+        if dictionary.alphabet.kind != "bytes" or len(self._contents.ids) > MAX_TOKENS:
             return None
+        if merges is None:
+            makes_each_once = not (np.bincount(dictionary.product) > 1).any()
+            return (dictionary.left, dictionary.right, dictionary.product) if makes_each_once else None
         order = np.argsort(merges.priority, kind="stable")
         left, right, priority, product = (row[order] for row in merges)
         next_one = priority[1:] != priority[:-1]
@@ -294,18 +298,24 @@ class PieceIds:
         from tokdfa.encoding.piece_encoder import PieceEncoder
 
         if self._ranked_merges is not None:
-            alone = [*np.flatnonzero(self.is_merged).tolist(), *self.whole_words.values()]
+            contents = self._contents
+            n_words = len(contents.dictionary.alphabet) + len(contents.extra)
             return PieceEncoder.of_ranks(
-                self._contents.dictionary,
+                contents.dictionary,
                 self._ranked_merges,
-                self._contents.ids,
-                extra=cast("tuple[bytes, ...]", self._contents.extra),
-                whole=alone,
+                contents.ids,
+                extra=cast("tuple[bytes, ...]", contents.extra),
+                whole=np.ones(n_words, dtype=np.bool_) if contents.whole_piece else self.is_merged,
+                long_tables=self._long_tables,
                 encode_long=self._encode_long,
             )
         one_pass = self.one_pass
         extra = [*map(one_pass.code.encode, self._contents.extra)] if self._contents.whole_piece else []
         return PieceEncoder(one_pass, self._contents.ids, extra=extra, whole=[*self.whole_words.values()])
+
+    def _long_tables(self) -> Struct | None:
+        """Return the tables by which long pieces are tokenized in one pass; None if the rules must be merged."""
+        return self.one_pass.with_ids(self._contents.ids) if self._is_one_pass else None
 
     def _thread_encoder(self) -> PieceEncoder:
         encoder: PieceEncoder | None = getattr(self._of_thread, "encoder", None)

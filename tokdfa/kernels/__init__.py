@@ -6,7 +6,8 @@ There is a folder for each subject: `dfa` (explicit automata and tries), `fold` 
 what Python may call, the C files do the work, and the Python modules beside them are what the rest of the package
 calls: they check types and lengths, and say who has checked the numbers. The C files share `common`.
 
-`library` loads the compiled library; nothing loads it before it is needed. `backend` compiles it, when the package is
-installed or by ``python tokdfa/kernels/backend/compile.py`` after a C file was edited. To read a job from the top,
-begin with the Python module of its subject, then its ``door.h``, then the C file that bears the name.
+`library` loads the compiled library; nothing loads it before it is needed. `pages` has zeros in large pages. `backend`
+compiles it, when the package is installed or by ``python tokdfa/kernels/backend/compile.py`` after a C file was edited.
+To read a job from the top, begin with the Python module of its subject, then its ``door.h``, then the C file that bears
+the name.
 """

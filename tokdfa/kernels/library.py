@@ -141,7 +141,7 @@ class Struct:
     ----------
     name : str
         The type, as ``door.h`` declares it.
-    **fields : array, Struct or int
+    **fields : array, Struct, int or None
         All fields except lengths: the number of elements of an array given for the field ``x`` goes to the field
         ``n_x`` if there is one.
 
@@ -178,11 +178,11 @@ class Struct:
         if wanted:
             raise TypeError(f"{name} lacks {', '.join(wanted)}")
 
-    def set(self, field: str, value: Array) -> None:
-        """Point to another array, of any size; the previous one is released."""
+    def set(self, field: str, value: Array | Struct) -> None:
+        """Point to another array, of any size, or another struct; the previous one is released."""
         types = dict(ffi.typeof(self._name).fields)
         setattr(self.pointer, field, self._value(field, types[field].type, value))
-        if f"n_{field}" in types:
+        if f"n_{field}" in types and not isinstance(value, Struct):
             setattr(self.pointer, f"n_{field}", value.size)
         self.fields[field] = value
 
@@ -192,6 +192,8 @@ class Struct:
             return value.pointer if kind.kind == "pointer" else value.pointer[0]
         if kind.kind != "pointer":
             return value
+        if value is None and kind.item.kind == "struct":
+            return ffi.NULL
         if not isinstance(value, np.ndarray):
             what = type(value).__name__
             raise TypeError(f"{self._name}.{field} is a contiguous array of {kind.item.cname}, not {what}")

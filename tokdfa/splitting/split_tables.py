@@ -91,8 +91,12 @@ def _pairs(
 
 def _paged(classes: Uint8Array) -> tuple[Uint16Array, Uint8Array]:
     """Return the classes of all code points in two tables: the page of each block, and the distinct pages."""
-    size = 1 << BLOCK_BITS
-    data = classes.tobytes()
+    blocks = classes.reshape(-1, 1 << BLOCK_BITS)
+    # Nearly all blocks are of one class: the pages of those come first, one a class.
+    alike = (blocks == blocks[:, :1]).all(axis=1)
+    of_class, pages = np.unique(blocks[:, 0], return_inverse=True)
     numbers: dict[bytes, int] = {}
-    pages = [numbers.setdefault(data[at : at + size], len(numbers)) for at in range(0, len(data), size)]
-    return np.array(pages, dtype=np.uint16), np.frombuffer(b"".join(numbers), dtype=np.uint8)
+    others = [numbers.setdefault(block.tobytes(), len(of_class) + len(numbers)) for block in blocks[~alike]]
+    pages[~alike] = others
+    whole = np.repeat(of_class, 1 << BLOCK_BITS)
+    return pages.astype(np.uint16), np.concatenate((whole, np.frombuffer(b"".join(numbers), dtype=np.uint8)))

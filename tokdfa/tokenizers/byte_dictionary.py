@@ -47,6 +47,11 @@ class ByteTokens(TokenAlphabet):
         return (*_BYTES, *(words_of(tokens) if isinstance(tokens, Spellings) else tokens))
 
     @property
+    def symbols(self) -> tuple[Word, ...]:
+        """The 256 bytes."""
+        return _BYTES
+
+    @property
     def spelled(self) -> Spellings:
         """The bytes of all tokens."""
         tokens = self._tokens

@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 
 from tokdfa.alphabet import TokenAlphabet, Word
-from tokdfa.arrays import BoolArray, Int32Array, Uint64Array
+from tokdfa.arrays import Int32Array, Int64Array, Uint8Array, Uint64Array
 from tokdfa.dictionary import Dictionary
 from tokdfa.errors import AlphabetError, LimitExceededError
 from tokdfa.kernels.encode import one_pass as kernels
@@ -19,7 +19,7 @@ __all__ = [
     "MAX_TOKENS",
     "ByteCode",
     "OnePass",
-    "index_words",
+    "joined",
     "rules_table",
     "symbols_of_bytes",
 ]
@@ -53,11 +53,20 @@ class ByteCode:
         text = word if isinstance(word, str) else "".join(self._characters[symbol] for symbol in word)
         return text.encode("utf-8", "surrogatepass")
 
-    def words(self, words: Iterable[Word]) -> list[bytes]:
-        """Return the codes of several words."""
-        if self._alphabet.kind == "bytes":
-            return [*cast("Iterable[bytes]", words)]
-        return [*map(self.encode, words)]
+    def tokens(self, extra: Sequence[bytes] = ()) -> tuple[Uint8Array, Int64Array]:
+        """Return the codes of all tokens, and of further words that are codes already, one after the other.
+
+        Word i is ``text[offsets[i]:offsets[i + 1]]``.
+        """
+        # Alphabets from files have it in this form, and make words of it only for those who ask.
+        spelled = getattr(self._alphabet, "spelled", None)
+        if spelled is None:
+            words = self._alphabet if self._alphabet.kind == "bytes" else map(self.encode, self._alphabet)
+            return joined([*cast("Iterable[bytes]", words), *extra])
+        if not extra:
+            return spelled.text, spelled.offsets
+        text, offsets = joined(extra)
+        return np.concatenate((spelled.text, text)), np.append(spelled.offsets[:-1], spelled.offsets[-1] + offsets)
 
     def checked(self, text: Word | Iterable[str]) -> bytes:
         """Return the code of a word.
@@ -82,12 +91,12 @@ def _units(word: Word) -> Iterable[str | int]:
     return cast("Iterable[str | int]", word)
 
 
-def index_words(words: Sequence[bytes], live: BoolArray) -> kernels.Words:
-    """Return the tables for looking up the words marked as live."""
+def joined(words: Sequence[bytes]) -> tuple[Uint8Array, Int64Array]:
+    """Return words one after the other: word i is ``text[offsets[i]:offsets[i + 1]]``."""
     length = np.fromiter(map(len, words), dtype=np.int64, count=len(words))
     offsets = np.zeros(len(words) + 1, dtype=np.int64)
     np.cumsum(length, out=offsets[1:])
-    return kernels.index_words(np.frombuffer(b"".join(words), dtype=np.uint8), offsets, live)
+    return np.frombuffer(b"".join(words), dtype=np.uint8), offsets
 
 
 def rules_table(
@@ -136,7 +145,7 @@ class OnePass:
         folding = dictionary.folding
         self.dictionary = dictionary
         self.code = ByteCode(dictionary.alphabet)
-        found = index_words(self.code.words(dictionary.alphabet), folding.birth >= 0)
+        found = kernels.index_words(*self.code.tokens(), folding.birth >= 0)
         # Births come after the symbols.
         last_symbol = dictionary.alphabet.n_symbols - 1
         n_tokens = len(dictionary.alphabet)

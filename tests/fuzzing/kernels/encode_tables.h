@@ -32,6 +32,8 @@ static void index_words(arena *memory, const dictionary *d, const uint8_t *live,
     int32_t *ending = MINUS_ONES(memory, int32_t, sizes[3]), *records = ZEROS(memory, int32_t, RECORD * n);
     tokdfa_index_words(d->text, d->offsets, live, n, slots, sizes[0], filter, sizes[1], edges, sizes[2], ending,
                        records);
+    tokdfa_find_shorter(d->text, d->offsets, live, n, slots, sizes[0], filter, sizes[1], edges, sizes[2], ending,
+                        records);
     *tables = (tokdfa_token_tables){
         .slots = slots, .n_slots = sizes[0], .filter = filter, .n_filter = sizes[1], .edges = edges,
         .n_edges = sizes[2], .ending = ending, .records = records,

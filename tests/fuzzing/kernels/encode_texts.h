@@ -33,10 +33,10 @@ static void open_workplace(workplace *w, const encoder *e, input *in, int64_t si
     memset(w, 0, sizeof *w);
     const int64_t sets = (int64_t)1 << below(in, 4), shelf = TOKDFA_LONGEST_KEPT + below(in, 600);
     w->known = (tokdfa_piece_memory){ZEROS(&w->memory, uint64_t, 16 * sets), 16 * sets,
-                                     ZEROS(&w->memory, uint64_t, shelf), shelf, 0};
+                                     ZEROS(&w->memory, uint64_t, shelf), shelf, 0, 0, INT64_MAX};
     const int64_t n_left = (size >> 6) + 1;
     w->pieces = (tokdfa_piece_encoder){
-        .tables = &e->tables, .whole = &e->whole, .memory = &w->known, .is_proper = e->is_proper,
+        .tables = &e->tables, .whole = &e->whole, .memory = &w->known, .one_pass = e->is_proper ? &e->tables : NULL,
         .left = ZEROS(&w->memory, uint64_t, n_left), .n_left = n_left,
     };
     w->split.splitting = &e->splitting;

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokdfa.kernels.encode.memory import ENTRY, LONGEST_KEPT, key_of, new_memory, recall, remember
+from tokdfa.kernels.encode.memory import ENTRY, LONGEST_KEPT, key_of, make_room, new_memory, recall, remember
 from tokdfa.kernels.encode.one_pass import LONGEST_PACKED
 from tokdfa.kernels.library import Struct
 
@@ -84,3 +86,29 @@ def test_frequent_pieces_stay() -> None:
     for i in range(150):
         assert look_up(memory, text, 0, 5) == [7]
         keep(memory, text, 5 + i, 7 + i, [i])
+
+
+@given(st.integers(1, 300), st.integers(0, 2**31))
+def test_a_crowded_memory_grows_and_keeps_all(n: int, seed: int) -> None:
+    memory = new_memory(16, 2 * LONGEST_KEPT)
+    memory.pointer.most_kept = 4
+    text = b"".join(b"%d." % (seed + i) for i in range(n)) + b"z" * 30
+    bounds = [0, *(i + 1 for i, byte in enumerate(text) if byte == ord(".")), len(text)]
+    pieces = list(pairwise(bounds))
+    for i, piece in enumerate(pieces):
+        keep(memory, text, *piece, [i, i, i, i] if i % 3 else [i])
+        before = [look_up(memory, text, *piece) for piece in pieces[: i + 1]]
+        is_crowded, size = memory.pointer.n_kept > memory.pointer.most_kept, len(memory.fields["entries"])
+        make_room(memory, 1 << 13)
+        assert len(memory.fields["entries"]) == (4 * size if is_crowded else size)
+        assert [look_up(memory, text, *piece) for piece in pieces[: i + 1]] == before
+    kept = np.count_nonzero(memory.fields["entries"].reshape(-1, ENTRY)[:, 1])
+    assert memory.pointer.n_kept == kept <= memory.pointer.most_kept
+
+
+def test_a_memory_at_its_end_does_not_grow() -> None:
+    memory = new_memory(16)
+    size = len(memory.fields["entries"])
+    memory.pointer.n_kept = 16
+    make_room(memory, 16)
+    assert len(memory.fields["entries"]) == size

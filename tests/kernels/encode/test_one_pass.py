@@ -14,14 +14,14 @@ from tokdfa.automata.compact import CompactTokenDFA
 from tokdfa.kernels.encode import one_pass as kernels
 from tokdfa.kernels.encode.rules import index_rules
 from tokdfa.kernels.library import Struct, lib, writable
-from tokdfa.transducers.one_pass import OnePass, index_words
+from tokdfa.transducers.one_pass import OnePass, joined
 
 NONE = np.zeros(0, dtype=np.int32)
 
 
 def tables_in_which(words: list[bytes], live: list[bool]) -> Struct:
     """Return tables in which the words marked are found."""
-    found = index_words(words, np.array(live[: len(words)], dtype=np.bool_))
+    found = kernels.index_words(*joined(words), np.array(live[: len(words)], dtype=np.bool_))
     return kernels.tables_of(found, *index_rules(NONE, NONE, NONE), NONE, NONE, NONE)
 
 

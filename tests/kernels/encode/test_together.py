@@ -10,14 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokdfa.kernels.encode.events import BEGINS, EVENT_BITS
-from tokdfa.kernels.encode.memory import new_memory
 from tokdfa.kernels.encode.one_pass import index_words, tables_of
 from tokdfa.kernels.encode.pieces import DONE, FOREIGN, ROOM, TOO_LONG, PieceRun
 from tokdfa.kernels.encode.rules import BUCKET, NO_NUMBER, NOTHING, index_rules, merged
 from tokdfa.kernels.library import Struct
 
-# Words of this many bytes are merged with others; longer ones are not.
+# Words of fewer bytes are merged with others.
 FEW_LANES, LANES = 16, 64
+# Longer ones are not merged.
+LONGEST_MERGED = 512
 
 Rules = dict[tuple[int, int], int]
 
@@ -86,7 +87,7 @@ def merge_plainly(word: list[int], rules: Rules) -> list[int]:
 
 def encode(tables: Struct, words: list[bytes]) -> tuple[int, list[list[int]]]:
     """Encode words by these tables, with a memory that is empty; return how it ends, and what was written."""
-    run = PieceRun(tables, tables, new_memory(16), is_proper=False)
+    run = PieceRun(tables, tables, 16, None)
     text = b"".join(words)
     bounds = np.array([0, *accumulate(map(len, words))], dtype=np.int64)
     out, ends = np.full(len(text) + ROOM, -7, dtype=np.int32), np.zeros(len(words), dtype=np.int64)
@@ -101,7 +102,11 @@ def merge_in_lanes(words: list[bytes], rules: list[tuple[int, int, int]], symbol
     return [[id // 3 for id in ids] for ids in found]
 
 
-@given(st.lists(st.text("abcd", min_size=1, max_size=LANES - 1).map(str.encode), min_size=1, max_size=9), st.data())
+some_words = st.lists(st.text("abcd", min_size=1, max_size=LANES - 1).map(str.encode), min_size=1, max_size=9)
+longer_words = st.lists(st.text("abcd", min_size=LANES, max_size=2 * LANES).map(str.encode), min_size=1, max_size=2)
+
+
+@given(some_words | longer_words, st.data())
 def test_words_are_merged_each_by_itself(words: list[bytes], data: st.DataObject) -> None:
     # Tokens 0 to 3 are the symbols; rules over any tokens, improper ones as well.
     token = st.integers(0, 12)
@@ -114,26 +119,30 @@ def test_words_are_merged_each_by_itself(words: list[bytes], data: st.DataObject
 def test_words_of_every_length() -> None:
     rules = [(0, 0, 2), (2, 2, 3), (3, 2, 4), (0, 1, 5), (4, 0, 6)]
     draw = random.Random(2)
-    words = [bytes(draw.choice(b"aaab") for _ in range(n)) for n in range(1, LANES) for _ in range(3)]
+    lengths = [*range(1, LANES)] * 3 + [
+        *range(LANES, LANES + 70, 5),
+        *range(LONGEST_MERGED - 200, LONGEST_MERGED + 1, 40),
+    ]
+    words = [bytes(draw.choice(b"aaab") for _ in range(n)) for n in lengths]
     expected = [merge_plainly([byte - ord("a") for byte in word], first_of_each(rules)) for word in words]
     assert merge_in_lanes(words, rules, b"ab") == expected
 
 
 def test_all_256_bytes_are_symbols() -> None:
     rules = [(0, 255, 256), (255, 255, 257), (256, 257, 258)]
-    words = [b"\x00\xff", b"\xff" * 9, b"\x00\xff\xff\xff" * 3, b"\x00\xff\xff\xff" * 8]
+    words = [b"\x00\xff", b"\xff" * 9, b"\x00\xff\xff\xff" * 60, b"\x00\xff\xff\xff" * 3, b"\x00\xff\xff\xff" * 8]
     expected = [merge_plainly([*word], first_of_each(rules)) for word in words]
     assert merge_in_lanes(words, rules, bytes(range(256))) == expected
 
 
 def test_foreign_bytes_are_told() -> None:
     tables = table([(0, 0, 1)], b"a")
-    for word in (b"aab", b"b", b"aaba" * 5):
+    for word in (b"aab", b"b", b"aaba" * 5, b"aaba" * 40):
         before, after = [b"aa", b"aaa"] * 20, [b"aaaa"] * 20
         assert encode(tables, [*before, word, *after]) == (FOREIGN, [[3], [3, 0]] * 20)
 
 
 def test_words_that_are_too_long_are_told() -> None:
     tables = table([(0, 0, 1)], b"a")
-    assert encode(tables, [b"aa", b"a" * (LANES - 1)])[0] == DONE
-    assert encode(tables, [b"aa", b"a" * LANES, b"a"]) == (TOO_LONG, [[3]])
+    assert encode(tables, [b"aa", b"a" * LONGEST_MERGED])[0] == DONE
+    assert encode(tables, [b"aa", b"a" * (LONGEST_MERGED + 1), b"a"]) == (TOO_LONG, [[3]])

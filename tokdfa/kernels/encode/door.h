@@ -23,7 +23,8 @@ enum {
     TOKDFA_CUT_SHORT = -4,
     TOKDFA_NO_ROOM = -5,
     TOKDFA_LACKS_IDS = -6,
-    TOKDFA_PAUSED = -7
+    TOKDFA_PAUSED = -7,
+    TOKDFA_CROWDED = -8
 };
 
 /* The machine of a split pattern. The states are numbered from 0 in steps of 1 << class_bits, and a cell is a state
@@ -88,6 +89,9 @@ void tokdfa_size_words(const int64_t *offsets, const uint8_t *live, int64_t n_li
 void tokdfa_index_words(const uint8_t *text, const int64_t *offsets, const uint8_t *live, int64_t n_live,
                         uint64_t *slots, int64_t n_slots, uint64_t *filter, int64_t n_filter, int64_t *edges,
                         int64_t n_edges, int32_t *ending, int32_t *records);
+void tokdfa_find_shorter(const uint8_t *text, const int64_t *offsets, const uint8_t *live, int64_t n_live,
+                         const uint64_t *slots, int64_t n_slots, const uint64_t *filter, int64_t n_filter,
+                         const int64_t *edges, int64_t n_edges, const int32_t *ending, int32_t *records);
 void tokdfa_index_rules(const int32_t *left, const int32_t *right, const int32_t *product, int64_t n_left,
                         uint64_t *rules, int64_t n_rules, int32_t *of_symbols);
 
@@ -105,11 +109,14 @@ typedef struct {
     uint64_t *shelf;
     int64_t n_shelf;
     int64_t used; /* how much of the shelf is in use */
+    int64_t n_kept; /* the number of pieces */
+    int64_t most_kept; /* a text is not begun with more pieces: the caller makes more room first */
 } tokdfa_piece_memory;
 
 void tokdfa_key_of_piece(const uint8_t *text, int64_t size, int64_t begin, int64_t end, uint64_t *key);
 int64_t tokdfa_recall_piece(tokdfa_piece_memory *memory, const uint8_t *text, int64_t size, int64_t begin, int64_t end,
                             int32_t *out);
+void tokdfa_move_pieces(const tokdfa_piece_memory *memory, uint64_t *entries, int64_t n_entries);
 void tokdfa_remember_piece(tokdfa_piece_memory *memory, const uint8_t *text, int64_t size, int64_t begin, int64_t end,
                            const int32_t *ids, int64_t n_ids);
 
@@ -124,7 +131,7 @@ typedef struct {
     const tokdfa_token_tables *tables; /* the dictionary */
     const tokdfa_token_tables *whole;  /* the tokens that pieces spelled like them become without merging */
     tokdfa_piece_memory *memory;
-    int64_t is_proper; /* whether the dictionary is */
+    const tokdfa_token_tables *one_pass; /* for pieces that are too long to be merged, or NULL: they are TOO_LONG */
     uint64_t *left;    /* zeros before and afterwards: room to tokenize pieces of up to 64 * n_left - 1 bytes */
     int64_t n_left;
     int64_t next; /* the next entry of what begins */

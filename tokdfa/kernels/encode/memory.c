@@ -28,3 +28,18 @@ TOKDFA_DOOR void tokdfa_remember_piece(tokdfa_piece_memory *memory, const uint8_
     const int64_t set = set_of(memory, hash_packed(key.low, key.high));
     remember(memory, set, key, text, size, begin, end, ids, n_ids);
 }
+
+/* Copy all pieces to more entries, which are zeros. */
+TOKDFA_DOOR void tokdfa_move_pieces(const tokdfa_piece_memory *memory, uint64_t *entries, int64_t n_entries) {
+    const tokdfa_piece_memory larger = {.entries = entries, .n_entries = n_entries};
+    for (int64_t entry = 0; entry < memory->n_entries; entry += ENTRY) {
+        const uint64_t *piece = memory->entries + entry;
+        if (piece[1]) {
+            uint64_t *place = entries + set_of(&larger, hash_packed(piece[0], piece[1]));
+            while (place[1]) {
+                place += ENTRY;
+            }
+            memcpy(place, piece, ENTRY * sizeof *place);
+        }
+    }
+}

@@ -4,7 +4,10 @@
    packed, with up to three ids beside it: two in one word, and the third with the number of ids in the other. Longer
    pieces and more ids are kept on a shelf, and the entry has their place there; for a longer piece the entry has the
    hash. A piece that is met again moves up by one place in its set. A new piece takes the first free place, or replaces
-   the last one. So the frequent pieces are at the front and stay. When the shelf is full, everything is forgotten. */
+   the last one. So the frequent pieces are at the front and stay. When the shelf is full, everything is forgotten.
+
+   It begins small, so that it stays in the caches when few pieces are all there are, and grows by a multiple. A set
+   of the larger memory gets pieces of one set of the smaller one only, in their order, so that all of them fit. */
 #ifndef TOKDFA_MEMORY_H
 #define TOKDFA_MEMORY_H
 
@@ -119,7 +122,7 @@ ALWAYS_INLINE uint64_t two_ids(const int32_t *ids, int64_t n_ids) {
 NEVER_INLINE packed_word put_on_shelf(tokdfa_piece_memory *memory, const uint8_t *text, int64_t size, int64_t begin,
                                       int64_t end, const int32_t *ids, int64_t n_ids) {
     if (memory->used + LONGEST_KEPT > memory->n_shelf) {
-        memory->used = 0;
+        memory->used = memory->n_kept = 0;
         memset(memory->entries, 0, (size_t)memory->n_entries * sizeof *memory->entries);
     }
     const int64_t first = memory->used;
@@ -160,6 +163,7 @@ ALWAYS_INLINE void remember(tokdfa_piece_memory *memory, int64_t set, packed_wor
         bool fits = (place[1] == 0) | ((place[1] == key.high) & (place[0] == key.low));
         entry = fits ? place : entry;
     }
+    memory->n_kept += entry[1] == 0;
     entry[0] = key.low;
     entry[1] = key.high;
     entry[2] = words.low;

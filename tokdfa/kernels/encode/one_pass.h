@@ -28,10 +28,15 @@
 #define RECORD 8
 enum { LENGTH, SHORTER, STATE, READ, BIRTH, HEAD, TAIL, NUMBER };
 
+/* The first slot that is looked at for a hash. */
+ALWAYS_INLINE int64_t first_slot(int64_t n_slots, uint64_t hashed) {
+    return (int64_t)(hashed >> 20) & (n_slots / SLOT - 1);
+}
+
 /* Where the slot of a packing is, or the free one where it belongs. */
 ALWAYS_INLINE int64_t slot_of(const uint64_t *slots, int64_t n_slots, packed_word word, uint64_t hashed) {
     const int64_t mask = n_slots / SLOT - 1;
-    int64_t slot = (int64_t)(hashed >> 20) & mask;
+    int64_t slot = first_slot(n_slots, hashed);
     while (slots[SLOT * slot + 2] && (slots[SLOT * slot] != word.low || slots[SLOT * slot + 1] != word.high)) {
         slot = (slot + 1) & mask;
     }
@@ -118,7 +123,7 @@ ALWAYS_INLINE int64_t find_word(const tokdfa_token_tables *tables, const uint8_t
 /* Prefetch what `find_word` will read for a short word. */
 ALWAYS_INLINE void prefetch_word(const tokdfa_token_tables *tables, uint64_t hashed) {
     if (may_have(tables->filter, tables->n_filter, hashed)) {
-        PREFETCH(tables->slots + SLOT * ((int64_t)(hashed >> 20) & (tables->n_slots / SLOT - 1)));
+        PREFETCH(tables->slots + SLOT * first_slot(tables->n_slots, hashed));
     }
 }
 

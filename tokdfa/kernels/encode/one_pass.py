@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, Uint64Array
 from tokdfa.kernels.library import Struct, lib, readable, writable
+from tokdfa.kernels.pages import zeros
 
 __all__ = [
     "BIRTH",
@@ -55,7 +56,7 @@ class Words(NamedTuple):
     ending : int32 array, one entry a node
         The word that ends at the node, or -1.
     records : int32 array of shape (words, RECORD)
-        The columns LENGTH and SHORTER are filled.
+        The column LENGTH is filled, and SHORTER where the words are to be tokenized from left to right.
     """
 
     slots: Uint64Array
@@ -65,7 +66,7 @@ class Words(NamedTuple):
     records: Int32Array
 
 
-def index_words(text: Uint8Array, offsets: Int64Array, live: BoolArray) -> Words:
+def index_words(text: Uint8Array, offsets: Int64Array, live: BoolArray, *, shorter: bool = True) -> Words:
     """Build the tables for finding words by their text.
 
     Parameters
@@ -74,19 +75,21 @@ def index_words(text: Uint8Array, offsets: Int64Array, live: BoolArray) -> Words
         Word i is ``text[offsets[i]:offsets[i + 1]]``; the words are distinct and not empty.
     live : bool array
         The words that are marked can be found, the others are left out.
+    shorter : bool
+        Whether the column SHORTER is filled, which takes as long as all else.
     """
     sizes = np.empty(4, dtype=np.int64)
     given = (readable(offsets, np.int64), readable(live, np.bool_), len(live))
     lib.tokdfa_size_words(*given, writable(sizes, np.int64))
     n_slots, n_filter, n_edges, n_ending = sizes.tolist()
     words = Words(
-        np.zeros(n_slots, dtype=np.uint64),
+        zeros(n_slots, np.uint64),
         np.zeros(n_filter, dtype=np.uint64),
         np.full(n_edges, -1, dtype=np.int64),
         np.full(n_ending, -1, dtype=np.int32),
         np.zeros((len(live), RECORD), dtype=np.int32),
     )
-    lib.tokdfa_index_words(
+    tables = (
         readable(text, np.uint8),
         *given,
         *(writable(words.slots, np.uint64), n_slots),
@@ -95,6 +98,9 @@ def index_words(text: Uint8Array, offsets: Int64Array, live: BoolArray) -> Words
         writable(words.ending, np.int32),
         writable(words.records, np.int32),
     )
+    lib.tokdfa_index_words(*tables)
+    if shorter:
+        lib.tokdfa_find_shorter(*tables)
     return words
 
 

@@ -5,13 +5,14 @@
 #ifndef TOKDFA_PIECES_H
 #define TOKDFA_PIECES_H
 
+#include "alone.h"
 #include "door.h"
 #include "memory.h"
 #include "one_pass.h"
 #include "split.h"
 #include "together.h"
 
-#define BLOCK MOST_TOGETHER
+#define BLOCK 256
 
 /* Where the ids of a piece are: in an entry of the memory, or found in one of these ways, or it is the token that is
    IS_TOKEN minus this. */
@@ -23,14 +24,19 @@ typedef struct {
     int64_t begin, end;
     int64_t set, where;
     int32_t *ids;
-    int64_t n_ids;
+    int32_t n_ids;
+    int32_t word; /* if it is MERGED */
 } noted_piece;
 
 typedef struct {
-    lanes words[BLOCK];
-    uint64_t starts[BLOCK];
     noted_piece noted[BLOCK];
-    int32_t rest[BLOCK], waiting[BLOCK], waiting_long[BLOCK];
+    int32_t rest[BLOCK];
+    /* The words that are merged, of few lanes and of all lanes, the lanes where their tokens begin, and which of the words
+       wait. */
+    _Alignas(64) uint32_t few[BLOCK * ROOM_OF(FEW_LANES)];
+    _Alignas(64) uint32_t many[BLOCK * ROOM_OF(LANES)];
+    uint64_t starts_few[BLOCK], starts_many[BLOCK];
+    int32_t waiting_few[BLOCK], waiting_many[BLOCK];
 } piece_block;
 
 /* Note the keys of all pieces of a block, and where the remembered ones are; return the number of pieces that need
@@ -59,11 +65,13 @@ ALWAYS_INLINE int look_into_memory(const tokdfa_piece_encoder *pieces, const uin
         const bool in_second = (set[ENTRY] == key.low) & (set[ENTRY + 1] == key.high);
         const bool is_piece = (begun[k] & EVENT_MASK) == TOKDFA_BEGINS;
         piece->where = is_piece ? piece->set + (in_first ? 0 : ENTRY) : LEFT_OUT;
-        if (UNLIKELY(is_piece & !(in_first | in_second))) {
-            PREFETCH(set + SET / 2);
-            prefetch_word(pieces->whole, hash_packed(key.low, key.high));
-            block->rest[n_rest++] = k;
-        }
+        block->rest[n_rest] = k;
+        n_rest += is_piece & !(in_first | in_second);
+    }
+    for (int i = 0; i < n_rest; i++) {
+        const noted_piece *piece = block->noted + block->rest[i];
+        PREFETCH(entries + piece->set + SET / 2);
+        prefetch_word(pieces->whole, hash_packed(piece->key.low, piece->key.high));
     }
     return n_rest;
 }
@@ -73,10 +81,9 @@ ALWAYS_INLINE int look_into_memory(const tokdfa_piece_encoder *pieces, const uin
 NEVER_INLINE void look_further(const tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size, int n_rest,
                                piece_block *block) {
     const tokdfa_token_tables *tables = pieces->tables;
-    int n_waiting = 0, n_long = 0;
+    int32_t n_few = 0, n_many = 0, n_waiting_few = 0, n_waiting_many = 0;
     for (int i = 0; i < n_rest; i++) {
-        const int32_t k = block->rest[i];
-        noted_piece *piece = block->noted + k;
+        noted_piece *piece = block->noted + block->rest[i];
         const int64_t length = piece->end - piece->begin;
         piece->where = find_among(pieces->memory->entries, piece->set + SET / 2, piece->set + SET, piece->key);
         if (piece->where >= 0) {
@@ -88,25 +95,30 @@ NEVER_INLINE void look_further(const tokdfa_piece_encoder *pieces, const uint8_t
         } else if (length >= LANES || !tables->n_symbol) {
             piece->where = ALONE;
         } else if (length < FEW_LANES) {
+            const int32_t w = n_few++;
             piece->where = MERGED;
-            block->starts[k] = begin_short_word(tables->of_symbols, tables->symbol, piece->key, length,
-                                                block->words + k);
-            block->waiting[n_waiting] = k;
-            n_waiting += block->starts[k] != 0;
+            piece->word = w;
+            block->starts_few[w] = begin_short_word(tables->of_symbols, tables->symbol, piece->key, length,
+                                                    block->few + ROOM_OF(FEW_LANES) * w);
+            block->waiting_few[n_waiting_few] = w;
+            n_waiting_few += block->starts_few[w] != 0;
         } else {
+            const int32_t w = n_many++;
             piece->where = MERGED;
-            block->starts[k] = begin_long_word(tables->of_symbols, tables->symbol, text + piece->begin, length,
-                                               block->words + k);
-            block->waiting_long[n_long] = k;
-            n_long += block->starts[k] != 0;
+            piece->word = w;
+            block->starts_many[w] = begin_long_word(tables->of_symbols, tables->symbol, text + piece->begin, length,
+                                                    block->many + ROOM_OF(LANES) * w);
+            block->waiting_many[n_waiting_many] = w;
+            n_waiting_many += block->starts_many[w] != 0;
         }
     }
-    if (n_waiting) {
-        merge_together(tables->rules, tables->n_rules, block->words, block->starts, block->waiting, n_waiting,
-                       FEW_LANES);
+    for (int32_t i = 0; i < n_waiting_few; i += MOST_TOGETHER) {
+        merge_together(tables->rules, tables->n_rules, block->few, block->starts_few, block->waiting_few + i,
+                       least(MOST_TOGETHER, n_waiting_few - i), FEW_LANES);
     }
-    if (n_long) {
-        merge_together(tables->rules, tables->n_rules, block->words, block->starts, block->waiting_long, n_long, LANES);
+    for (int32_t i = 0; i < n_waiting_many; i += MOST_TOGETHER) {
+        merge_together(tables->rules, tables->n_rules, block->many, block->starts_many, block->waiting_many + i,
+                       least(MOST_TOGETHER, n_waiting_many - i), LANES);
     }
 }
 
@@ -121,16 +133,20 @@ ALWAYS_INLINE void forget_pause(tokdfa_piece_encoder *pieces) {
 /* Write the ids of a piece that is encoded on its own; return their number, or how the encoding ends here. */
 NEVER_INLINE int64_t tokenize_alone(tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size,
                                     int64_t begin, int64_t end, int32_t *out) {
-    if (!pieces->is_proper) {
+    if (pieces->tables->n_symbol && end - begin <= LONGEST_MERGED) {
+        const int64_t n_ids = merge_alone(pieces->tables, text + begin, end - begin, out);
+        return n_ids < 0 ? TOKDFA_FOREIGN : n_ids;
+    }
+    if (!pieces->one_pass) {
         return TOKDFA_TOO_LONG;
     }
-    const int64_t n_ids = tokenize(pieces->tables, text, size, begin, end, out, pieces->left, pieces->at_a_time,
+    const int64_t n_ids = tokenize(pieces->one_pass, text, size, begin, end, out, pieces->left, pieces->at_a_time,
                                    &pieces->pause);
     if (n_ids == TOKDFA_PAUSED) {
         return n_ids;
     }
     for (int64_t i = 0; i < n_ids; i++) {
-        out[i] = pieces->tables->ids[out[i]];
+        out[i] = pieces->one_pass->ids[out[i]];
     }
     return n_ids < 0 ? TOKDFA_FOREIGN : n_ids;
 }
@@ -141,13 +157,15 @@ NEVER_INLINE int64_t write_other(tokdfa_piece_encoder *pieces, const uint8_t *te
     const noted_piece *piece = block->noted + k;
     const int64_t length = piece->end - piece->begin;
     if (piece->where == MERGED) {
-        const uint64_t starts = block->starts[k];
+        const int32_t w = piece->word;
+        const int32_t *ids = pieces->tables->ids_of_numbers;
+        const bool is_short = length < FEW_LANES;
+        const uint64_t starts = is_short ? block->starts_few[w] : block->starts_many[w];
         if (!starts) {
             return TOKDFA_FOREIGN;
         }
-        return length < FEW_LANES
-                   ? finish_word(block->words + k, FEW_LANES, starts, pieces->tables->ids_of_numbers, out)
-                   : finish_word(block->words + k, LANES, starts, pieces->tables->ids_of_numbers, out);
+        return is_short ? finish_word(block->few + ROOM_OF(FEW_LANES) * w, FEW_LANES, starts, ids, out)
+                        : finish_word(block->many + ROOM_OF(LANES) * w, LANES, starts, ids, out);
     }
     if (piece->where <= IS_TOKEN) {
         out[0] = pieces->whole->ids[IS_TOKEN - piece->where];
@@ -169,8 +187,8 @@ NEVER_INLINE int64_t write_other(tokdfa_piece_encoder *pieces, const uint8_t *te
 
    `next` and the number of ids `n` are in `pieces`, and are set to where the encoding ends. `out` has room for one id
    per byte and AT_ONCE more; `ends` gets, at i, where the ids of entry i end, unless it is NULL. Returns 0; or FOREIGN
-   before a piece with a symbol that is not in the alphabet, TOO_LONG before one that is too long for improper rules;
-   or PAUSED, when a call with the same arguments continues. */
+   before a piece with a symbol that is not in the alphabet, TOO_LONG before one that is too long to be merged without the tables
+   of one pass; or PAUSED, when a call with the same arguments continues. */
 ALWAYS_INLINE int64_t encode_pieces(tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size,
                                     const int64_t *begun, int64_t stop, int32_t *out, int64_t *ends) {
     piece_block block;
@@ -202,7 +220,7 @@ ALWAYS_INLINE int64_t encode_pieces(tokdfa_piece_encoder *pieces, const uint8_t 
                 }
             }
             piece->ids = out + n;
-            piece->n_ids = n_ids;
+            piece->n_ids = (int32_t)n_ids;
             n += n_ids;
             if (ends) {
                 ends[start + k] = n;

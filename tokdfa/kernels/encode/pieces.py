@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 import numpy as np
 
 from tokdfa.arrays import Int32Array, Int64Array, Uint64Array
+from tokdfa.kernels.encode.memory import make_room, new_memory
 from tokdfa.kernels.library import Struct, ffi, lib, readable, writable
 
-__all__ = ["AT_A_TIME", "DONE", "FOREIGN", "ROOM", "TOO_LONG", "PieceRun"]
+LongTables: TypeAlias = Struct | Callable[[], Struct | None] | None
+
+__all__ = ["AT_A_TIME", "DONE", "FOREIGN", "ROOM", "TOO_LONG", "LongTables", "PieceRun"]
 
 DONE, FOREIGN, TOO_LONG, _PAUSED = 0, -1, -2, -7
 """How an encoding of pieces ends: after all of them, before one with a symbol that is not in the alphabet, or before
-one that is too long for improper rules."""
+one that is too long to be merged."""
 
 ROOM = 4
 """The maximum number of places that are written after the last id."""
@@ -31,10 +37,11 @@ class PieceRun:
         The dictionary, ``tokdfa_token_tables``.
     whole : Struct
         The tokens that a piece becomes without merging if it is spelled like one of them.
-    memory : Struct
-        See :func:`~tokdfa.kernels.encode.memory.new_memory`.
-    is_proper : bool
-        Whether the dictionary is proper.
+    memory : int
+        The largest number of pieces that are remembered; see :func:`~tokdfa.kernels.encode.memory.new_memory`.
+    one_pass : Struct or callable, optional
+        The tables by which pieces that are too long to be merged are tokenized in one pass, or a function that returns
+        them, or None, when the first such piece comes. Without them such pieces are left to the caller.
 
     Attributes
     ----------
@@ -44,11 +51,15 @@ class PieceRun:
         The length in bytes of the longest text that there is room for.
     """
 
-    def __init__(self, tables: Struct, whole: Struct, memory: Struct, *, is_proper: bool) -> None:
+    def __init__(self, tables: Struct, whole: Struct, memory: int, one_pass: LongTables) -> None:
         self.longest = _FIRST_ROOM
+        self._most_remembered = memory
+        self._memory = new_memory(memory)
+        self._one_pass = one_pass
+        known = None if callable(one_pass) else one_pass
         pause = Struct("tokdfa_pause", is_on=0, n=0, place=0, token=0, furthest=0, returned=0)
         self.struct = Struct(
-            "tokdfa_piece_encoder", tables=tables, whole=whole, memory=memory, is_proper=is_proper,
+            "tokdfa_piece_encoder", tables=tables, whole=whole, memory=self._memory, one_pass=known,
             left=_bits(self.longest), next=0, n=0, at_a_time=AT_A_TIME, pause=pause,
         )  # fmt: skip
 
@@ -56,6 +67,18 @@ class PieceRun:
         """Make room for texts of this number of bytes."""
         self.struct.set("left", _bits(longest))
         self.longest = longest
+
+    def make_room_to_remember(self) -> None:
+        """Let the memory grow if it is crowded."""
+        make_room(self._memory, self._most_remembered)
+
+    def learn_long(self) -> bool:
+        """Get the tables for long pieces, if there are any that are not known yet; return whether there are."""
+        known, self._one_pass = self._one_pass, None
+        tables = known() if callable(known) else None
+        if tables is not None:
+            self.struct.set("one_pass", tables)
+        return tables is not None
 
     @property
     def next(self) -> int:
@@ -94,7 +117,7 @@ class PieceRun:
         Returns
         -------
         int
-            DONE, or FOREIGN or TOO_LONG, before the piece `next`.
+            DONE, or FOREIGN or TOO_LONG, before the piece `next`. TOO_LONG is not returned if `learn_long` helps.
         """
         assert len(text) <= self.longest
         assert len(out) >= len(text) + ROOM
@@ -103,8 +126,10 @@ class PieceRun:
         given = self.struct.pointer, text, len(text), readable(begun, np.int64), len(begun) - 1, *pointers
         status = _PAUSED
         # Between the calls signals are heeded, such as Ctrl-C.
-        while status == _PAUSED:
+        self.make_room_to_remember()
+        while status == _PAUSED or (status == TOO_LONG and self.learn_long()):
             status = int(lib.tokdfa_encode_pieces(*given))
+            self.make_room_to_remember()
         return status
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from tokdfa.arrays import Int32Array, Uint64Array
 from tokdfa.kernels.library import Struct, lib, readable, writable
+from tokdfa.kernels.pages import zeros
 
 __all__ = ["BUCKET", "NOTHING", "NO_NUMBER", "index_rules", "merged"]
 
@@ -23,7 +24,7 @@ _IN_BUCKET = 4.4
 def _room_for_rules(n: int) -> Uint64Array:
     """Return an empty table for this number of rules, its buckets being cache lines."""
     size = BUCKET * (int(n / _IN_BUCKET) + 1)
-    room = np.zeros(size + BUCKET, dtype=np.uint64)
+    room = zeros(size + BUCKET, np.uint64)
     first = -(room.ctypes.data // 8) % BUCKET
     table: Uint64Array = room[first : first + size]
     return table

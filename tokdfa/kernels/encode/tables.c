@@ -46,44 +46,75 @@ static void add_ending(growing_trie *trie, int64_t node, const uint8_t *text, in
     trie->ending[node] = (int32_t)word;
 }
 
+/* The number of words whose places are computed, and prefetched, before anything is read or written there. */
+#define AT_A_TIME 32
+
+/* The hash under which a word is found: that of its packing, or of its first bytes. */
+static uint64_t hash_of_word(const uint8_t *text, int64_t size, int64_t begin, int64_t length, packed_word *packed) {
+    *packed = pack_at(text, size, begin, least(length, LONGEST_PACKED));
+    if (length > LONGEST_PACKED) {
+        packed->high += CUT_WORD;
+    }
+    return hash_packed(packed->low, packed->high);
+}
+
 /* Fill the tables; words are distinct and not empty. `slots` and `filter` are zeros, `edges` and `ending` -1. Of the
-   records the lengths are written, and for the live words the longest live one that is a proper prefix. */
+   records the lengths are written. */
 TOKDFA_DOOR void tokdfa_index_words(const uint8_t *text, const int64_t *offsets, const uint8_t *live, int64_t n_live,
                                     uint64_t *slots, int64_t n_slots, uint64_t *filter, int64_t n_filter,
                                     int64_t *edges, int64_t n_edges, int32_t *ending, int32_t *records) {
     const int64_t size = offsets[n_live];
     growing_trie trie = {edges, n_edges, ending, 0};
-    for (int64_t word = 0; word < n_live; word++) {
-        const int64_t begin = offsets[word], length = offsets[word + 1] - begin;
-        records[RECORD * word + LENGTH] = (int32_t)length;
-        records[RECORD * word + SHORTER] = -1;
-        if (!live[word]) {
-            continue;
+    packed_word packed[AT_A_TIME];
+    uint64_t hashed[AT_A_TIME];
+    for (int64_t first = 0; first < n_live; first += AT_A_TIME) {
+        const int64_t stop = least(first + AT_A_TIME, n_live);
+        for (int64_t word = first; word < stop; word++) {
+            const int64_t i = word - first;
+            hashed[i] = hash_of_word(text, size, offsets[word], offsets[word + 1] - offsets[word], packed + i);
+            PREFETCH(slots + SLOT * first_slot(n_slots, hashed[i]));
         }
-        packed_word packed = pack_at(text, size, begin, least(length, LONGEST_PACKED));
-        if (length > LONGEST_PACKED) {
-            packed.high += CUT_WORD;
-        }
-        const uint64_t hashed = hash_packed(packed.low, packed.high);
-        uint64_t *slot = slots + slot_of(slots, n_slots, packed, hashed);
-        if (slot[2] == 0) {
-            slot[0] = packed.low;
-            slot[1] = packed.high;
-            slot[2] = 1 + (uint64_t)(length > LONGEST_PACKED ? trie.n_nodes++ : word);
-            add_bit(filter, n_filter, hashed);
-        }
-        if (length > LONGEST_PACKED) {
-            add_ending(&trie, (int64_t)slot[2] - 1, text, begin + LONGEST_PACKED, begin + length, word);
+        for (int64_t word = first; word < stop; word++) {
+            const int64_t i = word - first, begin = offsets[word], length = offsets[word + 1] - begin;
+            records[RECORD * word + LENGTH] = (int32_t)length;
+            if (!live[word]) {
+                continue;
+            }
+            uint64_t *slot = slots + slot_of(slots, n_slots, packed[i], hashed[i]);
+            if (slot[2] == 0) {
+                slot[0] = packed[i].low;
+                slot[1] = packed[i].high;
+                slot[2] = 1 + (uint64_t)(length > LONGEST_PACKED ? trie.n_nodes++ : word);
+                add_bit(filter, n_filter, hashed[i]);
+            }
+            if (length > LONGEST_PACKED) {
+                add_ending(&trie, (int64_t)slot[2] - 1, text, begin + LONGEST_PACKED, begin + length, word);
+            }
         }
     }
+}
+
+/* Write the longest live word that is a proper prefix of each live one to the records, -1 where there is none. */
+TOKDFA_DOOR void tokdfa_find_shorter(const uint8_t *text, const int64_t *offsets, const uint8_t *live, int64_t n_live,
+                                     const uint64_t *slots, int64_t n_slots, const uint64_t *filter, int64_t n_filter,
+                                     const int64_t *edges, int64_t n_edges, const int32_t *ending, int32_t *records) {
+    const int64_t size = offsets[n_live];
     const tokdfa_token_tables tables = {
         .slots = slots, .n_slots = n_slots, .filter = filter, .n_filter = n_filter,
         .edges = edges, .n_edges = n_edges, .ending = ending,
     };
-    for (int64_t word = 0; word < n_live; word++) {
-        if (live[word]) {
+    for (int64_t first = 0; first < n_live; first += AT_A_TIME) {
+        const int64_t stop = least(first + AT_A_TIME, n_live);
+        for (int64_t word = first; word < stop; word++) {
+            const int64_t length = offsets[word + 1] - offsets[word] - 1;
+            if (length > 0) {
+                packed_word packed;
+                prefetch_word(&tables, hash_of_word(text, size, offsets[word], length, &packed));
+            }
+        }
+        for (int64_t word = first; word < stop; word++) {
             records[RECORD * word + SHORTER] =
-                (int32_t)longest_word(&tables, text, size, offsets[word], offsets[word + 1] - 1);
+                live[word] ? (int32_t)longest_word(&tables, text, size, offsets[word], offsets[word + 1] - 1) : -1;
         }
     }
 }

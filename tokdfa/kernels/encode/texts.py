@@ -14,7 +14,7 @@ from tokdfa.kernels.library import Struct, lib, writable
 
 __all__ = ["CUT_SHORT", "FOREIGN", "INVALID", "LACKS_IDS", "TOO_LONG", "TextRun"]
 
-FOREIGN, TOO_LONG, INVALID, CUT_SHORT, _NO_ROOM, LACKS_IDS, _PAUSED = range(-1, -8, -1)
+FOREIGN, TOO_LONG, INVALID, CUT_SHORT, _NO_ROOM, LACKS_IDS, _PAUSED, _CROWDED = range(-1, -9, -1)
 """How an encoding fails: FOREIGN and TOO_LONG as for pieces; where the text is not UTF-8, or ends within a symbol; with
 tokens that have no id."""
 
@@ -35,7 +35,7 @@ class TextRun:
     lacks_ids : bool
         Whether there are tokens without an id.
     encode_long : callable, optional
-        Returns the ids of a piece of bytes that is too long for rules that are improper.
+        Returns the ids of a piece of bytes that is too long to be merged.
     """
 
     def __init__(
@@ -66,14 +66,16 @@ class TextRun:
             self._pieces.make_room(len(data))
         out: Int32Array = np.empty(len(data) + ROOM, dtype=np.int32)
         pointer = writable(out, np.int32)
+        self._pieces.make_room_to_remember()
         n: int = lib.tokdfa_encode_text(self._pointer, data, len(data), pointer)
         # Between the calls signals are heeded, such as Ctrl-C.
         while n in (TOO_LONG, _NO_ROOM, _PAUSED):
-            if n == TOO_LONG:
+            if n == TOO_LONG and not self._pieces.learn_long():
                 self._encode_piece(data, out)
             elif n == _NO_ROOM:
                 # A long stretch that only what follows it can settle, such as spaces without end.
                 self._split.grow(2 * self._split.room)
+            self._pieces.make_room_to_remember()
             n = lib.tokdfa_encode_on(self._pointer, data, len(data), pointer)
         if n < 0:
             return n

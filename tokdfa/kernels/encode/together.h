@@ -28,11 +28,8 @@
 /* This number of ids of a word are written without checking how many it has. */
 #define AT_ONCE TOKDFA_AT_ONCE
 
-/* Either FEW_LANES or all lanes are in use. The place of the tokens depends on which, so that the used parts are close
-   together. */
-typedef struct {
-    _Alignas(64) uint32_t lane[2 * LANES];
-} lanes;
+/* The room for a word of `n_lanes` lanes: that many ranks, then that many tokens. */
+#define ROOM_OF(n_lanes) (2 * (n_lanes))
 
 ALWAYS_INLINE uint32_t rank_of(int64_t made, int64_t lane) {
     return (uint32_t)(made - 1) << LANE_BITS | (uint32_t)lane;
@@ -42,8 +39,8 @@ ALWAYS_INLINE uint32_t rank_of(int64_t made, int64_t lane) {
    length, which no predictor can know. Returns the bits of the lanes where tokens begin; 0 if a byte is not in the
    alphabet. */
 ALWAYS_INLINE uint64_t begin_short_word(const int32_t *of_symbols, const int32_t *symbol, packed_word word, int64_t n,
-                                        lanes *room) {
-    uint32_t *ranks = room->lane, *tokens = room->lane + FEW_LANES;
+                                        uint32_t *room) {
+    uint32_t *ranks = room, *tokens = room + FEW_LANES;
     int32_t foreign = 0, token = symbol[word.low & 0xFF];
     for (int lane = 0; lane < FEW_LANES - 1; lane++) {
         foreign |= lane < n ? token : 0;
@@ -62,8 +59,8 @@ ALWAYS_INLINE uint64_t begin_short_word(const int32_t *of_symbols, const int32_t
 /* Set up the word of `n` bytes, fewer than LANES. Returns the bits of the lanes where tokens begin; 0 if a byte is not
    in the alphabet. */
 NEVER_INLINE uint64_t begin_long_word(const int32_t *of_symbols, const int32_t *symbol, const uint8_t *word, int64_t n,
-                                      lanes *room) {
-    uint32_t *ranks = room->lane, *tokens = room->lane + LANES;
+                                      uint32_t *room) {
+    uint32_t *ranks = room, *tokens = room + LANES;
     int32_t foreign = 0;
     memset(ranks, 0xFF, LANES * sizeof *ranks);
     tokens[LANES - 1] = TOKDFA_NO_NUMBER;
@@ -100,13 +97,13 @@ typedef struct {
 
 /* Merge the strongest pair of each of the words; those that have none are left out. Return the number of the others,
    whose new pairs are in `found`, with their data prefetched. */
-ALWAYS_INLINE int64_t merge_strongest(const uint64_t *rules, int64_t n_rules, lanes *words, uint64_t *begun,
+ALWAYS_INLINE int64_t merge_strongest(const uint64_t *rules, int64_t n_rules, uint32_t *words, uint64_t *begun,
                                       int32_t *waiting, int64_t n_waiting, int n_lanes, new_pairs *found) {
     const uint64_t neighbour = (uint64_t)1 << (n_lanes - 1);
     int64_t kept = 0;
     for (int64_t i = 0; i < n_waiting; i++) {
         const int32_t w = waiting[i];
-        uint32_t *ranks = words[w].lane, *tokens = words[w].lane + n_lanes;
+        uint32_t *ranks = words + ROOM_OF(n_lanes) * w, *tokens = ranks + n_lanes;
         const uint32_t strongest = least_rank(ranks, n_lanes);
         waiting[kept] = w;
         if (strongest >= NO_RANK) {
@@ -142,7 +139,7 @@ ALWAYS_INLINE int64_t merge_strongest(const uint64_t *rules, int64_t n_rules, la
 
    `begun` has the lanes where tokens begin, `waiting` the words, at most MOST_TOGETHER of them, and is used up. All of
    them have `n_lanes` lanes, FEW_LANES or LANES. */
-ALWAYS_INLINE void merge_together(const uint64_t *rules, int64_t n_rules, lanes *words, uint64_t *begun,
+ALWAYS_INLINE void merge_together(const uint64_t *rules, int64_t n_rules, uint32_t *words, uint64_t *begun,
                                   int32_t *waiting, int64_t n_waiting, int n_lanes) {
     new_pairs found[MOST_TOGETHER];
     while (n_waiting) {
@@ -159,9 +156,9 @@ ALWAYS_INLINE void merge_together(const uint64_t *rules, int64_t n_rules, lanes 
 
 /* Write the ids of the tokens of a word to `out` and return their number; there is one at least. Up to AT_ONCE places
    of `out` are written, even if the ids are fewer, because no predictor can know their number. */
-ALWAYS_INLINE int64_t finish_word(const lanes *word, int n_lanes, uint64_t starts, const int32_t *ids, int32_t *out) {
+ALWAYS_INLINE int64_t finish_word(const uint32_t *word, int n_lanes, uint64_t starts, const int32_t *ids, int32_t *out) {
     const int64_t n_ids = count_ones(starts);
-    const uint32_t *tokens = word->lane + n_lanes;
+    const uint32_t *tokens = word + n_lanes;
     for (int i = 0; i < AT_ONCE; i++) {
         /* Where no more begin, this is the first lane. */
         const int64_t lane = starts ? __builtin_ctzll(starts) : 0;

@@ -1,0 +1,30 @@
+"""Zeros in large pages are zeros like others."""
+
+from __future__ import annotations
+
+import mmap
+
+import numpy as np
+import pytest
+
+from tokdfa.kernels import pages
+
+
+@pytest.mark.parametrize("size", [0, 5, pages.LARGE_PAGE // 16, pages.LARGE_PAGE // 16 - 1, pages.LARGE_PAGE])
+def test_zeros_can_be_written(size: int) -> None:
+    found = pages.zeros(size, np.uint64)
+    assert (found.shape, found.dtype, bool(found.any())) == ((size,), np.dtype(np.uint64), False)
+    found[:] = np.arange(size)
+    assert int(found.sum()) == size * (size - 1) // 2
+    if 16 * size >= pages.LARGE_PAGE and hasattr(mmap, "MADV_HUGEPAGE"):
+        assert found.ctypes.data % pages.LARGE_PAGE == 0
+
+
+def test_a_system_without_advice_or_room_has_zeros_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*arguments: object, **options: object) -> None:
+        raise OSError
+
+    monkeypatch.setattr(pages.mmap, "mmap", refuse)
+    assert pages.zeros(pages.LARGE_PAGE, np.uint8).sum() == 0
+    monkeypatch.delattr(mmap, "MADV_HUGEPAGE", raising=False)
+    assert pages.zeros(pages.LARGE_PAGE, np.uint8).sum() == 0
