@@ -164,6 +164,10 @@ class Table:
                 flags = kernels.LOOK | kernels.CLOSELY
             self._other[entry] = other * self.width << 2
             self._allowed[entry] = allowed * self.width << 2 | flags
+            if self._allowed[column] == kernels.LOOK:
+                # Row 0: a walk that guesses goes on as a new text would.
+                again = self._following(self.lifted.initial, column, may_continue=True)
+                self._allowed[column] = again * self.width << 2 | kernels.LOOK
 
     def last_certain(self, ids: Int32Array, stop: int) -> int:
         """Return the last place up to `stop` where the text is certainly cut between two of `ids`; 0 if none is found.

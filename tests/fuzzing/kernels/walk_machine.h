@@ -235,6 +235,8 @@ static void build_walker(machine *m, input *in) {
             uint32_t target = what & 7 ? 1 + (uint32_t)(what >> 3) % (uint32_t)(m->n_states - 1) : 0;
             uint32_t otherwise = what & 16 ? target : what & 32 ? 0 : 1 + (uint32_t)(what >> 2) % (uint32_t)(m->n_states - 1);
             const bool is_empty = state == 0 || number == 0 || number >= m->n_classes;
+            /* A walk that guesses may go on from row 0, wherever that leads. */
+            const uint32_t again = state == 0 && number > 0 && number < m->n_classes ? target : 0;
             target = is_empty ? 0 : target;
             otherwise = is_empty ? 0 : otherwise;
             const bool triggers = number < m->n_classes && trigger[number + 1] > trigger[number];
@@ -243,7 +245,7 @@ static void build_walker(machine *m, input *in) {
             const bool closely = target && (triggers || joins), look = !target || target != otherwise || closely;
             allowed[state * width + number] =
                 unknown ? UNKNOWN | LOOK
-                        : (uint32_t)(target * width) << 2 | (look ? LOOK : 0) | (closely ? CLOSELY : 0);
+                        : (uint32_t)((target + again) * width) << 2 | (look ? LOOK : 0) | (closely ? CLOSELY : 0);
             other[state * width + number] = unknown ? UNKNOWN | LOOK : (uint32_t)(otherwise * width) << 2;
         }
     }

@@ -191,11 +191,17 @@ def test_what_is_known_of_states_is_kept_when_the_table_grows() -> None:
         assert (int(table._allowed[entry]), int(table._other[entry])) == expected
     # Row 0 and column 0 are those of nothing; all else is to be worked out when a walk gets there.
     for entries in (table._allowed, table._other):
-        blank = np.delete(entries, [*known]).tolist()
-        of_nothing = len(table._is_final) + table.width - 1
-        assert Counter(blank) == {LOOK: of_nothing, UNKNOWN | LOOK: len(entries) - len(known) - of_nothing}
-        rows_and_columns = entries.reshape(-1, table.width)
-        assert {*rows_and_columns[0].tolist(), *rows_and_columns[:, 0].tolist()} == {LOOK}
+        blank = np.delete(entries, [*range(table.width), *known]).tolist()
+        of_nothing = len(table._is_final) - 1
+        assert Counter(blank) == {LOOK: of_nothing, UNKNOWN | LOOK: len(blank) - of_nothing}
+        assert {*entries.reshape(-1, table.width)[:, 0].tolist()} == {LOOK}
+    assert {*table._other[: table.width].tolist()} == {LOOK}
+    # Where nothing canonical goes on, a walk that guesses goes on as from the beginning of a text.
+    for column in range(1, table.width):
+        begins = int(table._allowed[table.initial * table.width + column])
+        assert int(table._allowed[column]) == (
+            LOOK if begins & UNKNOWN and not begins >> 2 else begins >> 2 << 2 | LOOK
+        )
     for state in seen:
         found = table._states[state]
         assert found is not None
