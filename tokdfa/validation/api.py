@@ -18,6 +18,7 @@ from tokdfa.guesses import Guided
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.validation.judges.choice import documents_walk, judge_of, whole_walk
 from tokdfa.validation.judges.documents import DocumentsJudge, Judge, checked_separator, document_starts
+from tokdfa.validation.judges.walk import Rest
 from tokdfa.validation.result import Validation, validation
 from tokdfa.validation.tuning import DEFAULT, Tuning
 from tokdfa.validation.violation import Violation
@@ -25,7 +26,7 @@ from tokdfa.validation.violation import Violation
 __all__ = ["Validator", "iter_violations", "n_accepted", "validate"]
 
 
-_WALKED = (np.dtype(np.int32), np.dtype(np.uint32), np.dtype(np.int64))
+_WALKED = frozenset(np.dtype(kind) for kind in (np.uint16, np.int32, np.uint32, np.int64, np.uint64))
 
 
 def validate(
@@ -85,12 +86,16 @@ def validate(
     >>> verdict.index, verdict.canonical_ids
     (1, (2513,))
     """
-    accepted = None if window or literal or documents is not None else n_accepted(tokenizer, ids, tuning)
-    if accepted is not None:
-        return validation(accepted)
+    walked = None if window or literal or documents is not None else _walked(tokenizer, ids, tuning)
+    if walked is not None and walked[1] is None:
+        return validation(len(walked[0]))
     if isinstance(ids, AnyTokenizer):
         raise wrong_argument(tokenizer, "a tokenizer", "tokdfa.validate(tokenizer, ids)", swapped=True)
     validator = Validator(tokenizer, window=window, documents=documents, literal=literal, tuning=tuning)
+    if walked is not None and walked[1] is not None:
+        # What is before this is canonical, and need not be looked at again.
+        validator._skip_to(*walked[1])
+        ids = walked[0][walked[1].first :]
     chunks = _chunks(ids if isinstance(ids, Iterator) else [ids], tuning.chunk)
     violations = _violations(validator, chunks)
     found = tuple(violations if all else islice(violations, 1))
@@ -184,6 +189,15 @@ class Validator(Guided):
         else:
             self._starts = document_starts(documents)
             self._judge = DocumentsJudge(begin, self._starts, walk=walk)
+        self._begin = begin
+
+    def _skip_to(self, first: int, byte: int) -> None:
+        """Begin with the id `first` of the stream, where its text is certainly cut, at an offset in bytes.
+
+        Only for a stream that is one document, before anything of it is fed, if the ids before are canonical.
+        """
+        self._judge = self._begin(first, byte)
+        self.tokens = first
 
     def feed(
         self, ids: npt.ArrayLike, starts: Int64Array | None = None, separators: Int64Array | None = None
@@ -281,9 +295,15 @@ def _violations(validator: Validator, chunks: Iterable[IntegerArray]) -> Iterato
 
 
 def n_accepted(tokenizer: AnyTokenizer, ids: object, tuning: Tuning = DEFAULT) -> int | None:
-    """Return the number of ids if they are few and one walk shows that they are canonical; None if that is not known.
+    """Return the number of ids if they are in an array and one walk shows that they are canonical; None otherwise."""
+    walked = _walked(tokenizer, ids, tuning)
+    return None if walked is None or walked[1] is not None else len(walked[0])
 
-    The walk keeps no ids and has no other state, so for short streams nothing else is needed.
+
+def _walked(tokenizer: AnyTokenizer, ids: object, tuning: Tuning) -> tuple[IntegerArray, Rest | None] | None:
+    """Walk over ids if they are in an array; return them, and the part of them that this shows not to be canonical.
+
+    The walk keeps no ids and has no other state, so for streams that are canonical nothing else is needed.
     """
     if not tuning.walks or not isinstance(tokenizer, Guided):
         return None
@@ -291,9 +311,9 @@ def n_accepted(tokenizer: AnyTokenizer, ids: object, tuning: Tuning = DEFAULT) -
         array = np.array(ids) if type(ids) is list else ids
     except (ValueError, OverflowError):
         return None
-    if type(array) is not np.ndarray or array.ndim != 1 or array.dtype not in _WALKED or len(array) > tuning.chunk:
+    if type(array) is not np.ndarray or array.ndim != 1 or array.dtype not in _WALKED:
         return None
     if not (array.flags.c_contiguous and array.flags.aligned):
         return None
     walk = whole_walk(tokenizer)
-    return len(array) if walk is not None and walk.accepts(array) else None
+    return None if walk is None else (array, walk.unjudged(array))

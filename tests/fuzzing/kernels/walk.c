@@ -78,21 +78,43 @@ static void walk(const machine *m, input *in) {
     tokdfa_place whole = {0, w->initial, 0};
     const int accepts = walk_naively(m, forbidden, ids, n, &whole);
     const int expected = accepts != DONE ? accepts : w->is_final[whole.row / w->width] ? DONE : NOT_FINAL;
-    REQUIRE(tokdfa_accepts(w, ids, n) == expected);
-    int64_t *wide = ROOM(&memory, int64_t, n);
+    /* Ids of all sizes; nothing is looked back at farther than this. */
+    const int64_t reach = 128 + pause * 7 % 897;
+    uint16_t *narrow = ROOM(&memory, uint16_t, n);
+    uint64_t *wide = ROOM(&memory, uint64_t, n);
     for (int64_t i = 0; i < n; i++) {
-        wide[i] = ids[i];
+        wide[i] = narrow[i] = (uint16_t)ids[i];
     }
-    uint32_t *narrow = ROOM(&memory, uint32_t, n);
-    REQUIRE(tokdfa_accepts_wide(w, wide, n, narrow) == expected);
+    const void *const given[3] = {narrow, ids, wide};
+    for (int k = 0; k < 3; k++) {
+        REQUIRE(tokdfa_accepts(w, given[k], 2 << k, n, reach, NULL) == expected);
+    }
+    /* From a place on, again and again. */
+    tokdfa_place on = {0, w->initial, 0};
+    twin = on;
+    for (restarts = 0; restarts < 40; restarts++) {
+        const int stopped = walk_naively(m, forbidden, ids, n, &twin);
+        const int status = tokdfa_accepts(w, given[restarts % 3], 2 << restarts % 3, n, reach, &on);
+        REQUIRE(status == (stopped != DONE ? stopped : w->is_final[twin.row / w->width] ? DONE : NOT_FINAL));
+        REQUIRE(on.at == twin.at && on.row == twin.row && on.size == 0);
+        if (stopped == DONE) {
+            break;
+        }
+        on.at = ++twin.at;
+        on.row = twin.row = w->initial;
+    }
     check_wrong_parts(m, forbidden, ids, n, drawn, (int)pause);
     /* An id that is out of range is said to be so, wherever it is. */
     if (n) {
         const int64_t at = pause % n;
         ids[at] = (uint32_t)m->n_ids + (uint32_t)pause * 0x1000001u % (UINT32_MAX - (uint32_t)m->n_ids);
-        REQUIRE(tokdfa_accepts(w, ids, n) == NO_ID);
-        wide[at] = pause & 1 ? -1 - pause : (int64_t)1 << (32 + pause % 31);
-        REQUIRE(tokdfa_accepts_wide(w, wide, n, narrow) == NO_ID);
+        wide[at] = pause & 1 ? UINT64_MAX - (uint64_t)pause : (uint64_t)1 << (32 + pause % 31);
+        for (int k = 1; k < 3; k++) {
+            on = (tokdfa_place){at, w->initial, 0};
+            REQUIRE(tokdfa_accepts(w, given[k], 2 << k, n, reach, &on) == NO_ID && on.at == at);
+            const int status = tokdfa_accepts(w, given[k], 2 << k, n, reach, NULL);
+            REQUIRE(status == NO_ID || (status == accepts && at > whole.at));
+        }
     }
     give_back(&memory);
 }

@@ -108,8 +108,8 @@ typedef struct {
 } tokdfa_place;
 
 int tokdfa_walk(const tokdfa_walker *walker, const uint32_t *ids, int64_t n, tokdfa_place *place);
-int tokdfa_accepts(const tokdfa_walker *walker, const uint32_t *ids, int64_t n);
-int tokdfa_accepts_wide(const tokdfa_walker *walker, const int64_t *ids, int64_t n, uint32_t *narrow);
+int tokdfa_accepts(const tokdfa_walker *walker, const void *ids, int64_t size, int64_t n, int64_t reach,
+                   tokdfa_place *place);
 
 /* Where text is certainly cut between two ids: at `certain[n_classes * last_symbol[left] + first_symbol[right]]`.
    Read-only once it is built. */

@@ -13,7 +13,8 @@ enum { LANE = 1024, LANES = 4, BLOCK = LANE * LANES, SHORTEST = 256, WARM = 6, G
 
 /* The flags of an entry of the table, next to the row that it leads to, which is shifted by two bits. Row 0 is the end
    of every walk: nothing canonical continues like this or, with UNKNOWN, that is not computed yet. In an entry that leads
-   to another row the same bit is CLOSELY: there is more to look at than whether the pair is allowed. */
+   to another row the same bit is CLOSELY: there is more to look at than whether the pair is allowed. Only a walk that
+   guesses goes on from row 0, as a new text would, so that one wrong guess does not spoil the rest of a lane. */
 enum { LOOK = 1, UNKNOWN = 2, CLOSELY = 2, FIRST_ROW = 4 };
 
 enum { DONE = 0, ALARM = 1, UNSURE = 2, NOT_FINAL = 3, NO_ID = 4, UNDECIDED = 5 };
@@ -21,6 +22,9 @@ enum { DONE = 0, ALARM = 1, UNSURE = 2, NOT_FINAL = 3, NO_ID = 4, UNDECIDED = 5 
 /* What a class of ids can be: with JOINS, normalization may change its text or the text before it; texts before and after
    an id with PARTS are normalized separately. */
 enum { JOINS = 1, PARTS = 2 };
+
+/* The most ids before a place that may be looked at again where a text is walked over a block at a time. */
+enum { MOST_REACH = 1024 };
 
 /* A stretch between two borders of normalization is looked at if it has at most this many bytes and ids. */
 enum { MOST_BYTES = 256, MOST_IDS = 128 };
@@ -310,14 +314,16 @@ static int look_at_marks(const tokdfa_walker *w, const uint32_t *ids, int64_t be
 
 /* Continue the walk through ids in range, up to the first that may be wrong. Returns DONE; ALARM at an id that is not
    canonical there, or ends the spelling of a special token or a doubtful sequence; UNSURE at an id that the table does
-   not cover yet; UNDECIDED at an id up to which too much would have to be looked at to see whether it is normalized. */
-ALWAYS_INLINE int walk(const tokdfa_walker *w, const uint32_t *ids, int64_t n, bool is_measured, tokdfa_place *place) {
-    /* Where the table is not complete, a walk ends soon; so the first blocks are shorter. */
-    int64_t begin = place->at, size = SHORTEST;
+   not cover yet; UNDECIDED at an id up to which too much would have to be looked at to see whether it is normalized.
+   `step` is the number of ids to walk over next: where the table is not complete, a walk ends soon, so the first blocks
+   are shorter. */
+ALWAYS_INLINE int walk(const tokdfa_walker *w, const uint32_t *ids, int64_t n, bool is_measured, int64_t *step,
+                       tokdfa_place *place) {
+    int64_t begin = place->at;
     uint32_t row = (uint32_t)place->row;
     block seen;
-    for (; begin < n; size = least(4 * size, BLOCK)) {
-        int64_t end = least(begin + size, n), at = begin;
+    for (; begin < n; *step = least(4 * *step, BLOCK)) {
+        int64_t end = least(begin + *step, n), at = begin;
         int status;
         bool is_counted = false;
         if (end - begin < SHORTEST) {
@@ -345,30 +351,65 @@ ALWAYS_INLINE int walk(const tokdfa_walker *w, const uint32_t *ids, int64_t n, b
 }
 
 TOKDFA_DOOR int tokdfa_walk(const tokdfa_walker *walker, const uint32_t *ids, int64_t n, tokdfa_place *place) {
-    return walk(walker, ids, n, true, place);
+    int64_t step = SHORTEST;
+    return walk(walker, ids, n, true, &step, place);
 }
 
-/* Whether a whole text is canonical: DONE if it is; NO_ID if an id is out of range, NOT_FINAL if a text cannot end so,
-   otherwise what stopped the walk. */
-TOKDFA_DOOR int tokdfa_accepts(const tokdfa_walker *walker, const uint32_t *ids, int64_t n) {
+/* Copy n ids of 2, 4 or 8 bytes each, from a place on. Returns whether all are in range. */
+ALWAYS_INLINE bool copy_ids(const void *ids, int64_t size, int64_t from, int64_t n, int64_t n_ids,
+                            uint32_t *restrict copy) {
     uint32_t largest = 0;
-    for (int64_t i = 0; i < n; i++) {
-        largest = ids[i] > largest ? ids[i] : largest;
+    uint64_t wide = 0;
+    if (size == 2) {
+        const uint16_t *given = (const uint16_t *)ids + from;
+        for (int64_t k = 0; k < n; k++) {
+            copy[k] = given[k];
+        }
+    } else if (size == 4) {
+        memcpy(copy, (const uint32_t *)ids + from, (size_t)n * sizeof *copy);
+    } else {
+        const uint64_t *given = (const uint64_t *)ids + from;
+        for (int64_t k = 0; k < n; k++) {
+            copy[k] = (uint32_t)given[k];
+            wide |= given[k];
+        }
     }
-    if (largest >= walker->n_class_of) {
-        return NO_ID;
+    for (int64_t k = 0; k < n; k++) {
+        largest = copy[k] > largest ? copy[k] : largest;
     }
-    tokdfa_place place = {0, walker->initial, 0};
-    int status = walk(walker, ids, n, false, &place);
-    return status != DONE ? status : walker->is_final[place.row / walker->width] ? DONE : NOT_FINAL;
+    return !(wide >> 32) && (n == 0 || largest < n_ids);
 }
 
-/* The same of ids of 64 bits, with room for as many of 32. */
-TOKDFA_DOOR int tokdfa_accepts_wide(const tokdfa_walker *walker, const int64_t *ids, int64_t n, uint32_t *narrow) {
-    uint64_t largest = 0;
-    for (int64_t i = 0; i < n; i++) {
-        largest |= (uint64_t)ids[i];
-        narrow[i] = (uint32_t)ids[i];
+/* Walk over ids of 2, 4 or 8 bytes each up to the end of a text, from a place on or, without one, from the beginning.
+   What is checked and walked over is a copy, a block at a time, because another thread may change the ids; `reach` ids
+   before a place, at most MOST_REACH, may be looked at again. Returns DONE if the text is canonical; NO_ID if one of the
+   ids after the place is out of range, NOT_FINAL if no text ends there, otherwise what stopped the walk. The bytes are
+   not counted. */
+TOKDFA_DOOR int tokdfa_accepts(const tokdfa_walker *walker, const void *ids, int64_t size, int64_t n, int64_t reach,
+                               tokdfa_place *place) {
+    uint32_t room[MOST_REACH + BLOCK];
+    tokdfa_place here = {0, walker->initial, 0};
+    if (place) {
+        here = *place;
     }
-    return largest >> 32 ? NO_ID : tokdfa_accepts(walker, narrow, n);
+    int64_t step = SHORTEST, behind = least(here.at, reach);
+    int status = copy_ids(ids, size, here.at - behind, behind, walker->n_class_of, room) ? DONE : NO_ID;
+    while (status == DONE && here.at < n) {
+        int64_t m = least(BLOCK, n - here.at);
+        if (!copy_ids(ids, size, here.at, m, walker->n_class_of, room + behind)) {
+            status = NO_ID;
+            break;
+        }
+        tokdfa_place inner = {behind, here.row, 0};
+        status = walk(walker, room, behind + m, false, &step, &inner);
+        here.at += inner.at - behind;
+        here.row = inner.row;
+        int64_t kept = least(reach, behind + m);
+        memmove(room, room + (behind + m - kept), (size_t)kept * sizeof *room);
+        behind = kept;
+    }
+    if (place) {
+        *place = here;
+    }
+    return status != DONE ? status : walker->is_final[here.row / walker->width] ? DONE : NOT_FINAL;
 }

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from tokdfa.arrays import Int32Array, Int64Array, IntegerArray, Uint8Array, Uint16Array, Uint32Array
 from tokdfa.kernels.library import Struct, ffi, lib
 
@@ -23,6 +21,7 @@ __all__ = [
     "LOOK",
     "MOST",
     "MOST_IDS",
+    "MOST_REACH",
     "PARTS",
     "UNDECIDED",
     "UNKNOWN",
@@ -37,7 +36,8 @@ LANE = 1024
 
 # The flags of an entry of the table, next to the row that it leads to, which is shifted by two bits. Row 0 is the end
 # of every walk: nothing canonical continues like this or, with UNKNOWN, that is not computed yet. In an entry that
-# leads to another row the same bit is CLOSELY: there is more to look at than whether the pair is allowed.
+# leads to another row the same bit is CLOSELY: there is more to look at than whether the pair is allowed. Only a walk
+# that guesses goes on from row 0.
 LOOK = 1
 UNKNOWN = CLOSELY = 2
 
@@ -57,8 +57,11 @@ PARTS = 2
 # No more ids than these are looked back at to see whether their text is normalized.
 MOST_IDS = 128
 
+# The most ids before a place that `accepts` can look at again.
+MOST_REACH = 1024
+
 _IDS = ffi.typeof("uint32_t[]")
-_LONG_IDS = ffi.typeof("int64_t[]")
+_NO_PLACE = ffi.NULL
 
 
 def walker(
@@ -154,28 +157,28 @@ class Place:
         return status
 
 
-def accepts(by: Struct, ids: IntegerArray) -> int:
+def accepts(by: Struct, ids: IntegerArray, reach: int, place: Place | None = None) -> int:
     """Return whether a whole text is canonical.
 
     Parameters
     ----------
     by : Struct
         Of :func:`walker`.
-    ids : int32, uint32 or int64 array
-        Contiguous; that they are in range is checked.
+    ids : uint16, int32, uint32, int64 or uint64 array
+        Contiguous and aligned; that they are in range is checked. What is judged is a copy of a few of them at a time,
+        so another thread may change them meanwhile.
+    reach : int
+        The number of ids before a place that may be looked at again, at most `MOST_REACH`.
+    place : Place, optional
+        Where to continue, up to `ids` at most, and, afterwards, how far the text is canonical; by default the walk
+        begins with the text. Bytes are not counted.
 
     Returns
     -------
     int
         DONE if it is; otherwise what stopped the walk, or another code if an id is out of range, or no text ends so.
     """
-    status: int
-    if ids.itemsize == 4:
-        # A copy: another thread may change the array between the check and the walk.
-        status = lib.tokdfa_accepts(by.pointer, ffi.from_buffer(_IDS, ids.copy()), len(ids))
-    else:
-        narrow = np.empty(len(ids), dtype=np.uint32)
-        status = lib.tokdfa_accepts_wide(
-            by.pointer, ffi.from_buffer(_LONG_IDS, ids), len(ids), ffi.from_buffer(_IDS, narrow)
-        )
+    status: int = lib.tokdfa_accepts(
+        by.pointer, ffi.from_buffer(ids), ids.itemsize, len(ids), reach, _NO_PLACE if place is None else place.pointer
+    )
     return status

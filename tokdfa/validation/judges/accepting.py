@@ -6,8 +6,13 @@ import numpy as np
 
 from tokdfa.arrays import IntegerArray
 from tokdfa.tokenizers.unigram import UnigramTokenizer
+from tokdfa.validation.judges.walk import WHOLE, Rest
 
 __all__ = ["WholeAcceptor"]
+
+
+MOST = 1 << 18
+"""The most ids that are copied to be judged at once."""
 
 
 class WholeAcceptor:
@@ -25,15 +30,15 @@ class WholeAcceptor:
         self._acceptor = acceptor
         self._n_ids = np.uint64(tokenizer.n_ids)
 
-    def accepts(self, ids: IntegerArray) -> bool:
-        """Return whether a stream is canonical; False if it is not, or this does not decide it, or it has no id.
+    def unjudged(self, ids: IntegerArray) -> Rest | None:
+        """Return the part of a stream that is not known to be canonical: all of it, or None for nothing.
 
         Parameters
         ----------
         ids : integer array
             Any integers, in one dimension.
         """
-        if not len(ids) or ids.min() < 0 or ids.max() >= self._n_ids:
-            return False
+        if not 0 < len(ids) <= MOST or ids.min() < 0 or ids.max() >= self._n_ids:
+            return WHOLE
         own = ids.astype(np.int32)
-        return self._acceptor.accept(own)[0] == len(own)
+        return None if self._acceptor.accept(own)[0] == len(own) else WHOLE

@@ -1,0 +1,164 @@
+"""Streams in an array, which one call walks over: the answers are those of the same ids in chunks."""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+
+import numpy as np
+import pytest
+
+from tokdfa import Dictionary
+from tokdfa.arrays import IntegerArray
+from tokdfa.encoding.special import Special
+from tokdfa.errors import TokenStreamError
+from tokdfa.kernels.walk.walk import MOST_REACH
+from tokdfa.splitting.pretokenizer import PreTokenizer
+from tokdfa.splitting.steps import Split, Splitting
+from tokdfa.tokenizers.formats.contents import Contents
+from tokdfa.tokenizers.tokenizer import Tokenizer
+from tokdfa.validation.api import Validator
+from tokdfa.validation.judges.choice import whole_walk
+from tokdfa.validation.judges.walk import SHORT, WHOLE, Rest, WholeWalk
+from tokdfa.validation.result import Validation
+
+KINDS = [np.uint16, np.int32, np.uint32, np.int64, np.uint64]
+WORDS = ["ab", "ba", " a", "  ", "?", "b", "é ", "<e>", "中"]
+
+
+@cache
+def tokenizer_of(special: str = "<e>") -> Tokenizer:
+    rules = [(b"a", b"b"), (b"b", b"a"), (b" ", b"a"), (b" a", b"b")]
+    dictionary = Dictionary(rules, bytes(range(256)))
+    n = len(dictionary.alphabet)
+    contents = Contents(
+        format="tiktoken",
+        dictionary=dictionary,
+        ids=np.arange(n, dtype=np.int32),
+        specials=(Special(n, special),),
+        finds_specials=True,
+    )
+    return Tokenizer(contents, PreTokenizer(Splitting("tiktoken", (Split(r" ?[ab]+|[^\sab]+|\s+"),))))
+
+
+def special_of(length: int) -> str:
+    return f"<{''.join(random.Random(length).choices('cdefghijkl', k=length))}>"
+
+
+def in_chunks(tokenizer: Tokenizer, ids: IntegerArray, *, all: bool) -> Validation:
+    size = 1_237
+    return tokenizer.validate(iter([ids[at : at + size] for at in range(0, len(ids), size)]), all=all)
+
+
+def stream_of(tokenizer: Tokenizer, dice: random.Random, n: int) -> IntegerArray:
+    ids = tokenizer.encode("".join(dice.choices(WORDS, k=n)))
+    return ids[: len(ids) - dice.randrange(3)]
+
+
+def test_the_answer_is_that_of_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    skipped = []
+    skip_to = Validator._skip_to
+
+    def counted(validator: Validator, first: int, byte: int) -> None:
+        skipped.append(first)
+        skip_to(validator, first, byte)
+
+    monkeypatch.setattr(Validator, "_skip_to", counted)
+    tokenizer = tokenizer_of()
+    dice = random.Random(3)
+    n_wrong = 0
+    for number in range(40):
+        ids = stream_of(tokenizer, dice, dice.choice([SHORT // 4, SHORT, 4 * SHORT]))
+        for _ in range(number % 4):
+            # A byte too many, a merge left out, or the text of the special token.
+            at = dice.randrange(len(ids))
+            ids = np.insert(ids, at, dice.choice([[*b"\x80"], [*b"ab"], [*b"<e>"]]))
+        for all in (False, True):
+            verdict = tokenizer.validate(ids.astype(KINDS[number % 5]), all=all)
+            assert verdict == in_chunks(tokenizer, ids, all=all)
+            n_wrong += not verdict
+    assert 20 < n_wrong < 75
+    # What is canonical before the first violation is not judged again.
+    assert sum(first > SHORT // 2 for first in skipped) > 10
+
+
+def test_what_is_left_begins_where_the_text_is_cut() -> None:
+    tokenizer = tokenizer_of()
+    walk = whole_walk(tokenizer)
+    assert isinstance(walk, WholeWalk)
+    dice = random.Random(5)
+    good = tokenizer.encode("".join(dice.choices(WORDS, k=2 * SHORT)) + "?")
+    assert walk.unjudged(good) is None
+    wrong = np.concatenate((good, tokenizer.encode("?"), np.array([*b"ab"], dtype=np.int32)))
+    rest = walk.unjudged(wrong)
+    assert rest is not None
+    assert len(good) - 60 < rest.first < len(good)
+    assert rest.byte == len(tokenizer.decode_bytes(good[: rest.first]))
+    # Where nothing is cut, all is judged again.
+    assert (
+        walk.unjudged(np.concatenate((tokenizer.encode("ab" * SHORT * 2), tokenizer.encode("a"), wrong[-2:]))) == WHOLE
+    )
+
+
+@pytest.mark.parametrize("place", [5, SHORT - 1, SHORT, 2 * SHORT + 17])
+@pytest.mark.parametrize("wrong", [-1, 1 << 16, (1 << 31) - 1, 1 << 40, 1 << 63])
+def test_values_that_are_no_ids(place: int, wrong: int) -> None:
+    tokenizer = tokenizer_of()
+    good = tokenizer.encode("ab? " * (SHORT - 1000))
+    kinds = [kind for kind in KINDS if np.iinfo(kind).min <= wrong <= np.iinfo(kind).max]
+    assert kinds
+    for kind in kinds:
+        ids = good.astype(kind)
+        ids[place] = wrong
+        with pytest.raises(TokenStreamError) as caught:
+            tokenizer.validate(ids)
+        assert (caught.value.value, caught.value.where) == (wrong, f"token {place}")
+        # What is wrong before is no reason not to say so.
+        ids[place // 2] = 0x80
+        with pytest.raises(TokenStreamError) as caught:
+            tokenizer.validate(ids)
+        assert (caught.value.value, caught.value.where) == (wrong, f"token {place}")
+
+
+def test_a_special_token_that_is_longer_than_what_is_kept() -> None:
+    special = special_of(MOST_REACH)
+    tokenizer = tokenizer_of(special)
+    walk = whole_walk(tokenizer)
+    assert isinstance(walk, WholeWalk)
+    good = tokenizer.encode("ab? " * SHORT)
+    assert walk.unjudged(good) == WHOLE
+    assert tokenizer.validate(good)
+    spelled = np.concatenate((good, np.array([*special.encode()], dtype=np.int32), good))
+    verdict = tokenizer.validate(spelled)
+    assert verdict == in_chunks(tokenizer, spelled, all=False)
+    assert verdict.index == len(good)
+
+
+@pytest.mark.parametrize("length", [2, 9, 700, 1_000])
+def test_a_special_token_across_the_ids_that_are_taken_at_once(length: int) -> None:
+    special = special_of(length)
+    tokenizer = tokenizer_of(special)
+    dice = random.Random(length)
+    for _ in range(2):
+        good = stream_of(tokenizer, dice, 3 * SHORT)
+        # Blocks end at multiples of 4,096.
+        for at in (4_096 - length, 4_096 - 1, 8_192 - length // 2):
+            ids = np.concatenate((good[:at], np.array([*special.encode()], dtype=np.int32), good[at:]))
+            verdict = tokenizer.validate(ids)
+            assert not verdict
+            assert verdict == in_chunks(tokenizer, ids, all=False)
+
+
+def test_an_array_that_changes_meanwhile_is_no_danger() -> None:
+    tokenizer = tokenizer_of()
+    walk = whole_walk(tokenizer)
+    assert isinstance(walk, WholeWalk)
+    ids = tokenizer.encode("ab? " * SHORT).astype(np.int64)
+    # As if another thread had written this after the walk.
+    ids[:] = 1 << 40
+    assert walk._rest(ids, len(ids)) == WHOLE
+    assert not walk._has_learned(0, 1 << 40)
+    ids[:] = -1
+    assert walk._rest(ids, len(ids)) == WHOLE
+    assert not walk._has_learned(0, -1)
+    assert isinstance(WHOLE, Rest)
