@@ -132,6 +132,8 @@ def test_common_prefixes_do_not_change_preference() -> None:
         ("(?i:[[:^upper:]])", "tokenizers", "negated POSIX class", 5),
         (r"\p{xdigit}", "tiktoken", "no class of that name", 0),
         ("a(?i)b", "tiktoken", "flags must be at the beginning", 1),
+        ("a(?)", "tokenizers", "flags are missing", 1),
+        ("(?)a", "tiktoken", "flags are missing", 0),
         ("(?x: a)", "tiktoken", "flag 'x'", 0),
         ("(?s:.)", "tokenizers", "flag 's'", 0),
         (r"\R", "tiktoken", "line break", 0),

@@ -239,7 +239,7 @@ def test_a_spoiled_checkpoint_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "kept"
     Checkpoint(path, {}).save(PieceTable().counts(), 0, 0)
     whole = path.read_bytes()
-    for data in (b"", b"text", whole[:-40], whole.replace(b"version", b"xxxxxxx")):
+    for data in (b"", b"text", whole[:-40], b"\3" + whole, whole.replace(b"version", b"xxxxxxx")):
         path.write_bytes(data)
         with pytest.raises(TokdfaError, match="delete it"):
             Checkpoint(path, {}).load()

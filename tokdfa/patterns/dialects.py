@@ -251,6 +251,8 @@ class _Reader(AtomReader):
         elif comment := _COMMENT.match(self.pattern, self.at):
             self.at = comment.end()
             return
+        elif rest.startswith("?)") and self.table != "regex":
+            self.refuse("flags are missing", at)
         elif flag := _FLAGS.match(self.pattern, self.at):
             inner = self.with_flags(flag[1], flag[2] or "", at)
             self.at = flag.end()

@@ -95,7 +95,9 @@ def _read_arrays(data: bytes) -> dict[str, npt.NDArray[Any]]:
 
     numpy reads whatever is called an array, and lets through every exception that a header can cause.
     """
-    found = {}
+    found: dict[str, npt.NDArray[Any]] = {}
+    if not data.startswith(b"PK\x03\x04"):
+        return found  # zipfile would skip what precedes an archive
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         for name in _NAMES:
             member = archive.NameToInfo.get(f"{name}.npy")
