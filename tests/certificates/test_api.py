@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import random
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
-from support.checking import PATTERNS, write_json, write_merges, write_ranks
+from support.checking import PATTERNS, TABLES, load_checker, rules_of, write_json, write_merges, write_ranks
 from support.commands import run
 
 import tokdfa
+from tests.evidence.tally import Tally
 from tokdfa import Certificate, TokdfaError
 from tokdfa.certificates import api
 
@@ -81,6 +84,53 @@ def test_questions_without_certificates(tmp_path: Path) -> None:
     other, file = write_ranks(tmp_path / "b.tiktoken", RULES[::-1], PATTERNS[0])
     with pytest.raises(TokdfaError, match=r"^there is no certificate for tokenizers that merge in different steps"):
         tokdfa.certify_comparison(tokdfa.Comparison(True), tokenizer, other, files=(path, file))
+
+
+CLAIMS = ("equivalent", "different", "splices", "does not splice")
+# Spaces before the end of the text are one piece or two.
+SPACES = r"\s++$|[^\s]+|\n|\s+", r"[^\s]+|\n|\s+"
+
+
+def test_pieces_that_differ_where_some_token_is_only_a_whole_piece(tmp_path: Path) -> None:
+    # No rule makes xyz, so it is given for a whole piece only; and pieces differ, if never beside it.
+    rules = [(b"a", b"b"), (b"x", b"yz")]
+    (a, file), (b, other) = (write_ranks(tmp_path / f"{at}.tiktoken", rules, SPACES[at]) for at in (0, 1))
+    found = tokdfa.compare(a, b)
+    assert found
+    with pytest.raises(TokdfaError, match=r"^there is no certificate where pieces differ and a token is given for"):
+        tokdfa.certify_comparison(found, a, b, files=(file, other))
+
+
+@pytest.mark.parametrize("number", [12, pytest.param(1000, marks=pytest.mark.slow)])
+def test_what_is_written_is_accepted(tmp_path: Path, number: int, tally: Tally) -> None:
+    checker = load_checker()
+    drawn = random.Random(27)
+    patterns = [*PATTERNS[:4], *SPACES]
+    outcomes: Counter[str] = Counter()
+    for _ in range(number):
+        rules = rules_of(drawn, b"ab s\n")
+        # Some tokens that no rule makes.
+        longer = [(b"xy", b"z"), (b"a", b"bba"), (b" a ", b"s")]
+        made_before = {u + v for u, v in rules}
+        rules += [(u, v) for u, v in drawn.sample(longer, drawn.randrange(3)) if u + v not in made_before]
+        one = drawn.randrange(len(patterns))
+        a = write_ranks(tmp_path / "a.tiktoken", rules, patterns[one])
+        b = write_ranks(tmp_path / "b.tiktoken", rules, patterns[one ^ drawn.randrange(2)])
+        u, v = drawn.choice("ab s\n"), drawn.choice("ab s\n")
+        try:
+            if drawn.random() < 0.5:
+                made = tokdfa.certify_comparison(tokdfa.compare(a[0], b[0]), a[0], b[0], files=(a[1], b[1]))
+            else:
+                made = tokdfa.certify_splice(tokdfa.splice(a[0], before=u, after=v), a[0], file=a[1], before=u, after=v)
+        except TokdfaError as error:
+            outcomes[str(error).partition(": ")[0]] += 1
+            continue
+        checker.check(json.loads(made.text), [a[1], b[1]][: len(made.fields["sides"])], TABLES)
+        outcomes[made.claim] += 1
+    if number >= 1000:
+        assert outcomes["there is no certificate where pieces differ and a token is given for whole pieces only"] > 9
+        assert min(outcomes[claim] for claim in CLAIMS) > 50, outcomes
+    tally("certificates", "certificates checked", sum(outcomes[claim] for claim in CLAIMS))
 
 
 def test_the_commands_write_certificates(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -222,12 +222,14 @@ def _as_json(joint: Joint) -> list[Any]:
 
 
 def _dead(sides: Sequence[Side], derived: Sequence[Derived]) -> list[bytes]:
-    """Return the tokens that are texts and given for whole pieces only, shortest first."""
+    """Return the tokens that may be pieces and are given for whole pieces only, shortest first."""
     found: set[bytes] = set()
+    specials = sides[0].fields["specials"]
     for side, made in zip(sides, derived, strict=True):
         if side.tokenizer.whole_piece:
             live = {token for token, _ in made}
             numbers = side.tokenizer.whole_piece_tokens.tolist()
             words = (as_text(side.tokenizer.token(number)) for number in numbers)
-            found |= {word.encode() for word in words if word is not None and word.encode() not in live}
+            texts = (word for word in words if word is not None and not any(special in word for special in specials))
+            found |= {word.encode() for word in texts} - live
     return sorted(found, key=lambda word: (len(word), word))

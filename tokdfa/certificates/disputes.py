@@ -31,30 +31,28 @@ def check_borders(states: States, classes: Classes, derived: list[Derived], dead
     derived : list of Derived
         The rules of both.
     dead : iterable of bytes
-        Tokens that are given for whole pieces only.
+        Tokens that are given for whole pieces only, and may be pieces.
 
     Raises
     ------
     UnsupportedFeatureError
-        If one does, or such a token touches such a border.
+        If one does, or there are both such tokens and such borders. The checker, too, does not ask whether they meet.
     """
     if not states.has_disputes:
         return
+    for token in dead:
+        raise UnsupportedFeatureError(
+            "there is no certificate where pieces differ and a token is given for whole pieces only", value=token
+        )
     for side, rules in enumerate(derived):
         borders = _Borders(states, classes, side)
         for token, size in rules:
             # What begins at a border is of few classes, so that most rules are decided by their second part.
             if borders.may_join(token[:size], token[size:]):
-                raise _no_certificate(token)
-        for token in dead:
-            if borders.may_touch(token.decode()):
-                raise _no_certificate(token)
-
-
-def _no_certificate(token: bytes) -> UnsupportedFeatureError:
-    return UnsupportedFeatureError(
-        "there is no certificate where pieces differ beside tokens that merge across their borders", value=token
-    )
+                raise UnsupportedFeatureError(
+                    "there is no certificate where pieces differ beside tokens that merge across their borders",
+                    value=token,
+                )
 
 
 class _Borders:
@@ -151,15 +149,6 @@ class _Borders:
             for class_ in first & self._border_classes
             for joint in self._ends_of(left)
         )
-
-    def may_touch(self, text: str) -> bool:
-        """Return whether a border may be at an end of a text, or within it."""
-        found = set(self._every)
-        for class_ in map(self._class_of, text):
-            if any((joint, class_) in self._beyond for joint in found):
-                return True
-            found = {to for joint in found for to in self._after[joint, class_]}
-        return any((joint, class_) in self._beyond for joint in found for class_ in self._border_classes)
 
 
 _CONTINUATIONS = bytes(range(0x80, 0xC0))
