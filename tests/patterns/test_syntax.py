@@ -121,6 +121,8 @@ def test_common_prefixes_do_not_change_preference() -> None:
         ("a(?!b)*", "tiktoken", "an assertion is repeated", 1),
         ("ab(?:^|a)+", "tokenizers", "an assertion is repeated", 2),
         ("b(?<=a(?=b))", "tokenizers", "cannot look ahead", 6),
+        (r"b(?<=\Za)", "tokenizers", r"a look-behind cannot contain \\Z", 5),
+        (r"b(?<!a(?:c|\z))", "tokenizers", r"a look-behind cannot contain \\z", 11),
         ("b(?<!(a))", "tokenizers", "cannot capture", 5),
         ("b(?<!(?:(?<n>a)))", "tokenizers", "cannot capture", 8),
         ("b(?<=a*)", "tokenizers", "refuses a look-behind of any length", 1),

@@ -274,12 +274,15 @@ class _Reader(AtomReader):
 
     def check_look_behind(self, kind: str, at: int) -> None:
         """Refuse what Oniguruma refuses in a look-behind: to look ahead, and a capture in a negative one."""
-        around = [outer for *_, outer in self.outer]
         captures = self.pattern[at : at + 2] != "(?" or self.pattern[at + 2 : at + 3] in ("<", "P")
-        if kind in ("?=", "?!") and {"?<=", "?<!"}.intersection(around):
+        if kind in ("?=", "?!") and self.is_within_look_behind:
             self.refuse("a look-behind cannot look ahead", at)
-        if kind == "?:" and captures and "?<!" in around:
+        if kind == "?:" and captures and "?<!" in [outer for *_, outer in self.outer]:
             self.refuse("a negative look-behind cannot capture", at, "write (?:…)")
+
+    @property
+    def is_within_look_behind(self) -> bool:
+        return any(outer in ("?<=", "?<!") for *_, outer in self.outer)
 
     def with_flags(self, on: str, off: str, at: int) -> Flags:
         names = {"i": "ignore_case", "s": "dot_all", "m": "multiline"}
@@ -363,6 +366,8 @@ class _Reader(AtomReader):
         symbol = self.pattern[self.at]
         if self.table == "llama.cpp" and symbol in "AzGZbBhH":
             self.refuse("std::regex does not have this escape, or it is not supported", at)
+        if self.table == "tokenizers" and symbol in "zZ" and self.is_within_look_behind:
+            self.refuse(f"a look-behind cannot contain \\{symbol}", at)
         anchors: dict[str, Place] = {"A": "start of text", "z": "end of text", "G": "start of search"}
         if self.table == "regex":
             anchors |= {"Z": "end of text"}
