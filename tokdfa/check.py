@@ -780,11 +780,9 @@ def check_splitting(part: dict[str, Any], sides: list[Tokenizer], seam: list[lis
         where = f"splitting.machines[{at}]"
         machines.append(Machine(said, len(classes.symbols), where))
         check_machine(machines[-1], side.program, classes.letters(side.program.sets), where)
-    for sets in seam:
-        good = len(classes.letters(sets)) == len(classes.symbols)
-        need(good, "splitting.classes", "symbols of one class are in S or T, and others are not")
     after, specials = seam[1] if seam else [], sides[0].specials if seam else {}
     stops = {at for at in range(1, len(after)) if any(may_begin(each, after[at:]) for each in specials)} | {len(after)}
+    # If a class has other symbols as well, more texts are looked at than need be.
     within = [[classes.within(symbols) for symbols in sets] for sets in seam]
     return check_states(part, Pair(machines, within, stops, bool(specials)), len(classes.symbols)), classes
 

@@ -11,6 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from support.checking import PATTERNS, TABLES, load_checker, rules_of, write_json, write_merges, write_ranks
 from support.commands import run
+from support.forging import SPACES
 
 import tokdfa
 from tests.evidence.tally import Tally
@@ -87,8 +88,6 @@ def test_questions_without_certificates(tmp_path: Path) -> None:
 
 
 CLAIMS = ("equivalent", "different", "splices", "does not splice")
-# Spaces before the end of the text are one piece or two.
-SPACES = r"\s++$|[^\s]+|\n|\s+", r"[^\s]+|\n|\s+"
 
 
 def test_pieces_that_differ_where_some_token_is_only_a_whole_piece(tmp_path: Path) -> None:
