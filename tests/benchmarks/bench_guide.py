@@ -1,28 +1,28 @@
 """Guides and bans: the times of a mask, of a step and of building, beside llguidance and xgrammar where installed.
 
-    TOKDFA_DATA=... python -m tests.benchmarks.bench_guide [gpt2|cl100k|o200k]
+    TOKDFA_DATA=... python -m tests.benchmarks.bench_guide [gpt2|cl100k|o200k] [--json FILE]
 
-A *new* state is one whose mask was not made before; one *met before* is asked for again. Walks choose among the allowed
-ids at random, so most of what they write is text that no model would. Masks and steps are processor time of the thread;
-building is elapsed time. The peers' masks allow every tokenization of the text: they know neither the merges nor the
-pre-tokenizer, so they compute less. Their matchers have no states that can be kept; each mask of theirs counts.
+A *new* state is one whose mask was not made before; one *met before* is asked for again. A *first* step is one that was
+not taken before; it is taken *again* at once. Walks choose among the allowed ids at random, so most of what they write
+is text that no model would. Masks and steps are processor time of the thread; building is elapsed time. The masks of
+the peers allow every tokenization of the text: they know neither the merges nor the pre-tokenizer, so they compute
+less. Their matchers have no states that can be kept; each mask of theirs counts.
 """
 
 from __future__ import annotations
 
 import os
 import random
-import resource
 import sys
 import time
 from functools import partial
-from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
 import tokdfa
+from tests.benchmarks.harness import environment, keep_tables, peak_memory, print_table
 from tokdfa.splitting.named import NAMED
 
 LANGUAGES = {
@@ -34,11 +34,18 @@ LANGUAGES = {
 }
 
 
-def shown(seconds: list[float]) -> str:
-    if not seconds:
-        return "none"
-    median, high = np.percentile(np.array(seconds) * 1e6, [50, 99])
-    return f"median {median:,.1f} us, 99th percentile {high:,.1f} us ({len(seconds)})"
+COLUMNS = ["us", "building s", "new mask", "p99", "met before", "step, first", "p99", "again", "masks"]
+
+
+def row(what: str, built: float | None, new: list[float], old: list[float], first: list[float], again: list[float]):  # type: ignore[no-untyped-def]
+    """Return a row of the table: medians and 99th percentiles in microseconds."""
+
+    def percentile(seconds: list[float], q: float) -> float | str:
+        return round(float(np.percentile(np.array(seconds) * 1e6, q)), 1) if seconds else "-"
+
+    figures = [percentile(new, 50), percentile(new, 99), percentile(old, 50)]
+    steps = [percentile(first, 50), percentile(first, 99), percentile(again, 50)]
+    return [what, "-" if built is None else round(built, 3), *figures, *steps, len(new)]
 
 
 def timed(function, *arguments):  # type: ignore[no-untyped-def]
@@ -47,28 +54,40 @@ def timed(function, *arguments):  # type: ignore[no-untyped-def]
     return found, time.thread_time() - begin
 
 
-def walks(guide: tokdfa.Guide, n: int, steps: int, longest: float) -> tuple[list[float], list[float], list[float]]:
-    """Return the times of masks of new states, of masks of states met before, and of steps."""
+def one_of(mask: np.ndarray, source: random.Random) -> int | None:
+    """Choose one of the ids of a mask without a list of all of them, which would empty the caches."""
+    words = np.flatnonzero(mask)
+    if not len(words):
+        return None
+    place = int(words[source.randrange(len(words))])
+    bits = int(mask[place]) & 0xFFFFFFFF
+    return 32 * place + source.choice([bit for bit in range(32) if bits >> bit & 1])
+
+
+def walks(guide: tokdfa.Guide, n: int, steps: int, longest: float) -> tuple[list[float], ...]:
+    """Return the times of masks of new states, of those met before, of steps taken first, and of steps taken again."""
     source = random.Random(0)
-    new, old, stepping = [], [], []
+    new, old, first, again = [], [], [], []
     seen = set()
     begin = time.perf_counter()
     for _ in range(n):
         state = guide.initial
         for _ in range(steps):
-            _, seconds = timed(guide.mask, state)
+            mask, seconds = timed(guide.mask, state)
             if state not in seen:
                 new.append(seconds)
-            seen.add(state)
             old.append(timed(guide.mask, state)[1])
-            allowed = guide.allowed(state).tolist()
-            if not allowed or time.perf_counter() - begin > longest:
+            id = one_of(mask, source)
+            if id is None or time.perf_counter() - begin > longest:
                 break
-            following, seconds = timed(guide.step, state, source.choice(allowed))
-            stepping.append(seconds)
+            following, seconds = timed(guide.step, state, id)
+            if (state, id) not in seen:
+                first.append(seconds)
+            again.append(timed(guide.step, state, id)[1])
             assert following is not None
+            seen |= {state, (state, id)}
             state = following
-    return new, old, stepping
+    return new, old, first, again
 
 
 def load(name: str) -> tokdfa.Tokenizer:
@@ -82,50 +101,54 @@ def load(name: str) -> tokdfa.Tokenizer:
     return found
 
 
-def along(automaton: tokdfa.Guide | tokdfa.Ban, ids: list[int]) -> str:
-    """Return the times of new masks, of masks met before and of steps along a text."""
-    new, old, stepping, seen = [], [], [], set()
+def along(automaton: tokdfa.Guide | tokdfa.Ban, ids: list[int]) -> tuple[list[float], ...]:
+    """Return the same times as `walks`, along a text."""
+    new, old, first, again, seen = [], [], [], [], set()
     state = automaton.initial
     for id in ids:
         seconds = timed(automaton.mask, state)[1]
         (old if state in seen else new).append(seconds)
-        seen.add(state)
         following, seconds = timed(automaton.step, state, id)
-        stepping.append(seconds)
+        (again if (state, id) in seen else first).append(seconds)
+        seen |= {state, (state, id)}
         # What is banned is not said.
         state = automaton.initial if following is None else following
-    return f"new {shown(new)}\n    met before {shown(old)}\n    step {shown(stepping)}"
+    return new, old, first, again
 
 
 def main(name: str) -> None:
     tokenizer = load(name)
+    rows = []
     begin = time.perf_counter()
     guide = tokenizer.guide()
-    print(f"{name}, {tokenizer.n_ids} ids: tables of the tokenizer {time.perf_counter() - begin:.2f} s")
+    tables = time.perf_counter() - begin
     corpora = Path(os.environ["TOKDFA_DATA"]) / "corpora"
     texts = {file: (corpora / f"{file}.txt").read_text("utf-8")[:60_000] for file in ("english", "multilingual")}
     for file, text in texts.items():
-        print(f"all texts, {file}:\n    {along(guide, tokenizer.encode(text).tolist())}")
+        rows.append(row(f"all texts, {file}", tables, *along(guide, tokenizer.encode(text).tolist())))
     for what, language in LANGUAGES.items():
         begin = time.perf_counter()
         guide = tokenizer.guide(language)
         built = time.perf_counter() - begin
-        new, old, stepping = walks(guide, 20, 60, 20)
-        print(f"{what}: building {built:.3f} s, {guide!r}")
-        print(f"    new {shown(new)}\n    met before {shown(old)}\n    step {shown(stepping)}")
+        rows.append(row(what, built, *walks(guide, 20, 60, 20)))
     english = (corpora / "english.txt").read_text("utf-8")
     words = list(dict.fromkeys(word for word in english.split() if len(word) > 4))
     random.Random(0).shuffle(words)
     begin = time.perf_counter()
     ban = tokdfa.ban(tokenizer, words[:10_000])
-    print(f"ban of {len(words[:10_000]):,} words: building {time.perf_counter() - begin:.3f} s, {ban!r}")
-    print(f"    {along(ban, tokenizer.encode(texts['english']).tolist())}")
-    print(f"at most {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB up to here")
-    for peer in (llguidance_masks, xgrammar_masks):
+    built = time.perf_counter() - begin
+    rows.append(
+        row(f"ban of {len(words[:10_000]):,} words", built, *along(ban, tokenizer.encode(texts["english"]).tolist()))
+    )
+    peak, packages = peak_memory() >> 20, []
+    for package, peer in (("llguidance", llguidance_masks), ("xgrammar", xgrammar_masks)):
         try:
-            peer(name, tokenizer)
+            rows += peer(name, tokenizer)
+            packages.append(package)
         except ImportError as error:
-            print(f"not measured: {error}")
+            print(f"not measured: {error}", file=sys.stderr)
+    caption = f"{tokenizer.n_ids:,} ids; {peak} MB before the peers; {environment(*packages)}"
+    print_table(f"Guides of {name}", COLUMNS, rows, caption)
 
 
 def spellings(tokenizer: tokdfa.Tokenizer) -> list[bytes]:
@@ -135,7 +158,7 @@ def spellings(tokenizer: tokdfa.Tokenizer) -> list[bytes]:
     return [data[begin:end] for begin, end in pairwise(offsets.tolist())]
 
 
-def peer_walks(what: str, built: float, mask, bitmask, accept, reset, is_over) -> None:  # type: ignore[no-untyped-def]
+def peer_walks(what: str, built: float, mask, bitmask, accept, reset, is_over) -> list[object]:  # type: ignore[no-untyped-def]
     """Measure the masks and the steps of a peer along walks through its own masks."""
     source, masks, stepping = random.Random(0), [], []
     for _ in range(20):
@@ -144,14 +167,14 @@ def peer_walks(what: str, built: float, mask, bitmask, accept, reset, is_over) -
             if is_over():
                 break
             masks.append(timed(mask)[1])
-            allowed = np.flatnonzero(np.unpackbits(bitmask.view(np.uint8), bitorder="little")).tolist()
-            if not allowed:
+            id = one_of(bitmask, source)
+            if id is None:
                 break
-            stepping.append(timed(accept, source.choice(allowed))[1])
-    print(f"{what}: building {built:.3f} s\n    mask {shown(masks)}\n    step {shown(stepping)}")
+            stepping.append(timed(accept, id)[1])
+    return row(what, built, masks, [], stepping, [])
 
 
-def llguidance_masks(name: str, tokenizer: tokdfa.Tokenizer) -> None:
+def llguidance_masks(name: str, tokenizer: tokdfa.Tokenizer) -> list[list[object]]:
     """Measure llguidance: a matcher a regular expression, and masks in numpy."""
     import llguidance
     import llguidance.numpy
@@ -162,28 +185,26 @@ def llguidance_masks(name: str, tokenizer: tokdfa.Tokenizer) -> None:
     ranks = {word: id for id, word in enumerate(spellings(tokenizer)) if id not in special and word}
     pattern = NAMED["gpt2_tiktoken" if name == "gpt2" else name].steps[0].pattern
     ends = {"<|endoftext|>": max(ranks.values()) + 1}
-    begin = time.perf_counter()
     encoding = tiktoken.Encoding(name, pat_str=pattern, mergeable_ranks=ranks, special_tokens=ends)
     peer = llguidance.tiktoken.lltokenizer_from_encoding(encoding)
-    print(f"llguidance {version('llguidance')}: its tables {time.perf_counter() - begin:.2f} s")
+    rows = []
     for what, language in LANGUAGES.items():
         bitmask = llguidance.numpy.allocate_token_bitmask(1, peer.vocab_size)
         begin = time.perf_counter()
         matcher = llguidance.LLMatcher(peer, llguidance.LLMatcher.grammar_from_regex(language))
         built = time.perf_counter() - begin
         fill = partial(llguidance.numpy.fill_next_token_bitmask, matcher, bitmask, 0)
-        peer_walks(
-            f"llguidance, {what}", built, fill, bitmask[0], matcher.consume_token, matcher.reset, matcher.is_stopped
-        )
+        calls = fill, bitmask[0], matcher.consume_token, matcher.reset, matcher.is_stopped
+        rows.append(peer_walks(f"llguidance, {what}", built, *calls))
+    return rows
 
 
-def xgrammar_masks(name: str, tokenizer: tokdfa.Tokenizer) -> None:
+def xgrammar_masks(name: str, tokenizer: tokdfa.Tokenizer) -> list[list[object]]:
     """Measure xgrammar: a compiled grammar a regular expression, whose masks are made when it is compiled."""
     import xgrammar
 
-    begin = time.perf_counter()
     info = xgrammar.TokenizerInfo(spellings(tokenizer), stop_token_ids=[tokenizer.n_ids - 1])
-    print(f"xgrammar {version('xgrammar')}: its tables {time.perf_counter() - begin:.2f} s")
+    rows = []
     for what, language in LANGUAGES.items():
         compiler = xgrammar.GrammarCompiler(info, max_threads=1, cache_enabled=False)
         begin = time.perf_counter()
@@ -191,10 +212,11 @@ def xgrammar_masks(name: str, tokenizer: tokdfa.Tokenizer) -> None:
         built = time.perf_counter() - begin
         bitmask = np.zeros((1, -(-tokenizer.n_ids // 32)), dtype=np.int32)
         fill = partial(matcher.fill_next_token_bitmask, bitmask, 0)
-        peer_walks(
-            f"xgrammar, {what}", built, fill, bitmask[0], matcher.accept_token, matcher.reset, matcher.is_terminated
-        )
+        calls = fill, bitmask[0], matcher.accept_token, matcher.reset, matcher.is_terminated
+        rows.append(peer_walks(f"xgrammar, {what}", built, *calls))
+    return rows
 
 
 if __name__ == "__main__":
+    keep_tables(sys.argv)
     main(sys.argv[1] if len(sys.argv) > 1 else "cl100k")
