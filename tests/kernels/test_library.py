@@ -83,6 +83,13 @@ def test_a_struct_has_its_arrays_and_their_lengths() -> None:
     assert [rows.pointer.offsets[i] for i in range(2)] == [0, 2]
 
 
+def test_a_pointer_to_a_struct_may_be_null() -> None:
+    names = [name for name, field in ffi.typeof("tokdfa_guide").fields if field.type.kind == "pointer"]
+    assert names == ["splits", "followers", "ids", "texts", "room", "any"]
+    guide = Struct("tokdfa_guide", **dict.fromkeys(names))
+    assert guide.pointer.any == ffi.NULL
+
+
 def _rows(**fields: object) -> dict[str, object]:
     ints = np.zeros(1, dtype=np.int32)
     return {"offsets": np.zeros(2, np.int64), "tokens": ints, "targets": ints, "final": np.zeros(1, bool)} | fields

@@ -10,7 +10,7 @@ from tokdfa.errors import WrongTypeError
 from tokdfa.guiding.bans import Ban
 from tokdfa.guiding.guide import Guide, State, check_texts
 from tokdfa.guiding.masked import checked_end, checked_size
-from tokdfa.guiding.prefixes import PrefixAutomaton
+from tokdfa.guiding.prefixes import prefixes_of
 from tokdfa.guiding.texts import texts_of
 from tokdfa.guiding.tokens import tokens_of
 from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -83,6 +83,8 @@ def guide(
     size = checked_size(vocab_size, tokenizer.n_ids)
     ends = checked_end(end, size)
     tokens = tokens_of(tokenizer)
-    prefixes = PrefixAutomaton(tokens, texts_of(tokens, language, None if ban is None else ban.machine))
+    is_free = language is None and ban is None
+    texts = None if is_free else texts_of(tokens, language, None if ban is None else ban.machine)
+    prefixes = prefixes_of(tokens, texts)
     check_texts(prefixes, language)
     return Guide(prefixes, ends, size)

@@ -16,7 +16,7 @@ from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.errors import LimitExceededError, WrongTypeError
 from tokdfa.guesses import Guided
 from tokdfa.guiding.guide import check_texts
-from tokdfa.guiding.prefixes import Place, PrefixAutomaton
+from tokdfa.guiding.prefixes import Place, PrefixAutomaton, prefixes_of
 from tokdfa.guiding.texts import Texts, texts_of
 from tokdfa.guiding.tokens import tokens_of
 from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -141,7 +141,7 @@ def forced(tokenizer: AnyTokenizer, language: str | TokenDFA, *, longest: int = 
         raise WrongTypeError("a language is a regular expression or an automaton over bytes", value=language)
     tokens = tokens_of(tokenizer)
     texts = texts_of(tokens, language)
-    prefixes = PrefixAutomaton(tokens, texts)
+    prefixes = prefixes_of(tokens, texts)
     check_texts(prefixes, language)
     return _Question(prefixes, texts, int(longest)).answer()
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array
+from tokdfa.arrays import BoolArray, Int32Array, Uint32Array
 from tokdfa.guiding.tokens import Tokens
 from tokdfa.kernels.guiding.product import merge_nodes
 
@@ -27,6 +27,9 @@ class Groups(NamedTuple):
     atom_begin : int32 array, one entry an atom and one more
         The ids of atom a are those from ``atom_begin[a]`` to ``atom_begin[a + 1]`` of `atom_ids`.
     atom_ids : int32 array
+    atom_row : int32 array, one entry an atom
+        The row of `atom_bits` that has the ids of the atom; -1 for an atom with few ids.
+    atom_bits : uint32 array of shape (rows, words of a mask)
     """
 
     node_column: Int32Array
@@ -37,6 +40,8 @@ class Groups(NamedTuple):
     atom_spelled: Int32Array
     atom_begin: Int32Array
     atom_ids: Int32Array
+    atom_row: Int32Array
+    atom_bits: Uint32Array
 
 
 def group_ids(tokens: Tokens, column: Int32Array, is_dead: BoolArray) -> Groups:
@@ -71,11 +76,26 @@ def group_ids(tokens: Tokens, column: Int32Array, is_dead: BoolArray) -> Groups:
     begins = np.flatnonzero(np.append(True, key[1:] != key[:-1])) if len(key) else np.zeros(0, dtype=np.int64)
     first = ids[begins]
     specials = tokens.special_ids
+    atom_begin = np.append(begins, len(ids) + np.arange(len(specials) + 1)).astype(np.int32)
+    atom_ids = np.append(ids, specials)
     return Groups(
         *nodes,
         at_node=np.searchsorted(node[begins], np.arange(n_nodes + 1)).astype(np.int32),
         atom_class=np.append(class_of[first], class_of[specials]),
         atom_spelled=np.append(from_start[first], from_start[specials]),
-        atom_begin=np.append(begins, len(ids) + np.arange(len(specials) + 1)).astype(np.int32),
-        atom_ids=np.append(ids, specials),
+        atom_begin=atom_begin,
+        atom_ids=atom_ids,
+        **_as_bits(atom_begin, atom_ids, tokens.n_ids),
     )
+
+
+def _as_bits(begin: Int32Array, ids: Int32Array, n_ids: int) -> dict[str, np.ndarray]:
+    """Return the rows of atoms, and the bits of those that have more ids than a mask has words."""
+    n_words = -(-n_ids // 32)
+    large = np.flatnonzero(np.diff(begin) > n_words)
+    row = np.full(len(begin) - 1, -1, dtype=np.int32)
+    row[large] = np.arange(len(large), dtype=np.int32)
+    flags = np.zeros((len(large), 32 * n_words), dtype=np.bool_)
+    for number, atom in enumerate(large.tolist()):
+        flags[number, ids[begin[atom] : begin[atom + 1]]] = True
+    return {"atom_row": row, "atom_bits": np.packbits(flags, axis=1, bitorder="little").view(np.uint32)}

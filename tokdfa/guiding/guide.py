@@ -63,13 +63,23 @@ class Guide(Masked[Place]):
         self._tokens = prefixes.tokens
 
     def _step(self, state: State, id: int) -> State | None:
-        return self._prefixes.step(state, id)
+        try:
+            return self._prefixes.step(state, id)
+        except (TypeError, OverflowError):
+            self._prefixes.checked(state)
+            raise
 
     def _bits(self, state: State) -> np.ndarray:
         return self._prefixes.mask(state)
 
     def is_final(self, state: State) -> bool:
-        """Return whether a stream may end in a state."""
+        """Return whether a stream may end in a state.
+
+        Raises
+        ------
+        WrongTypeError
+            If it is not a state of this guide.
+        """
         return state == _ENDED or self._prefixes.is_final(state)
 
     # Streams

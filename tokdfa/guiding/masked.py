@@ -134,7 +134,10 @@ class Masked(Guided, ABC, Generic[S]):
         return self._known_mask(state)
 
     def _known_mask(self, state: S) -> Int32Array:
-        known = self._masks.get(state)
+        try:
+            known = self._masks.get(state)
+        except TypeError:
+            raise WrongTypeError(f"the {type(self).__name__.lower()} has no such state", value=state) from None
         if known is None:
             known = self._nothing if state == self.ended else self._make_mask(state)
             with SHARED:

@@ -9,6 +9,8 @@ so they share one pair of masks.
 from __future__ import annotations
 
 from collections import OrderedDict
+from functools import lru_cache
+from operator import lt
 from typing import NamedTuple
 
 import numpy as np
@@ -16,13 +18,13 @@ import numpy as np
 from tokdfa.arrays import Int32Array, Uint32Array
 from tokdfa.errors import LimitExceededError, WrongTypeError
 from tokdfa.guiding.followers import NONE
-from tokdfa.guiding.texts import Texts
+from tokdfa.guiding.texts import Texts, texts_of
 from tokdfa.guiding.tokens import Tokens
 from tokdfa.kernels.guiding import product as kernels
 from tokdfa.kernels.library import Struct
 from tokdfa.locks import SHARED
 
-__all__ = ["Place", "PrefixAutomaton"]
+__all__ = ["Place", "PrefixAutomaton", "prefixes_of"]
 
 
 MAX_BASES = 1 << 10
@@ -72,6 +74,8 @@ class PrefixAutomaton:
     ----------
     tokens : Tokens
     texts : Texts
+    any : PrefixAutomaton, optional
+        That of all texts, unless it is this one. What no text goes on from is found there once for all languages.
 
     Raises
     ------
@@ -81,7 +85,7 @@ class PrefixAutomaton:
         By all methods, if a state is not one of this automaton.
     """
 
-    def __init__(self, tokens: Tokens, texts: Texts) -> None:
+    def __init__(self, tokens: Tokens, texts: Texts, any: PrefixAutomaton | None = None) -> None:
         self.tokens = tokens
         self.texts = texts
         self.initial = Place(tokens.splits.initial, NONE, 0, texts.initial)
@@ -91,14 +95,25 @@ class PrefixAutomaton:
         self._bases: OrderedDict[tuple[int, int, int], Base] = OrderedDict()
         self._room = kernels.room_of(1 << 12, 1 << 10, int(tokens.trie.depth.max(initial=0)), texts.n_states + 1)
         self._answers = self._room.pointer
-        self._guide = Struct(
+        self._any = any
+        self._guide: Struct = Struct(
             "tokdfa_guide", splits=tokens.splits.struct, followers=tokens.followers.struct, ids=tokens.struct,
-            texts=texts.struct, room=self._room,
+            texts=texts.struct, room=self._room, any=None if any is None else any._guide,
         )  # fmt: skip
 
     def is_final(self, place: Place) -> bool:
         """Return whether a stream may end in a state."""
+        place = self.checked(place)
         return self.tokens.splits.is_final(place.split) and self._final_text[place.text]
+
+    def checked(self, place: tuple[int, ...]) -> Place:
+        """Return a state of this automaton; refuse what is none."""
+        if isinstance(place, tuple) and len(place) == 4 and all(isinstance(part, (int, np.integer)) for part in place):
+            found = Place(*place)
+            limits = self.tokens.splits.n_states, self._n_rows, self.tokens.spelled.n_states, self.texts.n_states + 1
+            if min(found) >= 0 and found.split and found.text and all(map(lt, found, limits)):
+                return found
+        raise WrongTypeError("the guide has no such state", value=place)
 
     def target(self, place: Place, id: int) -> Place | None:
         """Return the state after an id, whether or not any stream goes on from there; None if there is none."""
@@ -134,8 +149,7 @@ class PrefixAutomaton:
 
     def mask(self, place: Place) -> Uint32Array:
         """Return the mask of the ids with which a stream goes on; a new array."""
-        if not (0 <= place.row < self._n_rows and 0 <= place.spelled < self.tokens.spelled.n_states):
-            raise WrongTypeError("the guide has no such state", value=tuple(place))
+        place = self.checked(place)
         base = self.base(place)
         bits = base.allowed.copy()
         self.tokens.followers.take_out(place.row, base.fragile, bits)
@@ -161,22 +175,37 @@ class PrefixAutomaton:
     def _help(self, status: int, place: Place) -> None:
         """Provide what the kernels lack, or say why it cannot be provided."""
         found = self._answers
+        self.checked(place)
         if status == kernels.MISSING:
             self.tokens.splits.fill(found.missing_core, found.missing_column)
         elif status == kernels.NO_ROOM:
             self._enlarge()
+        elif status == kernels.NO_ROOM_FOR_ANY and self._any is not None:
+            self._any._enlarge()
         elif status == kernels.TOO_MANY:
             what = f"{kernels.MOST_SEARCHED} states did not show whether any canonical stream goes on"
             raise LimitExceededError(what, hint="use a narrower language")
         else:
-            raise WrongTypeError("the guide has no such state", value=tuple(place))
+            raise AssertionError(f"the kernels know this state, but not the id: {place}")
 
     def _enlarge(self) -> None:
-        """Make room for more places, or for a longer search; what is known is found anew."""
+        """Make room for more places, or for a longer search."""
         room = self._room
         n_slots, n_searched = len(room.fields["values"]), len(room.fields["trail"])
         if 2 * self._answers.n_known >= n_slots:
-            n_slots = min(4 * n_slots, MAX_SLOTS)
+            # Beyond the most slots, what is known is found anew.
+            kernels.resize_slots(room, min(4 * n_slots, MAX_SLOTS), keep=n_slots < MAX_SLOTS)
         else:
-            n_searched = min(4 * n_searched, kernels.MOST_SEARCHED)
-        kernels.enlarge(room, n_slots, n_searched)
+            kernels.resize_search(room, min(4 * n_searched, kernels.MOST_SEARCHED))
+
+
+@lru_cache(maxsize=4)
+def _of_all_texts(tokens: Tokens) -> PrefixAutomaton:
+    """Return the prefix automaton of all texts; those of the last few tokenizers are kept."""
+    return PrefixAutomaton(tokens, texts_of(tokens, None))
+
+
+def prefixes_of(tokens: Tokens, texts: Texts | None = None) -> PrefixAutomaton:
+    """Return the prefix automaton of a language of texts; by default of all of them."""
+    every = _of_all_texts(tokens)
+    return every if texts is None else PrefixAutomaton(tokens, texts, every)

@@ -173,6 +173,11 @@ class Splits:
         """The number of cores found so far."""
         return len(self._cores)
 
+    @property
+    def n_states(self) -> int:
+        """A number above those of all states found so far."""
+        return len(self._cores) * self._cuts.n_cuts
+
     def is_final(self, state: int) -> bool:
         """Return whether a text may end in a state."""
         core, cut = divmod(state, self._cuts.n_cuts)

@@ -4,7 +4,7 @@
 #include "harness.h"
 
 enum { MOST_IDS = 20, MOST_LENGTH = 4, MOST_TEXTS = 5, MOST_CORES = 4, MOST_CUTS = 3, MOST_ROWS = 4, N_COLUMNS = 3 };
-enum { MISSING = -1, NO_ROOM = -2 };
+enum { MISSING = -1, NO_ROOM = -2, NO_ROOM_FOR_ANY = -5 };
 
 typedef struct {
     arena memory;
@@ -15,9 +15,9 @@ typedef struct {
     tokdfa_followers followers;
     tokdfa_split_machine splits;
     tokdfa_guide_ids ids;
-    tokdfa_guide_texts texts;
-    tokdfa_guide_room room;
-    tokdfa_guide guide;
+    tokdfa_guide_texts texts, every_text;
+    tokdfa_guide_room room, every_room;
+    tokdfa_guide guide, every;
 } tables;
 
 typedef struct {
@@ -177,7 +177,11 @@ static void read_splits(tables *t, input *in) {
         tail[number] = (int32_t)below(in, t->n_cuts);
         shape[number] = (uint8_t)(take(in) & 3);
         if (shape[number] & 2) {
+            /* No row forbids a whole piece. */
             position[id] = -1;
+            for (int64_t core = 1; core < t->n_cores; core++) {
+                filled[core * t->width + 2 * number + 1] = filled[core * t->width + 2 * number];
+            }
         }
         ending_from[id] = (int32_t)n_ending;
         if (n_head > 0 && position[id] >= 0) {
@@ -214,18 +218,19 @@ static void read_splits(tables *t, input *in) {
                                 .ending_from = ending_from};
 }
 
-static void read_groups(tables *t) {
+/* Group the ids by a language: one atom an id, some of which are bits too. */
+static tokdfa_guide_texts read_groups(tables *t, int32_t *table, int64_t n_texts, uint8_t *final_text, input *in) {
     arena *memory = &t->memory;
     /* Distances, and nowhere for what leads to no end. */
-    int32_t *distance = ROOM(memory, int32_t, t->n_texts);
-    uint8_t *nearest = ZEROS(memory, uint8_t, t->n_texts), *is_dead = ROOM(memory, uint8_t, N_COLUMNS);
-    for (int64_t q = 0; q < t->n_texts; q++) {
-        distance[q] = t->final_text[q] ? 0 : -1;
+    int32_t *distance = ROOM(memory, int32_t, n_texts);
+    uint8_t *nearest = ZEROS(memory, uint8_t, n_texts), *is_dead = ROOM(memory, uint8_t, N_COLUMNS);
+    for (int64_t q = 0; q < n_texts; q++) {
+        distance[q] = final_text[q] ? 0 : -1;
     }
-    for (int64_t length = 1; length < t->n_texts; length++) {
-        for (int64_t q = 1; q < t->n_texts; q++) {
+    for (int64_t length = 1; length < n_texts; length++) {
+        for (int64_t q = 1; q < n_texts; q++) {
             for (int64_t c = 0; c < N_COLUMNS && distance[q] < 0; c++) {
-                const int32_t to = t->table[q * N_COLUMNS + c];
+                const int32_t to = table[q * N_COLUMNS + c];
                 if (to > 0 && distance[to] == length - 1) {
                     distance[q] = (int32_t)length;
                     /* The least byte of the column. */
@@ -236,8 +241,8 @@ static void read_groups(tables *t) {
     }
     for (int64_t c = 0; c < N_COLUMNS; c++) {
         is_dead[c] = 1;
-        for (int64_t q = 0; q < t->n_texts; q++) {
-            int32_t *to = t->table + q * N_COLUMNS + c;
+        for (int64_t q = 0; q < n_texts; q++) {
+            int32_t *to = table + q * N_COLUMNS + c;
             *to = distance[*to] < 0 ? 0 : *to;
             is_dead[c] = is_dead[c] && *to == 0;
         }
@@ -268,50 +273,86 @@ static void read_groups(tables *t) {
         }
     }
     at_node[n] = atom_begin[found] = found;
-    t->texts = (tokdfa_guide_texts){.table = t->table, .column = t->column, .n_columns = N_COLUMNS,
-                                    .final = t->final_text, .n_final = t->n_texts, .distance = distance,
+    int32_t *atom_row = MINUS_ONES(memory, int32_t, t->n_ids);
+    uint32_t *atom_bits = ROOM(memory, uint32_t, t->n_ids);
+    for (int32_t atom = 0; atom < found; atom++) {
+        atom_bits[atom] = (uint32_t)1 << atom_ids[atom];
+        atom_row[atom] = take(in) & 1 ? atom : -1;
+    }
+    return (tokdfa_guide_texts){.table = table, .column = t->column, .n_columns = N_COLUMNS,
+                                    .final = final_text, .n_final = n_texts, .distance = distance,
                                     .nearest = nearest, .special_target = ZEROS(memory, int32_t, 1), .n_specials = 0,
                                     .node_column = exactly(memory, out[3], n, 4), .n_node_column = n,
                                     .node_depth = exactly(memory, out[4], n, 4), .node_end = exactly(memory, out[5], n, 4),
                                     .at_node = at_node, .atom_class = atom_class, .n_atom_class = found,
                                     .atom_spelled = ZEROS(memory, int32_t, t->n_ids), .atom_begin = atom_begin,
-                                    .atom_ids = atom_ids};
+                                    .atom_ids = atom_ids, .atom_row = atom_row, .atom_bits = atom_bits};
 }
 
-static void make_room(tables *t, int64_t n_slots, int64_t n_searched) {
+static void make_slots(tables *t, tokdfa_guide_room *room, int64_t n) {
     arena *memory = &t->memory;
-    t->room.keys = ZEROS(memory, int32_t, 4 * n_slots), t->room.values = ZEROS(memory, uint8_t, n_slots);
-    t->room.n_values = n_slots, t->room.n_known = 0, t->room.low = ZEROS(memory, int32_t, n_slots);
-    t->room.trail = ZEROS(memory, int32_t, n_searched), t->room.n_trail = n_searched;
-    t->room.frames = ZEROS(memory, int32_t, 5 * n_searched);
+    const int32_t *keys = room->keys;
+    const uint8_t *values = room->values;
+    const int64_t n_before = room->n_values;
+    room->keys = ZEROS(memory, int32_t, 4 * n), room->values = ZEROS(memory, uint8_t, n);
+    room->n_values = n, room->n_known = 0, room->low = ZEROS(memory, int32_t, n);
+    tokdfa_guide_enter(room, keys, values, n_before);
+}
+
+static void make_trail(tables *t, tokdfa_guide_room *room, int64_t n) {
+    room->trail = ZEROS(&t->memory, int32_t, n), room->n_trail = n;
+    room->frames = ZEROS(&t->memory, int32_t, 5 * n);
+}
+
+static void make_room(tables *t, tokdfa_guide_room *room, int64_t n_texts) {
+    arena *memory = &t->memory;
+    make_slots(t, room, 2);
+    make_trail(t, room, 1);
+    room->path = ZEROS(memory, int32_t, MOST_LENGTH + 1), room->trace = ZEROS(memory, int32_t, MOST_LENGTH + 1);
+    room->hint = MINUS_ONES(memory, int32_t, 8), room->n_hint = 8;
+    room->near = ROOM(memory, int32_t, 4 * n_texts);
+    for (int64_t k = 0; k < 4 * n_texts; k++) {
+        room->near[k] = -2;
+    }
 }
 
 /* What the class in Python does where the kernel lacks something. */
 static void help(tables *t, int64_t status) {
-    REQUIRE(status == MISSING || status == NO_ROOM);
+    REQUIRE(status == MISSING || status == NO_ROOM || status == NO_ROOM_FOR_ANY);
+    tokdfa_guide_room *room = status == NO_ROOM_FOR_ANY ? &t->every_room : &t->room;
     if (status == MISSING) {
         const int64_t at = t->room.missing_core * t->width + t->room.missing_column;
         REQUIRE(t->splits.targets[at] == -1);
         ((int32_t *)(uintptr_t)t->splits.targets)[at] = t->targets[at];
-    } else if (2 * t->room.n_known >= t->room.n_values) {
-        make_room(t, 2 * t->room.n_values, t->room.n_trail);
+    } else if (2 * room->n_known >= room->n_values) {
+        make_slots(t, room, 2 * room->n_values);
     } else {
-        make_room(t, t->room.n_values, 2 * t->room.n_trail);
+        make_trail(t, room, 2 * room->n_trail);
     }
 }
+
+#define HELPED_ONCE(status, call)                                                                                      \
+    if (((status) = (call)) < 0) {                                                                                     \
+        help(t, (status));                                                                                             \
+    }
 
 #define HELPED(status, call)                                                                                           \
     while (((status) = (call)) < 0) {                                                                                  \
         help(t, (status));                                                                                             \
     }
 
+static bool is_forbidden(const tables *t, int64_t row, int64_t id) {
+    const int32_t position = t->ids.position[id];
+    bool found = false;
+    for (int32_t k = t->followers.pointer[row]; k < t->followers.pointer[row + 1]; k++) {
+        found = found || (t->followers.start[k] <= position && position < t->followers.stop[k]);
+    }
+    return found;
+}
+
 static bool step_by_definition(const tables *t, spot from, int64_t id, spot *to) {
     const int64_t number = id + 1, K = t->n_classes;
-    const int32_t position = t->ids.position[id];
-    bool may_continue = true;
-    for (int32_t k = t->followers.pointer[from.row]; k < t->followers.pointer[from.row + 1]; k++) {
-        may_continue = may_continue && !(t->followers.start[k] <= position && position < t->followers.stop[k]);
-    }
+    const bool may_continue = !is_forbidden(t, from.row, id);
     const uint32_t head = t->splits.head[number];
     int64_t core, cut = t->splits.tail[number];
     if (from.cut == 0) {
@@ -346,15 +387,18 @@ static bool step_by_definition(const tables *t, spot from, int64_t id, spot *to)
 
 static void use_guide(tables *t, input *in) {
     read_splits(t, in);
-    read_groups(t);
-    make_room(t, 2, 1);
-    t->room.path = ZEROS(&t->memory, int32_t, MOST_LENGTH + 1);
-    t->room.hint = MINUS_ONES(&t->memory, int32_t, 8), t->room.n_hint = 8;
-    t->room.near = ZEROS(&t->memory, int32_t, 4 * t->n_texts);
-    for (int64_t k = 0; k < 4 * t->n_texts; k++) {
-        t->room.near[k] = -2;
+    t->texts = read_groups(t, t->table, t->n_texts, t->final_text, in);
+    int32_t *same = ZEROS(&t->memory, int32_t, 2 * N_COLUMNS);
+    uint8_t *final = ZEROS(&t->memory, uint8_t, 2);
+    final[1] = 1;
+    for (int64_t c = 0; c < N_COLUMNS; c++) {
+        same[N_COLUMNS + c] = 1;
     }
-    t->guide = (tokdfa_guide){&t->splits, &t->followers, &t->ids, &t->texts, &t->room};
+    t->every_text = read_groups(t, same, 2, final, in);
+    make_room(t, &t->room, t->n_texts);
+    make_room(t, &t->every_room, 2);
+    t->every = (tokdfa_guide){&t->splits, &t->followers, &t->ids, &t->every_text, &t->every_room, NULL};
+    t->guide = (tokdfa_guide){&t->splits, &t->followers, &t->ids, &t->texts, &t->room, take(in) % 4 ? &t->every : NULL};
     const int64_t n = t->n_cores * t->n_cuts * t->n_rows * t->n_texts;
     uint8_t *alive = ZEROS(&t->memory, uint8_t, n);
 #define NUMBER(s) (((s.core * t->n_cuts + s.cut) * t->n_rows + s.row) * t->n_texts + s.text)
@@ -384,6 +428,11 @@ static void use_guide(tables *t, input *in) {
         int64_t status;
         HELPED(status, tokdfa_guide_goes_on(&t->guide, split, row, 0, text));
         REQUIRE(status == alive[k]);
+        uint32_t allowed, fragile;
+        do {
+            allowed = fragile = 0;
+            HELPED_ONCE(status, tokdfa_guide_next(&t->guide, split, 0, text, NULL, 0, &allowed, &fragile));
+        } while (status < 0);
         for (int32_t id = 0; id < t->n_ids; id++) {
             spot to;
             const bool is_one = step_by_definition(t, s, id, &to);
@@ -393,6 +442,9 @@ static void use_guide(tables *t, input *in) {
                                 t->room.found_text == to.text && t->room.found_spelled == 0));
             HELPED(status, tokdfa_guide_step(&t->guide, split, row, 0, text, id));
             REQUIRE(status == (is_one && alive[NUMBER(to)]));
+            /* The mask of the row: what is allowed, without what is fragile and forbidden. */
+            const bool is_cut = is_forbidden(t, row, id);
+            REQUIRE(status == ((allowed >> id & 1) && !(is_cut && fragile >> id & 1)));
         }
     }
     REQUIRE(tokdfa_guide_goes_on(&t->guide, 0, 0, 0, 1) == -4 && tokdfa_guide_step(&t->guide, 1 << 20, 0, 0, 1, 0) == -4);

@@ -117,7 +117,8 @@ def test_rooms_that_are_too_small_are_enlarged(tmp_path: Path) -> None:
     tokens = tokens_of(tokenizer)
     expected = PrefixAutomaton(tokens, texts_of(tokens, "[^x]{1,9}"))
     small = PrefixAutomaton(tokens, texts_of(tokens, "[^x]{1,9}"))
-    kernels.enlarge(small._room, 2, 1)
+    kernels.resize_slots(small._room, 2, keep=False)
+    kernels.resize_search(small._room, 1)
     assert small.allowed(small.initial).tolist() == expected.allowed(expected.initial).tolist()
     assert len(small._room.fields["values"]) > 2
 
@@ -127,7 +128,39 @@ def test_numbers_out_of_range_are_no_places() -> None:
     guide = tokenizer.guide("a*")
     for name, value in [("split", 0), ("split", 1 << 30), ("row", -1), ("row", 1 << 30), ("spelled", 99), ("text", 7)]:
         state = guide.initial._replace(**{name: value})
-        with pytest.raises(tokdfa.errors.WrongTypeError, match=r"^the guide has no such state: \("):
+        with pytest.raises(tokdfa.errors.WrongTypeError, match=r"^the guide has no such state: "):
             guide.step(state, 64)
-        with pytest.raises(tokdfa.errors.WrongTypeError, match=r"^the guide has no such state: \("):
+        with pytest.raises(tokdfa.errors.WrongTypeError, match=r"^the guide has no such state: "):
             guide.mask(state)
+        with pytest.raises(tokdfa.errors.WrongTypeError, match=r"^the guide has no such state: "):
+            guide.is_final(state)
+
+
+@pytest.mark.parametrize("state", [None, 3, "abcd", (1, 2, 3), (1, 2, 3, "a"), (1.5, 0, 0, 1), (1 << 40, 0, 0, 1)])
+def test_other_values_are_no_places(state: object) -> None:
+    tokenizer = tokdfa.default_tokenizer()
+    guide = tokenizer.guide("a*")
+    for question in (guide.is_final, guide.mask, guide.is_exhausted, lambda state: guide.step(state, 64)):
+        with pytest.raises(tokdfa.errors.WrongTypeError, match=r"^the guide has no such state: "):
+            question(state)  # type: ignore[operator]
+    for question in (guide.is_final, guide.mask):
+        with pytest.raises(tokdfa.errors.WrongTypeError, match=r"^the guide has no such state: "):
+            question([*guide.initial])  # type: ignore[operator]
+
+
+def test_a_core_that_is_not_found_yet_is_no_place() -> None:
+    tokenizer = tokdfa.default_tokenizer()
+    guide = tokenizer.guide("a*")
+    splits = tokens_of(tokenizer).splits
+    state = guide.initial._replace(split=splits.n_states)
+    assert splits.n_states < len(splits.struct.fields["final"]) * (splits.n_states // splits.n_cores)
+    with pytest.raises(tokdfa.errors.WrongTypeError, match=r"^the guide has no such state: "):
+        guide.step(state, 64)
+
+
+def test_a_state_kept_as_a_plain_tuple_is_one() -> None:
+    guide = tokdfa.default_tokenizer().guide("a*")
+    state = tuple(guide.initial)
+    assert guide.is_final(state)
+    assert guide.step(state, 64) == guide.step(guide.initial, 64)
+    assert guide.mask(state).tolist() == guide.mask(guide.initial).tolist()

@@ -72,7 +72,8 @@ typedef struct {
    up to an end, and nearest[state] a byte towards it. special_target[state * n_specials + k] is the state after the
    special token k. The ids are in groups, those of equal columns, as a trie in depth-first order; the atoms of node i
    are at_node[i] to at_node[i + 1], those of special tokens follow them. An atom has the ids from its begin to that of
-   the next, all of one class and with the same state `atom_spelled` from state 0. Read-only once it is built. */
+   the next, all of one class and with the same state `atom_spelled` from state 0. Those of an atom with many ids are row
+   `atom_row` of `atom_bits`, too, one bit an id; -1 for the others. Read-only once it is built. */
 typedef struct {
     const int32_t *table;
     const int32_t *column;
@@ -93,13 +94,15 @@ typedef struct {
     const int32_t *atom_spelled;
     const int32_t *atom_begin;
     const int32_t *atom_ids;
+    const int32_t *atom_row;
+    const uint32_t *atom_bits;
 } tokdfa_guide_texts;
 
 /* What searches remember, and their answers. `keys` has four numbers a slot, the places; `values` what is known of them;
    `low` is of the running search, as are `trail` (slots) and the frames of its path, five numbers each. The number of
-   slots is a power of two. `path` has room for the states along the longest word. `hint` has ids that completed a
-   symbol, by a hash, and `near` four ids a state of the texts (-2: not yet found). The answers are `found_...`, a place,
-   and `missing_...`, a cell of the pre-tokenizer's table. It belongs to one thread at a time. */
+   slots is a power of two. `path` and `trace` have room for the states along the longest word. `hint` has the ids that
+   last led on, by a hash, and `near` four ids a state of the texts (-2: not yet found). The answers are `found_...`, a
+   place, and `missing_...`, a cell of the pre-tokenizer's table. It belongs to one thread at a time. */
 typedef struct {
     int32_t *keys;
     uint8_t *values;
@@ -110,6 +113,7 @@ typedef struct {
     int64_t n_trail;
     int32_t *frames;
     int32_t *path;
+    int32_t *trace;
     int32_t *hint;
     int64_t n_hint;
     int32_t *near;
@@ -121,13 +125,15 @@ typedef struct {
     int32_t missing_column;
 } tokdfa_guide_room;
 
-/* The prefix automaton of a tokenizer and a language. Read-only once it is built. */
-typedef struct {
+/* The prefix automaton of a tokenizer and a language. `any` is that of all texts, of state 1, which has another room; NULL
+   if it is this one. Read-only once it is built. */
+typedef struct tokdfa_guide {
     const tokdfa_split_machine *splits;
     const tokdfa_followers *followers;
     const tokdfa_guide_ids *ids;
     const tokdfa_guide_texts *texts;
     tokdfa_guide_room *room;
+    const struct tokdfa_guide *any;
 } tokdfa_guide;
 
 /* What texts may have, over the ids of a tokenizer: table[state * n_columns + column[byte]], state 0 for what is banned;
@@ -156,6 +162,7 @@ void tokdfa_forbid(const tokdfa_followers *followers, int32_t row, const uint32_
 int64_t tokdfa_merge_nodes(const int32_t *column, const int32_t *end, int64_t n_nodes, const uint8_t *is_dead,
                            int64_t n_columns, int32_t *node_of, int32_t *following, int32_t *stack,
                            int32_t *merged_column, int32_t *merged_depth, int32_t *merged_end);
+void tokdfa_guide_enter(tokdfa_guide_room *room, const int32_t *keys, const uint8_t *values, int64_t n);
 int32_t tokdfa_guide_target(const tokdfa_guide *guide, int32_t split, int32_t row, int32_t spelled, int32_t text,
                             int32_t id);
 int32_t tokdfa_guide_step(const tokdfa_guide *guide, int32_t split, int32_t row, int32_t spelled, int32_t text,

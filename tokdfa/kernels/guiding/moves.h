@@ -5,8 +5,8 @@
 #include "../common/base.h"
 #include "door.h"
 
-/* What the functions of the product return; masks.py has the same numbers. */
-enum { NOWHERE = 0, YES = 1, MISSING = -1, NO_ROOM = -2, TOO_MANY = -3, NO_SUCH_PLACE = -4 };
+/* What the functions of the product return; product.py has the same numbers. */
+enum { NOWHERE = 0, YES = 1, MISSING = -1, NO_ROOM = -2, TOO_MANY = -3, NO_SUCH_PLACE = -4, NO_ROOM_FOR_ANY = -5 };
 
 enum { NO_ROW = 0, EVERY_ROW = 1 };
 enum { HAS_SYMBOLS = 1, IS_ALONE = 2, IS_SPECIAL = 4 };

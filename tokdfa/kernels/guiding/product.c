@@ -21,6 +21,20 @@ static int find_target(const tokdfa_guide *guide, place from, int32_t id, place 
     return status;
 }
 
+/* Enter what is known of places into a room with slots for all of them. */
+TOKDFA_DOOR void tokdfa_guide_enter(tokdfa_guide_room *room, const int32_t *keys, const uint8_t *values, int64_t n) {
+    for (int64_t k = 0; k < n; k++) {
+        if (keys[4 * k] != 0 && values[k] != UNKNOWN) {
+            place at;
+            memcpy(&at, keys + 4 * k, sizeof at);
+            const int64_t slot = slot_of(room, at);
+            if (slot >= 0) {
+                room->values[slot] = values[k];
+            }
+        }
+    }
+}
+
 /* The place after an id, whether or not a stream goes on from there. */
 TOKDFA_DOOR int32_t tokdfa_guide_target(const tokdfa_guide *guide, int32_t split, int32_t row, int32_t spelled,
                                         int32_t text, int32_t id) {
@@ -33,7 +47,7 @@ TOKDFA_DOOR int32_t tokdfa_guide_step(const tokdfa_guide *guide, int32_t split, 
                                       int32_t text, int32_t id) {
     place to;
     const int status = find_target(guide, (place){split, row, spelled, text}, id, &to);
-    return status == YES ? goes_on(guide, to) : status;
+    return status != YES || is_known_to_go_on(guide, to) ? status : goes_on(guide, to);
 }
 
 /* Whether a stream goes on from a place, or ends there. */
@@ -46,10 +60,7 @@ TOKDFA_DOOR int32_t tokdfa_guide_goes_on(const tokdfa_guide *guide, int32_t spli
 /* From which of the places that differ only in the row a stream goes on: from all, from none, or it depends. */
 enum { FROM_NONE = 0, FROM_ALL = 1, BY_ROW = 2 };
 
-static int verdict(const tokdfa_guide *guide, int32_t split, int32_t spelled, int32_t text) {
-    if (is_end(guide, split, text)) {
-        return FROM_ALL;
-    }
+static int find_verdict(const tokdfa_guide *guide, int32_t split, int32_t spelled, int32_t text) {
     if (split % guide->splits->n_cuts != 0) {
         return BY_ROW;
     }
@@ -62,14 +73,80 @@ static int verdict(const tokdfa_guide *guide, int32_t split, int32_t spelled, in
     return status == YES ? BY_ROW : status;
 }
 
+/* The masks that are being made, and verdicts found for them: the same few are asked for again and again. */
+enum { N_VERDICTS = 256 };
+
+typedef struct {
+    int32_t split;
+    int32_t spelled;
+    int32_t text;
+    int32_t found;
+} known_verdict;
+
+typedef struct {
+    uint32_t *allowed;
+    uint32_t *fragile;
+    int64_t n_words;
+    known_verdict verdicts[N_VERDICTS];
+} masks;
+
+static int verdict(const tokdfa_guide *guide, masks *made, int32_t split, int32_t spelled, int32_t text) {
+    if (is_end(guide, split, text)) {
+        return FROM_ALL;
+    }
+    known_verdict *known = made->verdicts + (hash_of((place){split, NO_ROW, spelled, text}) & (N_VERDICTS - 1));
+    if (known->split != split || known->spelled != spelled || known->text != text) {
+        const int found = find_verdict(guide, split, spelled, text);
+        if (found < 0) {
+            return found;
+        }
+        *known = (known_verdict){split, spelled, text, found};
+    }
+    return known->found;
+}
+
+/* Whether a stream goes on from a place within a symbol or elsewhere. The id that last ended such a symbol mostly leads
+   to where one goes on whatever the row is; then nothing need be remembered of the place. */
+static int goes_on_by_row(const tokdfa_guide *guide, masks *made, place at) {
+    const int32_t id = *hint_of(guide, at);
+    place to;
+    if (id >= 0 && at.split % guide->splits->n_cuts != 0 && at.row != EVERY_ROW &&
+        after(guide, at, id, text_after(guide, at.text, id), &to) == YES && to.split % guide->splits->n_cuts == 0) {
+        const int found = verdict(guide, made, to.split, to.spelled, to.text);
+        if (found < 0 || found == FROM_ALL) {
+            return found;
+        }
+    }
+    return goes_on(guide, at);
+}
+
 ALWAYS_INLINE void set_bit(uint32_t *mask, int32_t id) {
     mask[id >> 5] |= (uint32_t)1 << (id & 31);
 }
 
+/* Allow all ids of an atom, whatever their rows are. */
+static void add_all(const int32_t *ids, int64_t n, const uint32_t *bits, bool are_fragile, masks *made) {
+    if (bits != NULL) {
+        for (int64_t k = 0; k < made->n_words; k++) {
+            made->allowed[k] |= bits[k];
+        }
+        for (int64_t k = 0; k < made->n_words && are_fragile; k++) {
+            made->fragile[k] |= bits[k];
+        }
+        return;
+    }
+    for (int64_t k = 0; k < n; k++) {
+        set_bit(made->allowed, ids[k]);
+    }
+    for (int64_t k = 0; k < n && are_fragile; k++) {
+        set_bit(made->fragile, ids[k]);
+    }
+}
+
 /* The ids of an atom: those with which a stream goes on if the row does not forbid them, and those of them with which
-   none does if it does. */
+   none does if it does. `bits` are the ids as bits, or NULL. */
 static int add_ids(const tokdfa_guide *guide, int32_t split, int32_t number, int32_t spelled, int32_t text,
-                   const int32_t *ids, int64_t n, uint32_t *allowed, uint32_t *fragile) {
+                   const int32_t *ids, int64_t n, const uint32_t *bits, masks *made) {
     const int32_t free = split_after(guide, split, number, true), cut = split_after(guide, split, number, false);
     if (free == MISSING || cut == MISSING) {
         return MISSING;
@@ -77,30 +154,37 @@ static int add_ids(const tokdfa_guide *guide, int32_t split, int32_t number, int
     if (free == NOWHERE) {
         return YES;
     }
-    const int if_free = verdict(guide, free, spelled, text);
+    const int if_free = verdict(guide, made, free, spelled, text);
     const int if_cut = if_free <= FROM_NONE || cut == free ? if_free
                        : cut == NOWHERE                    ? FROM_NONE
-                                                           : verdict(guide, cut, spelled, text);
+                                                           : verdict(guide, made, cut, spelled, text);
     if (if_free < 0 || if_cut < 0) {
         return if_free < 0 ? if_free : if_cut;
     }
-    for (int64_t k = 0; k < n && if_free != FROM_NONE; k++) {
+    if (if_free == FROM_NONE) {
+        return YES;
+    }
+    if (if_free == FROM_ALL && if_cut != BY_ROW) {
+        add_all(ids, n, bits, if_cut == FROM_NONE, made);
+        return YES;
+    }
+    for (int64_t k = 0; k < n; k++) {
         const int32_t id = ids[k], row = guide->ids->row_of[id];
         int is_free = YES, is_cut = if_cut;
         if (if_free == BY_ROW) {
-            is_free = goes_on(guide, (place){free, row, spelled, text});
+            is_free = goes_on_by_row(guide, made, (place){free, row, spelled, text});
             is_cut = cut == free ? is_free : is_cut;
         }
         if (is_free == YES && is_cut == BY_ROW) {
-            is_cut = goes_on(guide, (place){cut, row, spelled, text});
+            is_cut = goes_on_by_row(guide, made, (place){cut, row, spelled, text});
         }
         if (is_free < 0 || is_cut < 0) {
             return is_free < 0 ? is_free : is_cut;
         }
         if (is_free == YES) {
-            set_bit(allowed, id);
+            set_bit(made->allowed, id);
             if (is_cut == NOWHERE) {
-                set_bit(fragile, id);
+                set_bit(made->fragile, id);
             }
         }
     }
@@ -108,14 +192,14 @@ static int add_ids(const tokdfa_guide *guide, int32_t split, int32_t number, int
 }
 
 /* The ids of some atoms, after which the texts are in the state `text`. */
-static int add_atoms(const tokdfa_guide *guide, int32_t split, int32_t text, int64_t begin, int64_t end,
-                     uint32_t *allowed, uint32_t *fragile) {
+static int add_atoms(const tokdfa_guide *guide, int32_t split, int32_t text, int64_t begin, int64_t end, masks *made) {
     const tokdfa_guide_texts *texts = guide->texts;
     for (int64_t atom = begin; atom < end; atom++) {
-        const int32_t at = texts->atom_begin[atom], found = texts->atom_spelled[atom];
+        const int32_t at = texts->atom_begin[atom], found = texts->atom_spelled[atom], row = texts->atom_row[atom];
         if (found >= 0) {
             const int status = add_ids(guide, split, texts->atom_class[atom], found, text, texts->atom_ids + at,
-                                       texts->atom_begin[atom + 1] - at, allowed, fragile);
+                                       texts->atom_begin[atom + 1] - at,
+                                       row < 0 ? NULL : texts->atom_bits + row * made->n_words, made);
             if (status < 0) {
                 return status;
             }
@@ -131,6 +215,7 @@ TOKDFA_DOOR int32_t tokdfa_guide_next(const tokdfa_guide *guide, int32_t split, 
                                       const int32_t *differing, int64_t n_differing, uint32_t *allowed,
                                       uint32_t *fragile) {
     const tokdfa_guide_texts *texts = guide->texts;
+    masks made = {allowed, fragile, (guide->ids->n_class_of + 31) / 32, {{0, 0, 0, 0}}};
     int32_t *path = guide->room->path;
     if (!is_place(guide, (place){split, NO_ROW, spelled, text})) {
         return NO_SUCH_PLACE;
@@ -145,8 +230,8 @@ TOKDFA_DOOR int32_t tokdfa_guide_next(const tokdfa_guide *guide, int32_t split, 
                 continue;
             }
         }
-        const int status = add_atoms(guide, split, path[level], texts->at_node[node], texts->at_node[node + 1], allowed,
-                                     fragile);
+        const int status =
+            add_atoms(guide, split, path[level], texts->at_node[node], texts->at_node[node + 1], &made);
         if (status < 0) {
             return status;
         }
@@ -155,7 +240,7 @@ TOKDFA_DOOR int32_t tokdfa_guide_next(const tokdfa_guide *guide, int32_t split, 
     for (int64_t atom = texts->at_node[texts->n_node_column]; atom < texts->n_atom_class; atom++) {
         /* A special token is an atom of its own. */
         const int32_t id = texts->atom_ids[texts->atom_begin[atom]], reached = text_after(guide, text, id);
-        const int status = reached ? add_atoms(guide, split, reached, atom, atom + 1, allowed, fragile) : YES;
+        const int status = reached ? add_atoms(guide, split, reached, atom, atom + 1, &made) : YES;
         if (status < 0) {
             return status;
         }
@@ -166,7 +251,8 @@ TOKDFA_DOOR int32_t tokdfa_guide_next(const tokdfa_guide *guide, int32_t split, 
         allowed[id >> 5] &= ~((uint32_t)1 << (id & 31));
         fragile[id >> 5] &= ~((uint32_t)1 << (id & 31));
         if (reached && found >= 0) {
-            const int status = add_ids(guide, split, guide->ids->class_of[id], found, reached, &id, 1, allowed, fragile);
+            const int status =
+                add_ids(guide, split, guide->ids->class_of[id], found, reached, &id, 1, NULL, &made);
             if (status < 0) {
                 return status;
             }

@@ -12,13 +12,15 @@ __all__ = [
     "MOST_SEARCHED",
     "NOWHERE",
     "NO_ROOM",
+    "NO_ROOM_FOR_ANY",
     "NO_SUCH_PLACE",
     "TOO_MANY",
     "YES",
-    "enlarge",
     "find_next",
     "goes_on",
     "merge_nodes",
+    "resize_search",
+    "resize_slots",
     "room_of",
     "step",
     "target",
@@ -31,8 +33,10 @@ MISSING = -1
 NO_ROOM = -2
 TOO_MANY = -3
 NO_SUCH_PLACE = -4
+NO_ROOM_FOR_ANY = -5
 """What the functions return: no; yes; that the table of the pre-tokenizer lacks a cell, which is in the room; that the
-room is too small; that a search did not come to an end; that a place is not one of the automaton."""
+room is too small; that a search did not come to an end; that a place is not one of the automaton; that the room of the
+automaton of all texts is too small."""
 
 MOST_SEARCHED = 1 << 17
 """The most places in which one search looks for the end of a text."""
@@ -55,29 +59,42 @@ def room_of(n_slots: int, n_searched: int, longest: int, n_texts: int) -> Struct
     n_texts : int
         The number of states of the texts.
     """
-    path, hint = np.zeros(longest + 1, dtype=np.int32), np.full(1 << 14, -1, dtype=np.int32)
+    path, trace = (np.zeros(longest + 1, dtype=np.int32) for _ in range(2))
+    hint = np.full(1 << 14, -1, dtype=np.int32)
     near = np.full(_N_NEAR * n_texts, -2, dtype=np.int32)
     return Struct(
-        "tokdfa_guide_room", **_memory(n_slots, n_searched), n_known=0, path=path, hint=hint, near=near, found_split=0,
-        found_row=0, found_spelled=0, found_text=0, missing_core=0, missing_column=0,
+        "tokdfa_guide_room", **_slots(n_slots), **_search(n_searched), n_known=0, path=path, trace=trace,
+        hint=hint, near=near, found_split=0, found_row=0, found_spelled=0, found_text=0, missing_core=0,
+        missing_column=0,
     )  # fmt: skip
 
 
-def enlarge(room: Struct, n_slots: int, n_searched: int) -> None:
-    """Exchange the memory of a room for an empty one; see :func:`room_of`."""
-    for field, array in _memory(n_slots, n_searched).items():
+def resize_slots(room: Struct, n_slots: int, *, keep: bool) -> None:
+    """Give a room another number of slots; what is known of places is kept, if it fits, or forgotten."""
+    keys, values = room.fields["keys"], room.fields["values"]
+    for field, array in _slots(n_slots).items():
         room.set(field, array)
     room.pointer.n_known = 0
+    if keep:
+        lib.tokdfa_guide_enter(room.pointer, readable(keys, np.int32), readable(values, np.uint8), len(values))
 
 
-def _memory(n_slots: int, n_searched: int) -> dict[str, np.ndarray]:
+def resize_search(room: Struct, n_searched: int) -> None:
+    """Give a room another number of places for a search."""
+    for field, array in _search(n_searched).items():
+        room.set(field, array)
+
+
+def _slots(n: int) -> dict[str, np.ndarray]:
     return {
-        "keys": np.zeros(4 * n_slots, dtype=np.int32),
-        "values": np.zeros(n_slots, dtype=np.uint8),
-        "low": np.zeros(n_slots, dtype=np.int32),
-        "trail": np.zeros(n_searched, dtype=np.int32),
-        "frames": np.zeros(_N_FRAME * n_searched, dtype=np.int32),
+        "keys": np.zeros(4 * n, dtype=np.int32),
+        "values": np.zeros(n, dtype=np.uint8),
+        "low": np.zeros(n, dtype=np.int32),
     }
+
+
+def _search(n: int) -> dict[str, np.ndarray]:
+    return {"trail": np.zeros(n, dtype=np.int32), "frames": np.zeros(_N_FRAME * n, dtype=np.int32)}
 
 
 def target(guide: Struct, place: tuple[int, int, int, int], id: int) -> int:

@@ -14,7 +14,8 @@ enum { MOST_SEARCHED = 1 << 17 };
 
 /* What is tried, in this order: within a symbol, the id that last completed such a one, and all words that end symbols;
    elsewhere ids of the shortest rest of a text, ids of single bytes that lead no further away from an end, all words, and
-   special tokens. */
+   special tokens. Where no text at all goes on, none of the language does: that is asked before all words are tried, and
+   remembered for every state of the language. */
 enum { HINT, NEAR, BYTES, WORDS, SPECIALS, DONE, N_NEAR = 4 };
 
 /* A frame of the path: the slot of a place and its number in the search; what is tried, and how far. */
@@ -32,19 +33,23 @@ ALWAYS_INLINE place place_at(const tokdfa_guide_room *room, int64_t slot) {
     return at;
 }
 
-/* The slot of a place, which is entered if it is new; NO_ROOM if more than half of the slots are used. */
-ALWAYS_INLINE int64_t slot_of(tokdfa_guide_room *room, place at) {
+/* The slot of a place, or the empty one where it would be. No place has the state 0 of the pre-tokenizer. */
+ALWAYS_INLINE int64_t find_slot(const tokdfa_guide_room *room, place at) {
     const int64_t last = room->n_values - 1;
     int64_t slot = (int64_t)(hash_of(at) & (uint64_t)last);
     for (;; slot = (slot + 1) & last) {
-        /* No place has the state 0 of the pre-tokenizer. */
         const int32_t *key = room->keys + 4 * slot;
-        if (key[0] == at.split && key[1] == at.row && key[2] == at.spelled && key[3] == at.text) {
+        if (key[0] == 0 || (key[0] == at.split && key[1] == at.row && key[2] == at.spelled && key[3] == at.text)) {
             return slot;
         }
-        if (key[0] == 0) {
-            break;
-        }
+    }
+}
+
+/* The slot of a place, which is entered if it is new; NO_ROOM if more than half of the slots are used. */
+ALWAYS_INLINE int64_t slot_of(tokdfa_guide_room *room, place at) {
+    const int64_t slot = find_slot(room, at);
+    if (room->keys[4 * slot] != 0) {
+        return slot;
     }
     if (2 * room->n_known >= room->n_values) {
         return NO_ROOM;
@@ -87,25 +92,38 @@ NEVER_INLINE void find_near(const tokdfa_guide *guide, int32_t text, int32_t *ne
     }
 }
 
+/* Where the id is kept that last led on from a state of the pre-tokenizer. */
 ALWAYS_INLINE int32_t *hint_of(const tokdfa_guide *guide, place at) {
-    const place key = {at.split, at.row, 0, 0};
+    const place key = {at.split, NO_ROW, 0, 0};
     return guide->room->hint + (hash_of(key) & (uint64_t)(guide->room->n_hint - 1));
 }
 
 /* The place after the next id; a frame has the node of its group and the number of the group's ids that were tried. */
 static int next_id(const tokdfa_guide *guide, place from, int32_t *frame, place *to, int32_t *id) {
     const tokdfa_guide_texts *texts = guide->texts;
+    int32_t *trace = guide->room->trace;
+    bool is_traced = false;
     while (frame[CURSOR] < texts->n_node_column) {
         const int64_t node = frame[CURSOR];
         const int32_t *begin = texts->atom_begin;
-        /* The bytes of a node are those with which the ids below it begin, up to their columns. */
-        int32_t atom = texts->at_node[node], text = from.text;
+        const int32_t level = texts->node_depth[node];
+        int32_t atom = texts->at_node[node];
         if (atom == texts->at_node[texts->node_end[node]]) {
-            text = NOWHERE;
-        } else if (texts->node_depth[node] > 0) {
-            const int64_t bytes = guide->ids->offsets[texts->atom_ids[begin[atom]]];
-            text = text_through(guide, text, bytes, bytes + texts->node_depth[node]);
+            frame[CURSOR] = texts->node_end[node];
+            continue;
         }
+        if (!is_traced) {
+            /* The bytes of a node are those with which the ids below it begin, up to their columns. */
+            const int64_t bytes = guide->ids->offsets[texts->atom_ids[begin[atom]]];
+            trace[0] = from.text;
+            for (int32_t k = 0; k < level; k++) {
+                trace[k + 1] = text_through(guide, trace[k], bytes + k, bytes + k + 1);
+            }
+            is_traced = true;
+        } else if (level > 0) {
+            trace[level] = texts->table[trace[level - 1] * texts->n_columns + texts->node_column[node]];
+        }
+        const int32_t text = trace[level];
         if (text == NOWHERE) {
             frame[CURSOR] = texts->node_end[node];
             continue;
@@ -115,7 +133,8 @@ static int next_id(const tokdfa_guide *guide, place from, int32_t *frame, place 
             if (begin[atom + 1] - first <= frame[WITHIN]) {
                 continue;
             }
-            const int32_t split = split_after(guide, from.split, texts->atom_class[atom], true);
+            /* Ids without a position are given for whole pieces, whatever the row is. */
+            const int32_t split = split_after(guide, from.split, texts->atom_class[atom], from.row != EVERY_ROW);
             if (split == MISSING) {
                 return MISSING;
             }
@@ -164,7 +183,24 @@ static int next_ending(const tokdfa_guide *guide, place from, int32_t *frame, pl
     return NOWHERE;
 }
 
-/* The next place after a place, and the id that leads to it: YES, NOWHERE if there are no more, or MISSING. */
+static int goes_on(const tokdfa_guide *guide, place at);
+
+/* Whether any text goes on from a place: what all languages have in common. The search for special tokens begins anew,
+   which finds no more of them. */
+static int any_goes_on(const tokdfa_guide *guide, place at) {
+    if (guide->any == NULL) {
+        return YES;
+    }
+    const int status = goes_on(guide->any, (place){at.split, at.row, 0, 1});
+    if (status == MISSING) {
+        guide->room->missing_core = guide->any->room->missing_core;
+        guide->room->missing_column = guide->any->room->missing_column;
+    }
+    return status == NO_ROOM ? NO_ROOM_FOR_ANY : status;
+}
+
+/* The next place after a place, and the id that leads to it: YES, NOWHERE if there are no more, or why that is not
+   known. */
 static int next_place(const tokdfa_guide *guide, place from, int32_t *frame, place *to, int32_t *id) {
     const tokdfa_guide_ids *ids = guide->ids;
     const tokdfa_guide_texts *texts = guide->texts;
@@ -174,6 +210,13 @@ static int next_place(const tokdfa_guide *guide, place from, int32_t *frame, pla
     }
     for (; frame[PHASE] != DONE; frame[PHASE]++, frame[CURSOR] = 0, frame[WITHIN] = 0) {
         int status = NOWHERE;
+        if (frame[PHASE] == WORDS && frame[CURSOR] == 0 && frame[WITHIN] == 0) {
+            status = any_goes_on(guide, from);
+            if (status != YES) {
+                return status;
+            }
+            status = NOWHERE;
+        }
         if (frame[PHASE] == HINT) {
             if (is_cut && frame[CURSOR]++ == 0 && (*id = *hint_of(guide, from)) >= 0) {
                 status = after(guide, from, *id, text_after(guide, from.text, *id), to);
@@ -213,7 +256,7 @@ static int next_place(const tokdfa_guide *guide, place from, int32_t *frame, pla
     return NOWHERE;
 }
 
-/* Forget what is known only within the search; what it has left open is a dead end if the search found no end. */
+/* Forget what is known only within a search; what it has left open is a dead end if it found no end. */
 static void end_search(tokdfa_guide_room *room, int64_t n_seen, bool found_none) {
     for (int64_t k = 0; k < n_seen; k++) {
         uint8_t *value = room->values + room->trail[k];
@@ -245,11 +288,11 @@ static int search(const tokdfa_guide *guide, int64_t start) {
         const int64_t here = frame[SLOT];
         const place from = place_at(room, here);
         place to;
-        int32_t id;
+        int32_t id = -1;
         const int status = next_place(guide, from, frame, &to, &id);
-        if (status == MISSING) {
+        if (status < 0) {
             end_search(room, n_seen, false);
-            return MISSING;
+            return status;
         }
         slot = -1;
         if (status == NOWHERE) {
@@ -292,40 +335,10 @@ static int search(const tokdfa_guide *guide, int64_t start) {
     }
 }
 
-/* Whether any id ends the symbol within which a place is, as far as the row and the pre-tokenizer are concerned. The texts
-   do not matter, so this is remembered for all of them, at the state 0 of the texts. */
-static int has_ending(const tokdfa_guide *guide, place at) {
-    at.spelled = 0, at.text = NOWHERE;
-    const int64_t slot = slot_of(guide->room, at);
-    if (slot < 0) {
-        return NO_ROOM;
-    }
-    uint8_t *value = guide->room->values + slot;
-    const tokdfa_guide_ids *ids = guide->ids;
-    for (int64_t k = 0; k < ids->n_ending && *value == UNKNOWN; k++) {
-        const int32_t id = ids->ending[k];
-        const int32_t split = split_after(guide, at.split, ids->class_of[id], true);
-        if (split == MISSING) {
-            return MISSING;
-        }
-        if (split > 0 && !is_forbidden(guide->followers, at.row, ids->position[id])) {
-            *value = GOES_ON;
-        }
-    }
-    *value = *value == UNKNOWN ? DEAD_END : *value;
-    return *value == GOES_ON ? YES : NOWHERE;
-}
-
 /* Whether a stream goes on from a place, or ends there: YES, NOWHERE, or why that is not known. */
 static int goes_on(const tokdfa_guide *guide, place at) {
     if (is_end(guide, at.split, at.text)) {
         return YES;
-    }
-    if (at.split % guide->splits->n_cuts != 0) {
-        const int status = has_ending(guide, at);
-        if (status != YES) {
-            return status;
-        }
     }
     const int64_t slot = slot_of(guide->room, at);
     if (slot < 0) {
@@ -333,6 +346,16 @@ static int goes_on(const tokdfa_guide *guide, place at) {
     }
     const int value = guide->room->values[slot];
     return value == GOES_ON ? YES : value == DEAD_END ? NOWHERE : search(guide, slot);
+}
+
+/* Whether a stream is known to go on from a place, or to end there, whatever row it has. */
+ALWAYS_INLINE bool is_known_to_go_on(const tokdfa_guide *guide, place at) {
+    if (is_end(guide, at.split, at.text)) {
+        return true;
+    }
+    at.row = EVERY_ROW;
+    const int64_t slot = find_slot(guide->room, at);
+    return guide->room->keys[4 * slot] != 0 && guide->room->values[slot] == GOES_ON;
 }
 
 #endif
