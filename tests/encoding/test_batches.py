@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -72,3 +73,32 @@ def test_merging_decides_where_algorithm_1_differs(tmp_path: Path) -> None:
     path.write_text("b a\nba b\nbab a\nbaba bab\nba ba\n", encoding="utf-8")
     tokenizer = tokdfa.load(path)
     assert len(tokenizer.encode("bababab")) == 1
+
+
+@pytest.mark.parametrize("alphabet", [ALPHABET, ["a", " ", "the", "\n"]])
+def test_documents_of_all_lengths_are_encoded_as_texts(tokenizer: tokdfa.Tokenizer, alphabet: list[str]) -> None:
+    """Some are empty, some longer than what is encoded together, some have pieces that are too long to be merged."""
+    draw = random.Random(5)
+    lengths = [draw.choice([0, 0, 1, 3, 40, 900, 9_000]) for _ in range(120)]
+    texts = ["".join(draw.choice(alphabet) for _ in range(n)) for n in lengths]
+    texts[7:7] = ["a" * 16_382, "a" * 16_381, "the " * 9_000, "", "x" * 700, " " * 20_000, " \n" * 8_191]
+    expected = [tokenizer.encode(text).tolist() for text in texts]
+    for threads in (1, 2):
+        ids, offsets = encode_batch(tokenizer, texts, threads=threads)
+        assert [ids[a:b].tolist() for a, b in pairwise(offsets.tolist())] == expected
+    together = tokenizer.encode_together(texts)
+    assert together is not None
+    assert (together.ids.tolist(), together.offsets.tolist()) == (ids.tolist(), offsets.tolist())
+
+
+def test_threads_that_come_later_find_what_others_remember(tokenizer: tokdfa.Tokenizer) -> None:
+    for _ in range(3):
+        encode_batch(tokenizer, ["a man"] * 2_000, threads=4)
+    assert 1 <= len(tokenizer.piece_ids._idle) <= 4
+
+
+def test_one_bad_document_is_named_among_many(tokenizer: tokdfa.Tokenizer) -> None:
+    texts = [random_text(random.Random(6), 20) for _ in range(600)]
+    for bad, error in (("a\ud800", "document 300, character 1"), (7, "document 300")):
+        with pytest.raises(TokdfaError, match=error):
+            encode_batch(tokenizer, [*texts[:300], bad, *texts[300:]], threads=1)  # type: ignore[list-item]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from itertools import count, islice, pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 __all__ = ["EncodedDocuments", "encode_batch", "iter_encoded"]
 
 
-# Documents go to the threads in parcels, so that small ones are worth the overhead.
-_PARCEL = 256
-# One thread waits for no other.
-_PARCEL_OF_ONE = 4096
+# Documents go to the threads in parcels of about so many characters, so that small ones are worth the overhead.
+_PARCEL = 1 << 18
+# Not more than so many of them are asked for at a time, which may be slow to come.
+_AT_A_TIME = 256
 
 
 class EncodedDocuments(NamedTuple):
@@ -101,9 +101,7 @@ def _iter_parcels(tokenizer: AnyTokenizer, texts: Iterable[str], threads: int | 
     if threads is not None and (not isinstance(threads, int) or isinstance(threads, bool) or threads < 1):
         raise WrongTypeError("the number of threads must be a positive integer", value=threads)
     n_threads = os.cpu_count() or 1 if threads is None else threads
-    remaining = iter(texts)
-    size = _PARCEL_OF_ONE if n_threads == 1 else _PARCEL
-    parcels = zip(count(0, size), iter(lambda: [*islice(remaining, size)], []), strict=False)
+    parcels = _in_parcels(iter(texts))
     if n_threads == 1:
         for first, parcel in parcels:
             yield _encode_parcel(tokenizer, first, parcel)
@@ -119,6 +117,26 @@ def _iter_parcels(tokenizer: AnyTokenizer, texts: Iterable[str], threads: int | 
             if not waiting:
                 return
             yield waiting.pop(0).result()
+
+
+def _in_parcels(texts: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
+    """Yield parcels of texts, each with the number of its first one."""
+    first = 0
+    while parcel := [*islice(texts, _AT_A_TIME)]:
+        more, size = parcel, _length(parcel)
+        while size < _PARCEL and (more := [*islice(texts, _AT_A_TIME)]):
+            parcel += more
+            size += _length(more)
+        yield first, parcel
+        first += len(parcel)
+
+
+def _length(texts: list[str]) -> int:
+    try:
+        return sum(map(len, texts))
+    except TypeError:
+        # One is no text, for which it is refused where it is encoded.
+        return _PARCEL
 
 
 def _encode_parcel(tokenizer: AnyTokenizer, first: int, texts: list[str]) -> EncodedDocuments:

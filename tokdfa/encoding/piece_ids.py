@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from threading import local
 from typing import TYPE_CHECKING, cast
@@ -52,6 +53,7 @@ class PieceIds:
     def __init__(self, contents: Contents) -> None:
         self._contents = contents
         self._of_thread = local()
+        self._idle: list[TextEncoder] = []
 
     def __getstate__(self) -> Contents:
         return self._contents
@@ -128,6 +130,28 @@ class PieceIds:
         if encoder is None or encoder.splitter is not splitter:
             self._of_thread.text_encoder = encoder = TextEncoder(self._thread_encoder(), splitter)
         return encoder
+
+    @contextmanager
+    def idle_text_encoder(self, splitter: Splitter) -> Iterator[TextEncoder | None]:
+        """Give an engine as `text_encoder` does, which no thread uses, and which is kept, with what it remembers.
+
+        Threads that come and go find it warm.
+        """
+        if not self._remembers:
+            yield None
+            return
+        from tokdfa.encoding.text_encoder import TextEncoder
+
+        try:
+            encoder = self._idle.pop()
+        except IndexError:
+            encoder = None
+        if encoder is None or encoder.splitter is not splitter:
+            encoder = TextEncoder(self._encoder.copy(), splitter)
+        try:
+            yield encoder
+        finally:
+            self._idle.append(encoder)
 
     @cached_property
     def _is_one_pass(self) -> bool:

@@ -90,6 +90,9 @@ class RewritingTokenizer(Tokenizer):
                 parts.append(self.encode_stretch(stretch, begins=begins))
         return np.concatenate(parts)
 
+    def encode_together(self, texts: list[str]) -> None:
+        """Return None: each text is rewritten by itself."""
+
     def pieces_of(self, text: str) -> list[str]:
         """Return the pieces of a text, rewritten; none if an added token is found in it."""
         stretches = [*self.stretches(text)]

@@ -13,12 +13,13 @@ import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array
 from tokdfa.dictionary import Dictionary
+from tokdfa.encoding.batches import EncodedDocuments
 from tokdfa.encoding.encoded import Encoded
 from tokdfa.encoding.piece_ids import ForeignSymbolError, PieceIds
 from tokdfa.encoding.special import Special
 from tokdfa.encoding.special_finder import SpecialFinder
 from tokdfa.encoding.symbols import Fallback
-from tokdfa.encoding.texts import check_bytes_or_text, check_text
+from tokdfa.encoding.texts import check_bytes_or_text, check_text, laid_out
 from tokdfa.errors import AlphabetError
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.numbered import NumberedTokens
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from tokdfa.automata.compact import CompactTokenDFA
     from tokdfa.encoding.stream import EncodingStream
     from tokdfa.splitting.pretokenizer import PreTokenizer
+    from tokdfa.splitting.splitter import Splitter
     from tokdfa.tokenizers.character_cuts import CharacterCuts
     from tokdfa.tokenizers.proper_part import ProperPart
     from tokdfa.transducers.one_pass import OnePass
@@ -209,12 +211,8 @@ class Tokenizer(SafelyCut, NumberedTokens):
 
         It returns None for other texts, and for those that are refused. None is returned if there is no such function.
         """
-        pretokenizer = self.pretokenizer
-        if pretokenizer is None or not self.is_bytewise or pretokenizer.splitter is None:
-            return None
-        if pretokenizer.splitting.prefix_space == 0 or pretokenizer.splitting.metaspace is not None:
-            return None
-        encoder = self.piece_ids.text_encoder(pretokenizer.splitter)
+        splitter = self._direct_splitter
+        encoder = None if splitter is None else self.piece_ids.text_encoder(splitter)
         if encoder is None:
             return None
         encode = encoder.run.encode
@@ -230,6 +228,31 @@ class Tokenizer(SafelyCut, NumberedTokens):
             return None if isinstance(ids, int) else ids
 
         return encode_direct
+
+    @cached_property
+    def _direct_splitter(self) -> Splitter | None:
+        """The machine that splits texts as they are into pieces of bytes; None if there is none."""
+        pretokenizer = self.pretokenizer
+        if pretokenizer is None or not self.is_bytewise or pretokenizer.splitter is None:
+            return None
+        if pretokenizer.splitting.prefix_space == 0 or pretokenizer.splitting.metaspace is not None:
+            return None
+        return pretokenizer.splitter
+
+    def encode_together(self, texts: list[str]) -> EncodedDocuments | None:
+        """Return the ids of several texts; see :meth:`AnyTokenizer.encode_together`."""
+        splitter = self._direct_splitter
+        if splitter is None:
+            return None
+        try:
+            data, offsets = laid_out(texts)
+            if self.finder.levels and not self.finder.finds_none("".join(texts)):
+                return None
+        except (TypeError, UnicodeEncodeError):
+            return None
+        with self.piece_ids.idle_text_encoder(splitter) as encoder:
+            found = None if encoder is None else encoder.run.encode_documents(data, offsets)
+        return None if found is None else EncodedDocuments(*found)
 
     def _encode_by_stretches(self, text: str) -> Int32Array:
         """Encode any text, as :meth:`encode` does."""

@@ -152,11 +152,17 @@ typedef struct {
     int64_t lacks_ids; /* whether there are tokens without an id */
     int64_t n_pieces;  /* the entries to be encoded of those that `split` has found */
     int64_t is_over;   /* whether they are the last */
+    /* For several documents at a time: where the ids of what begins end, and which entry begins a document. */
+    int64_t *ends;
+    int64_t n_ends;
+    int64_t *marks; /* as many */
 } tokdfa_text_encoder;
 
 int64_t tokdfa_encode_text(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size, int32_t *out);
 int64_t tokdfa_encode_on(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size, int32_t *out);
 int64_t tokdfa_encode_short(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size);
+int64_t tokdfa_encode_documents(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size, const int64_t *offsets,
+                                int64_t first, int64_t n_documents, int32_t *out, int64_t *id_offsets);
 
 /* Lines of a base64 word, a space and a rank; see rank_lines.c. It belongs to one thread. */
 typedef struct {

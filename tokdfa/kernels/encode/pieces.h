@@ -12,7 +12,7 @@
 #include "split.h"
 #include "together.h"
 
-#define BLOCK 256
+#define BLOCK 128
 
 /* Where the ids of a piece are: in an entry of the memory, or found in one of these ways, or it is the token that is
    IS_TOKEN minus this. */

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tokdfa.arrays import Int32Array
+from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.kernels.encode.events import EVENT_BITS
 from tokdfa.kernels.encode.pieces import ROOM, PieceRun
 from tokdfa.kernels.encode.split import SplitRun
-from tokdfa.kernels.library import Struct, lib, writable
+from tokdfa.kernels.library import Struct, lib, readable, writable
 
 __all__ = ["CUT_SHORT", "FOREIGN", "INVALID", "LACKS_IDS", "TOO_LONG", "TextRun"]
 
@@ -48,7 +48,8 @@ class TextRun:
         self._short: Int32Array = np.empty(_SHORT + ROOM, dtype=np.int32)
         self._struct = Struct(
             "tokdfa_text_encoder", pieces=self._pieces.struct, split=self._split.struct, out=self._short,
-            lacks_ids=self._lacks_ids, n_pieces=0, is_over=0,
+            lacks_ids=self._lacks_ids, n_pieces=0, is_over=0, ends=np.empty(_FIRST_ROOM, dtype=np.int64),
+            marks=np.empty(_FIRST_ROOM, dtype=np.int64),
         )  # fmt: skip
         self._pointer = self._struct.pointer
 
@@ -81,6 +82,42 @@ class TextRun:
             return n
         out.resize(n, refcheck=False)
         return out
+
+    def encode_documents(self, data: bytes, offsets: Int64Array) -> tuple[Int32Array, Int64Array] | None:
+        """Return the ids of several texts, and where those of each begin and end; None if one is refused.
+
+        Parameters
+        ----------
+        data : bytes
+        offsets : int64 array
+            Text i is ``data[offsets[i]:offsets[i + 1]]``; ascending from 0 to the end, which the caller checks.
+        """
+        out: Int32Array = np.empty(len(data) + ROOM, dtype=np.int32)
+        id_offsets: Int64Array = np.zeros(len(offsets), dtype=np.int64)
+        pointers = writable(out, np.int32), writable(id_offsets, np.int64)
+        pieces, n_documents, document, n = self._pieces, len(offsets) - 1, 0, 0
+        while document < n_documents:
+            pieces.go_on(0, n)
+            pieces.make_room_to_remember()
+            begins = readable(offsets, np.int64)
+            stop = lib.tokdfa_encode_documents(self._pointer, data, len(data), begins, document, n_documents, *pointers)
+            n = pieces.n
+            if stop == document:
+                # Longer than there is room for.
+                ids = self._encode(data[offsets[document] : offsets[document + 1]])
+                if isinstance(ids, int):
+                    return None
+                out[n : n + len(ids)] = ids
+                n += len(ids)
+                stop = document + 1
+                id_offsets[stop] = n
+            elif stop == TOO_LONG and pieces.learn_long():
+                stop = pieces.next
+            elif stop < 0:
+                return None
+            document = stop
+        out.resize(n, refcheck=False)
+        return out, id_offsets
 
     def _encode_piece(self, data: bytes, out: Int32Array) -> None:
         """Encode the next piece, and continue after it."""

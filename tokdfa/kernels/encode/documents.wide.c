@@ -1,0 +1,89 @@
+/* Encoding many short texts, which lie one after the other, with few calls and with full blocks of pieces. */
+#include "../common/wide.h"
+#include "pieces.h"
+
+int64_t VARIANT(encode_documents)(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size, const int64_t *offsets,
+                                  int64_t first, int64_t n_documents, int32_t *out, int64_t *id_offsets);
+
+/* Split a document, and append what begins in it to `begun`, after an entry for the document itself, which is of no
+   length. Returns the number of entries; -1 if it is not UTF-8. */
+ALWAYS_INLINE int64_t split_document(const tokdfa_split_run *split, const uint8_t *text, int64_t begin, int64_t end,
+                                     int64_t *begun) {
+    begun[0] = begin << EVENT_BITS | TOKDFA_CONTINUES;
+    const split_end found = split_text(split->splitting, text + begin, end - begin, begin, 0, split->trail,
+                                       split->trail_at, 0, begun + 1);
+    if (found.length < 0 || found.read < end - begin) {
+        return -1;
+    }
+    const int64_t n = 1 + found.n_out;
+    return n + settle_at_end(split->splitting, split->trail, split->trail_at, found.n_trail, found.state, begun + n);
+}
+
+/* Encode the documents from `first` on; document i is text[offsets[i]] to text[offsets[i + 1]]. The ids of `out` go on
+   at pieces->n, and id_offsets[i + 1] is where those of document i end; `out` has room for one id a byte and AT_ONCE
+   more. Returns the document before which it ends: `n_documents`, or the first that is longer than there is room for, or
+   one after about `at_a_time` bytes. Otherwise how the encoding ends: TOO_LONG in the documents from pieces->next on,
+   FOREIGN, INVALID or LACKS_IDS in any. */
+int64_t VARIANT(encode_documents)(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size, const int64_t *offsets,
+                                  int64_t first, int64_t n_documents, int32_t *out, int64_t *id_offsets) {
+    tokdfa_piece_encoder *pieces = texts->pieces;
+    tokdfa_split_run *split = texts->split;
+    int64_t *ends = texts->ends, *marks = texts->marks;
+    const int64_t room = least(texts->n_ends, split->n_trail) - 2;
+    const int64_t most = pieces->at_a_time ? offsets[first] + pieces->at_a_time : INT64_MAX;
+    int64_t document = first;
+    while (document < n_documents && offsets[document] < most) {
+        const int64_t first_together = document, n_before = pieces->n;
+        int64_t n_entries = 0;
+        while (document < n_documents) {
+            const int64_t begin = offsets[document], end = offsets[document + 1];
+            if (n_entries + 1 + (end - begin) > room) {
+                break;
+            }
+            marks[document - first_together] = n_entries;
+            const int64_t n = split_document(split, text, begin, end, split->begun + n_entries);
+            if (n < 0) {
+                return TOKDFA_INVALID;
+            }
+            n_entries += n;
+            document++;
+        }
+        if (document == first_together) {
+            break;
+        }
+        split->begun[n_entries] = offsets[document] << EVENT_BITS;
+        pieces->next = 0;
+        const int64_t status = encode_pieces(pieces, text, size, split->begun, n_entries, out, ends);
+        if (status) {
+            pieces->next = first_together;
+            pieces->n = n_before;
+            return status;
+        }
+        for (int64_t i = 1; i < document - first_together; i++) {
+            id_offsets[first_together + i] = ends[marks[i]];
+        }
+        id_offsets[document] = pieces->n;
+        if (texts->lacks_ids) {
+            int32_t all = 0;
+            for (int64_t i = n_before; i < pieces->n; i++) {
+                all |= out[i];
+            }
+            if (all < 0) {
+                return TOKDFA_LACKS_IDS;
+            }
+        }
+    }
+    return document;
+}
+
+#ifndef TOKDFA_WIDE
+int64_t encode_documents_wide(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size, const int64_t *offsets,
+                              int64_t first, int64_t n_documents, int32_t *out, int64_t *id_offsets);
+
+TOKDFA_DOOR int64_t tokdfa_encode_documents(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size,
+                                            const int64_t *offsets, int64_t first, int64_t n_documents, int32_t *out,
+                                            int64_t *id_offsets) {
+    forget_pause(texts->pieces);
+    return CHOOSE(encode_documents)(texts, text, size, offsets, first, n_documents, out, id_offsets);
+}
+#endif
