@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from threading import local
 from typing import Any, Literal, NamedTuple, NoReturn
 
 import numpy as np
@@ -12,7 +11,14 @@ from tokdfa.arrays import Int32Array, Int64Array, Uint8Array
 from tokdfa.errors import AlphabetError, TokdfaError
 from tokdfa.kernels.library import Struct
 from tokdfa.kernels.wordpiece.codes import ALONE, EDGE, KIND, LEAD, LONGEST_INDEXED, SPACE
-from tokdfa.kernels.wordpiece.end_to_end import Room, encode, encode_text, index_words
+from tokdfa.kernels.wordpiece.end_to_end import (
+    LONGEST_SHORT,
+    Room,
+    encode,
+    encode_short,
+    encode_text,
+    index_words,
+)
 from tokdfa.kernels.wordpiece.matching import word_trie
 from tokdfa.unicode.normalization import tables
 from tokdfa.wordpiece.codes import CodeTable
@@ -25,17 +31,6 @@ __all__ = ["EndToEnd", "Tokens"]
 
 
 _NOTHING = np.empty(0, np.int64)
-
-# Texts of up to this many bytes are tokenized into a room that each thread keeps.
-_SHORT = 4096
-
-
-class _Rooms(local):
-    def __init__(self) -> None:
-        self.short = Room(_SHORT, -1)
-
-
-_rooms = _Rooms()
 
 
 class Tokens(NamedTuple):
@@ -84,6 +79,7 @@ class EndToEnd:
         for token in self.added:
             _check_added(token, self.normalizer)
         self._unknown = -1 if vocabulary.unknown_id is None else vocabulary.unknown_id
+        self._refuses = self._unknown < 0
         limit = vocabulary.longest_word
         self._limit = -1 if limit is None else limit
         self._tables = self._build()
@@ -174,13 +170,18 @@ class EndToEnd:
         """
         if isinstance(text, bytes):
             _check_utf8(text)
-            return self._ids(text, first)
-        return self._ids(_utf8(text), first)
-
-    def _ids(self, data: bytes, first: int) -> Int32Array:
-        room = _rooms.short if len(data) <= _SHORT else Room(len(data), self._limit)
-        ids = encode_text(self._pointer, data, room).copy()
-        if self._unknown < 0 and (ids < 0).any():
+            data = text
+        else:
+            # Not by way of _utf8: for a line of a few words a call is a tenth of the time.
+            try:
+                data = text.encode()
+            except UnicodeEncodeError:
+                data = _utf8(text)
+        if len(data) <= LONGEST_SHORT:
+            ids = encode_short(self._pointer, data)
+        else:
+            ids = encode_text(self._pointer, data, Room(len(data), self._limit)).copy()
+        if self._refuses and (ids < 0).any():
             self._refuse(data, np.array([len(data)], np.int64), first)
         return ids
 

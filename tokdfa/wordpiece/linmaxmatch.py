@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from itertools import chain
 from typing import NamedTuple
@@ -89,6 +90,8 @@ class LinMaxMatch(Displayed):
         self.trie = FailureTrie.of(vocabulary)
         packed = PackedTrie.of(self.trie)
         self._packed = word_trie(packed.cells, packed.pops, packed.points)
+        self._pointer = self._packed.pointer
+        self._limit = sys.maxsize if vocabulary.longest_word is None else vocabulary.longest_word
 
     def __reduce__(self) -> tuple[type[LinMaxMatch], tuple[object, ...]]:
         return LinMaxMatch, (self.vocabulary,)
@@ -101,13 +104,10 @@ class LinMaxMatch(Displayed):
         AlphabetError
             If the word has no tokenization and the vocabulary has no unknown token.
         """
-        if not word:
-            return []
-        limit = self.vocabulary.longest_word
-        if limit is not None and len(word) > limit:
-            return [self.vocabulary.unknown_word(word)]
-        found = match_word(self._packed, word)
-        return [self.vocabulary.unknown_word(word)] if found is None else found[0]
+        ids = match_word(self._pointer, word, self._limit)
+        if ids is None:
+            return [self.vocabulary.unknown_word(word)] if word else []
+        return ids
 
     def __repr__(self) -> str:
         return f"<LinMaxMatch of {len(self.vocabulary)} entries, {len(self.trie)} nodes>"

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from tokdfa.kernels.wordpiece.end_to_end import Room, encode, encode_text, index_words
+from tokdfa.kernels.wordpiece.end_to_end import LONGEST_SHORT, Room, encode, encode_text, index_words
 from tokdfa.wordpiece.end_to_end import EndToEnd
 from tokdfa.wordpiece.maxmatch import max_match
 from tokdfa.wordpiece.normalizer import BertNormalizer
@@ -131,3 +131,20 @@ def test_calls_that_pause_give_the_same(at_a_time: int) -> None:
         room = Room(len(data), -1)
         room.pointer.at_a_time = at_a_time
         assert encode_text(machine._pointer, data, room).tolist() == machine.encode_ids(texts[0]).tolist()
+
+
+@pytest.mark.parametrize("as_bytes", [False, True])
+def test_results_of_short_texts_that_share_an_array_stay_what_they_were(as_bytes: bool) -> None:
+    dice = random.Random(7)
+    machine = EndToEnd(WordPieceVocabulary(["[UNK]", "a", "##b", "c", "##c", "é", "ab", "b"]), BertNormalizer())
+    texts = ["".join(dice.choices("abc é", k=dice.choice([0, 1, 30, 700, 2000]))) for _ in range(60)]
+    # A text of the greatest length that is short, one byte more, and as many tokens as bytes.
+    texts += ["c " * (LONGEST_SHORT // 2), "c " * (LONGEST_SHORT // 2) + "a", "," * LONGEST_SHORT]
+    dice.shuffle(texts)
+    found = [machine.encode_ids(text.encode() if as_bytes else text) for text in texts]
+    kept = [ids.tolist() for ids in found]
+    assert kept == [machine.encode(text, "bytes").ids.tolist() for text in texts]
+    assert len({id(ids.base) for ids in found if ids.base is not None}) > 2
+    for ids in found[::2]:
+        ids[:] = -7
+    assert [ids.tolist() for ids in found[1::2]] == kept[1::2]

@@ -31,18 +31,4 @@ ALWAYS_INLINE uint32_t code_of(const tokdfa_wordpiece *w, uint32_t point) {
     return w->blocks[(uint32_t)w->pages[point >> TOKDFA_CODE_BLOCK_BITS] << TOKDFA_CODE_BLOCK_BITS | (point & 0xFF)];
 }
 
-/* The row of a code point in the marks, or -1. */
-static int64_t find_mark(const tokdfa_wordpiece *w, uint32_t point) {
-    int64_t low = 0, high = w->n_marks;
-    while (low < high) {
-        const int64_t middle = (low + high) / 2;
-        if ((uint32_t)w->marks[middle] < point) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < w->n_marks && (uint32_t)w->marks[low] == point ? low : -1;
-}
-
 #endif

@@ -80,7 +80,7 @@ typedef struct {
 int64_t tokdfa_encode_wordpiece(const tokdfa_wordpiece *tables, const uint8_t *text, int64_t size,
                                 const int64_t *stops, int64_t n_stops, int wide, tokdfa_wordpiece_room *room, int64_t *rows);
 int64_t tokdfa_encode_wordpiece_text(const tokdfa_wordpiece *tables, const uint8_t *text, int64_t size,
-                                     tokdfa_wordpiece_room *room);
+                                     tokdfa_wordpiece_room *room, int64_t first);
 void tokdfa_index_wordpieces(const uint64_t *low, const uint64_t *high, const int32_t *ids, int64_t n_ids,
                              uint64_t *words, int64_t n_words);
 
@@ -93,8 +93,7 @@ typedef struct {
 int64_t tokdfa_pack_trie(const int32_t *pointer, int64_t n_nodes, const int32_t *symbol, const int32_t *child,
                          int64_t n_symbols, int32_t *place, tokdfa_cells *packed);
 void tokdfa_free_cells(tokdfa_cells *packed);
-int64_t tokdfa_match_word(const tokdfa_word_trie *trie, const uint8_t *points, int64_t n_points, int32_t *room);
-int64_t tokdfa_count_cells_read(const tokdfa_word_trie *trie, const uint8_t *points, int64_t n_points,
-                                int32_t *room);
+int64_t tokdfa_match_word(const tokdfa_word_trie *trie, const uint8_t *text, int64_t size, int32_t *room);
+int64_t tokdfa_count_cells_read(const tokdfa_word_trie *trie, const uint8_t *text, int64_t size, int32_t *room);
 
 #endif

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import local
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,19 @@ from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.kernels.library import Struct, lib, readable, writable
 from tokdfa.kernels.wordpiece.codes import LONGEST_INDEXED
 
-__all__ = ["AT_A_TIME", "Room", "encode", "encode_text", "index_words"]
+__all__ = ["AT_A_TIME", "LONGEST_SHORT", "Room", "encode", "encode_short", "encode_text", "index_words"]
 
 _NOTHING = np.empty(0, np.int64)
 
 AT_A_TIME = 1 << 18
 """Bytes after which a call comes back, so that signals are heeded: a few milliseconds."""
+
+
+LONGEST_SHORT = 4096
+"""The number of bytes of the longest text that :func:`encode_short` takes."""
+
+# The number of ids that the results of a thread share; a result that is kept keeps as many.
+_SHARED = 2 * LONGEST_SHORT
 
 
 def index_words(low: Any, high: Any, ids: Int32Array, n_slots: int) -> Any:
@@ -144,6 +152,51 @@ def encode_text(tables: Any, data: bytes, room: Room) -> Int32Array:
     int32 array
         The tokens, a view of the room.
     """
-    while (n := lib.tokdfa_encode_wordpiece_text(tables, data, len(data), room.pointer)) < 0:
+    while (n := lib.tokdfa_encode_wordpiece_text(tables, data, len(data), room.pointer, 0)) < 0:
         pass
     return room.ids[:n]
+
+
+class _SharedRoom(Room):
+    """A room for one short text after another, whose results are parts of its array. `used` ids are taken."""
+
+    __slots__ = ("used",)
+
+    def __init__(self) -> None:
+        super().__init__(_SHARED - 1, LONGEST_SHORT)
+        self.used = 0
+
+
+class _Rooms(local):
+    def __init__(self) -> None:
+        self.short = _SharedRoom()
+
+
+_rooms = _Rooms()
+
+
+def encode_short(tables: Any, data: bytes) -> Int32Array:
+    """Tokenize one short text, without offsets, where a call and an allocation take longer than the text.
+
+    Parameters
+    ----------
+    tables : pointer
+        A pointer to a ``tokdfa_wordpiece``.
+    data : bytes
+        Valid UTF-8, at most `LONGEST_SHORT` bytes.
+
+    Returns
+    -------
+    int32 array
+        The tokens, part of an array that nothing else is written to.
+    """
+    room = _rooms.short
+    size = len(data)
+    first = room.used
+    if first + size >= _SHARED:
+        room = _rooms.short = _SharedRoom()
+        first = 0
+    # Taken before the call: what runs in between, such as a handler of signals, may tokenize as well.
+    room.used = first + size + 1
+    # The text is too short for a call to pause.
+    return room.ids[first : first + lib.tokdfa_encode_wordpiece_text(tables, data, size, room.pointer, first)]

@@ -7,6 +7,20 @@
 #include "code_points.h"
 #include "match.h"
 
+/* The row of a code point in the marks, or -1. */
+static int64_t find_mark(const tokdfa_wordpiece *w, uint32_t point) {
+    int64_t low = 0, high = w->n_marks;
+    while (low < high) {
+        const int64_t middle = (low + high) / 2;
+        if ((uint32_t)w->marks[middle] < point) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < w->n_marks && (uint32_t)w->marks[low] == point ? low : -1;
+}
+
 #define ONES 0x0101010101010101u
 #define HIGH 0x8080808080808080u
 #define CASE 0x2020202020202020u
@@ -394,11 +408,15 @@ TOKDFA_DOOR int64_t tokdfa_encode_wordpiece(const tokdfa_wordpiece *tables, cons
     return CHOOSE(encode_wordpiece)(tables, text, size, stops, n_stops, wide, room, rows);
 }
 
-/* Tokenize one text; the room has none for offsets. It may pause as well. */
+/* Tokenize one text; the room has none for offsets. Its tokens go to room->ids[first] and on, where there is room for
+   them. It may pause as well. */
 TOKDFA_DOOR int64_t tokdfa_encode_wordpiece_text(const tokdfa_wordpiece *tables, const uint8_t *text, int64_t size,
-                                                 tokdfa_wordpiece_room *room) {
+                                                 tokdfa_wordpiece_room *room, int64_t first) {
     int64_t rows[2];
-    return CHOOSE(encode_wordpiece)(tables, text, size, &size, 1, 1, room, rows);
+    room->ids += first;
+    const int64_t made = CHOOSE(encode_wordpiece)(tables, text, size, &size, 1, 1, room, rows);
+    room->ids -= first;
+    return made;
 }
 
 /* Fill the words of the tables, all zeros before: each is given by its bytes in two little-endian numbers. */

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from threading import local
+from typing import Any
+
 import numpy as np
 
 from tokdfa.arrays import Int32Array
@@ -80,29 +83,49 @@ def word_trie(cells: Int32Array, pops: Int32Array, points: Int32Array) -> Struct
     return Struct("tokdfa_word_trie", cells=cells, pops=pops, points=points)
 
 
-def match_word(trie: Struct, word: str) -> tuple[list[int], list[int]] | None:
-    """Tokenize one word of one symbol or more: O(len(word)).
+# Words of up to this many bytes are matched in a room that each thread keeps.
+_SHORT = 256
+
+
+class _Rooms(local):
+    def __init__(self) -> None:
+        self.short = ffi.new("int32_t[]", 3 * _SHORT)
+
+
+_rooms = _Rooms()
+
+
+def match_word(trie: Any, word: str, limit: int) -> list[int] | None:
+    """Tokenize one word: O(len(word)).
 
     Parameters
     ----------
-    trie : Struct
-        From :func:`word_trie`.
+    trie : pointer
+        The pointer of a :func:`word_trie`.
     word : str
-        Not empty.
+    limit : int
+        The greatest number of symbols of a word that has a tokenization.
 
     Returns
     -------
-    tuple of two lists of int or None
-        The ids of the tokens, and the number of symbols of each; None if there is no tokenization.
+    list of int or None
+        The ids of the tokens; None if the word has no tokenization or is empty.
     """
-    length = len(word)
-    room = ffi.new("int32_t[]", 3 * length)
-    n = lib.tokdfa_match_word(trie.pointer, word.encode("utf-32-le", "surrogatepass"), length, room)
-    return None if n < 0 else (ffi.unpack(room, n), ffi.unpack(room + length, n))
+    if not 0 < len(word) <= limit:
+        return None
+    try:
+        text = word.encode()
+    except UnicodeEncodeError:
+        text = word.encode("utf-8", "surrogatepass")
+    size = len(text)
+    room = _rooms.short if size <= _SHORT else ffi.new("int32_t[]", 3 * size)
+    n = lib.tokdfa_match_word(trie, text, size, room)
+    if n == 1:
+        return [room[0]]
+    return ffi.unpack(room, n) if n > 0 else None
 
 
 def count_cells_read(trie: Struct, word: str) -> int:
     """Return the number of cells that :func:`match_word` reads for a word: ``3 * len(word) + 1`` at most."""
-    room = ffi.new("int32_t[]", 3 * len(word))
-    points = word.encode("utf-32-le", "surrogatepass")
-    return int(lib.tokdfa_count_cells_read(trie.pointer, points, len(word), room))
+    text = word.encode("utf-8", "surrogatepass")
+    return int(lib.tokdfa_count_cells_read(trie.pointer, text, len(text), ffi.new("int32_t[]", 3 * len(text))))

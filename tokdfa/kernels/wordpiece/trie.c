@@ -1,6 +1,7 @@
 /* The trie of LinMaxMatch: packing it into a double array, and matching single words. */
 #include <stdlib.h>
 
+#include "code_points.h"
 #include "match.h"
 
 /* The number of free cells that are tried for a node before it goes to the end of the array. */
@@ -120,29 +121,30 @@ static int32_t symbol_of(const tokdfa_word_trie *trie, uint32_t point) {
     return (int32_t)(128 + (found ? low : trie->n_points));
 }
 
-static int64_t match_points(const tokdfa_word_trie *trie, const uint8_t *points, int64_t n_points, int32_t *room,
-                            int64_t *n_read) {
-    int32_t *const symbols = room + 2 * n_points;
-    for (int64_t i = 0; i < n_points; i++) {
-        const uint8_t *at = points + 4 * i;
-        symbols[i] = symbol_of(trie, (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16);
+/* `n_read` as for match_word. */
+ALWAYS_INLINE int64_t match_text(const tokdfa_word_trie *trie, const uint8_t *text, int64_t size, int32_t *room,
+                                 int64_t *n_read) {
+    int32_t *const symbols = room + 2 * size;
+    int64_t n = 0;
+    for (int64_t at = 0; at < size;) {
+        const code_point read = decode(text + at);
+        symbols[n++] = symbol_of(trie, read.point);
+        at += read.width;
     }
-    return match_word(trie, symbols, n_points, room, room + n_points, n_read);
+    return match_word(trie, symbols, n, room, room + size, n_read);
 }
 
-/* Tokenize one word of one code point or more, given in UTF-32, little-endian. `room` is three times as long: the ids
-   come first, and from n_points on their numbers of symbols. Returns the number of tokens; -1 if there is no
-   tokenization. */
-TOKDFA_DOOR int64_t tokdfa_match_word(const tokdfa_word_trie *trie, const uint8_t *points, int64_t n_points,
-                                      int32_t *room) {
-    int64_t n_read;
-    return match_points(trie, points, n_points, room, &n_read);
+/* Tokenize one word of one code point or more, of `size` bytes of UTF-8, in which surrogates may be encoded as well.
+   `room` is for three entries a byte: the ids come first, and from `size` on their numbers of symbols. Returns the number
+   of tokens; -1 if there is no tokenization. */
+TOKDFA_DOOR int64_t tokdfa_match_word(const tokdfa_word_trie *trie, const uint8_t *text, int64_t size, int32_t *room) {
+    return match_text(trie, text, size, room, NULL);
 }
 
 /* Do the same, and return the number of cells of the trie that are read. */
-TOKDFA_DOOR int64_t tokdfa_count_cells_read(const tokdfa_word_trie *trie, const uint8_t *points, int64_t n_points,
+TOKDFA_DOOR int64_t tokdfa_count_cells_read(const tokdfa_word_trie *trie, const uint8_t *text, int64_t size,
                                             int32_t *room) {
     int64_t n_read;
-    match_points(trie, points, n_points, room, &n_read);
+    match_text(trie, text, size, room, &n_read);
     return n_read;
 }
