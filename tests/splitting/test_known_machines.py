@@ -8,7 +8,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tokdfa.splitting.known_machines import as_text, is_known, known_machine, write
+from tokdfa.splitting.border_pairs import border_pairs
+from tokdfa.splitting.hypotheses import splitting_budget
+from tokdfa.splitting.hypotheses_building import build_hypotheses
+from tokdfa.splitting.known_machines import (
+    as_text,
+    hypotheses_as_text,
+    is_known,
+    known_borders,
+    known_hypotheses,
+    known_machine,
+    write,
+)
 from tokdfa.splitting.machine import Machine
 from tokdfa.splitting.machine_building import build_machine
 from tokdfa.splitting.named import NAMED
@@ -28,16 +39,34 @@ def test_each_is_the_one_that_is_built(name: str) -> None:
         assert np.array_equal(ours, theirs), f"{field.name}: run python -m tokdfa.splitting.known_machines"
 
 
+@pytest.mark.parametrize("name", NAMED)
+def test_hypotheses_and_borders_are_those_that_are_built(name: str) -> None:
+    built, kept = build_hypotheses(NAMED[name], splitting_budget()), known_hypotheses(NAMED[name])
+    assert kept is not None
+    assert (kept.moves, kept.ends) == (built.moves, built.ends), "run python -m tokdfa.splitting.known_machines"
+    borders, others = known_borders(NAMED[name]), border_pairs(NAMED[name], lambda: known_machine(NAMED[name]))
+    assert borders is not None
+    for ours, theirs in zip((kept.class_of_code_point, *borders), (built.class_of_code_point, *others), strict=True):
+        assert ours.dtype == theirs.dtype
+        assert np.array_equal(ours, theirs), "run python -m tokdfa.splitting.known_machines"
+    assert borders[1].any()
+
+
 def test_what_is_written_is_what_is_read(tmp_path: Path) -> None:
     write(tmp_path)
     written = {path.name: path.read_text("ascii") for path in tmp_path.iterdir()}
-    assert written == {f"machine_{name}.json": as_text(known_machine(NAMED[name])) for name in NAMED}  # type: ignore[arg-type]
+    machines = {f"machine_{name}.json": as_text(known_machine(NAMED[name])) for name in NAMED}  # type: ignore[arg-type]
+    hypotheses = {
+        f"hypotheses_{name}.json": hypotheses_as_text(known_hypotheses(NAMED[name]), known_borders(NAMED[name]))  # type: ignore[arg-type]
+        for name in NAMED
+    }
+    assert written == machines | hypotheses
 
 
 def test_others_are_built() -> None:
     other = Splitting("tiktoken", (Split("a+"),))
     assert not is_known(other)
-    assert known_machine(other) is None
+    assert known_machine(other) is known_hypotheses(other) is known_borders(other) is None
     assert Splitter(other).spans("aab").tolist() == [[0, 2]]
     # The same pattern of another library has other classes.
     gpt2 = NAMED["gpt2"]

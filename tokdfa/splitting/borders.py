@@ -8,28 +8,11 @@ parts can be split separately.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array, Uint16Array, distinct
-from tokdfa.kernels.encode.events import BEGINS
-from tokdfa.patterns.partition import Partition
-from tokdfa.patterns.syntax import (
-    Alternate,
-    Anchor,
-    Assertion,
-    Atomic,
-    Concat,
-    Node,
-    Repeat,
-    Symbols,
-    is_nullable,
-)
-from tokdfa.splitting.machine import Machine
+from tokdfa.arrays import BoolArray, Int32Array, Uint16Array
+from tokdfa.splitting.known_machines import known_borders
 from tokdfa.splitting.pretokenizer import PreTokenizer
-from tokdfa.splitting.step_trees import step_tree
-from tokdfa.unicode import Ranges
 
 __all__ = ["CONTEXT", "Borders"]
 
@@ -37,11 +20,6 @@ __all__ = ["CONTEXT", "Borders"]
 CONTEXT = 2
 """The number of symbols after a border that must be available when the text before it is split: a look-ahead sees one,
 and an anchor may ask whether that one is the last."""
-
-_LOOKS_FAR = (
-    *("start of text", "start of line", "start of line with text", "word boundary", "inside a word"),
-    "start of search",
-)
 
 
 class Borders:
@@ -56,55 +34,21 @@ class Borders:
     certain : bool array of shape (classes, classes)
         Whether there is a border between two symbols of these classes in every text.
     n_classes : int
-        The number of classes of symbols.
-
-    Notes
-    -----
-    The pairs of symbols that a match can have side by side are those that follow each other in the pattern's Glushkov
-    automaton without assertions. A symbol is in some match if a match is found at that symbol whatever follows. A step
-    is certain to cut only where the steps before it do not find a match to the right. Of a pattern that may match the
-    empty text, looks back or looks far ahead, the machine is asked. With steps that do more than isolate their matches
-    no place is certain.
+        The number of classes of symbols. How the pairs are found is said in :mod:`tokdfa.splitting.border_pairs`.
     """
 
     def __init__(self, pretokenizer: PreTokenizer) -> None:
         splitting = pretokenizer.splitting
-        trees = [step_tree(step, splitting) for step in splitting.steps]
-        partition = Partition([ranges for tree in trees for ranges in _sets(tree)])
-        self._class_of_code_point: Uint16Array = partition.dense
-        n = self.n_classes = partition.n_classes
-        self.certain: BoolArray = np.zeros((n, n), dtype=np.bool_)
-        simple = all(step.behavior == "isolated" for step in splitting.steps) and splitting.prefix_space is None
-        if not simple or splitting.byte_steps:
-            return
-        if any(map(is_nullable, trees)) or any(map(_looks_far, _nodes(trees))):
-            if pretokenizer.splitter is not None:
-                self._ask_machine(pretokenizer.splitter.machine)
-            return
-        # Pairs for which the steps so far cut, or do not cut, in the same way whatever follows.
-        settled: BoolArray = np.ones((n, n), dtype=np.bool_)
-        column = 0
-        for tree in trees:
-            reader = _Reader(partition, column)
-            ways = reader.read(tree)
-            column = reader.column
-            settled &= ~reader.follow[:n, :n]
-            self.certain |= settled & (ways.sure[:n, None] | ways.sure[None, :n])
-            settled &= ~ways.first[None, :n]
+        found = known_borders(splitting)
+        if found is None:
+            from tokdfa.splitting.border_pairs import border_pairs
 
-    def _ask_machine(self, machine: Machine) -> None:
-        """Find the pairs after which every state of the machine is the one that it has at the beginning of a text.
-
-        Besides, all its hypotheses must agree that a piece begins, and on the hypothesis before.
-        """
-        n = self.n_classes = machine.target.shape[1]
-        self._class_of_code_point = machine.class_of_code_point.astype(np.uint16)
-        padding = np.arange(machine.parent.shape[2]) >= machine.n_hypotheses[machine.target][:, :, None]
-        begins: BoolArray = ((machine.event == BEGINS) | padding).all(axis=2)
-        parent = machine.parent[:, :, :1]
-        begins &= ((machine.parent == parent) | padding).all(axis=2) & (machine.target == machine.target[:1])
-        after = [distinct(machine.target[:, symbol]) for symbol in range(n)]
-        self.certain = np.array([begins[states].all(axis=0) for states in after])
+            found = border_pairs(
+                splitting, lambda: None if pretokenizer.splitter is None else pretokenizer.splitter.machine
+            )
+        self._class_of_code_point: Uint16Array = found[0]
+        self.certain: BoolArray = found[1]
+        self.n_classes = len(self.certain)
 
     def classes(self, text: str) -> Int32Array:
         """Return the classes of the symbols of a text."""
@@ -130,104 +74,3 @@ class Borders:
             end = low
             step *= 4
         return begin
-
-
-def _nodes(trees: list[Node]) -> list[Node]:
-    nodes = list(trees)
-    for node in nodes:  # grows during the loop
-        nodes.extend(_children(node))
-    return nodes
-
-
-def _looks_far(node: Node) -> bool:
-    return isinstance(node, Assertion) or (isinstance(node, Anchor) and node.place in _LOOKS_FAR)
-
-
-def _children(node: Node) -> tuple[Node, ...]:
-    if isinstance(node, Concat):
-        return node.parts
-    if isinstance(node, Alternate):
-        return node.options
-    return (node.body,) if isinstance(node, (Repeat, Atomic)) else ()
-
-
-def _sets(tree: Node) -> list[Ranges]:
-    """Return the sets of symbols of a tree, in the order in which `_Reader` meets them."""
-    if isinstance(tree, Symbols):
-        return [tree.ranges]
-    return [ranges for child in _children(tree) for ranges in _sets(child)]
-
-
-@dataclass(frozen=True)
-class _Ways:
-    """How a part of a pattern may match, as bool arrays over the classes of symbols and the one for assertions.
-
-    A match begins with one of `first` and ends with one of `last`, or is empty if `nullable`. There is a match,
-    whatever follows, at every symbol of `sure`, and everywhere if `free`. A part that is `committed` does not
-    backtrack.
-    """
-
-    first: BoolArray
-    last: BoolArray
-    sure: BoolArray
-    free: bool
-    nullable: bool
-    committed: bool = False
-
-
-class _Reader:
-    """Reads a tree from left to right and collects the pairs of symbols that follow each other in a match.
-
-    After the classes of symbols comes one more, for the places where an assertion looks at what follows.
-    """
-
-    def __init__(self, partition: Partition, column: int) -> None:
-        n = partition.n_classes
-        self._members = np.append(partition.members, np.zeros((1, partition.members.shape[1]), dtype=np.bool_), axis=0)
-        self._none: BoolArray = np.zeros(n + 1, dtype=np.bool_)
-        self._looks: BoolArray = np.arange(n + 1) == n
-        self.follow: BoolArray = np.zeros((n + 1, n + 1), dtype=np.bool_)
-        self.column = column
-
-    def read(self, node: Node) -> _Ways:
-        if isinstance(node, Symbols):
-            members = self._members[:, self.column]
-            self.column += 1
-            return _Ways(members, members, members, free=False, nullable=False)
-        if isinstance(node, Concat):
-            return self._concat([self.read(part) for part in node.parts])
-        if isinstance(node, Alternate):
-            options = [self.read(option) for option in node.options]
-            first, last, sure = (
-                np.any([getattr(way, name) for way in options], axis=0) for name in ("first", "last", "sure")
-            )
-            flags = (any(getattr(way, name) for way in options) for name in ("free", "nullable", "committed"))
-            return _Ways(first, last, sure, *flags)
-        if isinstance(node, Repeat):
-            body = self.read(node.body)
-            if node.most is None or node.most > 1:
-                self.follow |= body.last[:, None] & body.first[None, :]
-            free = node.least == 0 or body.free
-            sure = body.sure if node.least == 1 else self._none
-            committed = body.committed or node.mode == "possessive"
-            return _Ways(body.first, body.last, sure, free, node.least == 0 or body.nullable, committed)
-        if isinstance(node, Atomic):
-            return replace(self.read(node.body), committed=True)
-        return _Ways(self._looks, self._none, self._none, free=False, nullable=True)
-
-    def _concat(self, parts: list[_Ways]) -> _Ways:
-        first, last, sure = self._none, self._none, self._none
-        nullable = free = True
-        skipped = ~self._none
-        for index, part in enumerate(parts):
-            self.follow |= last[:, None] & part.first[None, :]
-            if nullable:
-                first = first | part.first
-            last = part.last | last if part.nullable else part.last
-            nullable &= part.nullable
-            # The parts before this one are empty, this part matches, and nothing after it can fail.
-            if all(later.free for later in parts[index + 1 :]):
-                sure = sure | (skipped & (part.sure | part.free))
-            skipped = skipped & part.free & ~(part.committed & part.first)
-            free &= part.free
-        return _Ways(first, last, sure, free, nullable, any(part.committed for part in parts))

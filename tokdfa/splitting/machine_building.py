@@ -13,6 +13,7 @@ from tokdfa.errors import LimitExceededError
 from tokdfa.patterns.budget import DEFAULT_MAX_SECONDS, Budget
 from tokdfa.splitting.counters import naming_counters
 from tokdfa.splitting.hypotheses import Hypotheses, find_hypotheses, splitting_budget
+from tokdfa.splitting.known_machines import is_known
 from tokdfa.splitting.machine import DEFAULT_MAX_STATES, Machine
 from tokdfa.splitting.steps import Splitting
 
@@ -42,8 +43,9 @@ def build_machine(
         If the budget does not suffice.
     """
     budget = splitting_budget(max_seconds)
-    # Results within the usual time are shared.
-    hypotheses = find_hypotheses(splitting, None if max_seconds == DEFAULT_MAX_SECONDS else budget)
+    # Results within the usual time are shared. Those that are shipped are made here.
+    is_shared = max_seconds == DEFAULT_MAX_SECONDS and not is_known(splitting)
+    hypotheses = find_hypotheses(splitting, None if is_shared else budget)
     with naming_counters(splitting):
         return _determinize(hypotheses, max_states, budget)
 

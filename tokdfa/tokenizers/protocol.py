@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from tokdfa.splitting.pretokenizer import PreTokenizer
     from tokdfa.tokenizers.pair_automaton import PairAutomaton
     from tokdfa.tokenizers.pieces import Pieces
+    from tokdfa.unigram.accepted import Acceptor
     from tokdfa.validation.result import Validation
 
 __all__ = ["AnyTokenizer"]
@@ -112,6 +113,11 @@ class AnyTokenizer(Guided, ABC):
     @property
     def pair_automaton(self) -> PairAutomaton | None:
         """The automaton of the rules, asked by ids; None where tokens are not made by rules."""
+        return None
+
+    @property
+    def acceptor(self) -> Acceptor | None:
+        """What judges streams word by word, by one call to the kernels; None where no words do."""
         return None
 
     @property

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tokdfa.arrays import IntegerArray
-from tokdfa.tokenizers.unigram import UnigramTokenizer
 from tokdfa.validation.judges.walk import WHOLE, Rest
+
+if TYPE_CHECKING:
+    from tokdfa.unigram.accepted import Acceptor
 
 __all__ = ["WholeAcceptor"]
 
@@ -20,15 +24,15 @@ class WholeAcceptor:
 
     Parameters
     ----------
-    tokenizer : UnigramTokenizer
-        One with an acceptor.
+    acceptor : Acceptor
+        That of the tokenizer.
+    n_ids : int
+        Ids go from 0 to one less than this.
     """
 
-    def __init__(self, tokenizer: UnigramTokenizer) -> None:
-        acceptor = tokenizer.acceptor
-        assert acceptor is not None
+    def __init__(self, acceptor: Acceptor, n_ids: int) -> None:
         self._acceptor = acceptor
-        self._n_ids = np.uint64(tokenizer.n_ids)
+        self._n_ids = np.uint64(n_ids)
 
     def unjudged(self, ids: IntegerArray) -> Rest | None:
         """Return the part of a stream that is not known to be canonical: all of it, or None for nothing.

@@ -11,7 +11,6 @@ from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.tokenizers.formats.contents import LEFTMOST_FORMATS
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.tokenizers.unigram import UnigramTokenizer
 from tokdfa.validation.judges.accepting import WholeAcceptor
 from tokdfa.validation.judges.documents import Judge
 from tokdfa.validation.judges.encoding import EncodingJudge
@@ -95,8 +94,8 @@ def _open(tokenizer: Tokenizer, whole: Begin, literal: bool, tuning: Tuning) -> 
 @lru_cache(maxsize=4)
 def whole_walk(tokenizer: AnyTokenizer) -> WholeWalk | WholeAcceptor | None:
     """Return the walk over the streams of a tokenizer; None if a walk does not decide them."""
-    if isinstance(tokenizer, UnigramTokenizer):
-        return None if tokenizer.acceptor is None else WholeAcceptor(tokenizer)
+    if tokenizer.acceptor is not None:
+        return WholeAcceptor(tokenizer.acceptor, tokenizer.n_ids)
     begin = judge_of(tokenizer)
     if not isinstance(begin, partial) or begin.func is not WalkJudge:
         return None
