@@ -19,7 +19,7 @@ from statistics import median
 from time import perf_counter
 
 from tests.benchmarks.encode_peers import PEERS, as_tokenizers
-from tests.benchmarks.harness import environment, keep_tables, print_table
+from tests.benchmarks.harness import as_installed, environment, keep_tables, print_table
 
 PARTS = ("commands", "ids")
 TEXT = "hello world"
@@ -32,8 +32,7 @@ FIRST_IDS = (
 
 def seconds_of(commands: Mapping[str, list[str]], repeats: int) -> dict[str, list[float]]:
     """Return how long each command took, run in turn."""
-    # Modules are kept as byte code, as they are where tokdfa is installed.
-    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    kept = as_installed()
     seconds: dict[str, list[float]] = {name: [] for name in commands}
     for repeat in range(repeats + 1):
         for name, command in commands.items():

@@ -1,7 +1,7 @@
 """Validation side by side: tokdfa, and peers that decode, encode again and compare, each in its fastest way.
 
 One command measures the rate at rest, the whole cost from the start of a process to its answer, with its peak memory,
-and short calls.
+short calls, and two threads beside two processes.
 
 Run from the top of the repository, with TOKDFA_DATA naming the folder of tokenizers and corpora:
 ``python -m tests.benchmarks.bench_validate``; with ``--stream GIGABYTES`` the growth of time and memory over a stream
@@ -16,7 +16,9 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
 from time import perf_counter, process_time
@@ -27,15 +29,25 @@ import regex
 
 import tokdfa
 from tests.benchmarks.encode_peers import as_tokenizers
-from tests.benchmarks.harness import environment, keep_tables, measure, peak_memory, print_table
+from tests.benchmarks.harness import as_installed, environment, keep_tables, measure, peak_memory, print_table
 from tests.benchmarks.judges import JUDGES
 from tokdfa.stores import iter_ids
 
-CORPORA = ("english.txt", "python_code.txt", "multilingual.txt")
+TEXTS = ("english", "python_code", "multilingual", "licences")
 TOKENIZERS = ("cl100k", "o200k")
 LENGTH = 2_000_000
 SIZES = (100, 10_000, 1_000_000)
 CALLS = 200
+
+
+def text_of(data: Path, name: str) -> str:
+    """Return a corpus, or the licences of all packages that are installed here, each once."""
+    if name != "licences":
+        return (data / "corpora" / f"{name}.txt").read_text("utf-8")
+    packages = Path(np.__file__).parents[1]
+    files = sorted(path for pattern in ("LICEN[CS]E*", "COPYING*") for path in packages.rglob(pattern))
+    texts = dict.fromkeys(path.read_text("utf-8", "replace") for path in files if path.is_file())
+    return "\n\n".join(texts)
 
 
 def throughput(path: Path, name: str, text: str) -> tuple[int, dict[str, float]]:
@@ -70,11 +82,11 @@ def side_by_side(data: Path, length: int) -> None:
     """Print the throughput of all ways on all corpora."""
     rows: list[list[object]] = []
     for name in TOKENIZERS:
-        for corpus in CORPORA:
-            text = (data / "corpora" / corpus).read_text("utf-8")[:length]
+        for corpus in TEXTS:
+            text = text_of(data, corpus)[:length]
             n_ids, speed = throughput(data / "vocabs" / f"{name}_base.tiktoken", name, text)
             best = max(value for way, value in speed.items() if way != "tokdfa")
-            rows.append([name, corpus.removesuffix(".txt"), n_ids, *speed.values(), f"{speed['tokdfa'] / best:.1f}"])
+            rows.append([name, corpus, n_ids, *speed.values(), f"{speed['tokdfa'] / best:.1f}"])
     columns = ["tokenizer", "text", "ids", *(peer.name for peer in JUDGES), "times the best"]
     caption = f"at rest, processor time; {_caption()}"
     print_table("Validation, million tokens a second, one thread, median of 5", columns, rows, caption)
@@ -103,15 +115,16 @@ def whole_cost(data: Path, sizes: tuple[int, ...], repeats: int = 5) -> None:
                 ids = _array(coder.encode(long_enough))[:size]
                 files[peer.name] = Path(folder) / f"{peer.name}-{size}.npy"
                 np.save(files[peer.name], _canonical(ids, coder.judge))
-            found: dict[str, list[tuple[float, int]]] = {peer.name: [] for peer in JUDGES}
+            found: dict[str, list[tuple[float, int, float]]] = {peer.name: [] for peer in JUDGES}
             for _ in range(repeats + 1):  # the first brings the files into memory
                 for peer in JUDGES:
                     made_of = own if peer.name == "tokenizers" else path
                     found[peer.name].append(_run(peer.name, made_of, name, files[peer.name]))
             for peer in JUDGES:
-                seconds, memory = zip(*found[peer.name][1:], strict=True)
-                rows.append([peer.name, size, median(seconds), f"{median(memory) / 1e6:.0f}"])
-    columns = ["peer", "ids", "seconds", "peak memory, MB"]
+                seconds, memory, judged = zip(*found[peer.name][1:], strict=True)
+                rate = size / 1e6 / median(judged)
+                rows.append([peer.name, size, median(seconds), f"{median(memory) / 1e6:.0f}", rate])
+    columns = ["peer", "ids", "seconds", "peak memory, MB", "of judging alone, tables included: M ids/s, processor"]
     title = f"Validation from the start of a process to its answer, cl100k, English, median of {repeats}"
     print_table(title, columns, rows, _caption())
 
@@ -128,17 +141,91 @@ def _canonical(ids: npt.NDArray[np.uint32], judge: Callable[[npt.NDArray[np.uint
     raise AssertionError("the ids are not canonical")
 
 
-def _run(peer: str, path: Path, name: str, ids: Path) -> tuple[float, int]:
-    """Return how long a process took to answer yes, and its peak memory."""
+def _run(peer: str, path: Path, name: str, ids: Path) -> tuple[float, int, float]:
+    """Return how long a process took to answer yes, its peak memory, and the processor time of judging alone."""
     command = [sys.executable, "-m", "tests.benchmarks.judges", peer, str(path), name, str(ids)]
     began = perf_counter()
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=as_installed()) as process:
         assert process.stdout is not None
         answer = process.stdout.readline()
         seconds = perf_counter() - began
         assert answer == b"True\n", (peer, answer)
-        memory = int(process.stdout.readline())
-    return seconds, memory
+        memory, judged = process.stdout.readline().split()
+    return seconds, int(memory), float(judged)
+
+
+def _halves(tokenizer: tokdfa.AnyTokenizer, ids: npt.NDArray[np.uint32]) -> list[npt.NDArray[np.uint32]]:
+    """Return the two halves of a stream, cut where its text may be cut."""
+    cut = tokenizer.last_safe_cut(ids, len(ids) // 2)
+    assert 0 < cut <= len(ids) // 2
+    return [ids[:cut], ids[cut:]]
+
+
+def two_threads(data: Path, n_ids: int, repeats: int = 7) -> None:
+    """Print what two threads reach together of what two processes reach, by the clock: best of several, in turn."""
+    name = "cl100k"
+    tokenizer = tokdfa.load(data / "vocabs" / f"{name}_base.tiktoken", pretokenizer=name)
+    rows: list[list[object]] = []
+    for text in TEXTS:
+        # Documents of a hundred thousand characters; together they are one stream.
+        whole = text_of(data, text)
+        given = [whole[at : at + 100_000] for at in range(0, len(whole), 100_000)]
+        documents = [_array(tokenizer.encode(document)) for document in given]
+        documents *= -(-n_ids // sum(map(len, documents)))
+        one = _array(tokenizer.encode(whole[: whole.rindex("\n")]))
+        stream = np.tile(one, -(-n_ids // len(one)))
+        if not tokenizer.validate(stream):
+            stream = stream[: len(one)]
+        halves = _halves(tokenizer, stream)
+        for what, parts in (
+            ("one stream", [[halves[0]], [halves[1]]]),
+            ("documents", [documents[::2], documents[1::2]]),
+        ):
+
+            def judge(part: list[npt.NDArray[np.uint32]]) -> bool:
+                return all(bool(tokenizer.validate(ids)) for ids in part)
+
+            rows.append([text, what, *_together(judge, parts, repeats)])
+    columns = ["text", "", "one thread, M ids/s", "two threads", "two processes", "threads / processes"]
+    title = f"Validation by two threads and by two processes, cl100k, by the clock, best of {repeats}"
+    print_table(title, columns, rows, environment("numpy"))
+
+
+def _together(
+    judge: Callable[[list[npt.NDArray[np.uint32]]], bool], parts: list[list[npt.NDArray[np.uint32]]], repeats: int
+) -> list[object]:
+    """Return the rates of one thread, of two, and of two processes, and that of the threads beside the processes'."""
+    n_ids = sum(len(ids) for part in parts for ids in part)
+    context = get_context("fork")
+    barrier, done = context.Barrier(3), context.Barrier(3)
+
+    def work(part: list[npt.NDArray[np.uint32]]) -> None:
+        for _ in range(repeats + 1):
+            barrier.wait()
+            judge(part)
+            done.wait()
+
+    assert all(map(judge, parts))
+    found: dict[str, list[float]] = {"one": [], "threads": [], "processes": []}
+    processes = [context.Process(target=work, args=(part,)) for part in parts]
+    for process in processes:
+        process.start()
+    with ThreadPoolExecutor(2) as pool:
+        for _ in range(repeats + 1):
+            began = perf_counter()
+            assert all(map(judge, parts))
+            found["one"].append(perf_counter() - began)
+            began = perf_counter()
+            assert all(pool.map(judge, parts))
+            found["threads"].append(perf_counter() - began)
+            barrier.wait()
+            began = perf_counter()
+            done.wait()
+            found["processes"].append(perf_counter() - began)
+    for process in processes:
+        process.join()
+    rates = {way: n_ids / 1e6 / min(seconds[1:]) for way, seconds in found.items()}
+    return [*rates.values(), f"{rates['threads'] / rates['processes']:.2f}"]
 
 
 def short_calls(data: Path, repeats: int = 5) -> None:
@@ -224,6 +311,7 @@ def main() -> None:
     side_by_side(data, 20_000 if arguments.small else LENGTH)
     whole_cost(data, (100,) if arguments.small else SIZES, 1 if arguments.small else 5)
     short_calls(data, 1 if arguments.small else 5)
+    two_threads(data, 100_000 if arguments.small else 10_000_000, 1 if arguments.small else 7)
 
 
 if __name__ == "__main__":

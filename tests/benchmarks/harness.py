@@ -25,7 +25,7 @@ from rich.text import Text
 
 import tokdfa
 
-__all__ = ["Measurement", "environment", "keep_tables", "measure", "peak_memory", "print_table"]
+__all__ = ["Measurement", "as_installed", "environment", "keep_tables", "measure", "peak_memory", "print_table"]
 
 _kept: list[Path] = []
 
@@ -80,6 +80,11 @@ def environment(*packages: str) -> str:
     versions = ", ".join((f"tokdfa {tokdfa.__version__}", *(f"{package} {version(package)}" for package in packages)))
     system = f"Python {platform.python_version()}, {os.cpu_count()} CPUs, {platform.machine()}"
     return f"{versions}; {system}"
+
+
+def as_installed() -> dict[str, str]:
+    """Return the environment of a process that keeps modules as byte code, as it does where tokdfa is installed."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 def keep_tables(arguments: list[str]) -> None:

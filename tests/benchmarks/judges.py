@@ -1,6 +1,7 @@
 """Judging streams side by side: how each peer decodes, encodes again and compares, in its fastest documented way.
 
-Run as a program, it judges the ids of a file once and says so, for the whole cost from the start of the process:
+Run as a program, it judges the ids of a file once and says so, for the whole cost from the start of the process, and
+then its peak memory and the seconds of processor time that judging took:
 ``python -m tests.benchmarks.judges PEER TOKENIZER_FILE NAME IDS.npy``. Nothing but the peer and numpy is imported then.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from time import process_time
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -103,8 +105,12 @@ def main() -> None:
     """Judge the ids of a file and say what was found."""
     peer, path, name, ids = sys.argv[1:]
     (chosen,) = (judge for judge in JUDGES if judge.name == peer)
-    print(chosen.make(Path(path), name).judge(np.load(ids)), flush=True)
-    print(_peak_memory(), flush=True)
+    coder, array = chosen.make(Path(path), name), np.load(ids)
+    began = process_time()
+    answer = coder.judge(array)
+    seconds = process_time() - began
+    print(answer, flush=True)
+    print(_peak_memory(), seconds, flush=True)
 
 
 def _peak_memory() -> int:
