@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,7 @@ def usual_tokenizers(drawn: random.Random) -> dict[str, Any]:
 
 def spaced_text(drawn: random.Random) -> str:
     words = ["the", "cat", "hat", "ab", "a", "bat", "the", "1", "and"]
-    odd = ["THE", "日", "é", "\ufb01x", "e\u0301", "</s>", "<", " ", "e</s>"]
+    odd = ["THE", "<unk>", "日", "é", "\ufb01x", "e\u0301", "</s>", "<", " ", "e</s>"]
     chosen = words + odd if drawn.random() < 0.4 else words
     return " ".join("".join(drawn.choices(chosen, k=drawn.choice([1, 1, 2]))) for _ in range(drawn.randrange(1, 12)))
 
@@ -117,6 +118,31 @@ def test_random_models() -> None:
     assert counts["with"] > 15
     assert counts["without"] > 2
     assert counts["canonical"] > counts["accepted"] > 40, counts
+
+
+@pytest.mark.parametrize("byte_fallback", [False, True])
+def test_the_unknown_piece_of_tokenizers(byte_fallback: bool) -> None:
+    from tokenizers import Tokenizer
+
+    # It is decoded to its piece, found in texts by its score, and joined with what is unknown beside it.
+    metaspace = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always", "split": True}
+    vocab = [["?", -1.5], ["\u2581", -2.0], ["a", -1.0], ["\u2581a", -2.5], ["b?", -3.0], ["\u2581?", -4.0]]
+    vocab += [["<0x3F>", -9.0]] if byte_fallback else [["??", -2.0]]
+    model = {"type": "Unigram", "unk_id": 0, "vocab": vocab, "byte_fallback": byte_fallback}
+    data = {"version": "1.0", "added_tokens": [], "pre_tokenizer": metaspace, "decoder": metaspace, "model": model}
+    data |= dict.fromkeys(("truncation", "padding", "normalizer", "post_processor"))
+    peer, tokenizer = Tokenizer.from_str(json.dumps(data)), tokdfa.load(data)
+    assert isinstance(tokenizer, UnigramTokenizer)
+    assert tokenizer.acceptor is not None
+    n_accepted = 0
+    for length in range(1, 5):
+        for stream in product(range(len(vocab)), repeat=length):
+            again = peer.encode(peer.decode([*stream], skip_special_tokens=False), add_special_tokens=False).ids
+            assert bool(tokenizer.validate([*stream])) == (again == [*stream]), stream
+            n, _, _ = tokenizer.acceptor.accept(np.array(stream, dtype=np.int32))
+            assert n < length or again == [*stream], stream
+            n_accepted += n == length and 0 in stream
+    assert n_accepted > 5
 
 
 @pytest.mark.slow

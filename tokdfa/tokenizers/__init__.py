@@ -8,7 +8,8 @@ bytes end there) and the kinds:
   `sentencepiece_normalizer`, `decoding`);
 - `unigram`: pieces with scores, of SentencePiece and tokenizers (`unigram_round_trip`: to text and back;
   `unigram_cuts`: where their texts are certainly cut; `unigram_texts` and `unigram_accepted`: which of them normalize
-  and segment in one pass, and are judged word by word);
+  and segment in one pass, and are judged word by word; `unigram_sentences`: what is segmented of a text;
+  `unigram_batches`: several texts at once; `unigram_facts`: its numbers);
 - `wordpiece`: BERT's.
 
 What they are made of: `numbered` (tokens with their numbers, ids and bytes), `byte_dictionary` and `symbol_tokens`

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
@@ -10,27 +9,23 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array
-from tokdfa.encoding.added_tokens import AddedTokens, normalized_stretches
-from tokdfa.encoding.batches import EncodedDocuments
+from tokdfa.arrays import BoolArray, Int32Array
 from tokdfa.encoding.special import Special
-from tokdfa.encoding.texts import check_text
-from tokdfa.errors import AlphabetError
 from tokdfa.tokenizers.decoded import Decoded
 from tokdfa.tokenizers.decoder import Spellings, WholeDecoder, spellings
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.round_trip import RoundTrip
-from tokdfa.tokenizers.sentencepiece_normalizer import SPACE
 from tokdfa.tokenizers.spelled import Spelled
 from tokdfa.tokenizers.spelled_by_steps import spelled_by_steps
 from tokdfa.tokenizers.unigram_accepted import acceptor
-from tokdfa.tokenizers.unigram_cuts import UnigramCuts, splits_at_spaces, why_not_cut
+from tokdfa.tokenizers.unigram_cuts import UnigramCuts, why_not_cut
+from tokdfa.tokenizers.unigram_sentences import Sentences, check_encodable
 from tokdfa.tokenizers.unigram_texts import text_segmenter
-from tokdfa.unicode.byte_alphabet import spell
 from tokdfa.unigram.lattice import RecordedText
 from tokdfa.unigram.segmenter import BEGINNING, Before, Segmenter
 
 if TYPE_CHECKING:
+    from tokdfa.encoding.batches import EncodedDocuments
     from tokdfa.encoding.stream import EncodingStream
     from tokdfa.splitting.pretokenizer import PreTokenizer
     from tokdfa.tokenizers.formats.unigram import UnigramContents
@@ -39,10 +34,6 @@ if TYPE_CHECKING:
     from tokdfa.unigram.texts import TextSegmenter
 
 __all__ = ["UnigramTokenizer"]
-
-# What Python's strings take for white space, and Unicode does not.
-_OF_PYTHON = re.compile("[\x1c-\x1f]")
-_SPACE_BYTES = SPACE.encode("utf-8")
 
 
 class UnigramTokenizer(AnyTokenizer):
@@ -102,8 +93,7 @@ class UnigramTokenizer(AnyTokenizer):
         self.spells_bytes = contents.spelled_bytes
         late = ", rounded late" if self.model.is_rounded_late else ""
         self.semantics = f"best sum in {32 if self.model.is_single else 64} bits{late}"
-        found = contents.specials if contents.finds_specials else ()
-        self._levels = [AddedTokens([token for token in found if token.level == level]) for level in (0, 1)]
+        self._found = contents.specials if contents.finds_specials else ()
 
     def __reduce__(self) -> tuple[type[Self], tuple[UnigramContents, PreTokenizer | None]]:
         # The parts of a tokenizer. All else is computed from them on use, anew in each process and each copy.
@@ -134,30 +124,9 @@ class UnigramTokenizer(AnyTokenizer):
 
     def facts(self) -> dict[str, Any]:
         """Return the facts that ``tokdfa info`` prints, as JSON values by name."""
-        model, rewriting = self.model, self.rewriting
-        described = {} if rewriting.normalizer is None else {"normalizer": str(rewriting.normalizer)}
-        if self.why_not_cut is not None:
-            described["judged_as_a_whole"] = self.why_not_cut
-        described["decoder"] = " ".join(map(str, rewriting.decoding or ())) or "Fuse"
-        found = model.scores[model.is_found]
-        return {
-            "format": self.format,
-            "ids": self.n_ids,
-            "tokens": self.n_tokens,
-            "pieces": int(model.is_found.sum()),
-            "semantics": self.semantics,
-            "least_score": float(found.min()) if len(found) else None,
-            "greatest_score": float(found.max()) if len(found) else None,
-            "unknown": None if model.unknown is None else model.pieces[model.unknown],
-            "byte_fallback": model.byte_ids is not None,
-            "pretokenizer": "none" if self.pretokenizer is None else str(self.pretokenizer),
-            "rewriting": described,
-            "left_out": list(self.ignored),
-            "specials": len(self.specials),
-            "specials_policy": "none" if not self.specials else "found" if self.finds_specials else "ignored",
-            **({} if self.library is None else {"library": self.library}),
-            "fingerprint": self.fingerprint,
-        }
+        from tokdfa.tokenizers.unigram_facts import facts_of_unigram
+
+        return facts_of_unigram(self)
 
     # Text to ids
 
@@ -174,7 +143,7 @@ class UnigramTokenizer(AnyTokenizer):
     @cached_property
     def texts(self) -> TextSegmenter | None:
         """The compiled segmentation of texts that are not normalized yet; None if that takes two steps."""
-        return text_segmenter(self.segmenter, self.rewriting.normalizer) if self._is_one_sentence else None
+        return text_segmenter(self.segmenter, self.rewriting.normalizer) if self.sentences.are_whole else None
 
     def encode(self, text: str) -> Int32Array:
         """Return the ids of `text`, as an int32 array.
@@ -198,30 +167,9 @@ class UnigramTokenizer(AnyTokenizer):
 
     def encode_together(self, texts: list[str]) -> EncodedDocuments | None:
         """Return the ids of several texts; see :meth:`AnyTokenizer.encode_together`."""
-        if self.texts is None:
-            return None
-        try:
-            data = [*map(str.encode, texts)]
-        except (TypeError, UnicodeEncodeError):
-            return None
-        parts: list[Int32Array] = []
-        offsets = [np.zeros(1, dtype=np.int64)]
-        first = n = 0
-        while True:
-            ids, ends = self.texts.encode_texts(data, first)
-            parts.append(ids)
-            offsets.append(ends + n)
-            first, n = first + len(ends), n + len(ids)
-            if first == len(data):
-                break
-            # This one must be normalized first.
-            try:
-                parts.append(self.encode(texts[first]))
-            except AlphabetError:
-                return None
-            first, n = first + 1, n + len(parts[-1])
-            offsets.append(np.array([n]))
-        return EncodedDocuments(parts[0] if len(parts) == 1 else np.concatenate(parts), np.concatenate(offsets))
+        from tokdfa.tokenizers.unigram_batches import encode_together
+
+        return encode_together(self, texts)
 
     def encode_on(self, text: str, before: Before, *, begins: bool = True) -> tuple[Int32Array, Before]:
         """Return the ids of a text, or of one that goes on after a place where texts are certainly cut; see `encode`.
@@ -240,8 +188,8 @@ class UnigramTokenizer(AnyTokenizer):
         before : Before
             What counts of this text after it.
         """
-        _check(text)
-        if self._is_one_sentence:
+        check_encodable(text)
+        if self.sentences.are_whole:
             if self.texts is not None:
                 found = self.texts.encode(text.encode("utf-8"), None if begins else before)
                 if found is not None:
@@ -250,7 +198,7 @@ class UnigramTokenizer(AnyTokenizer):
             data = (text if normalizer is None else normalizer(text)).encode("utf-8")
             return self.segmenter.encode_on(data, np.array([len(data)], dtype=np.int64), before)
         parts: list[Int32Array] = []
-        for stretch in self._stretches_in_bytes(text, begins):
+        for stretch in self.sentences.of(text, self._normalizer_at(begins), begins=begins):
             if isinstance(stretch, Special):
                 parts.append(np.array([stretch.id], dtype=np.int32))
                 continue
@@ -266,70 +214,31 @@ class UnigramTokenizer(AnyTokenizer):
         The parameters are those of `encode_on`.
         """
         recorded = RecordedText(self.segmenter)
-        for stretch in self._stretches_in_bytes(text, begins):
+        for stretch in self.sentences.of(text, self._normalizer_at(begins), begins=begins):
             if isinstance(stretch, Special):
                 recorded.skip()
             else:
                 before = recorded.add(*stretch, before)
         return recorded
 
-    def _stretches_in_bytes(self, text: str, begins: bool) -> Iterator[Special | tuple[bytes, Int64Array]]:
-        """Yield the special tokens of a text, and of the stretches between them what is segmented; see `_sentences`."""
-        normalizers = self.rewriting.normalizer, self._normalizer_at(begins)
-        for stretch, is_first in normalized_stretches(self._levels, normalizers, text):
-            yield stretch if isinstance(stretch, Special) else self._sentences(stretch, begins=begins and is_first)
-
     def _normalizer_at(self, begins: bool) -> Normalizer | None:
         """Return the normalizer of a text, or of one that goes on after a place where texts are cut."""
         return self.rewriting.normalizer if begins or self.cuts is None else self.cuts.later
 
+    @cached_property
+    def sentences(self) -> Sentences:
+        """What is segmented of texts."""
+        return Sentences(self._found, self.rewriting.normalizer, self.pretokenizer, spells_bytes=self.spells_bytes)
+
     def stretches(self, text: str) -> Iterator[tuple[str | Special, bool]]:
         """Yield special tokens and the normalized stretches between them, and whether each begins the text."""
-        return normalized_stretches(self._levels, (self.rewriting.normalizer, self.rewriting.normalizer), text)
-
-    def _sentences(self, stretch: str, *, begins: bool) -> tuple[bytes, Int64Array]:
-        """Return what is segmented of a normalized stretch, in UTF-8, and the ends of the sentences in it."""
-        split = self.pretokenizer
-        if split is None and not self.spells_bytes:
-            data = stretch.encode("utf-8")
-            return data, np.array([len(data)], dtype=np.int64)
-        if split is not None and self._splits_at_spaces:
-            spaced = self._spaced(split, stretch, begins)
-            if spaced is not None:
-                data = spaced.encode("utf-8")
-                return data, _ends_before_spaces(data)
-        pieces = [stretch] if split is None else split.split(stretch, begins=begins)
-        parts = [piece.encode("utf-8", "surrogateescape") for piece in pieces]
-        if self.spells_bytes:
-            parts = [spell(part).encode("utf-8") for part in parts]
-        return b"".join(parts), np.cumsum(np.fromiter(map(len, parts), dtype=np.int64, count=len(parts)))
-
-    def _spaced(self, split: PreTokenizer, stretch: str, begins: bool) -> str | None:
-        """Return a stretch with visible spaces, at which it is split; None if that takes the pre-tokenizer."""
-        splitting = split.splitting
-        if splitting.metaspace_at == 0:
-            return split.spelled(stretch, begins=begins)
-        # White space is dropped, and each word gets a visible space. Four characters are such space only to Python.
-        if splitting.prefix_space is None or splitting.prefix_once or _OF_PYTHON.search(stretch) or SPACE in stretch:
-            return None
-        words = stretch.split()
-        return SPACE + SPACE.join(words) if words else ""
-
-    @cached_property
-    def _is_one_sentence(self) -> bool:
-        """Whether a whole text is segmented at once."""
-        return self.pretokenizer is None and not self.spells_bytes and not (self.finds_specials and self.specials)
-
-    @cached_property
-    def _splits_at_spaces(self) -> bool:
-        return self.pretokenizer is not None and splits_at_spaces(self.pretokenizer.splitting)
+        return self.sentences.stretches(text, self.rewriting.normalizer)
 
     @cached_property
     def why_not_cut(self) -> str | None:
         """Why no place of a text is known to be cut, so that streams are judged as a whole; None if some are."""
         splitting = None if self.pretokenizer is None else self.pretokenizer.splitting
-        found = self.specials if self.finds_specials else ()
-        return why_not_cut(self.model, splitting, self.rewriting, found)
+        return why_not_cut(self.model, splitting, self.rewriting, self._found)
 
     @cached_property
     def cuts(self) -> UnigramCuts | None:
@@ -465,27 +374,6 @@ class UnigramTokenizer(AnyTokenizer):
 
     def __repr__(self) -> str:
         return f"<UnigramTokenizer from {self.format}: {self.sizes['pieces']} pieces, {self.n_ids} ids>"
-
-
-def _check(text: str) -> None:
-    """Raise an error unless this is a text."""
-    check_text(text)
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        where = f"character {error.start}"
-        raise AlphabetError("half of a surrogate pair", value=text[error.start], where=where) from None
-
-
-def _ends_before_spaces(data: bytes) -> Int64Array:
-    """Return the places before all visible spaces but one at the beginning, and the end of a text."""
-    if not data:
-        return np.empty(0, dtype=np.int64)
-    array = np.frombuffer(data, dtype=np.uint8)
-    first, second, third = _SPACE_BYTES
-    is_space = (array[:-2] == first) & (array[1:-1] == second) & (array[2:] == third)
-    places = np.flatnonzero(is_space[1:]) + 1
-    return np.append(places, len(data))
 
 
 class _Strings:

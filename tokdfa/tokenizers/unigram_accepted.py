@@ -106,6 +106,10 @@ def acceptor(tokenizer: UnigramTokenizer) -> Acceptor | None:
     # Then a special token begins where no other one goes on.
     is_clear = all(signs.isdisjoint(special.text[1:]) for special in found)
     usual = tokenizer.is_usual.tolist()
+    unknown = tokenizer.model.unknown
+    if unknown is not None and not tokenizer.model.is_single and unknown not in tokenizer.special_ids:
+        # tokenizers decodes it to its piece, and finds that in texts; SentencePiece decodes it to something else.
+        usual[unknown] = True
     kinds = np.zeros(tokenizer.n_ids, dtype=np.uint8)
     for id, piece in enumerate(tokenizer.token_strings):
         if not usual[id] or not piece or byte_of(piece) is not None or " " in piece:

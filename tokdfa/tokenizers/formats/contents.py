@@ -31,6 +31,7 @@ __all__ = [
     "Contents",
     "NumberedWords",
     "Rewriting",
+    "SplitContents",
     "check_bytes",
     "has_bytes",
     "number_bytes",
@@ -63,13 +64,41 @@ class Rewriting:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Contents:
-    """The contents of a tokenizer file.
+class SplitContents:
+    """What the files of tokenizers have in common that segment each pre-token by a model.
 
     Attributes
     ----------
     format : str
         The format's name, as ``--format`` takes it.
+    splitting : Splitting, optional
+        The pre-tokenizer, if the file names one.
+    spelled_bytes : bool
+        Whether pre-tokens become letters of GPT-2's byte alphabet, and the model's symbols represent bytes.
+    specials : tuple of Special
+    finds_specials : bool
+        Whether specials are found in the text to encode, as by `tokenizers` and unlike tiktoken's encode_ordinary.
+    ignored : tuple of str
+        What else the file asks for and `encode` leaves out.
+    library : str, optional
+        The library and version of the object that was read, such as ``tokenizers==0.23.3``.
+    """
+
+    format: str
+    splitting: Splitting | None = None
+    spelled_bytes: bool = False
+    specials: tuple[Special, ...] = field(default=())
+    finds_specials: bool = False
+    ignored: tuple[str, ...] = ()
+    library: str | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Contents(SplitContents):
+    """The contents of the file of a tokenizer that merges pairs.
+
+    Attributes
+    ----------
     dictionary : Dictionary
     extra : tuple of words
         Tokens that no rule mentions; they are numbered after those of the dictionary.
@@ -78,19 +107,12 @@ class Contents:
         decoding spells them; they are numbered after `extra`.
     ids : int32 array, one entry a token
         The id of a token, -1 for tokens without one.
-    splitting : Splitting, optional
-        The pre-tokenizer, if the file names one.
-    specials : tuple of Special
-    finds_specials : bool
-        Whether specials are found in the text to encode, as by `tokenizers` and unlike tiktoken's encode_ordinary.
     whole_piece : bool
         Whether a piece that is itself a token is emitted without merging.
     merges : Merges, optional
         All merging pairs, if the rules of an improper dictionary do not determine them.
     suffix : str, optional
         What is appended to the last symbol of a piece, such as ``</w>``.
-    spelled_bytes : bool
-        Whether the characters of the symbols represent bytes, in GPT-2's alphabet.
     prefix : str, optional
         What is put before every symbol of a piece except the first, such as ``##``.
     atoms : tuple of str
@@ -102,33 +124,22 @@ class Contents:
         except texts that are decoded only to be encoded again.
     rewriting : Rewriting, optional
         What else is done to texts.
-    ignored : tuple of str
-        What else the file asks for and `encode` leaves out.
-    library : str, optional
-        The library and version of the object that was read, such as ``tokenizers==0.23.3``.
     """
 
     algorithm: ClassVar[str] = "byte pair"
 
-    format: str
     dictionary: Dictionary
     ids: Int32Array
     extra: tuple[Word, ...] = ()
     foreign: tuple[bytes, ...] = ()
-    splitting: Splitting | None = None
-    specials: tuple[Special, ...] = field(default=())
-    finds_specials: bool = False
     whole_piece: bool = False
     merges: Merges | None = None
     suffix: str | None = None
-    spelled_bytes: bool = False
     prefix: str | None = None
     atoms: tuple[str, ...] = ()
     fallback: Fallback | None = None
     drops_unknown: bool = False
     rewriting: Rewriting | None = None
-    ignored: tuple[str, ...] = ()
-    library: str | None = None
 
     @property
     def is_plain(self) -> bool:

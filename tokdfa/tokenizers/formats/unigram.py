@@ -9,10 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tokdfa.encoding.special import Special
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError
-from tokdfa.splitting.steps import Splitting
-from tokdfa.tokenizers.formats.contents import LARGEST_ID, Rewriting
+from tokdfa.tokenizers.formats.contents import LARGEST_ID, Rewriting, SplitContents
 from tokdfa.tokenizers.formats.decimals import as_serde_json
 from tokdfa.tokenizers.formats.json_text import JsonObject, parse_object
 from tokdfa.tokenizers.formats.left_out import read_left_out
@@ -34,44 +32,24 @@ LARGEST_SCORE = 1e30
 """The largest magnitude of a score: sums of larger ones might be infinite."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnigramContents:
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class UnigramContents(SplitContents):
     """The contents of the file of a Unigram tokenizer.
 
     Attributes
     ----------
-    format : str
-        The format's name, as ``--format`` takes it.
     model : UnigramModel
     user_defined : tuple of int
         The ids of SentencePiece's user-defined pieces, whose scores depend on its version.
-    splitting : Splitting, optional
-        The pre-tokenizer, if the file names one.
-    spelled_bytes : bool
-        Whether pieces of text become letters of GPT-2's byte alphabet before they are segmented.
-    specials : tuple of Special
-    finds_specials : bool
-        Whether specials are found in the text to encode.
     rewriting : Rewriting
         What is done to texts before they are split, and to the spellings of ids.
-    ignored : tuple of str
-        What else the file asks for and `encode` leaves out.
-    library : str, optional
-        The library and version of the object that was read, such as ``tokenizers==0.23.3``.
     """
 
     algorithm: ClassVar[str] = "Unigram"
 
-    format: str
     model: UnigramModel
     user_defined: tuple[int, ...] = ()
-    splitting: Splitting | None = None
-    spelled_bytes: bool = False
-    specials: tuple[Special, ...] = ()
-    finds_specials: bool = False
     rewriting: Rewriting = field(default=Rewriting())
-    ignored: tuple[str, ...] = ()
-    library: str | None = None
 
 
 def as_before_0_2_2(contents: UnigramContents) -> UnigramContents:
