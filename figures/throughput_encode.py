@@ -1,6 +1,6 @@
 """Text to ids beside other encoders.
 
-The tables are from ``python -m tests.benchmarks.bench_encode warm cold documents`` with ``--json
+The tables are from ``python -m tests.benchmarks.bench_encode warm cold start documents short`` with ``--json
 figures/throughput_encode.json``.
 """
 

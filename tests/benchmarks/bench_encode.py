@@ -2,9 +2,12 @@
 
 ``TOKDFA_DATA=… python -m tests.benchmarks.bench_encode [PART…]``, by default every part, which takes some minutes:
 
-- `warm` encodes the same text again, `cold` with an encoder that was just made and has seen one word: one text, one
-  thread; the second also on words that never repeat
-- `documents` encodes many texts in one call, each encoder by one thread and then by as many as there are processors
+- `warm` encodes the same text again and again, `cold` with an encoder that was just made and has seen one word: one
+  text, one thread; both also on words that occur once each
+- `start` encodes a text as the first call of a process after loading, so that all tables are made in it
+- `documents` encodes many texts in one call, each encoder by one thread and then by as many as there are processors,
+  and with those threads beside as many processes
+- `short` encodes one short text at a time
 - `load` is from the start of a process to the first ids, `memory` the most that one holds
 """
 
@@ -22,16 +25,22 @@ from time import perf_counter, process_time
 
 import numpy as np
 
-from tests.benchmarks.encode_peers import BATCHES, PEERS, WAYS, Encode
+from tests.benchmarks.bench_validate import TEXTS, text_of
+from tests.benchmarks.encode_peers import BATCHES, PEERS, WAYS, Encode, batch_tokdfa
 from tests.benchmarks.harness import environment, keep_tables, measure, peak_memory, print_table
 
 REPEATS = 5
-PARTS = ("warm", "cold", "documents", "load", "memory")
-# Characters of a document: a line of a chat, a page.
-SIZES = (60, 4_000)
+PARTS = ("warm", "cold", "start", "documents", "short", "load", "memory")
+# Characters of a document: a line, a paragraph, some pages.
+SIZES = (100, 1_000, 10_000)
+# Bytes of a short text, and calls that are timed together.
+SHORT = {11: 20_000, 1_000: 4_000}
+LENGTH = 3_000_000
 BATCH = 2_000_000
-VOCABS = Path(os.environ.get("TOKDFA_DATA", ".")) / "vocabs"
-CORPORA = Path(os.environ.get("TOKDFA_DATA", ".")) / "corpora"
+DATA = Path(os.environ.get("TOKDFA_DATA", "."))
+VOCABS = DATA / "vocabs"
+CORPORA = DATA / "corpora"
+TITLES = {"english": "English", "python_code": "code", "multilingual": "many languages", "licences": "licences"}
 
 
 def new_words(text: str, size: int, seed: int = 1) -> str:
@@ -84,7 +93,8 @@ def warm(texts: dict[str, str]) -> None:
     encoders = {peer.name: peer.make(path, "cl100k") for peer in PEERS}
     for title, text in texts.items():
         check(encoders, text)
-        measured = measure({name: partial(encode, text) for name, encode in encoders.items()}, REPEATS, process_time)
+        calls = {name: partial(encode, text) for name, encode in encoders.items()}
+        measured = measure(calls, REPEATS, process_time, at_rest=True)
         seconds = {name: value.median for name, value in measured.items()}
         speeds(f"cl100k, {title}, warm", seconds, len(text.encode()))
 
@@ -92,15 +102,53 @@ def warm(texts: dict[str, str]) -> None:
 def cold(texts: dict[str, str]) -> None:
     path = VOCABS / "cl100k_base.tiktoken"
     for title, text in texts.items():
-        seconds: dict[str, list[float]] = {peer.name: [] for peer in PEERS}
+        # The last one takes seconds to be made; one text is enough.
+        peers = PEERS if title == "English" else PEERS[:-1]
+        seconds: dict[str, list[float]] = {peer.name: [] for peer in peers}
         for _ in range(REPEATS):
-            for peer in PEERS:
+            for peer in peers:
                 encode = peer.make(path, "cl100k")
                 encode("first")
                 began = process_time()
                 encode(text)
                 seconds[peer.name].append(process_time() - began)
         speeds(f"cl100k, {title}, first pass", {k: median(v) for k, v in seconds.items()}, len(text.encode()))
+
+
+def start() -> None:
+    """Time the first call after loading, each in a process of its own."""
+    for title in TEXTS:
+        seconds = {peer.name: [in_process("start", peer.name, title) for _ in range(REPEATS)] for peer in PEERS[:-1]}
+        size = len(_long_text(title).encode())
+        speeds(f"cl100k, {TITLES[title]}, first call", {k: median(x for (x,) in v) for k, v in seconds.items()}, size)
+
+
+def _long_text(name: str) -> str:
+    """Return a text of this length, repeated if it is shorter."""
+    text = text_of(DATA, name)
+    return (text * (1 + LENGTH // len(text)))[:LENGTH]
+
+
+def short() -> None:
+    """Time one short text at a time."""
+    path = VOCABS / "cl100k_base.tiktoken"
+    encoders = {peer.name: peer.make(path, "cl100k") for peer in PEERS}
+    english = text_of(DATA, "english")
+    rows: list[list[object]] = [[name] for name in encoders]
+    for size, calls in SHORT.items():
+        # Of ASCII, so that bytes are characters.
+        text = next(english[i : i + size] for i in range(0, len(english), size) if english[i : i + size].isascii())
+        loops = {name: partial(_repeat, encode, text, calls) for name, encode in encoders.items()}
+        measured = measure(loops, REPEATS, process_time)
+        for row in rows:
+            row.append(f"{measured[str(row[0])].median / calls * 1e6:.2f}")
+    columns = ["encoder", *(f"{size:,} bytes" for size in SHORT)]
+    print_table("cl100k, English, microseconds a call", columns, rows, caption_of(f"processor time; {WAYS}"))
+
+
+def _repeat(encode: Encode, text: str, calls: int) -> None:
+    for _ in range(calls):
+        encode(text)
 
 
 def documents(text: str) -> None:
@@ -118,6 +166,43 @@ def documents(text: str) -> None:
             clock = "processor time of one thread" if threads == 1 else "time by the clock, all with these threads"
             title = f"cl100k, English, {len(parts):,} documents of {n_bytes // len(parts):,} bytes, {threads} thread(s)"
             print_table(title, ["encoder", "MB/s", "tokdfa is times faster"], rows, caption_of(clock))
+
+
+def scaling(text: str) -> None:
+    """Compare threads in one process with as many processes, all at the same work at the same time."""
+    processors = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [*range(os.cpu_count() or 1)]
+    rows: list[list[object]] = []
+    for size in SIZES:
+        n_bytes = sum(len(part.encode()) for part in cut(text[:BATCH], size))
+
+        def rate(processes: list[list[str]], n_bytes: int = n_bytes) -> float:
+            command = [sys.executable, "-m", "tests.benchmarks.bench_encode", "--alone"]
+            running = [subprocess.Popen([*command, *each], stdout=subprocess.PIPE, text=True) for each in processes]
+            return sum(n_bytes / 1e6 / float(process.communicate()[0]) for process in running)
+
+        apart = median(rate([["1", str(size), str(processor)] for processor in processors]) for _ in range(REPEATS))
+        threads = median(rate([[str(len(processors)), str(size)]]) for _ in range(REPEATS))
+        rows.append([f"{size:,}", apart, threads, f"{threads / apart:.2f}"])
+    n = len(processors)
+    columns = ["characters", f"{n} processes, MB by the clock", f"{n} threads, MB by the clock", "threads / processes"]
+    print_table("cl100k, English, documents in one call of tokdfa, by threads", columns, rows, caption_of("each alone"))
+
+
+def alone(threads: int, size: int, processor: int | None = None) -> None:
+    """Encode documents for a second and print the seconds that it takes once, held to a processor if one is given."""
+    if processor is not None and hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {processor})
+    parts = cut(text_of(DATA, "english")[:BATCH], size)
+    encode = batch_tokdfa(VOCABS / "cl100k_base.tiktoken", "cl100k", parts, threads)
+    began = perf_counter()
+    while perf_counter() < began + 1:
+        encode()
+    seconds = []
+    while perf_counter() < began + 2:
+        once = perf_counter()
+        encode()
+        seconds.append(perf_counter() - once)
+    print(median(seconds))
 
 
 def cut(text: str, size: int) -> list[str]:
@@ -163,7 +248,9 @@ def memory() -> None:
 
 def in_process(what: str, peer: str, name: str) -> list[float]:
     command = [sys.executable, "-m", "tests.benchmarks.bench_encode", "--one", what, peer, name]
-    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    # As installed, with the bytecode of modules written once.
+    environ = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    output = subprocess.run(command, check=True, capture_output=True, text=True, env=environ).stdout
     return [*map(float, output.split())]
 
 
@@ -171,6 +258,13 @@ def one(what: str, peer_name: str, name: str) -> None:
     """Measure one encoder in this process and print the figures."""
     began = process_time()
     peer = next(peer for peer in PEERS if peer.name == peer_name)
+    if what == "start":
+        encode = peer.make(VOCABS / "cl100k_base.tiktoken", "cl100k")
+        text = _long_text(name)
+        began = process_time()
+        encode(text)
+        print(process_time() - began)
+        return
     __import__(peer.name)
     imported = process_time()
     encode = peer.make(VOCABS / f"{name}_base.tiktoken", name)
@@ -187,14 +281,20 @@ def one(what: str, peer_name: str, name: str) -> None:
 
 def main(parts: list[str]) -> None:
     """Measure and print."""
-    english = (CORPORA / "english.txt").read_text(encoding="utf-8")
-    texts = {"English": english, "words that never repeat": new_words(english, 2_000_000)}
+    english = text_of(DATA, "english")
+    texts = {TITLES[name]: text_of(DATA, name)[:LENGTH] for name in TEXTS}
+    texts |= {"words that never repeat": new_words(english, 2_000_000)}
     if "warm" in parts:
-        warm({"English": english})
+        warm(texts)
     if "cold" in parts:
         cold(texts)
+    if "start" in parts:
+        start()
     if "documents" in parts:
         documents(english)
+        scaling(english)
+    if "short" in parts:
+        short()
     if "load" in parts:
         load()
     if "memory" in parts:
@@ -203,6 +303,9 @@ def main(parts: list[str]) -> None:
 
 if __name__ == "__main__":
     keep_tables(sys.argv)
+    if sys.argv[1:2] == ["--alone"]:
+        alone(*map(int, sys.argv[2:]))
+        sys.exit()
     if sys.argv[1:2] == ["--documents"]:
         documents_in_process(int(sys.argv[2]), int(sys.argv[3]))
         sys.exit()

@@ -1,20 +1,22 @@
 """Byte pair encoders side by side: each is made from a .tiktoken file and encodes in its fastest documented way.
 
-Ways that were tried and are slower: `encode_batch` of a list with gigatoken, which takes lines faster from one buffer;
-`encode_raw`, `encode_rayon` and the PCRE2 engine of splintr; `encode_to_numpy` of tiktoken; `encode` of tokenizers.
+Ways that were tried and are slower: `encode_raw`, `encode_rayon` and the PCRE2 engine of splintr; `encode_to_numpy` of
+tiktoken; `encode` of tokenizers.
 """
 
 from __future__ import annotations
 
+import atexit
 import base64
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["BATCHES", "PEERS", "WAYS", "Encode", "Peer", "as_tokenizers", "pattern_of", "ranks"]
+__all__ = ["BATCHES", "PEERS", "WAYS", "Encode", "Peer", "as_tokenizers", "batch_tokdfa", "pattern_of", "ranks"]
 
 Encode = Callable[[str], Sequence[int]]
 Batch = Callable[[], object]
@@ -124,7 +126,7 @@ PEERS = [
 WAYS = "; ".join(f"{peer.name}: {peer.way}" for peer in PEERS)
 
 
-def _batch_tokdfa(path: Path, name: str, documents: list[str], threads: int) -> Batch:
+def batch_tokdfa(path: Path, name: str, documents: list[str], threads: int) -> Batch:
     import tokdfa
 
     tokenizer = tokdfa.load(path, pretokenizer=name)
@@ -137,6 +139,21 @@ def _batch_gigatoken(path: Path, name: str, documents: list[str], threads: int) 
     # All documents in one buffer, which it cuts itself.
     encode, data = _made_gigatoken(path, name).encode_batch, "\0".join(documents).encode()
     return lambda: encode(gigatoken.BytesSource(data, b"\0"), parallel=threads > 1)
+
+
+def _list_gigatoken(path: Path, name: str, documents: list[str], threads: int) -> Batch:
+    encode = _made_gigatoken(path, name).encode_batch
+    return lambda: encode(documents, parallel=threads > 1)
+
+
+def _files_gigatoken(path: Path, name: str, documents: list[str], threads: int) -> Batch:
+    import gigatoken
+
+    encode = _made_gigatoken(path, name).encode_files
+    with NamedTemporaryFile(suffix=".txt", delete=False) as file:
+        file.write("\0".join(documents).encode())
+    atexit.register(Path(file.name).unlink)
+    return lambda: encode(gigatoken.TextFileSource([file.name], separator=b"\0"), parallel=threads > 1)
 
 
 def _batch_splintr(path: Path, name: str, documents: list[str], threads: int) -> Batch:
@@ -161,8 +178,10 @@ def _batch_tokenizers(path: Path, name: str, documents: list[str], threads: int)
 
 # Many documents in one call. Those of rayon read the number of threads from the environment; a loop has one.
 BATCHES: dict[str, Callable[[Path, str, list[str], int], Batch]] = {
-    "tokdfa, encode_batch": _batch_tokdfa,
+    "tokdfa, encode_batch": batch_tokdfa,
     "gigatoken, encode_batch(BytesSource)": _batch_gigatoken,
+    "gigatoken, encode_batch(list)": _list_gigatoken,
+    "gigatoken, encode_files": _files_gigatoken,
     "splintr, encode_batch_flat": _batch_splintr,
     "tiktoken, encode_ordinary_batch": _batch_tiktoken,
     "tiktoken, encode_ordinary each": _loop_tiktoken,

@@ -115,3 +115,22 @@ def test_calls_that_pause_give_the_same(tmp_path: Path) -> None:
             assert calls > 1 or at_a_time == 5_000
             assert tokenizer.encode(WORDS).tolist() == by_pieces(tokenizer, WORDS)
             assert tokenizer.encode_pieces([text[:9_000], "the"]).ids.tolist() == apart[text]
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_long_texts_with_pieces_that_improper_rules_merge_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keeps: bool
+) -> None:
+    """Whether the interpreter keeps the UTF-8 of a string, or it is copied."""
+    path = tmp_path / "improper.tiktoken"
+    path.write_bytes(tiktoken_lines(ranks([b"abc", b"ab"])))
+    tokenizer = tokdfa.load(path, pretokenizer="cl100k")
+    assert not tokenizer.dictionary.properness()
+    text = ("é" + "abc" * 300 + " " + "ab" * 20) * 10
+    if not keeps:
+        monkeypatch.setattr("tokdfa.kernels.encode.texts.kept_utf8", lambda text: None)
+    assert tokenizer.pretokenizer is not None
+    expected = [id for piece in tokenizer.pretokenizer.split(text) for id in tokenizer.encode_piece(piece).tolist()]
+    assert tokenizer.encode(text).tolist() == expected
+    together = tokenizer.encode_together([text, "ab"])
+    assert together is None or together.ids.tolist() == [*expected, 257]

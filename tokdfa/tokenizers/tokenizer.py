@@ -215,14 +215,14 @@ class Tokenizer(SafelyCut, NumberedTokens):
         encoder = None if splitter is None else self.piece_ids.text_encoder(splitter)
         if encoder is None:
             return None
-        encode = encoder.run.encode
+        encode = encoder.run.encode_string
         finds_none = self.finder.finds_none if self.finder.levels else None
 
         def encode_direct(text: str) -> Int32Array | None:
             if finds_none is not None and not finds_none(text):
                 return None
             try:
-                ids = encode(text.encode())
+                ids = encode(text)
             except UnicodeEncodeError:
                 return None
             return None if isinstance(ids, int) else ids

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +11,8 @@ from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.kernels.encode.events import EVENT_BITS
 from tokdfa.kernels.encode.pieces import ROOM, PieceRun
 from tokdfa.kernels.encode.split import SplitRun
-from tokdfa.kernels.library import Struct, lib, readable, writable
+from tokdfa.kernels.encode.utf8 import kept_utf8
+from tokdfa.kernels.library import Struct, ffi, lib, readable, writable
 
 __all__ = ["CUT_SHORT", "FOREIGN", "INVALID", "LACKS_IDS", "TOO_LONG", "TextRun"]
 
@@ -60,24 +62,37 @@ class TextRun:
             n = lib.tokdfa_encode_short(self._pointer, data, size)
             if n >= 0:
                 return self._short[:n].copy()
-        return self._encode(data)
+        return self._encode(data, size)
 
-    def _encode(self, data: bytes) -> Int32Array | int:
-        if len(data) > self._pieces.longest:
-            self._pieces.make_room(len(data))
-        out: Int32Array = np.empty(len(data) + ROOM, dtype=np.int32)
+    def encode_string(self, text: str) -> Int32Array | int:
+        """Return the ids of a string, as `encode` does those of its UTF-8.
+
+        Raises
+        ------
+        UnicodeEncodeError
+            If it has half of a surrogate pair.
+        """
+        # Of short ones a copy takes less time than the question.
+        kept = kept_utf8(text) if len(text) > _SHORT else None
+        return self.encode(text.encode()) if kept is None else self._encode(*kept)
+
+    def _encode(self, data: Any, size: int) -> Int32Array | int:
+        """Return the ids of a text of that many bytes, which is bytes or a pointer to them."""
+        if size > self._pieces.longest:
+            self._pieces.make_room(size)
+        out: Int32Array = np.empty(size + ROOM, dtype=np.int32)
         pointer = writable(out, np.int32)
         self._pieces.make_room_to_remember()
-        n: int = lib.tokdfa_encode_text(self._pointer, data, len(data), pointer)
+        n: int = lib.tokdfa_encode_text(self._pointer, data, size, pointer)
         # Between the calls signals are heeded, such as Ctrl-C.
         while n in (TOO_LONG, _NO_ROOM, _PAUSED):
             if n == TOO_LONG and not self._pieces.learn_long():
-                self._encode_piece(data, out)
+                self._encode_piece(data, size, out)
             elif n == _NO_ROOM:
                 # A long stretch that only what follows it can settle, such as spaces without end.
                 self._split.grow(2 * self._split.room)
             self._pieces.make_room_to_remember()
-            n = lib.tokdfa_encode_on(self._pointer, data, len(data), pointer)
+            n = lib.tokdfa_encode_on(self._pointer, data, size, pointer)
         if n < 0:
             return n
         out.resize(n, refcheck=False)
@@ -104,7 +119,8 @@ class TextRun:
             n = pieces.n
             if stop == document:
                 # Longer than there is room for.
-                ids = self._encode(data[offsets[document] : offsets[document + 1]])
+                long = data[offsets[document] : offsets[document + 1]]
+                ids = self._encode(long, len(long))
                 if isinstance(ids, int):
                     return None
                 out[n : n + len(ids)] = ids
@@ -119,12 +135,12 @@ class TextRun:
         out.resize(n, refcheck=False)
         return out, id_offsets
 
-    def _encode_piece(self, data: bytes, out: Int32Array) -> None:
+    def _encode_piece(self, data: Any, size: int, out: Int32Array) -> None:
         """Encode the next piece, and continue after it."""
         assert self._encode_long is not None
         index, n = self._pieces.next, self._pieces.n
         start, end = (int(begun) >> EVENT_BITS for begun in self._split.begun[index : index + 2])
-        ids = self._encode_long(data[start:end])
+        ids = self._encode_long(data[start:end] if isinstance(data, bytes) else ffi.buffer(data, size)[start:end])
         out[n : n + len(ids)] = ids
         self._pieces.go_on(index + 1, n + len(ids))
 
