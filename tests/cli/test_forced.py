@@ -27,7 +27,7 @@ def test_the_answer(tok: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert commands.run("forced", tok, "--language", "xab|c") == 0
     assert "after every prefix" in capsys.readouterr().out
     assert commands.run("forced", tok, "--language", "xa(b|c)", "--longest", "2") == 1
-    assert "in some text of more than 2 bytes" in capsys.readouterr().out
+    assert "the texts of up to 2 bytes" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ __all__ = ["command"]
     default=24,
     show_default=True,
     metavar="N",
-    help="Count the texts of up to N bytes, and look for a shortest one among them.",
+    help="Count the texts of up to N bytes, or of fewer where there are too many.",
 )
 @tokenizer_options
 @json_option
@@ -52,9 +52,8 @@ def command(
     Engines append encode(forced text) where a grammar leaves no choice (jump-ahead). Are these the canonical ids, after
     every prefix that leads there? If not, a shortest text is shown in which they are not, and the number of such texts
     of each length. A JSON schema is made a regular expression by the library outlines-core (pip install outlines-core),
-    so only schemas without recursion are read. If a schema has strings of any length, its texts may be too many for a
-    large vocabulary: bound them by maxLength, or give a pattern. The exit status is 0 if they are, 1 if not, and 2 if
-    that was not decided.
+    so only schemas without recursion are read. The exit status is 0 if they are, 1 if not, and 2 if that was not
+    decided.
 
     \b
     tokdfa forced TOK --language '"(yes|no)": (true|false)'
@@ -124,7 +123,7 @@ def _print(found: Forcing) -> None:
     if found:
         table.add_row("canonical", Text("the ids of forced text, encoded separately, after every prefix"))
     elif text is None:
-        table.add_row("not canonical", Text(f"the ids of forced text in some text of more than {found.longest} bytes"))
+        table.add_row("not canonical", Text("the ids of forced text; the search for a shortest text was given up"))
     else:
         table.add_row("not canonical", Text("the ids of forced text; a shortest text for which not"))
         table.add_row("text", Text(f"{text.text!r}: {' '.join(map(str, text.canonical_ids))}"))
@@ -133,6 +132,7 @@ def _print(found: Forcing) -> None:
     for n, count in found.texts.items():
         if count:
             table.add_row(f"{n} bytes", Text(f"{found.differing[n]} of {count} texts differ"))
+    table.add_row("counted", Text(f"the texts of up to {found.longest} bytes"))
     print_table(table)
 
 

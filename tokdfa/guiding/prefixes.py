@@ -122,6 +122,21 @@ class PrefixAutomaton:
                 self._help(status, place)
             return self._found() if status else None
 
+    def targets(self, place: Place, ids: Int32Array) -> tuple[Int32Array, Int32Array, Int32Array, Int32Array]:
+        """Return the states of the parts after each of some ids, whatever the row of a state is.
+
+        Returns
+        -------
+        free, cut, spelled, text : int32 arrays
+            Those of the pre-tokenizer if the row does not forbid the id, and if it does; 0 for none.
+        """
+        with SHARED:
+            while True:
+                status, found = kernels.targets(self._guide, place.split, place.spelled, place.text, ids)
+                if status >= 0:
+                    return found
+                self._help(status, place)
+
     def step(self, place: Place, id: int) -> Place | None:
         """Return the state after an id; None if no stream goes on from there."""
         with SHARED:

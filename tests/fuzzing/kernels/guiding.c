@@ -433,8 +433,19 @@ static void use_guide(tables *t, input *in) {
             allowed = fragile = 0;
             HELPED_ONCE(status, tokdfa_guide_next(&t->guide, split, 0, text, NULL, 0, &allowed, &fragile));
         } while (status < 0);
+        int32_t ids[MOST_IDS], free[MOST_IDS], cut[MOST_IDS], spelled_to[MOST_IDS], text_to[MOST_IDS];
+        for (int32_t id = 0; id < t->n_ids; id++) {
+            ids[id] = id;
+        }
+        HELPED(status, tokdfa_guide_targets(&t->guide, split, 0, text, ids, t->n_ids, free, cut, spelled_to, text_to));
         for (int32_t id = 0; id < t->n_ids; id++) {
             spot to;
+            for (int64_t k = 0; k < 2; k++) {
+                const bool is_way = step_by_definition(t, (spot){s.core, s.cut, k, s.text}, id, &to);
+                const int32_t found = k ? cut[id] : free[id];
+                REQUIRE(text_to[id] == text_after(t, s.text, id) && spelled_to[id] == 0);
+                REQUIRE(is_way == (found && text_to[id]) && (!is_way || found == to.core * t->n_cuts + to.cut));
+            }
             const bool is_one = step_by_definition(t, s, id, &to);
             HELPED(status, tokdfa_guide_target(&t->guide, split, row, 0, text, id));
             REQUIRE(status == is_one);

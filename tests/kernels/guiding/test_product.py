@@ -6,10 +6,12 @@ import random
 from pathlib import Path
 from typing import TypeAlias
 
+import numpy as np
 import pytest
 from support.tokenizer_files import tiktoken_lines
 
 import tokdfa
+from tokdfa.guiding.followers import ALL, NONE
 from tokdfa.guiding.prefixes import Place, PrefixAutomaton
 from tokdfa.guiding.texts import texts_of
 from tokdfa.guiding.tokens import tokens_of
@@ -107,6 +109,13 @@ def test_places_and_what_goes_on(seed: int, tmp_path: Path) -> None:
         expected = [id for id in twin.ids if moves[state].get(id) in alive]
         assert prefixes.allowed(place).tolist() == expected
         assert prefixes.goes_on(place) == (state in alive)
+        ids = np.array(twin.ids, dtype=np.int32)
+        free, cut, spelled, text = prefixes.targets(place, ids)
+        for row, split in ((NONE, free), (ALL, cut)):
+            for id in source.sample(twin.ids, 20):
+                target = prefixes.target(place._replace(row=row), id)
+                found = Place(int(split[id]), int(tokens.followers.row_of[id]), int(spelled[id]), int(text[id]))
+                assert target == found if target is not None else not (found.split and found.text)
         for id in source.sample(twin.ids, 20):
             assert (prefixes.step(place, id) is not None) == (id in expected)
 

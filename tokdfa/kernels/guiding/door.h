@@ -165,6 +165,9 @@ int64_t tokdfa_merge_nodes(const int32_t *column, const int32_t *end, int64_t n_
 void tokdfa_guide_enter(tokdfa_guide_room *room, const int32_t *keys, const uint8_t *values, int64_t n);
 int32_t tokdfa_guide_target(const tokdfa_guide *guide, int32_t split, int32_t row, int32_t spelled, int32_t text,
                             int32_t id);
+int32_t tokdfa_guide_targets(const tokdfa_guide *guide, int32_t split, int32_t spelled, int32_t text,
+                             const int32_t *ids, int64_t n, int32_t *free, int32_t *cut, int32_t *spelled_to,
+                             int32_t *text_to);
 int32_t tokdfa_guide_step(const tokdfa_guide *guide, int32_t split, int32_t row, int32_t spelled, int32_t text,
                           int32_t id);
 int32_t tokdfa_guide_goes_on(const tokdfa_guide *guide, int32_t split, int32_t row, int32_t spelled, int32_t text);

@@ -42,6 +42,31 @@ TOKDFA_DOOR int32_t tokdfa_guide_target(const tokdfa_guide *guide, int32_t split
     return find_target(guide, (place){split, row, spelled, text}, id, &to);
 }
 
+/* The parts of the places after ids that do not depend on the id alone: the states of the pre-tokenizer after each, if the
+   row does not forbid it and if it does, 0 for nowhere; of the search for special tokens; and of the texts. */
+TOKDFA_DOOR int32_t tokdfa_guide_targets(const tokdfa_guide *guide, int32_t split, int32_t spelled, int32_t text,
+                                         const int32_t *ids, int64_t n, int32_t *free, int32_t *cut,
+                                         int32_t *spelled_to, int32_t *text_to) {
+    if (!is_place(guide, (place){split, NO_ROW, spelled, text})) {
+        return NO_SUCH_PLACE;
+    }
+    for (int64_t k = 0; k < n; k++) {
+        const int32_t id = ids[k];
+        if (id < 0 || id >= guide->ids->n_class_of) {
+            return NO_SUCH_PLACE;
+        }
+        const int32_t number = guide->ids->class_of[id];
+        free[k] = split_after(guide, split, number, true);
+        cut[k] = split_after(guide, split, number, false);
+        if (free[k] == MISSING || cut[k] == MISSING) {
+            return MISSING;
+        }
+        spelled_to[k] = spelled_after(guide, spelled, id);
+        text_to[k] = text_after(guide, text, id);
+    }
+    return YES;
+}
+
 /* The place after an id, if a stream goes on from there. */
 TOKDFA_DOOR int32_t tokdfa_guide_step(const tokdfa_guide *guide, int32_t split, int32_t row, int32_t spelled,
                                       int32_t text, int32_t id) {

@@ -24,6 +24,7 @@ __all__ = [
     "room_of",
     "step",
     "target",
+    "targets",
 ]
 
 
@@ -103,6 +104,24 @@ def target(guide: Struct, place: tuple[int, int, int, int], id: int) -> int:
     Numbers out of range are `NO_SUCH_PLACE`; they must fit in 32 bits.
     """
     return int(lib.tokdfa_guide_target(guide.pointer, *place, id))
+
+
+def targets(
+    guide: Struct, split: int, spelled: int, text: int, ids: Int32Array
+) -> tuple[int, tuple[Int32Array, Int32Array, Int32Array, Int32Array]]:
+    """Find the states of the parts after ids, from the places that differ only in the row.
+
+    Returns
+    -------
+    status : int
+    free, cut, spelled, text : int32 arrays, one entry an id
+        The states of the pre-tokenizer if the row does not forbid the id, and if it does, 0 for nowhere; of the search
+        for special tokens, -1 if one is found; and of the texts.
+    """
+    free, cut, spelled_after, text_after = found = tuple(np.zeros(len(ids), dtype=np.int32) for _ in range(4))
+    pointers = (writable(array, np.int32) for array in found)
+    status = lib.tokdfa_guide_targets(guide.pointer, split, spelled, text, readable(ids, np.int32), len(ids), *pointers)
+    return int(status), (free, cut, spelled_after, text_after)
 
 
 def step(guide: Struct, place: tuple[int, int, int, int], id: int) -> int:
