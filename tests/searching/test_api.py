@@ -391,3 +391,22 @@ def test_aligned_matches_beside_broken_symbols(tuning: Tuning, wanted) -> None:
         assert _spans(searcher.search(ids)) == expected, parts
         n_after_broken += sum(start > 0 and text[start - 1] in b"\xc3\xe2\x82" for start, _ in expected)
     assert n_after_broken > 300
+
+
+@pytest.mark.parametrize("pattern", ["a*b", " *b", "(?:a| )*b", "[^b]*b", "a*b|c"])
+@pytest.mark.parametrize("wanted", ["longest", "first"])
+def test_beginnings_that_repeat(tuning: Tuning, wanted, pattern: str) -> None:
+    """After them the same may follow as where no match has begun; the beginning is found all the same."""
+    vocabulary = Vocabulary([b"a", b"b", b" ", b"c", b"aa", b"  "])
+    searcher = Searcher(vocabulary, pattern, wanted=wanted, tuning=tuning)
+    draw, n_long = random.Random(7), 0
+    for _ in range(60):
+        ids = draw.choices(range(6), weights=[9, 1, 6, 1, 3, 3], k=40)
+        text = b"".join(vocabulary.words[id] for id in ids)
+        expected = [match.span() for match in re.finditer(pattern.encode(), text)]
+        assert _spans(searcher.search(ids)) == expected
+        for size in (1, 7):
+            chunks = (ids[start : start + size] for start in range(0, len(ids), size))
+            assert [span for found in searcher.iter_matches(chunks) for span in _spans(found)] == expected
+        n_long += sum(end - start > 1 for start, end in expected)
+    assert n_long > 20

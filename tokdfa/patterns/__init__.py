@@ -7,7 +7,7 @@ A pattern passes through five forms. Read the modules in this order:
 3. `program`: the tree becomes a nondeterministic automaton whose threads have an order of preference; `predicates` are
    its look-arounds, and `committed` writes atomic groups as such.
 4. `subset`, `class_dfa`: the program becomes a deterministic automaton over classes of code points.
-5. `utf8`: that automaton becomes one over bytes.
+5. `utf8`: that automaton becomes one over bytes, and `equal_states` merges those of its states that do not differ.
 
 `finder` takes all these steps for searching, and `literals` does so for lists of words, using `trie`. `backtracking`
 writes a tree as a pattern of the `regex` module: the slow twin, and the fallback for a pattern that has no automaton.

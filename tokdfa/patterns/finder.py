@@ -12,6 +12,7 @@ from tokdfa.arrays import Int32Array
 from tokdfa.errors import PatternError, WrongTypeError
 from tokdfa.patterns.budget import Budget
 from tokdfa.patterns.class_dfa import ClassDFA
+from tokdfa.patterns.equal_states import merge_equal_states
 from tokdfa.patterns.literals import find_words, without_hidden
 from tokdfa.patterns.program import compile_program
 from tokdfa.patterns.subset import Preference, determinize
@@ -85,7 +86,7 @@ def finder(
         budget=budget,
     )
     backward = determinize(compile_program(node, budget, mirrored=True), searching=True, budget=budget)
-    over_bytes = to_bytes(forward, budget)
+    over_bytes = merge_equal_states(to_bytes(forward, budget))
     nothing = np.zeros(over_bytes.n_states, dtype=np.int32)
     return Finder(over_bytes, nothing, nothing, 0, _seen_from(forward, backward))
 

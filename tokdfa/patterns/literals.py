@@ -68,7 +68,7 @@ def find_words(words: Sequence[bytes], *, leftmost: bool) -> WordDFA:
     delay = np.where(length > 0, np.int32(0), np.int32(-1))
     dfa = ByteDFA(
         table.reshape(-1, n_columns), column, delay, nothing + np.int32(1), nothing,
-        nothing - np.int32(1), nothing, nothing, np.array([1], dtype=np.int32),
+        nothing - np.int32(1), nothing, nothing, np.array([1], dtype=np.int32), np.zeros(len(length), dtype=np.bool_),
     )  # fmt: skip
     assert column[EDGE] == 0
     return WordDFA(dfa, length, shorter)

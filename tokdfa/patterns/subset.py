@@ -73,7 +73,9 @@ class _Key(NamedTuple):
     """A state: its threads, whether new ones are still added, the kind of the last symbol, and what was accepted.
 
     It also records whether it is at the border between two tokens, where another border (of a token without text)
-    changes nothing, and the kind of the symbol before the last, if a match may turn out to have ended between the two.
+    changes nothing, and the kind of the symbol before the last, if a match may turn out to have ended between the two;
+    and, if new threads are still added, whether there are others: matches that began earlier may have come back to the
+    threads of new ones, as those of `a*b` do after each `a`, but where they begin is not where new ones would.
     """
 
     groups: tuple[Group, ...]
@@ -84,6 +86,7 @@ class _Key(NamedTuple):
     bordered: bool = False
     late: bool = False
     earlier: int = 0
+    begun: bool = False
 
 
 class _Construction:
@@ -180,9 +183,10 @@ class _Construction:
         if not (self.delayed or self.aligned):
             groups, accepts = self.cut(groups)
             adding = adding and (not accepts or self.preference == "set")
+        begun = adding and any(groups)
         if adding and not self.aligned:
             groups = self.with_new_threads(groups)
-        return self.key(groups, adding, kind, accepts)
+        return self.key(groups, adding, kind, accepts)._replace(begun=begun)
 
     def at_border(self, key: _Key) -> _Key:
         """Return the state at the border between two tokens, in an aligned search."""
@@ -195,9 +199,10 @@ class _Construction:
         else:
             groups, accepts = self.cut(groups)
             adding = adding and (not accepts or self.preference == "set")
+        begun = adding and any(groups)
         if adding:
             groups = self.with_new_threads(groups)
-        return self.key(groups, adding, key.kind, accepts)._replace(bordered=True, earlier=key.earlier)
+        return self.key(groups, adding, key.kind, accepts)._replace(bordered=True, earlier=key.earlier, begun=begun)
 
     def key(self, groups: list[list[int]], adding: bool, kind: int, accepts: bool) -> _Key:
         """Return the state in a normal form, so that equivalent keys compare equal."""

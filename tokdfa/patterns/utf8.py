@@ -10,13 +10,23 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.arrays import Int32Array, distinct
+from tokdfa.arrays import BoolArray, Int32Array, distinct
 from tokdfa.patterns.budget import Budget
 from tokdfa.patterns.class_dfa import ClassDFA
 from tokdfa.unicode import LAST
 from tokdfa.unicode.utf8 import symbol_length
 
-__all__ = ["BORDER", "EDGE", "FIRST_LEADS", "ByteDFA", "SymbolTries", "Tries", "to_bytes"]
+__all__ = [
+    "BORDER",
+    "EDGE",
+    "FIRST_LEADS",
+    "ByteDFA",
+    "SymbolTries",
+    "Tries",
+    "shared_columns",
+    "to_bytes",
+    "unique_rows",
+]
 
 
 EDGE = 256
@@ -50,6 +60,8 @@ class ByteDFA:
         The same if the text ends here.
     starts : one entry per kind
         The initial state after a symbol of each kind; the last one is for an edge.
+    is_within : bool array, one entry per state
+        Whether a part of a symbol has been read.
     """
 
     table: Int32Array
@@ -61,6 +73,7 @@ class ByteDFA:
     end_right: Int32Array
     end_restart: Int32Array
     starts: Int32Array
+    is_within: BoolArray
 
     @property
     def initial(self) -> int:
@@ -170,7 +183,7 @@ def _tries(bounds: Int32Array, class_of_interval: Int32Array, no_symbol: int) ->
     three[0, : 0x800 >> 6] = nothing  # overlong
     four = np.full((5 * 64, 64), nothing, np.int32)  # so are those below U+10000
     four[0x10000 >> 12 : len(block) >> 6] = block[0x10000 >> 6 :].reshape(-1, 64)
-    four, planes = _unique_rows(four)
+    four, planes = unique_rows(four)
     return {
         2: Tries.of([last], block[0x80 >> 6 : 0x800 >> 6]),
         3: Tries.of([last, three], np.arange(16, dtype=np.int32)),
@@ -189,12 +202,12 @@ def _blocks(bounds: Int32Array, class_of_interval: Int32Array, no_symbol: int) -
     mixed = mixed[block[mixed] != no_symbol]
     uniform = np.repeat(np.arange(no_symbol + 1, dtype=np.int32), 64).reshape(-1, 64)
     within = np.searchsorted(bounds, starts[mixed, np.newaxis] + np.arange(64), side="right") - 1
-    rows, number = _unique_rows(class_of_interval[within])
+    rows, number = unique_rows(class_of_interval[within])
     block[mixed] = number + np.int32(len(uniform))
     return np.concatenate((uniform, rows)), block
 
 
-def _unique_rows(rows: Int32Array) -> tuple[Int32Array, Int32Array]:
+def unique_rows(rows: Int32Array) -> tuple[Int32Array, Int32Array]:
     """Return the distinct rows, and for each row its number among them."""
     buffer = np.ascontiguousarray(rows).tobytes()
     width = rows.shape[1] * rows.itemsize
@@ -350,7 +363,8 @@ class _Expansion:
         ended, delay = np.array(self.ended, dtype=np.int32).T, np.array(self.delay, dtype=np.int32).T
         table, column = self.table(np.array(rows))
         right, restart = dfa.kind[ended], restarts[ended]
-        return ByteDFA(table, column, delay[0], restart[0], right[0], delay[1], right[1], restart[1], starts)
+        is_within = np.array(self.at_border, dtype=np.int32) >= 0
+        return ByteDFA(table, column, delay[0], restart[0], right[0], delay[1], right[1], restart[1], starts, is_within)
 
     def table(self, rows: Int32Array) -> tuple[Int32Array, Int32Array]:
         """Return the table with equal columns shared, and the column of each symbol."""
@@ -360,8 +374,8 @@ class _Expansion:
         kind = np.zeros((_N_COLUMNS, 1), dtype=np.int32)
         kind[_CONTINUATIONS], kind[BORDER] = 1, 2
         if len(children):
-            kind[_CONTINUATIONS, 0] += 2 * _unique_rows(np.ascontiguousarray(children.T))[1] + 2
-        _, number = _unique_rows(np.concatenate((rows.T, kind), axis=1))
+            kind[_CONTINUATIONS, 0] += 2 * unique_rows(np.ascontiguousarray(children.T))[1] + 2
+        _, number = unique_rows(np.concatenate((rows.T, kind), axis=1))
         first = np.unique(number, return_index=True)[1]
         table = rows[np.array(self.plain_of)[:, np.newaxis], first]
         is_within = at_border >= 0
@@ -371,7 +385,7 @@ class _Expansion:
             elif _CONTINUATIONS.start <= symbol < _CONTINUATIONS.stop:
                 table[is_within, place] = children[:, symbol - _CONTINUATIONS.start]
         self.budget.check_time()
-        table, shared = _shared_columns(table)
+        table, shared = shared_columns(table)
         return table, shared[number]
 
 
@@ -382,7 +396,7 @@ def _mapped(values: Int32Array, function: Callable[[int], int]) -> Int32Array:
     return np.array([found[value] for value in listed], dtype=np.int32)
 
 
-def _shared_columns(rows: Int32Array) -> tuple[Int32Array, Int32Array]:
+def shared_columns(rows: Int32Array) -> tuple[Int32Array, Int32Array]:
     """Return the table with equal columns shared, and the column of each symbol."""
-    columns, number = _unique_rows(np.ascontiguousarray(rows.T))
+    columns, number = unique_rows(np.ascontiguousarray(rows.T))
     return np.ascontiguousarray(columns.T), number

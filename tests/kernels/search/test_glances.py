@@ -18,7 +18,20 @@ from tokdfa.patterns.finder import Wanted, finder
 from tokdfa.searching.plan import SearchPlan
 from tokdfa.searching.words import Words
 
-PATTERNS = ["a", "ab+", "[ab]+ a", "a{3}b?", r"\bab", "b|é+", "a[^b]{3}b", "(?:a|é){5,}", "[а-я]+b", "(?s)a.a"]
+PATTERNS = [
+    "a",
+    "ab+",
+    "[ab]+ a",
+    "a{3}b?",
+    r"\bab",
+    "b|é+",
+    "a[^b]{3}b",
+    "(?:a|é){5,}",
+    "[а-я]+b",
+    "(?s)a.a",
+    "x*b",
+    " *a",
+]
 PIECES = [b"a", b"b", b" ", b"x", b"xyz", b"\xc3\xa9", b"\xc3", b"\xa9", b"ab", b"", b" ab", b"\xd0\xb0\xd0", b"\xd0"]
 
 

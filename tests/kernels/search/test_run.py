@@ -19,7 +19,22 @@ from tokdfa.patterns.finder import Wanted, finder
 from tokdfa.searching.plan import SearchPlan
 from tokdfa.searching.words import Words
 
-PATTERNS = ["a", "ab", "a b", "b+", "a[ab]*b", "[ab]+|é+", "(?:ab)+", " ?b", "é", "[^a]b", "a{2,3}", "(?:a| )+é"]
+PATTERNS = [
+    "a",
+    "ab",
+    "a b",
+    "b+",
+    "a[ab]*b",
+    "[ab]+|é+",
+    "(?:ab)+",
+    " ?b",
+    "é",
+    "[^a]b",
+    "a{2,3}",
+    "(?:a| )+é",
+    "a*b",
+    " *é",
+]
 WORDS = st.lists(st.lists(st.sampled_from(["a", "b", " ", "é"]), min_size=1, max_size=4).map("".join), min_size=1)
 
 Match = tuple[int, int, int, int]

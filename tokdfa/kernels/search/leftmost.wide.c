@@ -281,25 +281,15 @@ int64_t VARIANT(find_leftmost)(const tokdfa_machine *machine, tokdfa_search *sea
     return n_found;
 }
 
-#ifndef TOKDFA_WIDE
-#ifdef TOKDFA_HAS_WIDE
-int64_t find_leftmost_wide(const tokdfa_machine *machine, tokdfa_search *search, const int32_t *ids, int64_t n,
-                           int64_t options);
-#endif
-
-TOKDFA_DOOR int64_t tokdfa_find_leftmost(const tokdfa_machine *machine, tokdfa_search *search, const int32_t *ids,
-                                         int64_t n, int64_t options) {
-    return CHOOSE(find_leftmost)(machine, search, ids, n, options);
-}
-
 /* Copy the next ids, and return whether all of them are in range. What is checked is the copy: whoever owns the source
    may write to it. */
-static bool copy_more(tokdfa_copying *copying, int32_t *ids, int64_t n) {
+ALWAYS_INLINE bool copy_more(tokdfa_copying *copying, int32_t *restrict ids, int64_t n) {
     const int64_t begin = copying->done, end = least(n, begin + copying->step);
-    memcpy(ids + begin, copying->source + begin, (size_t)(end - begin) * sizeof *ids);
+    const int32_t *restrict source = copying->source;
     uint32_t largest = 0;
     for (int64_t place = begin; place < end; place++) {
-        const uint32_t id = (uint32_t)ids[place];
+        const uint32_t id = (uint32_t)source[place];
+        ids[place] = (int32_t)id;
         largest = largest > id ? largest : id;
     }
     if (end > begin && largest >= (uint32_t)copying->limit) {
@@ -311,8 +301,11 @@ static bool copy_more(tokdfa_copying *copying, int32_t *ids, int64_t n) {
 
 /* Search as tokdfa_find_leftmost does, in n ids of which more are copied as the search gets there. It stops early at
    an id that is not below the limit. */
-TOKDFA_DOOR int64_t tokdfa_find_leftmost_in_copy(const tokdfa_machine *machine, tokdfa_search *search,
-                                                 tokdfa_copying *copying, int32_t *ids, int64_t n, int64_t options) {
+int64_t VARIANT(find_leftmost_in_copy)(const tokdfa_machine *machine, tokdfa_search *search, tokdfa_copying *copying,
+                                       int32_t *ids, int64_t n, int64_t options);
+
+int64_t VARIANT(find_leftmost_in_copy)(const tokdfa_machine *machine, tokdfa_search *search, tokdfa_copying *copying,
+                                       int32_t *ids, int64_t n, int64_t options) {
     int64_t *const found = search->found;
     const int64_t room = search->n_found;
     int64_t n_found = 0;
@@ -324,10 +317,28 @@ TOKDFA_DOOR int64_t tokdfa_find_leftmost_in_copy(const tokdfa_machine *machine, 
         const int64_t final = copying->done == n ? options & FINAL : 0;
         search->found = found + n_found;
         search->n_found = room - n_found;
-        n_found += CHOOSE(find_leftmost)(machine, search, ids, copying->done, (options & ~(int64_t)FINAL) | final);
+        n_found += VARIANT(find_leftmost)(machine, search, ids, copying->done, (options & ~(int64_t)FINAL) | final);
     } while (copying->done < n && !search->more);
     search->found = found;
     search->n_found = room;
     return n_found;
+}
+
+#ifndef TOKDFA_WIDE
+#ifdef TOKDFA_HAS_WIDE
+int64_t find_leftmost_wide(const tokdfa_machine *machine, tokdfa_search *search, const int32_t *ids, int64_t n,
+                           int64_t options);
+int64_t find_leftmost_in_copy_wide(const tokdfa_machine *machine, tokdfa_search *search, tokdfa_copying *copying,
+                                   int32_t *ids, int64_t n, int64_t options);
+#endif
+
+TOKDFA_DOOR int64_t tokdfa_find_leftmost(const tokdfa_machine *machine, tokdfa_search *search, const int32_t *ids,
+                                         int64_t n, int64_t options) {
+    return CHOOSE(find_leftmost)(machine, search, ids, n, options);
+}
+
+TOKDFA_DOOR int64_t tokdfa_find_leftmost_in_copy(const tokdfa_machine *machine, tokdfa_search *search,
+                                                 tokdfa_copying *copying, int32_t *ids, int64_t n, int64_t options) {
+    return CHOOSE(find_leftmost_in_copy)(machine, search, copying, ids, n, options);
 }
 #endif
