@@ -347,7 +347,9 @@ static void judge(const unigram *u, input *in) {
             at = stop;
         }
         REQUIRE(k.size == text_size);
-        REQUIRE(!u->tables.single || !made || r.score == total);
+        /* A sum that is too large begins anew with the next word, which may be the one that is not accepted. */
+        const bool anew = made < n && !r.score && (total > 1e5 || total < -1e5);
+        REQUIRE(!u->tables.single || !made || r.score == total || anew);
     }
     give_back(&memory);
 }
