@@ -1,18 +1,25 @@
-"""Write the page of evidence and the block of README from the ledger: ``python -m tests.evidence``.
+"""Write the page of evidence and the block of README from the ledger: ``python -m tests.evidence [--merge FILE …]``.
 
-Nothing is run. To add to the ledger, name it in TOKDFA_LEDGER while the tests run, or `tests.mutation`, or
-`tests.sanitizers`; `tests.fuzzing` adds to it anyway::
+Nothing is run; the ledgers of other runs can be added, each once. To add to the ledger, name it in TOKDFA_LEDGER while
+the tests run, or `tests.mutation`, or `tests.sanitizers`; `tests.fuzzing` adds to it anyway::
 
     TOKDFA_LEDGER=tests/evidence/ledger.json TOKDFA_SEEDS=0:99 python -m pytest -m slow tests/splices
 """
 
 from __future__ import annotations
 
+import argparse
+from pathlib import Path
+
 from tests.evidence import page
+from tests.evidence.ledger import merge
 
 
 def main() -> None:
-    """Write both."""
+    """Add ledgers, and write both."""
+    parser = argparse.ArgumentParser(prog="python -m tests.evidence", description=__doc__.splitlines()[0])  # type: ignore[union-attr]
+    parser.add_argument("--merge", nargs="+", type=Path, default=[], metavar="FILE", help="ledgers to add")
+    merge(parser.parse_args().merge)
     page.write([(page.PAGE, page.page()), (page.README, page.readme())])
     print(page.PAGE, page.README, sep="\n")
 

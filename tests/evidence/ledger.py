@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -83,6 +83,17 @@ def remember(campaign: str, figures: dict[str, int], *, path: Path = LEDGER) -> 
     with _opened(path) as known:
         entry = known.setdefault(campaign, {"total": NOTHING})
         entry["figures"] = entry.get("figures", {}) | figures
+
+
+def merge(others: Iterable[Path], *, path: Path = LEDGER) -> None:
+    """Add the entries of other ledgers, once each: their runs are the last ones, and the totals are summed."""
+    for other in others:
+        for campaign, entry in entries(other).items():
+            with _opened(path) as known:
+                mine = known.setdefault(campaign, {"total": NOTHING})
+                total = _sum(mine["total"], entry["total"])
+                figures = mine.get("figures", {}) | entry.get("figures", {})
+                mine |= entry | {"total": total} | ({"figures": figures} if figures else {})
 
 
 def written(known: dict[str, dict[str, Any]]) -> str:

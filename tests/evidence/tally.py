@@ -79,9 +79,11 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if hasattr(session.config, "workerinput"):
         raise pytest.UsageError(f"{VARIABLE}: several processes would be recorded as several runs; leave -n out")
     campaigns = Counter(campaign for campaign, key in sums if key is not None)
+    kinds = Counter((campaign, key[1]) for campaign, key in sums if key is not None)
     for (campaign, key), (count, failed, seconds) in sums.items():
         before = entries(path).get(campaign, {})
         promise, kind = key or (before.get("promise"), before.get("kind"))
         if promise is not None and kind is not None:
-            name = campaign if campaigns[campaign] < 2 else f"{campaign} ({kind})"
+            one_of = kind if kinds[campaign, kind] < 2 else f"{promise}, {kind}"
+            name = campaign if campaigns[campaign] < 2 else f"{campaign} ({one_of})"
             record(name, promise, kind, int(count), differences=int(failed), cpu_seconds=seconds, path=path)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.evidence import page
-from tests.evidence.ledger import LEDGER, ROOT, VARIABLE, entries, record, remember, revision_here, written
+from tests.evidence.ledger import LEDGER, ROOT, VARIABLE, entries, merge, record, remember, revision_here, written
 from tests.evidence.promises import KINDS, PROMISES
 from tests.evidence.tally import Tally
 
@@ -40,6 +40,21 @@ def test_a_run_goes_on_at_the_same_commit_only(tmp_path: Path) -> None:
     assert counts == [(3, 3), (6, 6), (3, 9), (3, 12)]
 
 
+def test_ledgers_are_merged(tmp_path: Path) -> None:
+    mine, other = tmp_path / "mine.json", tmp_path / "other.json"
+    record("a", "splices", "random cases", 3, cpu_seconds=1, differences=1, commit="1", path=mine)
+    remember("a", {"corpus": 2, "edges": 3}, path=mine)
+    record("a", "splices", "random cases", 4, cpu_seconds=2, commit="2", path=other)
+    record("b", "splices", "random cases", 5, cpu_seconds=3, commit="2", path=other)
+    remember("a", {"edges": 5}, path=other)
+    merge([other], path=mine)
+    found = entries(mine)
+    assert found["a"]["total"] == {"count": 7, "differences": 1, "cpu_seconds": 3.0}
+    assert (found["a"]["last"]["count"], found["a"]["last"]["commit"]) == (4, "2")
+    assert found["a"]["figures"] == {"corpus": 2, "edges": 5}
+    assert found["b"] == entries(other)["b"]
+
+
 def test_no_run_of_another_process_is_lost(tmp_path: Path) -> None:
     path = tmp_path / "ledger.json"
     code = (
@@ -57,6 +72,7 @@ def test_counting(tally):
     for _ in range(3):
         tally("loading", "random cases", 4)
     tally("loading", "spoiled inputs", 2)
+    tally("validation", "random cases", 7)
 
 import pytest
 
@@ -83,7 +99,11 @@ def test_tests_report_what_they_count(tmp_path: Path) -> None:
         found.append(
             {name: (entry["last"]["count"], entry["last"]["differences"]) for name, entry in entries(path).items()}
         )
-    counted = {"test_x.py::test_counting (random cases)": (12, 0), "test_x.py::test_counting (spoiled inputs)": (2, 0)}
+    counted = {
+        "test_x.py::test_counting (loading, random cases)": (12, 0),
+        "test_x.py::test_counting (validation, random cases)": (7, 0),
+        "test_x.py::test_counting (spoiled inputs)": (2, 0),
+    }
     assert found == [
         counted | {"test_x.py::test_parameters": (3, 0), "test_x.py::test_failing_early": (1, 0)},
         counted | {"test_x.py::test_parameters": (3, 1), "test_x.py::test_failing_early": (0, 1)},
