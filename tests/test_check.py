@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support import forging
 from support.checking import (
     PATTERNS,
     SOURCE,
@@ -26,6 +27,7 @@ from support.checking import (
     write_merges,
     write_ranks,
 )
+from support.forging import certified, spliced
 from support.tokenizer_files import as_bytes, tokenizer_json
 
 import tokdfa
@@ -33,15 +35,7 @@ from tests.evidence.tally import Tally
 from tokdfa import Tokenizer
 
 check = load_checker()
-RULES = [
-    (b"a", b"b"),
-    (b"ab", b"a"),
-    (b" ", b"ab"),
-    (b"s", b"s"),
-    (b"ss", b"s"),
-    (b"\xc3", b"\xa9"),
-    (b"b", b"\xc3\xa9"),
-]
+RULES = [*forging.RULES, (b"ss", b"s"), (b"\xc3", b"\xa9"), (b"b", b"\xc3\xa9")]
 
 Files = tuple[Path, ...]
 
@@ -55,19 +49,6 @@ def verdict(certificate: dict[str, Any], files: Files, checker: Any = check) -> 
     except Exception:
         return 2
     return 0
-
-
-def compared(a: tuple[Tokenizer, Path], b: tuple[Tokenizer, Path], **options: Any) -> tuple[dict[str, Any], Files]:
-    """Return the certificate of a comparison, and its files."""
-    files = a[1], b[1]
-    found = tokdfa.compare(a[0], b[0], **options)
-    return tokdfa.certify_comparison(found, a[0], b[0], files=files).fields, files
-
-
-def spliced(side: tuple[Tokenizer, Path], **options: Any) -> tuple[dict[str, Any], Files]:
-    """Return the certificate of a seam, and its file."""
-    found = tokdfa.splice(side[0], **options)
-    return tokdfa.certify_splice(found, side[0], file=side[1], **options).fields, (side[1],)
 
 
 @pytest.fixture
@@ -87,17 +68,17 @@ def formats(tmp_path: Path) -> list[tuple[Tokenizer, Path]]:
 def test_equivalent_tokenizers_of_all_formats(formats: list[tuple[Tokenizer, Path]]) -> None:
     ids = [formats[0], (formats[3])]
     for a, b in pairwise([*formats[1:], formats[2]]):
-        certificate, files = compared(a, b)
+        certificate, files = certified(a, b)
         assert certificate["claim"] == "equivalent"
         assert verdict(certificate, files) == 0
-    certificate, files = compared(*ids, ignore_ids=True)
+    certificate, files = certified(*ids, ignore_ids=True)
     assert (certificate["claim"], certificate["ids"]) == ("equivalent", "ignored")
     assert verdict(certificate, files) == 0
 
 
 def test_a_difference(formats: list[tuple[Tokenizer, Path]], tmp_path: Path) -> None:
     other = write_ranks(tmp_path / "other.tiktoken", RULES[:-1], PATTERNS[0])
-    certificate, files = compared(formats[0], other)
+    certificate, files = certified(formats[0], other)
     assert certificate["claim"] == "different"
     assert verdict(certificate, files) == 0
     assert verdict(certificate, files[::-1]) == 1
@@ -110,7 +91,7 @@ def test_pieces_that_differ_where_nothing_merges(tmp_path: Path) -> None:
     # Spaces before the end are one piece or two, and no rule merges them.
     a = write_ranks(tmp_path / "a.tiktoken", [(b"a", b"b")], r"\s++$|[^\s]+|\n|\s+")
     b = write_ranks(tmp_path / "b.tiktoken", [(b"a", b"b")], r"[^\s]+|\n|\s+")
-    certificate, files = compared(a, b)
+    certificate, files = certified(a, b)
     assert certificate["claim"] == "equivalent"
     assert any(one != other for one, _, other, *_ in certificate["splitting"]["states"])
     assert verdict(certificate, files) == 0
@@ -167,7 +148,7 @@ def test_it_runs_alone(formats: list[tuple[Tokenizer, Path]], tmp_path: Path) ->
     alone = tmp_path / "alone"
     shutil.copytree(TABLES, alone / "unicode" / "data")
     shutil.copy(SOURCE, alone / "check.py")
-    certificate, files = compared(formats[1], formats[2])
+    certificate, files = certified(formats[1], formats[2])
     path = tmp_path / "certificate.json"
     path.write_text(json.dumps(certificate), encoding="utf-8")
 
@@ -307,7 +288,7 @@ def _subjects(tmp_path: Path, drawn: random.Random) -> list[tuple[dict[str, Any]
                 u, v = drawn.choice(seams)
                 found.append(spliced(drawn.choice((a, c)), before=u, after=v))
             else:
-                found.append(compared(a, b) if number % 2 else compared(c, d))
+                found.append(certified(a, b) if number % 2 else certified(c, d))
         except tokdfa.TokdfaError:
             continue
         if found[-1][0]["claim"] not in ("equivalent", "splices"):
@@ -348,6 +329,6 @@ def test_a_thousand_spoiled_certificates(tmp_path: Path, thousands: float, tally
 
 
 def test_a_spoiled_input_has_another_hash(formats: list[tuple[Tokenizer, Path]]) -> None:
-    certificate, files = compared(formats[1], formats[2])
+    certificate, files = certified(formats[1], formats[2])
     files[0].with_name("vocab.json").write_bytes(b"{}")
     assert verdict(certificate, files) == 1

@@ -73,17 +73,18 @@ class Subject(NamedTuple):
         return Subject(certificate, tuple(files))
 
 
-def certified(a: tuple[Tokenizer, Path], b: tuple[Tokenizer, Path], found: Comparison | None = None) -> Subject:
+def certified(
+    a: tuple[Tokenizer, Path], b: tuple[Tokenizer, Path], found: Comparison | None = None, **options: Any
+) -> Subject:
     """Return the certificate of a comparison."""
-    found = tokdfa.compare(a[0], b[0]) if found is None else found
+    found = tokdfa.compare(a[0], b[0], **options) if found is None else found
     return Subject(tokdfa.certify_comparison(found, a[0], b[0], files=(a[1], b[1])).fields, (a[1], b[1]))
 
 
-def spliced(side: tuple[Tokenizer, Path], before: str, after: str) -> Subject:
+def spliced(side: tuple[Tokenizer, Path], **options: Any) -> Subject:
     """Return the certificate of a seam."""
-    found = tokdfa.splice(side[0], before=before, after=after)
-    made = tokdfa.certify_splice(found, side[0], file=side[1], before=before, after=after)
-    return Subject(made.fields, (side[1],))
+    found = tokdfa.splice(side[0], **options)
+    return Subject(tokdfa.certify_splice(found, side[0], file=side[1], **options).fields, (side[1],))
 
 
 def word(text: bytes, rank: int) -> str:
@@ -139,16 +140,16 @@ class Forge:
     @cached_property
     def safe(self) -> Subject:
         """A seam within a piece, where no rule merges: < before |."""
-        return spliced(self.plain_json("seam"), "<", "|")
+        return spliced(self.plain_json("seam"), before="<", after="|")
 
     @cached_property
     def cut(self) -> Subject:
         """A seam that the pattern cuts."""
-        return spliced(write_json(self.folder / "cut.json", RULES, PATTERNS[1]), "a", " ")
+        return spliced(write_json(self.folder / "cut.json", RULES, PATTERNS[1]), before="a", after=" ")
 
     @cached_property
     def unsafe(self) -> Subject:
-        return spliced(self.ranks("e", RULES), "a", "b")
+        return spliced(self.ranks("e", RULES), before="a", after="b")
 
     # Forged ones
 

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,21 +69,29 @@ def sliced(command: list[str], artifacts: Path, *, nice: int, cwd: Path | None =
 
 def run(program: Path, target: str, work: Path, *, minutes: float, nice: int, ledger: Path = LEDGER) -> Iterator[Slice]:
     """Run a target for some minutes of processor time; each slice is added to the ledger and yielded."""
+    corpus, artifacts = work / "corpora" / target, work / "artifacts" / target
+
+    def one(left: float) -> Slice:
+        return run_slice(program, target, corpus, artifacts, seconds=min(SLICE, round(left)), nice=nice)
+
+    yield from recorded(one, target, "kernels", minutes=minutes, ledger=ledger)
+
+
+def recorded(
+    one: Callable[[float], Slice], target: str, promise: str, *, minutes: float, ledger: Path
+) -> Iterator[Slice]:
+    """Yield slices, each of which gets the seconds that are left, until an input fails; add each to the ledger."""
     spent, revision = 0.0, revision_here()
     while spent < 60 * minutes:
-        seconds = min(SLICE, 1 + round(60 * minutes - spent))
-        done = run_slice(
-            program, target, work / "corpora" / target, work / "artifacts" / target, seconds=seconds, nice=nice
-        )
+        done = one(60 * minutes - spent + 1)
         spent += done.cpu_seconds
-        finds = int(done.failed is not None)
         record(
             f"fuzzing {target}",
-            "kernels",
+            promise,
             "fuzzed inputs",
             done.executions,
             cpu_seconds=done.cpu_seconds,
-            differences=finds,
+            differences=int(done.failed is not None),
             commit=revision,
             goes_on=spent > done.cpu_seconds,
             path=ledger,

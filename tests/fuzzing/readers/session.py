@@ -10,8 +10,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.evidence.ledger import LEDGER, ROOT, record, remember, revision_here
-from tests.fuzzing.kernels.run import SLICE, Slice, keep_smallest, sliced
+from tests.evidence.ledger import LEDGER, ROOT, remember
+from tests.fuzzing.kernels.run import SLICE, Slice, keep_smallest, recorded, sliced
 from tests.fuzzing.readers.target import CORPORA
 
 __all__ = ["MISSING", "is_installed", "minimize", "run", "run_slice"]
@@ -38,27 +38,12 @@ def run_slice(target: str, work: Path, *, seconds: float, nice: int) -> Slice:
 
 def run(target: str, work: Path, *, minutes: float, nice: int, ledger: Path = LEDGER) -> Iterator[Slice]:
     """Run a target for some minutes of processor time; each slice is added to the ledger and yielded."""
-    spent, revision = 0.0, revision_here()
-    while spent < 60 * minutes:
+
+    def one(left: float) -> Slice:
         # A slice is begun by importing everything anew.
-        done = run_slice(target, work, seconds=min(2 * SLICE, 60 * minutes - spent + 1), nice=nice)
-        spent += done.cpu_seconds
-        finds = int(done.failed is not None)
-        record(
-            f"fuzzing {target}",
-            "loading",
-            "fuzzed inputs",
-            done.executions,
-            cpu_seconds=done.cpu_seconds,
-            differences=finds,
-            commit=revision,
-            goes_on=spent > done.cpu_seconds,
-            path=ledger,
-        )
-        remember(f"fuzzing {target}", {"edges": done.edges}, path=ledger)
-        yield done
-        if done.failed:
-            return
+        return run_slice(target, work, seconds=min(2 * SLICE, left), nice=nice)
+
+    yield from recorded(one, target, "loading", minutes=minutes, ledger=ledger)
 
 
 def minimize(target: str, work: Path, *, ledger: Path = LEDGER) -> tuple[int, int]:
