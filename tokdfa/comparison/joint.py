@@ -93,7 +93,8 @@ class Joint:
         self._effects: list[Effect] = []
         self._room = Budget(max_seconds=math.inf, what="the effects of tokens on the automaton of both split patterns")
         self._numbers: dict[Effect, int] = {}
-        self._longer: dict[tuple[int, int], int] = {}
+        self._longer: dict[tuple[int, str], int] = {}
+        self._longer_by_class: dict[tuple[int, int], int] = {}
         self._cut: dict[tuple[int, bytes], int] = {}
         states = range(self.n_states)
         # Before the first symbol of a token; and within a token, where its first symbol has been.
@@ -141,18 +142,25 @@ class Joint:
         With `inside` they are within a token, so that no piece of the first splitting begins with any of them.
         """
         effect = self._inside if inside else self._before
+        longer = self._longer
         for symbol in text:
-            wanted = int(self._class_of_code_point[ord(symbol)])
-            key = effect, wanted
-            if key not in self._longer:
-                self._longer[key] = self._extended(effect, {wanted: DONE})
-            effect = self._longer[key]
+            key = effect, symbol
+            found = longer.get(key)
+            effect = self._longer_by(effect, symbol) if found is None else found
         if tail:
             if (effect, tail) not in self._cut:
                 leads = {c: self.follow(lead[tail[0]], tail[1:]) for c, lead in enumerate(self._bytes.leads)}
                 self._cut[effect, tail] = self._extended(effect, leads)
             effect = self._cut[effect, tail]
         return effect
+
+    def _longer_by(self, effect: int, symbol: str) -> int:
+        """Return the effect of one more symbol, and note it for all that have met this symbol after it."""
+        wanted = int(self._class_of_code_point[ord(symbol)])
+        if (effect, wanted) not in self._longer_by_class:
+            self._longer_by_class[effect, wanted] = self._extended(effect, {wanted: DONE})
+        found = self._longer[effect, symbol] = self._longer_by_class[effect, wanted]
+        return found
 
     def _extended(self, effect: int, symbols: dict[int, int]) -> int:
         """Return the effect of one more symbol, of one of these classes, or of its beginning."""

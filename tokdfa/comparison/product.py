@@ -13,6 +13,7 @@ import numpy as np
 
 from tokdfa.arrays import Int64Array
 from tokdfa.comparison.joint import Joint, Target
+from tokdfa.comparison.remembered import remembered
 from tokdfa.comparison.vocabularies import Vocabularies
 from tokdfa.splitting.symbol_bytes import DONE, NOWHERE
 from tokdfa.unicode.utf8 import cut_apart
@@ -70,6 +71,31 @@ class Product:
             order = np.argsort(effects, kind="stable")
             found, begin = np.unique(effects[order], return_index=True)
             yield from zip(found.tolist(), np.split(tokens[order], begin[1:]), strict=True)
+
+    def iter_going_on(self, state: int) -> Iterator[int]:
+        """Yield the tokens that lead anywhere from a state within a symbol."""
+        behind, following = self.joint.within[state - self.joint.n_states]
+        yield from (
+            token
+            for token, effect in self._continuing(following)
+            if effect is None or self.joint.effect(effect)[behind]
+        )
+
+    @remembered(100_000)
+    def _continuing(self, following: int) -> list[tuple[int, int | None]]:
+        """Return the tokens that begin with what may follow within a symbol.
+
+        Those that end it come with their effects after it, and those that are inside it with None.
+        """
+        found: list[tuple[int, int | None]] = []
+        for token in self.going_on.tolist():
+            head = self._heads[token]
+            then = self.joint.follow(following, head)
+            if then == DONE:
+                found.append((token, int(self.effects[token])))
+            elif then != NOWHERE and len(head) == len(self.tokens.words[token]):
+                found.append((token, None))
+        return found
 
     def targets(self, state: int, token: int) -> tuple[Target, ...]:
         """Return the states after a token, whatever the pair test says."""

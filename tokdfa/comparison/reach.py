@@ -198,17 +198,19 @@ class Reach:
 
     def _expand_within(self, state: int, level: int) -> list[Place]:
         found: list[Place] = []
-        tokens = self._of.going_on
         waiting = self._waiting.get(state)
         if waiting is None:
-            waiting = np.array([t for t in tokens.tolist() if self._of.targets(state, t)], dtype=np.int64)
+            waiting = np.fromiter(self._of.iter_going_on(state), np.int64)
         allowed = np.zeros(len(waiting), dtype=np.bool_)
         for row in np.unique(self._tokens.row_a[self._new]).tolist():
             allowed |= ~self._tokens.a.forbids(row, waiting)
         self._waiting[state] = waiting[~allowed]
+        by_target: dict[Target, list[int]] = defaultdict(list)
         for token in waiting[allowed].tolist():
             for target in self._of.targets(state, token):
-                self._arrive(state, level, np.array([token]), target, found)
+                by_target[target].append(token)
+        for target, tokens in by_target.items():
+            self._arrive(state, level, np.array(tokens), target, found)
         return found
 
     def _forbidden(self, state: int, level: int, kinds: Int64Array) -> list[Place]:

@@ -42,6 +42,11 @@ def cut_apart(data: bytes) -> CutText | None:
     >>> cut_apart(b"\xff") is None
     True
     """
+    try:
+        # Most tokens are whole symbols.
+        return CutText(b"", data.decode(), b"")
+    except UnicodeDecodeError:
+        pass
     n_head = next((at for at, byte in enumerate(data) if byte & 0xC0 != 0x80), len(data))
     if n_head > _MOST_CONTINUATIONS:
         return None
