@@ -1,0 +1,197 @@
+"""How the processor time of every job grows with the size of ordinary text, or of the vocabulary, as that doubles.
+
+``TOKDFA_DATA=… python -m tests.benchmarks.bench_growth [longest [jobs…]]``, 64 MB by default; some minutes. With
+1,000,000,000 it takes half an hour and goes as far as memory allows. The text is that of the corpora within ASCII, its
+lines in random orders, so that a string has a byte a character. A ratio is that of the time for twice as much, of the
+least of three runs each; a job stops where a run would take more than 60 seconds. The exit status is 1 if a ratio of
+two times above a tenth of a second is above 2.1. Hostile texts are in `bench_hostile_growth`, numbers of merges and of
+symbols in `bench_train_growth`, sizes of dictionaries in `bench_fold_growth`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import cache
+from math import log
+from pathlib import Path
+from time import process_time
+from typing import Any, TypeAlias
+
+import tokdfa
+from tests.benchmarks.harness import environment, keep_tables, print_table
+
+FIRST = 1 << 20
+LONGEST_RUN = 60.0
+MEASURABLE = 0.1
+MOST = 2.1
+# Bytes of memory for each byte of text: the string, its UTF-8, the ids and a copy of them.
+BYTES_EACH = 10
+MERGES = 10_000
+PIECES = 8_000
+
+Work: TypeAlias = Callable[[], object]
+
+
+def data() -> Path:
+    return Path(os.environ["TOKDFA_DATA"])
+
+
+@cache
+def lines() -> list[str]:
+    """Return the lines of the corpora, of their symbols within ASCII."""
+    texts = [path.read_bytes().decode("ascii", "ignore") for path in sorted((data() / "corpora").glob("*.txt"))]
+    return "".join(texts).splitlines(keepends=True)
+
+
+def text_of(size: int) -> str:
+    """Return a text of this number of bytes."""
+    dice, mixed, parts, length = random.Random(1), lines().copy(), [], 0
+    while length < size:
+        dice.shuffle(mixed)
+        parts.append("".join(mixed))
+        length += len(parts[-1])
+    return "".join(parts)[:size]
+
+
+@cache
+def byte_pairs() -> Any:
+    return tokdfa.load(data() / "vocabs/cl100k_base.tiktoken", pretokenizer="cl100k")
+
+
+@cache
+def word_pieces() -> Any:
+    return tokdfa.load(data() / "vocabs/bert_uncased_vocab.txt")
+
+
+@cache
+def unigram() -> Any:
+    """Return a Unigram tokenizer of the most frequent words and all symbols, scored by how frequent they are."""
+    counts = Counter("\u2581" + word for line in lines() for word in line.split())
+    pieces = dict(counts.most_common(PIECES))
+    pieces |= dict.fromkeys(sorted(set("".join(pieces)) - pieces.keys()), 1)
+    total = sum(pieces.values())
+    vocab = [["<unk>", 0.0], *([piece, log(count / total)] for piece, count in pieces.items())]
+    metaspace = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always", "split": True}
+    fields = {
+        **dict.fromkeys(("truncation", "padding", "normalizer", "post_processor")),
+        **{"version": "1.0", "added_tokens": [], "pre_tokenizer": metaspace, "decoder": metaspace},
+        "model": {"type": "Unigram", "unk_id": 0, "vocab": vocab, "byte_fallback": False},
+    }
+    return tokdfa.load(json.dumps(fields).encode())
+
+
+def on_text(tokenizer: Callable[[], Any]) -> Callable[[int, Path], Work]:
+    """Return a job that encodes a text."""
+
+    def begin(size: int, folder: Path) -> Work:
+        text, known = text_of(size), tokenizer()
+        return lambda: known.encode(text)
+
+    return begin
+
+
+def on_ids(
+    work: Callable[[Any, Any], object], tokenizer: Callable[[], Any] = byte_pairs
+) -> Callable[[int, Path], Work]:
+    """Return a job on the ids of a text."""
+
+    def begin(size: int, folder: Path) -> Work:
+        known = tokenizer()
+        ids = known.encode(text_of(size))
+        return lambda: work(known, ids)
+
+    return begin
+
+
+def training(size: int, folder: Path) -> Work:
+    path = folder / "text"
+    path.write_text(text_of(size), encoding="ascii")
+    return lambda: tokdfa.train(path, MERGES)
+
+
+def comparing(size: int, folder: Path) -> Work:
+    """Compare two spellings of one pattern over the first tokens of o200k."""
+    ranks = (data() / "vocabs/o200k_base.tiktoken").read_bytes().splitlines(keepends=True)
+    path = folder / "ranks.tiktoken"
+    path.write_bytes(b"".join(ranks[:size]))
+    sides = [tokdfa.load(path, pretokenizer=name) for name in ("cl100k", "llama3")]
+    for side in sides:
+        side.encode("warm")
+    return lambda: tokdfa.compare(*sides)
+
+
+JOBS: dict[str, Callable[[int, Path], Work]] = {
+    "train": training,
+    "encode": on_text(byte_pairs),
+    "encode, WordPiece": on_text(word_pieces),
+    "encode, Unigram": on_text(unigram),
+    "decode": on_ids(lambda tokenizer, ids: tokenizer.decode_bytes(ids)),
+    "validate": on_ids(lambda tokenizer, ids: tokenizer.validate(ids)),
+    "validate, WordPiece": on_ids(lambda tokenizer, ids: tokenizer.validate(ids), word_pieces),
+    "validate, Unigram": on_ids(lambda tokenizer, ids: tokenizer.validate(ids), unigram),
+    "search": on_ids(lambda tokenizer, ids: tokenizer.search("zebra|[0-9]{7}", ids)),
+    "replace": on_ids(lambda tokenizer, ids: tokdfa.Replacer(tokenizer, "zebra", "horse").replace(ids)),
+    "compare": comparing,
+}
+# The job whose size is a number of tokens, and the first and last size.
+TOKENS = {"compare": (12_500, 200_000)}
+
+
+def fits(size: int) -> bool:
+    """Return whether a text of this size and what is made of it are a small part of the memory that is free."""
+    path = Path("/proc/meminfo")
+    if not path.exists():
+        return True
+    free = int(path.read_text(encoding="ascii").split("MemAvailable:")[1].split()[0]) * 1024
+    return BYTES_EACH * size < free * 0.6
+
+
+def seconds(work: Work, expected: float) -> float:
+    """Return the least processor time of three runs, of one where that takes long."""
+    times = []
+    for _ in range(1 if expected > LONGEST_RUN / 8 else 3):
+        began = process_time()
+        work()
+        times.append(process_time() - began)
+    return min(times)
+
+
+def sizes_of(job: str, longest: int) -> Iterator[int]:
+    size, last = TOKENS.get(job, (FIRST, longest))
+    while size <= last and (job in TOKENS or fits(size)):
+        yield size
+        size *= 2
+
+
+def main(longest: int, jobs: list[str]) -> int:
+    """Measure and print; return 1 if something grows faster than in proportion."""
+    worst = 0.0
+    for job in jobs:
+        rows: list[list[object]] = []
+        before = 0.0
+        for size in sizes_of(job, longest):
+            if 2 * before > LONGEST_RUN:
+                break
+            with tempfile.TemporaryDirectory() as folder:
+                took = seconds(JOBS[job](size, Path(folder)), 2 * before)
+            ratio = took / before if before else None
+            if ratio is not None and before >= MEASURABLE:
+                worst = max(worst, ratio)
+            rows.append([f"{size:,}", took, f"{ratio:.2f}" if ratio else "", size / 1e6 / took])
+            before = took
+        unit = "tokens" if job in TOKENS else "bytes"
+        caption = f"processor time, the least of three runs; {environment('numpy')}"
+        print_table(f"Growth: {job}", [unit, "s", "ratio per doubling", f"M {unit}/s"], rows, caption)
+    print(f"the largest ratio of times above {MEASURABLE} s: {worst:.2f}")
+    return int(worst > MOST)
+
+
+if __name__ == "__main__":
+    keep_tables(sys.argv)
+    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 1 << 26, sys.argv[2:] or list(JOBS)))
