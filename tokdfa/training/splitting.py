@@ -16,6 +16,7 @@ from tokdfa.splitting.pretokenizer import PreTokenizer, pretokenizer
 from tokdfa.splitting.splitter import Splitter
 from tokdfa.splitting.steps import Splitting
 from tokdfa.training.corpus import Block
+from tokdfa.training.tuning import DEFAULT, Tuning
 from tokdfa.unicode.utf8 import byte_offsets
 
 __all__ = ["PRETOKENIZERS", "CorpusSplitter", "Unit"]
@@ -28,9 +29,6 @@ Int64Array = Int64Array
 PRETOKENIZERS = ("none", "whitespace", *NAMED)
 
 _WINDOW = 1 << 10
-
-# The number of bytes that are split at once. Their pieces stay in the caches until they are counted.
-_STRETCH = 1 << 16
 
 
 class CorpusSplitter:
@@ -46,6 +44,8 @@ class CorpusSplitter:
         this is how tokenizers reads files.
     any_bytes : bool
         Whether the text may be arbitrary bytes if there is no pre-tokenizer.
+    tuning : Tuning, optional
+        The amount to split at a time.
 
     Raises
     ------
@@ -53,9 +53,10 @@ class CorpusSplitter:
         If `name` is neither a name nor a pattern that can be used.
     """
 
-    def __init__(self, name: str, unit: Unit = "file", *, any_bytes: bool = False) -> None:
+    def __init__(self, name: str, unit: Unit = "file", *, any_bytes: bool = False, tuning: Tuning = DEFAULT) -> None:
         self.name = name
         self.unit = unit
+        self._tuning = tuning
         self._any_bytes = any_bytes and name == "none"
         self._pretokenizer: PreTokenizer | None = None
         if name == "whitespace":
@@ -136,8 +137,9 @@ class CorpusSplitter:
             yield self._spans(text + context)
             return
         stream = self._machine.stream()
-        for start in range(0, len(text), _STRETCH):
-            yield stream.feed(text[start : start + _STRETCH])
+        stretch = self._tuning.stretch
+        for start in range(0, len(text), stretch):
+            yield stream.feed(text[start : start + stretch])
         yield stream.feed(context)
         yield stream.finish()
 
