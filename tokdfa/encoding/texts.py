@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NoReturn, cast
-
-import numpy as np
+from typing import NoReturn
 
 from tokdfa.arguments import with_article
-from tokdfa.arrays import Int64Array, running_sum
 from tokdfa.errors import WrongTypeError
 
-__all__ = ["check_bytes_or_text", "check_text", "check_texts", "laid_out"]
+__all__ = ["check_bytes_or_text", "check_text", "check_texts"]
 
 
 def check_text(text: object) -> None:
@@ -44,23 +40,6 @@ def check_texts(texts: object) -> None:
     """
     if isinstance(texts, (str, bytes, bytearray)):
         _refuse(texts, "expected several texts, not one", "put the text in a list")
-
-
-def laid_out(texts: Sequence[str]) -> tuple[bytes, Int64Array]:
-    """Return the UTF-8 of texts, one after the other: that of text i is ``data[offsets[i]:offsets[i + 1]]``.
-
-    Raises
-    ------
-    TypeError
-        If one is no string.
-    UnicodeEncodeError
-        If one has half of a surrogate pair.
-    """
-    together = "".join(texts)
-    parts: Sequence[str | bytes] = texts if together.isascii() else [*map(str.encode, texts)]
-    data = together.encode() if parts is texts else b"".join(cast("Sequence[bytes]", parts))
-    lengths = np.fromiter(map(len, parts), dtype=np.int64, count=len(parts))
-    return data, running_sum(lengths)
 
 
 def _refuse(value: object, what: str, hint: str | None) -> NoReturn:

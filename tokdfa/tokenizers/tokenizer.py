@@ -19,8 +19,9 @@ from tokdfa.encoding.piece_ids import ForeignSymbolError, PieceIds
 from tokdfa.encoding.special import Special
 from tokdfa.encoding.special_finder import SpecialFinder
 from tokdfa.encoding.symbols import Fallback
-from tokdfa.encoding.texts import check_bytes_or_text, check_text, laid_out
+from tokdfa.encoding.texts import check_bytes_or_text, check_text
 from tokdfa.errors import AlphabetError
+from tokdfa.kernels.encode.utf8 import joined_texts
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.numbered import NumberedTokens
 from tokdfa.tokenizers.pair_automaton import PairAutomaton
@@ -245,13 +246,13 @@ class Tokenizer(SafelyCut, NumberedTokens):
         if splitter is None:
             return None
         try:
-            data, offsets = laid_out(texts)
-            if self.finder.levels and not self.finder.finds_none("".join(texts)):
-                return None
+            joined = joined_texts(texts)
         except (TypeError, UnicodeEncodeError):
             return None
+        if self.finder.levels and not self.finder.finds_none(joined.text):
+            return None
         with self.piece_ids.idle_text_encoder(splitter) as encoder:
-            found = None if encoder is None else encoder.run.encode_documents(data, offsets)
+            found = None if encoder is None else encoder.run.encode_documents(joined)
         return None if found is None else EncodedDocuments(*found)
 
     def _encode_by_stretches(self, text: str) -> Int32Array:

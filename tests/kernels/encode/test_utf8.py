@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tokdfa.kernels.encode import utf8
-from tokdfa.kernels.encode.utf8 import kept_utf8
+from tokdfa.kernels.encode.utf8 import joined_texts, kept_utf8
 from tokdfa.kernels.library import ffi
 
 
@@ -27,3 +29,23 @@ def test_half_of_a_surrogate_pair_has_none() -> None:
 def test_an_interpreter_may_lack_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(utf8, "_as_utf8", None)
     assert kept_utf8("a") is None
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+@given(st.lists(st.text() | st.text("ab\u00e9\u4e2d\U0001f600", max_size=40)))
+def test_texts_one_after_the_other(keeps: bool, texts: list[str]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        if not keeps:
+            patch.setattr(utf8, "_as_utf8", None)
+        joined = joined_texts(texts)
+    offsets = joined.offsets.tolist()
+    data = bytes(ffi.buffer(joined.data, offsets[-1]))
+    assert [data[a:b] for a, b in pairwise(offsets)] == [text.encode() for text in texts]
+    assert joined.text == "".join(texts)
+
+
+def test_what_is_no_string_and_half_of_a_pair_are_refused() -> None:
+    with pytest.raises(TypeError):
+        joined_texts(["a", b"b"])  # type: ignore[list-item]
+    with pytest.raises(UnicodeEncodeError):
+        joined_texts(["a", "\udc00"])

@@ -164,6 +164,9 @@ int64_t tokdfa_encode_short(tokdfa_text_encoder *texts, const uint8_t *text, int
 int64_t tokdfa_encode_documents(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size, const int64_t *offsets,
                                 int64_t first, int64_t n_documents, int32_t *out, int64_t *id_offsets);
 
+void tokdfa_byte_offsets(const uint8_t *text, int64_t size, const int64_t *lengths, int64_t n_lengths,
+                         int64_t *offsets);
+
 /* Lines of a base64 word, a space and a rank; see rank_lines.c. It belongs to one thread. */
 typedef struct {
     uint8_t *text;

@@ -11,7 +11,7 @@ from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.kernels.encode.events import EVENT_BITS
 from tokdfa.kernels.encode.pieces import ROOM, PieceRun
 from tokdfa.kernels.encode.split import SplitRun
-from tokdfa.kernels.encode.utf8 import kept_utf8
+from tokdfa.kernels.encode.utf8 import JoinedTexts, kept_utf8
 from tokdfa.kernels.library import Struct, ffi, lib, readable, writable
 
 __all__ = ["CUT_SHORT", "FOREIGN", "INVALID", "LACKS_IDS", "TOO_LONG", "TextRun"]
@@ -98,16 +98,11 @@ class TextRun:
         out.resize(n, refcheck=False)
         return out
 
-    def encode_documents(self, data: bytes, offsets: Int64Array) -> tuple[Int32Array, Int64Array] | None:
-        """Return the ids of several texts, and where those of each begin and end; None if one is refused.
-
-        Parameters
-        ----------
-        data : bytes
-        offsets : int64 array
-            Text i is ``data[offsets[i]:offsets[i + 1]]``; ascending from 0 to the end, which the caller checks.
-        """
-        out: Int32Array = np.empty(len(data) + ROOM, dtype=np.int32)
+    def encode_documents(self, texts: JoinedTexts) -> tuple[Int32Array, Int64Array] | None:
+        """Return the ids of several texts, and where those of each begin and end; None if one is refused."""
+        data, offsets = texts.data, texts.offsets
+        size = int(offsets[-1])
+        out: Int32Array = np.empty(size + ROOM, dtype=np.int32)
         id_offsets: Int64Array = np.zeros(len(offsets), dtype=np.int64)
         pointers = writable(out, np.int32), writable(id_offsets, np.int64)
         pieces, n_documents, document, n = self._pieces, len(offsets) - 1, 0, 0
@@ -115,12 +110,12 @@ class TextRun:
             pieces.go_on(0, n)
             pieces.make_room_to_remember()
             begins = readable(offsets, np.int64)
-            stop = lib.tokdfa_encode_documents(self._pointer, data, len(data), begins, document, n_documents, *pointers)
+            stop = lib.tokdfa_encode_documents(self._pointer, data, size, begins, document, n_documents, *pointers)
             n = pieces.n
             if stop == document:
                 # Longer than there is room for.
-                long = data[offsets[document] : offsets[document + 1]]
-                ids = self._encode(long, len(long))
+                begin, end = offsets[document : document + 2].tolist()
+                ids = self._encode(data + begin, end - begin)
                 if isinstance(ids, int):
                     return None
                 out[n : n + len(ids)] = ids
