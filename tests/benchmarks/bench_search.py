@@ -6,7 +6,8 @@ Run from the top of the repository, with TOKDFA_DATA naming the folder of the vo
 Peers run in their fastest documented way. The ids are decoded for them by the fastest decoder, which `decode` compares;
 patterns are compiled beforehand and searched by `finditer`, in one thread. RE2 takes bytes and is spared its captures.
 `re` and `regex` take bytes as well, or text made of them, whichever is faster; a pattern with more than ASCII means
-symbols, and takes text. With ahocorasick_rs installed, `words` runs it too.
+symbols, and takes text. `words` runs two implementations of Aho and Corasick's algorithm: daachorse's on bytes, and
+pyahocorasick's on text, as it takes no bytes.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ import sys
 import tracemalloc
 from collections import Counter
 from collections.abc import Callable
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 from time import process_time
 from typing import Any
 
+import ahocorasick
+import daachorse
 import gigatoken
 import numpy as np
 import numpy.typing as npt
@@ -39,10 +40,9 @@ from tests.benchmarks.harness import environment, keep_tables, measure, peak_mem
 from tokdfa.patterns.trie import TokenTrie
 from tokdfa.searching.api import Searcher
 
-AUTOMATA = ["ahocorasick_rs"] if find_spec("ahocorasick_rs") else []
 CORPORA = ("english.txt", "python_code.txt", "multilingual.txt")
 CLOCK = "processor time of one thread"
-OF_WORDS = ["one, Mtokens/s", "1000", "all", "MB/s", "RE2, MB/s", "Aho-Corasick, MB/s", "× best"]
+OF_WORDS = ["one, Mtokens/s", "1000", "all", "all / one", "MB/s", "RE2", "daachorse", "pyahocorasick", "× best"]
 PATTERNS = (
     "[0-9]{4}",
     "Holmes",
@@ -117,13 +117,25 @@ def bench_patterns(repeats: int) -> None:
                 [
                     corpus.split(".")[0], pattern, len(found), len(ids) / ours / 1e6, len(text) / ours / 1e6,
                     *("-" if seconds is None else len(text) / seconds / 1e6 for seconds in fastest.values()),
-                    len(text) / measured["decode"] / 1e6, f"{best / ours:.1f}",
+                    len(text) / measured["decode"] / 1e6, f"{measured['RE2'] / ours:.1f}", f"{best / ours:.1f}",
                 ]
             )  # fmt: skip
     how = "RE2: finditer on bytes, longest_match, never_capture; re, regex: finditer on bytes or text, the faster"
     print_table(
         "Searching for one pattern, ids of GPT-2; peers decode first; MB of text a second",
-        ["corpus", "pattern", "matches", "Mtokens/s", "tokdfa", "RE2", "re", "regex", "decode alone", "× best"],
+        [
+            "corpus",
+            "pattern",
+            "matches",
+            "Mtokens/s",
+            "tokdfa",
+            "RE2",
+            "re",
+            "regex",
+            "decode alone",
+            "× RE2",
+            "× best",
+        ],
         rows,
         f"{CLOCK}; ids decoded by tokdfa, the fastest; {how}; {environment('google-re2', 'regex')}; median of "
         f"{repeats}, in turn; peak memory {peak_memory() / 1e6:.0f} MB",
@@ -176,13 +188,21 @@ def word_lists(corpus: str, n_words: int) -> dict[str, list[str]]:
     return {"its own rarest": rarest(own), "of other texts": rarest(Counter(others.keys() - own.keys()))}
 
 
-def by_automaton(words: list[str]) -> dict[str, Callable[[bytes], list[tuple[int, int]]]]:
-    """Return the automaton of ahocorasick_rs, where that is installed."""
-    if not AUTOMATA:
-        return {}
-    library = import_module("ahocorasick_rs")
-    automaton = library.BytesAhoCorasick([word.encode() for word in words], library.MatchKind.LeftmostLongest)
-    return {"Aho-Corasick": lambda text: [match[1:] for match in automaton.find_matches_as_indexes(text)]}
+def by_daachorse(words: list[str]) -> Callable[[bytes], list[tuple[int, int]]]:
+    """Return the search by daachorse's automaton, leftmost longest on bytes."""
+    known: Any = daachorse.DoubleArrayAhoCorasick(
+        [word.encode() for word in words], daachorse.MATCH_KIND_LEFTMOST_LONGEST
+    )
+    return lambda text: [match[:2] for match in known.find(text)]
+
+
+def by_pyahocorasick(words: list[str]) -> Callable[[bytes], list[tuple[int, int]]]:
+    """Return the search by pyahocorasick's automaton, leftmost longest; it counts characters."""
+    known: Any = ahocorasick.Automaton()
+    for word in words:
+        known.add_word(word, len(word))
+    known.make_automaton()
+    return lambda text: [(end + 1 - length, end + 1) for end, length in known.iter_long(text.decode())]
 
 
 def bench_words(repeats: int) -> None:
@@ -193,7 +213,11 @@ def bench_words(repeats: int) -> None:
         ids = ids_of(tokenizer, corpus)
         for name, words in word_lists(corpus, 10_000).items():
             searchers = {n: Searcher(tokenizer, words[:n]) for n in (1, 1000, len(words))}
-            peers = {"RE2": spans_by_re2("|".join(map(re.escape, words))), **by_automaton(words)}
+            peers = {
+                "RE2": spans_by_re2("|".join(map(re.escape, words))),
+                "daachorse": by_daachorse(words),
+                "pyahocorasick": by_pyahocorasick(words),
+            }
             ways: dict[str, Callable[[], object]] = {}
             for n, searcher in searchers.items():
                 ways[str(n)] = lambda s=searcher, i=ids: s.search(i)  # type: ignore[misc]
@@ -203,24 +227,27 @@ def bench_words(repeats: int) -> None:
             text = tokenizer.decode_bytes(ids)
             found = searchers[len(words)].search(ids)
             expected = [tuple(row[:2]) for row in found.rows.tolist()]
-            assert all(way(text) == expected for way in peers.values())
+            assert peers["RE2"](text) == peers["daachorse"](text) == expected
+            in_text = text.decode()
+            spelled = [(len(in_text[:a].encode()), b - a) for a, b in peers["pyahocorasick"](text)[:3]]
+            assert [start for start, _ in spelled] == [start for start, _ in expected[:3]]
             speeds = {peer: len(text) / measured[peer] / 1e6 for peer in peers}
             most = measured[str(len(words))]
             rows.append(
                 [
                     corpus.split(".")[0], name, len(words), len(found),
                     *(len(ids) / measured[str(n)] / 1e6 for n in searchers),
-                    len(text) / most / 1e6, speeds["RE2"], speeds.get("Aho-Corasick", "-"),
+                    measured["1"] / most, len(text) / most / 1e6, *speeds.values(),
                     f"{len(text) / most / 1e6 / max(speeds.values()):.1f}",
                 ]
             )  # fmt: skip
-    automaton = "Aho-Corasick: ahocorasick_rs, bytes, leftmost longest; " if AUTOMATA else ""
     print_table(
         "Searching for words, ids of GPT-2; peers decode first",
         ["corpus", "words", "how many", "matches", *OF_WORDS],
         rows,
-        f"{CLOCK}; ids decoded by tokdfa, the fastest; RE2: all words as one pattern, longest_match; "
-        f"{automaton}{environment('google-re2', *AUTOMATA)}; median of {repeats}, in turn",
+        f"{CLOCK}; ids decoded by tokdfa, the fastest; peers in MB/s; RE2: all words as one pattern, longest_match; "
+        "daachorse: leftmost longest, bytes; pyahocorasick: iter_long, text; "
+        f"{environment('google-re2', 'daachorse', 'pyahocorasick')}; median of {repeats}, in turn",
     )
 
 
