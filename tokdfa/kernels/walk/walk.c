@@ -29,15 +29,21 @@ enum { MOST_REACH = 1024 };
 /* A stretch between two borders of normalization is looked at if it has at most this many bytes and ids. */
 enum { MOST_BYTES = 256, MOST_IDS = 128 };
 
-/* The results of the first walk over a block of ids: the entries, in each lane the marked places, and the number of bytes
-   of all its ids. */
+/* The results of the first walk over a block of ids: the entries, in each lane the marked places and whether some of them
+   call for more than the pair test, and the number of bytes of all its ids. */
 typedef struct {
     int64_t size;
     uint32_t entries[BLOCK];
     uint32_t marks[LANES][LANE];
     int64_t n_marks[LANES];
     uint32_t first_row[LANES];
+    bool has_more[LANES];
 } block;
+
+/* Whether an entry calls for more than the pair test. Only marked ones do. */
+ALWAYS_INLINE uint32_t needs_look(uint32_t entry) {
+    return (entry & CLOSELY) | (entry < FIRST_ROW);
+}
 
 /* Where the row after a marked place begins, and DONE; or the reason why there is no such row. */
 typedef struct {
@@ -142,39 +148,50 @@ ALWAYS_INLINE sight look(const tokdfa_walker *w, const uint32_t *ids, int64_t pl
 
 /* Find for some marked places whether the id there may not follow the one before it. The data for different places is
    requested together, because little of it is in the nearest cache. Returns whether one of these pairs is not allowed or
-   there is more to look at; `entries` are those of the ids from `low` on. */
+   there is more to look at - in any case if `is_doubting`, otherwise it is only looked for if the lane `has_more` - and
+   sets `is_forbidden` if so. `entries` are those of the ids from `low` on. */
 static bool test_pairs(const tokdfa_pair_test *test, const uint32_t *ids, int64_t low, const uint32_t *entries,
-                       const uint32_t *marks, int64_t n, uint8_t *is_forbidden) {
-    uint32_t found = 0;
-    if (!test->n_lookup) {
+                       const uint32_t *marks, int64_t n, bool is_doubting, bool has_more,
+                       uint8_t *is_forbidden) {
+    uint32_t found = is_doubting;
+    if (has_more) {
         for (int64_t k = 0; k < n; k++) {
+            found |= needs_look(entries[marks[k]]);
+        }
+    }
+    /* Nothing precedes the first id. */
+    int64_t first = low + marks[0] == 0;
+    if (first) {
+        is_forbidden[0] = false;
+    }
+    if (!test->n_lookup) {
+        for (int64_t k = first; k < n; k++) {
             int64_t place = low + marks[k];
-            uint32_t entry = entries[marks[k]];
-            is_forbidden[k] = place > 0 && forbidden(test, ids[place - 1], ids[place]);
-            found |= is_forbidden[k] | (entry & CLOSELY) | (entry < FIRST_ROW);
+            is_forbidden[k] = forbidden(test, ids[place - 1], ids[place]);
+            found |= is_forbidden[k];
         }
         return found;
     }
-    int64_t at[GROUP];
-    uint32_t columns[GROUP];
-    for (int64_t k = 0; k < n; k++) {
+    uint32_t at[GROUP], columns[GROUP];
+    for (int64_t k = first; k < n; k++) {
         int64_t place = low + marks[k];
-        uint32_t entry = entries[marks[k]];
-        found |= (entry & CLOSELY) | (entry < FIRST_ROW);
         columns[k] = (uint32_t)test->lookup[ids[place]];
-        at[k] = (test->lookup[ids[place > 0 ? place - 1 : 0]] >> 32) + (columns[k] >> PAIR_BLOCK_SHIFT);
+        at[k] = (uint32_t)(test->lookup[ids[place - 1]] >> 32) + (columns[k] >> PAIR_BLOCK_SHIFT);
         PREFETCH(test->blocks + at[k]);
     }
-    for (int64_t k = 0; k < n; k++) {
-        at[k] = (int64_t)test->blocks[at[k]] * PAIR_BLOCK_WORDS + (columns[k] >> 6 & (PAIR_BLOCK_WORDS - 1));
+    for (int64_t k = first; k < n; k++) {
+        at[k] = (uint32_t)test->blocks[at[k]] * PAIR_BLOCK_WORDS + (columns[k] >> 6 & (PAIR_BLOCK_WORDS - 1));
         PREFETCH(test->bits + at[k]);
     }
-    for (int64_t k = 0; k < n; k++) {
-        is_forbidden[k] = test->bits[at[k]] >> (columns[k] & 63) & 1;
-        found |= is_forbidden[k];
+    uint64_t some = 0;
+    for (int64_t k = first; k < n; k++) {
+        some |= test->bits[at[k]] >> (columns[k] & 63);
     }
-    if (low + marks[0] == 0) {
-        is_forbidden[0] = false;
+    found |= some & 1;
+    if (UNLIKELY(found)) {
+        for (int64_t k = first; k < n; k++) {
+            is_forbidden[k] = test->bits[at[k]] >> (columns[k] & 63) & 1;
+        }
     }
     return found;
 }
@@ -248,6 +265,11 @@ ALWAYS_INLINE void speculate(const tokdfa_walker *w, const uint32_t *restrict id
             n += entries[k] & LOOK;
         }
         seen->n_marks[number] = (int64_t)n;
+        uint32_t more = 0;
+        for (int64_t k = 0; k < lane; k++) {
+            more |= needs_look(entries[k]);
+        }
+        seen->has_more[number] = more;
     }
 }
 
@@ -278,8 +300,10 @@ static int look_at_marks(const tokdfa_walker *w, const uint32_t *ids, int64_t be
         for (int64_t k = 0; k < n_marks && status == DONE; k++) {
             if (k % GROUP == 0) {
                 int64_t n = least(GROUP, n_marks - k);
-                has_found = test_pairs(w->pairs, ids, low, seen->entries + number * lane, marks + k, n, is_forbidden);
-                if (!has_found && !is_doubting) {
+                const uint32_t *entries = seen->entries + number * lane;
+                has_found = test_pairs(w->pairs, ids, low, entries, marks + k, n, is_doubting,
+                                       seen->has_more[number], is_forbidden);
+                if (!has_found) {
                     k += n - 1;
                     continue;
                 }
