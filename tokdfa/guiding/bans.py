@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
 from tokdfa.arguments import wrong_argument
 from tokdfa.arrays import BoolArray, Int32Array
@@ -62,6 +61,8 @@ class Ban(Masked[int]):
     >>> ban.step(state, int(tokenizer.encode(" woman")[0])) is None
     False
     """
+
+    _refusal = "the text up to this id has what is banned"
 
     def __init__(self, tokenizer: Tokenizer, machine: ByteMachine, end: tuple[int, ...], vocab_size: int) -> None:
         n = tokenizer.n_ids
@@ -148,28 +149,6 @@ class Ban(Masked[int]):
         allowed = np.unpackbits(bits.view(np.uint8), bitorder="little")[: self._n_ids].astype(np.bool_)
         spelled = np.diff(self._ban.fields["offsets"]) > 0
         return np.flatnonzero(spelled & ~allowed).astype(np.int32)
-
-    def read(self, ids: npt.ArrayLike, state: int | None = None) -> int:
-        """Return the state after ids.
-
-        Parameters
-        ----------
-        ids : array_like of int
-        state : int, optional
-            Where to begin; by default in the initial state.
-
-        Raises
-        ------
-        TokenStreamError
-            If an id completes what is banned; the error says which.
-        """
-        state = self.initial if state is None else state
-        for place, id in enumerate(self._checked(ids)):
-            target = self.step(state, id)
-            if target is None:
-                raise TokenStreamError("the text up to this id has what is banned", value=id, where=f"token {place}")
-            state = target
-        return state
 
     def __repr__(self) -> str:
         return f"<Ban: {len(self.machine.final) - 1} states over bytes, {self.vocab_size} ids>"

@@ -57,6 +57,9 @@ class Guide(Masked[Place]):
     (True, False)
     """
 
+    _refusal = "no canonical stream of the language goes on with this id"
+    _hint = "read_any accepts what follows it"
+
     def __init__(self, prefixes: PrefixAutomaton, end: tuple[int, ...], vocab_size: int) -> None:
         super().__init__(prefixes.initial, _ENDED, end, vocab_size, prefixes.tokens.n_ids)
         self._prefixes = prefixes
@@ -83,37 +86,6 @@ class Guide(Masked[Place]):
         return state == _ENDED or self._prefixes.is_final(state)
 
     # Streams
-
-    def read(self, ids: npt.ArrayLike, state: State | None = None) -> State:
-        """Return the state after ids.
-
-        Parameters
-        ----------
-        ids : array_like of int
-        state : State, optional
-            Where to begin; by default in the initial state.
-
-        Raises
-        ------
-        TokenStreamError
-            If an id is not allowed in its place; the error says which. See :meth:`read_any`.
-
-        Examples
-        --------
-        >>> guide = tokdfa.guide(tokdfa.default_tokenizer())
-        >>> guide.read([64, 261, 1193])
-        Traceback (most recent call last):
-        tokdfa.errors.TokenStreamError: token 2: no canonical stream of the language goes on with this id: 1193 (...)
-        """
-        state = self.initial if state is None else state
-        for place, id in enumerate(self._checked(ids)):
-            target = self.step(state, id)
-            if target is None:
-                what = "no canonical stream of the language goes on with this id"
-                hint = "read_any accepts what follows it"
-                raise TokenStreamError(what, value=id, where=f"token {place}", hint=hint)
-            state = target
-        return state
 
     def read_any(self, ids: npt.ArrayLike, state: State | None = None) -> tuple[State, tuple[int, ...]]:
         """Return the state after ids that need not be canonical, and the places where they are not.

@@ -37,6 +37,11 @@ class Masked(Guided, ABC, Generic[S]):
         The number of ids of the tokenizer.
     """
 
+    _refusal: str
+    """What is said of an id that is not allowed."""
+
+    _hint: str | None = None
+
     def __init__(self, initial: S, ended: S, end: tuple[int, ...], vocab_size: int, n_ids: int) -> None:
         self.initial = initial
         self.ended = ended
@@ -81,6 +86,35 @@ class Masked(Guided, ABC, Generic[S]):
                 return None
             raise TokenStreamError("no token has this id", value=id)
         return None if state == self.ended else self._step(state, id)
+
+    def read(self, ids: npt.ArrayLike, state: S | None = None) -> S:
+        """Return the state after ids.
+
+        Parameters
+        ----------
+        ids : array_like of int
+        state : State, optional
+            Where to begin; by default in the initial state.
+
+        Raises
+        ------
+        TokenStreamError
+            If an id is not allowed in its place; the error says which.
+
+        Examples
+        --------
+        >>> guide = tokdfa.guide(tokdfa.default_tokenizer())
+        >>> guide.read([64, 261, 1193])
+        Traceback (most recent call last):
+        tokdfa.errors.TokenStreamError: token 2: no canonical stream of the language goes on with this id: 1193 (...)
+        """
+        state = self.initial if state is None else state
+        for place, id in enumerate(self._checked(ids)):
+            target = self.step(state, id)
+            if target is None:
+                raise TokenStreamError(self._refusal, value=id, where=f"token {place}", hint=self._hint)
+            state = target
+        return state
 
     def allowed(self, state: S) -> Int32Array:
         """Return the ids that can come next, ascending; an id of `end` where the stream may end."""
