@@ -106,6 +106,22 @@ def test_random_records(tmp_path: Path) -> None:
     assert n_some > 1
 
 
+def test_an_id_that_only_some_last_ids_allow(tmp_path: Path) -> None:
+    """After `a`, `bx` cannot come, for `ab` is merged first; after `c` it can, and then `y` is no token of its own."""
+    ranks = {
+        word: rank for rank, word in enumerate([*(bytes([byte]) for byte in range(256)), b"ab", b"bx", b"xy", b"yz"])
+    }
+    path = tmp_path / "small.tiktoken"
+    path.write_bytes(tiktoken_lines(ranks))
+    tokenizer = tokdfa.load(path, pretokenizer="gpt2_tiktoken")
+    assert tokdfa.forced(tokenizer, "(ab|cd)xy(z|w)")
+    found = tokdfa.forced(tokenizer, "[ac][bd]xy(z|w)")
+    assert not found
+    assert found.witness is not None
+    assert (found.witness.text, found.witness.forced, found.witness.canonical_ids) == ("cbxyz", "y", (99, 257, 259))
+    assert (found.texts[5], found.differing[5]) == (8, 1)
+
+
 def test_an_infinite_language() -> None:
     found = tokdfa.forced(TOKENIZER, "a( single)* man", longest=12)
     assert not found
