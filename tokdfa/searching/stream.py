@@ -122,10 +122,11 @@ class Stream:
         find = self.search.leftmost_in_copy(self._machine, ids, own, options, done=n_read, limit=words.n_ids)
         for found in find:
             yield from self._matches(found, own)
-        if words.first_hole < words.n_ids or self.search.n_copied < len(ids):
-            # One of them is not an id, or may not be.
+        is_whole = self.search.n_copied == len(ids)
+        # One pass if all is well; checking which ids are in use takes several.
+        if not is_whole or (words.first_hole < words.n_ids and own.max(initial=0) >= words.first_hole):
             self.n_read = 0
-            self._checked(own if self.search.n_copied == len(ids) else ids)
+            self._checked(own if is_whole else ids)
         self._end()
 
     def finish(self) -> Iterator[Matches]:
