@@ -144,7 +144,7 @@ def any_sentencepiece(drawn: random.Random) -> bytes:
     chosen = drawn.sample(LINES, drawn.randrange(3, len(LINES) + 1))
     size = drawn.randrange(30, 300) + 256 * byte_fallback
     with tempfile.TemporaryDirectory() as folder:
-        if drawn.random() < 0.1:
+        if drawn.random() < 0.03:
             options["normalization_rule_name"] = drawn.choice(RULES)
         elif drawn.random() < 0.5:
             options["normalization_rule_name"] = "identity"
@@ -373,13 +373,16 @@ def any_tokenizers(drawn: random.Random) -> dict[str, Any]:
     if any(step["type"] == "ByteLevel" for step in splits):
         decoders: list[dict[str, Any]] = [SPLITS[-1]]
     else:
+        shown: dict[str, Any] = {"type": "Replace", "pattern": {"String": "\u2581"}, "content": " "}
+        strip = {"type": "Strip", "content": " ", "start": 1, "stop": 0}
         decoders = drawn.choice(
             [
                 [metaspace],
                 [{"type": "Fuse"}],
                 [{"type": "ByteFallback"}, {"type": "Fuse"}],
-                [{"type": "Strip", "content": " ", "start": 1, "stop": 0}],
-                [{"type": "Replace", "pattern": {"String": "\u2581"}, "content": " "}, {"type": "Fuse"}],
+                [{"type": "ByteFallback"}, {"type": "Fuse"}, shown, strip],
+                [strip],
+                [shown, {"type": "Fuse"}],
             ]
         )
     parts = {

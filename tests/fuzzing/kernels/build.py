@@ -109,7 +109,18 @@ def program(
         write_machines(folder / "machines.h")
     sources = [HERE / driver, *(HERE / f"{target}.c" for target in targets)]
     place = folder / (name or Path(driver).stem)
-    line = [*command, *OWN, *own, f"-I{folder}", *linked, *map(str, sources), *map(str, objects), "-o", str(place)]
+    line = [
+        *command,
+        *OWN,
+        *own,
+        f"-I{folder}",
+        *linked,
+        *map(str, sources),
+        *map(str, objects),
+        "-lm",
+        "-o",
+        str(place),
+    ]
     done = subprocess.run(line, capture_output=True, text=True, check=False)
     if done.returncode:
         raise BuildError(f"the C compiler failed: {shlex.join(line)}\n{done.stderr.strip()}")

@@ -173,9 +173,9 @@ def read_decoder(
         if of_bytes and kind == "Replace":
             steps.append(ReplaceWhole(_read_replace(step)))
             continue
-        if is_fused and kind != "Strip":
-            raise UnsupportedFeatureError("a step after Fuse is not modelled", value=kind, where=step.place("type"))
         made = _read_strip(step, is_fused or of_bytes) if kind == "Strip" else _reader(step, kind)(step)
+        if is_fused and not _is_by_character(made):
+            raise UnsupportedFeatureError("a step after Fuse is not modelled", value=kind, where=step.place("type"))
         if is_joined and not _is_by_character(made):
             # A run of bytes is one token by now, which such a step would treat as a whole.
             raise UnsupportedFeatureError(
