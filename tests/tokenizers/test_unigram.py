@@ -208,7 +208,7 @@ def test_any_models(library: str, tally: Tally) -> None:
         counts = check_tokenizers(seeds(2500), 60, draw=unigrams.any_tokenizers, judged_each=4)
     print(library, dict(counts))
     tally("encoding", "random cases", counts["texts"])
-    tally("validation", "random cases", counts["streams"])
+    tally("validation", "spoiled inputs", counts["streams"])
 
 
 def test_any_options() -> None:
