@@ -27,7 +27,7 @@ from tokdfa.automata.minimize import minimize_hopcroft
 from tokdfa.kernels import library
 from tokdfa.kernels.dfa.trie import build_trie, tokens_from, trie_of
 from tokdfa.kernels.merging.pieces import merge_pieces, pair_table
-from tokdfa.kernels.search.tables import token_effects
+from tokdfa.kernels.search.tables import glances_of, token_effects
 from tokdfa.kernels.train.merging import FIRST_SEEN, Text, Training
 from tokdfa.kernels.train.piece_table import Pieces
 from tokdfa.kernels.unigram.segmentation import unigram_tables
@@ -118,6 +118,10 @@ def cases(folder: Path) -> dict[str, Callable[[], Use]]:
         text, forward = cycle.spelled([(b"a" * length, False) for length in range(6)]), cycle.forward()
         return lambda: [part.tolist() for part in token_effects(text, forward, 6)]
 
+    def glances() -> Use:
+        entries = np.arange(0, 4 * 6 * 6, 4, dtype=np.int32) // 24 * 24
+        return lambda: [part.tolist() for part in glances_of(np.arange(6, dtype=np.int32), entries, 6, 6, 0)]
+
     def trie() -> Use:
         symbols, offsets = np.array([0, 0, 1, 1], dtype=np.int32), np.array([0, 1, 3, 4])
         made = trie_of(*build_trie(symbols, offsets, np.arange(3)))
@@ -147,6 +151,7 @@ def cases(folder: Path) -> dict[str, Callable[[], Use]]:
         "pieces": pieces,
         "a table of pieces": lambda: lambda: len(Pieces()),
         "effects of tokens": effects,
+        "glances of tokens": glances,
         "tokens that an automaton reads": trie,
         "WordPiece": wordpiece,
         "Unigram": unigram,
