@@ -102,3 +102,12 @@ def test_one_bad_document_is_named_among_many(tokenizer: tokdfa.Tokenizer) -> No
     for bad, error in (("a\ud800", "document 300, character 1"), (7, "document 300")):
         with pytest.raises(TokdfaError, match=error):
             encode_batch(tokenizer, [*texts[:300], bad, *texts[300:]], threads=1)  # type: ignore[list-item]
+
+
+def test_what_only_the_end_of_a_document_settles(tokenizer: tokdfa.Tokenizer) -> None:
+    ends = ["", " ", "  ", "   ", "\n", " \n", "\n ", "\n  ", "  \n  ", "'", "'s", "1", "1234"]
+    texts = [word + end for word in ("", "a", "the man") for end in ends]
+    together = tokenizer.encode_together([*texts, *texts[::-1]])
+    assert together is not None
+    found = [together.ids[a:b].tolist() for a, b in pairwise(together.offsets.tolist())]
+    assert found == [tokenizer.encode(text).tolist() for text in [*texts, *texts[::-1]]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -49,3 +50,10 @@ def test_what_is_no_string_and_half_of_a_pair_are_refused() -> None:
         joined_texts(["a", b"b"])  # type: ignore[list-item]
     with pytest.raises(UnicodeEncodeError):
         joined_texts(["a", "\udc00"])
+
+
+@pytest.mark.parametrize("symbols", ["a", "é", "中", "\U0001f600", "aé中\U0001f600"])
+def test_texts_of_every_length(symbols: str) -> None:
+    texts = [(symbols * n)[:n] for n in range(40)]
+    joined = joined_texts([*texts, *texts[::-1]])
+    assert np.diff(joined.offsets).tolist() == [len(text.encode()) for text in [*texts, *texts[::-1]]]
