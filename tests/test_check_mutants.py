@@ -11,6 +11,7 @@ import ast
 import copy
 import traceback
 from collections.abc import Callable, Iterator
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -110,11 +111,9 @@ def pattern(text: str, dialect: str | None = None) -> Make:
 
 def few_places(forge: Forge) -> Attempt:
     def attempt(checker: ModuleType) -> object:
-        checker.MOST_PLACES = 1  # type: ignore[attr-defined]
-        try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(checker, "check_machine", partial(checker.check_machine, most=1))
             return forge.of_ranks(checker)
-        finally:
-            checker.MOST_PLACES = 100_000  # type: ignore[attr-defined]
 
     return attempt
 

@@ -646,7 +646,9 @@ class Machine:
         return self.step(run[0], END)[0] and not any(self.step(state, END)[0] for state in run[1])
 
 
-def check_machine(machine: Machine, program: Program, letters: list[tuple[int, int]], where: str) -> None:
+def check_machine(
+    machine: Machine, program: Program, letters: list[tuple[int, int]], where: str, most: int = MOST_PLACES
+) -> None:
     """Verify that a table reports what the threads of a pattern do, and that every text begins with a match."""
     # The states of both, and whether a match was reported: nothing if no symbol was read.
     places: list[tuple[int, tuple[int, ...], bool | None]] = [(0, program.start, None)]
@@ -662,7 +664,7 @@ def check_machine(machine: Machine, program: Program, letters: list[tuple[int, i
             if class_ != END and place not in seen and place[:2] != (DEAD, ()):
                 seen.add(place)
                 places.append(place)
-        if len(places) > MOST_PLACES:
+        if len(places) > most:
             raise Refused("the pattern has too many states")
     need({state for state, *_ in places} - {DEAD} == {*range(len(machine.next))}, where, "no text leads to some state")
 

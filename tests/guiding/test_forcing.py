@@ -12,7 +12,7 @@ from support.tokenizer_files import tiktoken_lines
 
 import tokdfa
 from tokdfa.errors import LimitExceededError, PatternError, WrongTypeError
-from tokdfa.guiding import jumps
+from tokdfa.guiding.tuning import Tuning
 from tokdfa.splitting.named import NAMED
 
 TOKENIZER = tokdfa.default_tokenizer()
@@ -145,10 +145,10 @@ def test_bad_questions() -> None:
         tokdfa.forced(TOKENIZER, None)  # type: ignore[arg-type]
 
 
-def test_strings_of_many_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jumps, "MAX_COUNTED", 1 << 17)
-    assert tokdfa.forced(TOKENIZER, r'\{"name": "[a-z]{1,5}"\}', longest=12)
-    found = tokdfa.forced(TOKENIZER, r'\{"name": "[^"\\]*", "age": [0-9]+\}', longest=30)
+def test_strings_of_many_tokens() -> None:
+    few = Tuning(max_counted=1 << 17)
+    assert tokdfa.forced(TOKENIZER, r'\{"name": "[a-z]{1,5}"\}', longest=12, tuning=few)
+    found = tokdfa.forced(TOKENIZER, r'\{"name": "[^"\\]*", "age": [0-9]+\}', longest=30, tuning=few)
     assert not found
     assert found.witness is not None
     text = found.witness.text
@@ -160,17 +160,14 @@ def test_strings_of_many_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(found.texts) == len(found.differing) == found.longest + 1
 
 
-def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limits() -> None:
     question = r"x[a-c]{1,9}( man|ly)"
     full = tokdfa.forced(TOKENIZER, question, longest=12)
-    monkeypatch.setattr(jumps, "MAX_COUNTED", 300)
-    part = tokdfa.forced(TOKENIZER, question, longest=12)
+    part = tokdfa.forced(TOKENIZER, question, longest=12, tuning=Tuning(max_counted=300))
     assert 2 < part.longest < 12
     assert part.texts == {n: full.texts[n] for n in part.texts}
     assert part.differing == {n: full.differing[n] for n in part.texts}
     assert (part.holds, part.witness) == (full.holds, full.witness)
-    monkeypatch.setattr(jumps, "MAX_SEARCHED", 0)
-    assert tokdfa.forced(TOKENIZER, question).witness is None
-    monkeypatch.setattr(jumps, "MAX_MOVES", 10)
+    assert tokdfa.forced(TOKENIZER, question, tuning=Tuning(max_searched=0)).witness is None
     with pytest.raises(LimitExceededError, match=r"^canonical ids lead through more than 10 moves \(use a narrower"):
-        tokdfa.forced(TOKENIZER, question)
+        tokdfa.forced(TOKENIZER, question, tuning=Tuning(max_moves=10))

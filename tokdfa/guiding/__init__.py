@@ -2,7 +2,8 @@
 
 Read `api` first: the function `guide`, and `Guide` with its states, masks and forced ids in `guide`. `bans` has the ids
 after which a text has none of some words. Both are `masked` automata. `matcher` keeps the states of a sequence, for
-engines; `forcing` decides whether forced text may be encoded separately, by its `jumps` over the `moves` of states.
+engines; `forcing` decides whether forced text may be encoded separately, by its `jumps` over the `moves` of states,
+within the limits of `tuning`.
 Below them, from the bottom up:
 
 - `followers`: the ids that may not follow a token within a piece, as rows of intervals;

@@ -20,6 +20,7 @@ from tokdfa.guiding.moves import MoveTables
 from tokdfa.guiding.prefixes import prefixes_of
 from tokdfa.guiding.texts import texts_of
 from tokdfa.guiding.tokens import tokens_of
+from tokdfa.guiding.tuning import DEFAULT, Tuning
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 __all__ = ["ForcedText", "Forcing", "forced"]
@@ -60,7 +61,9 @@ class Forcing(Guided):
         return self.holds
 
 
-def forced(tokenizer: AnyTokenizer, language: str | TokenDFA, *, longest: int = 24) -> Forcing:
+def forced(
+    tokenizer: AnyTokenizer, language: str | TokenDFA, *, longest: int = 24, tuning: Tuning = DEFAULT
+) -> Forcing:
     """Decide whether the text that a language forces may be encoded separately and appended.
 
     Text is forced in a state of the language in which no text ends and exactly one symbol can follow, as far as that
@@ -76,6 +79,8 @@ def forced(tokenizer: AnyTokenizer, language: str | TokenDFA, *, longest: int = 
         See :func:`tokdfa.guide`.
     longest : int
         The number of bytes up to which texts are counted, as far as that can be done in some seconds.
+    tuning : Tuning, optional
+        The limits; see :class:`~tokdfa.guiding.tuning.Tuning`.
 
     Returns
     -------
@@ -117,13 +122,13 @@ def forced(tokenizer: AnyTokenizer, language: str | TokenDFA, *, longest: int = 
     check_texts(prefixes, language)
     jumps = Jumps(prefixes)
     tables = MoveTables(prefixes)
-    holds = is_same_everywhere(prefixes, tables, jumps)
-    totals, same = count_texts(prefixes, tables, jumps, int(longest))
+    holds = is_same_everywhere(prefixes, tables, jumps, tuning.max_moves)
+    totals, same = count_texts(prefixes, tables, jumps, int(longest), tuning.max_counted)
     differing = {n: totals[n] - same[n] for n in totals}
     return Forcing(
         holds=holds,
         n_forced=sum(jumps.of(state) is not None for state in range(1, texts.n_states + 1)),
-        witness=None if holds else find_difference(prefixes, tables, jumps),
+        witness=None if holds else find_difference(prefixes, tables, jumps, tuning.max_searched),
         texts=totals,
         differing=differing,
         longest=len(totals) - 1,

@@ -18,10 +18,6 @@ from tokdfa.guiding.prefixes import Place, PrefixAutomaton
 
 __all__ = ["ForcedText", "Jumps", "count_texts", "find_difference", "is_same_everywhere"]
 
-
-MAX_MOVES = 1 << 28
-MAX_COUNTED = 1 << 22
-MAX_SEARCHED = 1 << 14
 LONGEST_FORCED = 1 << 12
 
 _Layer: TypeAlias = dict[BaseKey, dict[int, int]]
@@ -95,23 +91,23 @@ class Jumps:
 # Whether all jumps are canonical
 
 
-def is_same_everywhere(prefixes: PrefixAutomaton, tables: MoveTables, jumps: Jumps) -> bool:
+def is_same_everywhere(prefixes: PrefixAutomaton, tables: MoveTables, jumps: Jumps, max_moves: int) -> bool:
     """Return whether no jump differs from the canonical ids at any border where an engine arrives.
 
     Raises
     ------
     LimitExceededError
-        If there are too many states.
+        If canonical ids lead through more than `max_moves` moves.
     """
     seen = {base_of(prefixes.initial): {prefixes.initial.row}}
     queue = deque([(base_of(prefixes.initial), np.array([prefixes.initial.row], dtype=np.int64))])
-    left = MAX_MOVES
+    left = max_moves
     while queue:
         key, rows = queue.popleft()
         moves = tables.of(key)
         left -= len(moves.ids) + len(rows)
         if left < 0:
-            what = f"canonical ids lead through more than {MAX_MOVES} moves"
+            what = f"canonical ids lead through more than {max_moves} moves"
             raise LimitExceededError(what, hint="use a narrower language")
         jump = jumps.of(key[2])
         if jump is None:
@@ -173,24 +169,26 @@ def _ends_of_jump(tables: MoveTables, moves: Moves, rows: Int64Array, ids: tuple
 
 
 def count_texts(
-    prefixes: PrefixAutomaton, tables: MoveTables, jumps: Jumps, longest: int
+    prefixes: PrefixAutomaton, tables: MoveTables, jumps: Jumps, longest: int, max_counted: int
 ) -> tuple[dict[int, int], dict[int, int]]:
     """Return the numbers of texts, and of those in which all jumps are canonical, by their numbers of bytes.
 
-    Up to `longest` bytes, or fewer where there are too many ways.
+    Up to `longest` bytes, or fewer if more than `max_counted` moves lead there.
     """
-    every = list(_counts(prefixes, tables, None, longest))
-    same = list(_counts(prefixes, tables, jumps, len(every) - 1))
+    every = list(_counts(prefixes, tables, None, longest, max_counted))
+    same = list(_counts(prefixes, tables, jumps, len(every) - 1, max_counted))
     return dict(enumerate(every[: len(same)])), dict(enumerate(same))
 
 
-def _counts(prefixes: PrefixAutomaton, tables: MoveTables, jumps: Jumps | None, longest: int) -> Iterator[int]:
+def _counts(
+    prefixes: PrefixAutomaton, tables: MoveTables, jumps: Jumps | None, longest: int, max_counted: int
+) -> Iterator[int]:
     """Yield the numbers of the texts of 0, 1, 2, ... bytes."""
     start = prefixes.initial
     # By the number of bytes, and by bases: the number of ways to each row.
     layers: list[_Layer] = [{} for _ in range(longest + 1)]
     layers[0][base_of(start)] = {start.row: 1}
-    left = MAX_COUNTED
+    left = max_counted
     for n, layer in enumerate(layers):
         finals = (ways for key, ways in layer.items() if prefixes.is_final(Place(key[0], 0, *key[1:])))
         yield sum(sum(ways.values()) for ways in finals)
@@ -268,8 +266,13 @@ class _Way(NamedTuple):
     differs: bool
 
 
-def find_difference(prefixes: PrefixAutomaton, tables: MoveTables, jumps: Jumps) -> ForcedText | None:
-    """Return a shortest text in which some jump differs from the canonical ids; None if too many ways were tried."""
+def find_difference(
+    prefixes: PrefixAutomaton, tables: MoveTables, jumps: Jumps, max_searched: int
+) -> ForcedText | None:
+    """Return a shortest text in which some jump differs from the canonical ids.
+
+    None if more than `max_searched` ways were gone on from.
+    """
     distance = prefixes.texts.distance
     serial = count()
     first = _Way(None, -1, prefixes.initial, 0, 0, (), None, None, False)
@@ -277,7 +280,7 @@ def find_difference(prefixes: PrefixAutomaton, tables: MoveTables, jumps: Jumps)
     heap = [(int(distance[first.place.text]), 0, next(serial), first, 0)]
     tried: dict[int, tuple[Moves, Int64Array, Int64Array, BoolArray]] = {}
     seen = set()
-    while heap and len(tried) <= MAX_SEARCHED:
+    while heap and len(tried) <= max_searched:
         _, _, number, way, at = heappop(heap)
         if number not in tried:
             key = way.place, way.rest, way.differs
