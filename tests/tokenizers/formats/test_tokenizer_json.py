@@ -248,6 +248,20 @@ def test_what_is_not_json(spoil: Callable[[str], str], message: str) -> None:
         read_tokenizer_json(spoil(json.dumps(tokenizer_json())).encode(), HERE)
 
 
+@pytest.mark.parametrize("field", ["model", "added_tokens"])
+def test_minus_zero_is_no_integer(field: str) -> None:
+    first = next(token for token, id in tokenizer_json()["model"]["vocab"].items() if id == 0)
+    text = json.dumps(tokenizer_json(added_tokens=[added_token(0, first)]))
+    name = "id" if field == "added_tokens" else first
+    spoiled = text.replace(f"{json.dumps(name)}: 0", f"{json.dumps(name)}: -0")
+    assert spoiled != text
+    tokdfa.load(text.encode())
+    with pytest.raises(Exception, match=r"invalid type: floating point `-0\.0`"):
+        pytest.importorskip("tokenizers").Tokenizer.from_str(spoiled)
+    with pytest.raises(FileFormatError, match=rf"\$\.{field}.*integer.*: -0\.0"):
+        tokdfa.load(spoiled.encode())
+
+
 def test_sequences_in_sequences() -> None:
     assert read(tokenizer_json(pre_tokenizer=nested(200))).encode("the").tolist() == [83, 257]
 
