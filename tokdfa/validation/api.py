@@ -308,8 +308,8 @@ def _walked(tokenizer: AnyTokenizer, ids: object, tuning: Tuning) -> tuple[Integ
     if not tuning.walks or not isinstance(tokenizer, Guided):
         return None
     try:
-        array = np.array(ids) if type(ids) is list else ids
-    except (ValueError, OverflowError):
+        array = id_array(ids) if type(ids) is list else ids
+    except TokenStreamError:
         return None
     if type(array) is not np.ndarray or array.ndim != 1 or array.dtype not in _WALKED:
         return None

@@ -92,8 +92,10 @@ def _open(tokenizer: Tokenizer, whole: Begin, literal: bool, tuning: Tuning) -> 
 
 
 @lru_cache(maxsize=4)
-def whole_walk(tokenizer: AnyTokenizer) -> WholeWalk | WholeAcceptor | None:
+def whole_walk(tokenizer: object) -> WholeWalk | WholeAcceptor | None:
     """Return the walk over the streams of a tokenizer; None if a walk does not decide them."""
+    if not isinstance(tokenizer, AnyTokenizer):
+        return None
     if tokenizer.acceptor is not None:
         return WholeAcceptor(tokenizer.acceptor, tokenizer.n_ids)
     begin = judge_of(tokenizer)
