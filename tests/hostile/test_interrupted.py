@@ -33,13 +33,16 @@ class StoppedError(BaseException):
 
 @contextmanager
 def signalled_after(seconds: float) -> Iterator[None]:
-    """Raise StoppedError once the process has computed for so long."""
+    """Raise StoppedError once the process has computed for so long.
+
+    Again and again, since the interpreter drops what is raised in a callback of the collector: hypothesis has one.
+    """
 
     def stop(_: int, __: FrameType | None) -> None:
         raise StoppedError
 
     before = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.setitimer(signal.ITIMER_PROF, seconds, SECONDS / 4)
     try:
         yield
     finally:
