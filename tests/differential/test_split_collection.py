@@ -13,7 +13,7 @@ from support.split_patterns import WITHOUT_MACHINE, Case, cases, representatives
 from support.split_table import TABLE, row, table
 
 from tokdfa.errors import LimitExceededError, PatternError
-from tokdfa.splitting.hypotheses import find_hypotheses
+from tokdfa.splitting.hypotheses_finding import find_hypotheses
 from tokdfa.splitting.pretokenizer import PreTokenizer
 from tokdfa.splitting.splitter import Splitter
 from tokdfa.splitting.steps import Behavior, Split, Splitting

@@ -11,18 +11,11 @@ import pytest
 from tokdfa.splitting.border_pairs import border_pairs
 from tokdfa.splitting.hypotheses import splitting_budget
 from tokdfa.splitting.hypotheses_building import build_hypotheses
-from tokdfa.splitting.known_machines import (
-    as_text,
-    hypotheses_as_text,
-    is_known,
-    known_borders,
-    known_hypotheses,
-    known_machine,
-    write,
-)
+from tokdfa.splitting.known_machines import is_known, known_borders, known_hypotheses, known_machine
 from tokdfa.splitting.machine import Machine
 from tokdfa.splitting.machine_building import build_machine
 from tokdfa.splitting.named import NAMED
+from tokdfa.splitting.prebuilding import as_text, hypotheses_as_text, write
 from tokdfa.splitting.splitter import Splitter
 from tokdfa.splitting.steps import Split, Splitting
 
@@ -36,19 +29,19 @@ def test_each_is_the_one_that_is_built(name: str) -> None:
         ours, theirs = getattr(kept, field.name), getattr(built, field.name)
         assert ours.dtype == theirs.dtype, field.name
         assert ours.shape == theirs.shape, field.name
-        assert np.array_equal(ours, theirs), f"{field.name}: run python -m tokdfa.splitting.known_machines"
+        assert np.array_equal(ours, theirs), f"{field.name}: run python -m tokdfa.splitting.prebuilding"
 
 
 @pytest.mark.parametrize("name", NAMED)
 def test_hypotheses_and_borders_are_those_that_are_built(name: str) -> None:
     built, kept = build_hypotheses(NAMED[name], splitting_budget()), known_hypotheses(NAMED[name])
     assert kept is not None
-    assert (kept.moves, kept.ends) == (built.moves, built.ends), "run python -m tokdfa.splitting.known_machines"
+    assert (kept.moves, kept.ends) == (built.moves, built.ends), "run python -m tokdfa.splitting.prebuilding"
     borders, others = known_borders(NAMED[name]), border_pairs(NAMED[name], lambda: known_machine(NAMED[name]))
     assert borders is not None
     for ours, theirs in zip((kept.class_of_code_point, *borders), (built.class_of_code_point, *others), strict=True):
         assert ours.dtype == theirs.dtype
-        assert np.array_equal(ours, theirs), "run python -m tokdfa.splitting.known_machines"
+        assert np.array_equal(ours, theirs), "run python -m tokdfa.splitting.prebuilding"
     assert borders[1].any()
 
 

@@ -15,7 +15,7 @@ from tokdfa.comparison.vocabularies import Vocabularies
 from tokdfa.encoding.special import Special
 from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.kernels.encode.events import DROPPED
-from tokdfa.splitting.hypotheses import find_hypotheses
+from tokdfa.splitting.hypotheses_finding import find_hypotheses
 from tokdfa.splitting.steps import Splitting
 from tokdfa.tokenizers.closed import break_each_other
 from tokdfa.tokenizers.formats.contents import LEFTMOST_FORMATS

@@ -28,7 +28,7 @@ from tokdfa.comparison.vocabularies import Vocabularies
 from tokdfa.comparison.whole_pieces import WholePieces
 from tokdfa.comparison.wording import undecided_words
 from tokdfa.errors import AlphabetError, LimitExceededError, PatternError, TokdfaError, UnsupportedFeatureError
-from tokdfa.splitting.hypotheses import find_hypotheses
+from tokdfa.splitting.hypotheses_finding import find_hypotheses
 from tokdfa.splitting.steps import Splitting
 from tokdfa.tokenizers.tokenizer import Tokenizer
 

@@ -17,7 +17,8 @@ from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED
 from tokdfa.locks import SHARED
 from tokdfa.patterns.budget import Budget
 from tokdfa.patterns.utf8 import SymbolTries
-from tokdfa.splitting.hypotheses import Hypotheses, find_hypotheses
+from tokdfa.splitting.hypotheses import Hypotheses
+from tokdfa.splitting.hypotheses_finding import find_hypotheses
 from tokdfa.splitting.steps import Splitting
 from tokdfa.unicode.utf8 import cut_apart
 

@@ -12,7 +12,8 @@ from tokdfa.automata.exploration import Numbering
 from tokdfa.errors import LimitExceededError
 from tokdfa.patterns.budget import DEFAULT_MAX_SECONDS, Budget
 from tokdfa.splitting.counters import naming_counters
-from tokdfa.splitting.hypotheses import Hypotheses, find_hypotheses, splitting_budget
+from tokdfa.splitting.hypotheses import Hypotheses, splitting_budget
+from tokdfa.splitting.hypotheses_finding import find_hypotheses
 from tokdfa.splitting.known_machines import is_known
 from tokdfa.splitting.machine import DEFAULT_MAX_STATES, Machine
 from tokdfa.splitting.steps import Splitting

@@ -13,7 +13,7 @@ import numpy as np
 from tokdfa.arrays import BoolArray, Uint32Array
 from tokdfa.encoding.special import Special
 from tokdfa.errors import LimitExceededError, PatternError, UnsupportedFeatureError
-from tokdfa.splitting.hypotheses import find_hypotheses
+from tokdfa.splitting.hypotheses_finding import find_hypotheses
 from tokdfa.splitting.pretokenizer import PreTokenizer
 from tokdfa.splitting.safe_borders import SAFE, UNSAFE, SafeBorders
 from tokdfa.unicode.normalization import spaces
