@@ -8,7 +8,12 @@ from __future__ import annotations
 from figures.bars import bar_chart, note
 from figures.table import Tables
 
-CORPORA = {"english": "English books", "python_code": "Python code", "multilingual": "many languages"}
+CORPORA = {
+    "english": "English books",
+    "python_code": "Python code",
+    "multilingual": "many languages",
+    "licences": "licences",
+}
 WAYS = ("tokdfa", "gigatoken", "splintr", "tiktoken", "tokenizers")
 
 

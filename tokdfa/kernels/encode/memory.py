@@ -39,7 +39,7 @@ def new_memory(n_pieces: int, shelf: int | None = None) -> Struct:
     """
     sets = min(_sets_for(n_pieces), _FIRST_SETS)
     size = max(SET * sets, 2 * LONGEST_KEPT) if shelf is None else max(shelf, LONGEST_KEPT)
-    entries, room = zeros(SET * sets, np.uint64), np.zeros(size, dtype=np.uint64)
+    entries, room = zeros(SET * sets, np.uint64), zeros(size, np.uint64)
     most = _most_kept(sets, n_pieces)
     return Struct("tokdfa_piece_memory", entries=entries, shelf=room, used=0, n_kept=0, most_kept=most)
 
@@ -61,7 +61,7 @@ def make_room(memory: Struct, n_pieces: int) -> None:
     sets = min(_GROWTH * len(memory.fields["entries"]) // SET, _sets_for(n_pieces))
     entries = zeros(SET * sets, np.uint64)
     lib.tokdfa_move_pieces(pointer, writable(entries, np.uint64), len(entries))
-    shelf = np.zeros(max(len(entries), len(memory.fields["shelf"])), dtype=np.uint64)
+    shelf = zeros(max(len(entries), len(memory.fields["shelf"])), np.uint64)
     shelf[: pointer.used] = memory.fields["shelf"][: pointer.used]
     memory.set("entries", entries)
     memory.set("shelf", shelf)
