@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 import regex
-from support.tokenizer_files import added_token, as_bytes, tokenizer_json
+from support.tokenizer_files import added_token, as_bytes, tiktoken_lines, tokenizer_json
 
 import tokdfa
 from tests.evidence.tally import Tally
@@ -25,6 +25,7 @@ from tokdfa.errors import (
     TokenStreamError,
     WrongTypeError,
 )
+from tokdfa.replacing.tuning import Tuning
 
 TOKENIZER = tokdfa.default_tokenizer()
 VOCABULARIES = {"gpt2": None, "cl100k_base.tiktoken": "cl100k", "o200k_base.tiktoken": "o200k"}
@@ -293,6 +294,20 @@ def test_documents_by_a_separator(separator: int) -> None:
 
 
 # Streams that are not canonical
+
+
+@pytest.mark.parametrize(("pattern", "text"), [("[a-z]|<", "<abc"), ("[a-c]|x<", ".x<abc."), ("<|[a-z]", "a<a<a.")])
+@pytest.mark.parametrize("tuning", [Tuning(), Tuning(block=2, first_block=1)])
+def test_matches_that_touch(pattern: str, text: str, tuning: Tuning) -> None:
+    """Between two of them there was a cut, and is none between what comes in their places."""
+    ranks = {bytes([byte]): byte for byte in range(256)} | {b"  ": 256, b"    ": 257}
+    known = tokdfa.load(tiktoken_lines(ranks), pretokenizer=r"\p{L}+|\s+|[^\s\p{L}]+")
+    replacer = tokdfa.Replacer(known, pattern, " ", tuning=tuning)
+    expected = known.encode(regex.sub(pattern, " ", text)).tolist()
+    ids = known.encode(text)
+    assert replacer.replace(ids).ids.tolist() == expected
+    parts = replacer.iter_replaced(ids[at : at + 1] for at in range(len(ids)))
+    assert [id for part in parts for id in part.ids.tolist()] == expected
 
 
 def test_ids_that_are_not_around_a_match_stay() -> None:

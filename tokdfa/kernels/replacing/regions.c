@@ -1,7 +1,7 @@
 /* The ids around matches that are encoded again: those up to the nearest cuts that a replacement leaves in place.
 
    A cut depends on the symbols on both sides of it. So a region reaches at least one id beyond its matches on either
-   side, unless these symbols, or those in their place, make a cut as well. */
+   side, unless these symbols, or those in their place, make a cut as well. Where two matches touch, both change. */
 #include "../common/base.h"
 #include "door.h"
 
@@ -14,8 +14,19 @@ ALWAYS_INLINE bool is_cut(const tokdfa_id_cuts *cuts, const int32_t *ids, int64_
     return cuts->table[cuts->last[ids[place - 1]] + cuts->first[ids[place]]];
 }
 
-/* Whether there is a cut before the first id of a match, whatever comes in its place. */
-static bool stays_before(const tokdfa_id_cuts *cuts, const tokdfa_around *job, const int64_t *match) {
+/* The number of bytes of the last id of a match after it. */
+static int64_t bytes_after(const tokdfa_id_cuts *cuts, const tokdfa_around *job, const int64_t *match) {
+    int64_t left = -match[2] - match[3];
+    for (int64_t place = match[0]; place < match[1]; place++) {
+        left += cuts->offsets[job->ids[place] + 1] - cuts->offsets[job->ids[place]];
+    }
+    return left;
+}
+
+/* Whether there is a cut before the first id of a match, whatever comes in its place. `previous` is the match before;
+   none if there is none. */
+static bool stays_before(const tokdfa_id_cuts *cuts, const tokdfa_around *job, const int64_t *match,
+                         const int64_t *previous) {
     const int64_t start = match[0];
     if (start == 0) {
         return job->begins;
@@ -28,7 +39,12 @@ static bool stays_before(const tokdfa_id_cuts *cuts, const tokdfa_around *job, c
         return false;
     }
     /* Where the match does not begin with the id, the first symbol of the id stays. */
-    return match[2] > 0 || (job->first_class >= 0 && cuts->table[cuts->last[before] + job->first_class]);
+    const int64_t right = match[2] > 0 ? cuts->first[job->ids[start]] : job->first_class;
+    int64_t left = cuts->last[before];
+    if (previous && previous[1] == start && bytes_after(cuts, job, previous) == 0) {
+        left = job->last_class * cuts->width;
+    }
+    return left >= 0 && right >= 0 && cuts->table[left + right];
 }
 
 /* Whether there is a cut after the last id of a match, whatever comes in its place. */
@@ -44,11 +60,8 @@ static bool stays_after(const tokdfa_id_cuts *cuts, const tokdfa_around *job, co
     if (match[3] == 0 || !is_cut(cuts, job->ids, stop)) {
         return false;
     }
-    int64_t left = match[2] + match[3];
-    for (int64_t place = match[0]; place < stop; place++) {
-        left -= cuts->offsets[job->ids[place] + 1] - cuts->offsets[job->ids[place]];
-    }
-    return left < 0 || (job->last_class >= 0 && cuts->table[job->last_class * cuts->width + cuts->first[after]]);
+    return bytes_after(cuts, job, match) > 0 ||
+           (job->last_class >= 0 && cuts->table[job->last_class * cuts->width + cuts->first[after]]);
 }
 
 /* Write the regions, in order; none overlaps the next. Returns their number. The last may be open. */
@@ -57,7 +70,7 @@ TOKDFA_DOOR int64_t tokdfa_regions(const tokdfa_id_cuts *cuts, tokdfa_around *jo
     int64_t n_regions = 0, *region = job->regions - ROW;
     for (int64_t number = 0; number < job->n_matches / ROW; number++) {
         const int64_t *match = job->matches + ROW * number;
-        const bool stays = stays_before(cuts, job, match);
+        const bool stays = stays_before(cuts, job, match, number ? match - ROW : NULL);
         int64_t left = match[0];
         /* At the end of a region there is a cut, so nothing before that is looked at. */
         const bool is_inside = n_regions > 0 && (region[1] == OPEN || left < region[1] || (left == region[1] && !stays));
