@@ -1,0 +1,72 @@
+"""Parts run on seeds: what they reached, and where they differ."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from tests.standing import encoding, replacing, searching, training, validating, wordpieces
+from tests.standing.cases import Case, case
+
+# Part -> the promise that it tests. Those that read a case share it, and so its tables.
+PROMISES = {
+    "encode": "encoding",
+    "validate": "validation",
+    "search": "searching",
+    "replace": "searching",
+    "train": "training",
+    "wordpiece": "encoding",
+}
+ON_CASES: dict[str, Callable[[Case, random.Random], Counter[str]]] = {
+    "encode": encoding.check,
+    "validate": validating.check,
+    "search": searching.check,
+    "replace": replacing.check,
+}
+ALONE: dict[str, Callable[[random.Random], Counter[str]]] = {"train": training.check, "wordpiece": wordpieces.check}
+
+
+@dataclass
+class Outcome:
+    """What parts have met, by part, and where they differ."""
+
+    met: dict[str, Counter[str]] = field(default_factory=dict)
+    seconds: Counter[str] = field(default_factory=Counter)
+    differences: list[tuple[str, int, str]] = field(default_factory=list)
+    seeds: int = 0
+
+    def add(self, other: Outcome) -> None:
+        """Add what other seeds have met."""
+        for part, met in other.met.items():
+            self.met.setdefault(part, Counter()).update(met)
+        self.seconds.update(other.seconds)
+        self.differences += other.differences
+        self.seeds += other.seeds
+
+
+def run(seeds: Iterable[int], parts: Iterable[str] = PROMISES) -> Outcome:
+    """Run parts on seeds. Each part draws its own numbers, so a difference is found again by that part alone."""
+    outcome = Outcome()
+    chosen = [*parts]
+    for seed in seeds:
+        began = time.process_time()
+        made = case(random.Random(f"case {seed}")) if ON_CASES.keys() & {*chosen} else None
+        outcome.seconds["cases"] += time.process_time() - began
+        for part in chosen:
+            drawn, began = random.Random(f"{part} {seed}"), time.process_time()
+            try:
+                if part in ALONE:
+                    met = ALONE[part](drawn)
+                else:
+                    assert made is not None
+                    met = ON_CASES[part](made, drawn) + Counter([made.kind])
+            except Exception as error:
+                outcome.differences.append((part, seed, f"{type(error).__name__}: {error}"))
+                met = Counter()
+            outcome.met.setdefault(part, Counter()).update(met)
+            outcome.seconds[part] += time.process_time() - began
+        outcome.seeds += 1
+    return outcome
