@@ -1,4 +1,4 @@
-"""Zeros in large pages are zeros like others."""
+"""Zeros straight from the system are zeros like others."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from tokdfa.kernels import pages
 
 @pytest.mark.parametrize("size", [0, 5, pages.LARGE_PAGE // 16, pages.LARGE_PAGE // 16 - 1, pages.LARGE_PAGE])
 def test_zeros_can_be_written(size: int) -> None:
+    for make in (pages.zeros, pages.untouched):
+        found = make(size, np.uint64)
+        assert (found.shape, found.dtype, bool(found.any())) == ((size,), np.dtype(np.uint64), False)
+        found[:] = np.arange(size)
+        assert int(found.sum()) == size * (size - 1) // 2
     found = pages.zeros(size, np.uint64)
-    assert (found.shape, found.dtype, bool(found.any())) == ((size,), np.dtype(np.uint64), False)
-    found[:] = np.arange(size)
-    assert int(found.sum()) == size * (size - 1) // 2
     if 16 * size >= pages.LARGE_PAGE and hasattr(mmap, "MADV_HUGEPAGE"):
         assert found.ctypes.data % pages.LARGE_PAGE == 0
 
@@ -26,5 +28,8 @@ def test_a_system_without_advice_or_room_has_zeros_as_well(monkeypatch: pytest.M
 
     monkeypatch.setattr(pages.mmap, "mmap", refuse)
     assert pages.zeros(pages.LARGE_PAGE, np.uint8).sum() == 0
+    assert pages.untouched(pages.LARGE_PAGE, np.uint8).sum() == 0
     monkeypatch.delattr(mmap, "MADV_HUGEPAGE", raising=False)
+    monkeypatch.delattr(mmap, "MAP_ANONYMOUS", raising=False)
     assert pages.zeros(pages.LARGE_PAGE, np.uint8).sum() == 0
+    assert pages.untouched(pages.LARGE_PAGE, np.uint8).sum() == 0

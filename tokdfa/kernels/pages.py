@@ -1,4 +1,4 @@
-"""Zeros in large pages, for tables that are read and written here and there."""
+"""Zeros straight from the system, in large pages for tables that are read and written here and there."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["LARGE_PAGE", "zeros"]
+__all__ = ["LARGE_PAGE", "untouched", "zeros"]
 
 LARGE_PAGE = 1 << 21
 """The size in bytes of a large page of common processors."""
@@ -37,3 +37,23 @@ def zeros(n: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
         return np.zeros(n, dtype=dtype)
     begin = -np.frombuffer(room, dtype=np.uint8).ctypes.data % LARGE_PAGE
     return np.frombuffer(room, dtype=dtype, count=n, offset=begin)
+
+
+def untouched(n: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """Return zeros that take memory only as far as they are used, page by page.
+
+    Those of numpy may be memory that was used before, all of which is then cleared.
+
+    Examples
+    --------
+    >>> untouched(1 << 20, np.int32).nbytes, len(untouched(0, np.int32))
+    (4194304, 0)
+    """
+    size = n * np.dtype(dtype).itemsize
+    if 2 * size < LARGE_PAGE or not hasattr(mmap, "MAP_ANONYMOUS"):
+        return np.zeros(n, dtype=dtype)
+    try:
+        room = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    except OSError:
+        return np.zeros(n, dtype=dtype)
+    return np.frombuffer(room, dtype=dtype, count=n)

@@ -32,8 +32,12 @@ static void make_room(workplace *w, int64_t room) {
 static void open_workplace(workplace *w, const encoder *e, input *in, int64_t size) {
     memset(w, 0, sizeof *w);
     const int64_t sets = (int64_t)1 << below(in, 4), shelf = TOKDFA_LONGEST_KEPT + below(in, 600);
-    w->known = (tokdfa_piece_memory){ZEROS(&w->memory, uint64_t, 16 * sets), 16 * sets,
-                                     ZEROS(&w->memory, uint64_t, shelf), shelf, 0, 0, INT64_MAX};
+    const int64_t n_seen = (1 << below(in, 4)) >> 1;
+    w->known = (tokdfa_piece_memory){
+        .entries = ZEROS(&w->memory, uint64_t, 16 * sets), .n_entries = 16 * sets,
+        .shelf = ZEROS(&w->memory, uint64_t, shelf), .n_shelf = shelf,
+        .seen = ZEROS(&w->memory, uint64_t, n_seen), .n_seen = n_seen,
+    };
     const int64_t n_left = (size >> 6) + 1;
     w->pieces = (tokdfa_piece_encoder){
         .tables = &e->tables, .whole = &e->whole, .memory = &w->known, .one_pass = e->is_proper ? &e->tables : NULL,

@@ -14,7 +14,7 @@ from tokdfa.kernels.library import lib
         (events, ["CONTINUES", "BEGINS", "DROPPED", "UNSETTLED", "EVENT_BITS"]),
         (split, ["BLOCK_BITS", "PAIR_EVENTS"]),
         (rules, ["NO_NUMBER"]),
-        (memory, ["LONGEST_KEPT"]),
+        (memory, ["LONGEST_KEPT", "MANY_MISSED"]),
         (pieces, ["FOREIGN", "TOO_LONG"]),
         (
             texts,

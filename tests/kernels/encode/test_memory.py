@@ -8,7 +8,16 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokdfa.kernels.encode.memory import ENTRY, LONGEST_KEPT, key_of, make_room, new_memory, recall, remember
+from tokdfa.kernels.encode.memory import (
+    ENTRY,
+    LONGEST_KEPT,
+    MANY_MISSED,
+    key_of,
+    make_room,
+    new_memory,
+    recall,
+    remember,
+)
 from tokdfa.kernels.encode.one_pass import LONGEST_PACKED
 from tokdfa.kernels.library import Struct
 
@@ -88,27 +97,89 @@ def test_frequent_pieces_stay() -> None:
         keep(memory, text, 5 + i, 7 + i, [i])
 
 
-@given(st.integers(1, 300), st.integers(0, 2**31))
-def test_a_crowded_memory_grows_and_keeps_all(n: int, seed: int) -> None:
-    memory = new_memory(16, 2 * LONGEST_KEPT)
-    memory.pointer.most_kept = 4
-    text = b"".join(b"%d." % (seed + i) for i in range(n)) + b"z" * 30
-    bounds = [0, *(i + 1 for i, byte in enumerate(text) if byte == ord(".")), len(text)]
-    pieces = list(pairwise(bounds))
+def numbered(first: int, n: int) -> tuple[bytes, list[tuple[int, int]]]:
+    """Return a text and its pieces, no two of which are alike, with short and long ones among them."""
+    words = [b"%d." % (first + i) * (1 + i % 7 // 6) for i in range(n)]
+    bounds = np.cumsum([0, *map(len, words)]).tolist()
+    return b"".join(words), list(pairwise(bounds))
+
+
+def ids_of(number: int) -> list[int]:
+    return [number, number, number, number] if number % 3 else [number]
+
+
+@given(st.integers(1, 300), st.integers(0, 2**31), st.sampled_from([1, 4, 32]))
+def test_a_memory_that_lacks_what_was_there_grows_and_keeps_all(n: int, first: int, times: int) -> None:
+    memory = new_memory(1 << 11, 1 << 14)
+    small = new_memory(16, 1 << 14).fields["entries"]
+    memory.set("entries", small)
+    text, pieces = numbered(first, n)
     for i, piece in enumerate(pieces):
-        keep(memory, text, *piece, [i, i, i, i] if i % 3 else [i])
-        before = [look_up(memory, text, *piece) for piece in pieces[: i + 1]]
-        is_crowded, size = memory.pointer.n_kept > memory.pointer.most_kept, len(memory.fields["entries"])
-        make_room(memory, 1 << 13)
-        assert len(memory.fields["entries"]) == (4 * size if is_crowded else size)
-        assert [look_up(memory, text, *piece) for piece in pieces[: i + 1]] == before
-    kept = np.count_nonzero(memory.fields["entries"].reshape(-1, ENTRY)[:, 1])
-    assert memory.pointer.n_kept == kept <= memory.pointer.most_kept
+        keep(memory, text, *piece, ids_of(i))
+    before = [look_up(memory, text, *piece) for piece in pieces]
+    pointer = memory.pointer
+    pointer.n_missed, pointer.n_again, pointer.n_distinct = MANY_MISSED, MANY_MISSED // 2, times * n
+    make_room(memory, 1 << 13)
+    wanted = ENTRY * 2 ** (2 * times * n - 1).bit_length()
+    assert len(memory.fields["entries"]) == min(max(2 * len(small), wanted), ENTRY << 13)
+    assert pointer.n_missed == pointer.n_again == pointer.n_distinct == memory.fields["seen"].sum() == 0
+    # Those that it did not lack are there, and it can be used as before.
+    after = [look_up(memory, text, *piece) for piece in pieces]
+    assert after == before
+    for i, piece in enumerate(pieces):
+        assert after[i] in (None, ids_of(i))
+        keep(memory, text, *piece, ids_of(i))
+        assert look_up(memory, text, *piece) == ids_of(i)
 
 
-def test_a_memory_at_its_end_does_not_grow() -> None:
-    memory = new_memory(16)
-    size = len(memory.fields["entries"])
-    memory.pointer.n_kept = 16
-    make_room(memory, 16)
+@given(st.lists(st.integers(0, 40), max_size=80))
+def test_the_pieces_that_were_there_before_are_counted(numbers: list[int]) -> None:
+    memory = new_memory(1 << 20)
+    text, pieces = numbered(0, 41)
+    for number in numbers:
+        keep(memory, text, *pieces[number], ids_of(number))
+    pointer = memory.pointer
+    assert (pointer.n_missed, pointer.n_distinct) == (len(numbers), len(set(numbers)))
+    assert pointer.n_again == len(numbers) - len(set(numbers))
+    assert sum(int(word).bit_count() for word in memory.fields["seen"]) == len(set(numbers))
+
+
+def test_a_memory_does_not_grow_for_pieces_that_never_come_back() -> None:
+    memory = new_memory(1 << 17)
+    size, pointer = len(memory.fields["entries"]), memory.pointer
+    text, pieces = numbered(10**6, 175_000)
+    most = 0
+    for i, piece in enumerate(pieces):
+        remember(memory, text, *piece, np.array([i, i, i], dtype=np.int32))
+        if pointer.n_missed == MANY_MISSED:
+            most = max(most, pointer.n_distinct)
+            make_room(memory, 1 << 17)
+            assert pointer.n_missed == 0
     assert len(memory.fields["entries"]) == size
+    # The bits were cleared before most of them were set.
+    assert 1 << 17 < most < (1 << 17) + 2 * MANY_MISSED
+    assert pointer.n_distinct < 1 << 16
+    # When they do come back, it grows.
+    for i, piece in enumerate(pieces[-2 * MANY_MISSED :], len(pieces) - 2 * MANY_MISSED):
+        remember(memory, text, *piece, np.array([i, i, i], dtype=np.int32))
+    make_room(memory, 1 << 17)
+    assert len(memory.fields["entries"]) > size
+    assert len(memory.fields["seen"]) == 0
+    keep(memory, text, *pieces[0], [1])
+    assert pointer.n_missed == 0
+
+
+def test_few_missed_pieces_change_nothing() -> None:
+    memory = new_memory(1 << 20)
+    size, pointer = len(memory.fields["entries"]), memory.pointer
+    pointer.n_missed = pointer.n_again = MANY_MISSED - 1
+    make_room(memory, 1 << 20)
+    assert (len(memory.fields["entries"]), pointer.n_missed) == (size, MANY_MISSED - 1)
+
+
+def test_a_memory_at_its_end_counts_nothing() -> None:
+    memory = new_memory(16)
+    text, pieces = numbered(0, 50)
+    for i, piece in enumerate(pieces):
+        keep(memory, text, *piece, ids_of(i))
+    assert len(memory.fields["seen"]) == memory.pointer.n_missed == 0

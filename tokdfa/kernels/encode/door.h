@@ -14,6 +14,7 @@ enum {
     TOKDFA_BLOCK_BITS = 7,
     TOKDFA_NO_NUMBER = 0x1FFFFF,
     TOKDFA_LONGEST_KEPT = 512,
+    TOKDFA_MANY_MISSED = 4096,
     TOKDFA_AT_ONCE = 4,
     TOKDFA_STRETCH = 8192,
     TOKDFA_LONGEST_STATE = 65536,
@@ -109,8 +110,11 @@ typedef struct {
     uint64_t *shelf;
     int64_t n_shelf;
     int64_t used; /* how much of the shelf is in use */
-    int64_t n_kept; /* the number of pieces */
-    int64_t most_kept; /* a text is not begun with more pieces: the caller makes more room first */
+    uint64_t *seen; /* a bit for each piece that was ever to be remembered, by its hash; none if no more room is made */
+    int64_t n_seen;
+    int64_t n_distinct; /* the number of these bits */
+    int64_t n_missed;   /* the pieces that were to be remembered since this was last set to 0 */
+    int64_t n_again;    /* those of them that had been seen before: with more room they would have been there */
 } tokdfa_piece_memory;
 
 void tokdfa_key_of_piece(const uint8_t *text, int64_t size, int64_t begin, int64_t end, uint64_t *key);

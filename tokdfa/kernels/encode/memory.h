@@ -6,8 +6,10 @@
    hash. A piece that is met again moves up by one place in its set. A new piece takes the first free place, or replaces
    the last one. So the frequent pieces are at the front and stay. When the shelf is full, everything is forgotten.
 
-   It begins small, so that it stays in the caches when few pieces are all there are, and grows by a multiple. A set
-   of the larger memory gets pieces of one set of the smaller one only, in their order, so that all of them fit. */
+   It begins small, so that it stays in the caches, and touching it costs little. It grows only if that helps: if many of
+   the pieces that are not there have been there before, which a bit for each of them says, about as a Bloom filter
+   does. Pieces that never come back, however many, let it stay as it is. A set of the larger memory gets pieces of one
+   set of the smaller one only, in their order, so that all of them fit. */
 #ifndef TOKDFA_MEMORY_H
 #define TOKDFA_MEMORY_H
 
@@ -122,7 +124,7 @@ ALWAYS_INLINE uint64_t two_ids(const int32_t *ids, int64_t n_ids) {
 NEVER_INLINE packed_word put_on_shelf(tokdfa_piece_memory *memory, const uint8_t *text, int64_t size, int64_t begin,
                                       int64_t end, const int32_t *ids, int64_t n_ids) {
     if (memory->used + LONGEST_KEPT > memory->n_shelf) {
-        memory->used = memory->n_kept = 0;
+        memory->used = 0;
         memset(memory->entries, 0, (size_t)memory->n_entries * sizeof *memory->entries);
     }
     const int64_t first = memory->used;
@@ -140,6 +142,20 @@ NEVER_INLINE packed_word put_on_shelf(tokdfa_piece_memory *memory, const uint8_t
     return words;
 }
 
+/* Count a piece that was not remembered. */
+ALWAYS_INLINE void count_missed(tokdfa_piece_memory *memory, uint64_t hashed) {
+    const bool again = may_have(memory->seen, memory->n_seen, hashed);
+    add_bit(memory->seen, memory->n_seen, hashed);
+    memory->n_missed++;
+    memory->n_again += again;
+    memory->n_distinct += !again;
+}
+
+/* Whether so many pieces were not remembered that it is time to ask whether more room would help. */
+ALWAYS_INLINE bool missed_many(const tokdfa_piece_memory *memory) {
+    return memory->n_missed >= TOKDFA_MANY_MISSED;
+}
+
 /* Remember, in the set that begins at `set`, the ids of a piece.
 
    Up to IDS_INSIDE of `ids` are read, even if the ids are fewer. A piece of up to LONGEST_KEPT bytes has as many ids at
@@ -148,6 +164,9 @@ ALWAYS_INLINE void remember(tokdfa_piece_memory *memory, int64_t set, packed_wor
                             int64_t size, int64_t begin, int64_t end, const int32_t *ids, int64_t n_ids) {
     if (end - begin > LONGEST_KEPT) {
         return;
+    }
+    if (LIKELY(memory->n_seen)) {
+        count_missed(memory, hash_packed(key.low, key.high));
     }
     packed_word words;
     if (UNLIKELY((n_ids > IDS_INSIDE) | (end - begin > LONGEST_PACKED))) {
@@ -163,7 +182,6 @@ ALWAYS_INLINE void remember(tokdfa_piece_memory *memory, int64_t set, packed_wor
         bool fits = (place[1] == 0) | ((place[1] == key.high) & (place[0] == key.low));
         entry = fits ? place : entry;
     }
-    memory->n_kept += entry[1] == 0;
     entry[0] = key.low;
     entry[1] = key.high;
     entry[2] = words.low;

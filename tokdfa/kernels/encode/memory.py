@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from tokdfa.arrays import Int32Array
+from tokdfa.arrays import Int32Array, Uint64Array
 from tokdfa.kernels.library import Struct, lib, writable
-from tokdfa.kernels.pages import LARGE_PAGE, zeros
+from tokdfa.kernels.pages import LARGE_PAGE, untouched, zeros
 
-__all__ = ["ENTRY", "LONGEST_KEPT", "SET", "key_of", "make_room", "new_memory", "recall", "remember"]
+__all__ = ["ENTRY", "LONGEST_KEPT", "MANY_MISSED", "SET", "key_of", "make_room", "new_memory", "recall", "remember"]
 
 LONGEST_KEPT = 512
 """The maximum length in bytes of a piece that is remembered."""
@@ -20,10 +20,14 @@ SET = ENTRY * _WAYS
 
 _IDS_INSIDE = 3
 
-
-_GROWTH = 4
 _FIRST_SETS = LARGE_PAGE // (8 * SET)
 """The number of sets that a memory begins with."""
+
+MANY_MISSED = 4096
+"""The number of pieces that were not there after which it is time to ask whether more room would help."""
+
+# Bits of `seen` for each piece that there may be room for.
+_BITS = 4
 
 
 def new_memory(n_pieces: int, shelf: int | None = None) -> Struct:
@@ -39,33 +43,50 @@ def new_memory(n_pieces: int, shelf: int | None = None) -> Struct:
     """
     sets = min(_sets_for(n_pieces), _FIRST_SETS)
     size = max(SET * sets, 2 * LONGEST_KEPT) if shelf is None else max(shelf, LONGEST_KEPT)
-    entries, room = zeros(SET * sets, np.uint64), zeros(size, np.uint64)
-    most = _most_kept(sets, n_pieces)
-    return Struct("tokdfa_piece_memory", entries=entries, shelf=room, used=0, n_kept=0, most_kept=most)
+    return Struct(
+        "tokdfa_piece_memory", entries=zeros(SET * sets, np.uint64), shelf=untouched(size, np.uint64), used=0,
+        seen=_none_seen(sets, n_pieces), n_distinct=0, n_missed=0, n_again=0,
+    )  # fmt: skip
 
 
 def _sets_for(n_pieces: int) -> int:
     return 1 << max(0, (n_pieces + _WAYS - 1) // _WAYS - 1).bit_length()
 
 
-def _most_kept(sets: int, n_pieces: int) -> int:
-    """Return the number of pieces above which a memory grows: half of the entries, unless it is at its end."""
-    return _WAYS * sets // 2 if sets < _sets_for(n_pieces) else np.iinfo(np.int64).max
+def _none_seen(sets: int, n_pieces: int) -> Uint64Array:
+    """Return the bits of pieces that were seen before any was; none for a memory that can grow no more."""
+    most = _sets_for(n_pieces)
+    return np.zeros((_BITS * _WAYS * most + 63) // 64 if sets < most else 0, dtype=np.uint64)
 
 
 def make_room(memory: Struct, n_pieces: int) -> None:
-    """Let a memory grow if it is crowded, up to `n_pieces`, as :func:`new_memory` takes them."""
+    """Let a memory grow, up to `n_pieces` as :func:`new_memory` takes them, if most pieces it lacks were there before.
+
+    More room costs about what merging some thousands of pieces costs, so that many are waited for.
+    """
     pointer = memory.pointer
-    if pointer.n_kept <= pointer.most_kept:
+    n_missed, n_again = pointer.n_missed, pointer.n_again
+    if n_missed < MANY_MISSED:
         return
-    sets = min(_GROWTH * len(memory.fields["entries"]) // SET, _sets_for(n_pieces))
+    pointer.n_missed = pointer.n_again = 0
+    n_distinct = pointer.n_distinct
+    helps = 2 * n_again >= n_missed
+    if helps or n_distinct > n_pieces:
+        # With more bits set, most pieces would seem to have been seen. And those that get room are still to come.
+        memory.fields["seen"].fill(0)
+        pointer.n_distinct = 0
+    if not helps:
+        return
+    sets = len(memory.fields["entries"]) // SET
+    sets = min(max(2 * sets, _sets_for(2 * n_distinct)), _sets_for(n_pieces))
     entries = zeros(SET * sets, np.uint64)
     lib.tokdfa_move_pieces(pointer, writable(entries, np.uint64), len(entries))
-    shelf = zeros(max(len(entries), len(memory.fields["shelf"])), np.uint64)
+    shelf = untouched(max(len(entries), len(memory.fields["shelf"])), np.uint64)
     shelf[: pointer.used] = memory.fields["shelf"][: pointer.used]
     memory.set("entries", entries)
     memory.set("shelf", shelf)
-    pointer.most_kept = _most_kept(sets, n_pieces)
+    if sets == _sets_for(n_pieces):
+        memory.set("seen", _none_seen(sets, n_pieces))
 
 
 def key_of(text: bytes, begin: int, end: int) -> tuple[int, int]:

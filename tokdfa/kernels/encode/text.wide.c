@@ -91,7 +91,7 @@ TOKDFA_DOOR int64_t tokdfa_encode_on(tokdfa_text_encoder *texts, const uint8_t *
 /* Encode a text, UTF-8 and all of it; see `encode_on`. CROWDED, before anything is done, if the memory of pieces is to
    grow first. */
 TOKDFA_DOOR int64_t tokdfa_encode_text(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size, int32_t *out) {
-    if (UNLIKELY(texts->pieces->memory->n_kept > texts->pieces->memory->most_kept)) {
+    if (UNLIKELY(missed_many(texts->pieces->memory))) {
         return TOKDFA_CROWDED;
     }
     texts->split->at = texts->split->state = texts->split->n_waiting = 0;
