@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import tokdfa
+from tokdfa.encoding import batches
 from tokdfa.encoding.batches import encode_batch, iter_encoded
 from tokdfa.errors import TokdfaError
 
@@ -59,6 +60,24 @@ def test_documents_in_order_whatever_the_threads(tokenizer: tokdfa.Tokenizer) ->
     assert [ids.tolist() for ids in iter_encoded(tokenizer, iter(texts[:5]))] == [x.tolist() for x in expected[:5]]
     empty = encode_batch(tokenizer, [])
     assert (len(empty.ids), empty.offsets.tolist()) == (0, [0])
+
+
+@pytest.mark.parametrize("length", [1, 140, 1_000, 10_000, 300_000])
+def test_documents_of_every_length_go_to_the_threads_in_parcels(length: int) -> None:
+    n = 3_000_000 // length
+    parcels = [*batches._in_parcels(iter(["a" * length] * n))]
+    assert [first for first, _ in parcels] == [*accumulate((len(texts) for _, texts in parcels[:-1]), initial=0)]
+    assert sum(len(texts) for _, texts in parcels) == n
+    assert len(parcels) >= min(n, 20)
+    assert all(length * len(texts) < batches._PARCEL + length for _, texts in parcels)
+
+
+def test_few_documents_are_asked_for_at_a_time() -> None:
+    for length, most in ((100_000, 2), (100, 2 * batches._PARCEL // 100)):
+        asked: list[int] = []
+        texts = (asked.append(i) or "a" * length for i in range(10_000))  # type: ignore[func-returns-value]
+        next(batches._in_parcels(texts))
+        assert len(asked) <= most
 
 
 def test_half_a_surrogate_pair_is_refused(tokenizer: tokdfa.Tokenizer) -> None:

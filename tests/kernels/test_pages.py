@@ -33,3 +33,15 @@ def test_a_system_without_advice_or_room_has_zeros_as_well(monkeypatch: pytest.M
     monkeypatch.delattr(mmap, "MAP_ANONYMOUS", raising=False)
     assert pages.zeros(pages.LARGE_PAGE, np.uint8).sum() == 0
     assert pages.untouched(pages.LARGE_PAGE, np.uint8).sum() == 0
+
+
+def test_room_of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages, "_freed", [0])
+    for size in (0, 5, 1000, 1 << 20, pages._MOST_KEPT, pages._MOST_KEPT + 1, 1000):
+        found = pages.empty(size, np.uint8)
+        found[:] = 1
+        assert int(found.sum()) == size
+        # What was freed is larger than everything so far, up to a size.
+        assert size <= pages._freed[0] <= pages._MOST_KEPT or size > pages._MOST_KEPT
+    found = pages.empty(3, np.int64)
+    assert (found.shape, found.dtype) == ((3,), np.dtype(np.int64))

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 __all__ = ["EncodedDocuments", "encode_batch", "iter_encoded"]
 
 
-# Documents go to the threads in parcels of about so many characters, so that small ones are worth the overhead.
-_PARCEL = 1 << 18
+# Documents go to the threads in parcels of about so many characters, so that small ones are worth the overhead, and
+# none waits long for the others at the end.
+_PARCEL = 1 << 17
 # Not more than so many of them are asked for at a time, which may be slow to come.
 _AT_A_TIME = 256
 
@@ -121,14 +122,20 @@ def _iter_parcels(tokenizer: AnyTokenizer, texts: Iterable[str], threads: int | 
 
 def _in_parcels(texts: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
     """Yield parcels of texts, each with the number of its first one."""
-    first = 0
-    while parcel := [*islice(texts, _AT_A_TIME)]:
-        more, size = parcel, _length(parcel)
-        while size < _PARCEL and (more := [*islice(texts, _AT_A_TIME)]):
+    first, step = 0, 1
+    while parcel := [*islice(texts, step)]:
+        size = _length(parcel)
+        while size < _PARCEL and (more := [*islice(texts, _missing(parcel, size))]):
             parcel += more
             size += _length(more)
         yield first, parcel
         first += len(parcel)
+        step = min(max(_PARCEL * len(parcel) // (size + 1), 1), _AT_A_TIME)
+
+
+def _missing(parcel: list[str], size: int) -> int:
+    """Return about the number of texts that are missing in a parcel of this size."""
+    return min(max((_PARCEL - size) * len(parcel) // (size + 1), 1), _AT_A_TIME)
 
 
 def _length(texts: list[str]) -> int:

@@ -15,6 +15,7 @@ from tokdfa.kernels.encode.events import BEGINS, EVENT_BITS
 from tokdfa.kernels.encode.one_pass import index_words, tables_of
 from tokdfa.kernels.encode.pieces import FOREIGN, ROOM, TOO_LONG, LongTables, PieceRun
 from tokdfa.kernels.library import Struct
+from tokdfa.kernels.pages import empty
 from tokdfa.transducers.one_pass import ByteCode, OnePass, rules_table, symbols_of_bytes
 
 __all__ = ["PieceEncoder"]
@@ -181,7 +182,7 @@ class PieceEncoder:
         sizes = np.diff(bounds)
         if len(sizes) and (sizes.min() <= 0 or bounds[0] < 0 or bounds[-1] > len(text)):
             raise AlphabetError("the bounds of pieces must ascend from 0 to the end of the text", value=bounds)
-        out = np.empty(len(text) + ROOM, dtype=np.int32)
+        out = empty(len(text) + ROOM, np.int32)
         ends = np.zeros(max(len(bounds), 1), dtype=np.int64)
         run = self.run
         if len(text) > run.longest:

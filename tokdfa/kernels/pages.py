@@ -1,4 +1,4 @@
-"""Zeros straight from the system, in large pages for tables that are read and written here and there."""
+"""Arrays by where their memory comes from: straight from the system, in large pages or small ones, or used before."""
 
 from __future__ import annotations
 
@@ -8,10 +8,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["LARGE_PAGE", "untouched", "zeros"]
+__all__ = ["LARGE_PAGE", "empty", "untouched", "zeros"]
 
 LARGE_PAGE = 1 << 21
 """The size in bytes of a large page of common processors."""
+
+# The GNU C library takes what is larger than anything that was freed so far straight from the system, and gives it
+# back, so that each page is brought and cleared anew. It keeps what is not larger than this, in bytes.
+_MOST_KEPT = (1 << 25) - (1 << 12)
+_freed = [0]
 
 
 def zeros(n: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
@@ -57,3 +62,22 @@ def untouched(n: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     except OSError:
         return np.zeros(n, dtype=dtype)
     return np.frombuffer(room, dtype=dtype, count=n)
+
+
+def empty(n: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """Return an array of any content, from memory that was used before if possible.
+
+    It is for results that are large and made again and again: where the pages of each come from the system, bringing
+    them takes a tenth of the time of encoding.
+
+    Examples
+    --------
+    >>> len(empty(1 << 20, np.int32))
+    1048576
+    """
+    size = n * np.dtype(dtype).itemsize
+    if _freed[0] < size <= _MOST_KEPT:
+        # One that is freed unused: from now on the library keeps what is not larger.
+        _freed[0] = min(1 << size.bit_length(), _MOST_KEPT)
+        np.empty(_freed[0], dtype=np.uint8)
+    return np.empty(n, dtype=dtype)

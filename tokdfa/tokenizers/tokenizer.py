@@ -249,7 +249,7 @@ class Tokenizer(SafelyCut, NumberedTokens):
             joined = joined_texts(texts)
         except (TypeError, UnicodeEncodeError):
             return None
-        if self.finder.levels and not self.finder.finds_none(joined.text):
+        if self.finder.levels and not self.finder.finds_none("".join(texts)):
             return None
         with self.piece_ids.idle_text_encoder(splitter) as encoder:
             found = None if encoder is None else encoder.run.encode_documents(joined)

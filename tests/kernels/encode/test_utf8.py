@@ -36,20 +36,28 @@ def test_an_interpreter_may_lack_it(monkeypatch: pytest.MonkeyPatch) -> None:
 @given(st.lists(st.text() | st.text("ab\u00e9\u4e2d\U0001f600", max_size=40)))
 def test_texts_one_after_the_other(keeps: bool, texts: list[str]) -> None:
     with pytest.MonkeyPatch.context() as patch:
+        assert utf8._find_utf8 is not None
         if not keeps:
-            patch.setattr(utf8, "_as_utf8", None)
+            patch.setattr(utf8, "_find_utf8", None)
         joined = joined_texts(texts)
     offsets = joined.offsets.tolist()
     data = bytes(ffi.buffer(joined.data, offsets[-1]))
     assert [data[a:b] for a, b in pairwise(offsets)] == [text.encode() for text in texts]
-    assert joined.text == "".join(texts)
 
 
-def test_what_is_no_string_and_half_of_a_pair_are_refused() -> None:
+@pytest.mark.parametrize("keeps", [True, False])
+def test_what_is_no_string_and_half_of_a_pair_are_refused(keeps: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not keeps:
+        monkeypatch.setattr(utf8, "_find_utf8", None)
     with pytest.raises(TypeError):
         joined_texts(["a", b"b"])  # type: ignore[list-item]
     with pytest.raises(UnicodeEncodeError):
         joined_texts(["a", "\udc00"])
+
+
+def test_an_interpreter_that_keeps_no_utf8_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(utf8, "_as_utf8", None)
+    assert utf8._found_by() is None
 
 
 @pytest.mark.parametrize("symbols", ["a", "é", "中", "\U0001f600", "aé中\U0001f600"])

@@ -168,8 +168,9 @@ int64_t tokdfa_encode_short(tokdfa_text_encoder *texts, const uint8_t *text, int
 int64_t tokdfa_encode_documents(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size, const int64_t *offsets,
                                 int64_t first, int64_t n_documents, int32_t *out, int64_t *id_offsets);
 
-void tokdfa_byte_offsets(const uint8_t *text, int64_t size, const int64_t *lengths, int64_t n_lengths,
-                         int64_t *offsets);
+int64_t tokdfa_find_utf8(void *list, int64_t n_texts, void *(*item)(void *, int64_t),
+                         const uint8_t *(*utf8)(void *, int64_t *), uint64_t *places, int64_t *offsets);
+void tokdfa_join_texts(const uint64_t *places, const int64_t *offsets, int64_t n_texts, uint8_t *out);
 
 /* Lines of a base64 word, a space and a rank; see rank_lines.c. It belongs to one thread. */
 typedef struct {

@@ -13,6 +13,7 @@ from tokdfa.kernels.encode.pieces import ROOM, PieceRun
 from tokdfa.kernels.encode.split import SplitRun
 from tokdfa.kernels.encode.utf8 import JoinedTexts, kept_utf8
 from tokdfa.kernels.library import Struct, ffi, lib, readable, writable
+from tokdfa.kernels.pages import empty
 
 __all__ = ["CUT_SHORT", "FOREIGN", "INVALID", "LACKS_IDS", "TOO_LONG", "TextRun"]
 
@@ -23,6 +24,8 @@ tokens that have no id."""
 _STRETCH = 1 << 13
 _FIRST_ROOM = 2 * _STRETCH
 _SHORT = 1 << 12
+# The number of ids for which room is kept from one call to the next.
+_MOST_ROOM = 1 << 20
 
 
 class TextRun:
@@ -48,6 +51,7 @@ class TextRun:
         self._lacks_ids = lacks_ids
         self._encode_long = encode_long
         self._short: Int32Array = np.empty(_SHORT + ROOM, dtype=np.int32)
+        self._out = self._short
         self._struct = Struct(
             "tokdfa_text_encoder", pieces=self._pieces.struct, split=self._split.struct, out=self._short,
             lacks_ids=self._lacks_ids, n_pieces=0, is_over=0, ends=np.empty(_FIRST_ROOM, dtype=np.int64),
@@ -80,7 +84,7 @@ class TextRun:
         """Return the ids of a text of that many bytes, which is bytes or a pointer to them."""
         if size > self._pieces.longest:
             self._pieces.make_room(size)
-        out: Int32Array = np.empty(size + ROOM, dtype=np.int32)
+        out: Int32Array = empty(size + ROOM, np.int32)
         pointer = writable(out, np.int32)
         self._pieces.make_room_to_remember()
         n: int = lib.tokdfa_encode_text(self._pointer, data, size, pointer)
@@ -102,7 +106,9 @@ class TextRun:
         """Return the ids of several texts, and where those of each begin and end; None if one is refused."""
         data, offsets = texts.data, texts.offsets
         size = int(offsets[-1])
-        out: Int32Array = np.empty(size + ROOM, dtype=np.int32)
+        if size + ROOM > len(self._out):
+            self._out = empty(size + ROOM, np.int32)
+        out = self._out
         id_offsets: Int64Array = np.zeros(len(offsets), dtype=np.int64)
         pointers = writable(out, np.int32), writable(id_offsets, np.int64)
         pieces, n_documents, document, n = self._pieces, len(offsets) - 1, 0, 0
@@ -127,8 +133,11 @@ class TextRun:
             elif stop < 0:
                 return None
             document = stop
-        out.resize(n, refcheck=False)
-        return out, id_offsets
+        # Most of the room is not needed: a copy takes less time than bringing the pages of a new room.
+        ids = out[:n].copy()
+        if len(out) > _MOST_ROOM:
+            self._out = self._short
+        return ids, id_offsets
 
     def _encode_piece(self, data: Any, size: int, out: Int32Array) -> None:
         """Encode the next piece, and continue after it."""

@@ -1,33 +1,36 @@
-/* Where texts of known numbers of symbols begin and end in their UTF-8. */
+/* The UTF-8 of many strings of the interpreter, one after the other. */
 #include "../common/base.h"
 #include "door.h"
 
-#define HIGH_BITS 0x8080808080808080u
-
-/* The number of symbols that begin in eight bytes. */
-ALWAYS_INLINE int64_t count_beginnings(uint64_t eight) {
-    /* A byte that continues a symbol has its highest bit set, and the next one not. */
-    return 8 - count_ones(eight & ~(eight << 1) & HIGH_BITS);
+/* Note where the UTF-8 of each string of a list is, and, at offsets[i + 1], where it ends if all of them follow each
+   other; offsets[0] is 0. `item` and `utf8` are the interpreter's PyList_GetItem and PyUnicode_AsUTF8AndSize, so that its
+   lock must be held. Returns the number of strings, or that of those before one that has none: then the interpreter has
+   noted why. */
+TOKDFA_DOOR int64_t tokdfa_find_utf8(void *list, int64_t n_texts, void *(*item)(void *, int64_t),
+                                     const uint8_t *(*utf8)(void *, int64_t *), uint64_t *places, int64_t *offsets) {
+    offsets[0] = 0;
+    for (int64_t i = 0; i < n_texts; i++) {
+        int64_t size = 0;
+        void *text = item(list, i);
+        const uint8_t *place = text ? utf8(text, &size) : NULL;
+        if (!place) {
+            return i;
+        }
+        places[i] = (uint64_t)(uintptr_t)place;
+        offsets[i + 1] = offsets[i] + size;
+    }
+    return n_texts;
 }
 
-/* Write to offsets[i + 1] where text i ends, which is lengths[i] symbols after text i - 1; offsets[0] is 0. Nothing goes
-   past the end, `size`. */
-TOKDFA_DOOR void tokdfa_byte_offsets(const uint8_t *text, int64_t size, const int64_t *lengths, int64_t n_lengths,
-                                     int64_t *offsets) {
-    int64_t at = 0;
-    offsets[0] = 0;
-    for (int64_t i = 0; i < n_lengths; i++) {
-        int64_t rest = lengths[i];
-        while (rest >= 8 && at + 8 <= size) {
-            rest -= count_beginnings(load_64(text + at));
-            at += 8;
+/* The number of texts by which what is copied later is prefetched. */
+#define AHEAD 4
+
+/* Copy the texts at these places to where they begin. */
+TOKDFA_DOOR void tokdfa_join_texts(const uint64_t *places, const int64_t *offsets, int64_t n_texts, uint8_t *out) {
+    for (int64_t i = 0; i < n_texts; i++) {
+        if (i + AHEAD < n_texts) {
+            PREFETCH((const void *)(uintptr_t)places[i + AHEAD]);
         }
-        while (rest > 0 && at < size) {
-            rest -= (text[at++] & 0xC0) != 0x80;
-        }
-        while (at < size && (text[at] & 0xC0) == 0x80) {
-            at++;
-        }
-        offsets[i + 1] = at;
+        memcpy(out + offsets[i], (const void *)(uintptr_t)places[i], (size_t)(offsets[i + 1] - offsets[i]));
     }
 }

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from tokdfa.arrays import Int64Array
+from tokdfa.arrays import Int64Array, Uint64Array
 from tokdfa.kernels.library import ffi, lib, readable, writable
+from tokdfa.kernels.pages import empty
 
 __all__ = ["JoinedTexts", "joined_texts", "kept_utf8"]
 
@@ -24,6 +25,21 @@ def _declared() -> Any:
 
 
 _as_utf8 = _declared()
+
+
+def _found_by() -> Callable[[list[str], int, int, int], int] | None:
+    """Return the kernel that asks CPython for the UTF-8 of many strings; None if it cannot ask."""
+    if _as_utf8 is None or ctypes.sizeof(ctypes.c_ssize_t) != 8:
+        return None
+    number, place = ctypes.c_int64, ctypes.c_void_p
+    # Called with the interpreter's lock, which cffi would release.
+    kind = ctypes.PYFUNCTYPE(number, ctypes.py_object, number, place, place, place, place)
+    kernel = kind(int(ffi.cast("intptr_t", ffi.addressof(lib, "tokdfa_find_utf8"))))
+    item, utf8 = (ctypes.cast(function, place).value for function in (ctypes.pythonapi.PyList_GetItem, _as_utf8))
+    return lambda texts, n, places, offsets: kernel(texts, n, item, utf8, places, offsets)
+
+
+_find_utf8 = _found_by()
 
 
 def kept_utf8(text: str) -> tuple[Any, int] | None:
@@ -55,23 +71,17 @@ class JoinedTexts(NamedTuple):
 
     Attributes
     ----------
-    text : str
-        All of them.
     data : pointer
         The UTF-8, which lives as long as this.
     offsets : int64 array
         One entry more than there are texts.
-    owner : object
-        What keeps it.
     """
 
-    text: str
     data: Any
     offsets: Int64Array
-    owner: object
 
 
-def joined_texts(texts: Sequence[str]) -> JoinedTexts:
+def joined_texts(texts: list[str]) -> JoinedTexts:
     """Return texts one after the other.
 
     Raises
@@ -86,11 +96,15 @@ def joined_texts(texts: Sequence[str]) -> JoinedTexts:
     >>> joined_texts(["n\u00e9e", "", "a"]).offsets.tolist()
     [0, 4, 4, 5]
     """
-    text = "".join(texts)
-    lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
-    kept = kept_utf8(text)
-    copy = b"" if kept is not None else text.encode()
-    data, size = (ffi.from_buffer("uint8_t[]", copy), len(copy)) if kept is None else kept
-    offsets: Int64Array = np.zeros(len(texts) + 1, dtype=np.int64)
-    lib.tokdfa_byte_offsets(data, size, readable(lengths, np.int64), len(lengths), writable(offsets, np.int64))
-    return JoinedTexts(text, data, offsets, (text, copy))
+    n = len(texts)
+    offsets: Int64Array = np.zeros(n + 1, dtype=np.int64)
+    if _find_utf8 is None:
+        encoded = [*map(str.encode, texts)]
+        np.cumsum(np.fromiter(map(len, encoded), dtype=np.int64, count=n), out=offsets[1:])
+        return JoinedTexts(ffi.from_buffer("uint8_t[]", b"".join(encoded)), offsets)
+    places: Uint64Array = np.empty(max(n, 1), dtype=np.uint64)
+    # The interpreter raises the error of a string that has none.
+    _find_utf8(texts, n, places.ctypes.data, offsets.ctypes.data)
+    data = writable(empty(max(int(offsets[-1]), 1), np.uint8), np.uint8)
+    lib.tokdfa_join_texts(readable(places, np.uint64), readable(offsets, np.int64), n, data)
+    return JoinedTexts(data, offsets)
