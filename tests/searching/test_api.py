@@ -27,9 +27,14 @@ wanted_ones = st.sampled_from(WANTED)
 common = settings(max_examples=25)
 
 
-@pytest.fixture(scope="module", params=[10**9, -1], ids=["byte by byte", "token by token"])
+@pytest.fixture(
+    scope="module",
+    params=[Tuning(patience=10**9, step=3), Tuning(patience=-1, step=2), Tuning(patience=-1)],
+    ids=["byte by byte", "token by token", "in long steps"],
+)
 def tuning(request: pytest.FixtureRequest) -> Tuning:
-    return Tuning(patience=request.param)
+    given: Tuning = request.param
+    return given
 
 
 def search(vocabulary: Vocabulary, pattern, ids, **options) -> Matches:

@@ -18,9 +18,14 @@ from tokdfa.searching.tuning import Tuning
 PATTERNS = ["[a-z]+", " ", " [a-z]", r"\A[^a]", r"\A ", r"[a-z]\Z", r" \Z", r"\w+ \w+", "é|日", "^.*$", r"(?s).\b."]
 
 
-@pytest.fixture(scope="module", params=[10**9, -1], ids=["byte by byte", "token by token"])
+@pytest.fixture(
+    scope="module",
+    params=[Tuning(patience=10**9, step=3), Tuning(patience=-1, step=2), Tuning(patience=-1)],
+    ids=["byte by byte", "token by token", "in long steps"],
+)
 def tuning(request: pytest.FixtureRequest) -> Tuning:
-    return Tuning(patience=request.param)
+    given: Tuning = request.param
+    return given
 
 
 def searchers(tokenizer: tokdfa.Tokenizer, tuning: Tuning) -> dict[str, Searcher]:

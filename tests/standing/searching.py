@@ -15,8 +15,9 @@ from tests.standing.cases import Case, is_utf8
 from tests.standing.validating import array_of, edited
 from tokdfa.searching.tuning import Tuning
 
-SMALL = Tuning(block=16, patience=-1)
-TUNINGS = [SMALL, Tuning(), Tuning(patience=-1), Tuning(block=100, patience=10**9), Tuning(max_entries=1, patience=-1)]
+SMALL = Tuning(block=16, step=5, patience=-1)
+TUNINGS = [SMALL, Tuning(), Tuning(patience=-1), Tuning(block=100, step=40, patience=10**9)]
+TUNINGS += [Tuning(max_entries=1, patience=-1), Tuning(step=70, max_entries=1, patience=-1)]
 # Read alike by both, lazy and possessive repeats aside.
 ATOMS = ["a", "[a-z]", "[^a]", r"\d", r"\w", r"\s", ".", "the", " ", r"\n", "é", "[A-Z]", r"\p{L}", "中", "x"]
 ATOMS += ["a(?=b)", r"\S(?!\s)", r"\bt"]

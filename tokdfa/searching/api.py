@@ -171,10 +171,11 @@ class Searcher(Guided):
         found: list[Int64Array] = []
         count = 0
         size = self._block
-        if len(array) <= min(size, self.max_pending):
-            blocks = Stream(self._plan, self.max_pending).read_all(array)
+        stream = Stream(self._plan, self.max_pending)
+        if len(array) <= min(size, self.max_pending) or stream.takes(array):
+            blocks = stream.read_all(array)
         else:
-            blocks = self.iter_matches(array[start : start + size] for start in range(0, len(array), size))
+            blocks = (matches for matches, _ in self._iter([array], stream))
         for matches in blocks:
             found.append(matches.rows)
             count += len(matches)
@@ -202,14 +203,14 @@ class Searcher(Guided):
         LimitExceededError
             If a match that has begun stays undecided for more than `max_pending` tokens.
         """
-        return (matches for matches, _ in self._iter(chunks))
+        return (matches for matches, _ in self._iter(chunks, Stream(self._plan, self.max_pending)))
 
     def iter_spelled(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[tuple[Matches, list[bytes]]]:
         """Yield matches as :meth:`iter_matches` does, and with them the bytes of each."""
-        return ((matches, stream.spell(matches)) for matches, stream in self._iter(chunks))
+        stream = Stream(self._plan, self.max_pending, spells=True)
+        return ((matches, stream.spell(matches)) for matches, stream in self._iter(chunks, stream))
 
-    def _iter(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[tuple[Matches, Stream]]:
-        stream = Stream(self._plan, self.max_pending)
+    def _iter(self, chunks: Iterable[npt.ArrayLike], stream: Stream) -> Iterator[tuple[Matches, Stream]]:
         size = self._block
         for chunk in chunks:
             array = id_array(chunk)

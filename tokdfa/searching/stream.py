@@ -7,20 +7,19 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.arrays import Int32Array, Int64Array, checked_ids
+from tokdfa.arrays import Int32Array, Int64Array, IntegerArray, checked_ids
 from tokdfa.errors import LimitExceededError, TokenStreamError
 from tokdfa.kernels.library import Struct
-from tokdfa.kernels.search.run import FINAL
+from tokdfa.kernels.search.run import FINAL, copying_of
 from tokdfa.searching.matches import Matches
 from tokdfa.searching.plan import SearchPlan
 
 __all__ = ["Stream"]
 
 
-# The longest symbol has four bytes.
-_CONTEXT = 4
 _SHORT = frozenset(map(np.dtype, (np.uint8, np.int16, np.uint16, np.int32, np.uint32)))
 """The types of integers of which every one that is an id has the same 32 bits."""
+_OF_32_BITS = frozenset(map(np.dtype, (np.int32, np.uint32)))
 
 
 class Stream:
@@ -33,6 +32,8 @@ class Stream:
         The number of tokens for which a match that has begun may stay undecided.
     n_expected : int
         The number of ids that will be read, if that is known: for many of them it pays to prepare more.
+    spells : bool
+        Whether :meth:`spell` is called; otherwise the ids of matches need not be kept.
 
     Attributes
     ----------
@@ -42,11 +43,12 @@ class Stream:
         For each leftmost match just yielded, the number of bytes of its first token that come before it.
     """
 
-    def __init__(self, plan: SearchPlan, max_pending: int, n_expected: int = 0) -> None:
+    def __init__(self, plan: SearchPlan, max_pending: int, n_expected: int = 0, *, spells: bool = False) -> None:
         self.plan = plan
+        self._copies = not (spells or plan.wants_all or plan.words.varies)
         self.max_pending = max_pending
         self.n_expected = n_expected
-        self._block, self._patience = plan.tuning.block, plan.tuning.patience
+        self._block, self._patience, self._at_a_time = plan.tuning.block, plan.tuning.patience, plan.tuning.step
         self.search = plan.begin()
         # The buffer is kept from block to block and from stream to stream, so that its memory stays in the cache.
         self.buffer = self.search.buffer
@@ -70,6 +72,9 @@ class Stream:
         LimitExceededError
             If a match stays undecided for too long.
         """
+        if self._copies:
+            yield from self._search_in_copy(self._to_copy(block), 0)
+            return
         self._add(block)
         # A match that goes on for long is read in ever larger steps.
         if self.filled >= 2 * self.kept:
@@ -83,6 +88,10 @@ class Stream:
         TokenStreamError
             If they are not ids; the error says which.
         """
+        if self._copies:
+            yield from self._search_in_copy(self._to_copy(block), FINAL)
+            self._end()
+            return
         ids = self._varied(self._checked(block))
         self.n_read = len(ids)
         if self.plan.words.varies == "last":
@@ -118,11 +127,10 @@ class Stream:
         at.idle_token += moved
         self.first = at.first = 0
         self.n_read, self.ids = len(ids), own
-        options = self.plan.options | FINAL
-        find = self.search.leftmost_in_copy(self._machine, ids, own, options, done=n_read, limit=words.n_ids)
-        for found in find:
-            yield from self._matches(found, own)
-        is_whole = self.search.n_copied == len(ids)
+        copying = copying_of(ids, limit=words.n_ids, filled=n_read, done=n_read, step=self._at_a_time)
+        for found in self.search.leftmost_in_copy(self._machine, copying, own, self.plan.options | FINAL):
+            yield from self._matches(found)
+        is_whole = copying.pointer.done == len(ids)
         # One pass if all is well; checking which ids are in use takes several.
         if not is_whole or (words.first_hole < words.n_ids and own.max(initial=0) >= words.first_hole):
             self.n_read = 0
@@ -205,28 +213,66 @@ class Stream:
             ids = np.concatenate((ids[:first] + np.int32(words.n_ids), ids[first:]))
         return ids
 
+    def takes(self, ids: IntegerArray) -> bool:
+        """Return whether :meth:`read` takes ids as they are, so that many of them are no more expensive than few."""
+        return self._copies and ids.dtype in _OF_32_BITS and ids.flags.c_contiguous and ids.flags.aligned
+
+    def _to_copy(self, block: npt.ArrayLike) -> Int32Array:
+        """Return ids in the form in which the search copies and checks them."""
+        if type(block) is np.ndarray and block.ndim == 1 and block.dtype in _SHORT:
+            same: IntegerArray = block if block.dtype in _OF_32_BITS else block.astype(np.int32)
+            ids: Int32Array = np.require(same, requirements=["C", "A"]).view(np.int32)
+            return ids
+        return self._checked(block)
+
+    def _search_in_copy(self, ids: Int32Array, options: int) -> Iterator[Matches]:
+        """Yield the matches found with further ids, which are copied and checked meanwhile."""
+        words, at = self.plan.words, self.search.at
+        n_before = self.n_read
+        self.n_read += len(ids)
+        copying = copying_of(
+            ids, limit=words.first_hole, filled=self.filled, longest=self.plan.finder.longest, step=self._at_a_time
+        )
+        while True:
+            room = self._room_in_cache()
+            for found in self.search.leftmost_in_copy(self._machine, copying, room, self.plan.options | options):
+                yield from self._matches(found)
+            self.filled, self.first = copying.pointer.filled, at.first
+            done = copying.pointer.done
+            if not options & FINAL and (at.more or done == len(ids)):
+                self._forget()
+            if done == len(ids) and not at.more:
+                return
+            if not at.more:
+                # What ends the search is no id, or one beyond the first that is not in use.
+                self.n_read = n_before + done
+                self._checked(ids[done:])
+                self.n_read = n_before + len(ids)
+                copying.pointer.limit = words.n_ids
+
+    def _room_in_cache(self) -> Int32Array:
+        """Return a part of the buffer that begins with what fills it, with room for more than that."""
+        size = 2 * max(self._at_a_time, self.filled)
+        self._room_for(size - self.filled)
+        return self.buffer[:size]
+
     def _step(self, options: int) -> Iterator[Matches]:
         """Search through the ids, and keep those that may still be needed."""
-        plan, at, lengths = self.plan, self.search.at, self.plan.words.lengths
+        at = self.search.at
         ids = self.buffer[: self.filled]
         yield from self._found(ids, options)
-        keep = max(at.idle_token, self._reached_by(ids))
-        self.settled = self.first + keep
-        context = 0
-        while keep > 0 and context < _CONTEXT:
-            keep -= 1
-            context += _CONTEXT if plan.words.cuts[ids[keep]] else int(lengths[ids[keep]])
-        self.kept = len(ids) - keep
-        self.buffer[: self.kept] = ids[keep:]
-        self.filled = self.kept
-        if not options & FINAL:
-            self.first_byte = at.position - int(lengths[ids[keep : at.token]].sum())
-        self.first += keep
-        at.first = self.first
-        at.token -= keep
-        at.end_token -= keep
-        at.idle_token -= keep
-        if self.kept > self.max_pending:
+        if options & FINAL:
+            return
+        self._forget()
+        self.first_byte = at.position - int(self.plan.words.lengths[ids[: at.token]].sum())
+
+    def _forget(self) -> None:
+        """Keep those ids that may still be needed, and refuse to keep too many."""
+        at = self.search.at
+        n_kept = self.search.forget(self._machine, self.buffer[: self.filled], self.plan.finder.longest)
+        self.filled = self.kept = n_kept
+        self.first, self.settled = at.first, at.settled
+        if n_kept > self.max_pending:
             raise LimitExceededError(
                 f"a match that has begun stays undecided for more than {self.max_pending} tokens",
                 hint=f"it begins after token {self.first}; raise max_pending, or bound the repetition",
@@ -242,33 +288,9 @@ class Stream:
         self.ids = ids
         find = self.search.all if self.plan.wants_all else self.search.leftmost
         for found in find(self._machine, ids, self.plan.options | options):
-            yield from self._matches(found, ids)
+            yield from self._matches(found)
 
-    def _matches(self, found: Int64Array, ids: Int32Array) -> Iterator[Matches]:
+    def _matches(self, found: Int64Array) -> Iterator[Matches]:
         if len(found):
-            matches = found.reshape(-1, 4)
-            _leave_out_empty_tokens(matches[:, 3], self.plan.words.lengths, ids)
-            matches[:, 2:] += self.first
             self.offsets = self.search.offsets
-            yield Matches(matches)
-
-    def _reached_by(self, ids: Int32Array) -> int:
-        """Return a token before which no later match can begin, judging by the lengths of matches."""
-        at, lengths = self.search.at, self.plan.words.lengths
-        left = self.plan.finder.longest
-        if not left:
-            return 0
-        token = int(at.end_token if at.pending else at.token)
-        while token > 0 and left >= 0:
-            token -= 1
-            left -= int(lengths[ids[token]])
-        return token
-
-
-def _leave_out_empty_tokens(ends: Int64Array, lengths: Int64Array, ids: Int32Array) -> None:
-    """Move the ends of matches to directly after the tokens with their last bytes.
-
-    If a match is certain only once the symbol after it is known, tokens without text may lie between.
-    """
-    while (empty := lengths[ids[ends - 1]] == 0).any():
-        ends -= empty
+            yield Matches(found.reshape(-1, 4))

@@ -15,6 +15,8 @@ class Tuning:
     ----------
     block : int
         Number of ids that are searched at once. The data kept for them must stay in the second-level cache.
+    step : int
+        Number of ids that are copied at a time, to be searched while they are in the first-level cache.
     patience : int
         Number of ids of a stream after which it pays to compute the effect of every token on the automaton of the
         pattern; before that, tokens are read byte by byte.
@@ -24,6 +26,7 @@ class Tuning:
     """
 
     block: int = 1 << 18
+    step: int = 1 << 11
     patience: int = 1 << 16
     max_entries: int = 1 << 24
 

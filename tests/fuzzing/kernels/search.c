@@ -53,6 +53,8 @@ static int64_t run_search(const machine *m, const tokdfa_machine *known, tokdfa_
                 int64_t *match = at->found + i;
                 const int64_t offset = match[2] >> OFFSET_SHIFT;
                 match[2] &= ((int64_t)1 << OFFSET_SHIFT) - 1;
+                match[2] -= first;
+                match[3] -= first;
                 REQUIRE(match[0] <= match[1] && match[2] >= 0 && match[2] <= match[3] && match[3] <= size);
                 if (m->g->wanted != ALL) {
                     const int32_t id = chunk[match[2]];
@@ -68,17 +70,10 @@ static int64_t run_search(const machine *m, const tokdfa_machine *known, tokdfa_
             }
         }
         if (drops && !final) {
-            int64_t keep = at->idle_token, context = 0;
-            REQUIRE(keep <= size);
-            while (keep > 0 && context < 4) {
-                const int32_t id = chunk[--keep];
-                context += m->special[id] ? 4 : m->offsets[id + 1] - m->offsets[id];
-            }
-            first += keep;
-            at->first = first;
-            at->token -= keep;
-            at->end_token -= keep;
-            at->idle_token -= keep;
+            REQUIRE(at->idle_token <= size);
+            const int64_t n_kept = tokdfa_forget(&m->text, at, chunk, size, 0);
+            first += size - n_kept;
+            REQUIRE(at->first == first && !memcmp(chunk, ids + first, (size_t)n_kept * sizeof *ids));
         }
     }
     /* Room that it made is given back. */

@@ -141,7 +141,7 @@ static void learn_tokens(machine *m, input *in) {
         int32_t *class_of_effect = ROOM(memory, int32_t, n_effects);
         const int64_t n_classes = tokdfa_number_classes(effect, n_ids, n_effects, class_of_effect);
         int32_t *properties = ROOM(memory, int32_t, n_ids), *entries = ROOM(memory, int32_t, n_states * n_classes);
-        uint32_t *glances = ROOM(memory, uint32_t, n_ids), *rows = ROOM(memory, uint32_t, 16);
+        uint16_t *glances = ROOM(memory, uint16_t, n_ids), *rows = ROOM(memory, uint16_t, 16);
         tokdfa_fill_classes(&m->text, &m->forward, effect, effects, n_effects, class_of_effect, n_classes, properties,
                             entries);
         int64_t failed;

@@ -110,18 +110,30 @@ def matches_of(machine: SearchPlan, known: Struct, ids: list[int], chunks: list[
     return found
 
 
-def matches_in_copy(machine: SearchPlan, known: Struct, ids: list[int], done: int, step: int) -> list[Match]:
-    """Search ids that are copied meanwhile, after the first ones."""
+def matches_in_copy(
+    machine: SearchPlan, known: Struct, ids: list[int], done: int, step: int, room: int, longest: int = 0
+) -> tuple[list[Match], int]:
+    """Search ids that are copied meanwhile, after the first ones, to where there is little room.
+
+    Returns the matches, and how often more room was needed.
+    """
     search = machine.begin()
-    source, own = np.array(ids, dtype=np.int32), np.full(len(ids), -1, dtype=np.int32)
+    source, own = np.array(ids, dtype=np.int32), np.full(max(room, done, 1), -1, dtype=np.int32)
     own[:done] = source[:done]
-    found = []
-    for block in search.leftmost_in_copy(known, source, own, run.FINAL, done=done, limit=9999, step=step):
-        found += [tuple(row) for row in block.reshape(-1, 4).tolist()]
-    assert own.tolist() == ids
-    assert search.n_copied == len(ids)
+    copying = run.copying_of(source, limit=9999, filled=done, done=done, step=step, longest=longest)
+    found, grown = [], 0
+    while True:
+        for block in search.leftmost_in_copy(known, copying, own, run.FINAL):
+            found += [tuple(row) for row in block.reshape(-1, 4).tolist()]
+        filled, first = copying.pointer.filled, search.at.first
+        assert own[:filled].tolist() == ids[first : first + filled]
+        if not search.at.more:
+            break
+        own = np.concatenate((own, np.full_like(own, -1)))
+        grown += 1
+    assert copying.pointer.done == len(ids)
     machine.end(search)
-    return found
+    return found, grown
 
 
 @pytest.mark.parametrize("wanted", ["longest", "all"])
@@ -148,7 +160,9 @@ def test_by_definition(
         assert matches_of(machine, known, ids, chunks) == expected
         if not wants_all:
             done, step = data.draw(st.integers(0, len(ids))), data.draw(st.integers(1, 5))
-            assert matches_in_copy(machine, known, ids, done, step) == expected
+            assert matches_in_copy(machine, known, ids, done, step, len(ids)) == (expected, 0)
+            room = data.draw(st.integers(1, 9))
+            assert matches_in_copy(machine, known, ids, 0, step, room, found.longest)[0] == expected
 
 
 @pytest.mark.parametrize("wrong", [-1, 2, -(1 << 31), (1 << 31) - 1])
@@ -158,12 +172,31 @@ def test_copying_ends_before_what_is_not_an_id(wrong: int) -> None:
     for step, n_copied, n_found in ((1, 5, 2), (2, 4, 2), (4, 4, 2), (7, 0, 0)):
         for known in all_moves(machine):
             search, own = machine.begin(), np.zeros_like(source)
-            found = [*search.leftmost_in_copy(known, source, own, run.FINAL, done=0, limit=2, step=step)]
-            assert search.n_copied == n_copied
+            copying = run.copying_of(source, limit=2, step=step)
+            found = [*search.leftmost_in_copy(known, copying, own, run.FINAL)]
+            assert copying.pointer.done == copying.pointer.filled == n_copied
             assert sum(map(len, found)) == 4 * n_found
-    for room, done, step in ((own[1:], 0, 1), (own, 8, 1), (own, -1, 1), (own, 0, 0)):
-        with pytest.raises(TypeError, match=r"^there must be as much room as there are ids$"):
-            next(search.leftmost_in_copy(known, source, room, run.FINAL, done=done, limit=2, step=step))
+            assert not search.at.more
+    for done, step in ((8, 1), (-1, 1), (0, 0)):
+        with pytest.raises(TypeError, match=r"^these are not places in the ids$"):
+            run.copying_of(source, limit=2, done=done, step=step)
+    for filled, room in ((8, own), (-1, own), (0, own[:0])):
+        copying = run.copying_of(source, limit=2, filled=filled, step=1)
+        with pytest.raises(TypeError, match=r"^there is no room for ids$"):
+            next(search.leftmost_in_copy(known, copying, room, run.FINAL))
+
+
+@pytest.mark.parametrize(("pattern", "n_grown"), [("ab", 0), ("a[ab]{9}b", 0), ("a[ab]*c", 6)])
+def test_ids_are_kept_as_long_as_a_match_may_need_them(pattern: str, n_grown: int) -> None:
+    """The room for them does not grow with the stream, unless a match does."""
+    words = Words.of(Vocabulary([b"a", b"b", b"c"]))
+    machine = SearchPlan(finder(pattern, "longest"), words, wants_all=False, aligned=False)
+    ids = np.random.default_rng(0).integers(0, 2, 2500).tolist()
+    for known in all_moves(machine):
+        expected = matches_of(machine, known, ids, [])
+        found, grown = matches_in_copy(machine, known, ids, 0, 8, 64, machine.finder.longest)
+        assert found == expected
+        assert grown == n_grown
 
 
 def test_there_is_no_room_for_all_matches_at_once() -> None:
@@ -189,7 +222,8 @@ def test_there_is_no_room_for_the_leftmost_matches(n: int) -> None:
         rows = np.concatenate(list(search.leftmost(known, ids, run.FINAL))).reshape(-1, 4)
         assert rows[:, 0].tolist() == [3 * i for i in range(n)]
         assert rows[:, 2].tolist() == [2 * i for i in range(n)]
-        copied = machine.begin().leftmost_in_copy(known, ids, np.empty_like(ids), run.FINAL, done=0, limit=2)
+        copying = run.copying_of(ids, limit=2, step=4096)
+        copied = machine.begin().leftmost_in_copy(known, copying, np.empty_like(ids), run.FINAL)
         assert (np.concatenate(list(copied)).reshape(-1, 4) == rows).all()
 
 

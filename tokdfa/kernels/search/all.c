@@ -1,6 +1,7 @@
 /* Searching a stream of ids for all matches of a pattern over its text. */
 #include "backwards.h"
 #include "by_class.h"
+#include "kept.h"
 #include "search.h"
 
 /* The number of matches that end at a place. Their beginnings go to `starts`, the nearest first, as far as there is
@@ -64,7 +65,7 @@ TOKDFA_DOOR int64_t tokdfa_find_all(const tokdfa_machine *machine, tokdfa_search
     while (!at.more) {
         if (at.offset == 0 && machine->moves->n_classes > 0) {
             place_between here = {at.token, at.state, at.position, at.idle_token};
-            skip_by_class(&here, machine->moves, forward->idle, ids, n);
+            skip_by_class(&here, search, machine->moves, forward->idle, ids, n);
             at.token = here.token;
             at.state = here.state;
             at.position = here.position;
@@ -139,7 +140,7 @@ TOKDFA_DOOR int64_t tokdfa_find_all(const tokdfa_machine *machine, tokdfa_search
                 match[0] = starts[i];
                 match[1] = at.end;
                 match[2] = start_token;
-                match[3] = at.end_token + (at.end_offset > 0);
+                match[3] = token_after(text, ids, at.end_token, at.end_offset);
             }
             n_found += 4 * n_starts;
         }
@@ -158,5 +159,6 @@ TOKDFA_DOOR int64_t tokdfa_find_all(const tokdfa_machine *machine, tokdfa_search
     search->position = at.position;
     search->idle_token = at.idle_token;
     search->more = at.more;
+    count_from_first(found, n_found, search->first);
     return n_found;
 }

@@ -1,8 +1,9 @@
 /* Skipping tokens at which nothing happens, by their classes.
 
    Each token takes a look-up of what its class does to the state, which is a chain of look-ups that wait for each other.
-   Once a token is at rest (see glances.c), the tokens after it are looked at in blocks, without such a chain: which of
-   them may not be at rest, as far as their neighbours tell. Only these are read one by one, until one is at rest. */
+   Once a token is at rest (see glances.c), the next one that may not be is found without such a chain: a stretch of
+   tokens is first surveyed as a whole, each token beside the one before it. Only the tokens that may not be at rest are
+   read one by one, until one is at rest. */
 #ifndef TOKDFA_SEARCH_BY_CLASS_H
 #define TOKDFA_SEARCH_BY_CLASS_H
 
@@ -10,220 +11,260 @@
 
 #if defined(TOKDFA_WIDE) && defined(__AVX2__)
 #include <immintrin.h>
-#define TOKDFA_GATHERS
+#define TOKDFA_SHUFFLES
 #endif
 
-/* The number of tokens that are looked at together, and how many of them may not be at rest if it is to pay. */
-enum { BLOCK = 16, MANY = 5 };
+/* The number of tokens that are surveyed at a time at most, of those with bits in one word, and of those for which it is
+   noted together where they begin. */
+enum { SURVEYED = 1 << 11, WORD = 64, GROUP = 32 };
 
-/* A block in which some tokens may not be at rest: their bits; those of tokens that lead to the idle state if they are
-   at rest; and its number of bytes. */
-typedef struct {
-    uint32_t restless, to_idle;
-    int64_t size;
-} block_seen;
+/* What a survey notes of tokens, in `room` of tokdfa_search: bits of those that may not be at rest after the one before,
+   and of those that lead to the idle state if they are at rest; and where each group begins. The bit of the token after
+   the last one is set among the first of these. */
+enum { RESTLESS = 0, TO_IDLE = RESTLESS + SURVEYED / WORD + 1, BEGINS = TO_IDLE + SURVEYED / WORD + 1 };
 
 /* The place of a search between two tokens. */
 typedef struct {
     int64_t token, state, position, idle_token;
 } place_between;
 
-#ifdef TOKDFA_GATHERS
+/* The part of a stretch that is surveyed next. */
+typedef struct {
+    const int32_t *restrict ids;
+    const uint16_t *restrict glances;
+    const uint16_t *restrict rows;
+    const int32_t *restrict properties;
+    uint64_t *restrict restless;
+    uint64_t *restrict to_idle;
+    int64_t *restrict begins;
+} surveying;
 
-/* The rows of eight glances. */
-ALWAYS_INLINE __m256i rows_of(__m256i glances, __m256i low_rows, __m256i high_rows) {
-    const __m256i low = _mm256_permutevar8x32_epi32(low_rows, glances);
-    const __m256i high = _mm256_permutevar8x32_epi32(high_rows, glances);
-    const __m256 is_high = _mm256_castsi256_ps(_mm256_slli_epi32(glances, 28));
-    return _mm256_castps_si256(
-        _mm256_blendv_ps(_mm256_castsi256_ps(low), _mm256_castsi256_ps(high), is_high));
+ALWAYS_INLINE int64_t length_by_class(const int32_t *properties, int32_t id) {
+    return properties[(uint32_t)id] >> LENGTH_SHIFT & LENGTH_MASK;
 }
 
-/* The bits of eight tokens, the lowest ones, that say whether they are restless. */
-ALWAYS_INLINE __m256i test_pairs(__m256i before, __m256i glances, __m256i low_rows, __m256i high_rows) {
-    const __m256i columns = _mm256_and_si256(_mm256_srli_epi32(glances, GLANCE_COLUMN_SHIFT), _mm256_set1_epi32(31));
-    return _mm256_srlv_epi32(rows_of(before, low_rows, high_rows), columns);
+#ifdef TOKDFA_SHUFFLES
+
+/* The glances of eight ids. They are fetched one by one, which takes less time than gathering them. */
+ALWAYS_INLINE __m128i eight_glances(const uint16_t *restrict glances, const int32_t *restrict ids) {
+    const uint8_t *place = (const uint8_t *)ids;
+    __m128i eight = _mm_setzero_si128();
+    uint64_t two = load_64(place);
+    eight = _mm_insert_epi16(eight, glances[(uint32_t)two], 0);
+    eight = _mm_insert_epi16(eight, glances[two >> 32], 1);
+    two = load_64(place + 8);
+    eight = _mm_insert_epi16(eight, glances[(uint32_t)two], 2);
+    eight = _mm_insert_epi16(eight, glances[two >> 32], 3);
+    two = load_64(place + 16);
+    eight = _mm_insert_epi16(eight, glances[(uint32_t)two], 4);
+    eight = _mm_insert_epi16(eight, glances[two >> 32], 5);
+    two = load_64(place + 24);
+    eight = _mm_insert_epi16(eight, glances[(uint32_t)two], 6);
+    return _mm_insert_epi16(eight, glances[two >> 32], 7);
 }
 
-/* Eight glances moved up by one place, after the last one of those before. */
-ALWAYS_INLINE __m256i moved_up(__m256i before, __m256i glances) {
-    return _mm256_alignr_epi8(glances, _mm256_permute2x128_si256(before, glances, 0x21), 12);
+/* The sixteen bytes at a pointer, twice. */
+ALWAYS_INLINE __m256i twice(const uint8_t *bytes) {
+    return _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)bytes));
 }
 
-/* The bits at a place of eight glances and eight more. */
-ALWAYS_INLINE uint32_t bits_at(__m256i low, __m256i high, int place) {
-    const uint32_t bits = (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_slli_epi32(low, 31 - place)));
-    return bits | (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_slli_epi32(high, 31 - place))) << 8;
+/* Survey whole groups of tokens, of which the first one comes after a token with a glance. Returns how many tokens these
+   are; `position` is then where the next one begins. */
+ALWAYS_INLINE int64_t survey_groups(surveying job, int64_t size, uint16_t before, int64_t *position) {
+    uint8_t low[16], high[16], low_bit[16], high_bit[16];
+    for (int i = 0; i < 16; i++) {
+        low[i] = (uint8_t)job.rows[i];
+        high[i] = (uint8_t)(job.rows[i] >> 8);
+        low_bit[i] = (uint8_t)(i < 8 ? 1 << i : 0);
+        high_bit[i] = (uint8_t)(i < 8 ? 0 : 1 << (i - 8));
+    }
+    const __m256i low_rows = twice(low), high_rows = twice(high), low_bits = twice(low_bit), high_bits = twice(high_bit);
+    const __m256i byte = _mm256_set1_epi16(0xFF), nibble = _mm256_set1_epi8(0xF), zero = _mm256_setzero_si256();
+    const __m256i idle_row = _mm256_set1_epi8(GLANCE_IDLE_ROW), no_length = _mm256_set1_epi8(-1);
+    __m256i known_before = _mm256_set1_epi8((char)before);
+    int64_t place = 0, at = *position;
+    for (; place + GROUP <= size; place += GROUP) {
+        const int32_t *ids = job.ids + place;
+        /* In this order packing leaves the bytes in theirs. */
+        const __m256i even = _mm256_set_m128i(eight_glances(job.glances, ids + 16), eight_glances(job.glances, ids));
+        const __m256i odd = _mm256_set_m128i(eight_glances(job.glances, ids + 24), eight_glances(job.glances, ids + 8));
+        const __m256i known = _mm256_packus_epi16(_mm256_and_si256(even, byte), _mm256_and_si256(odd, byte));
+        const __m256i lengths = _mm256_packus_epi16(_mm256_srli_epi16(even, 8), _mm256_srli_epi16(odd, 8));
+        const __m256i moved = _mm256_alignr_epi8(known, _mm256_permute2x128_si256(known_before, known, 0x21), 15);
+        const __m256i row = _mm256_and_si256(known, nibble), row_before = _mm256_and_si256(moved, nibble);
+        const __m256i column = _mm256_and_si256(_mm256_srli_epi16(known, GLANCE_COLUMN_SHIFT), nibble);
+        const __m256i in_low =
+            _mm256_and_si256(_mm256_shuffle_epi8(low_rows, row_before), _mm256_shuffle_epi8(low_bits, column));
+        const __m256i in_high =
+            _mm256_and_si256(_mm256_shuffle_epi8(high_rows, row_before), _mm256_shuffle_epi8(high_bits, column));
+        const __m256i at_rest = _mm256_cmpeq_epi8(_mm256_or_si256(in_low, in_high), zero);
+        const uint32_t restless = ~(uint32_t)_mm256_movemask_epi8(at_rest);
+        const uint32_t to_idle = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(row, idle_row));
+        const __m256i sums = _mm256_sad_epu8(lengths, zero);
+        const __m128i two = _mm_add_epi64(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
+        int64_t n_bytes = _mm_cvtsi128_si64(two) + _mm_extract_epi64(two, 1);
+        if (UNLIKELY(_mm256_movemask_epi8(_mm256_cmpeq_epi8(lengths, no_length)))) {
+            n_bytes = 0;
+            for (int i = 0; i < GROUP; i++) {
+                n_bytes += length_by_class(job.properties, ids[i]);
+            }
+        }
+        memcpy((uint8_t *)job.restless + place / 8, &restless, sizeof restless);
+        memcpy((uint8_t *)job.to_idle + place / 8, &to_idle, sizeof to_idle);
+        job.begins[place / GROUP] = at;
+        at += n_bytes;
+        known_before = known;
+    }
+    *position = at;
+    return place;
 }
 
-ALWAYS_INLINE int64_t sum_of(__m256i numbers) {
-    const __m128i four = _mm_add_epi32(_mm256_castsi256_si128(numbers), _mm256_extracti128_si256(numbers, 1));
-    const __m128i two = _mm_add_epi32(four, _mm_shuffle_epi32(four, 0x4E));
-    return (uint32_t)_mm_cvtsi128_si32(_mm_add_epi32(two, _mm_shuffle_epi32(two, 0xB1)));
+#else
+
+ALWAYS_INLINE int64_t survey_groups(surveying job, int64_t size, uint16_t before, int64_t *position) {
+    int64_t place = 0, at = *position;
+    uint32_t row = job.rows[before & GLANCE_ROW_MASK];
+    for (; place + WORD <= size; place += WORD) {
+        uint64_t restless = 0, to_idle = 0;
+        for (int i = 0; i < WORD; i++) {
+            const int32_t id = job.ids[place + i];
+            const uint32_t glance = job.glances[(uint32_t)id], length = glance >> GLANCE_LENGTH_SHIFT;
+            if (i % GROUP == 0) {
+                job.begins[(place + i) / GROUP] = at;
+            }
+            restless |= (uint64_t)(row >> (glance >> GLANCE_COLUMN_SHIFT & GLANCE_COLUMN_MASK) & 1) << i;
+            to_idle |= (uint64_t)((glance & GLANCE_ROW_MASK) == GLANCE_IDLE_ROW) << i;
+            row = job.rows[glance & GLANCE_ROW_MASK];
+            at += LIKELY(length < GLANCE_NO_LENGTH) ? length : length_by_class(job.properties, id);
+        }
+        job.restless[place / WORD] = restless;
+        job.to_idle[place / WORD] = to_idle;
+    }
+    *position = at;
+    return place;
 }
 
 #endif
 
-/* Skip whole blocks after a token at rest. Returns whether there is a block that is not at rest as a whole, before which
-   the place is then. The lengths of few enough tokens are added up in 32 bits. */
-ALWAYS_INLINE bool skip_blocks(place_between *at, const uint32_t *restrict glances, const uint32_t *restrict rows,
-                               const int32_t *restrict ids, int64_t n, block_seen *seen) {
-    enum { MOST_BLOCKS = 1 << 12 };
-    int64_t token = at->token, position = at->position, to_idle = -1;
-    bool found = false;
-#ifdef TOKDFA_GATHERS
-    const __m256i low_rows = _mm256_loadu_si256((const __m256i *)rows);
-    const __m256i high_rows = _mm256_loadu_si256((const __m256i *)(rows + 8));
-    const __m256i idle_bit = _mm256_set1_epi32(GLANCE_IDLE);
-    __m256i before = _mm256_set1_epi32((int32_t)glances[(uint32_t)ids[token - 1]]);
-    while (token + BLOCK <= n && !found) {
-        const int64_t stop = least(n - BLOCK, token + MOST_BLOCKS * BLOCK);
-        __m256i size = _mm256_setzero_si256();
-        while (token <= stop) {
-            const __m256i low_ids = _mm256_loadu_si256((const __m256i *)(ids + token));
-            const __m256i high_ids = _mm256_loadu_si256((const __m256i *)(ids + token + 8));
-            const __m256i low = _mm256_i32gather_epi32((const int *)glances, low_ids, 4);
-            const __m256i high = _mm256_i32gather_epi32((const int *)glances, high_ids, 4);
-            const __m256i low_restless = test_pairs(moved_up(before, low), low, low_rows, high_rows);
-            const __m256i high_restless = test_pairs(moved_up(low, high), high, low_rows, high_rows);
-            const __m256i sizes =
-                _mm256_add_epi32(_mm256_srli_epi32(low, LENGTH_SHIFT), _mm256_srli_epi32(high, LENGTH_SHIFT));
-            if (!_mm256_testz_si256(_mm256_or_si256(low_restless, high_restless), _mm256_set1_epi32(1))) {
-                *seen = (block_seen){bits_at(low_restless, high_restless, 0), bits_at(low, high, GLANCE_IDLE_BIT),
-                                     sum_of(sizes)};
-                found = true;
-                break;
-            }
-            to_idle = _mm256_testz_si256(_mm256_or_si256(low, high), idle_bit) ? to_idle : token;
-            size = _mm256_add_epi32(size, sizes);
-            before = high;
-            token += BLOCK;
-        }
-        position += sum_of(size);
+/* Survey the tokens from `first` to `stop`, of which the first one begins at a position. */
+ALWAYS_INLINE void survey(int64_t *room, const tokdfa_moves *moves, const int32_t *restrict ids, int64_t first,
+                          int64_t stop, int64_t position) {
+    const surveying job = {ids + first, moves->glances, moves->rows, moves->properties, (uint64_t *)room + RESTLESS,
+                           (uint64_t *)room + TO_IDLE, room + BEGINS};
+    const int64_t size = stop - first;
+    uint16_t before = first > 0 ? job.glances[(uint32_t)ids[first - 1]] : 0;
+    int64_t place = survey_groups(job, size, before, &position);
+    if (place > 0) {
+        before = job.glances[(uint32_t)job.ids[place - 1]];
     }
-#else
-    uint32_t row = rows[glances[(uint32_t)ids[token - 1]] & GLANCE_ROW_MASK];
-    for (; token + BLOCK <= n; token += BLOCK) {
-        const uint32_t first_row = row;
-        uint32_t restless = 0, any = 0, size = 0;
-        for (int i = 0; i < BLOCK; i++) {
-            const uint32_t glance = glances[(uint32_t)ids[token + i]];
-            restless |= row >> (glance >> GLANCE_COLUMN_SHIFT & GLANCE_COLUMN_MASK);
-            row = rows[glance & GLANCE_ROW_MASK];
-            size += glance >> LENGTH_SHIFT;
-            any |= glance;
+    /* The rest: half a word may have been surveyed. */
+    uint64_t bit = (uint64_t)1 << place % WORD;
+    uint64_t restless = place % WORD ? job.restless[place / WORD] & (bit - 1) : 0;
+    uint64_t to_idle = place % WORD ? job.to_idle[place / WORD] & (bit - 1) : 0;
+    for (;; place++) {
+        if (place % GROUP == 0) {
+            job.begins[place / GROUP] = position;
         }
-        if (restless & 1) {
-            *seen = (block_seen){0, 0, size};
-            row = first_row;
-            for (int i = 0; i < BLOCK; i++) {
-                const uint32_t glance = glances[(uint32_t)ids[token + i]];
-                seen->restless |= (row >> (glance >> GLANCE_COLUMN_SHIFT & GLANCE_COLUMN_MASK) & 1) << i;
-                seen->to_idle |= (glance >> GLANCE_IDLE_BIT & 1) << i;
-                row = rows[glance & GLANCE_ROW_MASK];
-            }
-            found = true;
+        if (place == size) {
             break;
         }
-        to_idle = any & GLANCE_IDLE ? token : to_idle;
-        position += size;
-    }
-#endif
-    if (to_idle >= 0) {
-        int64_t last = to_idle + BLOCK;
-        while (!(glances[(uint32_t)ids[last - 1]] & GLANCE_IDLE)) {
-            last--;
+        const int32_t id = job.ids[place];
+        const uint16_t glance = job.glances[(uint32_t)id];
+        const uint32_t row = job.rows[before & GLANCE_ROW_MASK];
+        restless |= row >> (glance >> GLANCE_COLUMN_SHIFT & GLANCE_COLUMN_MASK) & 1 ? bit : 0;
+        to_idle |= (glance & GLANCE_ROW_MASK) == GLANCE_IDLE_ROW ? bit : 0;
+        position += length_by_class(job.properties, id);
+        before = glance;
+        bit <<= 1;
+        if (place % WORD == WORD - 1) {
+            job.restless[place / WORD] = restless;
+            job.to_idle[place / WORD] = to_idle;
+            restless = to_idle = 0;
+            bit = 1;
         }
-        at->idle_token = last;
     }
-    at->token = token;
-    at->position = position;
-    return found;
+    job.restless[size / WORD] = restless | bit;
+    job.to_idle[size / WORD] = to_idle;
 }
 
-/* Read the tokens of a block that may not be at rest. Returns whether something happens in one of them, before which
-   the place is then; otherwise it is after the block. `entry` is that of the state. */
-ALWAYS_INLINE bool read_block(place_between *at, const tokdfa_moves *moves, const int32_t *restrict of_idle,
-                              uint64_t idle_entry, const int32_t *restrict ids, block_seen seen, uint64_t *entry) {
-    const int32_t *restrict block = ids + at->token, *restrict properties = moves->properties;
-    uint32_t to_idle = seen.to_idle, restless = seen.restless;
+/* The first token from a place on that may not be at rest, or the end. */
+ALWAYS_INLINE int64_t next_restless(const uint64_t *restless, int64_t place) {
+    int64_t word = place / WORD;
+    uint64_t bits = restless[word] & UINT64_MAX << place % WORD;
+    while (!bits) {
+        bits = restless[++word];
+    }
+    return word * WORD + trailing_zeros(bits);
+}
+
+/* The place after the last token before `stop`, and not before `start`, that leads to the idle state; otherwise -1. All
+   of them are at rest. */
+ALWAYS_INLINE int64_t last_idle(const uint64_t *to_idle, int64_t start, int64_t stop) {
+    int64_t word = (stop - 1) / WORD;
+    uint64_t bits = to_idle[word] & UINT64_MAX >> (WORD - 1 - (stop - 1) % WORD);
+    while (!bits && word > start / WORD) {
+        bits = to_idle[--word];
+    }
+    const int64_t place = bits ? word * WORD + WORD - leading_zeros(bits) : -1;
+    return place > start ? place : -1;
+}
+
+/* Skip the tokens at which nothing happens. The place is then at the end or before a token at which something does. */
+ALWAYS_INLINE void skip_by_class(place_between *at, tokdfa_search *search, const tokdfa_moves *moves, int64_t idle,
+                                 const int32_t *restrict ids, int64_t n) {
+    const int64_t n_classes = moves->n_classes;
+    const int32_t *restrict properties = moves->properties, *restrict entries = moves->entries;
+    const uint64_t idle_entry = (uint64_t)(idle * n_classes);
+    const int32_t *restrict of_idle = entries + idle_entry;
+    int64_t *room = search->room;
+    const uint64_t *restless = (const uint64_t *)room + RESTLESS, *to_idle = (const uint64_t *)room + TO_IDLE;
+    uint64_t entry = (uint64_t)(at->state * n_classes);
+    int64_t token = at->token, first = search->stretch_begin, stop = search->stretch_end, position = at->position;
+    int64_t idle_token = entry == idle_entry ? token : at->idle_token;
     bool happens = false;
-    int64_t place = 0;
-    *entry = (uint64_t)(of_idle[properties[(uint32_t)block[BLOCK - 1]] & CLASS_MASK] >> 2);
-    while (restless && !happens) {
-        place = trailing_zeros(restless);
-        uint64_t here = (uint64_t)(of_idle[properties[(uint32_t)block[place - 1]] & CLASS_MASK] >> 2);
+    while (token < n && !happens) {
+        if (token < first || token >= stop) {
+            /* Where a stretch has been read to its end, that is where its last group ends. */
+            first = token;
+            stop = least(n, token + SURVEYED);
+            survey(room, moves, ids, first, stop, position);
+        }
         bool at_rest = false;
-        while (!at_rest && place < BLOCK) {
-            const int32_t class = properties[(uint32_t)block[place]] & CLASS_MASK;
-            const int32_t following = moves->entries[here + (uint64_t)class];
+        do {
+            const int32_t class = properties[(uint32_t)ids[token]] & CLASS_MASK;
+            const int32_t following = entries[entry + (uint64_t)class];
             happens = following & 1;
             if (happens) {
                 break;
             }
-            here = (uint64_t)(following >> 2);
+            entry = (uint64_t)(following >> 2);
             at_rest = following == of_idle[class];
-            to_idle = (to_idle & ~(1u << place)) | (uint32_t)(here == idle_entry) << place;
-            place++;
-        }
-        restless &= place < BLOCK ? UINT32_MAX << place : 0;
-        *entry = happens || !at_rest ? here : *entry;
-    }
-    if (happens) {
-        to_idle &= (1u << place) - 1;
-        for (int64_t i = 0; i < place; i++) {
-            at->position += properties[(uint32_t)block[i]] >> LENGTH_SHIFT & LENGTH_MASK;
-        }
-    } else {
-        place = BLOCK;
-        at->position += seen.size;
-    }
-    if (to_idle) {
-        at->idle_token = at->token + 64 - leading_zeros(to_idle);
-    }
-    at->token += place;
-    return happens;
-}
-
-/* Skip the tokens at which nothing happens. The place is then at the end or before a token at which something does. */
-ALWAYS_INLINE void skip_by_class(place_between *at, const tokdfa_moves *moves, int64_t idle,
-                                 const int32_t *restrict ids, int64_t n) {
-    const int64_t n_classes = moves->n_classes;
-    const uint64_t idle_entry = (uint64_t)(idle * n_classes);
-    const int32_t *of_idle = moves->entries + idle_entry;
-    uint64_t entry = (uint64_t)(at->state * n_classes);
-    /* The token from which on blocks are looked at again. */
-    int64_t check = 0;
-    block_seen seen;
-    while (at->token < n) {
-        const int32_t it_is = moves->properties[(uint32_t)ids[at->token]];
-        const int32_t following = moves->entries[entry + (uint64_t)(it_is & CLASS_MASK)];
-        at->idle_token = entry == idle_entry ? at->token : at->idle_token;
-        if (following & 1) {
-            break;
-        }
-        entry = (uint64_t)(following >> 2);
-        at->position += it_is >> LENGTH_SHIFT & LENGTH_MASK;
-        at->token++;
-        bool at_rest = following == of_idle[it_is & CLASS_MASK] && at->token >= check, happens = false;
-        while (at_rest && !happens) {
-            at_rest = skip_blocks(at, moves->glances, moves->rows, ids, n, &seen);
-            entry = (uint64_t)(of_idle[moves->properties[(uint32_t)ids[at->token - 1]] & CLASS_MASK] >> 2);
-            if (at_rest && count_ones(seen.restless) > MANY) {
-                check = at->token + BLOCK;
-                break;
-            }
-            if (at_rest) {
-                happens = read_block(at, moves, of_idle, idle_entry, ids, seen, &entry);
-                at_rest = entry == (uint64_t)(of_idle[moves->properties[(uint32_t)ids[at->token - 1]] & CLASS_MASK] >> 2);
+            token++;
+            idle_token = entry == idle_entry ? token : idle_token;
+        } while (!at_rest && token < stop);
+        if (at_rest) {
+            const int64_t place = token - first, next = next_restless(restless, place);
+            if (next > place) {
+                const int64_t last = last_idle(to_idle, place, next);
+                token = first + next;
+                entry = (uint64_t)(of_idle[properties[(uint32_t)ids[token - 1]] & CLASS_MASK] >> 2);
+                idle_token = last < 0 ? idle_token : first + last;
             }
         }
-        if (happens) {
-            break;
+        if (token == stop || happens) {
+            int64_t begin = (token - first) / GROUP * GROUP;
+            position = room[BEGINS + begin / GROUP];
+            for (begin += first; begin < token; begin++) {
+                position += length_by_class(properties, ids[begin]);
+            }
         }
     }
-    at->idle_token = entry == idle_entry ? at->token : at->idle_token;
+    at->token = token;
+    at->position = position;
+    at->idle_token = idle_token;
     at->state = (int64_t)entry / n_classes;
+    search->stretch_begin = first;
+    search->stretch_end = stop;
 }
 
 #endif

@@ -58,8 +58,8 @@ typedef struct {
 typedef struct {
     const int32_t *properties;
     const int32_t *entries;
-    const uint32_t *glances;
-    const uint32_t *rows; /* 16 of them */
+    const uint16_t *glances;
+    const uint16_t *rows; /* 16 of them */
     int64_t n_classes; /* 0 when tokens have no classes */
     const int64_t *outcomes;
     int64_t n_outcomes; /* 0 when they are not known */
@@ -80,9 +80,11 @@ typedef struct {
     int64_t floor;      /* where the last match ended; no match begins before it */
     int64_t idle_token; /* a token before which nothing has begun to match */
     int64_t first;      /* the place of the chunk in the stream, in tokens */
-    int64_t more;       /* whether the search has stopped because there is no more room */
-    /* Four numbers a match: its start and end in bytes, its first token and the token after its last one. For a leftmost
-       match, bits 40 and up of the third have the number of bytes of the first token that come before it. */
+    int64_t more;       /* 1 if the search has stopped because there is no room for more matches, 2 for more ids */
+    int64_t settled;    /* a token of the stream before which no later match begins */
+    /* Four numbers a match: its start and end in bytes, its first token and the token after its last one, all counted
+       from the beginning of the stream. For a leftmost match, bits 40 and up of the third have the number of bytes of
+       the first token that come before it. */
     int64_t *found;
     int64_t n_found;
     /* What has been read in vain beyond pending matches; futile has 2^k entries, all invalid at first. */
@@ -94,8 +96,8 @@ typedef struct {
     /* For searches for all matches: where those that end at one place begin. */
     int64_t *starts;
     int64_t n_starts;
-    /* Of at_rest.h: pairs of states and tokens that are remembered, 2^k lines of them, all -1 at first; the stretch at
-       hand, and room for what is found out about it. */
+    /* Of at_rest.h: pairs of states and tokens that are remembered, 2^k lines of them, all -1 at first. Of at_rest.h or
+       by_class.h: the stretch at hand, and room for what is found out about it. */
     int64_t *steps;
     int64_t n_steps;
     int64_t stretch_begin, stretch_end, run;
@@ -103,13 +105,16 @@ typedef struct {
     int64_t n_room;
 } tokdfa_search;
 
-/* Ids that are copied while they are searched, `step` at a time: the first `done` of them have been. Those copied must
-   be below the limit. It belongs to one thread. */
+/* Ids that are copied to a chunk while they are searched, `step` at a time: the first `done` of them have been, and the
+   chunk has been filled with `filled` ids. Those copied must be below the limit. It belongs to one thread. */
 typedef struct {
     const int32_t *source;
+    int64_t n_source;
     int64_t limit;
     int64_t step;
     int64_t done;
+    int64_t filled;
+    int64_t longest; /* the number of bytes of the longest match, 0 if there is none */
 } tokdfa_copying;
 
 /* The machine that a search runs. Read-only once it is built. */
@@ -124,6 +129,7 @@ int64_t tokdfa_find_leftmost(const tokdfa_machine *machine, tokdfa_search *searc
                              int64_t options);
 int64_t tokdfa_find_leftmost_in_copy(const tokdfa_machine *machine, tokdfa_search *search, tokdfa_copying *copying,
                                      int32_t *ids, int64_t n, int64_t options);
+int64_t tokdfa_forget(const tokdfa_spelled *text, tokdfa_search *search, int32_t *ids, int64_t n, int64_t longest);
 int64_t tokdfa_find_all(const tokdfa_machine *machine, tokdfa_search *search, const int32_t *ids, int64_t n,
                         int64_t options);
 
@@ -136,7 +142,7 @@ void tokdfa_fill_classes(const tokdfa_spelled *text, const tokdfa_forward *forwa
                          const int32_t *effects, int64_t n_effects, const int32_t *class_of, int64_t n_classes,
                          int32_t *properties, int32_t *entries);
 int64_t tokdfa_fill_glances(const int32_t *properties, int64_t n_ids, const int32_t *entries, int64_t n_classes,
-                            int64_t n_states, int64_t idle, uint32_t *glances, uint32_t *rows);
+                            int64_t n_states, int64_t idle, uint16_t *glances, uint16_t *rows);
 void tokdfa_idle_outcomes(const tokdfa_spelled *text, const tokdfa_forward *forward, const tokdfa_backward *backward,
                           int64_t *outcomes, int32_t *runs);
 void tokdfa_mark_groups(const tokdfa_spelled *text, const tokdfa_forward *forward, const int64_t *outcomes,

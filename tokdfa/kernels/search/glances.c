@@ -32,11 +32,11 @@ static int heavier_first(const void *a, const void *b) {
 }
 
 /* Put a set of bits into a group and return its number: that of an equal set, a new group if there is room, or the one
-   that it changes least. Group 0, in which all bits are set, is left alone. */
-static int into_group(const group *one, group *groups, int *n_groups, int most) {
+   that it changes least. Groups before the first one are left alone; in group 0 all bits are set. */
+static int into_group(const group *one, group *groups, int first, int *n_groups, int most) {
     int best = 0;
     int64_t least_cost = INT64_MAX;
-    for (int number = 1; number < *n_groups && least_cost > 0; number++) {
+    for (int number = first; number < *n_groups && least_cost > 0; number++) {
         const group *other = groups + number;
         int64_t cost = 0;
         for (int word = 0; word < N_WORDS; word++) {
@@ -96,11 +96,11 @@ static int number_rests(const int32_t *of_idle, int64_t n_classes, int64_t n_sta
 
 /* The glance of each class, without the length: see search.h. */
 static void glance_at_classes(const int32_t *entries, int64_t n_classes, int64_t idle, const weighted *classes,
-                              const int16_t *rest_of, const int64_t *states, int n_rests, uint32_t *of_class,
-                              uint32_t *rows) {
+                              const int16_t *rest_of, const int64_t *states, int n_rests, uint16_t *of_class,
+                              uint16_t *rows) {
     const int32_t *of_idle = entries + idle * n_classes;
-    group columns[N_GLANCE_COLUMNS], of_rows[N_GLANCE_ROWS];
-    int n_columns = 1, n_rows = 1, row_of[MOST_RESTS];
+    group columns[N_GLANCE_COLUMNS], of_rows[N_GLANCE_ROWS] = {{{0}, 0}};
+    int n_columns = 1, n_rows = GLANCE_IDLE_ROW + 1, row_of[MOST_RESTS];
     for (int64_t place = 0; place < n_classes; place++) {
         const int64_t class = classes[place].number;
         int number = 0;
@@ -110,9 +110,9 @@ static void glance_at_classes(const int32_t *entries, int64_t n_classes, int64_t
                 const bool differs = entries[states[rest] * n_classes + class] != of_idle[class];
                 one.bits[rest / 64] |= (uint64_t)differs << rest % 64;
             }
-            number = into_group(&one, columns, &n_columns, N_GLANCE_COLUMNS);
+            number = into_group(&one, columns, 1, &n_columns, N_GLANCE_COLUMNS);
         }
-        of_class[class] = (uint32_t)number << GLANCE_COLUMN_SHIFT;
+        of_class[class] = (uint16_t)(number << GLANCE_COLUMN_SHIFT);
     }
     for (int rest = 0; rest < n_rests; rest++) {
         /* Weights of rows are not known any more; the states come in their order. */
@@ -120,28 +120,33 @@ static void glance_at_classes(const int32_t *entries, int64_t n_classes, int64_t
         for (int number = 1; number < n_columns; number++) {
             one.bits[0] |= (columns[number].bits[rest / 64] >> rest % 64 & 1) << number;
         }
-        row_of[rest] = into_group(&one, of_rows, &n_rows, N_GLANCE_ROWS);
+        if (states[rest] == idle) {
+            row_of[rest] = GLANCE_IDLE_ROW;
+            of_rows[GLANCE_IDLE_ROW] = one;
+        } else {
+            row_of[rest] = into_group(&one, of_rows, GLANCE_IDLE_ROW + 1, &n_rows, N_GLANCE_ROWS);
+        }
     }
     for (int row = 0; row < N_GLANCE_ROWS; row++) {
-        rows[row] = row > 0 && row < n_rows ? (uint32_t)of_rows[row].bits[0] : UINT32_MAX;
+        rows[row] = row > 0 && row < n_rows ? (uint16_t)of_rows[row].bits[0] : UINT16_MAX;
     }
     for (int64_t class = 0; class < n_classes; class++) {
         const int64_t state = of_idle[class] / (4 * n_classes);
         if (!(of_idle[class] & 1)) {
             const int row = rest_of[state] < 0 ? 0 : row_of[rest_of[state]];
-            of_class[class] |= (uint32_t)row | (state == idle ? GLANCE_IDLE : 0);
+            of_class[class] |= (uint16_t)row;
         }
     }
 }
 
 /* Fill the glances of ids, and the rows. Returns 0 unless there is no memory. */
 TOKDFA_DOOR int64_t tokdfa_fill_glances(const int32_t *properties, int64_t n_ids, const int32_t *entries,
-                                        int64_t n_classes, int64_t n_states, int64_t idle, uint32_t *glances,
-                                        uint32_t *rows) {
+                                        int64_t n_classes, int64_t n_states, int64_t idle, uint16_t *glances,
+                                        uint16_t *rows) {
     weighted *classes = malloc((size_t)n_classes * sizeof *classes);
     weighted *by_state = malloc((size_t)n_states * sizeof *by_state);
     int16_t *rest_of = malloc((size_t)n_states * sizeof *rest_of);
-    uint32_t *of_class = malloc((size_t)n_classes * sizeof *of_class);
+    uint16_t *of_class = malloc((size_t)n_classes * sizeof *of_class);
     int64_t states[MOST_RESTS];
     const bool is_room = classes && by_state && rest_of && of_class;
     if (is_room) {
@@ -150,8 +155,8 @@ TOKDFA_DOOR int64_t tokdfa_fill_glances(const int32_t *properties, int64_t n_ids
             number_rests(entries + idle * n_classes, n_classes, n_states, classes, by_state, rest_of, states);
         glance_at_classes(entries, n_classes, idle, classes, rest_of, states, n_rests, of_class, rows);
         for (int64_t id = 0; id < n_ids; id++) {
-            const uint32_t length = (uint32_t)properties[id] >> LENGTH_SHIFT & LENGTH_MASK;
-            glances[id] = of_class[properties[id] & CLASS_MASK] | length << LENGTH_SHIFT;
+            const int64_t length = least((uint32_t)properties[id] >> LENGTH_SHIFT & LENGTH_MASK, GLANCE_NO_LENGTH);
+            glances[id] = (uint16_t)(of_class[properties[id] & CLASS_MASK] | length << GLANCE_LENGTH_SHIFT);
         }
     }
     free(classes);

@@ -7,6 +7,7 @@
 #include "at_rest.h"
 #include "backwards.h"
 #include "by_class.h"
+#include "kept.h"
 #include "search.h"
 
 /* The interval, in tokens read beyond a pending match, at which it is remembered that they lead to nothing. */
@@ -128,7 +129,7 @@ int64_t VARIANT(find_leftmost)(const tokdfa_machine *machine, tokdfa_search *sea
         if (at.offset == 0 && !at.pending) {
             if (n_classes > 0) {
                 place_between here = {at.token, at.state, at.position, at.idle_token};
-                skip_by_class(&here, moves, idle, ids, n);
+                skip_by_class(&here, search, moves, idle, ids, n);
                 at.token = here.token;
                 at.state = here.state;
                 at.position = here.position;
@@ -150,7 +151,7 @@ int64_t VARIANT(find_leftmost)(const tokdfa_machine *machine, tokdfa_search *sea
             const int64_t id = ids[at.token];
             const int64_t length = length_of(text, id);
             if (at.offset == 0 && at.pending) {
-                if (at.token % STRIDE == 0) {
+                if ((search->first + at.token) % STRIDE == 0) {
                     const uint64_t key = (uint64_t)((search->first + at.token) * n_states + at.state);
                     if (search->has_futile && (uint64_t)futile[(key * HASH) >> 20 & mask] == key) {
                         at.state = 0;
@@ -250,7 +251,7 @@ int64_t VARIANT(find_leftmost)(const tokdfa_machine *machine, tokdfa_search *sea
         found[n_found] = at.start;
         found[n_found + 1] = at.end;
         found[n_found + 2] = start_token;
-        found[n_found + 3] = at.end_token + (at.end_offset > 0);
+        found[n_found + 3] = token_after(text, ids, at.end_token, at.end_offset);
         n_found += 4;
         at.floor = at.end;
         at.pending = false;
@@ -265,7 +266,8 @@ int64_t VARIANT(find_leftmost)(const tokdfa_machine *machine, tokdfa_search *sea
         }
         at.idle_token = at.token;
     }
-    search->more = n_found + 4 > most;
+    count_from_first(found, n_found, search->first);
+    search->more = n_found + 4 > most ? MORE_MATCHES : 0;
     search->token = at.token;
     search->offset = at.offset;
     search->state = at.state;
@@ -284,23 +286,30 @@ int64_t VARIANT(find_leftmost)(const tokdfa_machine *machine, tokdfa_search *sea
 /* Copy the next ids, and return whether all of them are in range. What is checked is the copy: whoever owns the source
    may write to it. */
 ALWAYS_INLINE bool copy_more(tokdfa_copying *copying, int32_t *restrict ids, int64_t n) {
-    const int64_t begin = copying->done, end = least(n, begin + copying->step);
-    const int32_t *restrict source = copying->source;
+    const int32_t *restrict source = copying->source + copying->done;
+    int32_t *restrict place = ids + copying->filled;
     uint32_t largest = 0;
-    for (int64_t place = begin; place < end; place++) {
-        const uint32_t id = (uint32_t)source[place];
-        ids[place] = (int32_t)id;
+    /* The next ones are asked for, so that they are near by the time that these have been searched. */
+    const int64_t n_next = least(n, copying->n_source - copying->done - n);
+    for (int64_t i = 0; i < n_next; i += 16) {
+        __builtin_prefetch(source + n + i, 0, 2);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        const uint32_t id = (uint32_t)source[i];
+        place[i] = (int32_t)id;
         largest = largest > id ? largest : id;
     }
-    if (end > begin && largest >= (uint32_t)copying->limit) {
+    if (n > 0 && largest >= (uint32_t)copying->limit) {
         return false;
     }
-    copying->done = end;
+    copying->done += n;
+    copying->filled += n;
     return true;
 }
 
-/* Search as tokdfa_find_leftmost does, in n ids of which more are copied as the search gets there. It stops early at
-   an id that is not below the limit. */
+/* Search as tokdfa_find_leftmost does, in a chunk with room for n ids to which more are copied as the search gets
+   there. If they do not fit, those that are not needed any more are forgotten. It stops early at an id that is not below
+   the limit, or if it needs more than half of the room for what it keeps. */
 int64_t VARIANT(find_leftmost_in_copy)(const tokdfa_machine *machine, tokdfa_search *search, tokdfa_copying *copying,
                                        int32_t *ids, int64_t n, int64_t options);
 
@@ -309,16 +318,27 @@ int64_t VARIANT(find_leftmost_in_copy)(const tokdfa_machine *machine, tokdfa_sea
     int64_t *const found = search->found;
     const int64_t room = search->n_found;
     int64_t n_found = 0;
+    bool is_all = false;
     do {
+        int64_t n_more = least(copying->step, copying->n_source - copying->done);
         search->more = 0;
-        if (copying->done < n && !copy_more(copying, ids, n)) {
+        if (copying->filled + n_more > n) {
+            copying->filled = forget(machine->text, search, ids, copying->filled, copying->longest);
+            if (copying->filled > n / 2) {
+                search->more = MORE_IDS;
+                break;
+            }
+            n_more = least(n_more, n - copying->filled);
+        }
+        if (!copy_more(copying, ids, n_more)) {
             break;
         }
-        const int64_t final = copying->done == n ? options & FINAL : 0;
+        is_all = copying->done == copying->n_source;
         search->found = found + n_found;
         search->n_found = room - n_found;
-        n_found += VARIANT(find_leftmost)(machine, search, ids, copying->done, (options & ~(int64_t)FINAL) | final);
-    } while (copying->done < n && !search->more);
+        n_found += VARIANT(find_leftmost)(machine, search, ids, copying->filled,
+                                          is_all ? options : options & ~(int64_t)FINAL);
+    } while (!is_all && !search->more);
     search->found = found;
     search->n_found = room;
     return n_found;

@@ -10,15 +10,16 @@ import numpy as np
 from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.kernels.library import Struct, lib, readable, writable
 
-__all__ = ["ALIGNED", "FINAL", "Search"]
+__all__ = ["ALIGNED", "FINAL", "Search", "copying_of"]
 
 ALIGNED, FINAL = 1, 2
 """Options: matches begin and end at borders of tokens; the stream ends with the chunk."""
 
+# Why a search has stopped; see search.h.
+_MORE_MATCHES = 1
+
 # The number of matches that are fetched at a time.
 _ROOM = 1 << 14
-# The number of ids that are copied at a time, and searched while they are in the first-level cache.
-_STEP = 1 << 12
 # The number of entries for what was read in vain beyond the end of a match.
 _MEMORY = 1 << 14
 # The number of lines for pairs of a state and a token that are remembered; a line has eight numbers.
@@ -34,8 +35,33 @@ _NO_STEPS: Int64Array = np.empty(0, dtype=np.int64)
 # All fields that are not working memory; see ``door.h``.
 _PLACES = (
     *("token", "offset", "state", "position", "pending", "end_token", "end_offset", "end", "start", "last"),
-    *("floor", "idle_token", "first", "more", "has_futile", "stretch_begin", "stretch_end", "run"),
+    *("floor", "idle_token", "first", "more", "settled", "has_futile", "stretch_begin", "stretch_end", "run"),
 )
+
+
+def copying_of(
+    source: Int32Array, *, limit: int, filled: int = 0, done: int = 0, longest: int = 0, step: int
+) -> Struct:
+    """Return what is known of ids that are copied while they are searched.
+
+    Parameters
+    ----------
+    source : int32 array
+        The ids; they need not be checked.
+    limit : int
+        Those below it are ids that the machine's text has.
+    filled : int
+        The number of ids that are where these are copied to.
+    done : int
+        The number of ids of the source that are not copied any more.
+    longest : int
+        The number of bytes of the longest match; 0 if there is none.
+    step : int
+        The number of ids that are copied at a time.
+    """
+    if not 0 <= done <= len(source) or step < 1:
+        raise TypeError("these are not places in the ids")
+    return Struct("tokdfa_copying", source=source, limit=limit, step=step, done=done, filled=filled, longest=longest)
 
 
 class Search:
@@ -53,11 +79,9 @@ class Search:
         For each leftmost match yielded last, the number of bytes of its first token that come before it.
     buffer : int32 array
         Room for ids, which whoever runs the search may use and replace.
-    n_copied : int
-        The number of ids that :meth:`leftmost_in_copy` has copied.
     """
 
-    __slots__ = ("_found", "_struct", "at", "buffer", "n_copied", "offsets")
+    __slots__ = ("_found", "_struct", "at", "buffer", "offsets")
 
     def __init__(self) -> None:
         self._found: Int64Array = np.empty(4 * _ROOM, dtype=np.int64)
@@ -73,7 +97,6 @@ class Search:
         self.at: Any = self._struct.pointer
         self.offsets: Int64Array = self._found[:0]
         self.buffer: Int32Array = np.empty(0, dtype=np.int32)
-        self.n_copied = 0
 
     def begin(self, state: int) -> None:
         """Begin a new stream in a state."""
@@ -97,8 +120,8 @@ class Search:
         Yields
         ------
         int64 array
-            Four numbers a match: start and end in bytes of the stream, the first token of the chunk and the token after
-            the last.
+            Four numbers a match, counted from the beginning of the stream: start and end in bytes, its first token and
+            the token after its last.
         """
         at = self.at
         self._prepare(machine)
@@ -106,45 +129,50 @@ class Search:
         while at.more:
             yield self._leftmost(lib.tokdfa_find_leftmost(machine.pointer, at, pointer, len(ids), options))
 
-    def leftmost_in_copy(
-        self,
-        machine: Struct,
-        source: Int32Array,
-        ids: Int32Array,
-        options: int,
-        *,
-        done: int,
-        limit: int,
-        step: int = _STEP,
-    ) -> Iterator[Int64Array]:
-        """Yield the leftmost matches as :meth:`leftmost` does, while the ids are copied.
+    def leftmost_in_copy(self, machine: Struct, copying: Struct, ids: Int32Array, options: int) -> Iterator[Int64Array]:
+        """Yield the leftmost matches as :meth:`leftmost` does, while ids are copied.
+
+        It ends before an id that is not below the limit, when less is copied than there is; and if too much is to be
+        kept, when `at.more` is not 0. Then it may be called again with more room.
 
         Parameters
         ----------
         machine : Struct
-        source : int32 array
-            The ids; they need not be checked.
+        copying : Struct
+            Of :func:`copying_of`.
         ids : int32 array
-            Where to copy them, of as many places. The first of them is the one at which `at` counts tokens from.
+            Where ids are copied to. The first of them is the one at which `at` counts tokens from, and those that fill
+            it have been checked.
         options : int
-        done : int
-            The number of ids that have been copied, and checked against the machine's text.
-        limit : int
-            The search ends before an id that is not below this one, which the machine's text has; `n_copied` is less
-            than the number of ids then.
-        step : int
-            The number of ids that are copied at a time.
         """
-        if len(source) != len(ids) or not 0 <= done <= len(ids) or step < 1:
-            raise TypeError("there must be as much room as there are ids")
-        at = self.at
+        at, job = self.at, copying.pointer
+        if not 0 <= job.filled <= len(ids) or (not len(ids) and job.done < job.n_source):
+            raise TypeError("there is no room for ids")
         self._prepare(machine)
-        copying = Struct("tokdfa_copying", source=source, limit=limit, step=step, done=done)
         into = writable(ids, np.int32)
-        while at.more:
-            n_found = lib.tokdfa_find_leftmost_in_copy(machine.pointer, at, copying.pointer, into, len(ids), options)
-            self.n_copied = copying.pointer.done
+        while at.more == _MORE_MATCHES:
+            n_found = lib.tokdfa_find_leftmost_in_copy(machine.pointer, at, job, into, len(ids), options)
             yield self._leftmost(n_found)
+
+    def forget(self, machine: Struct, ids: Int32Array, longest: int) -> int:
+        """Forget those of the ids at hand that no later match needs.
+
+        Parameters
+        ----------
+        machine : Struct
+        ids : int32 array
+            Those that are still needed move to its front.
+        longest : int
+            The number of bytes of the longest match; 0 if there is none.
+
+        Returns
+        -------
+        int
+            How many these are. The first of them is number ``at.first`` in the stream now, and no match begins before
+            number ``at.settled``.
+        """
+        n_kept: int = lib.tokdfa_forget(machine.pointer.text, self.at, writable(ids, np.int32), len(ids), longest)
+        return n_kept
 
     def _prepare(self, machine: Struct) -> None:
         """Make ready for another chunk of ids."""
@@ -152,7 +180,7 @@ class Search:
         if machine.pointer.moves.n_runs and not at.n_steps:
             self._struct.set("steps", np.full(_LINES * _LINE, -1, dtype=np.int64))
         at.run = at.stretch_begin = at.stretch_end = 0
-        at.more = 1
+        at.more = _MORE_MATCHES
 
     def _leftmost(self, n_found: int) -> Int64Array:
         """Return a copy of what has been found, with the offsets set apart."""
@@ -164,8 +192,8 @@ class Search:
     def all(self, machine: Struct, ids: Int32Array, options: int) -> Iterator[Int64Array]:
         """Yield all matches, in the order of their ends and then of their starts; otherwise like :meth:`leftmost`."""
         at = self.at
+        self._prepare(machine)
         pointer = readable(ids, np.int32)
-        at.more = 1
         while at.more:
             n_found = lib.tokdfa_find_all(machine.pointer, at, pointer, len(ids), options)
             if n_found >= 0:

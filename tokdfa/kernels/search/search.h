@@ -8,6 +8,9 @@
 /* Options. */
 enum { ALIGNED = 1, FINAL = 2 };
 
+/* Why a search has stopped before the end of a chunk: there is no room for more matches, or for more ids. */
+enum { MORE_MATCHES = 1, MORE_IDS = 2 };
+
 /* The column of the edge follows those of the bytes. */
 enum { EDGE = 256 };
 
@@ -16,11 +19,11 @@ enum { EDGE = 256 };
    something happens, and plus 2 if the search is dead after the first symbol. */
 enum { LENGTH_SHIFT = 16, LENGTH_MASK = 0x7FFF, CLASS_MASK = 0xFFFF };
 
-/* Glances of ids, see glances.c: bits 0 to 3 have the row of the id, 4 to 8 its column; the next one is set if it leads
-   from the idle state to the idle state; bits 16 to 30 have its length. Bit c of row r is set unless tokens of column c
-   are at rest after tokens of row r that are. */
-enum { N_GLANCE_ROWS = 16, N_GLANCE_COLUMNS = 32, GLANCE_ROW_MASK = 15, GLANCE_COLUMN_MASK = 31 };
-enum { GLANCE_COLUMN_SHIFT = 4, GLANCE_IDLE_BIT = 9, GLANCE_IDLE = 1 << GLANCE_IDLE_BIT };
+/* Glances of ids, see glances.c: bits 0 to 3 have the row of the id, 4 to 7 its column, and the others its length, or
+   NO_LENGTH if it is not shorter. The row is IDLE_ROW if the id leads from the idle state to the idle state. Bit c of row
+   r is set unless tokens of column c are at rest after tokens of row r that are. */
+enum { N_GLANCE_ROWS = 16, N_GLANCE_COLUMNS = 16, GLANCE_ROW_MASK = 15, GLANCE_COLUMN_MASK = 15 };
+enum { GLANCE_COLUMN_SHIFT = 4, GLANCE_LENGTH_SHIFT = 8, GLANCE_NO_LENGTH = 255, GLANCE_IDLE_ROW = 1 };
 
 /* Outcomes, the effects of a token on a state: bits 0 to 15 give where a match begins, counted from the start of the
    token, plus BIAS; bits 16 to 23 where it ends, counted likewise; then come the marks: there is a match; it is

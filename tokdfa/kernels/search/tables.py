@@ -11,7 +11,6 @@ from tokdfa.arrays import (
     IntegerArray,
     Uint8Array,
     Uint16Array,
-    Uint32Array,
     Uint64Array,
 )
 from tokdfa.kernels.library import Struct, check_memory, ffi, lib, readable, writable
@@ -49,7 +48,7 @@ _N_ROWS = 16
 _NO_INTS = np.zeros(0, dtype=np.int32)
 _NO_LONGS = np.zeros(0, dtype=np.int64)
 _NO_MARKS = np.zeros(0, dtype=np.uint64)
-_NO_GLANCES = np.zeros(0, dtype=np.uint32)
+_NO_GLANCES = np.zeros(0, dtype=np.uint16)
 
 
 def spelled_of(text: Uint8Array, offsets: Int64Array, cuts: BoolArray) -> Struct:
@@ -134,8 +133,8 @@ def _moves(
     properties: Int32Array = _NO_INTS,
     entries: Int32Array = _NO_INTS,
     n_classes: int = 0,
-    glances: Uint32Array = _NO_GLANCES,
-    rows: Uint32Array = _NO_GLANCES,
+    glances: Uint16Array = _NO_GLANCES,
+    rows: Uint16Array = _NO_GLANCES,
     outcomes: Int64Array = _NO_LONGS,
     runs: Int32Array = _NO_INTS,
     marks: Uint64Array = _NO_MARKS,
@@ -237,7 +236,7 @@ def classes_of(
 
 def glances_of(
     properties: Int32Array, entries: Int32Array, n_classes: int, n_states: int, idle: int
-) -> tuple[Uint32Array, Uint32Array]:
+) -> tuple[Uint16Array, Uint16Array]:
     """Return what a search that looks at many tokens at a time has to know of each.
 
     Parameters
@@ -249,14 +248,14 @@ def glances_of(
 
     Returns
     -------
-    glances : uint32 array, one entry an id
+    glances : uint16 array, one entry an id
         Its row, its column and its length; see ``search.h``.
-    rows : uint32 array of 16
+    rows : uint16 array of 16
         Bit c of row r is clear only if tokens of column c are at rest after tokens of row r that are: they lead to
         where they lead from the idle state, and nothing happens.
     """
-    glances: Uint32Array = np.empty(len(properties), dtype=np.uint32)
-    rows: Uint32Array = np.empty(_N_ROWS, dtype=np.uint32)
+    glances: Uint16Array = np.empty(len(properties), dtype=np.uint16)
+    rows: Uint16Array = np.empty(_N_ROWS, dtype=np.uint16)
     check_memory(
         lib.tokdfa_fill_glances(
             readable(properties, np.int32),
@@ -265,8 +264,8 @@ def glances_of(
             n_classes,
             n_states,
             idle,
-            writable(glances, np.uint32),
-            writable(rows, np.uint32),
+            writable(glances, np.uint16),
+            writable(rows, np.uint16),
         )
     )
     return glances, rows
