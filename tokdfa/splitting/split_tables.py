@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from tokdfa.arrays import Int32Array, Uint8Array, Uint16Array
-from tokdfa.kernels.encode.events import EVENT_BITS, UNSETTLED
-from tokdfa.kernels.encode.split import BLOCK_BITS, PAIR_EVENTS
+from tokdfa.kernels.encode.events import UNSETTLED
+from tokdfa.kernels.encode.split import BLOCK_BITS, CONTINUATION, LONGEST_PART
 from tokdfa.kernels.library import Struct
 from tokdfa.splitting.machine import Machine
 
@@ -23,43 +23,110 @@ class Tuning:
     Parameters
     ----------
     max_pairs : int
-        The maximum number of entries, of 4 bytes each, in the table for two symbols of ASCII. A machine that needs more
-        reads symbols one by one. The table only pays off if it stays in the second-level cache.
+        The maximum number of entries, of 4 bytes each, in the table for two bytes, up to 65536. A machine that needs
+        more reads symbols one by one. The table only pays off if it stays in the second-level cache.
+    stretch : int
+        The number of bytes that are read before what they begin is written down, from 4 to 4096.
+    least_chain : int
+        A stretch of at least four times as many bytes is read in four parts at once.
     """
 
-    max_pairs: int = 1 << 17
+    max_pairs: int = 1 << 16
+    stretch: int = LONGEST_PART
+    least_chain: int = 64
 
 
 DEFAULT = Tuning()
 
+_CLASSES_OF_PAIRS = 256
+# A machine whose pairs of classes are more, for so many entries, is not looked at any further.
+_COLUMNS = 4
+
 
 def split_tables(machine: Machine, *, tuning: Tuning = DEFAULT) -> Struct:
     """Return the tables of a machine, ``tokdfa_splitting``."""
+    assert 4 <= tuning.stretch <= LONGEST_PART
     n_classes = machine.target.shape[1]
     class_bits = max(n_classes - 1, 1).bit_length()
-    single = machine.n_hypotheses == 1
-    settled = single[:, None] & single[machine.target]
-    quick = np.where(settled, machine.event[:, :, 0], UNSETTLED).astype(np.uint8)
     pages, classes = _paged(machine.class_of_code_point)
-    pairs, pair_class, pair_bits = _pairs(machine.target, quick, machine.class_of_code_point[:0x80], tuning.max_pairs)
+    action, unsettled = _actions(machine)
+    ascii_class = machine.class_of_code_point[:0x80].copy()
+    pairs, pair_class, known_after, pair_bits = _pairs(machine.target, action, ascii_class, tuning.max_pairs)
     tables = {
-        "ascii_class": machine.class_of_code_point[:0x80].copy(),
+        "ascii_class": ascii_class,
         "pages": pages,
         "classes": classes,
         "target": _padded(machine.target.astype(np.int32) << class_bits, class_bits),
-        "quick": _padded(quick, class_bits),
-        "single": single.astype(np.uint8),
-        "parent": _padded(machine.parent, class_bits),
-        "event": _padded(machine.event, class_bits),
+        "action": _padded(action, class_bits),
+        **unsettled,
         "pairs": pairs,
         "pair_class": pair_class,
+        "known_after": known_after,
         "borne_out": machine.borne_out,
     }
     for table in tables.values():
         table.setflags(write=False)
     return Struct(
-        "tokdfa_splitting", **tables, width=machine.parent.shape[2], class_bits=class_bits, pair_bits=pair_bits
+        "tokdfa_splitting", **tables, width=machine.parent.shape[2], class_bits=class_bits, pair_bits=pair_bits,
+        stretch=tuning.stretch, least_chain=tuning.least_chain,
+    )  # fmt: skip
+
+
+def _actions(machine: Machine) -> tuple[Int32Array, dict[str, Uint8Array]]:
+    """Return the action of every cell, and for the unsettled ones the parents, the events, and whether they settle."""
+    single = machine.n_hypotheses == 1
+    settles = single[machine.target]
+    is_open = ~(single[:, None] & settles)
+    action: Int32Array = machine.event[:, :, 0].astype(np.int32)
+    width = machine.parent.shape[2]
+    rows = np.concatenate((machine.parent[is_open], machine.event[is_open], settles[is_open][:, None]), axis=1)
+    first, action[is_open] = _distinct(rows.astype(np.uint8))
+    action[is_open] += UNSETTLED
+    parent, event, last = np.split(rows[first].astype(np.uint8), (width, 2 * width), axis=1)
+    return action, {name: row.flatten() for name, row in (("parent", parent), ("event", event), ("settles", last))}
+
+
+def _distinct(rows: Any) -> tuple[Any, Any]:
+    """Return where each different row is first, and for each row the number of the one that it equals."""
+    rows = np.ascontiguousarray(rows)
+    # Compared as bytes, which is faster than by columns.
+    _, first, number = np.unique(
+        rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).reshape(-1),
+        return_index=True,
+        return_inverse=True,
     )
+    return first, number.reshape(-1)
+
+
+def _pairs(
+    target: Int32Array, action: Int32Array, ascii_class: Uint8Array, max_pairs: int
+) -> tuple[Any, Uint8Array, Int32Array, int]:
+    """Return the entries for two bytes, their classes, the states known after those, and the bits of the classes."""
+    n, n_classes = target.shape
+    none = np.zeros(1, dtype=np.uint32), np.zeros(1, dtype=np.uint8), np.zeros(1, dtype=np.int32), 0
+    max_pairs = min(max_pairs, 1 << 16)
+    if n_classes >= 0x100 - CONTINUATION or action.max() > 0xFF or n * (n_classes + 1) ** 2 > _COLUMNS * max_pairs:
+        return none
+    # A continuation, the last class, leaves the state as it is.
+    target = np.concatenate((target, np.arange(n, dtype=np.int32)[:, None]), axis=1)
+    action = np.concatenate((action, np.zeros((n, 1), dtype=np.int32)), axis=1)
+    entries = (target[target] << 16 | action[target] << 8 | action[:, :, None]).astype(np.uint32)
+    columns = entries.reshape(n, -1).T
+    first, number = _distinct(columns)
+    bits = max(len(first) - 1, 1).bit_length()
+    if len(first) > _CLASSES_OF_PAIRS or n << bits > max_pairs:
+        return none
+    states, both = columns[first] >> 16, columns[first] & 0xFFFF
+    known_after = np.where((states == states[:, :1]).all(axis=1), states[:, 0].astype(np.int32) << bits, -1)
+    pairs = np.zeros((n, 1 << bits), dtype=np.uint32)
+    pairs[:, : len(first)] = (states << bits << 16 | both).T
+    of_byte: Uint8Array = np.zeros(0x100, dtype=np.uint8)
+    of_byte[:CONTINUATION] = ascii_class
+    of_byte[CONTINUATION] = n_classes
+    of_byte[CONTINUATION + 1 : CONTINUATION + 1 + n_classes] = range(n_classes)
+    by_second = number.astype(np.uint8).reshape(n_classes + 1, n_classes + 1).T
+    pair_class = by_second[of_byte][:, of_byte].reshape(-1)
+    return pairs.reshape(-1), pair_class, known_after.astype(np.int32), bits
 
 
 def _padded(cells: Any, class_bits: int) -> Any:
@@ -67,26 +134,6 @@ def _padded(cells: Any, class_bits: int) -> Any:
     room = np.zeros((len(cells), 1 << class_bits, *cells.shape[2:]), dtype=cells.dtype)
     room[:, : cells.shape[1]] = cells
     return room.reshape(-1)
-
-
-def _pairs(
-    target: Int32Array, quick: Uint8Array, ascii_class: Uint8Array, max_pairs: int
-) -> tuple[Int32Array, Uint8Array, int]:
-    """Return the entries for two symbols of ASCII, the classes used for these, and the bits of the classes."""
-    classes, pair_class = np.unique(ascii_class, return_inverse=True)
-    bits = (len(classes) - 1).bit_length()
-    if len(target) << 2 * bits > max_pairs:
-        # Every symbol is a separate step.
-        none = np.full(len(target), 1 << 2 * EVENT_BITS, dtype=np.int32)
-        return none, np.zeros(0x80, dtype=np.uint8), 0
-    between = target[:, classes]
-    first, second = quick[:, classes][:, :, None], quick[:, classes][between]
-    behind = target[:, classes][between].astype(np.int32) << 2 * bits << PAIR_EVENTS
-    is_unsettled = (first == UNSETTLED) | (second == UNSETTLED)
-    does = first.astype(np.int32) << EVENT_BITS | second
-    entries = np.zeros((len(target), 1 << bits, 1 << bits), dtype=np.int32)
-    entries[:, : len(classes), : len(classes)] = behind | is_unsettled << 2 * EVENT_BITS | does
-    return entries.reshape(-1), pair_class.astype(np.uint8), bits
 
 
 def _paged(classes: Uint8Array) -> tuple[Uint16Array, Uint8Array]:

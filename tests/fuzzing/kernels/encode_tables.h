@@ -15,6 +15,7 @@ typedef struct {
     const uint8_t *chosen; /* of the tokens, those that stand for pieces */
     tokdfa_splitting splitting;
     int64_t n_states, n_hypotheses[MOST_STATES];
+    const uint8_t *parent, *event; /* by cell and hypothesis after it */
     bool is_proper, lacks_ids;
     /* Rules between numbers, for dictionaries that are not proper. */
     int32_t *left, *right, *product;
@@ -125,19 +126,59 @@ static void build_dictionary(encoder *e, input *in) {
     e->chosen = chosen;
 }
 
+/* The table for two bytes of a transcript: classes that are told apart by nothing stay apart here. */
+static void build_pairs(encoder *e, const uint8_t *ascii) {
+    enum { N_COLUMNS = N_CLASSES + 1, PAIR_BITS = 2 * CLASS_BITS + 1, SKIP = N_CLASSES };
+    arena *memory = &e->memory;
+    const int32_t *target = e->splitting.target, *action = e->splitting.action;
+    uint32_t *pairs = ZEROS(memory, uint32_t, e->n_states << PAIR_BITS);
+    int32_t *known_after = ROOM(memory, int32_t, N_COLUMNS * N_COLUMNS);
+    uint8_t *pair_class = ROOM(memory, uint8_t, 1 << 16);
+    for (int c = 0; c < N_COLUMNS * N_COLUMNS; c++) {
+        const int first = c / N_COLUMNS, second = c % N_COLUMNS;
+        for (int64_t state = 0; state < e->n_states; state++) {
+            int64_t at = state << CLASS_BITS;
+            uint32_t does = 0;
+            if (first != SKIP) {
+                does = (uint32_t)action[at | first];
+                at = target[at | first];
+            }
+            if (second != SKIP) {
+                does |= (uint32_t)action[at | second] << 8;
+                at = target[at | second];
+            }
+            const int32_t row = (int32_t)(at >> CLASS_BITS << PAIR_BITS);
+            pairs[(state << PAIR_BITS) + c] = (uint32_t)row << 16 | does;
+            known_after[c] = state == 0 || known_after[c] == row ? row : -1;
+        }
+    }
+    for (int two = 0; two < 1 << 16; two++) {
+        int column[2];
+        for (int k = 0; k < 2; k++) {
+            const int byte = two >> 8 * k & 0xFF, other = byte - TOKDFA_CONTINUATION - 1;
+            column[k] = byte < 128 ? ascii[byte] : other >= 0 && other < N_CLASSES ? other : SKIP;
+        }
+        pair_class[two] = (uint8_t)(column[0] * N_COLUMNS + column[1]);
+    }
+    e->splitting.pairs = pairs;
+    e->splitting.pair_class = pair_class;
+    e->splitting.known_after = known_after;
+    e->splitting.pair_bits = PAIR_BITS;
+}
+
 /* A machine of random steps: what a symbol does to a state has parents and events for each hypothesis. */
 static void build_splitting(encoder *e, input *in) {
     arena *memory = &e->memory;
     e->n_states = between(in, 1, MOST_STATES);
     const int64_t n_cells = e->n_states << CLASS_BITS, width = between(in, 1, MOST_WIDTH);
-    const int64_t pair_bits = CLASS_BITS, n_kinds = between(in, 1, 3);
+    const int64_t n_kinds = between(in, 1, 3);
     uint8_t *ascii = ROOM(memory, uint8_t, 128), *classes = ROOM(memory, uint8_t, n_kinds * PAGE);
     uint16_t *pages = ROOM(memory, uint16_t, N_PAGES);
-    uint8_t *quick = ROOM(memory, uint8_t, n_cells), *single = ROOM(memory, uint8_t, e->n_states);
+    uint8_t *settles = ROOM(memory, uint8_t, n_cells), *borne_out = ROOM(memory, uint8_t, e->n_states);
     uint8_t *parent = ROOM(memory, uint8_t, n_cells * width), *event = ROOM(memory, uint8_t, n_cells * width);
-    uint8_t *borne_out = ROOM(memory, uint8_t, e->n_states);
-    int32_t *target = ROOM(memory, int32_t, n_cells), *pairs = ROOM(memory, int32_t, e->n_states << 2 * pair_bits);
-    const int shift = take(in) & 7;
+    uint8_t *parents = ROOM(memory, uint8_t, n_cells * width), *events = ROOM(memory, uint8_t, n_cells * width);
+    int32_t *target = ROOM(memory, int32_t, n_cells), *action = ROOM(memory, int32_t, n_cells);
+    const int flags = take(in), shift = flags & 7;
     for (int i = 0; i < 128; i++) {
         ascii[i] = (uint8_t)((i ^ i >> 3) * (shift + 1) & (N_CLASSES - 1));
     }
@@ -149,9 +190,9 @@ static void build_splitting(encoder *e, input *in) {
     }
     for (int64_t state = 0; state < e->n_states; state++) {
         e->n_hypotheses[state] = state ? between(in, 1, width) : 1;
-        single[state] = e->n_hypotheses[state] == 1;
         borne_out[state] = (uint8_t)below(in, e->n_hypotheses[state]);
     }
+    int32_t n_open = 0;
     for (int64_t cell = 0; cell < n_cells; cell++) {
         const int64_t from = cell >> CLASS_BITS, to = below(in, e->n_states);
         target[cell] = (int32_t)(to << CLASS_BITS);
@@ -160,26 +201,25 @@ static void build_splitting(encoder *e, input *in) {
             parent[cell * width + h] = (uint8_t)(what % e->n_hypotheses[from]);
             event[cell * width + h] = (uint8_t)((what >> 4) % 3);
         }
-        quick[cell] = single[from] && single[to] ? event[cell * width] : TOKDFA_UNSETTLED;
-    }
-    for (int64_t state = 0; state < e->n_states; state++) {
-        for (int64_t c = 0; c < N_CLASSES; c++) {
-            for (int64_t d = 0; d < N_CLASSES; d++) {
-                const int64_t first = state << CLASS_BITS | c, second = target[first] | d;
-                const bool unsettled = quick[first] == TOKDFA_UNSETTLED || quick[second] == TOKDFA_UNSETTLED;
-                const int64_t after = target[second] >> CLASS_BITS;
-                pairs[(state << 2 * pair_bits) + (c << pair_bits) + d] =
-                    unsettled ? 1 << 2 * TOKDFA_EVENT_BITS
-                              : (int32_t)((after << 2 * pair_bits) << TOKDFA_PAIR_EVENTS) |
-                                    quick[first] << TOKDFA_EVENT_BITS | quick[second];
-            }
+        action[cell] = event[cell * width];
+        if (e->n_hypotheses[from] > 1 || e->n_hypotheses[to] > 1) {
+            memcpy(parents + n_open * width, parent + cell * width, (size_t)width);
+            memcpy(events + n_open * width, event + cell * width, (size_t)width);
+            settles[n_open] = e->n_hypotheses[to] == 1;
+            action[cell] = TOKDFA_UNSETTLED + n_open++;
         }
     }
+    e->parent = parent;
+    e->event = event;
+    static const int64_t stretches[4] = {TOKDFA_LONGEST_PART, 4, 37, 200}, least_chains[4] = {64, 1, 5, 1000};
     e->splitting = (tokdfa_splitting){
-        .ascii_class = ascii, .pages = pages, .classes = classes, .target = target, .quick = quick, .single = single,
-        .parent = parent, .event = event, .width = width, .class_bits = CLASS_BITS, .pairs = pairs,
-        .pair_class = ascii, .pair_bits = pair_bits, .borne_out = borne_out,
+        .ascii_class = ascii, .pages = pages, .classes = classes, .target = target, .action = action,
+        .settles = settles, .parent = parents, .event = events, .width = width, .class_bits = CLASS_BITS,
+        .borne_out = borne_out, .stretch = stretches[flags >> 4 & 3], .least_chain = least_chains[flags >> 6],
     };
+    if (!(flags & 8)) {
+        build_pairs(e, ascii);
+    }
 }
 
 static void *build(input *in) {

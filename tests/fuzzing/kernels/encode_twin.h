@@ -49,10 +49,10 @@ static int64_t split_naively(const encoder *e, const uint8_t *text, int64_t size
     int64_t hypothesis = s->borne_out[state], n_begun = 0;
     for (int64_t k = n - 1; k >= 0; k--) {
         const int64_t cell = cells[k] * s->width + hypothesis;
-        if (s->event[cell]) {
-            begun[n_begun++] = places[k] * 4 + s->event[cell];
+        if (e->event[cell]) {
+            begun[n_begun++] = places[k] * 4 + e->event[cell];
         }
-        hypothesis = s->parent[cell];
+        hypothesis = e->parent[cell];
     }
     for (int64_t i = 0; i < n_begun / 2; i++) {
         const int64_t other = begun[i];

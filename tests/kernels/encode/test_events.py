@@ -12,7 +12,7 @@ from tokdfa.kernels.library import lib
     ("module", "names"),
     [
         (events, ["CONTINUES", "BEGINS", "DROPPED", "UNSETTLED", "EVENT_BITS"]),
-        (split, ["BLOCK_BITS", "PAIR_EVENTS"]),
+        (split, ["BLOCK_BITS", "CONTINUATION", "LONGEST_PART"]),
         (rules, ["NO_NUMBER"]),
         (memory, ["LONGEST_KEPT", "MANY_MISSED"]),
         (pieces, ["FOREIGN", "TOO_LONG"]),

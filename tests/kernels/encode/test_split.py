@@ -23,13 +23,17 @@ SYMBOLS = "  \n\n\r\t'slvaAé中\u0301\U0001f600\x1c12!/"
         Splitting("tokenizers", (Split("a.*!|é"), Split(r"\s", "removed"), Split("l", "merged_with_next"))),
     ],
 )
-@pytest.mark.parametrize("in_pairs", [True, False])
-def test_split(splitting: Splitting, in_pairs: bool) -> None:
-    splitter = Splitter(splitting, tuning=Tuning() if in_pairs else Tuning(max_pairs=0))
-    assert (splitter.tables.fields["pair_bits"] > 0) == in_pairs
+@pytest.mark.parametrize(
+    "tuning",
+    [Tuning(), Tuning(max_pairs=0), Tuning(least_chain=3), Tuning(stretch=4), Tuning(stretch=53, least_chain=3)],
+)
+def test_split(splitting: Splitting, tuning: Tuning) -> None:
+    splitter = Splitter(splitting, tuning=tuning)
+    assert (splitter.tables.fields["pair_bits"] > 0) == (tuning.max_pairs > 0)
     source = random.Random(1)
     for _ in range(1_000):
-        text = "".join(source.choices(SYMBOLS, k=source.randint(0, 30)))
+        symbols = source.sample(SYMBOLS, source.randint(1, len(SYMBOLS)))
+        text = "".join(source.choices(symbols, k=source.choice((10, 30, 150))))
         offset = [len(text[:at].encode()) for at in range(len(text) + 1)]
         plain = [[offset[start], offset[end]] for start, end in spans_of_events(events(splitter.machine, text))]
         data = text.encode()

@@ -8,15 +8,16 @@ enum {
     TOKDFA_CONTINUES = 0,
     TOKDFA_BEGINS = 1,
     TOKDFA_DROPPED = 2,
-    TOKDFA_UNSETTLED = 3,
+    TOKDFA_UNSETTLED = 128,
+    TOKDFA_CONTINUATION = 128,
     TOKDFA_EVENT_BITS = 2,
-    TOKDFA_PAIR_EVENTS = 5,
     TOKDFA_BLOCK_BITS = 7,
     TOKDFA_NO_NUMBER = 0x1FFFFF,
     TOKDFA_LONGEST_KEPT = 512,
     TOKDFA_MANY_MISSED = 4096,
     TOKDFA_AT_ONCE = 4,
     TOKDFA_STRETCH = 8192,
+    TOKDFA_LONGEST_PART = 4096,
     TOKDFA_LONGEST_STATE = 65536,
     TOKDFA_FOREIGN = -1,
     TOKDFA_TOO_LONG = -2,
@@ -29,24 +30,27 @@ enum {
 };
 
 /* The machine of a split pattern. The states are numbered from 0 in steps of 1 << class_bits, and a cell is a state
-   plus a class. Of the hypotheses h of a cell's target, parent and event are at cell * width + h.
+   plus a class. What a symbol does there is an action: an event, or above these, from TOKDFA_UNSETTLED on, an unsettled
+   one, of which the hypothesis h after it has an event and a parent, the hypothesis before it, at action * width + h.
    Read-only once it is built. */
 typedef struct {
     const uint8_t *ascii_class; /* 128 */
     const uint16_t *pages;      /* the class of code point c is in page pages[c >> TOKDFA_BLOCK_BITS] of `classes` */
     const uint8_t *classes;
     const int32_t *target; /* by cell */
-    const uint8_t *quick;  /* by cell: what the symbol does, TOKDFA_UNSETTLED with several hypotheses on either side */
-    const uint8_t *single; /* by the number of a state: whether it has one hypothesis */
+    const int32_t *action; /* by cell */
+    const uint8_t *settles; /* by unsettled action: whether there is one hypothesis after it */
     const uint8_t *parent;
     const uint8_t *event;
     int64_t width, class_bits;
-    /* For the state of number q and symbols of ASCII whose entries in `pair_class` are c and d, at
-       (q << 2 * pair_bits) + (c << pair_bits) + d: where the entries of the state after them begin, above
-       TOKDFA_PAIR_EVENTS bits. */
-    const int32_t *pairs;
-    const uint8_t *pair_class; /* 128 */
-    int64_t pair_bits;
+    /* For two bytes of a transcript, which are of a class together, and the state of number q, at (q << pair_bits) plus
+       the class: above 16 bits where the entries of the state after them begin, and below the two actions. */
+    const uint32_t *pairs;
+    const uint8_t *pair_class;  /* 65536: by two bytes as a little-endian number */
+    const int32_t *known_after; /* by class of two bytes: what `pairs` says if all states agree about it, or -1 */
+    int64_t pair_bits;          /* 0 if the machine is too large */
+    int64_t stretch;            /* the number of bytes read together, from 4 to TOKDFA_LONGEST_PART */
+    int64_t least_chain;        /* stretches of at least four times as many bytes are read in four parts */
     const uint8_t *borne_out; /* by the number of a state: the hypothesis that the end of the text confirms */
 } tokdfa_splitting;
 
@@ -54,7 +58,7 @@ typedef struct {
    It belongs to one thread. */
 typedef struct {
     const tokdfa_splitting *splitting;
-    int32_t *trail; /* the cells since there was one hypothesis */
+    int32_t *trail; /* the actions, less TOKDFA_UNSETTLED, since there was one hypothesis */
     int64_t n_trail;
     int64_t *trail_at; /* the offsets of their symbols */
     int64_t *begun;    /* what begins: the offset, shifted by TOKDFA_EVENT_BITS, and the event */

@@ -9,8 +9,8 @@ BEGINS = 1
 DROPPED = 2
 """What a symbol does: continue the piece, begin one, or begin text that is left out."""
 
-UNSETTLED = 3
-"""What a symbol does when the hypotheses differ about it."""
+UNSETTLED = 128
+"""The first code of what a symbol does where there are several hypotheses."""
 
 EVENT_BITS = 2
 """An entry for what begins is ``offset << EVENT_BITS | event``."""

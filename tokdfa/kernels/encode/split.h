@@ -1,82 +1,16 @@
-/* Splitting UTF-8 by the machine of a split pattern.
+/* Splitting UTF-8 by the machine of a split pattern, a stretch at a time.
 
-   Where the machine has one hypothesis, what a symbol does is known when it is read. Where it has several, the steps
-   are kept on a trail, and when one hypothesis is left, the trail is walked back along its ancestors.
-
-   Each step waits for the one before it. So two symbols of ASCII are read in one step if they leave nothing unsettled.
-   */
+   First the machine runs over the stretch and writes down what it does with each symbol, its action: an event where it
+   has one hypothesis. Where it has several, the action is unsettled, and going back from a place with one hypothesis
+   decides between them. Last, the events are gathered. */
 #ifndef TOKDFA_SPLIT_H
 #define TOKDFA_SPLIT_H
 
-#include "../common/base.h"
-#include "door.h"
+#include "chains.h"
 
 #define EVENT_BITS TOKDFA_EVENT_BITS
 #define EVENT_MASK ((1 << EVENT_BITS) - 1)
-#define PAIR_EVENTS TOKDFA_PAIR_EVENTS
-/* In the entry for two symbols: whether something is unsettled. */
-#define PAIR_UNSETTLED (1 << 2 * EVENT_BITS)
-
-/* The length of the UTF-8 sequence at `at`, which is not ASCII; 0 if it is cut short, -1 if it is invalid. */
-NEVER_INLINE int64_t length_of_symbol(const uint8_t *text, int64_t at, int64_t end) {
-    const uint8_t first = text[at];
-    uint8_t low = 0x80, high = 0xBF;
-    int64_t length;
-    if (first < 0xC2) {
-        return -1;
-    }
-    if (first < 0xE0) {
-        length = 2;
-    } else if (first < 0xF0) {
-        length = 3;
-        low = first == 0xE0 ? 0xA0 : low;
-        high = first == 0xED ? 0x9F : high;
-    } else if (first < 0xF5) {
-        length = 4;
-        low = first == 0xF0 ? 0x90 : low;
-        high = first == 0xF4 ? 0x8F : high;
-    } else {
-        return -1;
-    }
-    if (at + 1 < end && !(low <= text[at + 1] && text[at + 1] <= high)) {
-        return -1;
-    }
-    for (int64_t place = at + 2; place < least(at + length, end); place++) {
-        if ((text[place] & 0xC0) != 0x80) {
-            return -1;
-        }
-    }
-    return at + length <= end ? length : 0;
-}
-
-/* Read the symbol at `at`, which is not ASCII; return its length, as `length_of_symbol` does. */
-ALWAYS_INLINE int64_t read_symbol(const uint8_t *text, int64_t at, int64_t end, uint32_t *point) {
-    const uint32_t first = text[at];
-    if (LIKELY(at + 4 <= end)) {
-        const uint32_t second = text[at + 1] ^ 0x80u, third = text[at + 2] ^ 0x80u, fourth = text[at + 3] ^ 0x80u;
-        if (first < 0xE0) {
-            *point = (first & 0x1F) << 6 | second;
-            return first >= 0xC2 && second < 0x40 ? 2 : -1;
-        }
-        if (first < 0xF0) {
-            *point = (first & 0xF) << 12 | second << 6 | third;
-            return (second | third) < 0x40 && *point >= 0x800 && *point >> 11 != 0x1B ? 3 : -1;
-        }
-        *point = (first & 0x7) << 18 | second << 12 | third << 6 | fourth;
-        return first < 0xF5 && (second | third | fourth) < 0x40 && *point >= 0x10000 && *point < 0x110000 ? 4 : -1;
-    }
-    const int64_t length = length_of_symbol(text, at, end);
-    *point = first & (0xFFu >> (length + 1));
-    for (int64_t place = at + 1; place < at + length; place++) {
-        *point = *point << 6 | (text[place] & 0x3Fu);
-    }
-    return length;
-}
-
-ALWAYS_INLINE uint8_t class_of(const tokdfa_splitting *splitting, uint32_t point) {
-    const uint32_t page = splitting->pages[point >> TOKDFA_BLOCK_BITS];
-    return splitting->classes[page << TOKDFA_BLOCK_BITS | (point & ((1u << TOKDFA_BLOCK_BITS) - 1))];
-}
+#define UNSETTLED TOKDFA_UNSETTLED
 
 /* Append to `out` what the symbols of a trail do, given the hypothesis after them; return the number of entries. */
 static inline int64_t settle(const tokdfa_splitting *splitting, const int32_t *trail, const int64_t *trail_at,
@@ -97,6 +31,78 @@ static inline int64_t settle(const tokdfa_splitting *splitting, const int32_t *t
     return n_out;
 }
 
+/* Put the symbols at the end of a stretch that remain unsettled on the trail; return where they begin. */
+ALWAYS_INLINE int64_t leave_open(const tokdfa_splitting *splitting, const uint8_t *text, int64_t n, int64_t base,
+                                 uint8_t *actions, int32_t *trail, int64_t *trail_at, int64_t *n_trail) {
+    int64_t first = n, n_open = 0;
+    while (first > 0) {
+        int64_t at = first - 1;
+        while ((text[at] & 0xC0) == 0x80) {
+            at--;
+        }
+        if (actions[at] < UNSETTLED || splitting->settles[actions[at] - UNSETTLED]) {
+            break;
+        }
+        first = at;
+        n_open++;
+    }
+    *n_trail += n_open;
+    int64_t place = *n_trail;
+    for (int64_t at = n - 1; at >= first; at--) {
+        if (actions[at]) {
+            place--;
+            trail[place] = actions[at] - UNSETTLED;
+            trail_at[place] = base + at;
+            actions[at] = 0;
+        }
+    }
+    return first;
+}
+
+/* Replace the unsettled actions of the first `n` symbols by events, given that there is one hypothesis after them;
+   return the hypothesis before them. */
+ALWAYS_INLINE int64_t settle_stretch(const tokdfa_splitting *splitting, uint8_t *actions, int64_t n) {
+    const int64_t width = splitting->width;
+    const uint8_t *event = splitting->event, *parent = splitting->parent;
+    int64_t hypothesis = 0;
+    for (int64_t block = (n - 1) / WORD * WORD; block >= 0; block -= WORD) {
+        uint64_t open = high_bytes(actions + block);
+        while (open) {
+            const int64_t bit = 63 - leading_zeros(open);
+            const int64_t cell = (actions[block + bit] - UNSETTLED) * width + hypothesis;
+            open ^= (uint64_t)1 << bit;
+            actions[block + bit] = event[cell];
+            hypothesis = parent[cell];
+        }
+    }
+    return hypothesis;
+}
+
+/* Append the events of `n` bytes to `out`; return their number. */
+ALWAYS_INLINE int64_t gather(const uint8_t *events, int64_t n, int64_t base, int64_t *out) {
+    int64_t n_out = 0;
+    for (int64_t block = 0; block < n; block += WORD) {
+        uint64_t bits = small_bytes(events + block);
+        const int64_t n_bits = count_ones(bits);
+        int64_t *place = out + n_out;
+        n_out += n_bits;
+        if (LIKELY(n_bits <= 16 && n - block >= 16)) {
+            /* Without a branch for each: no predictor can know where pieces begin. */
+            for (int i = 0; i < 16; i++) {
+                const int64_t at = block + trailing_zeros(bits);
+                place[i] = (base + at) << EVENT_BITS | events[at];
+                bits &= bits - 1;
+            }
+        } else {
+            for (; bits; bits &= bits - 1) {
+                const int64_t at = block + __builtin_ctzll(bits);
+                *place++ = (base + at) << EVENT_BITS | events[at];
+            }
+        }
+    }
+    return n_out;
+}
+
 /* The place of a run of the machine. */
 typedef struct {
     int64_t state, n_trail, n_out;
@@ -104,66 +110,87 @@ typedef struct {
     int64_t length; /* of the next symbol: 0 if it is cut short, -1 if it is not UTF-8 */
 } split_end;
 
+/* Read a text symbol by symbol, with a machine that is too large for stretches; see `split_text`. */
+NEVER_INLINE split_end split_by_symbols(const tokdfa_splitting *splitting, const uint8_t *text, int64_t size,
+                                        int64_t base, int64_t state, int32_t *trail, int64_t *trail_at,
+                                        int64_t n_trail, int64_t *out) {
+    split_end end = {state, n_trail, 0, 0, 1};
+    for (; end.read < size; end.read += end.length) {
+        int64_t cell = end.state;
+        if (text[end.read] < 0x80) {
+            cell += splitting->ascii_class[text[end.read]];
+            end.length = 1;
+        } else {
+            uint32_t point;
+            end.length = read_symbol(text, end.read, size, &point);
+            if (UNLIKELY(end.length <= 0)) {
+                return end;
+            }
+            cell += class_of(splitting, point);
+        }
+        const int32_t action = splitting->action[cell];
+        end.state = splitting->target[cell];
+        if (action >= UNSETTLED) {
+            trail[end.n_trail] = action - UNSETTLED;
+            trail_at[end.n_trail++] = base + end.read;
+            if (splitting->settles[action - UNSETTLED]) {
+                end.n_out += settle(splitting, trail, trail_at, end.n_trail, 0, out + end.n_out);
+                end.n_trail = 0;
+            }
+        } else {
+            out[end.n_out] = (base + end.read) << EVENT_BITS | action;
+            end.n_out += action != TOKDFA_CONTINUES;
+        }
+    }
+    return end;
+}
+
+/* Read a text a stretch at a time; see `split_text`. */
+NEVER_INLINE split_end split_by_stretches(const tokdfa_splitting *splitting, const uint8_t *text, int64_t size,
+                                          int64_t base, int64_t state, int32_t *trail, int64_t *trail_at,
+                                          int64_t n_trail, int64_t *out) {
+    uint8_t actions[TOKDFA_LONGEST_PART + WORD], transcript[TOKDFA_LONGEST_PART + WORD];
+    split_end end = {state, n_trail, 0, 0, 1};
+    while (end.read < size && end.length > 0) {
+        const int64_t left = size - end.read;
+        const uint8_t *rest = text + end.read, *written = rest;
+        int64_t n = least(left, splitting->stretch);
+        if (has_other_symbols(rest, n)) {
+            written = transcript;
+            n = whole_symbols(rest, n);
+            if (UNLIKELY(!transcribe(splitting, rest, n, transcript))) {
+                n = valid_bytes(rest, left, n, &end.length);
+                transcribe(splitting, rest, n, transcript);
+            }
+        }
+        end.state = run_chains(splitting, written, n, end.state, actions);
+        memset(actions + n, 0, WORD);
+        const int64_t n_before = end.n_trail, from = base + end.read;
+        const int64_t settled = leave_open(splitting, rest, n, from, actions, trail, trail_at, &end.n_trail);
+        if (settled) {
+            const int64_t hypothesis = settle_stretch(splitting, actions, settled);
+            if (n_before) {
+                end.n_out += settle(splitting, trail, trail_at, n_before, hypothesis, out + end.n_out);
+                end.n_trail -= n_before;
+                memmove(trail, trail + n_before, (size_t)end.n_trail * sizeof *trail);
+                memmove(trail_at, trail_at + n_before, (size_t)end.n_trail * sizeof *trail_at);
+            }
+            end.n_out += gather(actions, settled, from, out + end.n_out);
+        }
+        end.read += n;
+    }
+    return end;
+}
+
 /* Run the machine from `state` over `size` bytes of text, the first of which has the offset `base` in the whole text.
 
    `trail` and `trail_at` have `n_trail` entries, and room for one a byte more; `out` gets what begins, and has room for
    an entry for each byte and each entry of the trail, and one more. */
 ALWAYS_INLINE split_end split_text(const tokdfa_splitting *splitting, const uint8_t *text, int64_t size, int64_t base,
                                    int64_t state, int32_t *trail, int64_t *trail_at, int64_t n_trail, int64_t *out) {
-    const int64_t class_bits = splitting->class_bits, pair_bits = splitting->pair_bits;
-    const int32_t *pairs = splitting->pairs, *target = splitting->target;
-    const uint8_t *pair_class = splitting->pair_class, *ascii_class = splitting->ascii_class;
-    const uint8_t *quick = splitting->quick, *single = splitting->single;
-    int64_t row = (state >> class_bits) << 2 * pair_bits, at = 0, n_out = 0;
-    while (at < size) {
-        const uint32_t first = text[at];
-        if (at + 1 < size) {
-            const uint32_t second = text[at + 1];
-            if ((first | second) < 0x80) {
-                const int32_t entry = pairs[row + ((int64_t)pair_class[first] << pair_bits | pair_class[second])];
-                if (LIKELY(!(entry & PAIR_UNSETTLED))) {
-                    /* Always written: the branch predictor cannot know where pieces begin. */
-                    const int does = entry >> EVENT_BITS & EVENT_MASK, then = entry & EVENT_MASK;
-                    out[n_out] = (base + at) << EVENT_BITS | does;
-                    n_out += does != TOKDFA_CONTINUES;
-                    out[n_out] = (base + at + 1) << EVENT_BITS | then;
-                    n_out += then != TOKDFA_CONTINUES;
-                    row = entry >> PAIR_EVENTS;
-                    at += 2;
-                    continue;
-                }
-            }
-        }
-        int64_t cell = (row >> 2 * pair_bits) << class_bits, length = 1;
-        if (first < 0x80) {
-            cell += ascii_class[first];
-        } else {
-            uint32_t point;
-            length = read_symbol(text, at, size, &point);
-            if (UNLIKELY(length <= 0)) {
-                split_end end = {cell, n_trail, n_out, at, length};
-                return end;
-            }
-            cell += class_of(splitting, point);
-        }
-        const int64_t number = target[cell] >> class_bits;
-        row = number << 2 * pair_bits;
-        const int does = quick[cell];
-        if (does == TOKDFA_UNSETTLED) {
-            trail[n_trail] = (int32_t)cell;
-            trail_at[n_trail++] = base + at;
-            if (single[number]) {
-                n_out += settle(splitting, trail, trail_at, n_trail, 0, out + n_out);
-                n_trail = 0;
-            }
-        } else {
-            out[n_out] = (base + at) << EVENT_BITS | does;
-            n_out += does != TOKDFA_CONTINUES;
-        }
-        at += length;
-    }
-    split_end end = {(row >> 2 * pair_bits) << class_bits, n_trail, n_out, at, 1};
-    return end;
+    return splitting->pair_bits
+               ? split_by_stretches(splitting, text, size, base, state, trail, trail_at, n_trail, out)
+               : split_by_symbols(splitting, text, size, base, state, trail, trail_at, n_trail, out);
 }
 
 /* Settle a trail for the hypothesis that the end of the text confirms; return the number of entries. */

@@ -8,13 +8,17 @@ from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.kernels.encode.events import CONTINUES, EVENT_BITS
 from tokdfa.kernels.library import Struct, ffi, lib, readable, writable
 
-__all__ = ["BLOCK_BITS", "PAIR_EVENTS", "SplitRun", "close", "split_lines"]
+__all__ = ["BLOCK_BITS", "CONTINUATION", "LONGEST_PART", "SplitRun", "close", "split_lines"]
 
 BLOCK_BITS = 7
 """Code points that agree except for this number of low bits share a page of the table of classes."""
 
-PAIR_EVENTS = 2 * EVENT_BITS + 1
-"""The bits of an entry for two symbols that say what they do: whether anything is unsettled, the first, the second."""
+CONTINUATION = 128
+"""The byte of a transcript that stands for the second and further bytes of a symbol; after it come the classes of the
+symbols that are not ASCII."""
+
+LONGEST_PART = 4096
+"""The maximum number of bytes of a text that are read together."""
 
 
 class SplitRun:

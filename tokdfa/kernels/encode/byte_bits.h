@@ -1,0 +1,77 @@
+/* A bit for each of 64 bytes. */
+#ifndef TOKDFA_BYTE_BITS_H
+#define TOKDFA_BYTE_BITS_H
+
+#include "../common/base.h"
+
+/* The number of bytes that are looked at together. */
+#define WORD 64
+
+#if defined(TOKDFA_WIDE) && defined(__AVX2__)
+#include <immintrin.h>
+
+/* The highest bits of 64 bytes. */
+ALWAYS_INLINE uint64_t highest_bits(__m256i low, __m256i high) {
+    return (uint32_t)_mm256_movemask_epi8(low) | (uint64_t)(uint32_t)_mm256_movemask_epi8(high) << 32;
+}
+
+ALWAYS_INLINE __m256i load_32_bytes(const uint8_t *bytes) {
+    return _mm256_loadu_si256((const __m256i *)(const void *)bytes);
+}
+
+/* Which of 64 bytes are at least 0x80. */
+ALWAYS_INLINE uint64_t high_bytes(const uint8_t *bytes) {
+    return highest_bits(load_32_bytes(bytes), load_32_bytes(bytes + 32));
+}
+
+/* Which of 64 bytes are at least 0xC0. */
+ALWAYS_INLINE uint64_t highest_bytes(const uint8_t *bytes) {
+    const __m256i low = load_32_bytes(bytes), high = load_32_bytes(bytes + 32);
+    return highest_bits(_mm256_and_si256(low, _mm256_add_epi8(low, low)),
+                        _mm256_and_si256(high, _mm256_add_epi8(high, high)));
+}
+
+/* Which of 64 bytes are not 0, if all of them are below 4. */
+ALWAYS_INLINE uint64_t small_bytes(const uint8_t *bytes) {
+    const __m256i zero = _mm256_setzero_si256();
+    return highest_bits(_mm256_cmpgt_epi8(load_32_bytes(bytes), zero),
+                        _mm256_cmpgt_epi8(load_32_bytes(bytes + 32), zero));
+}
+
+#else
+/* The highest bits of eight bytes. */
+ALWAYS_INLINE uint64_t highest_bits(uint64_t bytes) {
+    return ((bytes >> 7 & 0x0101010101010101u) * 0x0102040810204080u) >> 56;
+}
+
+/* Which of 64 bytes are at least 0x80. */
+ALWAYS_INLINE uint64_t high_bytes(const uint8_t *bytes) {
+    uint64_t bits = 0;
+    for (int i = 0; i < WORD; i += 8) {
+        bits |= highest_bits(load_64(bytes + i)) << i;
+    }
+    return bits;
+}
+
+/* Which of 64 bytes are at least 0xC0. */
+ALWAYS_INLINE uint64_t highest_bytes(const uint8_t *bytes) {
+    uint64_t bits = 0;
+    for (int i = 0; i < WORD; i += 8) {
+        const uint64_t some = load_64(bytes + i);
+        bits |= highest_bits(some & some << 1) << i;
+    }
+    return bits;
+}
+
+/* Which of 64 bytes are not 0, if all of them are below 4. */
+ALWAYS_INLINE uint64_t small_bytes(const uint8_t *bytes) {
+    uint64_t bits = 0;
+    for (int i = 0; i < WORD; i += 8) {
+        const uint64_t some = load_64(bytes + i);
+        bits |= highest_bits(some << 7 | some << 6) << i;
+    }
+    return bits;
+}
+#endif
+
+#endif

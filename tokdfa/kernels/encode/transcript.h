@@ -1,0 +1,77 @@
+/* A stretch of UTF-8 written down such that each byte says which class of symbols it is.
+
+   A symbol of ASCII is written as it is, another one as its class in its first byte and CONTINUATION in the others. So a
+   machine over the classes can read bytes, two at a time, whatever the lengths of the symbols. */
+#ifndef TOKDFA_TRANSCRIPT_H
+#define TOKDFA_TRANSCRIPT_H
+
+#include "byte_bits.h"
+#include "symbols.h"
+
+#define CONTINUATION TOKDFA_CONTINUATION
+
+/* Whether there is something else than ASCII in a text. */
+ALWAYS_INLINE bool has_other_symbols(const uint8_t *text, int64_t size) {
+    uint8_t any = 0;
+    for (int64_t at = 0; at < size; at++) {
+        any |= text[at];
+    }
+    return any >= 0x80;
+}
+
+/* The number of the first `n` bytes of a text that are whole symbols, if it is UTF-8; `n` if that leaves nothing. */
+ALWAYS_INLINE int64_t whole_symbols(const uint8_t *text, int64_t n) {
+    for (int64_t k = 1; k <= 3 && k < n; k++) {
+        const uint8_t byte = text[n - k];
+        if (byte >= 0xC0) {
+            return n - (k < (byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4) ? k : 0);
+        }
+        if (byte < 0x80) {
+            break;
+        }
+    }
+    return n;
+}
+
+/* Where the first symbol of a text of `size` bytes begins that is cut short or invalid, or if there is none before
+   `stop`, the first one from there on; and the length of that symbol, as `read_symbol` has it. */
+NEVER_INLINE int64_t valid_bytes(const uint8_t *text, int64_t size, int64_t stop, int64_t *length) {
+    int64_t at = 0;
+    while (at < stop) {
+        uint32_t point;
+        *length = text[at] < 0x80 ? 1 : read_symbol(text, at, size, &point);
+        if (*length <= 0) {
+            break;
+        }
+        at += *length;
+    }
+    return at;
+}
+
+/* Write down a stretch with symbols that are not ASCII; there is room for WORD bytes more, which are not looked at.
+   Returns whether it is UTF-8 and ends with a symbol. */
+ALWAYS_INLINE bool transcribe(const tokdfa_splitting *splitting, const uint8_t *text, int64_t size, uint8_t *written) {
+    int64_t n_more = 0;
+    for (int64_t at = 0; at < size; at++) {
+        written[at] = (text[at] & 0xC0) == 0x80 ? CONTINUATION : text[at];
+    }
+    memset(written + size, 0, WORD);
+    for (int64_t block = 0; block < size; block += WORD) {
+        uint64_t firsts = highest_bytes(written + block);
+        n_more += count_ones(high_bytes(written + block)) - count_ones(firsts);
+        for (; firsts; firsts &= firsts - 1) {
+            const int64_t at = block + __builtin_ctzll(firsts);
+            uint32_t point;
+            const int64_t length = read_symbol(text, at, size, &point);
+            if (UNLIKELY(length <= 0)) {
+                return false;
+            }
+            written[at] = (uint8_t)(CONTINUATION + 1 + class_of(splitting, point));
+            n_more -= length - 1;
+        }
+    }
+    /* As many bytes continue symbols as should. */
+    return n_more == 0;
+}
+
+#endif
