@@ -13,7 +13,9 @@ from tokdfa.kernels.library import Struct
 from tokdfa.kernels.wordpiece.codes import ALONE, EDGE, KIND, LEAD, LONGEST_INDEXED, SPACE
 from tokdfa.kernels.wordpiece.end_to_end import (
     LONGEST_SHORT,
+    SHARED_BITS,
     Room,
+    SharedRooms,
     encode,
     encode_short,
     encode_text,
@@ -31,6 +33,7 @@ __all__ = ["EndToEnd", "Tokens"]
 
 
 _NOTHING = np.empty(0, np.int64)
+_END = (1 << SHARED_BITS) - 1
 
 
 class Tokens(NamedTuple):
@@ -84,6 +87,7 @@ class EndToEnd:
         self._limit = -1 if limit is None else limit
         self._tables = self._build()
         self._pointer = self._tables.pointer
+        self._rooms = SharedRooms(self._tables, self._limit)
 
     def __reduce__(self) -> tuple[type[EndToEnd], tuple[object, ...]]:
         return EndToEnd, (self.vocabulary, self.normalizer, self.added)
@@ -156,11 +160,7 @@ class EndToEnd:
         """
         if offsets is None:
             return Tokens(self.encode_ids(text), _NOTHING, _NOTHING)
-        if isinstance(text, bytes):
-            _check_utf8(text)
-            data = text
-        else:
-            data = _utf8(text)
+        data = _as_utf8(text)
         return self._run(data, np.array([len(data)], np.int64), offsets)[0]
 
     def encode_ids(self, text: str | bytes, first: int = 0) -> Int32Array:
@@ -168,22 +168,25 @@ class EndToEnd:
 
         `first` is the place of its first byte in a longer text, for the error message.
         """
-        if isinstance(text, bytes):
-            _check_utf8(text)
-            data = text
-        else:
-            # Not by way of _utf8: for a line of a few words a call is a tenth of the time.
-            try:
-                data = text.encode()
-            except UnicodeEncodeError:
-                data = _utf8(text)
-        if len(data) <= LONGEST_SHORT:
-            ids = encode_short(self._pointer, data)
-        else:
-            ids = encode_text(self._pointer, data, Room(len(data), self._limit)).copy()
+        # Little else, and no other function: for a line of a few words all of it takes longer than the kernel.
+        try:
+            data = text.encode()  # type: ignore[union-attr]
+        except (AttributeError, UnicodeEncodeError):
+            data = _as_utf8(text)
+        room = self._rooms.room
+        place = encode_short(room.pointer, data, len(data))
+        ids = room.ids[place >> SHARED_BITS : place & _END] if place >= 0 else self._encode_other(data)
         if self._refuses and (ids < 0).any():
             self._refuse(data, np.array([len(data)], np.int64), first)
         return ids
+
+    def _encode_other(self, data: bytes) -> Int32Array:
+        """Return the ids of a text that is not short, or for which the room of short ones has none left."""
+        if len(data) > LONGEST_SHORT:
+            return encode_text(self._pointer, data, Room(len(data), self._limit)).copy()
+        room = self._rooms.renewed()
+        place = encode_short(room.pointer, data, len(data))
+        return room.ids[place >> SHARED_BITS : place & _END]
 
     def try_encode(self, text: str) -> tuple[int, ...] | None:
         """Return the ids of `text`; None if it has a word without a tokenization and there is no unknown token."""
@@ -273,6 +276,14 @@ def _utf8(text: str, where: str = "") -> bytes:
             value=text[error.start],
             where=f"{where}character {error.start}",
         ) from None
+
+
+def _as_utf8(text: str | bytes) -> bytes:
+    """Return a text as UTF-8."""
+    if isinstance(text, bytes):
+        _check_utf8(text)
+        return text
+    return _utf8(text)
 
 
 def _check_utf8(data: bytes) -> None:

@@ -88,11 +88,31 @@ static void encode(const tokenizer *t, input *in) {
     expected.n = 0;
     tokenize(t, which, begins[1], false, word, &expected);
     int64_t made;
-    while ((made = tokdfa_encode_wordpiece_text(&t->tables, first, stops[0], &room, 0)) < 0) {
+    while ((made = tokdfa_encode_wordpiece_text(&t->tables, first, stops[0], &room)) < 0) {
         REQUIRE(made == -1 && room.is_paused && at_a_time);
     }
     REQUIRE(made == expected.n && !room.is_paused);
     REQUIRE(!memcmp(room.ids, expected.ids, (size_t)expected.n * sizeof *room.ids));
+    /* The same text again and again, as long as there is room for one token a byte and one more. */
+    const int64_t n_shared = between(in, 1, 3) * (stops[0] + 1);
+    tokdfa_wordpiece_room short_room = room_of(&memory, t, n_shared - 1, false, 0);
+    tokdfa_wordpiece_shared shared = {&t->tables, &short_room, stops[0] - !between(in, 0, 7), n_shared, 0};
+    int64_t used = 0;
+    while (stops[0] <= shared.longest && used + stops[0] < n_shared) {
+        made = tokdfa_encode_wordpiece_short(&shared, first, stops[0]);
+        REQUIRE(made == (used << TOKDFA_SHARED_BITS | (used + expected.n)));
+        used += expected.n;
+        if (!expected.n) {
+            break;
+        }
+    }
+    REQUIRE(shared.n_used == used);
+    if (expected.n || stops[0] > shared.longest) {
+        REQUIRE(tokdfa_encode_wordpiece_short(&shared, first, stops[0]) == -1);
+    }
+    for (int64_t at = 0; at < used; at += expected.n) {
+        REQUIRE(!memcmp(short_room.ids + at, expected.ids, (size_t)expected.n * sizeof *room.ids));
+    }
     give_back(&memory);
 }
 

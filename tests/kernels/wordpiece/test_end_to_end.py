@@ -99,7 +99,7 @@ def test_arrays_of_another_type_do_not_reach_c() -> None:
 
 
 def test_room_for_one_word_is_for_the_longest_that_counts() -> None:
-    assert [Room(n, limit)._struct.pointer.n_symbols for n, limit in ((0, -1), (50, -1), (50, 20), (5, 100))] == [
+    assert [Room(n, limit).struct.pointer.n_symbols for n, limit in ((0, -1), (50, -1), (50, 20), (5, 100))] == [
         17,
         51,
         21,
@@ -137,7 +137,7 @@ def test_calls_that_pause_give_the_same(at_a_time: int) -> None:
 def test_results_of_short_texts_that_share_an_array_stay_what_they_were(as_bytes: bool) -> None:
     dice = random.Random(7)
     machine = EndToEnd(WordPieceVocabulary(["[UNK]", "a", "##b", "c", "##c", "é", "ab", "b"]), BertNormalizer())
-    texts = ["".join(dice.choices("abc é", k=dice.choice([0, 1, 30, 700, 2000]))) for _ in range(60)]
+    texts = ["".join(dice.choices("abc é", k=dice.choice([0, 1, 30, 700, 2000]))) for _ in range(150)]
     # A text of the greatest length that is short, one byte more, and as many tokens as bytes.
     texts += ["c " * (LONGEST_SHORT // 2), "c " * (LONGEST_SHORT // 2) + "a", "," * LONGEST_SHORT]
     dice.shuffle(texts)

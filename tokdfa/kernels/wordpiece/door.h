@@ -77,10 +77,23 @@ typedef struct {
     int64_t row, start, at, shift, n; /* where that begins, the place in it, what offsets lack, and the tokens so far */
 } tokdfa_wordpiece_room;
 
+/* What one short text after another is tokenized with: their tokens share the ids of a room without offsets, whose calls
+   never pause. It belongs to one thread. */
+typedef struct {
+    const tokdfa_wordpiece *tables;
+    tokdfa_wordpiece_room *room;
+    int64_t longest; /* the number of bytes of the longest text that is short; the room has symbols for it */
+    int64_t n_ids;   /* of the room, fewer than 2^TOKDFA_SHARED_BITS */
+    int64_t n_used;  /* how many of them are tokens of texts before */
+} tokdfa_wordpiece_shared;
+
+enum { TOKDFA_SHARED_BITS = 15 };
+
 int64_t tokdfa_encode_wordpiece(const tokdfa_wordpiece *tables, const uint8_t *text, int64_t size,
                                 const int64_t *stops, int64_t n_stops, int wide, tokdfa_wordpiece_room *room, int64_t *rows);
 int64_t tokdfa_encode_wordpiece_text(const tokdfa_wordpiece *tables, const uint8_t *text, int64_t size,
-                                     tokdfa_wordpiece_room *room, int64_t first);
+                                     tokdfa_wordpiece_room *room);
+int64_t tokdfa_encode_wordpiece_short(tokdfa_wordpiece_shared *shared, const uint8_t *text, int64_t size);
 void tokdfa_index_wordpieces(const uint64_t *low, const uint64_t *high, const int32_t *ids, int64_t n_ids,
                              uint64_t *words, int64_t n_words);
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from threading import local
 from typing import Any
 
@@ -11,7 +12,17 @@ from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.kernels.library import Struct, lib, readable, writable
 from tokdfa.kernels.wordpiece.codes import LONGEST_INDEXED
 
-__all__ = ["AT_A_TIME", "LONGEST_SHORT", "Room", "encode", "encode_short", "encode_text", "index_words"]
+__all__ = [
+    "AT_A_TIME",
+    "LONGEST_SHORT",
+    "SHARED_BITS",
+    "Room",
+    "SharedRooms",
+    "encode",
+    "encode_short",
+    "encode_text",
+    "index_words",
+]
 
 _NOTHING = np.empty(0, np.int64)
 
@@ -22,8 +33,11 @@ AT_A_TIME = 1 << 18
 LONGEST_SHORT = 4096
 """The number of bytes of the longest text that :func:`encode_short` takes."""
 
-# The number of ids that the results of a thread share; a result that is kept keeps as many.
-_SHARED = 2 * LONGEST_SHORT
+N_SHARED = 2 * LONGEST_SHORT
+"""The number of ids that the results of a thread share; a result that is kept keeps as many."""
+
+SHARED_BITS: int = lib.TOKDFA_SHARED_BITS
+"""The number of bits of a place among them."""
 
 
 def index_words(low: Any, high: Any, ids: Int32Array, n_slots: int) -> Any:
@@ -73,11 +87,11 @@ class Room:
         The tokens.
     begins, ends : int64 arrays
         The beginning and end of each token in its text; empty without offsets.
-    pointer
-        The pointer that is passed to C.
+    struct, pointer
+        The struct, and the pointer that is passed to C.
     """
 
-    __slots__ = ("_struct", "begins", "ends", "ids", "pointer")
+    __slots__ = ("begins", "ends", "ids", "pointer", "struct")
 
     def __init__(self, n_bytes: int, longest_word: int, *, offsets: bool = False) -> None:
         # One symbol more than the limit shows that a word exceeds it.
@@ -87,7 +101,7 @@ class Room:
         if offsets:
             self.begins, self.ends = np.empty(n_bytes + 1, np.int64), np.empty(n_bytes + 1, np.int64)
             sources = np.empty(2 * symbols, np.int64)
-        self._struct = Struct(
+        self.struct = Struct(
             "tokdfa_wordpiece_room",
             ids=self.ids,
             begins=self.begins,
@@ -103,7 +117,7 @@ class Room:
             shift=0,
             n=0,
         )
-        self.pointer = self._struct.pointer
+        self.pointer = self.struct.pointer
 
 
 def encode(tables: Struct, data: bytes, stops: Int64Array, wide: bool, room: Room) -> Int64Array:
@@ -152,51 +166,64 @@ def encode_text(tables: Any, data: bytes, room: Room) -> Int32Array:
     int32 array
         The tokens, a view of the room.
     """
-    while (n := lib.tokdfa_encode_wordpiece_text(tables, data, len(data), room.pointer, 0)) < 0:
+    while (n := lib.tokdfa_encode_wordpiece_text(tables, data, len(data), room.pointer)) < 0:
         pass
     return room.ids[:n]
 
 
-class _SharedRoom(Room):
-    """A room for one short text after another, whose results are parts of its array. `used` ids are taken."""
+class SharedRoom:
+    """A room for one short text after another of one thread, whose tokens are parts of one array.
 
-    __slots__ = ("used",)
+    Attributes
+    ----------
+    ids : int32 array
+        The tokens. Nothing is written to those of texts before.
+    pointer
+        The pointer that :func:`encode_short` takes.
+    """
 
-    def __init__(self) -> None:
-        super().__init__(_SHARED - 1, LONGEST_SHORT)
-        self.used = 0
+    __slots__ = ("_struct", "ids", "pointer")
+
+    def __init__(self, tables: Struct, longest_word: int) -> None:
+        room = Room(N_SHARED - 1, min(longest_word, LONGEST_SHORT) if longest_word >= 0 else LONGEST_SHORT)
+        room.pointer.at_a_time = 0
+        self.ids = room.ids
+        self._struct = Struct(
+            "tokdfa_wordpiece_shared", tables=tables, room=room.struct, longest=LONGEST_SHORT, n_ids=N_SHARED, n_used=0
+        )
+        self.pointer = self._struct.pointer
 
 
-class _Rooms(local):
-    def __init__(self) -> None:
-        self.short = _SharedRoom()
-
-
-_rooms = _Rooms()
-
-
-def encode_short(tables: Any, data: bytes) -> Int32Array:
-    """Tokenize one short text, without offsets, where a call and an allocation take longer than the text.
+class SharedRooms(local):
+    """The room for short texts of each thread.
 
     Parameters
     ----------
-    tables : pointer
-        A pointer to a ``tokdfa_wordpiece``.
-    data : bytes
-        Valid UTF-8, at most `LONGEST_SHORT` bytes.
+    tables : Struct
+        A ``tokdfa_wordpiece``.
+    longest_word : int
+        That of the tables, -1 for no limit.
 
-    Returns
-    -------
-    int32 array
-        The tokens, part of an array that nothing else is written to.
+    Attributes
+    ----------
+    room : SharedRoom
+        The one of the thread that asks.
     """
-    room = _rooms.short
-    size = len(data)
-    first = room.used
-    if first + size >= _SHARED:
-        room = _rooms.short = _SharedRoom()
-        first = 0
-    # Taken before the call: what runs in between, such as a handler of signals, may tokenize as well.
-    room.used = first + size + 1
-    # The text is too short for a call to pause.
-    return room.ids[first : first + lib.tokdfa_encode_wordpiece_text(tables, data, size, room.pointer, first)]
+
+    def __init__(self, tables: Struct, longest_word: int) -> None:
+        self._made_of = tables, longest_word
+        self.room = SharedRoom(tables, longest_word)
+
+    def renewed(self) -> SharedRoom:
+        """Return another room, in which nothing is taken, and keep that one."""
+        room = self.room = SharedRoom(*self._made_of)
+        return room
+
+
+encode_short: Callable[[Any, bytes, int], int] = lib.tokdfa_encode_wordpiece_short
+"""Tokenize one short text, without offsets, where a call and an allocation take longer than the text.
+
+It takes the pointer of a :class:`SharedRoom`, valid UTF-8, and its number of bytes. It returns where its tokens begin
+and end in the room's array, as ``begin << SHARED_BITS | end``; or -1 if the text is longer than `LONGEST_SHORT`, or the
+room full. In one number, because what runs between two calls, such as a handler of signals, may tokenize as well.
+"""

@@ -408,15 +408,28 @@ TOKDFA_DOOR int64_t tokdfa_encode_wordpiece(const tokdfa_wordpiece *tables, cons
     return CHOOSE(encode_wordpiece)(tables, text, size, stops, n_stops, wide, room, rows);
 }
 
-/* Tokenize one text; the room has none for offsets. Its tokens go to room->ids[first] and on, where there is room for
-   them. It may pause as well. */
+/* Tokenize one text; the room has none for offsets. It may pause as well. */
 TOKDFA_DOOR int64_t tokdfa_encode_wordpiece_text(const tokdfa_wordpiece *tables, const uint8_t *text, int64_t size,
-                                                 tokdfa_wordpiece_room *room, int64_t first) {
+                                                 tokdfa_wordpiece_room *room) {
+    int64_t rows[2];
+    return CHOOSE(encode_wordpiece)(tables, text, size, &size, 1, 1, room, rows);
+}
+
+/* Tokenize one short text. Returns where its tokens begin in the shared ids and where they end, in two numbers of
+   TOKDFA_SHARED_BITS, the second one below; or -1 if it is not short, or there is no room for one token a byte and one
+   more. */
+TOKDFA_DOOR int64_t tokdfa_encode_wordpiece_short(tokdfa_wordpiece_shared *shared, const uint8_t *text, int64_t size) {
+    const int64_t first = shared->n_used;
+    if (size > shared->longest || size >= shared->n_ids - first) {
+        return -1;
+    }
+    tokdfa_wordpiece_room *const room = shared->room;
     int64_t rows[2];
     room->ids += first;
-    const int64_t made = CHOOSE(encode_wordpiece)(tables, text, size, &size, 1, 1, room, rows);
+    const int64_t made = CHOOSE(encode_wordpiece)(shared->tables, text, size, &size, 1, 1, room, rows);
     room->ids -= first;
-    return made;
+    shared->n_used = first + made;
+    return first << TOKDFA_SHARED_BITS | shared->n_used;
 }
 
 /* Fill the words of the tables, all zeros before: each is given by its bytes in two little-endian numbers. */
