@@ -211,12 +211,12 @@ class Dictionary(Guided, Sequence[Rule]):
 
     @cached_property
     def _properness(self) -> Verdict[ImproperRule]:
-        index = np.arange(len(self))
-        n_symbols = self.alphabet.n_symbols
-        offending = [
-            (part >= n_symbols) & ((self.birth[part] < 0) | (self.birth[part] >= index))
-            for part in (self.left, self.right)
-        ]
+        index = np.arange(len(self), dtype=np.int32)
+        made = self.birth.copy()
+        # A symbol is there before all rules, and a token that no rule makes is never there.
+        made[made < 0] = len(self)
+        made[: self.alphabet.n_symbols] = -1
+        offending = [made[part] >= index for part in (self.left, self.right)]
         either = offending[0] | offending[1]
         if not either.any():
             return Verdict(True, None, "every part of a rule is a symbol or made by an earlier rule")

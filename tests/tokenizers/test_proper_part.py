@@ -15,7 +15,7 @@ from tokdfa.bpe import tokenize_leftmost
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.validation.api import validate
-from tokdfa.validation.judges.choice import model_of
+from tokdfa.validation.judges.walks import model_of
 from tokdfa.validation.tuning import Tuning
 
 FEW = Tuning(close_window=16)

@@ -26,7 +26,7 @@ import tokdfa
 from tokdfa import Tokenizer
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.rewriting import RewritingTokenizer
-from tokdfa.validation.judges import choice
+from tokdfa.validation.judges import walks
 
 SPLIT = {"type": "Split", "pattern": {"Regex": r"\s+"}, "behavior": "Removed", "invert": False}
 METASPACE = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "first", "split": True}
@@ -213,7 +213,7 @@ def test_a_dropped_tokenizer_is_freed_without_the_collector(kind: str, tmp_path:
     alive = [weakref.ref(part) for part in parts]
     del tokenizer, parts
     # The tables of the last few tokenizers that judged streams are kept.
-    for kept in (choice.model_of, choice.whole_walk, choice._is_walked_in_form):
+    for kept in (walks.model_of, walks.whole_walk, walks.is_walked_in_form):
         kept.cache_clear()
     assert [reference() for reference in alive] == [None] * len(alive)
 

@@ -85,12 +85,13 @@ def agrees_with_leftmost(dictionary: Dictionary) -> Verdict[LateRule]:
     (False, LateRule(index=2, made_by=3, text='aaaaa', again=None))
     """
     folding = dictionary.folding
-    born = np.maximum(folding.birth[dictionary.left], folding.birth[dictionary.right])
-    is_live = np.minimum(folding.birth[dictionary.left], folding.birth[dictionary.right]) >= 0
+    births = folding.birth[dictionary.left], folding.birth[dictionary.right]
+    born = np.maximum(*births)
     # The rule of the initial state, -1, makes the symbols.
     made_by = folding.rule[born]
     found: LateRule | None = None
-    for index in np.flatnonzero(is_live & (made_by > np.arange(len(dictionary)))).tolist():
+    after = np.flatnonzero(made_by > np.arange(len(dictionary), dtype=np.int32))
+    for index in after[np.minimum(*births)[after] >= 0].tolist():
         u, v = int(dictionary.left[index]), int(dictionary.right[index])
         blocked = forbidding_state(dictionary.history, u, v, int(born[index]))
         if not blocked:

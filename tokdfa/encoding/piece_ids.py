@@ -154,20 +154,26 @@ class PieceIds:
             self._idle.append(encoder)
 
     @cached_property
-    def _is_one_pass(self) -> bool:
-        """Whether the libraries' order of merging gives what one pass evaluates."""
+    def is_one_pass(self) -> bool:
+        """Whether the libraries' order of merging gives what Algorithm 1 gives, for a proper dictionary."""
         from tokdfa.automata.semantics import agrees_with_leftmost
-        from tokdfa.transducers.one_pass import MAX_TOKENS
 
         dictionary = self._contents.dictionary
-        if self._contents.merges is not None or len(dictionary.alphabet) > MAX_TOKENS:
+        if self._contents.merges is not None:
             return False
         return bool(dictionary.properness()) and bool(agrees_with_leftmost(dictionary))
 
     @cached_property
+    def _has_one_pass(self) -> bool:
+        """Whether one pass evaluates what merging gives, and its tables have room for the tokens."""
+        from tokdfa.transducers.one_pass import MAX_TOKENS
+
+        return len(self._contents.dictionary.alphabet) <= MAX_TOKENS and self.is_one_pass
+
+    @cached_property
     def _remembers(self) -> bool:
         """Whether pieces are encoded, and remembered, by compiled loops."""
-        return self._ranked_merges is not None or self._is_one_pass
+        return self._ranked_merges is not None or self._has_one_pass
 
     @cached_property
     def _ranked_merges(self) -> tuple[Int32Array, Int32Array, Int32Array] | None:
@@ -196,7 +202,7 @@ class PieceIds:
         What merges into a token within a longer word also does so on its own, whether the rules are proper or not.
         """
         dictionary = self._contents.dictionary
-        if self._is_one_pass:
+        if self.is_one_pass:
             is_merged = np.zeros(len(dictionary.alphabet) + len(self._contents.extra), dtype=np.bool_)
             is_merged[: len(dictionary.alphabet)] = dictionary.folding.birth >= 0
             return is_merged
@@ -254,7 +260,7 @@ class PieceIds:
         may still be a token that is not merged.
         """
         contents = self._contents
-        if not self._is_one_pass or contents.suffix is not None or length <= self._longest_whole_word:
+        if not self._has_one_pass or contents.suffix is not None or length <= self._longest_whole_word:
             return None
         from tokdfa.encoding.long_piece import LongPiece
 
@@ -339,7 +345,7 @@ class PieceIds:
 
     def _long_tables(self) -> Struct | None:
         """Return the tables by which long pieces are tokenized in one pass; None if the rules must be merged."""
-        return self.one_pass.with_ids(self._contents.ids) if self._is_one_pass else None
+        return self.one_pass.with_ids(self._contents.ids) if self._has_one_pass else None
 
     def _thread_encoder(self) -> PieceEncoder:
         encoder: PieceEncoder | None = getattr(self._of_thread, "encoder", None)

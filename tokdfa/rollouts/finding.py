@@ -16,9 +16,10 @@ from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.validation.api import validate
 from tokdfa.validation.differences import differences
-from tokdfa.validation.judges.choice import documents_walk, judge_of, model_of
+from tokdfa.validation.judges.choice import judge_of
 from tokdfa.validation.judges.encoding import EncodingJudge
-from tokdfa.validation.judges.walk import WholeWalk
+from tokdfa.validation.judges.walks import documents_walk, model_of
+from tokdfa.validation.judges.whole_walk import WholeWalk
 from tokdfa.validation.table import CONTEXT
 
 __all__ = ["Finder", "finder_of"]

@@ -10,7 +10,7 @@ from tokdfa.stores.store import Store
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.safe_places import last_safe_place
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.validation.judges.choice import documents_walk
+from tokdfa.validation.judges.walks import documents_walk
 
 __all__ = ["AFTER", "bounds_of"]
 

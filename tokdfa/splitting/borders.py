@@ -8,10 +8,12 @@ parts can be split separately.
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array, Uint16Array
-from tokdfa.splitting.known_machines import known_borders
+from tokdfa.splitting.known_machines import known_borders, known_certain
 from tokdfa.splitting.pretokenizer import PreTokenizer
 
 __all__ = ["CONTEXT", "Borders"]
@@ -38,17 +40,23 @@ class Borders:
     """
 
     def __init__(self, pretokenizer: PreTokenizer) -> None:
-        splitting = pretokenizer.splitting
-        found = known_borders(splitting)
-        if found is None:
+        self._splitting = pretokenizer.splitting
+        certain = known_certain(self._splitting)
+        if certain is None:
             from tokdfa.splitting.border_pairs import border_pairs
 
-            found = border_pairs(
-                splitting, lambda: None if pretokenizer.splitter is None else pretokenizer.splitter.machine
+            self._class_of_code_point, certain = border_pairs(
+                self._splitting, lambda: None if pretokenizer.splitter is None else pretokenizer.splitter.machine
             )
-        self._class_of_code_point: Uint16Array = found[0]
-        self.certain: BoolArray = found[1]
+        self.certain: BoolArray = certain
         self.n_classes = len(self.certain)
+
+    @cached_property
+    def _class_of_code_point(self) -> Uint16Array:
+        """The classes of all code points; of a known splitting they are read when they are first needed."""
+        found = known_borders(self._splitting)
+        assert found is not None
+        return found[0]
 
     def classes(self, text: str) -> Int32Array:
         """Return the classes of the symbols of a text."""

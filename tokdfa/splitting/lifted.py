@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import math
 from codecs import getincrementaldecoder
-from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED
+from tokdfa.kernels.walk.completions import Completions
 from tokdfa.locks import SHARED
 from tokdfa.patterns.budget import Budget
-from tokdfa.patterns.utf8 import SymbolTries
 from tokdfa.splitting.hypotheses import Hypotheses
 from tokdfa.splitting.hypotheses_finding import find_hypotheses
 from tokdfa.splitting.steps import Splitting
@@ -99,12 +98,8 @@ class LiftedSplitting:
         self._number_of_effect: dict[_Effect, int] = {}
         self._longer: dict[tuple[int | None, int], int] = {}
         self._applied: dict[tuple[Mask, int, bool, bool], Mask] = {}
-        self._cuts: dict[bytes, bytes] = {}
-        self._cut_of: dict[bytes, bytes] = {}
-
-    @cached_property
-    def _tries(self) -> SymbolTries:
-        return SymbolTries.of_classes(self.hypotheses.class_of_code_point)
+        self._images: list[dict[Mask, Mask]] = [{} for _ in self._step_of_class]
+        self._completions = Completions(self.hypotheses.class_of_code_point)
 
     def is_final(self, state: LiftedState) -> bool:
         """Return whether a text may end in `state`."""
@@ -122,7 +117,7 @@ class LiftedSplitting:
 
     def joined(self, head: bytes, effect: int | None, tail: bytes) -> TokenParts:
         """Return the parts of a token with `head` and `tail` as the bytes of the symbols that it completes and cuts."""
-        return TokenParts(head, effect, self._standing_for(tail) if tail else b"")
+        return TokenParts(head, effect, self._completions.standing_for(tail) if tail else b"")
 
     def step(
         self, state: LiftedState, parts: TokenParts, may_continue: bool, may_begin: bool = True
@@ -162,14 +157,7 @@ class LiftedSplitting:
         cut += parts.tail
         if not cut:
             return LiftedState(hypotheses)
-        return LiftedState(hypotheses, self._standing_for(cut), is_inside, must_begin)
-
-    def _standing_for(self, cut: bytes) -> bytes:
-        """Return the first incomplete symbol seen whose completions have the same classes in the same order."""
-        if cut not in self._cuts:
-            # The number of completions shows how many bytes are missing.
-            self._cuts[cut] = self._cut_of.setdefault(self._tries.completions(cut).tobytes(), cut)
-        return self._cuts[cut]
+        return LiftedState(hypotheses, self._completions.standing_for(cut), is_inside, must_begin)
 
     # Effects
 
@@ -202,8 +190,11 @@ class LiftedSplitting:
             return known
         effect = self._step_of_class[number]
         if before is not None:
-            goes_on = effect.continues
-            effect = _Effect(*(tuple(_image(mask, goes_on) for mask in masks) for masks in self._effects[before]))
+            images, goes_on = self._images[number], effect.continues
+            masks = self._effects[before]
+            for mask in {*masks.continues, *masks.begins}.difference(images):
+                images[mask] = _image(mask, goes_on)
+            effect = _Effect(*(tuple(map(images.__getitem__, side)) for side in masks))
         with SHARED:
             if effect not in self._number_of_effect:
                 n_hypotheses = len(self.hypotheses.moves)

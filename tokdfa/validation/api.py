@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -16,12 +17,14 @@ from tokdfa.arrays import Int32Array, Int64Array, IntegerArray, id_array
 from tokdfa.errors import TokenStreamError
 from tokdfa.guesses import Guided
 from tokdfa.tokenizers.protocol import AnyTokenizer
-from tokdfa.validation.judges.choice import documents_walk, judge_of, whole_walk
-from tokdfa.validation.judges.documents import DocumentsJudge, Judge, checked_separator, document_starts
-from tokdfa.validation.judges.walk import Rest
+from tokdfa.validation.judges.walks import documents_walk, whole_walk
 from tokdfa.validation.result import Validation, validation
 from tokdfa.validation.tuning import DEFAULT, Tuning
-from tokdfa.validation.violation import Violation
+
+if TYPE_CHECKING:
+    from tokdfa.validation.judges.documents import DocumentsJudge, Judge
+    from tokdfa.validation.judges.rest import Rest
+    from tokdfa.validation.violation import Violation
 
 __all__ = ["Validator", "iter_violations", "n_accepted", "validate"]
 
@@ -172,9 +175,14 @@ class Validator(Guided):
     ) -> None:
         if not isinstance(tokenizer, AnyTokenizer):
             raise wrong_argument(tokenizer, "a tokenizer", "tokdfa.validate(tokenizer, ids)")
+        # A stream that one walk shows to be canonical needs none of the judges.
+        from tokdfa.validation.judges.choice import judge_of
+        from tokdfa.validation.judges.documents import DocumentsJudge, checked_separator, document_starts
+
         self._decoder = tokenizer.decoder
         self._window = window
         self._judge: Judge | DocumentsJudge
+        self._of_documents: DocumentsJudge | None = None
         self._separator: int | None = None
         self._starts: Int64Array = np.empty(0, dtype=np.int64)
         self.tokens = 0
@@ -185,10 +193,10 @@ class Validator(Guided):
         elif isinstance(documents, (int, np.integer, np.bool_)):
             self._separator = separator = checked_separator(documents)
             size = len(tokenizer.decode_bytes([separator])) if self._decoder.is_id(separator) else 0
-            self._judge = DocumentsJudge(begin, separator_size=size, walk=walk)
+            self._judge = self._of_documents = DocumentsJudge(begin, separator_size=size, walk=walk)
         else:
             self._starts = document_starts(documents)
-            self._judge = DocumentsJudge(begin, self._starts, walk=walk)
+            self._judge = self._of_documents = DocumentsJudge(begin, self._starts, walk=walk)
         self._begin = begin
 
     def _skip_to(self, first: int, byte: int) -> None:
@@ -221,8 +229,8 @@ class Validator(Guided):
         """
         checked, own = self._checked(ids, separators)
         self.tokens += len(checked)
-        if isinstance(self._judge, DocumentsJudge):
-            yield from self._judge.feed(checked, own, starts)
+        if self._of_documents is not None:
+            yield from self._of_documents.feed(checked, own, starts)
         else:
             yield from self._judge.feed(checked)
 

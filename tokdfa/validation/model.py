@@ -18,15 +18,15 @@ from tokdfa.errors import LimitExceededError, PatternError, UnsupportedFeatureEr
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.unicode.utf8 import begins_symbol
 from tokdfa.validation.doubts import Doubts, doubts
-from tokdfa.validation.kind import ViolationKind
-from tokdfa.validation.violation import Cause, spelled
 
 if TYPE_CHECKING:
     from tokdfa.splitting.borders import Borders
     from tokdfa.tokenizers.proper_part import ProperPart
     from tokdfa.tokenizers.round_trip import RoundTrip
     from tokdfa.unicode.normalization import Form
+    from tokdfa.validation.kind import ViolationKind
     from tokdfa.validation.table import Table
+    from tokdfa.validation.violation import Cause
 
 __all__ = ["Model"]
 
@@ -68,10 +68,7 @@ class Model:
         self.lengths = np.diff(tokenizer.id_spellings.offsets)
         self.special: BoolArray = np.zeros(tokenizer.n_ids, dtype=np.bool_)
         self.special[tokenizer.special_ids] = True
-        dictionary = tokenizer.dictionary
-        self.by_pairs = (
-            tokenizer.merges is None and bool(dictionary.properness()) and bool(agrees_with_leftmost(dictionary))
-        )
+        self.by_pairs = tokenizer.piece_ids.is_one_pass
         token = tokenizer.id_to_token
         self.alone: BoolArray = np.zeros(tokenizer.n_ids, dtype=np.bool_)
         self.alone[tokenizer.token_to_id[tokenizer.whole_piece_tokens]] = True
@@ -226,11 +223,15 @@ class Model:
         text: str | None = None,
     ) -> Cause:
         """Return a cause with the spellings of the ids that it names; see :class:`Cause`."""
+        from tokdfa.validation.violation import Cause, spelled
+
         named = (*(() if token is None else (token,)), *(pair or ()))
         return Cause(kind=kind, token=token, pair=pair, text=text, spellings=spelled(named, self.bytes_of))
 
     def pair_cause(self, left: int, right: int) -> Cause:
         """Return why id `right` may not follow id `left` in one piece."""
+        from tokdfa.validation.kind import ViolationKind
+
         if self.dead[right]:
             return self.cause(ViolationKind.DEAD_TOKEN, right)
         cause = self.cause(ViolationKind.PAIR, pair=(left, right))

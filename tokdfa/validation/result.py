@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from tokdfa.validation.violation import Violation
 from tokdfa.verdict import Verdict
+
+if TYPE_CHECKING:
+    from tokdfa.validation.violation import Violation
 
 __all__ = ["Validation", "validation"]
 
 
 @dataclass(frozen=True, slots=True)
-class Validation(Verdict[Violation]):
+class Validation(Verdict["Violation"]):
     """Whether a stream is canonical; truthy if it is.
 
     Attributes

@@ -11,7 +11,7 @@ from support.tokenizer_files import tiktoken_lines
 
 import tokdfa
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.validation.judges.choice import whole_walk
+from tokdfa.validation.judges.walks import whole_walk
 
 WORDS = [b"ab", b"abc", b" a", b" ab", b"\n\n", b"  ", b"\xc3\xa9", b"a\xc3", b"\xaaa", b"'s", b"12", b"x'"]
 

@@ -18,8 +18,9 @@ from tokdfa.splitting.steps import Split, Splitting
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.validation.api import Validator
-from tokdfa.validation.judges.choice import whole_walk
-from tokdfa.validation.judges.walk import SHORT, WHOLE, Rest, WholeWalk
+from tokdfa.validation.judges.rest import WHOLE, Rest
+from tokdfa.validation.judges.walks import whole_walk
+from tokdfa.validation.judges.whole_walk import SHORT, WholeWalk
 from tokdfa.validation.result import Validation
 
 KINDS = [np.uint16, np.int32, np.uint32, np.int64, np.uint64]

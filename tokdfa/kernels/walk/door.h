@@ -66,6 +66,7 @@ typedef struct {
 } tokdfa_part_job;
 
 int tokdfa_take_apart(tokdfa_part_job *job);
+int64_t tokdfa_completions(const uint16_t *class_of, uint32_t cut, int64_t n, int32_t *runs);
 int64_t tokdfa_number_keys(const uint64_t *keys, int64_t n, int32_t *known, int64_t n_known, uint64_t *distinct,
                            int64_t most, int32_t *number);
 void tokdfa_outer_symbols(const uint8_t *text, const int64_t *offsets, int64_t n_words, int32_t *first, int32_t *last);

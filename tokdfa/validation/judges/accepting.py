@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tokdfa.arrays import IntegerArray
-from tokdfa.validation.judges.walk import WHOLE, Rest
+from tokdfa.validation.judges.rest import WHOLE, Rest
 
 if TYPE_CHECKING:
     from tokdfa.unigram.accepted import Acceptor

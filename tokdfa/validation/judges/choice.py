@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache, partial, singledispatch
+from functools import partial, singledispatch
 from typing import TypeAlias
 
 from tokdfa.arguments import wrong_argument
 from tokdfa.errors import UnsupportedFeatureError
-from tokdfa.tokenizers.formats.contents import LEFTMOST_FORMATS
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.validation.judges.accepting import WholeAcceptor
 from tokdfa.validation.judges.documents import Judge
 from tokdfa.validation.judges.encoding import EncodingJudge
 from tokdfa.validation.judges.open import OpenJudge
-from tokdfa.validation.judges.walk import WalkJudge, WholeWalk
+from tokdfa.validation.judges.walk import WalkJudge
+from tokdfa.validation.judges.walks import is_walked, is_walked_in_form, model_of
 from tokdfa.validation.judges.whole import WholeJudge
 from tokdfa.validation.model import Model
 from tokdfa.validation.tuning import DEFAULT, Tuning
 
-__all__ = ["documents_walk", "judge_of", "model_of", "whole_walk"]
+__all__ = ["judge_of"]
 
 Begin: TypeAlias = Callable[[int, int], Judge]
 """A function that makes a judge, given the first token of the stream to judge and its byte offset."""
@@ -62,7 +61,7 @@ def _(
     literal: bool = False,
     tuning: Tuning = DEFAULT,
 ) -> Begin:
-    if not tokenizer.is_plain and not _is_walked_in_form(tokenizer):
+    if not tokenizer.is_plain and not is_walked_in_form(tokenizer):
         whole = partial(EncodingJudge, tokenizer.round_trip, literal=literal, tuning=tuning)
         return _open(tokenizer, whole, literal, tuning) if window else whole
     model = model_of(tokenizer)
@@ -91,51 +90,13 @@ def _open(tokenizer: Tokenizer, whole: Begin, literal: bool, tuning: Tuning) -> 
     return lambda first, byte: OpenEncodingJudge(trip, first, byte, tuning=tuning) if first == 0 else whole(first, byte)
 
 
-@lru_cache(maxsize=4)
-def whole_walk(tokenizer: object) -> WholeWalk | WholeAcceptor | None:
-    """Return the walk over the streams of a tokenizer; None if a walk does not decide them."""
-    if not isinstance(tokenizer, AnyTokenizer):
-        return None
-    if tokenizer.acceptor is not None:
-        return WholeAcceptor(tokenizer.acceptor, tokenizer.n_ids)
-    begin = judge_of(tokenizer)
-    if not isinstance(begin, partial) or begin.func is not WalkJudge:
-        return None
-    (model,) = begin.args
-    return None if model.table is None else WholeWalk(model)
-
-
-def documents_walk(tokenizer: AnyTokenizer) -> WholeWalk | None:
-    """Return the walk that finds which of many documents are canonical; None if a walk does not decide them."""
-    walk = whole_walk(tokenizer) if isinstance(tokenizer, Tokenizer) and tokenizer.is_plain else None
-    return walk if isinstance(walk, WholeWalk) else None
-
-
-@lru_cache(maxsize=4)
-def model_of(tokenizer: Tokenizer) -> Model:
-    """Return the tables over the ids of a tokenizer; those of the last few tokenizers are kept."""
-    if tokenizer.form is not None:
-        return Model(tokenizer.unnormalized, tokenizer.form, tokenizer.round_trip)
-    return Model(tokenizer)
-
-
-@lru_cache(maxsize=4)
-def _is_walked_in_form(tokenizer: Tokenizer) -> bool:
-    """Return whether a tokenizer only brings texts into a normalization form, and is otherwise judged by walking."""
-    if tokenizer.form is None:
-        return False
-    begin = _judges(model_of(tokenizer), literal=False, tuning=DEFAULT)
-    return isinstance(begin, partial) and begin.func is WalkJudge
-
-
 def _judges(model: Model, literal: bool, tuning: Tuning) -> Begin:
     """Return the function that makes judges of whole texts."""
     tokenizer = model.tokenizer
-    if not model.by_pairs and tokenizer.format not in LEFTMOST_FORMATS:
-        tokenizer.dictionary.require_proper()
+    walks = is_walked(model)
     by_encoding = partial(EncodingJudge, tokenizer.round_trip, literal=literal, tuning=tuning)
     if literal and len(tokenizer.special_ids) and not tokenizer.finds_specials:
         return by_encoding
     if tokenizer.why_not_cut is not None:
         return by_encoding
-    return partial(WholeJudge if tokenizer.pretokenizer is None else WalkJudge, model, tuning=tuning)
+    return partial(WalkJudge if walks else WholeJudge, model, tuning=tuning)

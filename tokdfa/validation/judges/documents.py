@@ -13,7 +13,7 @@ from tokdfa.errors import LimitExceededError, TokenStreamError
 from tokdfa.validation.violation import Violation
 
 if TYPE_CHECKING:
-    from tokdfa.validation.judges.walk import WholeWalk
+    from tokdfa.validation.judges.whole_walk import WholeWalk
 
 __all__ = ["DocumentsJudge", "Judge", "checked_separator", "document_starts"]
 
