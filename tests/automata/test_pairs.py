@@ -17,7 +17,10 @@ from tokdfa.errors import TokenStreamError
 from tokdfa.tokenizers.default import default_dictionary
 
 WALK, TABLE = Tuning(patience=10**9), Tuning(patience=0)
-both_ways = pytest.mark.parametrize("tuning", [WALK, TABLE], ids=["walk", "table"])
+NO_MEMO, SMALL_MEMO = replace(WALK, memo=0), replace(WALK, memo=2)
+both_ways = pytest.mark.parametrize(
+    "tuning", [WALK, NO_MEMO, SMALL_MEMO, TABLE], ids=["walk", "no memo", "small memo", "table"]
+)
 
 
 def one_by_one(automaton: CompactTokenDFA, numbers: list[int], ids: list[int], behind: int | None) -> list[bool]:
@@ -59,8 +62,11 @@ def test_table_and_walk_agree_on_a_real_dictionary() -> None:
     automaton = CompactTokenDFA(default_dictionary())
     random = np.random.default_rng(0)
     ids = random.integers(0, len(automaton.alphabet), size=200_000, dtype=np.int32)
+    # Of few tokens most pairs come again, as in a text.
+    ids = np.concatenate((ids, random.choice(ids[:400], size=200_000)))
     walked = PairTest(automaton, tuning=WALK).forbidden(ids)
-    assert np.array_equal(PairTest(automaton, tuning=TABLE).forbidden(ids), walked)
+    for tuning in (TABLE, NO_MEMO, SMALL_MEMO):
+        assert np.array_equal(PairTest(automaton, tuning=tuning).forbidden(ids), walked)
     assert 0 < walked.mean() < 1
     for place in random.integers(1, len(ids), size=500).tolist():
         assert walked[place] != automaton.allows(int(ids[place - 1]), int(ids[place]))
@@ -77,6 +83,13 @@ def test_first_forbidden_across_chunks(tuning: Tuning) -> None:
             assert test.first_forbidden([b] * length) is None
     assert test.first_forbidden([b], behind=a) == 0
     assert test.first_forbidden([], behind=a) is None
+
+
+def test_a_memo_of_another_size_is_refused() -> None:
+    with pytest.raises(ValueError, match="power of two"):
+        PairTest(CompactTokenDFA(Dictionary([("a", "b")], "ab")), tuning=replace(WALK, memo=3)).forbidden(
+            np.array([0, 1], dtype=np.int32)
+        )
 
 
 def test_long_rows_are_walked() -> None:

@@ -32,6 +32,8 @@ class Tuning:
     patience : int
         The number of ids, per id of the vocabulary, that are tested by going back in time before the table is built.
         Building it costs about as much as testing 10 ids per id of the vocabulary.
+    memo : int
+        The number of pairs whose answers are kept until then, of 8 bytes each: a power of two, or 0.
     max_table_entries : int
         The maximum number of bits in the rows of the table. If there would be more, no table is built, and tests
         continue by going back in time.
@@ -39,6 +41,7 @@ class Tuning:
 
     chunk: int = 1 << 16
     patience: int = 10
+    memo: int = 1 << 15
     max_table_entries: int = 1 << 27
 
 
@@ -133,7 +136,7 @@ class PairTest:
 
     @cached_property
     def _by_history(self) -> Struct:
-        return kernels.pair_test(self._tokens, self.automaton.dictionary.history)
+        return kernels.pair_test(self._tokens, self.automaton.dictionary.history, n_memo=self._tuning.memo)
 
     @cached_property
     def _by_table(self) -> Struct:

@@ -8,6 +8,28 @@
 #include "../fold/door.h"
 #include "pair_slot.h"
 
+/* Look at the pair that meets at the border at a time, and go back to the one before it. Returns the state whose rule
+   merges that pair, 0 if no pair before it is another one, and -1 if there is a pair to look at. */
+ALWAYS_INLINE int64_t look_back(const int64_t *pairs, int64_t n_pairs, const int32_t *made, const int32_t *birth,
+                                const int32_t *head, const int32_t *tail, int64_t *u, int64_t *v, int64_t *time) {
+    int64_t state = made[pair_slot(pairs, n_pairs, pair_key(*u, *v))];
+    if (state > 0 && state <= *time) {
+        return state;
+    }
+    int64_t born_u = birth[*u], born_v = birth[*v];
+    if (born_u > born_v) {
+        *time = born_u - 1;
+        *u = tail[*u];
+    } else if (born_v > 0) {
+        /* Up to and with the rule that made v: if v is uu, it would have taken this u first. */
+        *time = born_v;
+        *v = head[*v];
+    } else {
+        return 0;
+    }
+    return -1;
+}
+
 /* The state, of those up to `time`, whose rule merges across the border between u and v; 0 when there is none. Both
    tokens are live, and u is no younger than `time`. */
 ALWAYS_INLINE int64_t forbidding_state(const int64_t *pairs, int64_t n_pairs, const int32_t *made, const int32_t *birth,
@@ -15,23 +37,11 @@ ALWAYS_INLINE int64_t forbidding_state(const int64_t *pairs, int64_t n_pairs, co
     while (birth[v] > time) {
         v = head[v];
     }
-    for (;;) {
-        int64_t state = made[pair_slot(pairs, n_pairs, pair_key(u, v))];
-        if (state > 0 && state <= time) {
-            return state;
-        }
-        int64_t born_u = birth[u], born_v = birth[v];
-        if (born_u > born_v) {
-            time = born_u - 1;
-            u = tail[u];
-        } else if (born_v > 0) {
-            /* Up to and with the rule that made v: if v is uu, it would have taken this u first. */
-            time = born_v;
-            v = head[v];
-        } else {
-            return 0;
-        }
-    }
+    int64_t state;
+    do {
+        state = look_back(pairs, n_pairs, made, birth, head, tail, &u, &v, &time);
+    } while (state < 0);
+    return state;
 }
 
 /* Whether some live rule merges across the border between two live tokens. */

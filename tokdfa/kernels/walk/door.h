@@ -33,7 +33,8 @@ typedef struct {
 
 /* The pair test over ids. With a table, `lookup` has for each id the place in `blocks` where its row begins, times
    2^32, plus its column; without one it is empty. `tokens` has for each id its live token, or one of PAIR_... of
-   pairs.h. Read-only once it is built. */
+   pairs.h. Read-only once it is built, but for `memo`: the answers of the last pairs by hash, which threads exchange an
+   entry at a time; a power of two of them, or none. */
 typedef struct {
     const int64_t *lookup;
     int64_t n_lookup;
@@ -41,6 +42,8 @@ typedef struct {
     const uint64_t *bits;
     const int32_t *tokens;
     const tokdfa_folding *folding;
+    uint64_t *memo;
+    int64_t n_memo;
 } tokdfa_pair_test;
 
 int64_t tokdfa_build_pair_table(tokdfa_pair_job *job);

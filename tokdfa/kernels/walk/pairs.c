@@ -2,7 +2,7 @@
 
    A state forbids what the state that it was copied from forbids, and one interval more. So its row is that of the next
    state above that has one, with some blocks replaced. */
-#include "pairs.h"
+#include "histories.h"
 
 #include "../common/base.h"
 #include "../common/sort.h"
@@ -159,10 +159,15 @@ TOKDFA_DOOR void tokdfa_mark_pairs(const tokdfa_pair_test *test, const int32_t *
         }
         return;
     }
-    int32_t left = behind < 0 ? PAIR_CUT : test->tokens[behind];
-    for (int64_t i = 0; i < n; i++) {
-        int32_t right = test->tokens[ids[i]];
-        marks[i] = forbidden_by_history(test->folding, left, right);
-        left = right;
+    if (n > 0) {
+        marks[0] = forbidden_by_history(test->folding, behind < 0 ? PAIR_CUT : test->tokens[behind], test->tokens[ids[0]]);
+    }
+    uint32_t places[GROUP];
+    for (int64_t low = 1; low < n; low += GROUP) {
+        int64_t n_group = least(GROUP, n - low);
+        for (int64_t k = 0; k < n_group; k++) {
+            places[k] = (uint32_t)k + 1;
+        }
+        forbidden_by_histories(test, (const uint32_t *)ids + (low - 1), places, n_group, marks + low);
     }
 }

@@ -23,11 +23,13 @@ ALWAYS_INLINE bool forbidden_by_table(const int32_t *blocks, const uint64_t *bit
     return bits[block * PAIR_BLOCK_WORDS + (int64_t)(column >> 6 & (PAIR_BLOCK_WORDS - 1))] >> (column & 63) & 1;
 }
 
+/* Whether token v may not follow token u, if one of them is none. */
+ALWAYS_INLINE bool forbidden_without_token(int32_t u, int32_t v) {
+    return v <= PAIR_NO_TOKEN || (u == PAIR_ALONE && v != PAIR_CUT);
+}
+
 ALWAYS_INLINE bool forbidden_by_history(const tokdfa_folding *folding, int32_t u, int32_t v) {
-    if (u < 0 || v < 0) {
-        return v <= PAIR_NO_TOKEN || (u == PAIR_ALONE && v != PAIR_CUT);
-    }
-    return merges_across(folding, u, v);
+    return u < 0 || v < 0 ? forbidden_without_token(u, v) : merges_across(folding, u, v);
 }
 
 /* Whether id `right` may not follow id `left`. */

@@ -26,6 +26,9 @@ NO_TOKEN = -2
 # A token that is the whole of its piece: nothing may precede or follow it there.
 ALONE = -3
 
+# No id is as large as those of this pair.
+_NO_PAIR = (1 << 64) - 1
+
 _NO_LOOKUP: Int64Array = np.zeros(0, dtype=np.int64)
 _NO_BLOCKS: Int32Array = np.zeros(0, dtype=np.int32)
 _NO_BITS: Uint64Array = np.zeros(0, dtype=np.uint64)
@@ -94,6 +97,8 @@ def pair_test(
     lookup: Int64Array = _NO_LOOKUP,
     blocks: Int32Array = _NO_BLOCKS,
     bits: Uint64Array = _NO_BITS,
+    *,
+    n_memo: int = 0,
 ) -> Struct:
     """Return the pair test over ids.
 
@@ -107,8 +112,15 @@ def pair_test(
         The place in `blocks` where the id's row begins, times 2³², plus the id's column.
     blocks, bits : int32 and uint64 arrays
         The table, of :func:`build_table`.
+    n_memo : int
+        The number of pairs whose answers are kept where there is no table: a power of two, or 0 for none.
     """
-    return Struct("tokdfa_pair_test", lookup=lookup, blocks=blocks, bits=bits, tokens=tokens, folding=history)
+    memo: Uint64Array = np.full(n_memo, _NO_PAIR, dtype=np.uint64)
+    if n_memo & (n_memo - 1):
+        raise ValueError(f"{n_memo} is no power of two")
+    return Struct(
+        "tokdfa_pair_test", lookup=lookup, blocks=blocks, bits=bits, tokens=tokens, folding=history, memo=memo
+    )
 
 
 def mark_pairs(test: Struct, ids: Int32Array, behind: int | None) -> BoolArray:

@@ -6,10 +6,10 @@
    look-ups; the marked places are collected without a branch and looked at afterwards. If a pair is not allowed after
    all, or a lane began in a wrong state, the walk is repeated from there until it meets the first one again. */
 #include "../normalization/normal.h"
-#include "pairs.h"
+#include "histories.h"
 #include "spells.h"
 
-enum { LANE = 1024, LANES = 4, BLOCK = LANE * LANES, SHORTEST = 256, WARM = 6, GROUP = 64 };
+enum { LANE = 1024, LANES = 4, BLOCK = LANE * LANES, SHORTEST = 256, WARM = 6 };
 
 /* The flags of an entry of the table, next to the row that it leads to, which is shifted by two bits. Row 0 is the end
    of every walk: nothing canonical continues like this or, with UNKNOWN, that is not computed yet. In an entry that leads
@@ -165,12 +165,8 @@ static bool test_pairs(const tokdfa_pair_test *test, const uint32_t *ids, int64_
         is_forbidden[0] = false;
     }
     if (!test->n_lookup) {
-        for (int64_t k = first; k < n; k++) {
-            int64_t place = low + marks[k];
-            is_forbidden[k] = forbidden(test, ids[place - 1], ids[place]);
-            found |= is_forbidden[k];
-        }
-        return found;
+        return found | (n > first && forbidden_by_histories(test, ids + low, marks + first, n - first,
+                                                            is_forbidden + first));
     }
     uint32_t at[GROUP], columns[GROUP];
     for (int64_t k = first; k < n; k++) {
