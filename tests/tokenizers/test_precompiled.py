@@ -16,7 +16,7 @@ from support.unicode_texts import character, unicode_text
 
 import tokdfa.unicode
 from tests.evidence.tally import Tally
-from tokdfa.errors import FileFormatError
+from tokdfa.errors import FileFormatError, TokdfaError
 from tokdfa.tokenizers.formats.charsmap import read_charsmap
 from tokdfa.tokenizers.normalizers import ByteLetters, Nmt, Normalizer
 from tokdfa.tokenizers.precompiled import Precompiled
@@ -109,6 +109,50 @@ def test_a_table_is_read_as_it_was_written(rules: dict[str, str]) -> None:
     if rules:
         with pytest.raises(FileFormatError, match="not UTF-8"):
             read_charsmap(table[:-2] + b"\xff\0", "here", is_text=True)
+
+
+def read_one_by_one(table: bytes) -> dict[str, str]:
+    """The rules of a table whose units point into it, node by node, the shortest keys first."""
+    size = int.from_bytes(table[:4], "little")
+    units = [int.from_bytes(table[at : at + 4], "little") for at in range(4, 4 + size, 4)]
+    replacements = table[4 + size :]
+    rules = {}
+    nodes = [(b"", (units[0] >> 10) << ((units[0] & 0x200) >> 6))]
+    for key, below in nodes:
+        for label in range(1, 256):
+            place = below ^ label
+            if place < len(units) and units[place] & 0x800000FF == label:
+                word, after = key + bytes([label]), place ^ (units[place] >> 10) << ((units[place] & 0x200) >> 6)
+                if units[place] & 0x100:
+                    start = units[after] & 0x7FFFFFFF
+                    rules[word.decode()] = replacements[start : replacements.index(0, start)].decode()
+                nodes.append((word, after))
+        if len(nodes) > 4000 or len(key) > 40:
+            raise UnicodeError
+    return rules
+
+
+@pytest.mark.parametrize("seed", seeds(2))
+def test_a_table_is_read_level_by_level_as_node_by_node(seed: int) -> None:
+    drawn = random.Random(seed)
+    table = charsmap(nasty_rules(drawn))
+    assert list(read_charsmap(table, "here").items()) == list(read_one_by_one(table).items())
+    size = int.from_bytes(table[:4], "little")
+    n_read = 0
+    for _ in range(60):
+        spoiled = bytearray(table)
+        for at in drawn.choices(range(8, 4 + size), k=3):
+            spoiled[at] = drawn.randrange(256)
+        try:
+            found = read_charsmap(bytes(spoiled), "here")
+        except TokdfaError as error:
+            if "not UTF-8" in str(error):
+                with pytest.raises(UnicodeError):
+                    read_one_by_one(bytes(spoiled))
+            continue
+        assert list(found.items()) == list(read_one_by_one(bytes(spoiled)).items())
+        n_read += 1
+    assert n_read
 
 
 @pytest.mark.parametrize("root", [0, 0x2001, 0x2100, 0x80000000])

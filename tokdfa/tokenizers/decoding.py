@@ -19,6 +19,7 @@ from tokdfa.tokenizers.normalizers import Replace
 from tokdfa.unicode.byte_alphabet import BYTE_OF
 
 __all__ = [
+    "BYTE_TOKENS",
     "CLEANUP",
     "REPLACEMENT",
     "ByteFallback",
@@ -39,6 +40,9 @@ __all__ = [
 ]
 
 _BYTES = {f"<0x{byte:02X}>": byte for byte in range(256)}
+BYTE_TOKENS = frozenset(_BYTES)
+"""The tokens that represent bytes; see :func:`byte_of`."""
+
 # What tokenizers reads as hexadecimal, which is more than it writes.
 _DIGITS = "0123456789abcdefABCDEF"
 _LOOSE_BYTES = {f"<0x{high}{low}>": int(high + low, 16) for high in f"+{_DIGITS}" for low in _DIGITS}

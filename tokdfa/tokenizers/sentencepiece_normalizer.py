@@ -122,7 +122,7 @@ class CharacterTable:
     @cached_property
     def _inside(self) -> frozenset[str]:
         """The characters of words of several characters, but for the first of each."""
-        return frozenset(character for word in self._rules for character in word[1:])
+        return frozenset("".join([word[1:] for word in self._rules]))
 
     @cached_property
     def _of_interest(self) -> tuple[frozenset[str], bytes]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -40,14 +41,16 @@ def text_tables(
     puts_space, trims_spaces : bool
         Whether a space is put before a text; whether spaces at its ends are dropped, and runs of them become one.
     """
-    words = sorted((word.encode("utf-8"), replacement.encode("utf-8")) for word, replacement in rules.items())
+    # Usual tables have hundreds of thousands of rules, but few replacements.
+    encoded = {text: text.encode("utf-8") for text in set(rules.values())}
+    words = sorted((word.encode("utf-8"), encoded[replacement]) for word, replacement in rules.items())
     cells, rule_of = packed_trie([word for word, _ in words])
     kept_cells, _ = packed_trie(sorted(piece.encode("utf-8") for piece in kept))
     bounds = np.zeros(len(words) + 1, dtype=np.int64)
     np.cumsum(np.fromiter((len(text) for _, text in words), dtype=np.int64, count=len(words)), out=bounds[1:])
     blank = np.zeros(256, dtype=np.uint8)
-    inner = {character for word in (*rules, *kept) if len(word) > 1 or word in kept for character in word}
-    alone = [word for word in rules if len(word) == 1 and word.isascii() and word not in inner]
+    inner = set("".join(chain((word for word in rules if len(word) > 1), kept)))
+    alone = [word for word in map(chr, range(0x80)) if word in rules and word not in inner]
     blank[[ord(word) for word in alone if rules[word] == " "]] = True
     blank[ord(" ")] = True
     is_plain = not any(int(touched[code >> 6]) >> (code & 63) & 1 for code in range(0x21, 0x7F))

@@ -12,7 +12,7 @@ import numpy as np
 from tokdfa.encoding.special import Special
 from tokdfa.encoding.symbols import Fallback
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError
-from tokdfa.tokenizers.decoding import DecodeSentencePiece, byte_of
+from tokdfa.tokenizers.decoding import BYTE_TOKENS, DecodeSentencePiece, byte_of
 from tokdfa.tokenizers.formats.charsmap import read_charsmap
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents, Rewriting
 from tokdfa.tokenizers.formats.scored import over_scored
@@ -72,7 +72,7 @@ def read_sentencepiece(data: bytes, path: Path) -> Contents | UnigramContents:
     if blob:
         rules = read_charsmap(blob, f"{path}, normalizer_spec.precompiled_charsmap")
     trims = bool(normalizer.remove_extra_whitespaces)
-    for text in (*rules.values(), *pieces.user_defined) if trims else ():
+    for text in (*dict.fromkeys(rules.values()), *pieces.user_defined) if trims else ():
         if "  " in text:
             where = f"{path}, normalizer_spec.remove_extra_whitespaces"
             raise UnsupportedFeatureError("two spaces in a row are not modelled here", value=text, where=where)
@@ -144,29 +144,37 @@ def _read_pieces(model: Any, path: Path, is_unigram: bool) -> _Pieces:
     names |= {kinds.UNUSED: "unused"} if is_unigram else {}
     normal: dict[str, tuple[int, float]] = {}
     others: dict[str, dict[str, int]] = {name: {} for name in names.values()}
+    of_normal = kinds.NORMAL
     for id, piece in enumerate(model.pieces):
-        where = f"{path}, pieces[{id}]"
-        text = _text(piece, "piece", where)
+        # Where something is wrong is only written out if it is: that takes longer than all else.
+        try:
+            text = piece.piece
+        except UnicodeDecodeError:
+            text = b""
+        if type(text) is not str:
+            text = _text(piece, "piece", f"{path}, pieces[{id}]")
         if not text or "\0" in text or len(text) > _LONGEST_PIECE:
             what = f"a piece must have 1 to {_LONGEST_PIECE} characters, none of them zero"
-            raise FileFormatError(what, value=text, where=where)
-        if piece.type == kinds.NORMAL:
-            if not math.isfinite(piece.score):
-                raise FileFormatError("the score is not a number", value=piece.score, where=f"{where}.score")
-            if is_unigram and abs(piece.score) > LARGEST_SCORE:
+            raise FileFormatError(what, value=text, where=f"{path}, pieces[{id}]")
+        kind = piece.type
+        if kind == of_normal:
+            score = piece.score
+            if not math.isfinite(score):
+                raise FileFormatError("the score is not a number", value=score, where=f"{path}, pieces[{id}].score")
+            if is_unigram and abs(score) > LARGEST_SCORE:
                 what = f"a score must be a number from {-LARGEST_SCORE:g} to {LARGEST_SCORE:g}"
-                raise UnsupportedFeatureError(what, value=piece.score, where=f"{where}.score")
+                raise UnsupportedFeatureError(what, value=score, where=f"{path}, pieces[{id}].score")
             if text in normal:
-                raise FileFormatError("a duplicate piece", value=text, where=where)
-            normal[text] = (id, piece.score)
-        elif piece.type in names:
-            group = others[names[piece.type]]
+                raise FileFormatError("a duplicate piece", value=text, where=f"{path}, pieces[{id}]")
+            normal[text] = (id, score)
+        elif kind in names:
+            group = others[names[kind]]
             if text in group:
-                raise FileFormatError("a duplicate piece", value=text, where=where)
+                raise FileFormatError("a duplicate piece", value=text, where=f"{path}, pieces[{id}]")
             group[text] = id
         else:
-            name = kinds.Type.Name(piece.type)
-            raise UnsupportedFeatureError("this type of piece is not modelled", value=name, where=f"{where}.type")
+            name, where = kinds.Type.Name(kind), f"{path}, pieces[{id}].type"
+            raise UnsupportedFeatureError("this type of piece is not modelled", value=name, where=where)
     pieces = _Pieces(
         normal, ("", -1), others["control"], others["user_defined"], others["byte"], others.get("unused", {})
     )
@@ -191,7 +199,7 @@ def _check(pieces: _Pieces, unknown: str, byte_fallback: bool, path: Path) -> No
     if reserved:
         raise UnsupportedFeatureError("a character that is a control piece", value=reserved[0], where=str(path))
     odd = [text for text in pieces.byte if byte_of(text) is None]
-    odd += [text for text in names.difference(pieces.byte) if byte_of(text) is not None]
+    odd += names.intersection(BYTE_TOKENS).difference(pieces.byte)
     if odd or (len(pieces.byte) < 256 if byte_fallback else pieces.byte):
         what = "there must be byte pieces for all bytes or, without byte fallback, for none"
         raise FileFormatError(what, value=odd or len(pieces.byte), where=str(path))
