@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from tokdfa.arrays import Int64Array
 from tokdfa.automata.exploration import Numbering, reached
-from tokdfa.errors import UnsupportedFeatureError
+from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED
+from tokdfa.kernels.walk.parts import BAD, MOST_EFFECTS, number_keys, parts_of_key, take_apart
 from tokdfa.patterns.budget import Budget
 from tokdfa.splitting.hypotheses import Hypotheses
 from tokdfa.splitting.symbol_bytes import DONE, NOWHERE, SymbolBytes
+from tokdfa.unicode.utf8 import cut_apart
 
 __all__ = ["Joint", "Target"]
+
+_MOST_CLASSES = 1 << 16
+_NOT_HERE = -2
 
 
 class Target(NamedTuple):
@@ -136,6 +142,58 @@ class Joint:
         """Return an effect by its number."""
         return self._effects[number]
 
+    def effects_of(self, words: Sequence[bytes]) -> tuple[Int64Array, dict[int, bytes]]:
+        """Return the effects of words, -1 for one that no text has, and by place what ends an earlier symbol in them.
+
+        The effect of a word that begins with such bytes is that of the rest, within a token.
+        """
+        effects: Int64Array = np.full(len(words), -1, dtype=np.int64)
+        heads: dict[int, bytes] = {}
+        for place in self._note_effects(words, effects):
+            cut = cut_apart(words[place])
+            if cut is not None:
+                effects[place] = self.effect_of(cut.text, cut.tail, inside=bool(cut.head))
+                if cut.head:
+                    heads[place] = cut.head
+        return effects, heads
+
+    def _note_effects(self, words: Sequence[bytes], effects: Int64Array) -> Iterable[int]:
+        """Note the effects of words that begin with a symbol, all at once; return the places of the others."""
+        offsets = np.append(0, np.cumsum(np.fromiter(map(len, words), dtype=np.int64, count=len(words))))
+        if len(self._by_class) > _MOST_CLASSES:
+            return range(len(words))
+        try:
+            keys, told = take_apart(
+                np.frombuffer(b"".join(words), dtype=np.uint8),
+                offsets,
+                np.zeros(len(words), dtype=np.bool_),
+                self._class_of_code_point.astype(np.uint16),
+                len(self._by_class),
+                np.zeros(256, dtype=np.int32),
+                self._effect_after,
+            )
+        except LimitExceededError:
+            return range(len(words))
+        numbered = number_keys(keys, len(words))
+        assert numbered is not None
+        of_key = []
+        for key in numbered[0].tolist():
+            head, effect, tail = parts_of_key(key)
+            effect = self._before if effect is None else effect
+            of_key.append(_NOT_HERE if head else self._with_tail(effect, tail) if tail else effect)
+        effects[:] = np.array(of_key, dtype=np.int64)[numbered[1]]
+        rest = (effects == _NOT_HERE) | (offsets[1:] == offsets[:-1])
+        effects[rest | (told == BAD)] = -1
+        places: list[int] = np.flatnonzero(rest).tolist()
+        return places
+
+    def _effect_after(self, before: int | None, wanted: int) -> int:
+        """Return the effect of symbols with an effect, None for none, and one more symbol of a class."""
+        found = self._longer_by(self._before if before is None else before, wanted)
+        if found > MOST_EFFECTS:
+            raise LimitExceededError("too many effects for the kernel", value=found)
+        return found
+
     def effect_of(self, text: str, tail: bytes, *, inside: bool) -> int:
         """Return the number of the effect of whole symbols and then of `tail`, the bytes of a symbol cut short.
 
@@ -145,22 +203,23 @@ class Joint:
         longer = self._longer
         for symbol in text:
             key = effect, symbol
-            found = longer.get(key)
-            effect = self._longer_by(effect, symbol) if found is None else found
-        if tail:
-            if (effect, tail) not in self._cut:
-                leads = {c: self.follow(lead[tail[0]], tail[1:]) for c, lead in enumerate(self._bytes.leads)}
-                self._cut[effect, tail] = self._extended(effect, leads)
-            effect = self._cut[effect, tail]
-        return effect
+            if key not in longer:
+                longer[key] = self._longer_by(effect, int(self._class_of_code_point[ord(symbol)]))
+            effect = longer[key]
+        return self._with_tail(effect, tail) if tail else effect
 
-    def _longer_by(self, effect: int, symbol: str) -> int:
-        """Return the effect of one more symbol, and note it for all that have met this symbol after it."""
-        wanted = int(self._class_of_code_point[ord(symbol)])
+    def _longer_by(self, effect: int, wanted: int) -> int:
+        """Return the effect of one more symbol, of a class."""
         if (effect, wanted) not in self._longer_by_class:
             self._longer_by_class[effect, wanted] = self._extended(effect, {wanted: DONE})
-        found = self._longer[effect, symbol] = self._longer_by_class[effect, wanted]
-        return found
+        return self._longer_by_class[effect, wanted]
+
+    def _with_tail(self, effect: int, tail: bytes) -> int:
+        """Return the effect of the first bytes of one more symbol."""
+        if (effect, tail) not in self._cut:
+            leads = {c: self.follow(lead[tail[0]], tail[1:]) for c, lead in enumerate(self._bytes.leads)}
+            self._cut[effect, tail] = self._extended(effect, leads)
+        return self._cut[effect, tail]
 
     def _extended(self, effect: int, symbols: dict[int, int]) -> int:
         """Return the effect of one more symbol, of one of these classes, or of its beginning."""

@@ -8,6 +8,7 @@ symbol; its beginning is looked at separately.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import itemgetter
 
 import numpy as np
 
@@ -16,7 +17,6 @@ from tokdfa.comparison.joint import Joint, Target
 from tokdfa.comparison.remembered import remembered
 from tokdfa.comparison.vocabularies import Vocabularies
 from tokdfa.splitting.symbol_bytes import DONE, NOWHERE
-from tokdfa.unicode.utf8 import cut_apart
 
 __all__ = ["Product"]
 
@@ -47,22 +47,16 @@ class Product:
         self.joint = joint
         self.tokens = tokens
         self.first_byte = first_byte
-        words = tokens.words
-        effects = np.full(len(words), -1, dtype=np.int64)
-        self._heads: dict[int, bytes] = {}
-        for token, word in enumerate(words):
-            cut = cut_apart(word)
-            if cut is None:
-                continue
-            if cut.head:
-                self._heads[token] = cut.head
-            effects[token] = joint.effect_of(cut.text, cut.tail, inside=bool(cut.head))
+        effects, self._heads = joint.effects_of(tokens.words)
         self.effects: Int64Array = effects
-        is_head = np.zeros(len(words), dtype=np.bool_)
+        is_head = np.zeros(len(effects), dtype=np.bool_)
         is_head[list(self._heads)] = True
         self.going_on: Int64Array = np.flatnonzero(is_head & (effects >= 0))
         self.beginning: Int64Array = np.flatnonzero(~is_head & (effects >= 0))
         self.tokens_of = dict(self.by_effect(self.beginning))
+        self._going_on_by: dict[bytes, list[int]] = {}
+        for token in self.going_on.tolist():
+            self._going_on_by.setdefault(self._heads[token], []).append(token)
 
     def by_effect(self, tokens: Int64Array) -> Iterator[tuple[int, Int64Array]]:
         """Yield the effects of some tokens, and the tokens of each effect."""
@@ -88,13 +82,13 @@ class Product:
         Those that end it come with their effects after it, and those that are inside it with None.
         """
         found: list[tuple[int, int | None]] = []
-        for token in self.going_on.tolist():
-            head = self._heads[token]
+        for head, tokens in self._going_on_by.items():
             then = self.joint.follow(following, head)
             if then == DONE:
-                found.append((token, int(self.effects[token])))
-            elif then != NOWHERE and len(head) == len(self.tokens.words[token]):
-                found.append((token, None))
+                found += zip(tokens, self.effects[tokens].tolist(), strict=True)
+            elif then != NOWHERE:
+                found += [(token, None) for token in tokens if len(head) == len(self.tokens.words[token])]
+        found.sort(key=itemgetter(0))
         return found
 
     def targets(self, state: int, token: int) -> tuple[Target, ...]:

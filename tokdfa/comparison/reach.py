@@ -79,8 +79,9 @@ class Reach:
         self._start = start
         self._progress = progress
         self.limit = int(FAR)
-        n_kinds = self._tokens.n_kinds
-        self._distance: dict[int, Int32Array] = defaultdict(lambda: np.full(n_kinds, FAR, dtype=np.int32))
+        # There are thousands of states within symbols, each reached with a few kinds of tokens; others are reached with
+        # most kinds.
+        self._distance: dict[int, Int32Array | dict[int, int]] = {}
         self._pending: dict[int, set[int]] = defaultdict(set)
         # Of the tokens that may follow at all, those that nothing has allowed so far.
         self._waiting: dict[int, Int64Array] = {}
@@ -88,13 +89,31 @@ class Reach:
 
     def kinds_at(self, state: int, length: int) -> list[int]:
         """Return the kinds of tokens with which a state is reached by texts of this length, and by no shorter ones."""
-        kinds: list[int] = np.flatnonzero(self._distance[state] == length).tolist()
+        kinds: list[int] = self._kinds(state, length).tolist()
         return kinds
+
+    def _distances(self, state: int) -> Int32Array | dict[int, int]:
+        """Return the least number of bytes with which a state is reached, by the kind of token."""
+        if state not in self._distance:
+            is_within = state >= self._joint.n_states
+            self._distance[state] = {} if is_within else np.full(self._tokens.n_kinds, FAR, dtype=np.int32)
+        return self._distance[state]
+
+    def _kinds(self, state: int, length: int) -> Int64Array:
+        """Return the kinds of :meth:`kinds_at`, ascending."""
+        distance = self._distances(state)
+        if isinstance(distance, dict):
+            return np.array(sorted(kind for kind, least in distance.items() if least == length), dtype=np.int64)
+        return np.flatnonzero(distance == length)
 
     @remembered(1_000)
     def states_at(self, length: int) -> list[int]:
         """Return the states that are reached by texts of this length, with some kind of token for the first time."""
-        return [state for state, distance in list(self._distance.items()) if (distance == length).any()]
+        return [
+            state
+            for state, distance in list(self._distance.items())
+            if (length in distance.values() if isinstance(distance, dict) else (distance == length).any())
+        ]
 
     def nearest_end(self) -> int:
         """Return the least number of bytes after which a text can end."""
@@ -116,7 +135,7 @@ class Reach:
             yield 0, 0, np.zeros(0, dtype=np.int64)
         else:
             state, kind = self._start
-            self._distance[state][kind] = 0
+            self._distances(state)[kind] = 0
             self._pending[0].add(state)
         level = 0
         while self._pending and level < self.limit:
@@ -124,15 +143,21 @@ class Reach:
             if self._progress is not None:
                 self._progress(Stage(Step.SEARCH, level))
             for state in sorted(self._pending.pop(level)):
-                kinds = np.flatnonzero(self._distance[state] == level)
+                kinds = self._kinds(state, level)
                 if len(kinds):
                     self._new = kinds
                     yield level, state, kinds
 
     def _push(self, state: int, tokens: Int64Array, level: int) -> None:
         levels = (self._tokens.length[tokens] + level).astype(np.int32)
-        distance = self._distance[state]
+        distance = self._distances(state)
         kinds = self._tokens.kind[tokens]
+        if isinstance(distance, dict):
+            for kind, least in zip(kinds.tolist(), levels.tolist(), strict=True):
+                if least < distance.get(kind, FAR):
+                    distance[kind] = least
+                    self._pending[least].add(state)
+            return
         nearer = levels < distance[kinds]
         if nearer.any():
             np.minimum.at(distance, kinds[nearer], levels[nearer])

@@ -10,6 +10,7 @@ which tokens lead matter, and for many tokens that lead to one state, only the t
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Final
 
@@ -54,6 +55,9 @@ class Separation:
         self._tokens = vocabularies
         self._product = Product(joint, vocabularies, first_byte)
         self._reach: Reach | None = None
+        # Of the effects looked at so far, those that lead to each state.
+        self._effects_to: dict[int, list[int]] = defaultdict(list)
+        self._n_indexed = 0
 
     def shortest(self) -> list[Place]:
         """Return all places at which paths of the shortest separating texts cease; none if no text separates."""
@@ -121,11 +125,7 @@ class Separation:
     def _candidates(self, state: int, length: int) -> list[int]:
         """Return tokens with which texts of this length may have reached a state."""
         assert self._reach is not None
-        leading = [
-            number
-            for number, effect in enumerate(self._joint.effects)
-            if any(target.state == state for targets in effect for target in targets)
-        ]
+        leading = self._leading(state)
         fitting = np.isin(self._tokens.kind, self._reach.kinds_at(state, length)) & (self._tokens.length <= length)
         effects, going_on = self._product.effects, self._product.going_on
         if state < self._joint.n_states:
@@ -133,6 +133,15 @@ class Separation:
             fitting &= np.isin(effects, leading) | np.isin(np.arange(len(fitting)), going_on)
         tokens: list[int] = np.flatnonzero(fitting & (effects >= 0)).tolist()
         return tokens
+
+    def _leading(self, state: int) -> list[int]:
+        """Return the effects that lead from some state to this one."""
+        effects = self._joint.effects
+        for number in range(self._n_indexed, len(effects)):
+            for target in {target.state for targets in effects[number] for target in targets}:
+                self._effects_to[target].append(number)
+        self._n_indexed = len(effects)
+        return self._effects_to[state]
 
     @remembered(1_000_000)
     def _beginnings(self, state: int, token: int, length: int) -> tuple[bytes, ...]:
